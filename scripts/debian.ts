@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process'
+
+/** A Debian package and how to see, without asking Debian, that what it brings is there. */
+export interface DebianNeed {
+  package: string
+  isPresent(): boolean
+}
+
+export function hasProgram(name: string): boolean {
+  return spawnSync('sh', ['-c', 'command -v "$0"', name], { stdio: 'ignore' }).status === 0
+}
+
+/** The path of the first of these programs that is installed, or null. */
+export function findProgram(...names: string[]): string | null {
+  for (const name of names) {
+    const found = spawnSync('sh', ['-c', 'command -v "$0"', name], { encoding: 'utf8' })
+    if (found.status === 0) return found.stdout.trim()
+  }
+  return null
+}
+
+/** Installs what is missing where it may, and otherwise throws a sentence with the command that would. */
+export function ensureDebianPackages(needs: DebianNeed[]): void {
+  const missing = needs.filter((need) => !need.isPresent()).map((need) => need.package)
+  if (missing.length === 0) return
+  const install = ['apt-get', 'install', '-y', '--no-install-recommends', ...missing]
+  const asRoot = rootCommand()
+  if (!hasProgram('apt-get') || !asRoot) {
+    const command = `sudo apt-get update && sudo ${install.join(' ')}`
+    throw new Error(`The tests need Debian packages that are missing here. Install them with:\n  ${command}`)
+  }
+  console.log(`Installing Debian packages: ${missing.join(' ')}`)
+  run([...asRoot, 'apt-get', 'update'])
+  run([...asRoot, ...install])
+  const absent = needs.filter((need) => !need.isPresent()).map((need) => need.package)
+  if (absent.length > 0) throw new Error(`Still missing after the installation: ${absent.join(' ')}`)
+}
+
+/** What to put before a command to run it as root without being asked anything; null where we may not. */
+function rootCommand(): string[] | null {
+  const asRoot = ['env', 'DEBIAN_FRONTEND=noninteractive']
+  if (process.getuid?.() === 0) return asRoot
+  const sudo = spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' })
+  return sudo.status === 0 ? ['sudo', '-n', ...asRoot] : null
+}
+
+function run([program, ...args]: string[]): void {
+  const { status } = spawnSync(program!, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  if (status !== 0) throw new Error(`This command failed: ${[program, ...args].join(' ')}`)
+}

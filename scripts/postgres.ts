@@ -1,0 +1,67 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chownSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startThrowAwayServer, type ThrowAwayServer } from './throw-away-server.ts'
+
+const debianVersions = '/usr/lib/postgresql'
+
+/** The folder of PostgreSQL's programs for the newest version that has PostGIS too, or null. */
+export function findPostgres(): string | null {
+  if (!existsSync(debianVersions)) return null
+  const versions = readdirSync(debianVersions)
+    .filter((version) => existsSync(join(debianVersions, version, 'bin', 'initdb')))
+    .filter((version) => existsSync(`/usr/share/postgresql/${version}/extension/postgis.control`))
+    .sort((a, b) => Number(b) - Number(a))
+  return versions[0] ? join(debianVersions, versions[0], 'bin') : null
+}
+
+/** Starts a PostgreSQL of our own on loopback. Its URL is a superuser's: tests make and drop databases. */
+export function startPostgres(): Promise<ThrowAwayServer> {
+  const programs = findPostgres()
+  if (!programs) throw new Error('PostgreSQL with PostGIS is not installed')
+  const password = randomBytes(18).toString('base64url')
+
+  return startThrowAwayServer({
+    name: 'postgres',
+    stopSignal: 'SIGINT',
+    async prepare(folder, port) {
+      const asOwner = givenToOwner(folder)
+      const passwordFile = join(folder, 'password')
+      writeFileSync(passwordFile, password, { mode: 0o644 })
+      const data = join(folder, 'data')
+      const initdb = [join(programs, 'initdb'), '--pgdata', data, '--username', 'postgres']
+      const choices = ['--pwfile', passwordFile, '--auth', 'scram-sha-256', '--no-sync']
+      const [program, ...args] = [...asOwner, ...initdb, ...choices, '--encoding=UTF8', '--locale=C.UTF-8']
+      execFileSync(program!, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
+      rmSync(passwordFile)
+      const settings = {
+        listen_addresses: '127.0.0.1',
+        port,
+        unix_socket_directories: folder,
+        max_connections: 200,
+        // What a throw-away database would lose in a power cut nobody misses, and the tests are quicker.
+        fsync: 'off',
+        full_page_writes: 'off',
+        timezone: 'UTC',
+      }
+      const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+      return {
+        command: [...asOwner, join(programs, 'postgres'), '-D', data, ...options],
+        url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+      }
+    },
+    async isReady(port) {
+      const asked = spawnSync(join(programs, 'pg_isready'), ['-q', '-h', '127.0.0.1', '-p', String(port)])
+      return asked.status === 0
+    },
+  })
+}
+
+/** PostgreSQL refuses to run as root: then the folder and the processes are the `postgres` user's. */
+function givenToOwner(folder: string): string[] {
+  if (process.getuid?.() !== 0) return []
+  const idOf = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
+  chownSync(folder, idOf('-u'), idOf('-g'))
+  return ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', '--pdeathsig=INT', '--']
+}

@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Debian keeps the module that makes virtual environments in a package of its own. */
+export function canMakeVirtualEnvironment(): boolean {
+  return spawnSync('python3', ['-c', 'import ensurepip, venv'], { stdio: 'ignore' }).status === 0
+}
+
+/**
+ * Makes a virtual environment with exactly the required packages, or keeps the one that has them already.
+ * Returns the path of its Python.
+ */
+export function ensurePython(folder: string, requirementsFile: string): string {
+  const python = join(folder, 'bin', 'python')
+  const fingerprintFile = join(folder, 'requirements.sha256')
+  const version = spawnSync('python3', ['--version'], { encoding: 'utf8' }).stdout
+  const fingerprint = createHash('sha256')
+    .update(version)
+    .update(readFileSync(requirementsFile))
+    .digest('hex')
+  if (existsSync(fingerprintFile) && readFileSync(fingerprintFile, 'utf8') === fingerprint) return python
+
+  console.log('Making the Python environment of the tests')
+  run('python3', ['-m', 'venv', '--clear', folder])
+  const quiet = ['--quiet', '--disable-pip-version-check', '--no-input']
+  run(python, ['-m', 'pip', 'install', ...quiet, '--only-binary=:all:', '--requirement', requirementsFile])
+  // Written last: an environment that was cut short has no fingerprint and is made anew.
+  writeFileSync(fingerprintFile, fingerprint)
+  return python
+}
+
+function run(program: string, args: string[]): void {
+  const { status } = spawnSync(program, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  if (status !== 0) throw new Error(`This command failed: ${[program, ...args].join(' ')}`)
+}
