@@ -1,0 +1,85 @@
+import { existsSync, globSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { Counts, Step } from './test-step.ts'
+
+const nodeTestFolders = ['geodata', 'server', 'scripts', 'client-js', 'console', 'demo', 'bench']
+const typedFolders = ['client-js', 'console']
+
+/** The steps of a whole run; with patterns, only the test files whose path contains one of them. */
+export function testSteps(root: string, python: string, patterns: string[]): Step[] {
+  const matches = (file: string) => patterns.some((pattern) => file.includes(pattern))
+  const selected = (files: string[]) => (patterns.length > 0 ? files.filter(matches) : files)
+  const nodeTests = selected(find(root, `{${nodeTestFolders.join(',')}}/**/*.test.ts`))
+  const pythonTests = selected(find(root, 'client-python/**/test_*.py'))
+  return [
+    ...(patterns.length > 0 ? [] : [...checks(root), ...pythonChecks(root, python)]),
+    ...(nodeTests.length > 0 ? [nodeTestStep(root, nodeTests)] : []),
+    ...(pythonTests.length > 0 ? [pytestStep(root, python, pythonTests)] : []),
+  ]
+}
+
+function checks(root: string): Step[] {
+  const typed = typedFolders.filter((folder) => existsSync(join(root, folder, 'tsconfig.json')))
+  return [
+    { name: 'types', command: () => ['tsc', '--noEmit'] },
+    ...typed.map((folder) => ({
+      name: `types: ${folder}`,
+      command: () => ['tsc', '--noEmit', '-p', folder],
+    })),
+    { name: 'format and lint', command: () => ['biome', 'check', '--error-on-warnings'] },
+    { name: 'unused code', command: () => ['knip'] },
+  ]
+}
+
+function pythonChecks(root: string, python: string): Step[] {
+  const cwd = join(root, 'client-python')
+  if (!existsSync(join(cwd, 'pyproject.toml'))) return []
+  return [
+    { name: 'lint: client-python', cwd, command: () => [python, '-m', 'ruff', 'check', '.'] },
+    { name: 'format: client-python', cwd, command: () => [python, '-m', 'ruff', 'format', '--check', '.'] },
+    { name: 'types: client-python', cwd, command: () => [python, '-m', 'mypy', 'src'] },
+  ]
+}
+
+function nodeTestStep(root: string, files: string[]): Step {
+  return {
+    name: 'tests',
+    command: (countsFile) => [
+      'node',
+      '--test',
+      '--test-concurrency=2',
+      // A file that hangs fails, rather than the whole run standing still.
+      '--test-timeout=240000',
+      '--test-reporter=spec',
+      '--test-reporter-destination=stdout',
+      `--test-reporter=${join(root, 'scripts', 'count-reporter.ts')}`,
+      `--test-reporter-destination=${countsFile}`,
+      ...files,
+    ],
+    readCounts: (text) => JSON.parse(text),
+  }
+}
+
+function pytestStep(root: string, python: string, files: string[]): Step {
+  const cwd = join(root, 'client-python')
+  const tests = files.map((file) => relative('client-python', file))
+  return {
+    name: 'tests: client-python',
+    cwd,
+    environment: { PYTHONPATH: join(cwd, 'src') },
+    command: (countsFile) => [python, '-m', 'pytest', `--junitxml=${countsFile}`, ...tests],
+    readCounts: junitCounts,
+  }
+}
+
+function junitCounts(xml: string): Counts {
+  const suite = /<testsuite [^>]*>/.exec(xml)?.[0] ?? ''
+  const count = (name: string) => Number(new RegExp(` ${name}="(\\d+)"`).exec(suite)?.[1] ?? 0)
+  const failed = count('failures') + count('errors')
+  return { passed: count('tests') - failed - count('skipped'), failed, skipped: count('skipped') }
+}
+
+function find(root: string, pattern: string): string[] {
+  const exclude = (path: string) => /(^|\/)(node_modules|dist|\.venv)$/.test(path)
+  return globSync(pattern, { cwd: root, exclude }).sort()
+}

@@ -1,0 +1,81 @@
+/**
+ * `npm test`: brings up what the tests need, runs every check and every test, and says what failed.
+ * `npm test -- <pattern>…` runs only the test files whose path contains a pattern.
+ */
+import { constants } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { startTestEnvironment, type TestEnvironment } from './test-environment.ts'
+import { runStep, type StepResult, stopRunningStep } from './test-step.ts'
+import { testSteps } from './test-steps.ts'
+
+const root = join(import.meta.dirname, '..')
+process.chdir(root)
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(patterns: string[]): Promise<number> {
+  let signal: NodeJS.Signals | undefined
+  let environment: TestEnvironment | undefined
+  const stop = (received: NodeJS.Signals) => {
+    signal = received
+    // While the servers start, leaving is enough: what has started goes with the process.
+    if (environment) stopRunningStep()
+    else process.exit(statusOf(received))
+  }
+  process.on('SIGINT', stop).on('SIGTERM', stop)
+
+  const results: StepResult[] = []
+  try {
+    environment = await startTestEnvironment()
+    const steps = testSteps(root, environment.variables['WAYLEAVE_TEST_PYTHON']!, patterns)
+    if (steps.length === 0) throw new Error(`No test file matches ${patterns.join(' or ')}.`)
+    const variables = stepVariables(environment)
+    for (const step of steps) {
+      if (signal) break
+      heading(step.name)
+      results.push(await runStep(step, variables))
+    }
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    results.push({ name: 'set-up', seconds: 0, counts: { passed: 0, failed: 1, skipped: 0 } })
+  } finally {
+    await environment?.stop()
+  }
+  if (signal) return statusOf(signal)
+  printSummary(results)
+  return results.some(({ counts }) => counts.failed > 0) ? 1 : 0
+}
+
+/** The developer's own settings of the service must not reach the tests. */
+function stepVariables(environment: TestEnvironment): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYLEAVE_'))
+  const path = [join(root, 'node_modules', '.bin'), process.env['PATH']].join(delimiter)
+  return { ...Object.fromEntries(own), ...environment.variables, PATH: path }
+}
+
+function heading(name: string): void {
+  console.log(`\n== ${name} ${'='.repeat(Math.max(3, 76 - name.length))}`)
+}
+
+function printSummary(results: StepResult[]): void {
+  heading('summary')
+  for (const { name, seconds, counts } of results) {
+    const verdict = counts.failed > 0 ? 'FAILED' : 'passed'
+    console.log(`${verdict}  ${name.padEnd(26)} ${seconds.toFixed(1).padStart(7)} s  ${inWords(counts)}`)
+  }
+  const total = { passed: 0, failed: 0, skipped: 0 }
+  for (const { counts } of results) {
+    total.passed += counts.passed
+    total.failed += counts.failed
+    total.skipped += counts.skipped
+  }
+  console.log(`\n${inWords(total)}`)
+}
+
+function inWords({ passed, failed, skipped }: StepResult['counts']): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
+}
+
+/** The exit status by which shells tell that a signal ended a program. */
+function statusOf(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal]
+}
