@@ -41,7 +41,7 @@ function pythonChecks(root: string, python: string): Step[] {
   ]
 }
 
-function nodeTestStep(root: string, files: string[]): Step {
+export function nodeTestStep(root: string, files: string[]): Step {
   return {
     name: 'tests',
     command: (countsFile) => [
@@ -72,7 +72,7 @@ function pytestStep(root: string, python: string, files: string[]): Step {
   }
 }
 
-function junitCounts(xml: string): Counts {
+export function junitCounts(xml: string): Counts {
   const suite = /<testsuite [^>]*>/.exec(xml)?.[0] ?? ''
   const count = (name: string) => Number(new RegExp(` ${name}="(\\d+)"`).exec(suite)?.[1] ?? 0)
   const failed = count('failures') + count('errors')
