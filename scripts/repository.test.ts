@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+const root = join(import.meta.dirname, '..')
+const thisFile = 'scripts/repository.test.ts'
+const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: root }).toString().split('\0')
+const texts = tracked
+  .filter((file) => file !== '' && existsSync(join(root, file)))
+  .map((file) => ({ file, bytes: readFileSync(join(root, file)) }))
+  .filter(({ bytes }) => !bytes.subarray(0, 8000).includes(0))
+  .map(({ file, bytes }) => ({ file, text: bytes.toString() }))
+
+const isTest = (file: string) =>
+  /\.test\.ts$|(^|\/)test_[^/]*\.py$|(^|\/)(tests|test-data)\/|(^|\/)test-[^/]*$/.test(file)
+const isSource = (file: string) => /\.(ts|tsx|js|mjs|py|css|sh)$/.test(file) && !file.includes('test-data/')
+
+/** The places, as `file:line: text`, where a line of these files matches. */
+function placesOf(pattern: RegExp, files: { file: string; text: string }[]): string[] {
+  return files
+    .filter(({ file }) => file !== thisFile)
+    .flatMap(({ file, text }) =>
+      text.split('\n').flatMap((line, i) => {
+        const found = pattern.exec(line)
+        return found ? [`${file}:${i + 1}: ${found[0].trim()}`] : []
+      }),
+    )
+}
+
+test('no file names the host of a package registry', () => {
+  const hosts = /registry\.[\w.-]+|\bnpmjs\.\w+|\bpypi\.\w+|pythonhosted\.\w+|\bdeb\.debian\.\w+/i
+  assert.deepEqual(placesOf(hosts, texts), [])
+})
+
+test('the lock file has no addresses of downloads, so that any registry serves it', () => {
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  const packages = Object.entries<{ resolved?: string; link?: boolean }>(lock.packages)
+  const addresses = packages.filter(([, { resolved, link }]) => resolved !== undefined && !link)
+  assert.deepEqual(addresses, [])
+  assert.ok(packages.length > 100)
+})
+
+test('no file outside the tests names a path of one machine', () => {
+  const paths = /(?<![\w.*\]/:$}-])\/(?:root|home|work|tmp|Users)(?=\/|['"`\s]|$)[^\s'"`]*/
+  assert.deepEqual(
+    placesOf(
+      paths,
+      texts.filter(({ file }) => !isTest(file)),
+    ),
+    [],
+  )
+})
+
+test('the files speak of the project, not of how or with what they were written', () => {
+  const words =
+    /\b(chat ?gpt|claude|copilot|anthropic|openai|llm|ai[- ](?:generated|agent|assistant)|language model)\b/i
+  assert.deepEqual(placesOf(words, texts), [])
+})
+
+test('no source file is longer than 600 lines, and past 400 it is named', (t) => {
+  const lines = texts
+    .filter(({ file }) => isSource(file))
+    .map(({ file, text }) => ({ file, count: text.trimEnd().split('\n').length }))
+  for (const { file, count } of lines) {
+    if (count > 400) t.diagnostic(`${file} has ${count} lines and wants to be two files`)
+  }
+  const tooLong = lines.filter(({ count }) => count > 600)
+  assert.deepEqual(tooLong, [])
+})
