@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+// Starts the program on the runtime the project pins, with room in libuv's thread pool for queries beside
+// file reads. Both must be settled before the program's first module is loaded. Plain JavaScript: an older
+// Node must be able to read this much.
+import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const ready = Number(process.versions.node.split('.')[0]) >= 24 && process.env.UV_THREADPOOL_SIZE
+
+if (ready) {
+  await import(main)
+} else {
+  const runtime = pinnedRuntime() ?? process.execPath
+  const argv = [main, ...process.argv.slice(2)]
+  const env = { ...process.env, UV_THREADPOOL_SIZE: process.env.UV_THREADPOOL_SIZE ?? '16' }
+  if (process.execve) process.execve(runtime, [runtime, ...argv], env)
+  const child = spawn(runtime, argv, { stdio: 'inherit', env })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code, signal) => {
+    if (signal) process.kill(process.pid, signal)
+    else process.exit(code ?? 1)
+  })
+}
+
+function pinnedRuntime() {
+  try {
+    const require = createRequire(import.meta.url)
+    return join(dirname(require.resolve('node/package.json')), 'bin', 'node')
+  } catch {
+    return undefined
+  }
+}

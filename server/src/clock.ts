@@ -1,0 +1,13 @@
+/** Time arrives as an argument, so that a test can move it. */
+export type Clock = () => Date
+
+export const systemClock: Clock = () => new Date()
+
+export function plus(date: Date, milliseconds: number): Date {
+  return new Date(date.getTime() + milliseconds)
+}
+
+export const SECOND = 1000
+export const MINUTE = 60 * SECOND
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR

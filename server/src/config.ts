@@ -1,0 +1,326 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { addressList, boolean, choice, integer, type Parse, text, textList, url } from './setting-parsers.ts'
+
+/** One row of the table of settings. `--help`, docs/settings.md and the parser are all made from it. */
+export interface Setting<T> {
+  /** Name in the settings file and, in kebab-case, of the flag where `flag` is set. */
+  variable: string
+  default: T
+  help: string
+  parse: Parse<T>
+  /** Offered as a flag of `wayleave serve` too. */
+  flag?: true
+  /** Never shown when settings are printed. */
+  secret?: true
+}
+
+function setting<T>(
+  variable: string,
+  defaultValue: T,
+  parse: Parse<T>,
+  help: string,
+  extra: { flag?: true; secret?: true } = {},
+): Setting<T> {
+  return { variable, default: defaultValue, parse, help, ...extra }
+}
+
+export const settings = {
+  port: setting('WAYLEAVE_PORT', 8080, integer(0, 65535), 'The port to listen on; 0 takes a free one.', {
+    flag: true,
+  }),
+  host: setting('WAYLEAVE_HOST', '127.0.0.1', text(), 'The address to listen on.', { flag: true }),
+  dataDir: setting(
+    'WAYLEAVE_DATA_DIR',
+    './data',
+    text(),
+    'The folder for the control database (SQLite), the snapshots and the outbox.',
+    { flag: true },
+  ),
+  baseUrl: setting(
+    'WAYLEAVE_BASE_URL',
+    null as string | null,
+    url('http:', 'https:'),
+    'The public address of the service, as users type it. Links in answers and mails begin with it; without it, with the bound address.',
+  ),
+  databaseUrl: setting(
+    'WAYLEAVE_DATABASE_URL',
+    null as string | null,
+    url('postgres:', 'postgresql:'),
+    'A PostgreSQL database for the control plane (postgres://…). Without it, SQLite in the data folder.',
+    { secret: true },
+  ),
+  redisUrl: setting(
+    'WAYLEAVE_REDIS_URL',
+    null as string | null,
+    url('redis:', 'rediss:'),
+    'A Redis server that holds the rate limits of all nodes. Without it, each process counts for itself.',
+    { secret: true },
+  ),
+  smtpUrl: setting(
+    'WAYLEAVE_SMTP_URL',
+    null as string | null,
+    url('smtp:', 'smtps:'),
+    'The mail server (smtp://user:password@host:587). Without it, mails are written to the outbox folder.',
+    { secret: true },
+  ),
+  mailFrom: setting(
+    'WAYLEAVE_MAIL_FROM',
+    'Wayleave <no-reply@localhost>',
+    text(),
+    'The sender of every mail.',
+  ),
+  allowOutbox: setting(
+    'WAYLEAVE_ALLOW_OUTBOX',
+    false,
+    boolean(),
+    'Start without a mail server even when listening beyond loopback; mails are then written to the outbox folder.',
+  ),
+  admins: setting(
+    'WAYLEAVE_ADMINS',
+    [] as string[],
+    textList(),
+    'Mail addresses of the platform administrators, separated by commas.',
+  ),
+  signUp: setting(
+    'WAYLEAVE_SIGN_UP',
+    'open' as 'open' | 'invite',
+    choice('open', 'invite'),
+    'Who may sign up: "open" (anyone; an organization of their own is made) or "invite" (only invited addresses).',
+  ),
+  newOrganizationAddOns: setting(
+    'WAYLEAVE_NEW_ORGANIZATION_ADD_ONS',
+    [] as string[],
+    textList('API_ACCESS', 'GIS_ACCESS', 'ARCHIVED_DATA'),
+    'Add-ons that a new organization begins with, separated by commas.',
+  ),
+  newOrganizationCredits: setting(
+    'WAYLEAVE_NEW_ORGANIZATION_CREDITS',
+    0,
+    integer(0, 1_000_000_000),
+    'Credits that a new organization begins with.',
+  ),
+  contactUrl: setting(
+    'WAYLEAVE_CONTACT_URL',
+    null as string | null,
+    url('http:', 'https:', 'mailto:'),
+    'Where people can ask for add-ons and credits; named in every 402 and 403 answer.',
+  ),
+  keyLiteral: setting(
+    'WAYLEAVE_KEY_LITERAL',
+    'svc',
+    text(/^[a-z][a-z0-9]{0,9}$/, 'one to ten lower-case letters and digits'),
+    'The first part of every key secret.',
+  ),
+  keyEnv: setting(
+    'WAYLEAVE_KEY_ENV',
+    'live',
+    text(/^[a-z][a-z0-9]{0,15}$/, 'one to sixteen lower-case letters and digits'),
+    'The environment label in every key secret.',
+  ),
+  keyInUrl: setting(
+    'WAYLEAVE_KEY_IN_URL',
+    false,
+    boolean(),
+    'Accept a key as the query parameter "api_key" too. Addresses end up in logs and histories: off by default.',
+  ),
+  keysPerUser: setting('WAYLEAVE_KEYS_PER_USER', 25, integer(1, 100_000), 'Personal keys a user may hold.'),
+  keysPerOrganization: setting(
+    'WAYLEAVE_KEYS_PER_ORGANIZATION',
+    100,
+    integer(1, 100_000),
+    'Keys an organization may hold.',
+  ),
+  keyRate: setting('WAYLEAVE_KEY_RATE', 600, integer(1, 100_000_000), 'Requests a minute for one key.'),
+  keyBurst: setting(
+    'WAYLEAVE_KEY_BURST',
+    null as number | null,
+    integer(1, 100_000_000),
+    'Requests one key may make at once. Without it: 100, or the figure of WAYLEAVE_KEY_RATE where that is set.',
+  ),
+  userRate: setting(
+    'WAYLEAVE_USER_RATE',
+    120,
+    integer(1, 100_000_000),
+    'Requests a minute for one signed-in user on the management endpoints.',
+  ),
+  addressRate: setting(
+    'WAYLEAVE_ADDRESS_RATE',
+    120,
+    integer(1, 100_000_000),
+    'Requests a minute from one network address without credentials (IPv6: one /64).',
+  ),
+  signInRate: setting(
+    'WAYLEAVE_SIGN_IN_RATE',
+    5,
+    integer(1, 100_000),
+    'Sign-in mails to one mail address in 15 minutes.',
+  ),
+  signInAddressRate: setting(
+    'WAYLEAVE_SIGN_IN_ADDRESS_RATE',
+    60,
+    integer(1, 1_000_000),
+    'Sign-in mails asked for from one network address in 15 minutes.',
+  ),
+  dailyFeatures: setting(
+    'WAYLEAVE_DAILY_FEATURES',
+    null as number | null,
+    integer(1, Number.MAX_SAFE_INTEGER),
+    'Features one key may page through in a day over OGC API - Features. Without it, as many as it likes.',
+  ),
+  keepVersions: setting(
+    'WAYLEAVE_KEEP_VERSIONS',
+    null as number | null,
+    integer(1, 1_000_000),
+    'How many versions of a dataset are kept. Without it, all.',
+  ),
+  maxUploadBytes: setting(
+    'WAYLEAVE_MAX_UPLOAD_BYTES',
+    4 * 1024 ** 3,
+    integer(1, Number.MAX_SAFE_INTEGER),
+    'The largest file that may be published.',
+  ),
+  maxRows: setting(
+    'WAYLEAVE_MAX_ROWS',
+    50_000_000,
+    integer(1, 2_000_000_000),
+    'The most rows a dataset may have.',
+  ),
+  maxColumns: setting(
+    'WAYLEAVE_MAX_COLUMNS',
+    1000,
+    integer(1, 10_000),
+    'The most columns a dataset may have.',
+  ),
+  maxNesting: setting(
+    'WAYLEAVE_MAX_NESTING',
+    64,
+    integer(1, 1000),
+    'How deep a nested value in a published file may be.',
+  ),
+  maxExpansion: setting(
+    'WAYLEAVE_MAX_EXPANSION',
+    200,
+    integer(2, 100_000),
+    'How many times larger than itself a compressed file may unpack.',
+  ),
+  crs: setting(
+    'WAYLEAVE_CRS',
+    [] as string[],
+    textList(),
+    'EPSG codes that OGC API - Features offers beside CRS84, 4326 and 3857, separated by commas.',
+  ),
+  trustedProxies: setting(
+    'WAYLEAVE_TRUSTED_PROXIES',
+    [] as string[],
+    addressList(),
+    'Addresses or networks of reverse proxies whose X-Forwarded-* and X-Request-Id headers are believed, separated by commas.',
+  ),
+  metricsToken: setting(
+    'WAYLEAVE_METRICS_TOKEN',
+    null as string | null,
+    text(),
+    'A Bearer token that may read /metrics from beyond loopback.',
+    { secret: true },
+  ),
+  logLevel: setting(
+    'WAYLEAVE_LOG_LEVEL',
+    'info' as 'debug' | 'info' | 'warn' | 'error' | 'silent',
+    choice('debug', 'info', 'warn', 'error', 'silent'),
+    'How much is logged.',
+  ),
+  maxEventLoopDelay: setting(
+    'WAYLEAVE_MAX_EVENT_LOOP_DELAY',
+    1000,
+    integer(10, 60_000),
+    'Milliseconds of event loop delay past which new requests are answered 503.',
+  ),
+} as const
+
+/** The settings as the program uses them, each with its parsed value. */
+export type Config = {
+  -readonly [Name in keyof typeof settings]: (typeof settings)[Name] extends Setting<infer T> ? T : never
+} & {
+  /** Demo mode: demo data, and the sign-in link shown in the console on loopback. Only ever set by `--demo`. */
+  demo: boolean
+}
+
+/** A setting that cannot be used: the command line answers with its sentence and exit code 2. */
+export class SettingError extends Error {
+  override name = 'SettingError'
+}
+
+export interface SettingSources {
+  flags?: Record<string, unknown>
+  environment?: Record<string, string | undefined>
+  /** The settings file; absent means `wayleave.json` in the working folder, if there is one. */
+  file?: string | null
+}
+
+/** Flags come first, then variables, then the file, then the default. */
+export function readConfig(sources: SettingSources = {}): Config {
+  const environment = sources.environment ?? process.env
+  const flags = sources.flags ?? {}
+  const file = readSettingsFile(sources.file === undefined ? environment['WAYLEAVE_CONFIG'] : sources.file)
+  const config: Record<string, unknown> = { demo: flags['demo'] === true }
+  for (const [name, row] of Object.entries(settings) as [keyof typeof settings, Setting<unknown>][]) {
+    const given: [unknown, string] =
+      flags[name] !== undefined
+        ? [flags[name], flagOf(name)]
+        : environment[row.variable] !== undefined && environment[row.variable] !== ''
+          ? [environment[row.variable], row.variable]
+          : [file.values[name], `${name} in ${file.path}`]
+    config[name] = given[0] === undefined ? row.default : parseSetting(row, given[0], given[1])
+  }
+  const parsed = config as Config
+  if (parsed.keyBurst === null) {
+    parsed.keyBurst = parsed.keyRate === settings.keyRate.default ? 100 : parsed.keyRate
+  }
+  parsed.dataDir = resolve(parsed.dataDir)
+  parsed.admins = parsed.admins.map((address) => address.toLowerCase())
+  return parsed
+}
+
+/** `WAYLEAVE_…` variables that no setting has: most likely misspelt, and worth a warning at start. */
+export function unknownVariables(environment: Record<string, string | undefined> = process.env): string[] {
+  const known = new Set<string>(Object.values(settings).map((row) => row.variable))
+  const others = /^WAYLEAVE_(CONFIG|API_KEY|TEST_.*)$/
+  return Object.keys(environment).filter(
+    (name) => name.startsWith('WAYLEAVE_') && !known.has(name) && !others.test(name),
+  )
+}
+
+export function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+function parseSetting(row: Setting<unknown>, value: unknown, where: string): unknown {
+  const result = row.parse(value)
+  if ('expected' in result) {
+    const shown = row.secret ? 'the given value' : JSON.stringify(value)
+    throw new SettingError(`${where}: ${shown} is not ${result.expected}.`)
+  }
+  return result.value
+}
+
+function readSettingsFile(given: string | null | undefined): {
+  path: string
+  values: Record<string, unknown>
+} {
+  const path = given ?? 'wayleave.json'
+  if (given === null || (given === undefined && !existsSync(path))) return { path, values: {} }
+  let values: unknown
+  try {
+    values = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new SettingError(`The settings file ${path} cannot be read: ${(error as Error).message}.`)
+  }
+  if (typeof values !== 'object' || values === null || Array.isArray(values)) {
+    throw new SettingError(`The settings file ${path} is not a JSON object.`)
+  }
+  for (const name of Object.keys(values)) {
+    if (!Object.hasOwn(settings, name))
+      throw new SettingError(`${path}: there is no setting named "${name}".`)
+  }
+  return { path, values: values as Record<string, unknown> }
+}

@@ -1,0 +1,43 @@
+import { sql } from 'kysely'
+import { migrations } from './migrations.ts'
+import type { ControlDatabase, Tx } from './open.ts'
+
+/** The database was made by a newer program: going on could damage it. */
+export class DatabaseTooNewError extends Error {
+  override name = 'DatabaseTooNewError'
+}
+
+/** An arbitrary but fixed number: the advisory lock under which PostgreSQL nodes migrate one at a time. */
+const LOCK = 7_259_231_004
+
+/** Brings the database to this program's schema. Forward only, in one transaction, one node at a time. */
+export async function migrate({ db, kind }: ControlDatabase): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    if (kind === 'postgres') await sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx)
+    await sql`create table if not exists migrations (number integer primary key, name text not null, applied_at text not null)`.execute(
+      tx,
+    )
+    const present = await tx
+      .selectFrom('migrations')
+      .select(({ fn }) => fn.max('number').as('number'))
+      .executeTakeFirst()
+    const version = Number(present?.number ?? 0)
+    if (version > migrations.length) {
+      throw new DatabaseTooNewError(
+        `The control database is at version ${version}, and this program knows versions up to ${migrations.length}. Use a newer program.`,
+      )
+    }
+    for (const [index, migration] of migrations.entries()) {
+      if (index < version) continue
+      await runStatements(tx, migration.statements(kind))
+      await tx
+        .insertInto('migrations')
+        .values({ number: index + 1, name: migration.name, applied_at: new Date().toISOString() })
+        .execute()
+    }
+  })
+}
+
+async function runStatements(tx: Tx, statements: string[]): Promise<void> {
+  for (const statement of statements) await sql.raw(statement).execute(tx)
+}

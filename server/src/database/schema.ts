@@ -1,0 +1,171 @@
+import type { Generated } from 'kysely'
+
+/**
+ * The control database, the same on SQLite and PostgreSQL. Times are ISO 8601 UTC texts with milliseconds,
+ * so that they sort and compare as they are; lists and records are JSON texts; ids are texts of ours.
+ */
+export interface Tables {
+  migrations: { number: number; name: string; applied_at: string }
+
+  users: { id: string; email: string; created_at: string; last_sign_in_at: string | null }
+  sign_in_links: {
+    id: string
+    email: string
+    token_hash: string
+    code_hash: string
+    wrong_codes: number
+    created_at: string
+    expires_at: string
+    used_at: string | null
+  }
+  wrong_codes: { id: Generated<number>; email: string; at: string }
+  refresh_tokens: {
+    token_hash: string
+    family_id: string
+    user_id: string
+    created_at: string
+    expires_at: string
+    replaced_at: string | null
+  }
+  signing_keys: {
+    kid: string
+    private_jwk: string
+    public_jwk: string
+    created_at: string
+    retired_at: string | null
+  }
+  /** Random values of the installation itself, such as the one that derives a refresh token's successor. */
+  installation_secrets: { name: string; value: string }
+
+  organizations: { id: string; name: string; credits: number; created_at: string }
+  add_ons: { organization_id: string; add_on: string; granted_at: string }
+  members: { user_id: string; organization_id: string; permissions: string; joined_at: string }
+  invitations: {
+    id: string
+    organization_id: string
+    email: string
+    permissions: string
+    token_hash: string
+    invited_by: string
+    created_at: string
+    expires_at: string
+    accepted_at: string | null
+  }
+
+  api_keys: {
+    id: string
+    name: string
+    scope: 'user' | 'organization' | 'platform'
+    permissions: string
+    prefix: string
+    secret_hash: string
+    /** The console's own short-lived keys are 'session': not listed, not counted. */
+    kind: 'key' | 'session'
+    organization_id: string | null
+    user_id: string | null
+    /** Limits of its own; null means the settings'. */
+    rate: number | null
+    burst: number | null
+    expires_at: string | null
+    created_at: string
+    rotated_at: string | null
+    revoked_at: string | null
+    last_used_at: string | null
+  }
+
+  /** What caches must forget, numbered in commit order: the row of `change_number` is held by every writer. */
+  changes: { number: number; subject: string; subject_id: string; at: string }
+  change_number: { only: number; number: number }
+  nodes: { id: string; lease_until: string; acknowledged: number }
+
+  usage: {
+    key_id: string
+    organization_id: string | null
+    date: string
+    operation: string
+    table_name: string
+    format: string
+    calls: number
+    credits: number
+  }
+  /** A batch of calls is added once, however often its commit is tried. */
+  usage_batches: { id: string; at: string }
+
+  ledger: {
+    id: Generated<number>
+    organization_id: string
+    at: string
+    /** Positive: credits granted or refunded. Negative: credits spent. */
+    amount: number
+    balance: number
+    kind: 'grant' | 'correction' | 'download' | 'refund'
+    key_id: string | null
+    table_name: string | null
+    version: number | null
+    format: string | null
+    actor: string | null
+    /** The row that a refund gives back. */
+    refunds: number | null
+  }
+  /** The right to fetch one format of one version again for 24 hours. */
+  purchases: {
+    payer: string
+    table_name: string
+    version: number
+    format: string
+    paid_at: string
+    ledger_id: number | null
+  }
+
+  datasets: {
+    table_name: string
+    title: string
+    description: string
+    license: string
+    attribution: string
+    keywords: string
+    credits: number
+    current_version: number
+    created_at: string
+    updated_at: string
+  }
+  versions: {
+    table_name: string
+    version: number
+    /** The name of the snapshot's folder. */
+    snapshot: string
+    created_at: string
+    rows: number
+    /** The snapshot's manifest, so that metadata needs no file. */
+    manifest: string
+    has_sample: number
+  }
+  /** The last version number ever given to a table name: numbers are not used again after `unpublish`. */
+  version_numbers: { table_name: string; last_version: number }
+  jobs: {
+    id: string
+    table_name: string
+    state: 'waiting' | 'running' | 'done' | 'failed'
+    progress: string | null
+    report: string | null
+    problem: string | null
+    version: number | null
+    actor: string
+    node_id: string
+    created_at: string
+    updated_at: string
+  }
+
+  events: {
+    id: Generated<number>
+    at: string
+    organization_id: string | null
+    /** Who: `user:<id>`, `key:<id>`, `operator` (the command line) or `system`. */
+    actor: string
+    action: string
+    subject: string
+    detail: string
+    address: string | null
+    request_id: string | null
+  }
+}

@@ -1,0 +1,39 @@
+import type { Tx } from '../database/open.ts'
+
+/** Who asks, from where: goes into every audit event. */
+export interface Origin {
+  /** `user:<id>`, `key:<id>`, `operator` (the command line) or `system`. */
+  actor: string
+  address: string | null
+  requestId: string | null
+}
+
+export const operator: Origin = { actor: 'operator', address: null, requestId: null }
+export const system: Origin = { actor: 'system', address: null, requestId: null }
+
+export interface AuditEvent {
+  /** A noun and a verb in the past: `key.created`, `member.removed`, `session.started`. */
+  action: string
+  organizationId: string | null
+  /** What it was done to: `key:<id>`, `user:<id>`, `organization:<id>`, `dataset:<table>`. */
+  subject: string
+  /** Facts a reader wants: names, permissions, amounts. Never a secret or a token. */
+  detail?: Record<string, unknown>
+}
+
+/** Written in the transaction that does what it tells of: neither happens without the other. */
+export async function recordEvent(tx: Tx, at: Date, origin: Origin, event: AuditEvent): Promise<void> {
+  await tx
+    .insertInto('events')
+    .values({
+      at: at.toISOString(),
+      organization_id: event.organizationId,
+      actor: origin.actor,
+      action: event.action,
+      subject: event.subject,
+      detail: JSON.stringify(event.detail ?? {}),
+      address: origin.address,
+      request_id: origin.requestId,
+    })
+    .execute()
+}

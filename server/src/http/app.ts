@@ -1,0 +1,23 @@
+import type { Parts } from '../wiring.ts'
+import { type App, makeFrame } from './frame.ts'
+import { operationRoutes } from './operation-routes.ts'
+import type { RouteTable } from './route-table.ts'
+
+/** The whole service, by its routes: a table of contents. */
+export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteTable }> {
+  const { app, routes } = await makeFrame(parts)
+
+  operationRoutes(app, {
+    metrics: parts.metrics,
+    metricsToken: parts.config.metricsToken,
+    checkReady: parts.checkReady,
+  })
+
+  app.get('/v1/openapi.json', { schema: { hide: true } }, async (request) => ({
+    ...app.swagger(),
+    servers: [{ url: parts.baseUrl.of(request) }],
+  }))
+
+  await app.ready()
+  return { app, routes }
+}

@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import swagger from '@fastify/swagger'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Ajv from 'ajv'
+import addFormats from 'ajv-formats'
+import fastify, {
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+  type RawServerDefault,
+} from 'fastify'
+import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
+import { Problem } from '../problem.ts'
+import type { BaseUrl } from './base-url.ts'
+import { addCors } from './cors.ts'
+import type { Metrics } from './metrics.ts'
+import { openApiDocument } from './openapi.ts'
+import type { Overload } from './overload.ts'
+import { answerProblem, asProblem } from './problem-answer.ts'
+import { RouteTable } from './route-table.ts'
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  Logger,
+  TypeBoxTypeProvider
+>
+
+export interface FrameParts {
+  config: Config
+  log: Logger
+  baseUrl: BaseUrl
+  metrics: Metrics
+  overload: Overload
+}
+
+/** JSON bodies are small; uploads have a limit of their own on their own route. */
+const BODY_LIMIT = 256 * 1024
+
+/** The HTTP frame: everything that holds for every route, and no route of its own but the API definition. */
+export async function makeFrame({
+  config,
+  log,
+  baseUrl,
+  metrics,
+  overload,
+}: FrameParts): Promise<{ app: App; routes: RouteTable }> {
+  const app: App = fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: BODY_LIMIT,
+    trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
+    genReqId: (request) => requestId(request, config.trustedProxies.length > 0),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
+    forceCloseConnections: 'idle',
+    requestTimeout: 0,
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) => {
+      answerProblem(asProblem(error), request, reply, links)
+    },
+    clientErrorHandler: badRequestOnSocket,
+  }).withTypeProvider<TypeBoxTypeProvider>()
+  const links = { baseUrl: () => baseUrl.settled(), contactUrl: config.contactUrl }
+
+  const routes = new RouteTable()
+  routes.watch(app as unknown as FastifyInstance)
+  app.setValidatorCompiler(validators())
+  await app.register(swagger, { openapi: openApiDocument(), hideUntagged: true })
+
+  // Bodies that are not JSON are refused by Fastify with 415 unless a route brings its own parser.
+  app.removeContentTypeParser('text/plain')
+
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    reply.header('x-content-type-options', 'nosniff')
+    if (
+      overload.isOverloaded() &&
+      !request.url.startsWith('/health') &&
+      !request.url.startsWith('/metrics')
+    ) {
+      done(new Problem('overloaded', undefined, { headers: { 'retry-after': '2' } }))
+    } else if (overload.isStopping()) {
+      done(new Problem('shutting-down', undefined, { headers: { 'retry-after': '2', connection: 'close' } }))
+    } else done()
+  })
+  addCors(app)
+
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'unmatched'
+    metrics.observe(request.method, route, reply.statusCode, reply.elapsedTime)
+    if (log.isLevelEnabled('info')) {
+      log.info(
+        {
+          requestId: request.id,
+          method: request.method,
+          path: pathOf(request),
+          status: reply.statusCode,
+          ms: Math.round(reply.elapsedTime * 10) / 10,
+          address: request.ip,
+        },
+        'request',
+      )
+    }
+    done()
+  })
+
+  app.setErrorHandler((error, request, reply) => {
+    const problem = asProblem(error)
+    if (problem.status >= 500 && problem.code !== 'overloaded' && problem.code !== 'shutting-down') {
+      log.error({ requestId: request.id, path: pathOf(request), err: problem.cause ?? error }, problem.title)
+    }
+    return answerProblem(problem, request, reply, links)
+  })
+
+  app.setNotFoundHandler((request, reply) => {
+    const methods = routes.methodsAt(pathOf(request))
+    if (methods.length === 0) throw new Problem('not-found', 'There is nothing at this address.')
+    if (request.method === 'OPTIONS') return reply.code(204).header('allow', methods.join(', ')).send()
+    throw new Problem('method-not-allowed', `${request.method} is not possible here.`, {
+      headers: { allow: methods.join(', ') },
+    })
+  })
+
+  return { app, routes }
+}
+
+export function pathOf(request: FastifyRequest): string {
+  const mark = request.url.indexOf('?')
+  return mark === -1 ? request.url : request.url.slice(0, mark)
+}
+
+/**
+ * Bodies are taken as they are: a number in quotes is no number. Queries and paths arrive as text and are
+ * brought to the schema's type. Unknown members are errors in both.
+ */
+function validators() {
+  const make = (coerceTypes: boolean) =>
+    addFormats.default(
+      new Ajv.default({
+        coerceTypes,
+        useDefaults: true,
+        removeAdditional: false,
+        allErrors: true,
+        strict: false,
+      }),
+    )
+  const body = make(false)
+  const text = make(true)
+  return ({ schema, httpPart }: { schema: object; httpPart?: string }) =>
+    (httpPart === 'body' ? body : text).compile(schema)
+}
+
+/** A request id comes from the proxy where one is trusted; it is checked, for it goes into logs and headers. */
+function requestId(request: { headers: IncomingMessage['headers'] }, trusted: boolean): string {
+  const given = request.headers['x-request-id']
+  return trusted && typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID()
+}
+
+/** What Node's parser itself refuses never reaches a handler: answered with a problem all the same. */
+function badRequestOnSocket(error: Error & { code?: string }, socket: import('node:net').Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const [line, code] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 431]
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 408]
+        : ['400 Bad Request', 400]
+  const body = JSON.stringify({
+    type: 'about:blank',
+    title: String(line).slice(4),
+    status: code,
+    detail: 'The request is not valid HTTP.',
+    code: 'invalid-input',
+  })
+  socket.end(
+    `HTTP/1.1 ${line}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}

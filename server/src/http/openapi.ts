@@ -1,0 +1,38 @@
+import type { SwaggerOptions } from '@fastify/swagger'
+
+export const tags = {
+  data: 'Data',
+  catalog: 'Catalog',
+  keys: 'API keys',
+  signIn: 'Sign-in',
+  organizations: 'Organizations',
+  publishing: 'Publishing',
+  administration: 'Administration',
+  operation: 'Operation',
+} as const
+
+type Document = NonNullable<Extract<SwaggerOptions, { openapi?: unknown }>['openapi']>
+
+/** The head of the API definition at /v1/openapi.json; the paths come from the routes' own schemas. */
+export function openApiDocument(): Document {
+  return {
+    openapi: '3.0.3',
+    info: {
+      title: 'Wayleave',
+      version: '1',
+      description:
+        'Datasets to download and to query, and the API keys that unlock them. Data is read with an API key in the header `X-API-Key`; keys and organizations are managed with the Bearer token of a signed-in user.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } as { name: string },
+    },
+    tags: Object.values(tags).map((name) => ({ name })),
+    components: {
+      securitySchemes: {
+        key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+      },
+    },
+  }
+}
+
+/** Route options for the two ways in. */
+export const security = { key: [{ key: [] }], token: [{ token: [] }] }

@@ -1,0 +1,60 @@
+import { timingSafeEqual } from 'node:crypto'
+import { Type } from 'typebox'
+import { notFound, Problem } from '../problem.ts'
+import type { App } from './frame.ts'
+import type { Metrics } from './metrics.ts'
+import { tags } from './openapi.ts'
+
+export interface Operation {
+  metrics: Metrics
+  metricsToken: string | null
+  /** Rejects where something that the service needs does not answer. */
+  checkReady: () => Promise<void>
+}
+
+const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
+
+export function operationRoutes(app: App, { metrics, metricsToken, checkReady }: Operation): void {
+  app.get('/health', {
+    schema: {
+      tags: [tags.operation],
+      summary: 'Whether the process serves',
+      response: { 200: Type.Object({ status: Type.Literal('ok') }) },
+    },
+    handler: () => ({ status: 'ok' as const }),
+  })
+
+  app.get('/ready', {
+    schema: {
+      tags: [tags.operation],
+      summary: 'Whether everything the service needs answers too',
+      response: { 200: Type.Object({ status: Type.Literal('ready') }) },
+    },
+    handler: async () => {
+      await checkReady().catch((cause: unknown) => {
+        throw new Problem('not-ready', 'The control database does not answer.', { cause })
+      })
+      return { status: 'ready' as const }
+    },
+  })
+
+  // The peer's own address counts, not a forwarded one: behind a proxy on this machine the token is needed.
+  app.get(
+    '/metrics',
+    { schema: { tags: [tags.operation], summary: 'Figures for Prometheus' } },
+    async (request, reply) => {
+      const peer = request.socket.remoteAddress ?? ''
+      const local = LOOPBACK.test(peer) && request.headers['x-forwarded-for'] === undefined
+      if (!local && !hasToken(request.headers.authorization, metricsToken)) throw notFound('such page')
+      reply.header('content-type', metrics.registry.contentType)
+      return metrics.registry.metrics()
+    },
+  )
+}
+
+function hasToken(header: string | undefined, token: string | null): boolean {
+  if (token === null || header === undefined) return false
+  const given = Buffer.from(header)
+  const wanted = Buffer.from(`Bearer ${token}`)
+  return given.length === wanted.length && timingSafeEqual(given, wanted)
+}

@@ -1,0 +1,87 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { type FieldError, Problem } from '../problem.ts'
+
+interface Links {
+  baseUrl: () => string
+  contactUrl: string | null
+}
+
+/** Turns whatever was thrown into the Problem that the caller is shown. */
+export function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  const { code, validation, validationContext, statusCode, message } = error as FastifyError
+  if (validation) {
+    const errors = validation.map((failure): FieldError => fieldError(failure, validationContext))
+    const first = errors[0]
+    return new Problem('invalid-input', first ? `${first.path}: ${first.message}.` : undefined, { errors })
+  }
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+    case 'FST_REQ_FILE_TOO_LARGE':
+      return new Problem('body-too-large')
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new Problem('unsupported-media-type')
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return new Problem('malformed-json')
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new Problem('invalid-input', 'The body is not as long as Content-Length says.')
+    case 'FST_ERR_BAD_URL':
+      return new Problem('not-found', 'The address is malformed.')
+  }
+  if (statusCode === 400) return new Problem('invalid-input', message, { cause: error })
+  return new Problem('internal-error', undefined, { cause: error })
+}
+
+export function answerProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply, links: Links) {
+  for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value)
+  const contact = (problem.status === 402 || problem.status === 403) && links.contactUrl
+  const body = {
+    type: `${links.baseUrl()}/problems/${problem.code}`,
+    title: problem.title,
+    status: problem.status,
+    detail: problem.detail,
+    instance: request.url.split('?', 1)[0],
+    code: problem.code,
+    requestId: request.id,
+    ...(problem.errors ? { errors: problem.errors } : {}),
+    ...(contact ? { contact } : {}),
+    ...problem.members,
+  }
+  return reply
+    .code(problem.status)
+    .header('content-type', 'application/problem+json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(JSON.stringify(body))
+}
+
+type Failure = NonNullable<FastifyError['validation']>[number]
+
+function fieldError(failure: Failure, context: string | undefined): FieldError {
+  const inBody = context === 'body'
+  const name = failure.instancePath.slice(1)
+  const child = (key: unknown) => (inBody ? `${failure.instancePath}/${key}` : String(key))
+  const params = failure.params as Record<string, unknown>
+  switch (failure.keyword) {
+    case 'required':
+      return { path: child(params['missingProperty']), message: 'is required' }
+    case 'additionalProperties':
+    case 'unevaluatedProperties':
+      return {
+        path: child(params['additionalProperty'] ?? params['unevaluatedProperty']),
+        message: inBody ? 'is not a known field' : 'is not a known parameter',
+      }
+    case 'enum':
+      return {
+        path: inBody ? failure.instancePath : name,
+        message: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`,
+      }
+    case 'pattern':
+      return { path: inBody ? failure.instancePath : name, message: 'does not have the expected form' }
+    default:
+      return {
+        path: (inBody ? failure.instancePath : name) || (context ?? 'request'),
+        message: failure.message ?? 'is invalid',
+      }
+  }
+}

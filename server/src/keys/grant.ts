@@ -1,0 +1,47 @@
+import type { Rate } from '../limits/limiter.ts'
+import { Problem } from '../problem.ts'
+
+export type AddOn = 'API_ACCESS' | 'GIS_ACCESS' | 'ARCHIVED_DATA'
+export const ADD_ONS: readonly AddOn[] = ['API_ACCESS', 'GIS_ACCESS', 'ARCHIVED_DATA']
+
+/** What a verified key may do, and whom its calls are charged to. */
+export interface Grant {
+  keyId: string
+  scope: 'user' | 'organization' | 'platform'
+  kind: 'key' | 'session'
+  organizationId: string | null
+  userId: string | null
+  permissions: ReadonlySet<string>
+  addOns: ReadonlySet<string>
+  /** Milliseconds since 1970; null for a key that does not expire. */
+  expiresAt: number | null
+  rate: Rate
+  /** Whose purchase a download counts as: a session key's outlives the key, for it is the same user's next one too. */
+  payer: string
+}
+
+export function mayUse(grant: Grant, permission: 'read' | 'write', table: string): boolean {
+  return grant.permissions.has(permission) || grant.permissions.has(`${permission}:${table}`)
+}
+
+/** The one place that decides what a key may do to a dataset. */
+export function requirePermission(grant: Grant, permission: 'read' | 'write', table: string): void {
+  if (mayUse(grant, permission, table)) return
+  throw new Problem(
+    'permission-missing',
+    `The API key lacks the permission "${permission}" on the dataset "${table}".`,
+  )
+}
+
+export function requireAddOn(grant: Grant, addOn: AddOn): void {
+  if (grant.scope === 'platform' || grant.addOns.has(addOn)) return
+  throw new Problem('add-on-missing', `The organization lacks the add-on ${addOn}.`, { members: { addOn } })
+}
+
+/** Publishing is the operator's: a platform key with `write`. */
+export function requirePublisher(grant: Grant, table: string): void {
+  if (grant.scope !== 'platform') {
+    throw new Problem('permission-missing', 'Publishing needs a platform key with the permission "write".')
+  }
+  requirePermission(grant, 'write', table)
+}

@@ -1,0 +1,125 @@
+import type { Clock } from '../clock.ts'
+import type { Changes, Subject } from '../database/changes.ts'
+import type { Db } from '../database/open.ts'
+import type { Rate } from '../limits/limiter.ts'
+import type { Grant } from './grant.ts'
+import { hashOf, isWellFormed, type SecretFormat } from './secret.ts'
+import { findKeyByHash, type KeyRow } from './verifier-store.ts'
+
+const MOST_GRANTS = 50_000
+const MOST_UNKNOWN = 50_000
+
+export interface VerifierOptions {
+  db: Db
+  changes: Changes
+  clock: Clock
+  format: SecretFormat
+  rate: Rate
+}
+
+/**
+ * From a secret to what it may do. Form and checksum first, then the hash, then a bounded cache; the database
+ * is asked once however many requests wait for the same key. Nothing stays in the cache past a change of the
+ * key, its owner or its organization, and nothing read before a change is put in after it.
+ */
+export class Verifier {
+  readonly #options: VerifierOptions
+  readonly #grants = new Map<string, Grant>()
+  /** Kept apart, so that a flood of invented keys pushes out no real one. */
+  readonly #unknown = new Set<string>()
+  #loading = new Map<string, Promise<Grant | null>>()
+
+  constructor(options: VerifierOptions) {
+    this.#options = options
+    options.changes.listen((subject, id) => this.#forget(subject, id))
+  }
+
+  /** Null for a secret that opens nothing. Answers at once where the cache may be used and knows. */
+  verify(secret: string): Grant | null | Promise<Grant | null> {
+    if (!isWellFormed(secret, this.#options.format)) return null
+    const secretHash = hashOf(secret)
+    if (this.#options.changes.trusted()) {
+      const grant = this.#grants.get(secretHash)
+      if (grant) return this.#unexpired(grant)
+      if (this.#unknown.has(secretHash)) return null
+    }
+    return this.#load(secretHash).then((grant) => grant && this.#unexpired(grant))
+  }
+
+  #unexpired(grant: Grant): Grant | null {
+    return grant.expiresAt === null || grant.expiresAt > this.#options.clock().getTime() ? grant : null
+  }
+
+  #load(secretHash: string): Promise<Grant | null> {
+    const underWay = this.#loading.get(secretHash)
+    if (underWay) return underWay
+    const loading = this.#read(secretHash).finally(() => {
+      if (this.#loading.get(secretHash) === loading) this.#loading.delete(secretHash)
+    })
+    this.#loading.set(secretHash, loading)
+    return loading
+  }
+
+  async #read(secretHash: string): Promise<Grant | null> {
+    const { db, changes, rate } = this.#options
+    const cacheable = changes.trusted()
+    const before = changes.applied
+    const row = await findKeyByHash(db, secretHash)
+    const grant = row && works(row) ? toGrant(row, rate) : null
+    if (cacheable && changes.trusted() && changes.applied === before) {
+      if (grant) keep(this.#grants, secretHash, grant)
+      else {
+        if (this.#unknown.size >= MOST_UNKNOWN) this.#unknown.clear()
+        this.#unknown.add(secretHash)
+      }
+    }
+    return grant
+  }
+
+  #forget(subject: Subject, id: string): void {
+    // A load that began before the change may bring back what it changed: whoever asks from now on loads anew.
+    this.#loading = new Map()
+    this.#unknown.clear()
+    if (subject === 'everything') this.#grants.clear()
+    for (const [secretHash, grant] of this.#grants) {
+      if (
+        (subject === 'key' && grant.keyId === id) ||
+        (subject === 'organization' && grant.organizationId === id) ||
+        (subject === 'user' && grant.userId === id)
+      ) {
+        this.#grants.delete(secretHash)
+      }
+    }
+  }
+}
+
+/** A user's key works while its owner is in the organization it was made for. */
+function works(row: KeyRow): boolean {
+  if (row.revoked_at !== null) return false
+  return row.scope !== 'user' || row.owner_organization_id === row.organization_id
+}
+
+function toGrant(row: KeyRow, standard: Rate): Grant {
+  const perMinute = row.rate ?? standard.perMinute
+  return {
+    keyId: row.id,
+    scope: row.scope,
+    kind: row.kind,
+    organizationId: row.organization_id,
+    userId: row.user_id,
+    permissions: new Set(JSON.parse(row.permissions) as string[]),
+    addOns: new Set(row.add_ons),
+    expiresAt: row.expires_at === null ? null : Date.parse(row.expires_at),
+    rate: { perMinute, burst: row.burst ?? (row.rate === null ? standard.burst : perMinute) },
+    payer: row.kind === 'session' ? `user:${row.user_id}` : row.id,
+  }
+}
+
+/** Past its bound the cache forgets what was put in first. */
+function keep<V>(map: Map<string, V>, name: string, value: V): void {
+  if (map.size >= MOST_GRANTS) {
+    const oldest = map.keys().next()
+    if (!oldest.done) map.delete(oldest.value)
+  }
+  map.set(name, value)
+}

@@ -1,0 +1,37 @@
+import { type Decision, decide, type Limiter, type Rate } from './limiter.ts'
+
+const SWEEP_MS = 10_000
+/** An attacker with many addresses must not fill the memory: past this, the oldest buckets go. */
+const MOST_BUCKETS = 500_000
+
+export class MemoryLimiter implements Limiter {
+  readonly #fullAgainAt = new Map<string, number>()
+  readonly #now: () => number
+  readonly #sweep: NodeJS.Timeout
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now
+    this.#sweep = setInterval(() => this.#forgetFull(), SWEEP_MS).unref()
+  }
+
+  take(bucket: string, rate: Rate): Decision {
+    const { decision, next } = decide(this.#fullAgainAt.get(bucket) ?? 0, this.#now(), rate)
+    this.#fullAgainAt.set(bucket, next)
+    return decision
+  }
+
+  peek(bucket: string, rate: Rate): Decision {
+    return decide(this.#fullAgainAt.get(bucket) ?? 0, this.#now(), rate).decision
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweep)
+  }
+
+  #forgetFull(): void {
+    const now = this.#now()
+    for (const [bucket, fullAgainAt] of this.#fullAgainAt) {
+      if (fullAgainAt <= now || this.#fullAgainAt.size > MOST_BUCKETS) this.#fullAgainAt.delete(bucket)
+    }
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * Everything that can go wrong for a caller, in one table. The code is stable and documented at
+ * `/problems/<code>`; the status and the title belong to the code; the detail is the sentence for the case.
+ */
+export const problems = {
+  'invalid-input': [
+    400,
+    'Invalid input',
+    'A value in the query or the body is missing, unknown or out of its bounds. `errors` names each one.',
+  ],
+  'malformed-json': [400, 'Malformed JSON', 'The body is not valid JSON.'],
+  'invalid-filter': [
+    400,
+    'Invalid filter',
+    'The CQL2 filter cannot be understood or does not fit the collection. The sentence says where and why.',
+  ],
+  'invalid-cursor': [
+    400,
+    'Invalid cursor',
+    'The cursor belongs to another query, or was changed. Begin again at the first page.',
+  ],
+  'token-missing': [
+    401,
+    'Sign-in required',
+    'The request carries no Bearer token. Sign in and send `Authorization: Bearer <token>`.',
+  ],
+  'token-invalid': [
+    401,
+    'Invalid token',
+    'The Bearer token is malformed, expired, or not one of ours. Refresh it or sign in again.',
+  ],
+  'key-missing': [
+    401,
+    'API key required',
+    'The request carries no API key. Send it in the header `X-API-Key`.',
+  ],
+  'key-invalid': [
+    401,
+    'Invalid API key',
+    'The API key is unknown, expired, revoked or was replaced by rotation.',
+  ],
+  'sign-in-failed': [
+    401,
+    'Sign-in failed',
+    'The link or code is wrong, was used already, or is older than 15 minutes. Ask for a new one.',
+  ],
+  'session-ended': [
+    401,
+    'Session ended',
+    'The refresh token is unknown, expired, or was used twice. Sign in again.',
+  ],
+  'credits-exhausted': [
+    402,
+    'Not enough credits',
+    'The organization has fewer credits than the download costs.',
+  ],
+  'permission-missing': [
+    403,
+    'Permission missing',
+    'The caller lacks a permission that the operation needs; the sentence names it.',
+  ],
+  'add-on-missing': [
+    403,
+    'Add-on missing',
+    'The organization lacks the add-on that unlocks this; the sentence names it.',
+  ],
+  'not-administrator': [403, 'For platform administrators', 'Only platform administrators may do this.'],
+  'origin-refused': [403, 'Origin refused', 'Sign-in cannot be used from a page of another origin.'],
+  'not-found': [404, 'Not found', 'There is nothing at this address, or it is not visible to the caller.'],
+  'method-not-allowed': [
+    405,
+    'Method not allowed',
+    'The address exists, but not with this method. The header `Allow` lists those it has.',
+  ],
+  'not-acceptable': [
+    406,
+    'Not acceptable',
+    'None of the media types that the request accepts is available here.',
+  ],
+  conflict: [409, 'Conflict', 'The operation does not fit the present state; the sentence says why.'],
+  'key-limit-reached': [
+    409,
+    'Key limit reached',
+    'The user or organization holds as many keys as it may. Delete one first.',
+  ],
+  'key-state-conflict': [
+    409,
+    'Key is not active',
+    'The key is expired or revoked, and this operation needs one that is not.',
+  ],
+  'last-member-manager': [
+    409,
+    'Last member with MEMBER_MANAGE',
+    'The last member with MEMBER_MANAGE can neither leave nor lose that permission.',
+  ],
+  'invitation-invalid': [
+    409,
+    'Invitation not usable',
+    'The invitation was accepted or withdrawn already, has expired, or is for another mail address.',
+  ],
+  'publish-conflict': [
+    409,
+    'Dataset is changing',
+    'The dataset was removed or replaced while the operation ran. Try again.',
+  ],
+  'body-too-large': [413, 'Body too large', 'The body is larger than this address takes.'],
+  'unsupported-media-type': [
+    415,
+    'Unsupported media type',
+    'The body’s Content-Type is not one that this address takes.',
+  ],
+  'range-not-satisfiable': [
+    416,
+    'Range not satisfiable',
+    'The range lies outside the file. `Content-Range` gives its size.',
+  ],
+  'rate-limited': [
+    429,
+    'Too many requests',
+    'The rate limit is reached. `Retry-After` says in how many seconds to try again.',
+  ],
+  'daily-features-reached': [
+    429,
+    'Daily features reached',
+    'The key has paged through as many features as it may in one day (UTC).',
+  ],
+  'internal-error': [
+    500,
+    'Internal error',
+    'Something failed on our side. The log has it under the `requestId`.',
+  ],
+  'build-failed': [
+    500,
+    'Export could not be built',
+    'The file could not be made. Nothing was charged. The next request tries again.',
+  ],
+  'export-impossible': [
+    409,
+    'Export impossible',
+    'The dataset cannot be written in this format; the sentence says why.',
+  ],
+  overloaded: [
+    503,
+    'Overloaded',
+    'The service has more work than it can do in time. Try again after `Retry-After` seconds.',
+  ],
+  'shutting-down': [503, 'Shutting down', 'This node is stopping. Try again.'],
+  'disk-full': [503, 'Disk full', 'There is no room to make the file. Nothing was charged.'],
+  'not-ready': [503, 'Not ready', 'The service or something it needs does not answer yet.'],
+} as const satisfies Record<string, readonly [status: number, title: string, help: string]>
+
+export type ProblemCode = keyof typeof problems
+
+export interface FieldError {
+  /** A JSON pointer into the body, or the name of the query parameter or header. */
+  path: string
+  message: string
+}
+
+export interface ProblemExtras {
+  errors?: FieldError[]
+  headers?: Record<string, string>
+  /** Further members of the problem body. */
+  members?: Record<string, unknown>
+  cause?: unknown
+}
+
+/** The one error type that a caller sees. `detail` is for the caller; `cause` is for the log alone. */
+export class Problem extends Error {
+  override name = 'Problem'
+  readonly code: ProblemCode
+  readonly detail: string
+  readonly errors: FieldError[] | undefined
+  readonly headers: Record<string, string>
+  readonly members: Record<string, unknown>
+
+  constructor(code: ProblemCode, detail: string = problems[code][2], extras: ProblemExtras = {}) {
+    super(`${code}: ${detail}`, extras.cause === undefined ? undefined : { cause: extras.cause })
+    this.code = code
+    this.detail = detail
+    this.errors = extras.errors
+    this.headers = extras.headers ?? {}
+    this.members = extras.members ?? {}
+  }
+
+  get status(): number {
+    return problems[this.code][0]
+  }
+
+  get title(): string {
+    return problems[this.code][1]
+  }
+}
+
+export function notFound(what: string): Problem {
+  return new Problem('not-found', `There is no ${what}.`)
+}
+
+export function invalidInput(path: string, message: string): Problem {
+  return new Problem('invalid-input', `${path}: ${message}.`, { errors: [{ path, message }] })
+}

@@ -1,0 +1,68 @@
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { type Clock, SECOND, systemClock } from './clock.ts'
+import type { Config } from './config.ts'
+import { lockDataFolder } from './data-folder-lock.ts'
+import { buildApp } from './http/app.ts'
+import type { App } from './http/frame.ts'
+import type { RouteTable } from './http/route-table.ts'
+import { openParts, type Parts } from './wiring.ts'
+
+/** How long a stop waits for requests that are under way. */
+const GRACE = 10 * SECOND
+
+export interface Service {
+  app: App
+  routes: RouteTable
+  parts: Parts
+  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  url: string
+  /** Takes no new work, finishes what runs, flushes, closes. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+/** A server on a port: the parts, the app over them, and an orderly end. */
+export async function startService(
+  config: Config,
+  log: Logger,
+  clock: Clock = systemClock,
+): Promise<Service> {
+  // On PostgreSQL several nodes may share one folder; SQLite itself is one server's.
+  const unlock = config.databaseUrl ? () => {} : lockDataFolder(config.dataDir)
+  const parts = await openParts({ config, log, clock, serving: true }).catch((error: unknown) => {
+    unlock()
+    throw error
+  })
+  const { app, routes } = await buildApp(parts)
+  await app.listen({ port: config.port, host: config.host })
+  const { address, port } = app.server.address() as AddressInfo
+  parts.baseUrl.listening(config.host === 'localhost' ? 'localhost' : address, port)
+
+  let stopped: Promise<void> | undefined
+  const stop = async () => {
+    parts.overload.stop()
+    const grace = new AbortController()
+    const closed = app.close().finally(() => grace.abort())
+    const late = sleep(GRACE, undefined, { signal: grace.signal }).then(
+      () => {
+        log.warn('Requests still running after the grace period are cut off.')
+        app.server.closeAllConnections()
+      },
+      () => {},
+    )
+    await Promise.all([closed, late])
+    await parts.close()
+    unlock()
+  }
+  return {
+    app,
+    routes,
+    parts,
+    url: parts.baseUrl.settled(),
+    stop: () => {
+      stopped ??= stop()
+      return stopped
+    },
+  }
+}

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import pg from 'pg'
+import { type Clock, systemClock } from '../clock.ts'
+import { type Config, readConfig } from '../config.ts'
+import { makeLogger } from '../http/logger.ts'
+import { type Service, startService } from '../service.ts'
+
+export type DatabaseKind = 'sqlite' | 'postgres'
+export const databaseKinds: readonly DatabaseKind[] = ['sqlite', 'postgres']
+
+export interface TestSettings {
+  database?: DatabaseKind
+  /** A database made before, for a second node on it. */
+  databaseUrl?: string
+  dataDir?: string
+  clock?: Clock
+  settings?: Partial<Config>
+}
+
+export interface TestService extends Service {
+  config: Config
+  /** Every line logged so far. */
+  logLines: string[]
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>
+}
+
+export interface RequestOptions {
+  token?: string
+  key?: string
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+export interface Answer {
+  status: number
+  headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape.
+  body: any
+  text: string
+}
+
+/** A real server on a free port of loopback, with a data folder and a database of its own, gone after the test. */
+export async function openTestService(t: TestContext, given: TestSettings = {}): Promise<TestService> {
+  const dataDir = given.dataDir ?? temporaryFolder(t)
+  const databaseUrl = given.databaseUrl ?? (given.database === 'postgres' ? await temporaryDatabase(t) : null)
+  const config: Config = {
+    ...readConfig({ environment: {}, file: null, flags: { port: '0' } }),
+    dataDir,
+    databaseUrl,
+    // Tests ask faster than people: limits are tested where they are the subject.
+    keyRate: 1_000_000,
+    keyBurst: 1_000_000,
+    userRate: 1_000_000,
+    addressRate: 1_000_000,
+    signInRate: 1000,
+    signInAddressRate: 1_000_000,
+    ...given.settings,
+  }
+  const logLines: string[] = []
+  const log = makeLogger('debug', (line) => logLines.push(line))
+  const service = await startService(config, log, given.clock ?? systemClock)
+  t.after(() => service.stop())
+  return { ...service, config, logLines, request: (...args) => request(service.url, ...args) }
+}
+
+async function request(
+  url: string,
+  method: string,
+  path: string,
+  options: RequestOptions = {},
+): Promise<Answer> {
+  const headers: Record<string, string> = { ...options.headers }
+  if (options.token) headers['authorization'] = `Bearer ${options.token}`
+  if (options.key) headers['x-api-key'] = options.key
+  let body: string | undefined
+  if (options.body !== undefined) {
+    headers['content-type'] ??= 'application/json'
+    body = typeof options.body === 'string' ? options.body : JSON.stringify(options.body)
+  }
+  const response = await fetch(url + path, { method, headers, body, redirect: 'manual' })
+  const text = await response.text()
+  const json = /json/.test(response.headers.get('content-type') ?? '') && text !== ''
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: json ? JSON.parse(text) : undefined,
+    text,
+  }
+}
+
+export function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'wayleave-test-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A database of its own on the test runner's PostgreSQL. */
+export async function temporaryDatabase(t: TestContext): Promise<string> {
+  const server = process.env['WAYLEAVE_TEST_POSTGRES_URL']
+  if (!server) throw new Error('WAYLEAVE_TEST_POSTGRES_URL is not set: run the tests with npm test.')
+  const name = `test_${randomBytes(8).toString('hex')}`
+  const run = async (statement: string) => {
+    const client = new pg.Client({ connectionString: server })
+    await client.connect()
+    await client.query(statement).finally(() => client.end())
+  }
+  await run(`create database ${name}`)
+  t.after(() => run(`drop database ${name} with (force)`))
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}

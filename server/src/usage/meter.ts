@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto'
+import type { Logger } from 'pino'
+import { type Clock, DAY } from '../clock.ts'
+import type { ControlDatabase } from '../database/open.ts'
+import type { Grant } from '../keys/grant.ts'
+import { addUsageBatch, forgetBatchesBefore, setLastUsed, type UsageRow } from './usage-store.ts'
+
+const FLUSH_MS = 500
+/** `lastUsedAt` may be a minute behind: half of that is left for a slow database. */
+const LAST_USED_ROUNDS = 60
+const HOUSEKEEPING_ROUNDS = 7200
+
+/** What was called: `download`, `archive`, `items`, `item`, `collections`, `metadata`, `sample`, `publish`. */
+export interface Call {
+  operation: string
+  table: string
+  format: string
+}
+
+interface Batch {
+  id: string
+  rows: Map<string, UsageRow>
+}
+
+/**
+ * Counts free calls in memory and commits them twice a second. A crash loses at most the calls since then;
+ * calls that cost credits are counted in the transaction of their debit instead, and are never lost.
+ */
+export class Meter {
+  readonly #database: ControlDatabase
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #timer: NodeJS.Timeout
+  readonly #lastUsed = new Map<string, number>()
+  #batch: Batch = newBatch()
+  #unsaved: Batch[] = []
+  #flushing: Promise<void> | null = null
+  #rounds = 0
+  #day = { from: 0, to: 0, text: '' }
+
+  constructor(database: ControlDatabase, clock: Clock, log: Logger) {
+    this.#database = database
+    this.#clock = clock
+    this.#log = log
+    this.#timer = setInterval(() => this.#tick(), FLUSH_MS).unref()
+  }
+
+  record(grant: Grant, call: Call): void {
+    const now = this.#clock().getTime()
+    this.#lastUsed.set(grant.keyId, now)
+    const name = `${grant.keyId} ${call.operation} ${call.table} ${call.format}`
+    const row = this.#batch.rows.get(name)
+    const date = this.#dateOf(now)
+    if (row && row.date === date) row.calls++
+    else this.#batch.rows.set(row ? `${name} ${date}` : name, usageRow(grant, call, date, 0))
+  }
+
+  /** The row of a paid call, for the transaction that debits it. */
+  paidRow(grant: Grant, call: Call, credits: number): UsageRow {
+    const now = this.#clock().getTime()
+    this.#lastUsed.set(grant.keyId, now)
+    return usageRow(grant, call, this.#dateOf(now), credits)
+  }
+
+  /** Everything recorded so far is committed when this resolves. */
+  async flush(): Promise<void> {
+    while (this.#flushing) await this.#flushing
+    this.#flushing = this.#save().finally(() => {
+      this.#flushing = null
+    })
+    await this.#flushing
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.flush()
+    await this.#saveLastUsed()
+  }
+
+  #tick(): void {
+    this.#rounds++
+    const work = async () => {
+      if (this.#batch.rows.size > 0 || this.#unsaved.length > 0) await this.flush()
+      if (this.#rounds % LAST_USED_ROUNDS === 0) await this.#saveLastUsed()
+      if (this.#rounds % HOUSEKEEPING_ROUNDS === 0) {
+        await forgetBatchesBefore(this.#database.db, new Date(this.#clock().getTime() - DAY).toISOString())
+      }
+    }
+    work().catch((error: unknown) =>
+      this.#log.warn({ err: error }, 'Usage could not be saved; it is kept and tried again.'),
+    )
+  }
+
+  async #save(): Promise<void> {
+    if (this.#batch.rows.size > 0) {
+      this.#unsaved.push(this.#batch)
+      this.#batch = newBatch()
+    }
+    for (let batch = this.#unsaved[0]; batch; batch = this.#unsaved[0]) {
+      await addUsageBatch(this.#database, batch.id, this.#clock().toISOString(), [...batch.rows.values()])
+      this.#unsaved.shift()
+    }
+  }
+
+  async #saveLastUsed(): Promise<void> {
+    const touched = [...this.#lastUsed]
+    this.#lastUsed.clear()
+    for (const [keyId, at] of touched) await setLastUsed(this.#database.db, keyId, new Date(at).toISOString())
+  }
+
+  #dateOf(now: number): string {
+    if (now < this.#day.from || now >= this.#day.to) {
+      const from = now - (now % DAY)
+      this.#day = { from, to: from + DAY, text: new Date(from).toISOString().slice(0, 10) }
+    }
+    return this.#day.text
+  }
+}
+
+function usageRow(grant: Grant, call: Call, date: string, credits: number): UsageRow {
+  return {
+    key_id: grant.keyId,
+    organization_id: grant.organizationId,
+    date,
+    operation: call.operation,
+    table_name: call.table,
+    format: call.format,
+    calls: 1,
+    credits,
+  }
+}
+
+function newBatch(): Batch {
+  return { id: randomUUID(), rows: new Map() }
+}

@@ -1,0 +1,87 @@
+import { type Clock, DAY } from '../clock.ts'
+import { invalidInput } from '../problem.ts'
+import type { UsageRange, UsageRow } from './usage-store.ts'
+
+const DEFAULT_DAYS = 30
+const MOST_DAYS = 366
+
+export interface Count {
+  calls: number
+  credits: number
+}
+
+export interface UsageReport extends UsageRange {
+  totals: Count
+  /** A row for each day of the range, also for days without a call. */
+  days: ({ date: string } & Count)[]
+  operations: ({ operation: string; table: string; format: string } & Count)[]
+}
+
+/** Dates are UTC and inclusive; without any, the last 30 days. */
+export function usageRange(given: { startDate?: string; endDate?: string }, clock: Clock): UsageRange {
+  const endDate =
+    given.endDate === undefined ? textOf(clock().getTime()) : checkDate('endDate', given.endDate)
+  const startDate =
+    given.startDate === undefined
+      ? textOf(Date.parse(endDate) - (DEFAULT_DAYS - 1) * DAY)
+      : checkDate('startDate', given.startDate)
+  const days = (Date.parse(endDate) - Date.parse(startDate)) / DAY + 1
+  if (days < 1) throw invalidInput('startDate', 'must not be after endDate')
+  if (days > MOST_DAYS) throw invalidInput('startDate', `must be at most ${MOST_DAYS} days before endDate`)
+  return { startDate, endDate }
+}
+
+export function usageReport(range: UsageRange, rows: UsageRow[]): UsageReport {
+  const days = new Map<string, Count>()
+  for (let at = Date.parse(range.startDate); at <= Date.parse(range.endDate); at += DAY) {
+    days.set(textOf(at), { calls: 0, credits: 0 })
+  }
+  const totals = { calls: 0, credits: 0 }
+  for (const row of rows) {
+    add(totals, row)
+    add(days.get(row.date)!, row)
+  }
+  return {
+    ...range,
+    totals,
+    days: [...days].map(([date, count]) => ({ date, ...count })),
+    operations: groupUsage(rows, (row) => ({
+      operation: row.operation,
+      table: row.table_name,
+      format: row.format,
+    })),
+  }
+}
+
+/** Sums the rows that `nameOf` gives equal names, the most called first. */
+export function groupUsage<N extends object>(rows: UsageRow[], nameOf: (row: UsageRow) => N): (N & Count)[] {
+  const groups = new Map<string, N & Count>()
+  for (const row of rows) {
+    const name = nameOf(row)
+    const label = JSON.stringify(name)
+    const group = groups.get(label) ?? { ...name, calls: 0, credits: 0 }
+    groups.set(label, group)
+    add(group, row)
+  }
+  return [...groups.values()].sort(
+    (a, b) => b.calls - a.calls || (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1),
+  )
+}
+
+function add(count: Count, row: UsageRow): void {
+  count.calls += row.calls
+  count.credits += row.credits
+}
+
+/** Accepts a calendar date, or a timestamp of which the UTC date counts. */
+function checkDate(name: string, text: string): string {
+  const form = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/
+  const at = form.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(at) || (text.length === 10 && textOf(at) !== text))
+    throw invalidInput(name, 'must be a date such as 2026-01-31')
+  return textOf(at)
+}
+
+function textOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10)
+}

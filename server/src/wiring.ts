@@ -1,0 +1,97 @@
+import type { Logger } from 'pino'
+import type { Clock } from './clock.ts'
+import type { Config } from './config.ts'
+import { type Changes, openChanges } from './database/changes.ts'
+import { type ControlDatabase, openDatabase } from './database/open.ts'
+import { Authenticate } from './http/authenticate.ts'
+import { BaseUrl } from './http/base-url.ts'
+import { Metrics } from './http/metrics.ts'
+import { Overload } from './http/overload.ts'
+import { newId } from './id.ts'
+import { Verifier } from './keys/verifier.ts'
+import type { Limiter } from './limits/limiter.ts'
+import { MemoryLimiter } from './limits/memory-limiter.ts'
+import { RedisLimiter } from './limits/redis-limiter.ts'
+import { Meter } from './usage/meter.ts'
+
+/** Everything the service is made of, opened and wired by hand. The command line opens it too, not serving. */
+export interface Parts {
+  config: Config
+  log: Logger
+  clock: Clock
+  nodeId: string
+  baseUrl: BaseUrl
+  metrics: Metrics
+  overload: Overload
+  database: ControlDatabase
+  changes: Changes
+  limiter: Limiter
+  meter: Meter
+  authenticate: Authenticate
+  checkReady: () => Promise<void>
+  close: () => Promise<void>
+}
+
+export interface Opening {
+  config: Config
+  log: Logger
+  clock: Clock
+  /** False for the command line: it changes things and answers nobody. */
+  serving: boolean
+}
+
+export async function openParts({ config, log, clock, serving }: Opening): Promise<Parts> {
+  const nodeId = newId('node')
+  const baseUrl = new BaseUrl(config.baseUrl)
+  const metrics = new Metrics()
+  const overload = new Overload(config.maxEventLoopDelay)
+  const database = await openDatabase(config)
+  const changes = await openChanges(database, { nodeId, serving })
+
+  const limiter = config.redisUrl && serving ? new RedisLimiter(config.redisUrl, log) : new MemoryLimiter()
+  const meter = new Meter(database, clock, log)
+  const secretFormat = { literal: config.keyLiteral, env: config.keyEnv }
+  const verifier = new Verifier({
+    db: database.db,
+    changes,
+    clock,
+    format: secretFormat,
+    rate: { perMinute: config.keyRate, burst: config.keyBurst! },
+  })
+  const authenticate = new Authenticate({
+    verifier,
+    verifyToken: async () => null,
+    administrators: new Set(config.admins),
+    limiter,
+    rates: {
+      user: { perMinute: config.userRate, burst: config.userRate },
+      address: { perMinute: config.addressRate, burst: config.addressRate },
+    },
+    keyInUrl: config.keyInUrl,
+  })
+
+  return {
+    config,
+    log,
+    clock,
+    nodeId,
+    baseUrl,
+    metrics,
+    overload,
+    database,
+    changes,
+    limiter,
+    meter,
+    authenticate,
+    checkReady: async () => {
+      await database.db.selectFrom('migrations').select('number').executeTakeFirstOrThrow()
+    },
+    close: async () => {
+      overload.stop()
+      await meter.close()
+      await limiter.close()
+      await changes.close()
+      await database.close()
+    },
+  }
+}
