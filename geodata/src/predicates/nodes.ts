@@ -1,0 +1,109 @@
+import { searchEdges } from './edge-tree.ts'
+import { compareAlong, crossing, type ExactPoint, type Scale } from './exact-point.ts'
+import { orient2d } from './orient2d.ts'
+import type { PreparedGeometry } from './prepared-geometry.ts'
+
+/** The places on an edge, by the edge's number, where another edge crosses, touches or begins to run along it. */
+export type Nodes = Map<number, ExactPoint[]>
+
+/** Finds where the edges of two geometries meet and notes the places on both. */
+export function findNodes(
+  a: PreparedGeometry,
+  b: PreparedGeometry,
+  onA: Nodes,
+  onB: Nodes,
+  scale: Scale,
+): void {
+  const found: number[] = []
+  const { edges } = a
+  for (let edge = 0; edge * 4 < edges.length; edge++) {
+    const at = edge * 4
+    const west = Math.min(edges[at]!, edges[at + 2]!)
+    const south = Math.min(edges[at + 1]!, edges[at + 3]!)
+    const east = Math.max(edges[at]!, edges[at + 2]!)
+    const north = Math.max(edges[at + 1]!, edges[at + 3]!)
+    if (west > b.east || south > b.north || east < b.west || north < b.south) continue
+    searchEdges(b.tree, b.edges, west, south, east, north, found)
+    for (const other of found) {
+      if (a !== b || edge !== other) meet(a.edges, edge, b.edges, other, onA, onB, scale)
+    }
+  }
+}
+
+function meet(
+  a: Float64Array,
+  edgeA: number,
+  b: Float64Array,
+  edgeB: number,
+  onA: Nodes,
+  onB: Nodes,
+  scale: Scale,
+): void {
+  const i = edgeA * 4
+  const j = edgeB * 4
+  const b0 = orient2d(a[i]!, a[i + 1]!, a[i + 2]!, a[i + 3]!, b[j]!, b[j + 1]!)
+  const b1 = orient2d(a[i]!, a[i + 1]!, a[i + 2]!, a[i + 3]!, b[j + 2]!, b[j + 3]!)
+  if ((b0 > 0 && b1 > 0) || (b0 < 0 && b1 < 0)) return
+  const a0 = orient2d(b[j]!, b[j + 1]!, b[j + 2]!, b[j + 3]!, a[i]!, a[i + 1]!)
+  const a1 = orient2d(b[j]!, b[j + 1]!, b[j + 2]!, b[j + 3]!, a[i + 2]!, a[i + 3]!)
+  if ((a0 > 0 && a1 > 0) || (a0 < 0 && a1 < 0)) return
+  if (b0 !== 0 && b1 !== 0 && a0 !== 0 && a1 !== 0) {
+    note(crossing(a, i, b, j, scale), edgeA, edgeB, onA, onB)
+    return
+  }
+  if (b0 === 0 && isWithinBox(a, i, b[j]!, b[j + 1]!)) noteEnd(b, j, edgeA, edgeB, onA, onB)
+  if (b1 === 0 && isWithinBox(a, i, b[j + 2]!, b[j + 3]!)) noteEnd(b, j + 2, edgeA, edgeB, onA, onB)
+  if (a0 === 0 && isWithinBox(b, j, a[i]!, a[i + 1]!)) noteEnd(a, i, edgeA, edgeB, onA, onB)
+  if (a1 === 0 && isWithinBox(b, j, a[i + 2]!, a[i + 3]!)) noteEnd(a, i + 2, edgeA, edgeB, onA, onB)
+}
+
+function noteEnd(ends: Float64Array, at: number, edgeA: number, edgeB: number, onA: Nodes, onB: Nodes): void {
+  note({ x: ends[at]!, y: ends[at + 1]!, exact: null }, edgeA, edgeB, onA, onB)
+}
+
+function note(place: ExactPoint, edgeA: number, edgeB: number, onA: Nodes, onB: Nodes): void {
+  push(onA, edgeA, place)
+  push(onB, edgeB, place)
+}
+
+function push(nodes: Nodes, edge: number, place: ExactPoint): void {
+  const list = nodes.get(edge)
+  if (list === undefined) nodes.set(edge, [place])
+  else list.push(place)
+}
+
+function isWithinBox(edges: Float64Array, at: number, x: number, y: number): boolean {
+  const x0 = edges[at]!
+  const y0 = edges[at + 1]!
+  const x1 = edges[at + 2]!
+  const y1 = edges[at + 3]!
+  return x >= Math.min(x0, x1) && x <= Math.max(x0, x1) && y >= Math.min(y0, y1) && y <= Math.max(y0, y1)
+}
+
+/** Whether two edges share any place, their ends included. */
+export function edgesMeet(a: Float64Array, i: number, b: Float64Array, j: number): boolean {
+  const b0 = orient2d(a[i]!, a[i + 1]!, a[i + 2]!, a[i + 3]!, b[j]!, b[j + 1]!)
+  const b1 = orient2d(a[i]!, a[i + 1]!, a[i + 2]!, a[i + 3]!, b[j + 2]!, b[j + 3]!)
+  if ((b0 > 0 && b1 > 0) || (b0 < 0 && b1 < 0)) return false
+  const a0 = orient2d(b[j]!, b[j + 1]!, b[j + 2]!, b[j + 3]!, a[i]!, a[i + 1]!)
+  const a1 = orient2d(b[j]!, b[j + 1]!, b[j + 2]!, b[j + 3]!, a[i + 2]!, a[i + 3]!)
+  if ((a0 > 0 && a1 > 0) || (a0 < 0 && a1 < 0)) return false
+  if (b0 !== 0 || b1 !== 0) return true
+  // All on one line: they meet where their boxes do.
+  return (
+    isWithinBox(a, i, b[j]!, b[j + 1]!) ||
+    isWithinBox(a, i, b[j + 2]!, b[j + 3]!) ||
+    isWithinBox(b, j, a[i]!, a[i + 1]!)
+  )
+}
+
+/** The nodes of an edge in the order in which it passes them, each once. */
+export function sortAlong(edges: Float64Array, at: number, nodes: ExactPoint[], scale: Scale): ExactPoint[] {
+  if (nodes.length < 2) return nodes
+  const dx = edges[at + 2]! - edges[at]!
+  const dy = edges[at + 3]! - edges[at + 1]!
+  const axis = Math.abs(dx) >= Math.abs(dy) ? 0 : 1
+  const direction = Math.sign(axis === 0 ? dx : dy)
+  const sorted = nodes.toSorted((p, q) => direction * compareAlong(p, q, axis, scale))
+  return sorted.filter((p, i) => i === 0 || compareAlong(p, sorted[i - 1]!, axis, scale) !== 0)
+}

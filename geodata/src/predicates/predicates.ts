@@ -1,0 +1,111 @@
+import type { Geometry } from '../feature.ts'
+import { intersectsPrepared } from './intersects.ts'
+import { BOUNDARY, INTERIOR, locate } from './locate.ts'
+import { type PreparedGeometry, prepare } from './prepared-geometry.ts'
+import { type Matrix, relate } from './relate.ts'
+
+/** The eight relations of Simple Features (OGC 06-103r4, 6.1.15) that CQL2 names. */
+export type SpatialPredicate =
+  | 'intersects'
+  | 'disjoint'
+  | 'equals'
+  | 'touches'
+  | 'within'
+  | 'contains'
+  | 'crosses'
+  | 'overlaps'
+
+export type { PreparedGeometry } from './prepared-geometry.ts'
+export { prepare } from './prepared-geometry.ts'
+
+/**
+ * Whether two geometries relate as the predicate says: in the plane, by x and y alone, exact to the last
+ * bit of their coordinates. Prepare the geometry that is tested often. Polygons are taken to be valid; on
+ * others the answer is some boolean.
+ */
+export function test(
+  predicate: SpatialPredicate,
+  a: Geometry | PreparedGeometry,
+  b: Geometry | PreparedGeometry,
+): boolean {
+  if (predicate === 'intersects') return intersects(a, b)
+  if (predicate === 'disjoint') return !intersects(a, b)
+  return RELATIONS[predicate](prepared(a), prepared(b))
+}
+
+function intersects(a: Geometry | PreparedGeometry, b: Geometry | PreparedGeometry): boolean {
+  if ('tree' in a) return intersectsPrepared(a, 'tree' in b ? b.geometry : b)
+  if ('tree' in b) return intersectsPrepared(b, a)
+  return a.type === 'Point' ? intersectsPrepared(prepare(b), a) : intersectsPrepared(prepare(a), b)
+}
+
+function prepared(geometry: Geometry | PreparedGeometry): PreparedGeometry {
+  return 'tree' in geometry ? geometry : prepare(geometry)
+}
+
+type Relation = (a: PreparedGeometry, b: PreparedGeometry) => boolean
+
+const RELATIONS: Record<Exclude<SpatialPredicate, 'intersects' | 'disjoint'>, Relation> = {
+  equals(a, b) {
+    if (a.isEmpty || b.isEmpty) return a.isEmpty && b.isEmpty
+    if (a.dimension !== b.dimension || !hasSameBox(a, b)) return false
+    return matches(relate(a, b), 'T*F**FFF*')
+  },
+  touches(a, b) {
+    if (!boxesMeet(a, b) || (a.dimension === 0 && b.dimension === 0)) return false
+    if (isPoint(a)) return locatePoint(a, b) === BOUNDARY
+    if (isPoint(b)) return locatePoint(b, a) === BOUNDARY
+    const matrix = relate(a, b)
+    return matches(matrix, 'FT*******') || matches(matrix, 'F**T*****') || matches(matrix, 'F***T****')
+  },
+  within(a, b) {
+    if (a.isEmpty || b.isEmpty || a.dimension > b.dimension || !boxHolds(b, a)) return false
+    if (isPoint(a)) return locatePoint(a, b) === INTERIOR
+    return matches(relate(a, b), 'T*F**F***')
+  },
+  contains(a, b) {
+    return RELATIONS.within(b, a)
+  },
+  crosses(a, b) {
+    if (!boxesMeet(a, b) || isPoint(a) || isPoint(b)) return false
+    if (a.dimension < b.dimension) return matches(relate(a, b), 'T*T******')
+    if (a.dimension > b.dimension) return matches(relate(a, b), 'T*****T**')
+    return a.dimension === 1 && matches(relate(a, b), '0********')
+  },
+  overlaps(a, b) {
+    if (!boxesMeet(a, b) || a.dimension !== b.dimension) return false
+    return matches(relate(a, b), a.dimension === 1 ? '1*T***T**' : 'T*T***T**')
+  },
+}
+
+export function matches(matrix: Matrix, pattern: string): boolean {
+  for (let i = 0; i < 9; i++) {
+    const wanted = pattern[i]
+    const dimension = matrix[i]!
+    if (wanted === '*') continue
+    if (wanted === 'T' ? dimension < 0 : wanted === 'F' ? dimension >= 0 : dimension !== Number(wanted)) {
+      return false
+    }
+  }
+  return true
+}
+
+function isPoint(geometry: PreparedGeometry): boolean {
+  return geometry.dimension === 0 && geometry.points.size === 1
+}
+
+function locatePoint(point: PreparedGeometry, other: PreparedGeometry) {
+  return locate(other, { x: point.west, y: point.south, exact: null }, { bits: 0 })
+}
+
+function boxesMeet(a: PreparedGeometry, b: PreparedGeometry): boolean {
+  return a.west <= b.east && a.south <= b.north && a.east >= b.west && a.north >= b.south
+}
+
+function boxHolds(a: PreparedGeometry, b: PreparedGeometry): boolean {
+  return a.west <= b.west && a.south <= b.south && a.east >= b.east && a.north >= b.north
+}
+
+function hasSameBox(a: PreparedGeometry, b: PreparedGeometry): boolean {
+  return boxHolds(a, b) && boxHolds(b, a)
+}
