@@ -8,6 +8,7 @@ import { type Clock, systemClock } from '../clock.ts'
 import { type Config, readConfig } from '../config.ts'
 import { makeLogger } from '../http/logger.ts'
 import { type Service, startService } from '../service.ts'
+import { cleanUp } from './cleanup.ts'
 
 export type DatabaseKind = 'sqlite' | 'postgres'
 export const databaseKinds: readonly DatabaseKind[] = ['sqlite', 'postgres']
@@ -63,7 +64,7 @@ export async function openTestService(t: TestContext, given: TestSettings = {}):
   const logLines: string[] = []
   const log = makeLogger('debug', (line) => logLines.push(line))
   const service = await startService(config, log, given.clock ?? systemClock)
-  t.after(() => service.stop())
+  cleanUp(t, () => service.stop())
   return { ...service, config, logLines, request: (...args) => request(service.url, ...args) }
 }
 
@@ -94,7 +95,7 @@ async function request(
 
 export function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'wayleave-test-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  cleanUp(t, () => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
@@ -109,7 +110,7 @@ export async function temporaryDatabase(t: TestContext): Promise<string> {
     await client.query(statement).finally(() => client.end())
   }
   await run(`create database ${name}`)
-  t.after(() => run(`drop database ${name} with (force)`))
+  cleanUp(t, () => run(`drop database ${name} with (force)`))
   const url = new URL(server)
   url.pathname = `/${name}`
   return url.href

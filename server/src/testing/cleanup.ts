@@ -1,0 +1,17 @@
+import type { TestContext } from 'node:test'
+
+const stacks = new WeakMap<TestContext, (() => unknown)[]>()
+
+/** Runs after the test, last registered first: a server is stopped before its database is dropped. */
+export function cleanUp(t: TestContext, work: () => unknown): void {
+  const present = stacks.get(t)
+  if (present) {
+    present.push(work)
+    return
+  }
+  const stack = [work]
+  stacks.set(t, stack)
+  t.after(async () => {
+    for (const undo of stack.reverse()) await undo()
+  })
+}
