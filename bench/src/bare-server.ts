@@ -1,0 +1,37 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+/** What the bare server answers to every request: these bytes, or those of a file. */
+export interface BareAnswer {
+  status?: number
+  headers?: Record<string, string>
+  body?: Uint8Array
+  file?: string
+}
+
+export interface RunningServer {
+  origin: string
+  pid: number
+  stop(): Promise<void>
+}
+
+/** A plain `node:http` server in a process of its own: what the same answer costs without us. */
+export async function startBareServer(answer: BareAnswer): Promise<RunningServer> {
+  const program = fileURLToPath(new URL('./bare-server-process.ts', import.meta.url))
+  const child = fork(program, { serialization: 'advanced' })
+  child.send(answer)
+  const [port] = await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(() => Promise.reject(new Error('The bare server did not start'))),
+  ])
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    pid: child.pid!,
+    async stop() {
+      const exited = once(child, 'exit')
+      child.kill()
+      await exited
+    },
+  }
+}

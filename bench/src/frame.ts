@@ -1,0 +1,41 @@
+import { startBareServer } from './bare-server.ts'
+import { type Bench, decimal, whole } from './bench.ts'
+import { compare } from './compare.ts'
+import { startWayleave } from './wayleave-server.ts'
+
+const path = '/health'
+/** Node's own server adds these by itself. */
+const madeByNode = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']
+
+/** What the frame costs: request ids, logs, metrics, headers, against a server that does none of it. */
+export const bench: Bench = async (print) => {
+  const ours = await startWayleave()
+  try {
+    const answer = await fetch(ours.origin + path)
+    const headers = Object.fromEntries([...answer.headers].filter(([name]) => !madeByNode.includes(name)))
+    const bare = await startBareServer({ headers, body: await answer.bytes() })
+    try {
+      const load = { requests: [{ path }], connections: 16 }
+      const result = await compare(
+        { name: 'wayleave', server: ours, load },
+        { name: 'node:http', server: bare, load },
+      )
+      print('| server | requests/s | median ms | processor µs/request |')
+      print('|---|---:|---:|---:|')
+      for (const [name, side] of [
+        ['wayleave', result.ours] as const,
+        ['node:http', result.theirs] as const,
+      ]) {
+        const figures = [whole(side.requestsPerSecond), decimal(side.medianMs)]
+        print(`| ${name} | ${figures.join(' | ')} | ${decimal(side.serverMicrosecondsPerRequest, 1)} |`)
+      }
+      print(
+        `\nratio ${decimal(result.ratio)} (aim: at least 0.7); by processor time ${decimal(result.processorRatio)}`,
+      )
+    } finally {
+      await bare.stop()
+    }
+  } finally {
+    await ours.stop()
+  }
+}

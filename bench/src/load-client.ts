@@ -1,0 +1,92 @@
+/** The process that makes the load. It takes one order, answers with one result, and ends. */
+import { connect, type Socket } from 'node:net'
+import type { LoadOrder, LoadResult } from './load.ts'
+import { ResponseReader } from './response-reader.ts'
+
+process.once('message', (order: LoadOrder) => {
+  run(order).then((result) => {
+    process.send!(result, () => process.disconnect())
+  })
+})
+
+async function run({
+  origin,
+  requests,
+  connections,
+  seconds,
+  warmUpSeconds,
+}: LoadOrder): Promise<LoadResult> {
+  const { hostname, port } = new URL(origin)
+  const prepared = requests.map(({ path, method = 'GET', headers = {} }) => {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+    return Buffer.from(`${method} ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\n${lines.join('')}\r\n`)
+  })
+  let next = 0
+  let ended = false
+  let counts = { requests: 0, bytes: 0, errors: 0 }
+  let latencies: number[] = []
+  const sockets = new Set<Socket>()
+
+  const open = () => {
+    let sentAt = 0
+    const send = () => {
+      if (ended) return
+      sentAt = performance.now()
+      socket.write(prepared[next++ % prepared.length]!)
+    }
+    const reader = new ResponseReader((status) => {
+      if (status >= 200 && status < 400) counts.requests++
+      else counts.errors++
+      latencies.push(performance.now() - sentAt)
+      send()
+    })
+    const buffer = Buffer.allocUnsafeSlow(128 * 1024)
+    // One buffer a connection for all reads: without it large answers cost the client more than the server.
+    const onread = {
+      buffer,
+      callback: (length: number) => {
+        counts.bytes += length
+        try {
+          reader.take(buffer.subarray(0, length))
+        } catch {
+          counts.errors++
+          socket.destroy()
+        }
+        return true
+      },
+    }
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true, onread }, send)
+    sockets.add(socket)
+    socket.on('error', () => {
+      counts.errors++
+    })
+    socket.on('close', () => {
+      sockets.delete(socket)
+      // A server that closes connections is measured with what opening them anew costs.
+      if (!ended) setTimeout(open, 10)
+    })
+  }
+
+  for (let i = 0; i < connections; i++) open()
+  await sleep(warmUpSeconds)
+  counts = { requests: 0, bytes: 0, errors: 0 }
+  latencies = []
+  const started = performance.now()
+  await sleep(seconds)
+  const elapsed = (performance.now() - started) / 1000
+  ended = true
+  const sorted = Float64Array.from(latencies).sort()
+  const result = {
+    requestsPerSecond: counts.requests / elapsed,
+    bytesPerSecond: counts.bytes / elapsed,
+    errors: counts.errors,
+    medianMs: sorted[Math.floor(sorted.length / 2)] ?? 0,
+    slowestHundredthMs: sorted[Math.floor(sorted.length * 0.99)] ?? 0,
+  }
+  for (const socket of sockets) socket.destroy()
+  return result
+}
+
+function sleep(seconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+}

@@ -1,0 +1,48 @@
+/** `npm run bench [-- name…]`: measures, and prints ratios of figures from one and the same run. */
+import { existsSync } from 'node:fs'
+import { availableParallelism, cpus, totalmem } from 'node:os'
+import type { Bench } from './bench.ts'
+
+const benches = {
+  frame: 'a small public answer, against a bare node:http server that sends the same bytes',
+  keys: 'an answer that needs a key, against the same answer without',
+  publish: 'a file to a published snapshot, against ogr2ogr',
+  exports: 'a snapshot to every format, against ogr2ogr',
+  downloads: 'a finished export, against a bare static file server',
+  items: 'pages of features by bbox, against a bare node:http server that sends the same bytes',
+  clients: 'the clients, against the tools their users would use without them',
+}
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(names: string[]): Promise<number> {
+  const unknown = names.filter((name) => !Object.hasOwn(benches, name))
+  if (unknown.length > 0) {
+    console.error(`There is no bench ${unknown.join(', ')}. There are: ${Object.keys(benches).join(', ')}.`)
+    return 2
+  }
+  const model = cpus()[0]?.model.trim() ?? 'unknown processor'
+  const memory = Math.round(totalmem() / 2 ** 30)
+  console.log(`${availableParallelism()} cores (${model}), ${memory} GB, Node ${process.versions.node}\n`)
+  let status = 0
+  for (const [name, title] of Object.entries(benches)) {
+    const asked = names.includes(name)
+    if (names.length > 0 && !asked) continue
+    const file = new URL(`./${name}.ts`, import.meta.url)
+    if (!existsSync(file)) {
+      if (asked) console.log(`## ${name}\nNothing is measured here yet.\n`)
+      continue
+    }
+    console.log(`## ${name}: ${title}\n`)
+    try {
+      const { bench }: { bench: Bench } = await import(file.href)
+      await bench((line) => console.log(line))
+    } catch (error) {
+      // The others are worth having still.
+      console.error(error)
+      status = 1
+    }
+    console.log('')
+  }
+  return status
+}

@@ -1,0 +1,94 @@
+/** What the bytes to come are. */
+type Part = 'head' | 'body' | 'chunk-size' | 'chunk-data' | 'chunk-end' | 'trailer'
+
+const maxHeadBytes = 64 * 1024
+
+/**
+ * Finds where the answers on one connection end, and nothing else: the load generator must cost less than
+ * the servers it measures. One answer at a time is under way.
+ */
+export class ResponseReader {
+  status = 0
+  readonly #onAnswer: (status: number) => void
+  #part: Part = 'head'
+  #line = ''
+  #left = 0
+
+  constructor(onAnswer: (status: number) => void) {
+    this.#onAnswer = onAnswer
+  }
+
+  /** Takes the next bytes of the connection; they are not kept, so the buffer may be used again. */
+  take(bytes: Buffer): void {
+    let at = 0
+    while (at < bytes.length) {
+      if (this.#part === 'head') at = this.#takeHead(bytes, at)
+      else if (this.#part === 'body' || this.#part === 'chunk-data') at = this.#skip(bytes, at)
+      else at = this.#takeChunkLine(bytes, at)
+    }
+  }
+
+  #takeHead(bytes: Buffer, at: number): number {
+    const split = this.#line.length
+    const end = split === 0 ? bytes.indexOf('\r\n\r\n', at, 'latin1') : -1
+    if (end >= 0) {
+      this.#readHead(bytes.toString('latin1', at, end))
+      return end + 4
+    }
+    // The head came in pieces: rare, so joining strings is cheap enough.
+    this.#line += bytes.toString('latin1', at)
+    if (this.#line.length > maxHeadBytes) throw new Error('The head of an answer has no end')
+    const joinedEnd = this.#line.indexOf('\r\n\r\n')
+    if (joinedEnd < 0) return bytes.length
+    const head = this.#line.slice(0, joinedEnd)
+    this.#line = ''
+    this.#readHead(head)
+    return at + joinedEnd + 4 - split
+  }
+
+  #readHead(head: string): void {
+    if (!head.startsWith('HTTP/1.1 ')) throw new Error(`Not an answer: ${head.slice(0, 40)}`)
+    this.status = Number(head.slice(9, 12))
+    const length = /\r\ncontent-length: *(\d+)/i.exec(head)
+    if (length) this.#left = Number(length[1])
+    const isChunked = !length && /\r\ntransfer-encoding: *chunked/i.test(head)
+    if (isChunked) this.#part = 'chunk-size'
+    else if (length && this.#left > 0 && this.status !== 304) this.#part = 'body'
+    else this.#end()
+  }
+
+  #skip(bytes: Buffer, at: number): number {
+    const skipped = Math.min(this.#left, bytes.length - at)
+    this.#left -= skipped
+    if (this.#left === 0) {
+      if (this.#part === 'body') this.#end()
+      else this.#part = 'chunk-end'
+    }
+    return at + skipped
+  }
+
+  #takeChunkLine(bytes: Buffer, at: number): number {
+    const newline = bytes.indexOf(10, at)
+    if (newline < 0) {
+      this.#line += bytes.toString('latin1', at)
+      return bytes.length
+    }
+    const line = (this.#line + bytes.toString('latin1', at, newline)).trimEnd()
+    this.#line = ''
+    if (this.#part === 'chunk-end') this.#part = 'chunk-size'
+    else if (this.#part === 'trailer') {
+      if (line === '') this.#end()
+    } else {
+      this.#left = Number.parseInt(line, 16)
+      if (Number.isNaN(this.#left)) throw new Error(`Not the size of a chunk: ${line.slice(0, 40)}`)
+      this.#part = this.#left === 0 ? 'trailer' : 'chunk-data'
+    }
+    return newline + 1
+  }
+
+  #end(): void {
+    this.#part = 'head'
+    this.#left = 0
+    this.#onAnswer(this.status)
+  }
+}

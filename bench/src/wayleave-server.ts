@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { RunningServer } from './bare-server.ts'
+
+const command = join(import.meta.dirname, '../../server/bin/wayleave.js')
+
+/** Limits that no bench shall meet; everything else is as an operator gets it. */
+const unlimited = {
+  WAYLEAVE_KEY_RATE: '100000000',
+  WAYLEAVE_USER_RATE: '100000000',
+  WAYLEAVE_ADDRESS_RATE: '100000000',
+}
+
+export interface WayleaveServer extends RunningServer {
+  dataDir: string
+}
+
+/** Starts the service itself on a free port, in a data folder that goes with it. */
+export async function startWayleave(settings: Record<string, string> = {}): Promise<WayleaveServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'wayleave-bench-'))
+  const dataDir = join(folder, 'data')
+  // Logs go to a file, as under an init system: a pipe would cost the bench the time to empty it.
+  const log = join(folder, 'log')
+  const output = openSync(log, 'a')
+  const child = spawn(process.execPath, [command, 'serve', '--json', '--port', '0', '--data-dir', dataDir], {
+    env: { ...process.env, ...unlimited, ...settings },
+    stdio: ['ignore', output, output],
+  })
+  closeSync(output)
+  const exited = once(child, 'exit')
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
+    await exited
+    rmSync(folder, { recursive: true, force: true })
+  }
+  for (;;) {
+    const text = readFileSync(log, 'utf8')
+    const url = /^\{"url":"([^"]+)"/m.exec(text)?.[1]
+    if (url) return { origin: url, pid: child.pid!, dataDir, stop }
+    if (child.exitCode !== null || child.signalCode !== null) {
+      await stop()
+      throw new Error(`The service did not start:\n${text}`)
+    }
+    await delay(20)
+  }
+}
