@@ -1,11 +1,190 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { Type } from 'typebox'
+import { type Config, readConfig } from '../config.ts'
+import { Problem } from '../problem.ts'
+import { cleanUp } from '../testing/cleanup.ts'
 import { databaseKinds, openTestService } from '../testing/test-service.ts'
+import { BaseUrl } from './base-url.ts'
+import { makeFrame } from './frame.ts'
+import { makeLogger } from './logger.ts'
+import { Metrics } from './metrics.ts'
+import { Overload } from './overload.ts'
+
+async function openFrame(t: TestContext, given: Partial<Config> = {}) {
+  const config = { ...readConfig({ environment: {}, file: null }), ...given }
+  const lines: string[] = []
+  const overload = new Overload(1000)
+  const { app, routes } = await makeFrame({
+    config,
+    log: makeLogger('debug', (line) => lines.push(line)),
+    baseUrl: new BaseUrl(config.baseUrl),
+    metrics: new Metrics(),
+    overload,
+  })
+  app.post('/things', {
+    schema: {
+      body: Type.Object(
+        { name: Type.String(), count: Type.Optional(Type.Integer()) },
+        { additionalProperties: false },
+      ),
+    },
+    handler: (request) => request.body,
+  })
+  app.get('/things/:id', {
+    schema: {
+      querystring: Type.Object(
+        { size: Type.Optional(Type.Integer({ minimum: 1 })) },
+        { additionalProperties: false },
+      ),
+    },
+    handler: (request) => ({ ip: request.ip, size: request.query.size }),
+  })
+  app.get('/broken', () => {
+    throw new Error('password hunter2 at db-7')
+  })
+  app.get('/poor', () => {
+    throw new Problem('credits-exhausted')
+  })
+  await app.ready()
+  cleanUp(t, () => app.close())
+  return { app, routes, lines, overload }
+}
 
 for (const database of databaseKinds) {
-  test(`the service answers on ${database}`, async (t) => {
+  test(`the service is healthy and ready on ${database}`, async (t) => {
     const service = await openTestService(t, { database })
-    assert.equal((await service.request('GET', '/health')).status, 200)
-    assert.equal((await service.request('GET', '/ready')).status, 200)
+    assert.deepEqual((await service.request('GET', '/health')).body, { status: 'ok' })
+    assert.deepEqual((await service.request('GET', '/ready')).body, { status: 'ready' })
   })
 }
+
+test('an unknown route is a 404 problem with a request id', async (t) => {
+  const { app } = await openFrame(t)
+  const answer = await app.inject('/nowhere?token=x')
+  assert.equal(answer.statusCode, 404)
+  assert.match(answer.headers['content-type'] as string, /^application\/problem\+json/)
+  const body = answer.json()
+  assert.deepEqual(Object.keys(body), ['type', 'title', 'status', 'detail', 'instance', 'code', 'requestId'])
+  assert.equal(body.code, 'not-found')
+  assert.equal(body.instance, '/nowhere')
+  assert.equal(body.requestId, answer.headers['x-request-id'])
+  assert.match(body.type, /\/problems\/not-found$/)
+})
+
+test('a wrong method is 405 with Allow, and OPTIONS tells the methods', async (t) => {
+  const { app } = await openFrame(t)
+  const wrong = await app.inject({ method: 'DELETE', url: '/things/7' })
+  assert.equal(wrong.statusCode, 405)
+  assert.equal(wrong.headers['allow'], 'GET, HEAD, OPTIONS')
+  const options = await app.inject({ method: 'OPTIONS', url: '/things' })
+  assert.equal(options.statusCode, 204)
+  assert.equal(options.headers['allow'], 'OPTIONS, POST')
+})
+
+test('an oversized body is 413, broken JSON 400, another content type 415', async (t) => {
+  const { app } = await openFrame(t)
+  const post = (payload: string, type = 'application/json') =>
+    app.inject({ method: 'POST', url: '/things', payload, headers: { 'content-type': type } })
+  assert.equal((await post(JSON.stringify({ name: 'x'.repeat(300_000) }))).json().code, 'body-too-large')
+  assert.equal((await post('{"name":')).json().code, 'malformed-json')
+  assert.equal((await post('')).json().code, 'malformed-json')
+  for (const type of ['text/plain', 'application/xml', 'multipart/form-data']) {
+    const answer = await post('name=x', type)
+    assert.deepEqual([answer.statusCode, answer.json().code], [415, 'unsupported-media-type'])
+  }
+})
+
+test('invalid input is 400 and names every field', async (t) => {
+  const { app } = await openFrame(t)
+  const answer = await app.inject({ method: 'POST', url: '/things', payload: { count: '3', colour: 'red' } })
+  assert.equal(answer.statusCode, 400)
+  const paths = (answer.json().errors as { path: string }[]).map((error) => error.path).sort()
+  assert.deepEqual(paths, ['/colour', '/count', '/name'])
+  const query = await app.inject('/things/7?size=0&hue=1')
+  assert.deepEqual((query.json().errors as { path: string }[]).map((error) => error.path).sort(), [
+    'hue',
+    'size',
+  ])
+  assert.equal((await app.inject('/things/7?size=3')).json().size, 3)
+})
+
+test('an error of ours is 500 without its message, and the log has it under the request id', async (t) => {
+  const { app, lines } = await openFrame(t)
+  const answer = await app.inject('/broken')
+  assert.equal(answer.statusCode, 500)
+  assert.doesNotMatch(answer.body, /hunter2|db-7/)
+  const line = lines.find((text) => text.includes('hunter2'))
+  assert.equal(JSON.parse(line!).requestId, answer.json().requestId)
+})
+
+test('402 and 403 name the contact where one is set', async (t) => {
+  const { app } = await openFrame(t, { contactUrl: 'https://example.org/buy' })
+  assert.equal((await app.inject('/poor')).json().contact, 'https://example.org/buy')
+})
+
+test('a forwarded address and request id are believed from a trusted proxy alone', async (t) => {
+  const headers = { 'x-forwarded-for': '203.0.113.9', 'x-request-id': 'abc-1' }
+  const plain = await openFrame(t)
+  const untrusted = await plain.app.inject({ url: '/things/1', headers })
+  assert.equal(untrusted.json().ip, '127.0.0.1')
+  assert.notEqual(untrusted.headers['x-request-id'], 'abc-1')
+  const proxied = await openFrame(t, { trustedProxies: ['127.0.0.0/8'] })
+  const trusted = await proxied.app.inject({ url: '/things/1', headers })
+  assert.equal(trusted.json().ip, '203.0.113.9')
+  assert.equal(trusted.headers['x-request-id'], 'abc-1')
+  const forged = await proxied.app.inject({ url: '/things/1', headers: { 'x-request-id': 'a\tb"}' } })
+  assert.match(forged.headers['x-request-id'] as string, /^[0-9a-f-]{36}$/)
+})
+
+test('any origin may read data; sign-in tells no origin anything', async (t) => {
+  const { app } = await openFrame(t)
+  const headers = {
+    origin: 'https://map.example',
+    'access-control-request-method': 'GET',
+    'access-control-request-headers': 'x-api-key',
+  }
+  const preflight = await app.inject({ method: 'OPTIONS', url: '/things/1', headers })
+  assert.equal(preflight.statusCode, 204)
+  assert.equal(preflight.headers['access-control-allow-origin'], '*')
+  assert.equal(preflight.headers['access-control-allow-headers'], 'x-api-key')
+  assert.equal(preflight.headers['access-control-allow-credentials'], undefined)
+  const auth = await app.inject({ method: 'OPTIONS', url: '/v1/auth/token', headers })
+  assert.equal(auth.headers['access-control-allow-origin'], undefined)
+})
+
+test('a stopping node answers 503 and asks for the connection to be closed', async (t) => {
+  const { app, overload } = await openFrame(t)
+  overload.stop()
+  const answer = await app.inject('/things/1')
+  assert.equal(answer.statusCode, 503)
+  assert.equal(answer.json().code, 'shutting-down')
+  assert.ok(answer.headers['retry-after'])
+})
+
+test('what is not HTTP at all gets a 400 problem, and the server lives on', async (t) => {
+  const service = await openTestService(t)
+  const { port } = new URL(service.url)
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.write('GET / HTTP/9.9\r\n\r\n')
+  const [data] = (await once(socket, 'data')) as [Buffer]
+  assert.match(data.toString(), /^HTTP\/1\.1 400 /)
+  assert.match(data.toString(), /application\/problem\+json/)
+  socket.destroy()
+  assert.equal((await service.request('GET', '/health')).status, 200)
+})
+
+test('metrics are for loopback or the token, and count by route pattern', async (t) => {
+  const service = await openTestService(t, { settings: { metricsToken: 'long-metrics-token' } })
+  await service.request('GET', '/health')
+  const local = await service.request('GET', '/metrics')
+  assert.match(local.text, /wayleave_http_requests_total\{method="GET",route="\/health",status="200"\} 1/)
+  const proxied = { 'x-forwarded-for': '203.0.113.9' }
+  assert.equal((await service.request('GET', '/metrics', { headers: proxied })).status, 404)
+  const wrong = { ...proxied, authorization: 'Bearer wrong-metrics-tokn' }
+  assert.equal((await service.request('GET', '/metrics', { headers: wrong })).status, 404)
+  const right = { ...proxied, authorization: 'Bearer long-metrics-token' }
+  assert.equal((await service.request('GET', '/metrics', { headers: right })).status, 200)
+})
