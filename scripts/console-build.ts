@@ -1,0 +1,28 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, globSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+const sources = [
+  'console/{index.html,vite.config.ts,package.json}',
+  'console/{src,public}/**/*',
+  'client-js/src/**/*',
+]
+
+/** Builds the web console where it was never built or its sources are newer. The service runs without, too. */
+export function ensureConsole(root: string): void {
+  const built = join(root, 'console', 'dist', 'index.html')
+  if (!existsSync(join(root, 'console', 'index.html'))) return
+  if (existsSync(built) && statSync(built).mtimeMs >= newestChange(root)) return
+  console.log('Building the console')
+  const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
+  const build = spawnSync(process.execPath, [vite, 'build', '--logLevel', 'warn'], {
+    cwd: join(root, 'console'),
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  if (build.status !== 0) console.error('The console could not be built. The service starts without it.')
+}
+
+function newestChange(root: string): number {
+  const files = globSync(sources, { cwd: root })
+  return Math.max(0, ...files.map((file) => statSync(join(root, file)).mtimeMs))
+}
