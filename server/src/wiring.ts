@@ -48,7 +48,8 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
   const database = await openDatabase(config)
   const changes = await openChanges(database, { nodeId, serving })
 
-  const limiter = config.redisUrl && serving ? new RedisLimiter(config.redisUrl, log) : new MemoryLimiter()
+  const limiter =
+    config.redisUrl && serving ? await RedisLimiter.open(config.redisUrl, log) : new MemoryLimiter()
   const meter = new Meter(database, clock, log)
   const secretFormat = { literal: config.keyLiteral, env: config.keyEnv }
   const verifier = new Verifier({

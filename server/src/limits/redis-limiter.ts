@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { type Decision, decide, type Limiter, type Rate } from './limiter.ts'
@@ -21,23 +22,38 @@ return { string.format('%.3f', full), string.format('%.3f', now) }
 `
 
 const WARN_EVERY_MS = 10_000
+const TIMEOUT_MS = 250
+/** After a failure Redis is left alone so long: a Redis that hangs must not slow every request down. */
+const PAUSE_MS = 1000
 
 /** Limits in Redis. Away, it lets requests through and says so in the log: data matters more than counting. */
 export class RedisLimiter implements Limiter {
   readonly #redis: Redis
   readonly #log: Logger
-  #warnedAt = 0
+  #warnedAt = Number.NEGATIVE_INFINITY
+  #pausedUntil = Number.NEGATIVE_INFINITY
+  #away = false
 
-  constructor(url: string, log: Logger) {
+  /** Resolves once Redis answers, or after a second without it. */
+  static async open(url: string, log: Logger): Promise<RedisLimiter> {
+    const limiter = new RedisLimiter(url, log)
+    const patience = new AbortController()
+    const ready = new Promise<void>((resolve) => limiter.#redis.once('ready', resolve))
+    await Promise.race([ready, sleep(1000, undefined, { signal: patience.signal }).catch(() => {})])
+    patience.abort()
+    return limiter
+  }
+
+  private constructor(url: string, log: Logger) {
     this.#log = log
     this.#redis = new Redis(url, {
       maxRetriesPerRequest: 0,
-      commandTimeout: 250,
+      commandTimeout: TIMEOUT_MS,
       enableOfflineQueue: false,
-      lazyConnect: false,
       retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
     })
-    this.#redis.on('error', (error) => this.#warn(error))
+    this.#redis.on('error', (error) => this.#failed(error))
+    this.#redis.on('ready', () => this.#answers())
   }
 
   take(bucket: string, rate: Rate): Promise<Decision> {
@@ -53,6 +69,8 @@ export class RedisLimiter implements Limiter {
   }
 
   async #step(bucket: string, rate: Rate, count: boolean): Promise<Decision> {
+    const open = { allowed: true, remaining: rate.burst, reset: 0, retryAfter: 0 }
+    if (performance.now() < this.#pausedUntil) return open
     const interval = ((rate.windowSeconds ?? 60) * 1000) / rate.perMinute
     try {
       const [full, now] = (await this.#redis.eval(
@@ -63,15 +81,25 @@ export class RedisLimiter implements Limiter {
         interval * rate.burst,
         count ? '1' : '0',
       )) as [string, string]
+      this.#answers()
       return decide(Number(full), Number(now), rate).decision
     } catch (error) {
-      this.#warn(error as Error)
-      return { allowed: true, remaining: rate.burst, reset: 0, retryAfter: 0 }
+      this.#failed(error as Error)
+      return open
     }
   }
 
-  #warn(error: Error): void {
-    const now = Date.now()
+  #answers(): void {
+    if (!this.#away) return
+    this.#away = false
+    this.#pausedUntil = Number.NEGATIVE_INFINITY
+    this.#log.info('Redis answers again: rate limits are applied.')
+  }
+
+  #failed(error: Error): void {
+    const now = performance.now()
+    this.#away = true
+    this.#pausedUntil = now + PAUSE_MS
     if (now - this.#warnedAt < WARN_EVERY_MS) return
     this.#warnedAt = now
     this.#log.warn({ err: error }, 'Redis does not answer: rate limits are not applied.')
