@@ -1,0 +1,54 @@
+import type { Geometry, Position } from '../feature.ts'
+
+/** West, south, east, north in degrees. In a query, west > east crosses the antimeridian. */
+export type Bbox = [west: number, south: number, east: number, north: number]
+
+export function emptyBbox(): Bbox {
+  return [Infinity, Infinity, -Infinity, -Infinity]
+}
+
+export function isEmptyBbox(bbox: Bbox): boolean {
+  return bbox[0] > bbox[2]
+}
+
+/** Widens `into` by the geometry's positions; an empty geometry leaves it as it is. */
+export function extendBbox(into: Bbox, geometry: Geometry): void {
+  switch (geometry.type) {
+    case 'Point':
+      if (geometry.coordinates.length > 0) extendByPosition(into, geometry.coordinates)
+      return
+    case 'MultiPoint':
+    case 'LineString':
+      extendByLine(into, geometry.coordinates)
+      return
+    case 'Polygon':
+    case 'MultiLineString':
+      for (const line of geometry.coordinates) extendByLine(into, line)
+      return
+    case 'MultiPolygon':
+      for (const rings of geometry.coordinates) for (const ring of rings) extendByLine(into, ring)
+      return
+    case 'GeometryCollection':
+      for (const member of geometry.geometries) extendBbox(into, member)
+  }
+}
+
+/** The geometry's box; an empty one (`isEmptyBbox`) where it has no positions. */
+export function geometryBbox(geometry: Geometry): Bbox {
+  const bbox = emptyBbox()
+  extendBbox(bbox, geometry)
+  return bbox
+}
+
+function extendByLine(into: Bbox, positions: Position[]): void {
+  for (const position of positions) if (position.length > 0) extendByPosition(into, position)
+}
+
+function extendByPosition(into: Bbox, position: Position): void {
+  const x = position[0]!
+  const y = position[1]!
+  if (x < into[0]) into[0] = x
+  if (y < into[1]) into[1] = y
+  if (x > into[2]) into[2] = x
+  if (y > into[3]) into[3] = y
+}

@@ -1,0 +1,170 @@
+import type { Geometry, Position } from '../feature.ts'
+
+/** Brings a position to WGS84 longitude and latitude. */
+export type Transformer = (position: Position) => Position
+
+/** Float noise of projections and of careless writers that we clamp rather than refuse: about 0.1 m. */
+const WORLD_TOLERANCE = 1e-6
+
+/** Deep enough for any real collection, shallow enough that a crafted one cannot exhaust the stack. */
+const MAX_COLLECTION_DEPTH = 32
+
+class Problem extends Error {}
+
+/**
+ * Checks a geometry that a reader gave and makes it fit to publish: WGS84, inside the world, rings closed and
+ * wound as RFC 7946 asks (outer counterclockwise, holes clockwise), positions of two or three finite numbers.
+ * Answers the geometry (the same object, changed in place) or a sentence that says what is wrong with it.
+ *
+ * Coordinates that are WGS84 already keep every bit. Transformed ones are rounded to 9 decimals (0.1 mm):
+ * what lies beyond is arithmetic noise that would only lengthen the text.
+ */
+export function prepareGeometry(geometry: Geometry, transform: Transformer | null): Geometry | string {
+  try {
+    prepare(geometry, transform, 0)
+    return geometry
+  } catch (error) {
+    if (error instanceof Problem) return error.message
+    throw error
+  }
+}
+
+function prepare(geometry: Geometry, transform: Transformer | null, depth: number): void {
+  // Readers of self-describing formats pass on whatever the file holds, so the shape is checked here for all.
+  if (geometry === null || typeof geometry !== 'object') throw new Problem('the geometry is not an object')
+  if (geometry.type === 'GeometryCollection') {
+    if (depth >= MAX_COLLECTION_DEPTH) throw new Problem(`collections are nested more than ${depth} deep`)
+    for (const member of list(geometry.geometries, 'geometries')) prepare(member, transform, depth + 1)
+    return
+  }
+  switch (geometry.type) {
+    case 'Point':
+      if (list(geometry.coordinates).length > 0)
+        geometry.coordinates = position(geometry.coordinates, transform)
+      break
+    case 'MultiPoint':
+      geometry.coordinates = withoutEmpty(geometry.coordinates)
+      positions(geometry.coordinates, transform)
+      break
+    case 'LineString':
+      line(geometry.coordinates, transform)
+      break
+    case 'MultiLineString':
+      geometry.coordinates = withoutEmpty(geometry.coordinates)
+      for (const member of geometry.coordinates) line(member, transform)
+      break
+    case 'Polygon':
+      polygon(geometry.coordinates, transform)
+      break
+    case 'MultiPolygon':
+      geometry.coordinates = withoutEmpty(geometry.coordinates)
+      for (const member of geometry.coordinates) polygon(member, transform)
+      break
+    default:
+      throw new Problem(`the geometry has the unknown type ${JSON.stringify((geometry as Geometry).type)}`)
+  }
+}
+
+function list<T>(value: T[], name = 'coordinates'): T[] {
+  if (!Array.isArray(value)) throw new Problem(`the geometry's ${name} are not an array`)
+  return value
+}
+
+/** An empty member adds nothing to a Multi geometry, and most formats cannot say it. */
+function withoutEmpty<T extends unknown[]>(members: T[]): T[] {
+  return list(members).some((member) => list(member).length === 0)
+    ? members.filter((member) => member.length > 0)
+    : members
+}
+
+function line(coordinates: Position[], transform: Transformer | null): void {
+  if (list(coordinates).length === 1) throw new Problem('a line has one position; it needs two')
+  positions(coordinates, transform)
+}
+
+function polygon(rings: Position[][], transform: Transformer | null): void {
+  for (let i = 0; i < list(rings).length; i++) {
+    const ring = list(rings[i]!)
+    if (ring.length < 4) throw new Problem(`ring ${i + 1} has ${count(ring.length)}; it needs four`)
+    const first = list(ring[0]!)
+    const last = list(ring[ring.length - 1]!)
+    if (first[0] !== last[0] || first[1] !== last[1])
+      throw new Problem(`ring ${i + 1} is not closed: its last position is not its first`)
+    positions(ring, transform)
+    const area = signedArea(ring)
+    if (i === 0 ? area < 0 : area > 0) ring.reverse()
+  }
+}
+
+function count(positions: number): string {
+  return positions === 1 ? '1 position' : `${positions} positions`
+}
+
+function positions(coordinates: Position[], transform: Transformer | null): void {
+  list(coordinates)
+  for (let i = 0; i < coordinates.length; i++) coordinates[i] = position(coordinates[i]!, transform)
+}
+
+function position(at: Position, transform: Transformer | null): Position {
+  if (!Array.isArray(at) || at.length < 2) throw new Problem('a position needs two numbers')
+  // A fourth number is a measure, or nothing that GeoJSON knows.
+  if (at.length > 3) at.length = 3
+  for (let i = 0; i < at.length; i++) {
+    if (typeof at[i] !== 'number') {
+      if (typeof at[i] === 'bigint') at[i] = Number(at[i])
+      else throw new Problem('a coordinate is not a number')
+    }
+    if (!Number.isFinite(at[i])) throw new Problem(`a coordinate is ${at[i]}`)
+  }
+  if (transform !== null) return toWgs84(at, transform)
+  if (at[0]! < -180 || at[0]! > 180 || at[1]! < -90 || at[1]! > 90) clampToWorld(at, at)
+  return at
+}
+
+/** Answers a new position: readers may close a ring with the very array that opened it. */
+function toWgs84(from: Position, transform: Transformer): Position {
+  const to = transform(from)
+  if (!Number.isFinite(to[0]) || !Number.isFinite(to[1]))
+    throw new Problem(`the position ${from[0]}, ${from[1]} has no place in WGS84`)
+  const at = [round(to[0]!), round(to[1]!)]
+  // A height that the transformation loses is kept as it was.
+  if (from.length === 3) at.push(to.length > 2 && Number.isFinite(to[2]) ? round(to[2]!) : from[2]!)
+  if (at[0]! < -180 || at[0]! > 180 || at[1]! < -90 || at[1]! > 90) clampToWorld(at, from)
+  return at
+}
+
+function round(degrees: number): number {
+  return Math.round(degrees * 1e9) / 1e9
+}
+
+function clampToWorld(at: Position, source: Position): void {
+  at[0] = clamp(at[0]!, 180, 'longitude', source)
+  at[1] = clamp(at[1]!, 90, 'latitude', source)
+}
+
+function clamp(value: number, limit: number, name: string, source: Position): number {
+  if (Math.abs(value) <= limit) return value
+  if (Math.abs(value) <= limit + WORLD_TOLERANCE) return Math.sign(value) * limit
+  // Metres or feet taken for degrees are the usual cause.
+  const projected = Math.abs(source[0]!) > 1000 || Math.abs(source[1]!) > 1000
+  throw new Problem(
+    `${name} ${value} is outside ±${limit}${projected ? ' (projected coordinates? Then name their CRS)' : ''}`,
+  )
+}
+
+function signedArea(ring: Position[]): number {
+  // Relative to the first position: differences of near numbers keep their digits.
+  const originX = ring[0]![0]!
+  const originY = ring[0]![1]!
+  let area = 0
+  let x1 = 0
+  let y1 = 0
+  for (let i = 1; i < ring.length; i++) {
+    const x2 = ring[i]![0]! - originX
+    const y2 = ring[i]![1]! - originY
+    area += x1 * y2 - x2 * y1
+    x1 = x2
+    y1 = y2
+  }
+  return area
+}

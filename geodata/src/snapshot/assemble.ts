@@ -1,0 +1,209 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { Column, ColumnType } from '../feature.ts'
+import type { Bbox } from '../geometry/bbox.ts'
+import { columnSql, jsonTextSql, quoteName, quoteText } from './column-sql.ts'
+import { SNAPSHOT_FILES } from './manifest.ts'
+import { FEATURE_HEAD, FEATURE_TAIL, GEOMETRY_HEAD, PROPERTIES_HEAD } from './pack.ts'
+import type { ColumnProfile } from './staged-column.ts'
+
+/** A published column and how it was staged. */
+export interface FinalColumn extends Column {
+  profile: ColumnProfile
+}
+
+/** Staged values that are the features' ids; null where ids are row numbers. */
+export type IdSource = { profile: ColumnProfile; type: ColumnType } | null
+
+export interface AssembleOptions {
+  folder: string
+  temporaryFolder: string
+  files: string[]
+  columns: FinalColumn[]
+  spatial: boolean
+  /** Whether geometry was staged at all, and whether boxes were: not where there are points alone. */
+  hasGeometry: boolean
+  hasShapes: boolean
+  memoryMegabytes: number
+  threads: number
+}
+
+/**
+ * The database over the staged files: it types, sorts and writes a snapshot's row files, spilling to the
+ * temporary folder beyond its memory.
+ */
+export class Assembly {
+  readonly #connection: DuckDBConnection
+  readonly #instance: DuckDBInstance
+  readonly #options: AssembleOptions
+  #source = 'staged'
+
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, options: AssembleOptions) {
+    this.#instance = instance
+    this.#connection = connection
+    this.#options = options
+  }
+
+  static async open(options: AssembleOptions): Promise<Assembly> {
+    await mkdir(options.temporaryFolder, { recursive: true })
+    const instance = await DuckDBInstance.create(':memory:', {
+      threads: String(options.threads),
+      memory_limit: `${options.memoryMegabytes}MB`,
+      temp_directory: options.temporaryFolder,
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      preserve_insertion_order: 'true',
+    })
+    const connection = await instance.connect()
+    await connection.run(`SET TimeZone = 'UTC'`)
+    await connection.run(`CREATE VIEW staged AS ${stagedSql(options)}`)
+    return new Assembly(instance, connection, options)
+  }
+
+  close(): void {
+    this.#connection.closeSync()
+    this.#instance.closeSync()
+  }
+
+  /** Stops what is running, from outside. */
+  interrupt(): void {
+    this.#connection.interrupt()
+  }
+
+  async sourceIdsRepeat(profile: ColumnProfile): Promise<boolean> {
+    const id = columnSql(profile, 'text')
+    const [row] = await this.#rows(`SELECT count(*) > count(DISTINCT ${id}) FROM staged`)
+    return row![0] === true
+  }
+
+  /** Rows whose id is missing or was given before, in source order; at most `limit` are listed. */
+  async badIds(
+    column: FinalColumn,
+    limit: number,
+  ): Promise<{ rows: { row: number; id: string | null }[]; count: number }> {
+    const bad = this.#badIdsSql(column)
+    const [total] = await this.#rows(`SELECT count(*) FROM (${bad})`)
+    const listed = await this.#rows(`SELECT row, id FROM (${bad}) ORDER BY row LIMIT ${limit}`)
+    return {
+      count: Number(total![0]),
+      rows: listed.map(([row, id]) => ({ row: Number(row), id: id as string | null })),
+    }
+  }
+
+  async excludeBadIds(column: FinalColumn): Promise<void> {
+    await this.#connection.run(`CREATE TABLE excluded AS SELECT row FROM (${this.#badIdsSql(column)})`)
+    this.#source = '(SELECT * FROM staged WHERE row NOT IN (SELECT row FROM excluded))'
+  }
+
+  #badIdsSql(column: FinalColumn): string {
+    const id = `${columnSql(column.profile, column.type)}::VARCHAR`
+    return `SELECT row, id FROM (SELECT row, ${id} AS id, row_number() OVER (PARTITION BY ${id} ORDER BY row) AS nth FROM staged) WHERE id IS NULL OR nth > 1`
+  }
+
+  async bounds(): Promise<{ rows: number; located: number; bbox: Bbox | null }> {
+    const [west, south, east, north] = this.#boxSql()
+    const [row] = await this.#rows(
+      `SELECT count(*), count(longitude), min(${west}), min(${south}), max(${east}), max(${north}) FROM ${this.#source}`,
+    )
+    const located = Number(row![1])
+    return { rows: Number(row![0]), located, bbox: located > 0 ? (row!.slice(2).map(Number) as Bbox) : null }
+  }
+
+  async writeRows(): Promise<void> {
+    const { columns, spatial } = this.#options
+    const values = columns.map(
+      (column) => `${columnSql(column.profile, column.type)} AS ${quoteName(column.name)}`,
+    )
+    if (spatial) values.push('ST_GeomFromWKB(wkb) AS geometry')
+    // A table without a single column still has rows.
+    const list = values.length > 0 ? values.join(', ') : 'row AS "row"'
+    await this.#copy(list, SNAPSHOT_FILES.rows, 'FORMAT parquet, COMPRESSION zstd')
+    if (spatial)
+      await this.#copy('longitude, latitude', SNAPSHOT_FILES.points, 'FORMAT parquet, COMPRESSION zstd')
+  }
+
+  /** One line a feature, each with a comma at its end: the caller takes the last one off. */
+  async writePack(id: IdSource): Promise<void> {
+    const members = this.#options.columns.map((column, index) => {
+      const name = quoteText(`${index === 0 ? '' : ','}${JSON.stringify(column.name)}:`)
+      const text = jsonTextSql(`(${columnSql(column.profile, column.type)})`, column.type)
+      return `${name}, coalesce(${text}, 'null')`
+    })
+    const geometry = this.#options.spatial ? `coalesce(geojson, 'null')` : `'null'`
+    const line = [
+      quoteText(FEATURE_HEAD),
+      this.#idSql(id),
+      quoteText(GEOMETRY_HEAD),
+      geometry,
+      quoteText(`${PROPERTIES_HEAD}{`),
+      ...members,
+      quoteText(`}${FEATURE_TAIL},`),
+    ]
+    await this.#copy(
+      `concat(${line.join(', ')})`,
+      SNAPSHOT_FILES.pack,
+      `FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\x01'`,
+    )
+  }
+
+  /** The boxes of all located features in snapshot order, or their coordinates where all are points. */
+  async readLeaves(into: Float64Array, isPoints: boolean): Promise<void> {
+    const numbers = isPoints ? ['longitude', 'latitude'] : this.#boxSql()
+    const result = await this.#connection.stream(
+      `SELECT ${numbers.join(', ')} FROM ${this.#source} WHERE longitude IS NOT NULL ORDER BY key, row`,
+    )
+    const width = numbers.length
+    let at = 0
+    for (
+      let chunk = await result.fetchChunk();
+      chunk && chunk.rowCount > 0;
+      chunk = await result.fetchChunk()
+    ) {
+      for (let c = 0; c < width; c++) {
+        const vector = chunk.getColumnVector(c)
+        for (let i = 0; i < chunk.rowCount; i++) into[at + i * width + c] = vector.getItem(i) as number
+      }
+      at += chunk.rowCount * width
+    }
+    if (at !== into.length) throw new Error(`${at} of ${into.length} numbers of the index were found`)
+  }
+
+  #boxSql(): string[] {
+    return this.#options.hasShapes
+      ? [
+          'coalesce(west, longitude)',
+          'coalesce(south, latitude)',
+          'coalesce(east, longitude)',
+          'coalesce(north, latitude)',
+        ]
+      : ['longitude', 'latitude', 'longitude', 'latitude']
+  }
+
+  #idSql(id: IdSource): string {
+    if (id === null) return 'row::VARCHAR'
+    const value = `(${columnSql(id.profile, id.type)})`
+    const text = jsonTextSql(value, id.type)
+    // An id is an integer or a string: a number or boolean becomes the string that names it.
+    return id.type === 'number' || id.type === 'boolean' ? `to_json(${text})::VARCHAR` : text
+  }
+
+  async #copy(list: string, file: string, format: string): Promise<void> {
+    const target = quoteText(join(this.#options.folder, file))
+    await this.#connection.run(
+      `COPY (SELECT ${list} FROM ${this.#source} ORDER BY key, row) TO ${target} (${format})`,
+    )
+  }
+
+  async #rows(sql: string): Promise<unknown[][]> {
+    return (await this.#connection.runAndReadAll(sql)).getRowsJS() as unknown[][]
+  }
+}
+
+/** The staged files as one table that has the columns of a place even where no file has them. */
+function stagedSql({ files, hasGeometry }: AssembleOptions): string {
+  const noPlace = `NULL::BLOB AS wkb, NULL::VARCHAR AS geojson, NULL::DOUBLE AS longitude, NULL::DOUBLE AS latitude`
+  if (files.length === 0) return `SELECT NULL::DOUBLE AS key, NULL::BIGINT AS row, ${noPlace} WHERE false`
+  const table = `read_parquet([${files.map(quoteText).join(', ')}], union_by_name = true)`
+  return hasGeometry ? `SELECT * FROM ${table}` : `SELECT *, ${noPlace} FROM ${table}`
+}

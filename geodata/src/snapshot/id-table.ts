@@ -1,0 +1,32 @@
+/**
+ * From a feature's id to its position: a hash table of positions alone (about 6 bytes a feature). Ids are not
+ * repeated here; whoever looks one up compares it with the pack, where it stands at a known place.
+ */
+
+/** Buckets are a power of two, about half as many as features. */
+export function idBuckets(rows: number): number {
+  return 2 ** Math.max(0, Math.ceil(Math.log2(Math.max(1, rows / 2))))
+}
+
+/** FNV-1a over the id's JSON text as UTF-8, mixed once more so that the low bits depend on all. */
+export function hashId(bytes: Uint8Array, from: number, to: number): number {
+  let hash = 0x811c9dc5
+  for (let i = from; i < to; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  return (hash ^ (hash >>> 13)) >>> 0
+}
+
+/** Fills `starts` (buckets + 1) and `positions` from the hash of every position's id. */
+export function buildIdTable(hashes: Uint32Array, starts: Uint32Array, positions: Uint32Array): void {
+  const mask = starts.length - 2
+  for (let i = 0; i < hashes.length; i++) starts[(hashes[i]! & mask) + 1]!++
+  for (let bucket = 1; bucket < starts.length; bucket++) starts[bucket]! += starts[bucket - 1]!
+  const next = starts.slice()
+  for (let i = 0; i < hashes.length; i++) positions[next[hashes[i]! & mask]!++] = i
+}
+
+/** The positions whose id may be the one that hashes to `hash`. */
+export function idCandidates(hash: number, starts: Uint32Array, positions: Uint32Array): Uint32Array {
+  const bucket = hash & (starts.length - 2)
+  return positions.subarray(starts[bucket]!, starts[bucket + 1]!)
+}

@@ -1,0 +1,96 @@
+import { open, writeFile } from 'node:fs/promises'
+import { idBuckets } from './id-table.ts'
+import { IndexTree, treeNodeNumbers } from './index-tree.ts'
+
+/**
+ * `features.index`, little-endian, laid out so that opening it is one read and a few typed arrays over it:
+ *
+ * | part | numbers |
+ * |---|---|
+ * | head | 8 float64: magic, rows, located, 1 where all are points, 1 where offsets are 32 bits wide, 0, 0, 0 |
+ * | leaves | located × (x, y) or located × (west, south, east, north), float64 |
+ * | nodes | the inner nodes of the tree, float64 |
+ * | offsets | rows + 1 offsets into the pack, float64, or uint32 while the pack is below 4 GB |
+ * | ids | bucket starts, then positions, uint32 |
+ */
+const MAGIC = 0x574c_4958_0001
+const HEAD_NUMBERS = 8
+
+export interface IndexParts {
+  rows: number
+  located: number
+  isPoints: boolean
+  leaves: Float64Array
+  nodes: Float64Array
+  /** `offsets[i]` is where feature i starts; `offsets[rows]` is where a next one would start. */
+  offsets: Uint32Array | Float64Array
+  idStarts: Uint32Array
+  idPositions: Uint32Array
+  bytes: Uint8Array
+}
+
+export interface IndexShape {
+  rows: number
+  located: number
+  isPoints: boolean
+  /** Whether every offset into the pack fits 32 bits. */
+  narrow: boolean
+}
+
+/** Lays the parts out over one buffer, to be filled or, after reading, to be used. */
+export function layIndex(shape: IndexShape, buffer?: ArrayBuffer): IndexParts {
+  const { rows, located, isPoints, narrow } = shape
+  const leafNumbers = located * (isPoints ? 2 : 4)
+  const nodeNumbers = treeNodeNumbers(located)
+  const leavesAt = HEAD_NUMBERS * 8
+  const nodesAt = leavesAt + leafNumbers * 8
+  const offsetsAt = nodesAt + nodeNumbers * 8
+  const startsAt = offsetsAt + (rows + 1) * (narrow ? 4 : 8)
+  const buckets = idBuckets(rows)
+  const positionsAt = startsAt + (buckets + 1) * 4
+  const size = positionsAt + rows * 4
+  const bytes = buffer ?? new ArrayBuffer(size)
+  if (bytes.byteLength !== size) throw new Error('the index is not as long as its head says')
+  if (buffer === undefined)
+    new Float64Array(bytes, 0, HEAD_NUMBERS).set([MAGIC, rows, located, isPoints ? 1 : 0, narrow ? 1 : 0])
+  return {
+    rows,
+    located,
+    isPoints,
+    leaves: new Float64Array(bytes, leavesAt, leafNumbers),
+    nodes: new Float64Array(bytes, nodesAt, nodeNumbers),
+    offsets: narrow
+      ? new Uint32Array(bytes, offsetsAt, rows + 1)
+      : new Float64Array(bytes, offsetsAt, rows + 1),
+    idStarts: new Uint32Array(bytes, startsAt, buckets + 1),
+    idPositions: new Uint32Array(bytes, positionsAt, rows),
+    bytes: new Uint8Array(bytes),
+  }
+}
+
+export async function writeIndex(path: string, parts: IndexParts): Promise<void> {
+  await writeFile(path, parts.bytes)
+}
+
+export async function readIndex(path: string): Promise<IndexParts> {
+  const handle = await open(path)
+  try {
+    const { size } = await handle.stat()
+    const bytes = new Uint8Array(size)
+    for (let at = 0; at < size; ) {
+      const { bytesRead } = await handle.read(bytes, at, Math.min(size - at, 1 << 30), at)
+      if (bytesRead === 0) throw new Error('the index ends too early')
+      at += bytesRead
+    }
+    const [magic, rows, located, isPoints, narrow] = new Float64Array(bytes.buffer, 0, HEAD_NUMBERS)
+    if (magic !== MAGIC) throw new Error('the index is not one of this version')
+    const shape = { rows: rows!, located: located!, isPoints: isPoints === 1, narrow: narrow === 1 }
+    return layIndex(shape, bytes.buffer)
+  } finally {
+    await handle.close()
+  }
+}
+
+export function treeOf(parts: IndexParts): IndexTree {
+  return new IndexTree(parts.leaves, parts.isPoints, parts.nodes)
+}

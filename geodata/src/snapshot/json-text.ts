@@ -1,0 +1,34 @@
+import type { Value } from '../feature.ts'
+
+/**
+ * A value as JSON text in which integers of any size are plain numbers. `JSON.stringify` refuses a bigint, so
+ * nested values that may hold one are walked; the others take the native path.
+ */
+export function jsonText(value: Value): string {
+  switch (typeof value) {
+    case 'bigint':
+      return value.toString()
+    case 'number':
+      return Number.isFinite(value) ? String(value) : 'null'
+    case 'object':
+      return value === null ? 'null' : holdsBigint(value) ? walk(value) : JSON.stringify(value)
+    default:
+      return JSON.stringify(value)
+  }
+}
+
+function holdsBigint(value: Value): boolean {
+  if (typeof value === 'bigint') return true
+  if (value === null || typeof value !== 'object') return false
+  if (Array.isArray(value)) return value.some(holdsBigint)
+  for (const name in value) if (holdsBigint(value[name]!)) return true
+  return false
+}
+
+function walk(value: Value[] | { [name: string]: Value }): string {
+  return Array.isArray(value)
+    ? `[${value.map(jsonText).join(',')}]`
+    : `{${Object.entries(value)
+        .map(([name, inner]) => `${JSON.stringify(name)}:${jsonText(inner)}`)
+        .join(',')}}`
+}

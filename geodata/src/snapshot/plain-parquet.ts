@@ -1,0 +1,208 @@
+/**
+ * The simplest Parquet there is (one row group, one plain uncompressed page a column): how parsed rows reach
+ * the database. Writing it costs a third of a CSV's time, and the database reads it without parsing.
+ */
+
+export type PlainType = 'boolean' | 'int64' | 'double' | 'text' | 'bytes'
+
+export interface PlainColumn {
+  name: string
+  type: PlainType
+  /** One bit a row, set where the row has a value; null where all have. */
+  present: Uint8Array | null
+  /** The values that are present, in Parquet's PLAIN encoding. */
+  data: Uint8Array
+}
+
+const PHYSICAL_TYPE: { [type in PlainType]: number } = { boolean: 0, int64: 2, double: 5, text: 6, bytes: 6 }
+const PLAIN = 0
+const RLE = 3
+const REQUIRED = 0
+const OPTIONAL = 1
+const UTF8 = 0
+const MAGIC = Buffer.from('PAR1')
+
+/** The file as a list of byte arrays, to be written one after the other. */
+export function plainParquet(rows: number, columns: PlainColumn[]): Uint8Array[] {
+  const parts: Uint8Array[] = [MAGIC]
+  let offset = MAGIC.length
+  const chunks = columns.map((column) => {
+    const levels = column.present === null ? new Uint8Array(0) : levelBytes(column.present, rows)
+    const pageSize = levels.length + column.data.length
+    const header = pageHeader(rows, pageSize)
+    parts.push(header, levels, column.data)
+    const chunk = { offset, size: header.length + pageSize }
+    offset += chunk.size
+    return chunk
+  })
+  const footer = fileFooter(rows, columns, chunks)
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(footer.length)
+  parts.push(footer, length, MAGIC)
+  return parts
+}
+
+/** Definition levels: a length, then one bit-packed run of single bits. */
+function levelBytes(present: Uint8Array, rows: number): Uint8Array {
+  const groups = Math.ceil(rows / 8)
+  const run = new CompactThrift()
+  run.varint(groups * 2 + 1)
+  const head = run.bytes()
+  const bytes = Buffer.alloc(4 + head.length + groups)
+  bytes.writeUInt32LE(head.length + groups)
+  bytes.set(head, 4)
+  bytes.set(present.subarray(0, groups), 4 + head.length)
+  return bytes
+}
+
+function pageHeader(rows: number, size: number): Uint8Array {
+  const out = new CompactThrift()
+  out.i32(1, 0)
+  out.i32(2, size)
+  out.i32(3, size)
+  out.struct(5, () => {
+    out.i32(1, rows)
+    out.i32(2, PLAIN)
+    out.i32(3, RLE)
+    out.i32(4, RLE)
+  })
+  out.stop()
+  return out.bytes()
+}
+
+function fileFooter(
+  rows: number,
+  columns: PlainColumn[],
+  chunks: { offset: number; size: number }[],
+): Uint8Array {
+  const out = new CompactThrift()
+  out.i32(1, 1)
+  out.list(2, columns.length + 1, (i) => {
+    const column = columns[i - 1]
+    if (column === undefined) {
+      out.text(4, 'rows')
+      out.i32(5, columns.length)
+      return
+    }
+    out.i32(1, PHYSICAL_TYPE[column.type])
+    out.i32(3, column.present === null ? REQUIRED : OPTIONAL)
+    out.text(4, column.name)
+    if (column.type === 'text') out.i32(6, UTF8)
+  })
+  out.i64(3, rows)
+  out.list(4, 1, () => {
+    out.list(1, columns.length, (i) => {
+      const chunk = chunks[i]!
+      out.i64(2, chunk.offset)
+      out.struct(3, () => {
+        out.i32(1, PHYSICAL_TYPE[columns[i]!.type])
+        out.i32List(2, [PLAIN, RLE])
+        out.textList(3, [columns[i]!.name])
+        out.i32(4, 0)
+        out.i64(5, rows)
+        out.i64(6, chunk.size)
+        out.i64(7, chunk.size)
+        out.i64(9, chunk.offset)
+      })
+    })
+    out.i64(
+      2,
+      chunks.reduce((sum, chunk) => sum + chunk.size, 0),
+    )
+    out.i64(3, rows)
+  })
+  out.stop()
+  return out.bytes()
+}
+
+const T_I32 = 5
+const T_I64 = 6
+const T_BINARY = 8
+const T_LIST = 9
+const T_STRUCT = 12
+
+/** Thrift's compact protocol, as much of it as the headers above need. */
+class CompactThrift {
+  #bytes: number[] = []
+  #last = 0
+
+  bytes(): Uint8Array {
+    return Uint8Array.from(this.#bytes)
+  }
+
+  varint(value: number): void {
+    let rest = value
+    while (rest >= 128) {
+      this.#bytes.push((rest % 128) + 128)
+      rest = Math.floor(rest / 128)
+    }
+    this.#bytes.push(rest)
+  }
+
+  #field(id: number, type: number): void {
+    this.#bytes.push(((id - this.#last) << 4) | type)
+    this.#last = id
+  }
+
+  i32(id: number, value: number): void {
+    this.#field(id, T_I32)
+    this.varint(value * 2)
+  }
+
+  i64(id: number, value: number): void {
+    this.#field(id, T_I64)
+    this.varint(value * 2)
+  }
+
+  text(id: number, value: string): void {
+    this.#field(id, T_BINARY)
+    this.#text(value)
+  }
+
+  #text(value: string): void {
+    const bytes = Buffer.from(value, 'utf8')
+    this.varint(bytes.length)
+    for (const byte of bytes) this.#bytes.push(byte)
+  }
+
+  #listHead(id: number, size: number, type: number): void {
+    this.#field(id, T_LIST)
+    if (size < 15) this.#bytes.push((size << 4) | type)
+    else {
+      this.#bytes.push(0xf0 | type)
+      this.varint(size)
+    }
+  }
+
+  i32List(id: number, values: number[]): void {
+    this.#listHead(id, values.length, T_I32)
+    for (const value of values) this.varint(value * 2)
+  }
+
+  textList(id: number, values: string[]): void {
+    this.#listHead(id, values.length, T_BINARY)
+    for (const value of values) this.#text(value)
+  }
+
+  list(id: number, size: number, element: (index: number) => void): void {
+    this.#listHead(id, size, T_STRUCT)
+    for (let i = 0; i < size; i++) this.#nested(() => element(i))
+  }
+
+  struct(id: number, fields: () => void): void {
+    this.#field(id, T_STRUCT)
+    this.#nested(fields)
+  }
+
+  #nested(fields: () => void): void {
+    const outer = this.#last
+    this.#last = 0
+    fields()
+    this.stop()
+    this.#last = outer
+  }
+
+  stop(): void {
+    this.#bytes.push(0)
+  }
+}

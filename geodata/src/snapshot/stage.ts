@@ -1,0 +1,270 @@
+import { closeSync, openSync, writevSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type Feature,
+  type Geometry,
+  type GeometryType,
+  isUnreadable,
+  type SourceColumn,
+  type UnreadableRow,
+  type Value,
+} from '../feature.ts'
+import { type Bbox, emptyBbox, geometryBbox, isEmptyBbox } from '../geometry/bbox.ts'
+import { geometryText } from '../geometry/geometry-text.ts'
+import { pointOnSurface } from '../geometry/point-on-surface.ts'
+import { prepareGeometry, type Transformer } from '../geometry/prepare-geometry.ts'
+import { hasZ, wkbSize } from '../geometry/wkb.ts'
+import { hilbertKey, UNLOCATED_KEY } from '../hilbert.ts'
+import type { RowProblem } from '../source-error.ts'
+import { ColumnBytes } from './column-bytes.ts'
+import { type PlainColumn, plainParquet } from './plain-parquet.ts'
+import { type ColumnProfile, StagedColumn } from './staged-column.ts'
+
+/** In the order in which a manifest lists them; a set of them is a set of bits. */
+export const GEOMETRY_TYPES: GeometryType[] = [
+  'Point',
+  'MultiPoint',
+  'LineString',
+  'MultiLineString',
+  'Polygon',
+  'MultiPolygon',
+  'GeometryCollection',
+]
+
+export const MAX_LISTED_PROBLEMS = 10
+
+/** Rows of one staged file: enough for the database to work in bulk, few enough to stay small in memory. */
+const CHUNK_ROWS = 16_384
+/** Shapes of many positions fill a chunk before its rows do. */
+const CHUNK_GEOMETRY_BYTES = 1 << 24
+
+export interface StageSummary {
+  rows: number
+  located: number
+  /** Rows that could not be published: the first few of them, and how many there are. */
+  problems: RowProblem[]
+  problemCount: number
+  /** Rows left out later, because their id was missing or repeated. */
+  skippedForIds: number
+  /** Bits over `GEOMETRY_TYPES`. */
+  geometryTypes: number
+  hasGeometry: boolean
+  /** Whether boxes were staged: not where every feature is a point. */
+  hasShapes: boolean
+  hasZ: boolean
+  bbox: Bbox
+  columns: ColumnProfile[]
+  id: ColumnProfile
+  files: string[]
+}
+
+/**
+ * Turns features into staged files that the database reads: prepared geometry, Hilbert key, and every value in
+ * a form from which any final type can still be made. Several stages may run side by side on parts of a file.
+ */
+export class Stage {
+  readonly summary: StageSummary
+  readonly #folder: string
+  readonly #prefix: string
+  readonly #transform: Transformer | null
+  readonly #columns: StagedColumn[] = []
+  readonly #id: StagedColumn
+  readonly #bytes = { key: new ColumnBytes(), row: new ColumnBytes() }
+  readonly #place: { [name: string]: ColumnBytes } = {}
+  #features: Feature[] = []
+  #geometryBytes = 0
+
+  constructor(options: { folder: string; prefix: string; transform: Transformer | null }) {
+    this.#folder = options.folder
+    this.#prefix = options.prefix
+    this.#transform = options.transform
+    this.#id = new StagedColumn(newProfile('id', 'id', 'infer-json', 0, 0))
+    for (const name of ['longitude', 'latitude', 'west', 'south', 'east', 'north', 'wkb', 'geojson'])
+      this.#place[name] = new ColumnBytes()
+    this.summary = {
+      rows: 0,
+      located: 0,
+      problems: [],
+      problemCount: 0,
+      skippedForIds: 0,
+      geometryTypes: 0,
+      hasGeometry: false,
+      hasShapes: false,
+      hasZ: false,
+      bbox: emptyBbox(),
+      columns: [],
+      id: this.#id.profile,
+      files: [],
+    }
+  }
+
+  /** Takes the rows over: their geometries are changed in place. `columns` may have grown since the last call. */
+  add(
+    rows: (Feature | UnreadableRow)[],
+    columns: SourceColumn[],
+    stagedName: (index: number) => string,
+  ): void {
+    while (this.#columns.length < columns.length) {
+      const index = this.#columns.length
+      const column = columns[index]!
+      const firstRow = rows[0]?.row ?? 0
+      const profile = newProfile(column.name, stagedName(index), column.type, firstRow, index)
+      this.#columns.push(new StagedColumn(profile))
+      this.summary.columns.push(profile)
+    }
+    for (const row of rows) {
+      if (isUnreadable(row)) this.#problem(row.row, row.problem)
+      else if (this.#prepare(row)) this.#features.push(row)
+      if (this.#features.length >= CHUNK_ROWS || this.#geometryBytes >= CHUNK_GEOMETRY_BYTES) this.flush()
+    }
+  }
+
+  #prepare(feature: Feature): boolean {
+    if (feature.geometry === null) return true
+    const prepared = prepareGeometry(feature.geometry, this.#transform)
+    if (typeof prepared === 'string') {
+      this.#problem(feature.row, prepared)
+      return false
+    }
+    feature.geometry = prepared
+    if (prepared.type !== 'Point') this.#geometryBytes += wkbSize(prepared)
+    return true
+  }
+
+  #problem(row: number, message: string): void {
+    this.summary.problemCount++
+    if (this.summary.problems.length < MAX_LISTED_PROBLEMS) this.summary.problems.push({ row, message })
+  }
+
+  /** Writes what is gathered; call it once more when the source has ended. */
+  flush(): void {
+    const features = this.#features
+    if (features.length === 0) return
+    const columns = [...this.#encodePlaces(features), ...this.#encodeValues(features)]
+    const file = join(this.#folder, `${this.#prefix}-${this.summary.files.length}.parquet`)
+    writeParts(file, plainParquet(features.length, columns))
+    this.summary.files.push(file)
+    this.summary.rows += features.length
+    this.#features = []
+    this.#geometryBytes = 0
+  }
+
+  #encodeValues(features: Feature[]): PlainColumn[] {
+    const rows = features.length
+    const values: (Value | undefined)[] = new Array(rows)
+    const encoded: PlainColumn[] = []
+    for (let row = 0; row < rows; row++) values[row] = features[row]!.id
+    const ids = this.#id.encode(values, rows)
+    if (ids !== null) encoded.push(ids)
+    for (let c = 0; c < this.#columns.length; c++) {
+      for (let row = 0; row < rows; row++) values[row] = features[row]!.values[c]
+      const column = this.#columns[c]!.encode(values, rows)
+      if (column !== null) encoded.push(column)
+    }
+    return encoded
+  }
+
+  #encodePlaces(features: Feature[]): PlainColumn[] {
+    const rows = features.length
+    const { key, row } = this.#bytes
+    const place = this.#place
+    for (const bytes of [key, row, ...Object.values(place)]) bytes.clear()
+    const hasGeometry = new Uint8Array(Math.ceil(rows / 8))
+    const isLocated = new Uint8Array(Math.ceil(rows / 8))
+    const hasBox = new Uint8Array(Math.ceil(rows / 8))
+    let anyGeometry = false
+    let anyBox = false
+    for (let i = 0; i < rows; i++) {
+      const feature = features[i]!
+      row.int64(feature.row)
+      const geometry = feature.geometry
+      if (geometry === null) {
+        key.double(UNLOCATED_KEY)
+        continue
+      }
+      anyGeometry = true
+      hasGeometry[i >> 3]! |= 1 << (i & 7)
+      place['wkb']!.geometry(geometry)
+      place['geojson']!.text(geometryText(geometry))
+      const box = this.#measure(geometry)
+      if (isEmptyBbox(box)) {
+        key.double(UNLOCATED_KEY)
+        continue
+      }
+      isLocated[i >> 3]! |= 1 << (i & 7)
+      key.double(hilbertKey((box[0] + box[2]) / 2, (box[1] + box[3]) / 2))
+      const point = pointOnSurface(geometry)!
+      place['longitude']!.double(point[0]!)
+      place['latitude']!.double(point[1]!)
+      if (geometry.type === 'Point') continue
+      anyBox = true
+      hasBox[i >> 3]! |= 1 << (i & 7)
+      place['west']!.double(box[0])
+      place['south']!.double(box[1])
+      place['east']!.double(box[2])
+      place['north']!.double(box[3])
+    }
+    const columns: PlainColumn[] = [
+      { name: 'key', type: 'double', present: null, data: key.data() },
+      { name: 'row', type: 'int64', present: null, data: row.data() },
+    ]
+    if (anyGeometry) {
+      this.summary.hasGeometry = true
+      columns.push(
+        { name: 'wkb', type: 'bytes', present: hasGeometry, data: place['wkb']!.data() },
+        { name: 'geojson', type: 'text', present: hasGeometry, data: place['geojson']!.data() },
+        { name: 'longitude', type: 'double', present: isLocated, data: place['longitude']!.data() },
+        { name: 'latitude', type: 'double', present: isLocated, data: place['latitude']!.data() },
+      )
+    }
+    if (anyBox) {
+      this.summary.hasShapes = true
+      for (const name of ['west', 'south', 'east', 'north'])
+        columns.push({ name, type: 'double', present: hasBox, data: place[name]!.data() })
+    }
+    return columns
+  }
+
+  #measure(geometry: Geometry): Bbox {
+    const summary = this.summary
+    summary.geometryTypes |= 1 << GEOMETRY_TYPES.indexOf(geometry.type)
+    if (!summary.hasZ) summary.hasZ = hasZ(geometry)
+    const box = geometryBbox(geometry)
+    if (isEmptyBbox(box)) return box
+    summary.located++
+    if (box[0] < summary.bbox[0]) summary.bbox[0] = box[0]
+    if (box[1] < summary.bbox[1]) summary.bbox[1] = box[1]
+    if (box[2] > summary.bbox[2]) summary.bbox[2] = box[2]
+    if (box[3] > summary.bbox[3]) summary.bbox[3] = box[3]
+    return box
+  }
+}
+
+function newProfile(
+  name: string,
+  staged: string,
+  declared: SourceColumn['type'],
+  firstRow: number,
+  firstPlace: number,
+): ColumnProfile {
+  return { name, staged, declared, kinds: 0, present: 0, stagedAs: [], firstRow, firstPlace }
+}
+
+function writeParts(file: string, parts: Uint8Array[]): void {
+  const handle = openSync(file, 'w')
+  try {
+    // A file has three parts a column, and the system takes at most 1,024 at once.
+    for (let i = 0; i < parts.length; i += 512) writeAll(handle, parts.slice(i, i + 512))
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function writeAll(handle: number, parts: Uint8Array[]): void {
+  let left = parts.filter((part) => part.length > 0)
+  while (left.length > 0) {
+    let written = writevSync(handle, left)
+    while (left.length > 0 && written >= left[0]!.length) written -= left.shift()!.length
+    if (written > 0) left = [left[0]!.subarray(written), ...left.slice(1)]
+  }
+}

@@ -1,0 +1,126 @@
+import type { SourceColumn, Value } from '../feature.ts'
+import { ColumnBytes } from './column-bytes.ts'
+import { jsonText } from './json-text.ts'
+import type { PlainColumn, PlainType } from './plain-parquet.ts'
+import { KIND, kindOfText, kindOfValue } from './value-kinds.ts'
+
+/**
+ * How a chunk's values of one column were staged: each way is a column of its own in the staged files, so that
+ * chunks which saw different kinds never force each other's values through a lossy type.
+ */
+export type StagedAs = 'boolean' | 'integer' | 'number' | 'text' | 'json'
+
+const PLAIN_TYPE: { [as in StagedAs]: PlainType } = {
+  boolean: 'boolean',
+  integer: 'int64',
+  number: 'double',
+  text: 'text',
+  json: 'text',
+}
+
+/** What one column held, over all chunks of one stage: plain data, so that it can leave a worker. */
+export interface ColumnProfile {
+  name: string
+  /** The name in the staged files, before `:integer` or the like. */
+  staged: string
+  declared: SourceColumn['type']
+  kinds: number
+  present: number
+  stagedAs: StagedAs[]
+  /** Where the column was first seen: its source row, then its place in that row. */
+  firstRow: number
+  firstPlace: number
+}
+
+export class StagedColumn {
+  readonly profile: ColumnProfile
+  readonly #bytes = new ColumnBytes()
+  #chunkKinds = 0
+
+  constructor(profile: ColumnProfile) {
+    this.profile = profile
+  }
+
+  /** Encodes this column of a chunk; null where the chunk has no value in it. */
+  encode(values: (Value | undefined)[], rows: number): PlainColumn | null {
+    const present = this.#observe(values, rows)
+    if (present === 0) return null
+    const as = this.#chooseStaging()
+    if (!this.profile.stagedAs.includes(as)) this.profile.stagedAs.push(as)
+    this.#bytes.clear()
+    const bits = new Uint8Array(Math.ceil(rows / 8))
+    for (let row = 0; row < rows; row++) {
+      if (isPresent(values[row])) bits[row >> 3]! |= 1 << (row & 7)
+    }
+    return {
+      name: `${this.profile.staged}:${as}`,
+      type: PLAIN_TYPE[as],
+      present: present === rows ? null : bits,
+      data: this.#write(values, rows, as, present),
+    }
+  }
+
+  #observe(values: (Value | undefined)[], rows: number): number {
+    const profile = this.profile
+    const asText = profile.declared === 'infer-text'
+    // Once text has been seen, no string can change the column's type any more.
+    let settled = profile.declared === 'text' || (profile.kinds & KIND.text) !== 0
+    let kinds = 0
+    let present = 0
+    for (let row = 0; row < rows; row++) {
+      const value = values[row]
+      if (!isPresent(value)) continue
+      present++
+      if (typeof value === 'string') {
+        const kind = settled ? KIND.text : asText ? kindOfText(value) : kindOfValue(value)
+        kinds |= kind
+        if (kind === KIND.text) settled = true
+      } else kinds |= kindOfValue(value)
+    }
+    this.#chunkKinds = kinds
+    profile.kinds |= kinds
+    profile.present += present
+    return present
+  }
+
+  #chooseStaging(): StagedAs {
+    const kinds = this.#chunkKinds
+    if (this.profile.declared === 'infer-text') return 'text'
+    if ((kinds & ~(KIND.text | KIND.date | KIND.timestamp)) === 0) return 'text'
+    if (kinds === KIND.boolean) return 'boolean'
+    if ((kinds & ~(KIND.integer | KIND.bigInteger)) === 0) return 'integer'
+    if ((kinds & ~(KIND.integer | KIND.number)) === 0) return 'number'
+    return 'json'
+  }
+
+  #write(values: (Value | undefined)[], rows: number, as: StagedAs, present: number): Uint8Array {
+    if (as === 'boolean') return packBooleans(values, rows, present)
+    const bytes = this.#bytes
+    for (let row = 0; row < rows; row++) {
+      const value = values[row]
+      if (!isPresent(value)) continue
+      if (as === 'text') bytes.text(value as string)
+      else if (as === 'integer') bytes.int64(value as number | bigint)
+      else if (as === 'number') bytes.double(Number(value))
+      else bytes.text(jsonText(value as Value))
+    }
+    return bytes.data()
+  }
+}
+
+/** A number that is not finite has no JSON: it is a null. */
+function isPresent(value: Value | undefined): boolean {
+  return value !== null && value !== undefined && (typeof value !== 'number' || Number.isFinite(value))
+}
+
+function packBooleans(values: (Value | undefined)[], rows: number, present: number): Uint8Array {
+  const bits = new Uint8Array(Math.ceil(present / 8))
+  let at = 0
+  for (let row = 0; row < rows; row++) {
+    const value = values[row]
+    if (!isPresent(value)) continue
+    if (value === true) bits[at >> 3]! |= 1 << (at & 7)
+    at++
+  }
+  return bits
+}
