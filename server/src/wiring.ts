@@ -8,10 +8,13 @@ import { BaseUrl } from './http/base-url.ts'
 import { Metrics } from './http/metrics.ts'
 import { Overload } from './http/overload.ts'
 import { newId } from './id.ts'
+import { ADD_ONS, type AddOn } from './keys/grant.ts'
 import { Verifier } from './keys/verifier.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory-limiter.ts'
 import { RedisLimiter } from './limits/redis-limiter.ts'
+import { Members } from './organizations/members.ts'
+import { Organizations, type StartingGrant } from './organizations/organizations.ts'
 import { Meter } from './usage/meter.ts'
 
 /** Everything the service is made of, opened and wired by hand. The command line opens it too, not serving. */
@@ -28,6 +31,8 @@ export interface Parts {
   limiter: Limiter
   meter: Meter
   authenticate: Authenticate
+  organizations: Organizations
+  members: Members
   checkReady: () => Promise<void>
   close: () => Promise<void>
 }
@@ -59,6 +64,14 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     format: secretFormat,
     rate: { perMinute: config.keyRate, burst: config.keyBurst! },
   })
+  const organizations = new Organizations({
+    database,
+    changes,
+    clock,
+    starting: startingGrant(config),
+    signUp: config.signUp,
+  })
+  const members = new Members({ database, changes, clock })
   const authenticate = new Authenticate({
     verifier,
     verifyToken: async () => null,
@@ -84,6 +97,8 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     limiter,
     meter,
     authenticate,
+    organizations,
+    members,
     checkReady: async () => {
       await database.db.selectFrom('migrations').select('number').executeTakeFirstOrThrow()
     },
@@ -94,5 +109,14 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
       await changes.close()
       await database.close()
     },
+  }
+}
+
+/** What new organizations get: what the settings say, and in a demo everything that the settings leave open. */
+function startingGrant(config: Config): StartingGrant {
+  const { demo, newOrganizationAddOns: addOns, newOrganizationCredits: credits } = config
+  return {
+    addOns: demo && addOns.length === 0 ? ADD_ONS : (addOns as AddOn[]),
+    credits: demo && credits === 0 ? 1000 : credits,
   }
 }

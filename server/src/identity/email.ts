@@ -1,0 +1,22 @@
+import { domainToASCII } from 'node:url'
+
+const MOST_CHARACTERS = 254
+const MOST_LOCAL_CHARACTERS = 64
+/** The characters of an address that needs no quoting; nothing here can break out of a mail header. */
+const LOCAL = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
+const DOMAIN = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
+
+/**
+ * One form for every way to write an address: trimmed, lower case, the domain in ASCII. Null for what cannot
+ * be a mail address.
+ */
+export function normalEmail(text: string): string | null {
+  const trimmed = text.trim().toLowerCase()
+  const at = trimmed.lastIndexOf('@')
+  const local = trimmed.slice(0, at)
+  const domain = domainToASCII(trimmed.slice(at + 1))
+  if (at < 1 || local.length > MOST_LOCAL_CHARACTERS || !LOCAL.test(local) || !DOMAIN.test(domain))
+    return null
+  const email = `${local}@${domain}`
+  return email.length <= MOST_CHARACTERS ? email : null
+}

@@ -1,0 +1,50 @@
+import type { ControlDatabase, Db, Tx } from '../database/open.ts'
+import { newId } from '../id.ts'
+
+export interface User {
+  id: string
+  email: string
+  createdAt: string
+  lastSignInAt: string | null
+}
+
+export async function findUser(db: Db, id: string): Promise<User | undefined> {
+  return selectUsers(db).where('id', '=', id).executeTakeFirst()
+}
+
+/** `email` in its normal form. */
+export async function findUserByEmail(db: Db, email: string): Promise<User | undefined> {
+  return selectUsers(db).where('email', '=', email).executeTakeFirst()
+}
+
+/** Two calls at once make one user: the unique index decides, and both read the same row. */
+export async function findOrCreateUser(
+  tx: Tx,
+  email: string,
+  at: Date,
+): Promise<{ user: User; created: boolean }> {
+  const id = newId('usr')
+  await tx
+    .insertInto('users')
+    .values({ id, email, created_at: at.toISOString(), last_sign_in_at: null })
+    .onConflict((row) => row.column('email').doNothing())
+    .execute()
+  const user = await selectUsers(tx).where('email', '=', email).executeTakeFirstOrThrow()
+  return { user, created: user.id === id }
+}
+
+/** Whoever moves a user between organizations holds the user's row first, then the organizations'. */
+export async function lockUser(database: ControlDatabase, tx: Tx, id: string): Promise<boolean> {
+  const query = tx.selectFrom('users').select('id').where('id', '=', id)
+  return (await database.forUpdate(query).executeTakeFirst()) !== undefined
+}
+
+export async function setLastSignIn(tx: Tx, id: string, at: Date): Promise<void> {
+  await tx.updateTable('users').set({ last_sign_in_at: at.toISOString() }).where('id', '=', id).execute()
+}
+
+function selectUsers(db: Db) {
+  return db
+    .selectFrom('users')
+    .select(['id', 'email', 'created_at as createdAt', 'last_sign_in_at as lastSignInAt'])
+}

@@ -1,0 +1,191 @@
+import type { Clock } from '../clock.ts'
+import type { Changes } from '../database/changes.ts'
+import type { ControlDatabase, Tx } from '../database/open.ts'
+import { type Origin, recordEvent } from '../events/events.ts'
+import { isId } from '../id.ts'
+import { normalEmail } from '../identity/email.ts'
+import { findOrCreateUser, lockUser } from '../identity/user-store.ts'
+import { invalidInput, notFound } from '../problem.ts'
+import {
+  requireHeld,
+  requireMember,
+  requireMovable,
+  requireOtherManager,
+  startingPermissions,
+} from './membership.ts'
+import { type MemberPermission, sortPermissions } from './permissions.ts'
+import {
+  deleteMember,
+  findMembership,
+  lockOrganizations,
+  type Member,
+  type Membership,
+  putMember,
+  readMembers,
+  setPermissions,
+} from './store.ts'
+
+export interface MembersOptions {
+  database: ControlDatabase
+  changes: Changes
+  clock: Clock
+}
+
+/** Who is in an organization, and with which permissions. A user is in one organization at a time. */
+export class Members {
+  readonly #options: MembersOptions
+
+  constructor(options: MembersOptions) {
+    this.#options = options
+  }
+
+  /** Every member may see the others, and so whom to ask. */
+  async list(callerId: string, organizationId: string): Promise<Member[]> {
+    const { db } = this.#options.database
+    await requireMember(db, callerId, organizationId)
+    return readMembers(db, organizationId)
+  }
+
+  /**
+   * The operator's: in force at once, without acceptance. An unknown address becomes a user, a user of
+   * another organization moves. Without `permissions` the first member holds all, a later one none, and a
+   * present one what they held.
+   */
+  async add(
+    origin: Origin,
+    organizationId: string,
+    address: string,
+    permissions?: readonly MemberPermission[],
+  ): Promise<Member> {
+    const { database, changes, clock } = this.#options
+    const email = normalEmail(address)
+    if (!email) throw invalidInput('/email', 'must be a mail address')
+    return changes.commit(async (tx, changed) => {
+      const { user, created } = await findOrCreateUser(tx, email, clock())
+      if (created) {
+        await recordEvent(tx, clock(), origin, {
+          action: 'user.created',
+          organizationId,
+          subject: `user:${user.id}`,
+        })
+      }
+      await moveMember({ database, tx, at: clock(), origin }, user.id, organizationId, (present) => {
+        const already = present.find((member) => member.userId === user.id)
+        return permissions ?? already?.permissions ?? startingPermissions(present)
+      })
+      changed('user', user.id)
+      return memberOf(await readMembers(tx, organizationId), user.id)
+    })
+  }
+
+  async changePermissions(
+    callerId: string,
+    origin: Origin,
+    organizationId: string,
+    userId: string,
+    wanted: readonly MemberPermission[],
+  ): Promise<Member> {
+    const { database, clock } = this.#options
+    return database.db.transaction().execute(async (tx) => {
+      await lockOrganizations(database, tx, [organizationId])
+      const caller = await requireMember(tx, callerId, organizationId, 'MEMBER_MANAGE')
+      const members = await readMembers(tx, organizationId)
+      const before = memberOf(members, userId).permissions
+      const permissions = sortPermissions(wanted)
+      requireHeld(
+        caller,
+        permissions.filter((permission) => !before.includes(permission)),
+      )
+      if (!permissions.includes('MEMBER_MANAGE')) requireOtherManager(members, userId)
+      await setPermissions(tx, userId, { organizationId, permissions })
+      await recordEvent(tx, clock(), origin, {
+        action: 'member.changed',
+        organizationId,
+        subject: `user:${userId}`,
+        detail: { before, permissions },
+      })
+      return memberOf(await readMembers(tx, organizationId), userId)
+    })
+  }
+
+  /** Removes a member, or lets the caller leave. `null` as the caller is the operator. */
+  async remove(
+    callerId: string | null,
+    origin: Origin,
+    organizationId: string,
+    userId: string,
+  ): Promise<void> {
+    const { database, changes, clock } = this.#options
+    await changes.commit(async (tx, changed) => {
+      if (isId('usr', userId)) await lockUser(database, tx, userId)
+      const found = await lockOrganizations(database, tx, [organizationId])
+      if (callerId === null && found.size === 0) throw notFound('such organization')
+      if (callerId !== null) {
+        await requireMember(tx, callerId, organizationId, callerId === userId ? undefined : 'MEMBER_MANAGE')
+      }
+      const members = await readMembers(tx, organizationId)
+      memberOf(members, userId)
+      requireOtherManager(members, userId)
+      await deleteMember(tx, userId, organizationId)
+      await recordEvent(tx, clock(), origin, {
+        action: callerId === userId ? 'member.left' : 'member.removed',
+        organizationId,
+        subject: `user:${userId}`,
+      })
+      changed('user', userId)
+    })
+  }
+}
+
+export interface Move {
+  database: ControlDatabase
+  tx: Tx
+  at: Date
+  origin: Origin
+}
+
+/**
+ * Puts a user into an organization, out of the one they were in. `choose` sees the members of now, under
+ * lock, and answers the user's permissions.
+ */
+export async function moveMember(
+  { database, tx, at, origin }: Move,
+  userId: string,
+  organizationId: string,
+  choose: (present: readonly Member[]) => readonly MemberPermission[],
+): Promise<Membership> {
+  await lockUser(database, tx, userId)
+  const old = await findMembership(tx, userId)
+  const found = await lockOrganizations(database, tx, [organizationId, ...(old ? [old.organizationId] : [])])
+  if (!found.has(organizationId)) throw notFound('such organization')
+  const members = await readMembers(tx, organizationId)
+  const membership: Membership = { organizationId, permissions: sortPermissions(choose(members)) }
+  const stays = old?.organizationId === organizationId
+  if (stays) {
+    if (!membership.permissions.includes('MEMBER_MANAGE')) requireOtherManager(members, userId)
+    await setPermissions(tx, userId, membership)
+  } else {
+    if (old) {
+      requireMovable(await readMembers(tx, old.organizationId), userId)
+      await recordEvent(tx, at, origin, {
+        action: 'member.left',
+        organizationId: old.organizationId,
+        subject: `user:${userId}`,
+      })
+    }
+    await putMember(tx, userId, membership, at)
+  }
+  await recordEvent(tx, at, origin, {
+    action: stays ? 'member.changed' : 'member.added',
+    organizationId,
+    subject: `user:${userId}`,
+    detail: { permissions: membership.permissions },
+  })
+  return membership
+}
+
+function memberOf(members: readonly Member[], userId: string): Member {
+  const member = members.find((one) => one.userId === userId)
+  if (!member) throw notFound('such member')
+  return member
+}

@@ -1,0 +1,219 @@
+import type { Clock } from '../clock.ts'
+import type { Changes } from '../database/changes.ts'
+import type { ControlDatabase, Tx } from '../database/open.ts'
+import { type Origin, recordEvent } from '../events/events.ts'
+import { newId } from '../id.ts'
+import { lockUser } from '../identity/user-store.ts'
+import type { AddOn } from '../keys/grant.ts'
+import { invalidInput, notFound, Problem } from '../problem.ts'
+import { requireMember } from './membership.ts'
+import { MEMBER_PERMISSIONS, type MemberPermission } from './permissions.ts'
+import {
+  deleteAddOns,
+  findMembership,
+  findOrganization,
+  insertAddOns,
+  insertOrganization,
+  lockOrganizations,
+  type Membership,
+  type Organization,
+  putMember,
+  readAddOns,
+  setOrganizationName,
+  wasGivenCredits,
+} from './store.ts'
+
+/** What a new organization begins with. */
+export interface StartingGrant {
+  addOns: readonly AddOn[]
+  credits: number
+}
+
+/** An organization as its members see it. */
+export interface OrganizationRecord {
+  id: string
+  name: string
+  addOns: AddOn[]
+  credits: { balance: number }
+  /** The caller's own. */
+  permissions: MemberPermission[]
+  createdAt: string
+}
+
+export interface OrganizationsOptions {
+  database: ControlDatabase
+  changes: Changes
+  clock: Clock
+  starting: StartingGrant
+  signUp: 'open' | 'invite'
+}
+
+const MOST_NAME_CHARACTERS = 100
+
+export class Organizations {
+  readonly #options: OrganizationsOptions
+
+  constructor(options: OrganizationsOptions) {
+    this.#options = options
+  }
+
+  membershipOf(userId: string): Promise<Membership | undefined> {
+    return findMembership(this.#options.database.db, userId)
+  }
+
+  /** See `requireMember`: 404 or 403 where the caller may not do this in this organization. */
+  requireMember(userId: string, organizationId: string, permission?: MemberPermission): Promise<Membership> {
+    return requireMember(this.#options.database.db, userId, organizationId, permission)
+  }
+
+  /** The caller's own organization; null for a user who is in none. */
+  async recordOf(userId: string): Promise<OrganizationRecord | null> {
+    const membership = await this.membershipOf(userId)
+    return membership ? this.#record(membership) : null
+  }
+
+  async record(userId: string, organizationId: string): Promise<OrganizationRecord> {
+    return this.#record(await this.requireMember(userId, organizationId))
+  }
+
+  async find(organizationId: string): Promise<Organization> {
+    const found = await findOrganization(this.#options.database.db, organizationId)
+    if (!found) throw notFound('such organization')
+    return found
+  }
+
+  /** The operator's: an organization without members, with what the settings say. */
+  async create(origin: Origin, name: string): Promise<Organization> {
+    const { database, clock, starting } = this.#options
+    return database.db
+      .transaction()
+      .execute((tx) => createOrganization(tx, clock(), origin, { name, ...starting }))
+  }
+
+  /**
+   * An organization of their own for a user who is in none. The credits that new organizations begin with
+   * are given to a user once, not at every new beginning.
+   */
+  async createOwn(userId: string, origin: Origin, name: string): Promise<OrganizationRecord> {
+    const { database, changes, clock, starting, signUp } = this.#options
+    if (signUp === 'invite') {
+      throw new Problem(
+        'permission-missing',
+        'Here only the operator makes organizations. Ask to be invited.',
+      )
+    }
+    await changes.commit(async (tx, changed) => {
+      await lockUser(database, tx, userId)
+      if (await findMembership(tx, userId)) {
+        throw new Problem('conflict', 'The caller is in an organization already. Leave it first.')
+      }
+      const credits = (await wasGivenCredits(tx, origin.actor)) ? 0 : starting.credits
+      await foundOrganization(tx, clock(), origin, userId, { name, addOns: starting.addOns, credits })
+      changed('user', userId)
+    })
+    return (await this.recordOf(userId))!
+  }
+
+  async rename(userId: string, origin: Origin, organizationId: string, given: string) {
+    const { database, clock } = this.#options
+    const name = checkName(given)
+    await database.db.transaction().execute(async (tx) => {
+      await requireMember(tx, userId, organizationId, 'MEMBER_MANAGE')
+      await setOrganizationName(tx, organizationId, name)
+      await recordEvent(tx, clock(), origin, {
+        action: 'organization.renamed',
+        organizationId,
+        subject: `organization:${organizationId}`,
+        detail: { name },
+      })
+    })
+    return this.record(userId, organizationId)
+  }
+
+  /** `choose` sees the add-ons of now, under lock, and answers those that shall be. */
+  async setAddOns(
+    origin: Origin,
+    organizationId: string,
+    choose: (present: readonly AddOn[]) => readonly AddOn[],
+  ): Promise<AddOn[]> {
+    const { database, changes, clock } = this.#options
+    return changes.commit(async (tx, changed) => {
+      const found = await lockOrganizations(database, tx, [organizationId])
+      if (found.size === 0) throw notFound('such organization')
+      const present = await readAddOns(tx, organizationId)
+      const wanted = choose(present)
+      const added = wanted.filter((addOn) => !present.includes(addOn))
+      const removed = present.filter((addOn) => !wanted.includes(addOn))
+      if (added.length === 0 && removed.length === 0) return present
+      await insertAddOns(tx, organizationId, added, clock().toISOString())
+      await deleteAddOns(tx, organizationId, removed)
+      await recordEvent(tx, clock(), origin, {
+        action: 'organization.add-ons-changed',
+        organizationId,
+        subject: `organization:${organizationId}`,
+        detail: { added, removed },
+      })
+      changed('organization', organizationId)
+      return readAddOns(tx, organizationId)
+    })
+  }
+
+  async #record({ organizationId, permissions }: Membership): Promise<OrganizationRecord> {
+    const { id, name, addOns, credits, createdAt } = await this.find(organizationId)
+    return { id, name, addOns, credits: { balance: credits }, permissions, createdAt }
+  }
+}
+
+export async function createOrganization(
+  tx: Tx,
+  at: Date,
+  origin: Origin,
+  given: StartingGrant & { name: string },
+): Promise<Organization> {
+  const organization: Organization = {
+    id: newId('org'),
+    name: checkName(given.name),
+    addOns: [...given.addOns],
+    credits: given.credits,
+    createdAt: at.toISOString(),
+  }
+  await insertOrganization(tx, organization, origin.actor)
+  await recordEvent(tx, at, origin, {
+    action: 'organization.created',
+    organizationId: organization.id,
+    subject: `organization:${organization.id}`,
+    detail: { name: organization.name, addOns: organization.addOns, credits: organization.credits },
+  })
+  return organization
+}
+
+/** A new organization with its first member, who holds every permission. */
+export async function foundOrganization(
+  tx: Tx,
+  at: Date,
+  origin: Origin,
+  userId: string,
+  given: StartingGrant & { name: string },
+): Promise<Organization> {
+  const organization = await createOrganization(tx, at, origin, given)
+  const permissions = [...MEMBER_PERMISSIONS]
+  await putMember(tx, userId, { organizationId: organization.id, permissions }, at)
+  await recordEvent(tx, at, origin, {
+    action: 'member.added',
+    organizationId: organization.id,
+    subject: `user:${userId}`,
+    detail: { permissions },
+  })
+  return organization
+}
+
+/** A name goes into mails and pages: one line of text. */
+function checkName(given: string): string {
+  const name = given.trim()
+  if (name === '') throw invalidInput('/name', 'must not be empty')
+  if ([...name].length > MOST_NAME_CHARACTERS) {
+    throw invalidInput('/name', `must be at most ${MOST_NAME_CHARACTERS} characters long`)
+  }
+  if (/\p{Cc}|\p{Zl}|\p{Zp}/u.test(name)) throw invalidInput('/name', 'must be one line of text')
+  return name
+}
