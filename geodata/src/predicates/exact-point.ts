@@ -13,7 +13,7 @@ export interface ExactPoint {
 
 /** The unit that makes all coordinates of a pair of geometries integers: 2^−bits. */
 export interface Scale {
-  bits: number
+  readonly bits: number
 }
 
 // Far above the rounding of an approximated coordinate and of the few operations on it.

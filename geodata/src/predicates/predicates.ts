@@ -1,6 +1,6 @@
 import type { Geometry } from '../feature.ts'
 import { intersectsPrepared } from './intersects.ts'
-import { BOUNDARY, INTERIOR, locate } from './locate.ts'
+import { BOUNDARY, EXTERIOR, INTERIOR, locate } from './locate.ts'
 import { type PreparedGeometry, prepare } from './prepared-geometry.ts'
 import { type Matrix, relate } from './relate.ts'
 
@@ -61,6 +61,7 @@ const RELATIONS: Record<Exclude<SpatialPredicate, 'intersects' | 'disjoint'>, Re
   within(a, b) {
     if (a.isEmpty || b.isEmpty || a.dimension > b.dimension || !boxHolds(b, a)) return false
     if (isPoint(a)) return locatePoint(a, b) === INTERIOR
+    if (hasVertexOutside(a, b)) return false
     return matches(relate(a, b), 'T*F**F***')
   },
   contains(a, b) {
@@ -96,6 +97,14 @@ function isPoint(geometry: PreparedGeometry): boolean {
 
 function locatePoint(point: PreparedGeometry, other: PreparedGeometry) {
   return locate(other, { x: point.west, y: point.south, exact: null }, { bits: 0 })
+}
+
+/** The first vertex of each part: what is not within mostly shows here. */
+function hasVertexOutside(a: PreparedGeometry, b: PreparedGeometry): boolean {
+  return a.chains.some(({ from }) => {
+    const start = { x: a.edges[from * 4]!, y: a.edges[from * 4 + 1]!, exact: null }
+    return locate(b, start, a) === EXTERIOR
+  })
 }
 
 function boxesMeet(a: PreparedGeometry, b: PreparedGeometry): boolean {

@@ -1,5 +1,6 @@
 import type { Geometry, Position } from '../feature.ts'
 import { buildEdgeTree, type EdgeTree } from './edge-tree.ts'
+import { scaleOf } from './exact-point.ts'
 import { orient2d } from './orient2d.ts'
 
 /** A ring or line: the edges from `from` to before `to`, one after the other. */
@@ -24,6 +25,8 @@ export interface PreparedGeometry {
   east: number
   north: number
   edges: Float64Array
+  /** The binary places that the edges' coordinates need. */
+  readonly bits: number
   chains: Chain[]
   /** The chain of each edge. */
   chainOf: Uint32Array
@@ -53,12 +56,18 @@ export function prepare(geometry: Geometry): PreparedGeometry {
   const hasLines = parts.chains.some((chain) => chain.area < 0)
   const hasAreas = parts.chains.some((chain) => chain.area >= 0)
   const isEmpty = edges.length === 0 && parts.points.size === 0
+  let bits = -1
   return {
     geometry,
     isEmpty,
     dimension: hasAreas ? 2 : hasLines ? 1 : isEmpty ? -1 : 0,
     ...extent(edges, parts.points),
     edges,
+    get bits() {
+      // Most tests end without ever needing exact arithmetic.
+      if (bits < 0) bits = scaleOf(edges).bits
+      return bits
+    },
     chains: parts.chains,
     chainOf,
     tree: buildEdgeTree(edges),

@@ -1,4 +1,4 @@
-import { type ExactPoint, midpoint, type Scale, scaleOf } from './exact-point.ts'
+import { type ExactPoint, midpoint, type Scale } from './exact-point.ts'
 import {
   BOUNDARY,
   EXTERIOR,
@@ -29,7 +29,11 @@ export type Matrix = Int8Array
 export function relate(a: PreparedGeometry, b: PreparedGeometry): Matrix {
   const matrix = new Int8Array(9).fill(-1)
   matrix[8] = 2
-  const scale = scaleOf(a.edges, b.edges)
+  const scale: Scale = {
+    get bits() {
+      return Math.max(a.bits, b.bits)
+    },
+  }
   const onA: Nodes = new Map()
   const onB: Nodes = new Map()
   findNodes(a, b, onA, onB, scale)
@@ -72,6 +76,8 @@ function walkChain(
   // Where the last piece lay in the other geometry: the same for the next, unless a node comes between.
   let known: Location | null = null
   for (let edge = chain.from; edge < chain.to; edge++) {
+    // The next stretch of the same piece.
+    if (known !== null && !own.isMixed && !nodes.has(edge) && !(isLine && edge === chain.to - 1)) continue
     const stations = stationsOf(own, edge, nodes, scale)
     for (let i = 0; i < stations.length; i++) {
       const station = stations[i]!
