@@ -1,14 +1,18 @@
 import type { Logger } from 'pino'
-import type { Clock } from './clock.ts'
+import { type Clock, DAY, MINUTE, plus } from './clock.ts'
 import type { Config } from './config.ts'
 import { type Changes, openChanges } from './database/changes.ts'
+import { forgetChangesBefore } from './database/changes-store.ts'
 import { type ControlDatabase, openDatabase } from './database/open.ts'
+import { Housekeeping } from './housekeeping.ts'
 import { Authenticate } from './http/authenticate.ts'
 import { BaseUrl } from './http/base-url.ts'
 import { Metrics } from './http/metrics.ts'
 import { Overload } from './http/overload.ts'
 import { newId } from './id.ts'
 import { ADD_ONS, type AddOn } from './keys/grant.ts'
+import { Keys } from './keys/keys.ts'
+import { deleteExpiredSessionKeys } from './keys/store.ts'
 import { Verifier } from './keys/verifier.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory-limiter.ts'
@@ -30,9 +34,11 @@ export interface Parts {
   changes: Changes
   limiter: Limiter
   meter: Meter
+  housekeeping: Housekeeping
   authenticate: Authenticate
   organizations: Organizations
   members: Members
+  keys: Keys
   checkReady: () => Promise<void>
   close: () => Promise<void>
 }
@@ -72,6 +78,13 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     signUp: config.signUp,
   })
   const members = new Members({ database, changes, clock })
+  const keys = new Keys({
+    database,
+    changes,
+    clock,
+    format: secretFormat,
+    most: { perUser: config.keysPerUser, perOrganization: config.keysPerOrganization },
+  })
   const authenticate = new Authenticate({
     verifier,
     verifyToken: async () => null,
@@ -83,6 +96,18 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     },
     keyInUrl: config.keyInUrl,
   })
+
+  const housekeeping = new Housekeeping(log)
+  if (serving) {
+    housekeeping.add('expired session keys', 10 * MINUTE, () =>
+      deleteExpiredSessionKeys(database.db, clock().toISOString()),
+    )
+    if (database.kind === 'sqlite') {
+      housekeeping.add('old changes', 60 * MINUTE, () =>
+        forgetChangesBefore(database.db, plus(clock(), -DAY).toISOString()),
+      )
+    }
+  }
 
   return {
     config,
@@ -96,14 +121,17 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     changes,
     limiter,
     meter,
+    housekeeping,
     authenticate,
     organizations,
     members,
+    keys,
     checkReady: async () => {
       await database.db.selectFrom('migrations').select('number').executeTakeFirstOrThrow()
     },
     close: async () => {
       overload.stop()
+      await housekeeping.close()
       await meter.close()
       await limiter.close()
       await changes.close()

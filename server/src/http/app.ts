@@ -1,3 +1,4 @@
+import { keyRoutes } from '../keys/routes.ts'
 import type { Parts } from '../wiring.ts'
 import { type App, makeFrame } from './frame.ts'
 import { operationRoutes } from './operation-routes.ts'
@@ -12,6 +13,8 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
     metricsToken: parts.config.metricsToken,
     checkReady: parts.checkReady,
   })
+
+  keyRoutes(app, parts)
 
   app.get('/v1/openapi.json', { schema: { hide: true } }, async (request) => ({
     ...app.swagger(),

@@ -1,0 +1,41 @@
+import type { Db } from '../database/open.ts'
+import type { Origin } from '../events/events.ts'
+import { requireMember } from '../organizations/membership.ts'
+import { findMembership } from '../organizations/store.ts'
+import { notFound } from '../problem.ts'
+import type { StoredKey } from './store.ts'
+
+/**
+ * Who reaches for a key: a signed-in user, for keys of their own and of their organization; a platform
+ * administrator, for the platform's keys alone; the operator at the command line, for any.
+ */
+export type KeyActor = { origin: Origin } & (
+  | { reach: 'own'; userId: string }
+  | { reach: 'platform' }
+  | { reach: 'any' }
+)
+
+/** The key, where the actor may see or change it. What is not visible to them does not exist for them. */
+export async function requireKey(
+  db: Db,
+  actor: KeyActor,
+  key: StoredKey | undefined,
+  purpose: 'view' | 'change',
+): Promise<StoredKey> {
+  if (!key || !(await isVisible(db, actor, key))) throw notFound('such key')
+  if (actor.reach === 'own' && key.scope === 'organization') {
+    const permission = purpose === 'view' ? 'APIKEY_VIEW' : 'APIKEY_CREATE'
+    await requireMember(db, actor.userId, key.organization_id!, permission)
+  }
+  return key
+}
+
+async function isVisible(db: Db, actor: KeyActor, key: StoredKey): Promise<boolean> {
+  if (actor.reach === 'any') return true
+  if (actor.reach === 'platform' || key.scope === 'platform') {
+    return actor.reach === 'platform' && key.scope === 'platform'
+  }
+  if (key.scope === 'user') return key.user_id === actor.userId
+  const membership = await findMembership(db, actor.userId)
+  return membership?.organizationId === key.organization_id
+}

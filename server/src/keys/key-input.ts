@@ -1,0 +1,94 @@
+import { type FieldError, Problem } from '../problem.ts'
+
+/** What a caller asks of a key, as it arrives. */
+export interface GivenKey {
+  name: string
+  permissions: string[]
+  expiresAt?: string | null
+}
+
+/** The same, checked: the name trimmed, the permissions a set, the expiry in UTC. */
+export interface KeyInput {
+  name: string
+  permissions: string[]
+  expiresAt: string | null
+}
+
+const LONGEST_NAME = 100
+const PERMISSION = /^(read|write)(:[a-z][a-z0-9_]{0,62})?$/
+const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/
+
+export function checkNewKey(given: GivenKey, now: Date): KeyInput {
+  const errors: FieldError[] = []
+  const input = {
+    name: checkName(given.name, errors),
+    permissions: checkPermissions(given.permissions, errors),
+    expiresAt: checkExpiry(given.expiresAt ?? null, now, errors),
+  }
+  refuse(errors)
+  return input
+}
+
+/** Only the fields that are given; a field given as undefined is not. */
+export function checkKeyChange(given: Partial<GivenKey>, now: Date): Partial<KeyInput> {
+  const errors: FieldError[] = []
+  const input: Partial<KeyInput> = {}
+  if (given.name !== undefined) input.name = checkName(given.name, errors)
+  if (given.permissions !== undefined) input.permissions = checkPermissions(given.permissions, errors)
+  if (given.expiresAt !== undefined) input.expiresAt = checkExpiry(given.expiresAt, now, errors)
+  if (Object.keys(input).length === 0) {
+    errors.push({ path: 'body', message: 'must have at least one of name, permissions and expiresAt' })
+  }
+  refuse(errors)
+  return input
+}
+
+function checkName(given: string, errors: FieldError[]): string {
+  const name = given.trim()
+  const length = [...name].length
+  if (length < 1 || length > LONGEST_NAME) {
+    errors.push({ path: '/name', message: `must have 1 to ${LONGEST_NAME} characters` })
+  } else if (!name.isWellFormed() || /\p{Cc}/u.test(name)) {
+    errors.push({ path: '/name', message: 'must not contain control characters' })
+  }
+  return name
+}
+
+function checkPermissions(given: string[], errors: FieldError[]): string[] {
+  if (given.length === 0) errors.push({ path: '/permissions', message: 'must have at least one permission' })
+  for (const [index, permission] of given.entries()) {
+    if (!PERMISSION.test(permission)) {
+      const message = 'must be read or write, or one of them for one dataset, such as read:parcels'
+      errors.push({ path: `/permissions/${index}`, message })
+    }
+  }
+  return [...new Set(given)]
+}
+
+function checkExpiry(given: string | null, now: Date, errors: FieldError[]): string | null {
+  if (given === null) return null
+  const at = parseTimestamp(given)
+  if (!at) {
+    const message = 'must be an ISO 8601 timestamp with a time zone, such as 2030-01-31T12:00:00Z'
+    errors.push({ path: '/expiresAt', message })
+    return null
+  }
+  if (at <= now) errors.push({ path: '/expiresAt', message: 'must be in the future' })
+  return at.toISOString()
+}
+
+function parseTimestamp(text: string): Date | null {
+  const date = TIMESTAMP.exec(text)?.[1]
+  if (!date) return null
+  // The runtime reads the 30th of February as the 2nd of March.
+  const midnight = new Date(`${date}T00:00:00Z`)
+  if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(date)) return null
+  const at = new Date(text)
+  // An offset can carry a time out of the four-digit years, whose texts no longer sort as they are.
+  return Number.isNaN(at.getTime()) || !/^\d{4}-/.test(at.toISOString()) ? null : at
+}
+
+function refuse(errors: FieldError[]): void {
+  const first = errors[0]
+  if (first) throw new Problem('invalid-input', `${first.path}: ${first.message}.`, { errors })
+}

@@ -1,0 +1,73 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { Authenticate } from '../http/authenticate.ts'
+import type { App } from '../http/frame.ts'
+import { security } from '../http/openapi.ts'
+import { withoutBody } from '../http/without-body.ts'
+import type { KeyActor } from './key-access.ts'
+import type { Keys } from './keys.ts'
+import { keyChangeSchema, keyRecordSchema, rotatedKeySchema } from './schemas.ts'
+
+export interface KeyPath {
+  keys: Keys
+  /** Ends in `:keyId`. */
+  path: string
+  tag: string
+  onRequest: Authenticate['user']
+  actorOf: (request: FastifyRequest) => KeyActor
+}
+
+const params = Type.Object({ keyId: Type.String() })
+
+/** What can be done to one key: the same for an account's keys and, under another path, for the platform's. */
+export function keyPathRoutes(app: App, { keys, path, tag, onRequest, actorOf }: KeyPath): void {
+  const documented = { tags: [tag], security: security.token, params }
+
+  app.get(path, {
+    onRequest,
+    schema: { ...documented, summary: 'One key', response: { 200: keyRecordSchema } },
+    handler: (request) => keys.view(actorOf(request), request.params.keyId),
+  })
+
+  app.patch(path, {
+    onRequest,
+    schema: {
+      ...documented,
+      summary: 'Change a key’s name, permissions or expiry',
+      description: 'The secret stays as it is. `expiresAt: null` removes the expiry.',
+      body: keyChangeSchema,
+      response: { 200: keyRecordSchema },
+    },
+    handler: (request) => keys.change(actorOf(request), request.params.keyId, request.body),
+  })
+
+  app.post(`${path}/rotate`, {
+    onRequest: [onRequest, withoutBody],
+    schema: {
+      ...documented,
+      summary: 'Give a key a new secret',
+      description: 'The old secret stops before the call answers. The answer holds the new one, this once.',
+      response: { 200: rotatedKeySchema },
+    },
+    handler: (request) => keys.rotate(actorOf(request), request.params.keyId),
+  })
+
+  app.post(`${path}/revoke`, {
+    onRequest: [onRequest, withoutBody],
+    schema: {
+      ...documented,
+      summary: 'Disable a key for good and keep its record',
+      response: { 200: keyRecordSchema },
+    },
+    handler: (request) => keys.revoke(actorOf(request), request.params.keyId),
+  })
+
+  app.delete(path, {
+    onRequest: [onRequest, withoutBody],
+    schema: { ...documented, summary: 'Delete a key and its record', response: { 204: Type.Null() } },
+    handler: async (request, reply) => {
+      await keys.delete(actorOf(request), request.params.keyId)
+      return reply.code(204).send(null)
+    },
+  })
+}

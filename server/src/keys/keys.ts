@@ -1,0 +1,243 @@
+import { type Clock, MINUTE, plus } from '../clock.ts'
+import type { Changes } from '../database/changes.ts'
+import type { ControlDatabase, Tx } from '../database/open.ts'
+import type { Origin } from '../events/events.ts'
+import { isId, newId } from '../id.ts'
+import { lockUser } from '../identity/user-store.ts'
+import { requireMember } from '../organizations/membership.ts'
+import { findMembership, lockOrganizations } from '../organizations/store.ts'
+import { Problem } from '../problem.ts'
+import { type KeyActor, requireKey } from './key-access.ts'
+import { recordKeyEvent } from './key-event.ts'
+import { checkKeyChange, checkNewKey, type GivenKey, type KeyInput } from './key-input.ts'
+import { type CreatedKey, type KeyRecord, keyRecord, type RotatedKey, statusOf } from './key-record.ts'
+import { hashOf, newSecret, prefixOf, type SecretFormat } from './secret.ts'
+import * as store from './store.ts'
+
+const SESSION_LIFE = 15 * MINUTE
+
+/** A signed-in user who asks. */
+export interface Caller {
+  userId: string
+  origin: Origin
+}
+
+export interface KeysOptions {
+  database: ControlDatabase
+  changes: Changes
+  clock: Clock
+  format: SecretFormat
+  /** How many keys one owner may hold. */
+  most: { perUser: number; perOrganization: number }
+}
+
+interface Owner {
+  scope: 'user' | 'organization' | 'platform'
+  organizationId: string | null
+  userId: string | null
+}
+
+/**
+ * The life of a key: made, changed, rotated, revoked, deleted. A change holds the key's row, so that two at
+ * once happen one after the other, and answers only when no node accepts what it ended.
+ */
+export class Keys {
+  readonly #options: KeysOptions
+
+  constructor(options: KeysOptions) {
+    this.#options = options
+  }
+
+  /** A key of the caller's own, in the organization they belong to. */
+  createPersonal({ userId, origin }: Caller, given: GivenKey): Promise<CreatedKey> {
+    const { database, clock, most } = this.#options
+    const input = checkNewKey(given, clock())
+    return database.db.transaction().execute(async (tx) => {
+      const owner = await this.#lockUserAsOwner(tx, userId)
+      if ((await store.countKeys(tx, { userId })) >= most.perUser) {
+        throw new Problem('key-limit-reached', `A user may hold ${most.perUser} keys. Delete one first.`)
+      }
+      return this.#insert(tx, origin, owner, input, 'key')
+    })
+  }
+
+  createForOrganization(
+    { userId, origin }: Caller,
+    organizationId: string,
+    given: GivenKey,
+  ): Promise<CreatedKey> {
+    const { database, clock, most } = this.#options
+    const input = checkNewKey(given, clock())
+    return database.db.transaction().execute(async (tx) => {
+      await lockOrganizations(database, tx, [organizationId])
+      await requireMember(tx, userId, organizationId, 'APIKEY_CREATE')
+      if ((await store.countKeys(tx, { organizationId })) >= most.perOrganization) {
+        const detail = `An organization may hold ${most.perOrganization} keys. Delete one first.`
+        throw new Problem('key-limit-reached', detail)
+      }
+      return this.#insert(tx, origin, { scope: 'organization', organizationId, userId: null }, input, 'key')
+    })
+  }
+
+  createPlatform(origin: Origin, given: GivenKey): Promise<CreatedKey> {
+    const { database, clock } = this.#options
+    const input = checkNewKey(given, clock())
+    const owner = { scope: 'platform', organizationId: null, userId: null } as const
+    return database.db.transaction().execute((tx) => this.#insert(tx, origin, owner, input, 'key'))
+  }
+
+  /** The console's own key: it reads for a quarter of an hour, and stands in no list. */
+  createSession({ userId, origin }: Caller): Promise<CreatedKey> {
+    const { database, clock } = this.#options
+    return database.db.transaction().execute(async (tx) => {
+      const owner = await this.#lockUserAsOwner(tx, userId)
+      const expiresAt = plus(clock(), SESSION_LIFE).toISOString()
+      const input = { name: 'Console', permissions: ['read'], expiresAt }
+      return this.#insert(tx, origin, owner, input, 'session')
+    })
+  }
+
+  async listPersonal({ userId }: Caller): Promise<KeyRecord[]> {
+    return this.#records(await store.listUserKeys(this.#options.database.db, userId))
+  }
+
+  /** The caller's own, then the organization's where they may see them. */
+  async listAccessible(caller: Caller): Promise<KeyRecord[]> {
+    const { db } = this.#options.database
+    const membership = await findMembership(db, caller.userId)
+    const shared = membership?.permissions.includes('APIKEY_VIEW')
+      ? await store.listOrganizationKeys(db, membership.organizationId)
+      : []
+    return [...(await this.listPersonal(caller)), ...this.#records(shared)]
+  }
+
+  async listForOrganization({ userId }: Caller, organizationId: string): Promise<KeyRecord[]> {
+    const { db } = this.#options.database
+    await requireMember(db, userId, organizationId, 'APIKEY_VIEW')
+    return this.#records(await store.listOrganizationKeys(db, organizationId))
+  }
+
+  async listPlatform(): Promise<KeyRecord[]> {
+    return this.#records(await store.listPlatformKeys(this.#options.database.db))
+  }
+
+  async view(actor: KeyActor, id: string): Promise<KeyRecord> {
+    const { db } = this.#options.database
+    const found = isId('key', id) ? await store.findKey(db, id) : undefined
+    return keyRecord(await requireKey(db, actor, found, 'view'), this.#options.clock())
+  }
+
+  change(actor: KeyActor, id: string, given: Partial<GivenKey>): Promise<KeyRecord> {
+    const input = checkKeyChange(given, this.#options.clock())
+    return this.#alter(actor, id, async (tx, key, now) => {
+      if (key.revoked_at !== null) throw stateConflict('revoked', 'changed')
+      const values = {
+        ...(input.name === undefined ? {} : { name: input.name }),
+        ...(input.permissions === undefined ? {} : { permissions: JSON.stringify(input.permissions) }),
+        ...(input.expiresAt === undefined ? {} : { expires_at: input.expiresAt }),
+      }
+      await store.updateKey(tx, id, values)
+      await recordKeyEvent(tx, now, actor.origin, 'key.changed', key, { ...input })
+      return keyRecord({ ...key, ...values }, now)
+    })
+  }
+
+  rotate(actor: KeyActor, id: string): Promise<RotatedKey> {
+    return this.#alter(actor, id, async (tx, key, now) => {
+      const status = statusOf(key, now)
+      if (status !== 'active') throw stateConflict(status, 'rotated')
+      const { format } = this.#options
+      const secret = newSecret(format)
+      const rotatedAt = now.toISOString()
+      const prefix = prefixOf(secret, format)
+      await store.updateKey(tx, id, { secret_hash: hashOf(secret), prefix, rotated_at: rotatedAt })
+      await recordKeyEvent(tx, now, actor.origin, 'key.rotated', key, { prefix })
+      return { id, secret, rotatedAt }
+    })
+  }
+
+  /** Again on a revoked key: nothing happens, and the answer is the same. */
+  revoke(actor: KeyActor, id: string): Promise<KeyRecord> {
+    return this.#alter(actor, id, async (tx, key, now) => {
+      if (key.revoked_at !== null) return keyRecord(key, now)
+      const revoked_at = now.toISOString()
+      await store.updateKey(tx, id, { revoked_at })
+      await recordKeyEvent(tx, now, actor.origin, 'key.revoked', key)
+      return keyRecord({ ...key, revoked_at }, now)
+    })
+  }
+
+  delete(actor: KeyActor, id: string): Promise<void> {
+    return this.#alter(actor, id, async (tx, key, now) => {
+      await store.deleteKey(tx, id)
+      await recordKeyEvent(tx, now, actor.origin, 'key.deleted', key)
+    })
+  }
+
+  #alter<T>(
+    actor: KeyActor,
+    id: string,
+    work: (tx: Tx, key: store.StoredKey, now: Date) => Promise<T>,
+  ): Promise<T> {
+    const { database, changes, clock } = this.#options
+    return changes.commit(async (tx, changed) => {
+      const found = isId('key', id) ? await store.lockKey(database, tx, id) : undefined
+      const key = await requireKey(tx, actor, found, 'change')
+      changed('key', id)
+      return work(tx, key, clock())
+    })
+  }
+
+  /** The user's row is held before their organization is read: they cannot leave it meanwhile. */
+  async #lockUserAsOwner(tx: Tx, userId: string): Promise<Owner> {
+    await lockUser(this.#options.database, tx, userId)
+    const membership = await findMembership(tx, userId)
+    if (!membership) {
+      const detail = 'The caller belongs to no organization, and a key acts with its organization’s add-ons.'
+      throw new Problem('conflict', detail)
+    }
+    return { scope: 'user', organizationId: membership.organizationId, userId }
+  }
+
+  async #insert(
+    tx: Tx,
+    origin: Origin,
+    { scope, organizationId, userId }: Owner,
+    { name, permissions, expiresAt }: KeyInput,
+    kind: 'key' | 'session',
+  ): Promise<CreatedKey> {
+    const { clock, format } = this.#options
+    const now = clock()
+    const secret = newSecret(format)
+    const key: store.StoredKey = {
+      id: newId('key'),
+      name,
+      scope,
+      permissions: JSON.stringify(permissions),
+      prefix: prefixOf(secret, format),
+      secret_hash: hashOf(secret),
+      kind,
+      organization_id: organizationId,
+      user_id: userId,
+      rate: null,
+      burst: null,
+      expires_at: expiresAt,
+      created_at: now.toISOString(),
+      rotated_at: null,
+      revoked_at: null,
+      last_used_at: null,
+    }
+    await store.insertKey(tx, key)
+    await recordKeyEvent(tx, now, origin, 'key.created', key, { kind, permissions, expiresAt })
+    return { id: key.id, name, scope, permissions, secret, expiresAt, createdAt: key.created_at }
+  }
+
+  #records(keys: store.StoredKey[]): KeyRecord[] {
+    const now = this.#options.clock()
+    return keys.map((key) => keyRecord(key, now))
+  }
+}
+
+function stateConflict(status: string, verb: string): Problem {
+  return new Problem('key-state-conflict', `The key is ${status} and cannot be ${verb}.`)
+}

@@ -1,0 +1,22 @@
+import type { ControlDatabase, Tx } from '../database/open.ts'
+import type { Origin } from '../events/events.ts'
+import { recordKeyEvent } from './key-event.ts'
+import { deleteSessionKeys, lockWorkingUserKeys, updateKey } from './store.ts'
+
+/**
+ * For the transaction in which a user leaves an organization: their keys of it stop with their membership,
+ * and say so. That transaction itself tells `changed('user', userId)`.
+ */
+export async function revokeUserKeys(
+  database: ControlDatabase,
+  tx: Tx,
+  at: Date,
+  origin: Origin,
+  { userId, organizationId }: { userId: string; organizationId: string },
+): Promise<void> {
+  for (const key of await lockWorkingUserKeys(database, tx, userId, organizationId)) {
+    await updateKey(tx, key.id, { revoked_at: at.toISOString() })
+    await recordKeyEvent(tx, at, origin, 'key.revoked', key, { reason: 'the user left the organization' })
+  }
+  await deleteSessionKeys(tx, userId)
+}

@@ -1,0 +1,105 @@
+import type { ControlDatabase, Db, Tx } from '../database/open.ts'
+import type { Tables } from '../database/schema.ts'
+
+export type StoredKey = Tables['api_keys']
+
+/** Revoked and expired keys count too: their records are kept until they are deleted. */
+export async function countKeys(
+  tx: Tx,
+  owner: { userId: string } | { organizationId: string },
+): Promise<number> {
+  const keys = tx
+    .selectFrom('api_keys')
+    .where('kind', '=', 'key')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+  const { count } = await ('userId' in owner
+    ? keys.where('scope', '=', 'user').where('user_id', '=', owner.userId)
+    : keys.where('scope', '=', 'organization').where('organization_id', '=', owner.organizationId)
+  ).executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+export async function insertKey(tx: Tx, key: StoredKey): Promise<void> {
+  await tx.insertInto('api_keys').values(key).execute()
+}
+
+/** Session keys are not to be seen: by id there is none. */
+export function findKey(db: Db, id: string): Promise<StoredKey | undefined> {
+  return selectKeys(db).where('id', '=', id).executeTakeFirst()
+}
+
+export function lockKey(database: ControlDatabase, tx: Tx, id: string): Promise<StoredKey | undefined> {
+  return database.forUpdate(selectKeys(tx).where('id', '=', id)).executeTakeFirst()
+}
+
+export async function updateKey(tx: Tx, id: string, values: Partial<StoredKey>): Promise<void> {
+  await tx.updateTable('api_keys').set(values).where('id', '=', id).execute()
+}
+
+export async function deleteKey(tx: Tx, id: string): Promise<void> {
+  await tx.deleteFrom('api_keys').where('id', '=', id).execute()
+}
+
+export function listUserKeys(db: Db, userId: string): Promise<StoredKey[]> {
+  return newestFirst(db).where('scope', '=', 'user').where('user_id', '=', userId).execute()
+}
+
+export function listOrganizationKeys(db: Db, organizationId: string): Promise<StoredKey[]> {
+  return newestFirst(db)
+    .where('scope', '=', 'organization')
+    .where('organization_id', '=', organizationId)
+    .execute()
+}
+
+export function listPlatformKeys(db: Db): Promise<StoredKey[]> {
+  return newestFirst(db).where('scope', '=', 'platform').execute()
+}
+
+/** The user's keys of one organization that are not revoked yet, held until the transaction ends. */
+export function lockWorkingUserKeys(
+  database: ControlDatabase,
+  tx: Tx,
+  userId: string,
+  organizationId: string,
+): Promise<StoredKey[]> {
+  return database
+    .forUpdate(
+      selectKeys(tx)
+        .where('scope', '=', 'user')
+        .where('user_id', '=', userId)
+        .where('organization_id', '=', organizationId)
+        .where('revoked_at', 'is', null)
+        .orderBy('id'),
+    )
+    .execute()
+}
+
+export async function deleteSessionKeys(tx: Tx, userId: string): Promise<void> {
+  await tx.deleteFrom('api_keys').where('kind', '=', 'session').where('user_id', '=', userId).execute()
+}
+
+export async function deleteExpiredSessionKeys(db: Db, now: string): Promise<void> {
+  await db.deleteFrom('api_keys').where('kind', '=', 'session').where('expires_at', '<=', now).execute()
+}
+
+/** The names of those that still exist. */
+export async function keyNames(db: Db, ids: string[]): Promise<Map<string, string>> {
+  const names = new Map<string, string>()
+  for (let from = 0; from < ids.length; from += 500) {
+    const rows = await db
+      .selectFrom('api_keys')
+      .select(['id', 'name'])
+      .where('id', 'in', ids.slice(from, from + 500))
+      .execute()
+    for (const { id, name } of rows) names.set(id, name)
+  }
+  return names
+}
+
+function selectKeys(db: Db) {
+  return db.selectFrom('api_keys').selectAll().where('kind', '=', 'key')
+}
+
+function newestFirst(db: Db) {
+  return selectKeys(db).orderBy('created_at', 'desc').orderBy('id')
+}
