@@ -98,6 +98,7 @@ function mayReadEnvironment(file: string): boolean {
 function isForDevelopment(file: string): boolean {
   const [folder, second] = file.split('/')
   if (folder === 'scripts' || folder === 'bench' || second === 'scripts') return true
+  if (file.includes('/testing/')) return true
   const name = basename(file)
   return /\.test\.ts$|^test-|-arbitrary\.ts$/.test(name) || /(^|\.)config\.(ts|js|mjs)$/.test(name)
 }

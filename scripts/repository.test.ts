@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { completeLock, type LockedPackages, missingPlatforms } from './lock-platforms.ts'
 
 const root = join(import.meta.dirname, '..')
 const thisFile = 'scripts/repository.test.ts'
@@ -13,6 +14,7 @@ const texts = tracked
   .filter(({ bytes }) => !bytes.subarray(0, 8000).includes(0))
   .map(({ file, bytes }) => ({ file, text: bytes.toString() }))
 
+const lockedPackages = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
 const isTest = (file: string) =>
   /\.test\.ts$|(^|\/)test_[^/]*\.py$|(^|\/)(tests|test-data)\/|(^|\/)test-[^/]*$/.test(file)
 const isSource = (file: string) => /\.(ts|tsx|js|mjs|py|css|sh)$/.test(file) && !file.includes('test-data/')
@@ -30,16 +32,41 @@ function placesOf(pattern: RegExp, files: { file: string; text: string }[]): str
 }
 
 test('no file names the host of a package registry', () => {
-  const hosts = /registry\.[\w.-]+|\bnpmjs\.\w+|\bpypi\.\w+|pythonhosted\.\w+|\bdeb\.debian\.\w+/i
+  const hosts =
+    /\bregistry\.[\w-]+\.(?:com|dev|io|net|org)\b|\bnpmjs\.\w+|\bpypi\.\w+|pythonhosted\.\w+|\bdeb\.debian\.\w+/i
   assert.deepEqual(placesOf(hosts, texts), [])
 })
 
 test('the lock file has no addresses of downloads, so that any registry serves it', () => {
-  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
-  const packages = Object.entries<{ resolved?: string; link?: boolean }>(lock.packages)
-  const addresses = packages.filter(([, { resolved, link }]) => resolved !== undefined && !link)
+  const addresses = Object.entries<{ resolved?: string; link?: boolean }>(lockedPackages)
+    .filter(([, { resolved, link }]) => resolved !== undefined && !link)
+    .map(([path]) => path)
   assert.deepEqual(addresses, [])
-  assert.ok(packages.length > 100)
+})
+
+test('the lock file has a row for every platform, else npm ci refuses it: npm run lock adds them', () => {
+  assert.deepEqual(
+    missingPlatforms(lockedPackages).map(({ name }) => name),
+    [],
+  )
+})
+
+test('a row that is added to the lock file is of one platform alone', () => {
+  const packages: LockedPackages = {
+    'node_modules/tool': {
+      dev: true,
+      optionalDependencies: {
+        'tool-linux-x64-musl': '1.0.0',
+        'tool-win32-arm64-msvc': '1.0.0',
+        fast: '^2.0.0',
+      },
+    },
+    'node_modules/tool-linux-x64-musl': { version: '1.0.0' },
+  }
+  assert.deepEqual(completeLock(packages), ['tool-win32-arm64-msvc'])
+  const added = { version: '1.0.0', cpu: ['arm64'], dev: true, optional: true, os: ['win32'] }
+  assert.deepEqual(packages['node_modules/tool-win32-arm64-msvc'], added)
+  assert.deepEqual(completeLock(packages), [])
 })
 
 test('no file outside the tests names a path of one machine', () => {

@@ -45,7 +45,7 @@ export function nodeTestStep(root: string, files: string[]): Step {
   return {
     name: 'tests',
     command: (countsFile) => [
-      'node',
+      process.execPath,
       '--test',
       '--test-concurrency=2',
       // A file that hangs fails, rather than the whole run standing still.

@@ -1,0 +1,71 @@
+interface LockedPackage {
+  version?: string
+  dev?: boolean
+  optional?: boolean
+  os?: string[]
+  cpu?: string[]
+  libc?: string[]
+  optionalDependencies?: Record<string, string>
+}
+
+export type LockedPackages = Record<string, LockedPackage>
+
+const systems = [
+  'aix',
+  'android',
+  'darwin',
+  'freebsd',
+  'linux',
+  'netbsd',
+  'openbsd',
+  'openharmony',
+  'sunos',
+  'win32',
+]
+const processors = [
+  'arm',
+  'arm64',
+  'ia32',
+  'loong64',
+  'mips64el',
+  'ppc64',
+  'riscv64',
+  's390x',
+  'wasm32',
+  'x64',
+]
+
+/** Adds a row for each optional package of a platform that has none, and returns their names. */
+export function completeLock(packages: LockedPackages): string[] {
+  const missing = missingPlatforms(packages)
+  for (const { name, version, dev } of missing) {
+    const row = { version, cpu: wordsOf(name, processors), dev, optional: true, os: wordsOf(name, systems) }
+    const libc = /musl/.test(name) ? ['musl'] : /linux.*-gnu/.test(name) ? ['glibc'] : undefined
+    packages[`node_modules/${name}`] = JSON.parse(JSON.stringify({ ...row, libc }))
+  }
+  const sorted = Object.entries(packages).sort(([a], [b]) => a.localeCompare(b, 'en'))
+  for (const [path, row] of sorted) {
+    delete packages[path]
+    packages[path] = row
+  }
+  return missing.map(({ name }) => name)
+}
+
+/** Optional packages that name a platform, are asked for in one exact version, and have no row. */
+export function missingPlatforms(packages: LockedPackages) {
+  const missing = new Map<string, { name: string; version: string; dev: true | undefined }>()
+  for (const [path, { optionalDependencies = {}, dev }] of Object.entries(packages)) {
+    for (const [name, version] of Object.entries(optionalDependencies)) {
+      if (packages[`node_modules/${name}`] ?? packages[`${path}/node_modules/${name}`]) continue
+      if (!/^\d/.test(version) || wordsOf(name, processors) === undefined) continue
+      missing.set(name, { name, version, dev: dev || undefined })
+    }
+  }
+  return [...missing.values()]
+}
+
+/** Such as `['arm64']` for a name that ends in `-linux-arm64-musl`. */
+function wordsOf(name: string, known: string[]): string[] | undefined {
+  const found = name.split(/[/-]/).filter((word) => known.includes(word))
+  return found.length > 0 ? found : undefined
+}
