@@ -18,6 +18,7 @@ const GEOMETRY_TYPES = new Set([
   'GeometryCollection',
 ])
 
+const DEFAULT_COLUMNS = 2000
 const MAX_NAME_LENGTH = 1000
 
 interface RawFeature {
@@ -37,7 +38,7 @@ export class GeojsonParser {
   #names: string[] = []
   #namePlaces: number[] = []
 
-  constructor(file: string, maxColumns: number) {
+  constructor(file: string, maxColumns = DEFAULT_COLUMNS) {
     this.#file = file
     this.#maxColumns = maxColumns
   }
@@ -57,8 +58,10 @@ export class GeojsonParser {
   #parseWhole(block: GeojsonBlock): unknown[] | null {
     if (!block.commas || block.ranges.length === 0) return null
     try {
-      const text = decode(block.bytes.subarray(block.ranges[0]!, block.ranges[block.ranges.length - 1]!))
-      if (LONG_INTEGER.test(text)) return null
+      const bytes = block.bytes.subarray(block.ranges[0]!, block.ranges[block.ranges.length - 1]!)
+      const mayBeLong = hasLongDigits(bytes)
+      const text = decode(bytes)
+      if (mayBeLong && LONG_INTEGER.test(text)) return null
       const elements = JSON.parse(`[${text}]`) as unknown[]
       return elements.length === block.ranges.length / 2 ? elements : null
     } catch {
@@ -126,6 +129,23 @@ export class GeojsonParser {
     this.columns.push({ name, type: 'infer-json' })
     return place
   }
+}
+
+/** Whether sixteen digits stand in a row: then every sixteenth byte looks at one of them. */
+function hasLongDigits(bytes: Uint8Array): boolean {
+  for (let probe = 15; probe < bytes.length; probe += 16) {
+    if (!isDigit(bytes[probe]!)) continue
+    let from = probe
+    while (from > 0 && isDigit(bytes[from - 1]!)) from--
+    let to = probe + 1
+    while (to < bytes.length && isDigit(bytes[to]!)) to++
+    if (to - from >= 16) return true
+  }
+  return false
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= 48 && byte <= 57
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -29,7 +29,6 @@ export interface GeojsonStream extends FeatureStream {
 }
 
 const DEFAULT_FEATURE_BYTES = 64 << 20
-const DEFAULT_COLUMNS = 2000
 const DEFAULT_DEPTH = 100
 /** Large enough that a block's overhead vanishes, small enough that its objects stay in the young heap. */
 const BLOCK_BYTES = 1 << 20
@@ -49,7 +48,7 @@ export async function openGeojson(
 ): Promise<GeojsonStream> {
   const window = new ByteWindow(source, options.maxFeatureBytes ?? DEFAULT_FEATURE_BYTES)
   const head = await findHead(window)
-  const parser = new GeojsonParser(source.file, options.maxColumns ?? DEFAULT_COLUMNS)
+  const parser = new GeojsonParser(source.file, options.maxColumns)
   const scanner = new ElementScanner(source.file, head.isCollection, options.maxDepth ?? DEFAULT_DEPTH)
   const crs = crsName(head.members['crs'], source.file)
   const notes: string[] = []
@@ -120,8 +119,10 @@ async function* readBlocks(
     if (scanner.ranges.length > 0) {
       const keepFrom = scanner.openStart >= 0 ? scanner.openStart : Math.min(at, window.end)
       const ranges = Uint32Array.from(scanner.ranges)
-      yield { bytes: window.take(keepFrom), ranges, firstRow, commas: head.isCollection }
+      const row = firstRow
+      // Before the block is given away: whoever gets it may transfer its arrays to another thread.
       firstRow += ranges.length / 2
+      yield { bytes: window.take(keepFrom), ranges, firstRow: row, commas: head.isCollection }
       scanner.shift(keepFrom)
       at -= keepFrom
       if (scanner.arrayEnd >= 0) break

@@ -12,6 +12,7 @@ import { buildIdTable } from './id-table.ts'
 import { layIndex, writeIndex } from './index-file.ts'
 import { buildTree } from './index-tree.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
+import { DEFAULT_MEMORY_MEGABYTES, DEFAULT_THREADS } from './limits.ts'
 import { type Manifest, SNAPSHOT_FILES } from './manifest.ts'
 import { samplePositions, sampleRow } from './sample.ts'
 import { type PackScan, scanPack } from './scan-pack.ts'
@@ -29,8 +30,6 @@ export interface BuildOptions {
   signal: AbortSignal | undefined
 }
 
-const DEFAULT_MEMORY_MEGABYTES = 400
-
 /** From staged rows to the files of a snapshot. */
 export async function buildSnapshot(build: BuildOptions): Promise<Compiled> {
   const { options, summary, spatial, notes } = build
@@ -45,7 +44,7 @@ export async function buildSnapshot(build: BuildOptions): Promise<Compiled> {
     hasGeometry: summary.hasGeometry,
     hasShapes: summary.hasShapes,
     memoryMegabytes: options.memoryMegabytes ?? DEFAULT_MEMORY_MEGABYTES,
-    threads: options.threads ?? 2,
+    threads: options.threads ?? DEFAULT_THREADS,
   })
   const interrupt = () => assembly.interrupt()
   build.signal?.addEventListener('abort', interrupt)

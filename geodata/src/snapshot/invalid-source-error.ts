@@ -18,3 +18,16 @@ export class InvalidSourceError extends SourceError {
     this.problemCount = problemCount
   }
 }
+
+/** A file that breaks off usually went wrong earlier: where rows had problems, they say where. */
+export function withRowProblems(error: unknown, file: string, found: FoundProblems): unknown {
+  const last = found.problems.at(-1)
+  if (!(error instanceof SourceError) || last === undefined) return error
+  const problems = [...found.problems.slice(0, 9), { row: last.row, message: `${error.message} (later on)` }]
+  return new InvalidSourceError(file, problems, found.problemCount + 1)
+}
+
+export interface FoundProblems {
+  problems: RowProblem[]
+  problemCount: number
+}

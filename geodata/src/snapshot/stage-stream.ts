@@ -1,9 +1,12 @@
 import type { FeatureStream } from '../feature.ts'
-import type { Transformer } from '../geometry/prepare-geometry.ts'
+import type { GeojsonStream } from '../formats/geojson.ts'
 import { SourceError } from '../source-error.ts'
 import type { CompileOptions, CompileProgress } from './compile.ts'
-import { InvalidSourceError } from './invalid-source-error.ts'
+import { withRowProblems } from './invalid-source-error.ts'
+import { DEFAULT_MAX_ROWS } from './limits.ts'
 import { Stage, type StageSummary } from './stage.ts'
+import { stageInThreads } from './stage-in-threads.ts'
+import { transformerFor } from './transformer-for.ts'
 
 export interface Staged {
   summary: StageSummary
@@ -11,11 +14,12 @@ export interface Staged {
   notes: string[]
 }
 
-export const DEFAULT_MAX_ROWS = 100_000_000
+/** A smaller file is read before threads have started. */
+const PARALLEL_BYTES = 1 << 24
 /** Wide rows fill a chunk before their number does. */
 const FLUSH_BYTES = 1 << 24
 
-/** Reads a source to its end and stages its rows, in this thread. */
+/** Reads a source to its end and stages its rows: a large GeoJSON in several threads, all else in this one. */
 export async function stageStream(
   stream: FeatureStream,
   options: CompileOptions,
@@ -24,6 +28,22 @@ export async function stageStream(
   signal?: AbortSignal,
 ): Promise<Staged> {
   const crs = options.crs ?? stream.crs
+  const isLarge = (stream.totalBytes ?? Infinity) > PARALLEL_BYTES
+  const summary =
+    'blocks' in stream && isLarge
+      ? await stageInThreads(stream as GeojsonStream, crs, options, folder, onProgress, signal)
+      : await stageHere(stream, crs, options, folder, onProgress, signal)
+  return { summary, crs, notes: [...stream.notes, ...crsNotes(crs, summary)] }
+}
+
+async function stageHere(
+  stream: FeatureStream,
+  crs: string | null,
+  options: CompileOptions,
+  folder: string,
+  onProgress: (progress: CompileProgress) => void,
+  signal?: AbortSignal,
+): Promise<StageSummary> {
   const stage = new Stage({ folder, prefix: 'rows', transform: await transformerFor(crs) })
   const maxRows = options.limits?.rows ?? DEFAULT_MAX_ROWS
   const file = options.file ?? options.path
@@ -42,27 +62,13 @@ export async function stageStream(
       onProgress({ phase: 'reading', rows, bytesRead: stream.bytesRead, totalBytes: stream.totalBytes })
     }
   } catch (error) {
-    throw withProblems(error, file, stage.summary)
+    throw withRowProblems(error, file, stage.summary)
   }
   stage.flush()
-  return { summary: stage.summary, crs, notes: [...stream.notes, ...crsNotes(crs, stage.summary)] }
+  return stage.summary
 }
 
-/** A file that breaks off usually went wrong earlier: the rows say where. */
-export function withProblems(error: unknown, file: string, summary: StageSummary): unknown {
-  if (!(error instanceof SourceError) || summary.problemCount === 0) return error
-  const last = { row: summary.problems.at(-1)!.row, message: error.message }
-  return new InvalidSourceError(file, [...summary.problems.slice(0, 9), last], summary.problemCount + 1)
-}
-
-export async function transformerFor(crs: string | null): Promise<Transformer | null> {
-  if (crs === null || crs === 'OGC:CRS84') return null
-  // The list of reference systems is large: most sources do without.
-  const { transformerToWgs84 } = await import('../crs.ts')
-  return transformerToWgs84(crs)
-}
-
-export function crsNotes(crs: string | null, summary: StageSummary): string[] {
+function crsNotes(crs: string | null, summary: StageSummary): string[] {
   return crs === null && summary.hasGeometry
     ? ['The file does not state its CRS; its coordinates were taken as WGS84.']
     : []

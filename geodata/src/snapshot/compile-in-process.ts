@@ -1,0 +1,76 @@
+import { fork } from 'node:child_process'
+import { rm } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { SourceError } from '../source-error.ts'
+import type { Compiled, CompileOptions, CompileProgress } from './compile.ts'
+import type { CompileMessage } from './compile-process.ts'
+import { InvalidSourceError } from './invalid-source-error.ts'
+
+const ENTRY = fileURLToPath(new URL('./compile-process.ts', import.meta.url))
+const HEAP_MEGABYTES = 1024
+const STDERR_KEPT = 4000
+
+/**
+ * `compileSnapshot` in a process of its own. Aborting kills it at once; whatever it leaves in the folder when
+ * it dies is removed.
+ */
+export async function compileInProcess(
+  options: CompileOptions,
+  onProgress: (progress: CompileProgress) => void = () => {},
+  signal?: AbortSignal,
+): Promise<Compiled> {
+  signal?.throwIfAborted()
+  const child = fork(ENTRY, {
+    execArgv: [`--max-old-space-size=${HEAP_MEGABYTES}`],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    serialization: 'advanced',
+  })
+  const abort = () => child.kill('SIGKILL')
+  signal?.addEventListener('abort', abort, { once: true })
+  let last: CompileMessage | null = null
+  let stderr = ''
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-STDERR_KEPT)
+  })
+  child.on('message', (message: CompileMessage) => {
+    if ('progress' in message) onProgress(message.progress)
+    else last = message
+  })
+  try {
+    const ended = new Promise<string>((resolve, reject) => {
+      child.once('error', reject)
+      child.once('close', (code, killedBy) => resolve(killedBy ?? `exit code ${code}`))
+    })
+    child.send(options, (error) => error && child.kill('SIGKILL'))
+    const end = await ended
+    signal?.throwIfAborted()
+    return outcome(last, options, end, stderr)
+  } catch (error) {
+    await rm(options.folder, { recursive: true, force: true })
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', abort)
+  }
+}
+
+function outcome(
+  message: CompileMessage | null,
+  options: CompileOptions,
+  end: string,
+  stderr: string,
+): Compiled {
+  const file = options.file ?? basename(options.path)
+  if (message === null) {
+    if (/out of memory|allocation failed/i.test(stderr) || end === 'SIGKILL')
+      throw new SourceError(`${file} needs more memory than publishing may use.`)
+    throw new Error(`compiling ${file} ended without a result (${end}): ${stderr.trim()}`)
+  }
+  if ('compiled' in message) return message.compiled
+  if ('invalid' in message) {
+    const { problems, problemCount } = message.invalid
+    throw new InvalidSourceError(message.invalid.file, problems, problemCount)
+  }
+  if ('refused' in message) throw new SourceError(message.refused)
+  throw new Error(`compiling ${file} failed: ${'failed' in message ? message.failed : ''}`)
+}

@@ -1,0 +1,49 @@
+import { constants, setPriority } from 'node:os'
+import { SourceError } from '../source-error.ts'
+import { type Compiled, type CompileOptions, type CompileProgress, compileSnapshot } from './compile.ts'
+import { InvalidSourceError } from './invalid-source-error.ts'
+
+/** What the compiling process tells its parent. */
+export type CompileMessage =
+  | { progress: CompileProgress }
+  | { compiled: Compiled }
+  | { invalid: { file: string; problems: InvalidSourceError['problems']; problemCount: number } }
+  | { refused: string }
+  | { failed: string }
+
+const PROGRESS_INTERVAL_MS = 100
+
+/** The entry of a process that compiles one snapshot: the server's own threads stay free. */
+async function main(options: CompileOptions): Promise<void> {
+  let toldAt = 0
+  let toldPhase = ''
+  const tell = (progress: CompileProgress) => {
+    const now = performance.now()
+    if (progress.phase === toldPhase && now - toldAt < PROGRESS_INTERVAL_MS) return
+    toldAt = now
+    toldPhase = progress.phase
+    process.send?.({ progress } satisfies CompileMessage)
+  }
+  let message: CompileMessage
+  try {
+    message = { compiled: await compileSnapshot(options, tell) }
+  } catch (error) {
+    message = describe(error)
+  }
+  process.send?.(message, () => process.disconnect())
+}
+
+function describe(error: unknown): CompileMessage {
+  if (error instanceof InvalidSourceError) {
+    const { file, problems, problemCount } = error
+    return { invalid: { file, problems, problemCount } }
+  }
+  if (error instanceof SourceError) return { refused: error.message }
+  return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+}
+
+// Requests come first where cores are few.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+// Without its parent nobody waits for the result.
+process.once('disconnect', () => process.exit())
+process.once('message', (options) => main(options as CompileOptions))

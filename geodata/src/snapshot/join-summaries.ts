@@ -1,0 +1,45 @@
+import { MAX_LISTED_PROBLEMS, type StageSummary } from './stage.ts'
+import type { ColumnProfile } from './staged-column.ts'
+
+/** What several threads found, as if one had found it: columns in the order of their first appearance. */
+export function joinSummaries(summaries: StageSummary[]): StageSummary {
+  const [first, ...others] = structuredClone(summaries) as [StageSummary, ...StageSummary[]]
+  const columns = new Map(first.columns.map((profile) => [profile.staged, profile]))
+  for (const other of others) {
+    first.rows += other.rows
+    first.located += other.located
+    first.problems.push(...other.problems)
+    first.problemCount += other.problemCount
+    first.geometryTypes |= other.geometryTypes
+    first.hasGeometry ||= other.hasGeometry
+    first.hasShapes ||= other.hasShapes
+    first.hasZ ||= other.hasZ
+    first.bbox = [
+      Math.min(first.bbox[0], other.bbox[0]),
+      Math.min(first.bbox[1], other.bbox[1]),
+      Math.max(first.bbox[2], other.bbox[2]),
+      Math.max(first.bbox[3], other.bbox[3]),
+    ]
+    first.files.push(...other.files)
+    joinProfiles(first.id, other.id)
+    for (const profile of other.columns) {
+      const known = columns.get(profile.staged)
+      if (known === undefined) columns.set(profile.staged, profile)
+      else joinProfiles(known, profile)
+    }
+  }
+  first.problems.sort((a, b) => a.row - b.row)
+  first.problems.length = Math.min(first.problems.length, MAX_LISTED_PROBLEMS)
+  first.columns = [...columns.values()].sort((a, b) => a.firstRow - b.firstRow || a.firstPlace - b.firstPlace)
+  return first
+}
+
+function joinProfiles(into: ColumnProfile, other: ColumnProfile): void {
+  into.kinds |= other.kinds
+  into.present += other.present
+  into.stagedAs = [...new Set([...into.stagedAs, ...other.stagedAs])]
+  if (other.firstRow < into.firstRow) {
+    into.firstRow = other.firstRow
+    into.firstPlace = other.firstPlace
+  }
+}

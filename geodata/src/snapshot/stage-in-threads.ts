@@ -1,0 +1,115 @@
+import { basename } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { GeojsonStream } from '../formats/geojson.ts'
+import type { GeojsonBlock } from '../formats/geojson-scanner.ts'
+import { SourceError } from '../source-error.ts'
+import type { CompileOptions, CompileProgress } from './compile.ts'
+import { withRowProblems } from './invalid-source-error.ts'
+import { joinSummaries } from './join-summaries.ts'
+import { DEFAULT_MAX_ROWS, DEFAULT_THREADS } from './limits.ts'
+import type { StageSummary } from './stage.ts'
+import type { StageReply, StageRequest, StageWorkerData } from './stage-worker.ts'
+
+const ENTRY = new URL('./stage-worker.ts', import.meta.url)
+/** Blocks given to a thread ahead of time: one to work on, one to take next. */
+const AHEAD = 2
+
+/** Scans here for the features' places; parses, checks and stages them in threads. */
+export async function stageInThreads(
+  stream: GeojsonStream,
+  crs: string | null,
+  options: CompileOptions,
+  folder: string,
+  onProgress: (progress: CompileProgress) => void,
+  signal?: AbortSignal,
+): Promise<StageSummary> {
+  const file = options.file ?? basename(options.path)
+  const maxRows = options.limits?.rows ?? DEFAULT_MAX_ROWS
+  const threads = Array.from({ length: options.threads ?? DEFAULT_THREADS }, (_, i) => {
+    const data = { folder, prefix: `rows${i}`, file, crs, maxColumns: options.limits?.columns }
+    return new StageThread(data)
+  })
+  let rows = 0
+  let broken: unknown = null
+  try {
+    try {
+      for await (const block of stream.blocks()) {
+        signal?.throwIfAborted()
+        rows += block.ranges.length / 2
+        if (rows > maxRows) throw new SourceError(`${file} has more than ${maxRows} rows.`)
+        const free = threads.find((thread) => thread.waiting < AHEAD)
+        await (free ?? (await Promise.race(threads.map((thread) => thread.free())))).give(block)
+        onProgress({ phase: 'reading', rows, bytesRead: stream.bytesRead, totalBytes: stream.totalBytes })
+      }
+    } catch (error) {
+      broken = error
+    }
+    const summary = joinSummaries(await Promise.all(threads.map((thread) => thread.finish())))
+    if (broken !== null) throw withRowProblems(broken, file, summary)
+    return summary
+  } finally {
+    await Promise.all(threads.map((thread) => thread.stop()))
+  }
+}
+
+class StageThread {
+  readonly #worker: Worker
+  readonly #summary = Promise.withResolvers<StageSummary>()
+  #room = Promise.withResolvers<StageThread>()
+  /** Blocks given and not yet done. */
+  waiting = 0
+
+  constructor(data: StageWorkerData) {
+    this.#worker = new Worker(ENTRY, { workerData: data })
+    this.#worker.on('message', (reply: StageReply) => this.#take(reply))
+    this.#worker.on('error', (error: NodeJS.ErrnoException) => this.#fail(clarify(error, data.file)))
+    this.#worker.on('exit', () => this.#fail(new Error('a staging thread ended early')))
+    // Whoever waits hears of a failure; where nobody does, it is no failure of the process.
+    this.#summary.promise.catch(() => {})
+    this.#room.promise.catch(() => {})
+    this.#room.resolve(this)
+  }
+
+  #take(reply: StageReply): void {
+    if ('refused' in reply) this.#fail(new SourceError(reply.refused))
+    else if ('summary' in reply) this.#summary.resolve(reply.summary)
+    else if (this.waiting-- === AHEAD) this.#room.resolve(this)
+  }
+
+  #fail(error: Error): void {
+    this.#summary.reject(error)
+    this.#room.reject(error)
+    this.#room = Promise.withResolvers()
+    this.#room.promise.catch(() => {})
+    this.#room.reject(error)
+  }
+
+  /** Waits until the thread can take a block. */
+  free(): Promise<StageThread> {
+    return this.#room.promise
+  }
+
+  async give(block: GeojsonBlock): Promise<void> {
+    await this.#room.promise
+    if (++this.waiting === AHEAD) {
+      this.#room = Promise.withResolvers()
+      this.#room.promise.catch(() => {})
+    }
+    this.#worker.postMessage(block satisfies StageRequest, [block.bytes.buffer, block.ranges.buffer])
+  }
+
+  finish(): Promise<StageSummary> {
+    this.#worker.postMessage(null satisfies StageRequest)
+    return this.#summary.promise
+  }
+
+  async stop(): Promise<void> {
+    await this.#worker.terminate()
+  }
+}
+
+function clarify(error: NodeJS.ErrnoException, file: string): Error {
+  return error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+    ? new SourceError(`${file} needs more memory than publishing may use.`)
+    : error
+}
