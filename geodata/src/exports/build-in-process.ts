@@ -1,0 +1,72 @@
+import { fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { BuildMessage, BuildRequest } from './build-process.ts'
+import { ExportError } from './export-error.ts'
+import type { ExportOptions } from './export-options.ts'
+import type { ExportFormat } from './index.ts'
+import { type Variant, variantPath } from './variant.ts'
+import { type BuiltFile, removePartial } from './write-atomically.ts'
+
+const ENTRY = fileURLToPath(new URL('./build-process.ts', import.meta.url))
+const STDERR_KEPT = 4000
+
+/** `buildExport` in a process of its own. Aborting kills it at once and removes what it had written. */
+export function buildExportInProcess(
+  snapshotFolder: string,
+  format: ExportFormat,
+  outPath: string,
+  { signal, ...options }: ExportOptions,
+): Promise<BuiltFile> {
+  return build({ snapshotFolder, format, outPath, options }, outPath, signal)
+}
+
+/** `buildVariant` in a process of its own. */
+export function buildVariantInProcess(
+  path: string,
+  variant: Variant,
+  signal?: AbortSignal,
+): Promise<BuiltFile> {
+  return build({ path, variant }, variantPath(path, variant), signal)
+}
+
+async function build(request: BuildRequest, outPath: string, signal?: AbortSignal): Promise<BuiltFile> {
+  signal?.throwIfAborted()
+  const child = fork(ENTRY, { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  const abort = () => child.kill('SIGKILL')
+  signal?.addEventListener('abort', abort, { once: true })
+  let message: BuildMessage | null = null
+  let stderr = ''
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-STDERR_KEPT)
+  })
+  child.on('message', (received: BuildMessage) => {
+    message = received
+  })
+  try {
+    const ended = new Promise<string>((resolve, reject) => {
+      child.once('error', reject)
+      child.once('close', (code, killedBy) => resolve(killedBy ?? `exit code ${code}`))
+    })
+    child.send(request, (error) => error && child.kill('SIGKILL'))
+    const end = await ended
+    signal?.throwIfAborted()
+    return outcome(message, end, stderr)
+  } catch (error) {
+    if (child.pid !== undefined) await removePartial(outPath, child.pid)
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', abort)
+  }
+}
+
+function outcome(message: BuildMessage | null, end: string, stderr: string): BuiltFile {
+  if (message === null) {
+    throw new ExportError(
+      'build-failed',
+      `Building the export ended without a result (${end}): ${stderr.trim()}`,
+    )
+  }
+  if ('built' in message) return message.built
+  if ('refused' in message) throw new ExportError(message.refused.code, message.refused.message)
+  throw new ExportError('build-failed', `Building the export failed: ${message.failed}`)
+}

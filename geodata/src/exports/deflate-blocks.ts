@@ -1,0 +1,64 @@
+import { open } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { constants, crc32, deflateRaw } from 'node:zlib'
+
+const BLOCK = 1 << 20
+const WINDOW = 1 << 15
+const AT_ONCE = 4
+/** Half the time of the usual level 6 for files about a tenth larger: an export is built while someone waits. */
+const LEVEL = 3
+
+const deflate = promisify<Buffer, object, Buffer>(deflateRaw)
+
+export interface Deflated {
+  /** Of the bytes before compression. */
+  crc: number
+  bytes: number
+  compressedBytes: number
+}
+
+/**
+ * Compresses a file to one DEFLATE stream, handing it out piece by piece. Its blocks are compressed side by
+ * side on the runtime's threads, each with the 32 KB before it as its dictionary, so that little is lost by
+ * the division; where the blocks end depends on the file alone, so that equal files give equal bytes.
+ */
+export async function deflateFile(
+  path: string,
+  write: (bytes: Buffer) => void,
+  signal?: AbortSignal,
+): Promise<Deflated> {
+  const result: Deflated = { crc: 0, bytes: 0, compressedBytes: 0 }
+  const running: Promise<Buffer>[] = []
+  const finishOldest = async () => {
+    const compressed = await running.shift()!
+    result.compressedBytes += compressed.length
+    write(compressed)
+  }
+  const file = await open(path, 'r')
+  try {
+    const { size } = await file.stat()
+    let dictionary: Buffer | undefined
+    do {
+      signal?.throwIfAborted()
+      const block = Buffer.allocUnsafe(Math.min(BLOCK, size - result.bytes))
+      for (let filled = 0; filled < block.length; ) {
+        const { bytesRead } = await file.read(block, filled, block.length - filled)
+        if (bytesRead === 0) throw new Error(`${path} became shorter while it was read.`)
+        filled += bytesRead
+      }
+      result.crc = crc32(block, result.crc)
+      result.bytes += block.length
+      const finishFlush = result.bytes === size ? constants.Z_FINISH : constants.Z_SYNC_FLUSH
+      const job = deflate(block, { level: LEVEL, dictionary, finishFlush })
+      job.catch(() => {})
+      running.push(job)
+      dictionary = block.subarray(-WINDOW)
+      if (running.length === AT_ONCE) await finishOldest()
+    } while (result.bytes < size)
+    while (running.length > 0) await finishOldest()
+    return result
+  } finally {
+    await Promise.allSettled(running)
+    await file.close()
+  }
+}

@@ -1,0 +1,15 @@
+export interface ExportOptions {
+  /** The dataset's name: names of layers and of files inside an archive are made from it. */
+  table: string
+  title?: string
+  description?: string
+  attribution?: string
+  license?: string
+  /** When the version was published, ISO 8601: the date of files inside an archive. Part of no checksum but the file's own. */
+  updatedAt?: string
+  signal?: AbortSignal
+  /** For DuckDB, where a format needs it. */
+  threads?: number
+  /** For DuckDB, such as `256MB`. */
+  memoryLimit?: string
+}

@@ -1,0 +1,48 @@
+import { createReadStream } from 'node:fs'
+import { join } from 'node:path'
+import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import { ByteSink } from './byte-sink.ts'
+import type { ExportOptions } from './export-options.ts'
+
+export interface GeojsonParts {
+  head: Buffer
+  tail: Buffer
+}
+
+/**
+ * The GeoJSON export is head + features.pack + tail, byte for byte: a server can send ranges of it without
+ * ever making the file.
+ */
+export function geojsonParts(manifest: Manifest): GeojsonParts {
+  const bbox = manifest.bbox ? `"bbox":${JSON.stringify(manifest.bbox.map(outward))},\n` : ''
+  return {
+    head: Buffer.from(`{"type":"FeatureCollection",\n${bbox}"features":[\n`),
+    tail: Buffer.from('\n]}\n'),
+  }
+}
+
+/** Seven decimals are a centimetre; rounding outward keeps every feature inside the box. */
+function outward(value: number, side: number): number {
+  const rounded = (side < 2 ? Math.floor : Math.ceil)(value * 1e7) / 1e7
+  const limit = side % 2 === 0 ? 180 : 90
+  return Math.abs(value) <= limit ? Math.max(-limit, Math.min(limit, rounded)) : rounded
+}
+
+export async function writeGeojson(
+  folder: string,
+  manifest: Manifest,
+  partial: string,
+  { signal }: ExportOptions,
+): Promise<string | undefined> {
+  const { head, tail } = geojsonParts(manifest)
+  const sink = new ByteSink(partial)
+  try {
+    sink.write(head)
+    const pack = createReadStream(join(folder, SNAPSHOT_FILES.pack), { signal, highWaterMark: 1 << 20 })
+    for await (const bytes of pack) sink.write(bytes)
+    sink.write(tail)
+    return sink.close()
+  } finally {
+    sink.abandon()
+  }
+}

@@ -1,0 +1,138 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+/** SQLite's own choice for two dimensions: as many as 51 cells of 24 bytes behind a head of 4. */
+const NODE_CELLS = 51
+const CELL = 24
+const NODE_BYTES = 4 + NODE_CELLS * CELL
+const ROOT = 1
+
+/** The boxes of one level and what each stands for: a row, or a node below. */
+interface Level {
+  ids: Float64Array<ArrayBuffer>
+  boxes: Float32Array
+  count: number
+}
+
+/**
+ * Fills an R*Tree from boxes that lie in Hilbert order already, by writing SQLite's own tables of the tree:
+ * neighbours share a node, every node is full, and it takes a tenth of the time of inserting them one by one.
+ */
+export class RtreeBuilder {
+  readonly #database: DatabaseSync
+  readonly #name: string
+  #level: Level = { ids: new Float64Array(1024), boxes: new Float32Array(4096), count: 0 }
+
+  constructor(database: DatabaseSync, name: string) {
+    this.#database = database
+    this.#name = name
+    database.exec(`CREATE VIRTUAL TABLE "${name}" USING rtree(id, minx, maxx, miny, maxy)`)
+  }
+
+  add(id: number, west: number, east: number, south: number, north: number): void {
+    const level = this.#level
+    if (level.count === level.ids.length) {
+      level.ids = grown(level.ids)
+      const boxes = new Float32Array(level.boxes.length * 2)
+      boxes.set(level.boxes)
+      level.boxes = boxes
+    }
+    level.ids[level.count] = id
+    setBox(level.boxes, level.count++, below(west), above(east), below(south), above(north))
+  }
+
+  finish(): void {
+    const node = this.#database.prepare(
+      `INSERT OR REPLACE INTO "${this.#name}_node" (nodeno, data) VALUES (?, ?)`,
+    )
+    const row = this.#database.prepare(`INSERT INTO "${this.#name}_rowid" (rowid, nodeno) VALUES (?, ?)`)
+    const parent = this.#database.prepare(
+      `INSERT INTO "${this.#name}_parent" (nodeno, parentnode) VALUES (?, ?)`,
+    )
+    let level = this.#level
+    let height = 0
+    let next = ROOT + 1
+    while (level.count > NODE_CELLS) {
+      const nodes = Math.ceil(level.count / NODE_CELLS)
+      const above: Level = { ids: new Float64Array(nodes), boxes: new Float32Array(nodes * 4), count: nodes }
+      for (let j = 0; j < nodes; j++) {
+        const start = Math.floor((j * level.count) / nodes)
+        const end = Math.floor(((j + 1) * level.count) / nodes)
+        above.ids[j] = next
+        uniteBoxes(level.boxes, start, end, above.boxes, j)
+        node.run(next, encodeNode(level, start, end, 0))
+        for (let i = start; i < end; i++) (height === 0 ? row : parent).run(level.ids[i]!, next)
+        next++
+      }
+      level = above
+      height++
+    }
+    node.run(ROOT, encodeNode(level, 0, level.count, height))
+    for (let i = 0; i < level.count; i++) (height === 0 ? row : parent).run(level.ids[i]!, ROOT)
+  }
+}
+
+function encodeNode(level: Level, start: number, end: number, height: number): Uint8Array {
+  const bytes = new Uint8Array(NODE_BYTES)
+  const view = new DataView(bytes.buffer)
+  view.setUint16(0, height)
+  view.setUint16(2, end - start)
+  for (let i = start, at = 4; i < end; i++, at += CELL) {
+    view.setBigInt64(at, BigInt(level.ids[i]!))
+    for (let side = 0; side < 4; side++) view.setFloat32(at + 8 + side * 4, level.boxes[i * 4 + side]!)
+  }
+  return bytes
+}
+
+function setBox(
+  boxes: Float32Array,
+  i: number,
+  west: number,
+  east: number,
+  south: number,
+  north: number,
+): void {
+  boxes[i * 4] = west
+  boxes[i * 4 + 1] = east
+  boxes[i * 4 + 2] = south
+  boxes[i * 4 + 3] = north
+}
+
+function uniteBoxes(boxes: Float32Array, start: number, end: number, into: Float32Array, at: number): void {
+  let [west, east, south, north] = [Infinity, -Infinity, Infinity, -Infinity]
+  for (let i = start; i < end; i++) {
+    west = Math.min(west, boxes[i * 4]!)
+    east = Math.max(east, boxes[i * 4 + 1]!)
+    south = Math.min(south, boxes[i * 4 + 2]!)
+    north = Math.max(north, boxes[i * 4 + 3]!)
+  }
+  setBox(into, at, west, east, south, north)
+}
+
+const float = new Float32Array(1)
+const bits = new Int32Array(float.buffer)
+
+/** The greatest 32-bit number not above the value: boxes are kept in such numbers and must not shrink. */
+function below(value: number): number {
+  float[0] = value
+  if (float[0] > value) step(-1)
+  return float[0]
+}
+
+function above(value: number): number {
+  float[0] = value
+  if (float[0] < value) step(1)
+  return float[0]
+}
+
+/** To the next 32-bit number up or down: their bits count away from zero on both sides. */
+function step(direction: 1 | -1): void {
+  if (float[0] === 0) {
+    bits[0] = direction === 1 ? 1 : -0x7fffffff
+  } else bits[0]! += float[0]! > 0 ? direction : -direction
+}
+
+function grown(array: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(array.length * 2)
+  larger.set(array)
+  return larger
+}

@@ -1,0 +1,131 @@
+import { join } from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import type { Column } from '../../feature.ts'
+import { type Manifest, SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
+import type { ExportOptions } from '../export-options.ts'
+import { FlatGeometry } from '../flat-geometry.ts'
+import { parseNumber } from '../geometry-bytes.ts'
+import { type IntegerSize, integerSizes } from '../integer-ranges.ts'
+import { FeatureSlices, readPack } from '../pack-reader.ts'
+import { PropertySlices, stringValue } from '../property-slices.ts'
+import { GeometryBlobs } from './geometry-blob.ts'
+import { RtreeBuilder } from './rtree.ts'
+import { createTables, createTriggers, identifier, tableNames } from './schema.ts'
+
+const QUOTE = 0x22
+const TRUE = 0x74
+
+/** A half-written file is thrown away, so that neither a journal nor the disk's word is needed in between. */
+const PRAGMAS = 'PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;'
+
+/** OGC GeoPackage 1.3 with its R-tree extension; a table without geometry becomes an attributes table. */
+export async function writeGeopackage(
+  folder: string,
+  manifest: Manifest,
+  partial: string,
+  options: ExportOptions,
+): Promise<undefined> {
+  const pack = join(folder, SNAPSHOT_FILES.pack)
+  const sizes = await integerSizes(folder, manifest, options)
+  const idsAsKeys = await idsCanBeKeys(pack, manifest, options.signal)
+  const names = tableNames(manifest)
+  const database = new DatabaseSync(partial)
+  try {
+    database.enableDefensive(false)
+    database.exec(PRAGMAS)
+    database.exec('BEGIN')
+    createTables(database, manifest, names, sizes, options)
+    const rtree = names.geometry
+      ? new RtreeBuilder(database, `rtree_${options.table}_${names.geometry}`)
+      : null
+    const placeholders = Array.from({ length: names.columns.length + (rtree ? 2 : 1) }, () => '?')
+    const insert = database.prepare(
+      `INSERT INTO ${identifier(options.table)} VALUES (${placeholders.join(', ')})`,
+    )
+
+    const slices = new FeatureSlices()
+    const values = new PropertySlices(manifest.columns)
+    const geometry = new FlatGeometry()
+    const blobs = new GeometryBlobs(manifest.hasZ)
+    const readers = manifest.columns.map((column, c) => valueReader(column, sizes[c] ?? null))
+    const row: SQLInputValue[] = new Array(placeholders.length)
+    let position = 0
+    for await (const { bytes, count, starts, ends } of readPack(pack, options.signal)) {
+      for (let i = 0; i < count; i++) {
+        slices.locate(bytes, starts[i]!, ends[i]!)
+        values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)
+        const id = idsAsKeys ? parseNumber(bytes, slices.idStart, slices.idEnd) : position + 1
+        position++
+        let at = 0
+        row[at++] = id
+        if (rtree) {
+          const located = geometry.read(bytes, slices.geometryStart)
+          row[at++] = geometry.code === 0 ? null : blobs.blob(geometry, !located)
+          if (located) rtree.add(id, geometry.west, geometry.east, geometry.south, geometry.north)
+        }
+        for (let c = 0; c < readers.length; c++) {
+          row[at++] = values.isNull(bytes, c)
+            ? null
+            : readers[c]!(bytes, values.starts[c]!, values.ends[c]!, values.escaped[c]! === 1)
+        }
+        insert.run(...row)
+      }
+    }
+    rtree?.finish()
+    createTriggers(database, options.table, names)
+    database.exec('COMMIT')
+  } finally {
+    database.close()
+  }
+}
+
+/** A row's key is the feature's id where all of them can be one. */
+async function idsCanBeKeys(pack: string, manifest: Manifest, signal?: AbortSignal): Promise<boolean> {
+  if (manifest.id.type !== 'integer') return false
+  const slices = new FeatureSlices()
+  for await (const { bytes, count, starts, ends } of readPack(pack, signal)) {
+    for (let i = 0; i < count; i++) {
+      slices.locate(bytes, starts[i]!, ends[i]!)
+      const id = parseNumber(bytes, slices.idStart, slices.idEnd)
+      if (!Number.isSafeInteger(id) || id < 1) return false
+    }
+  }
+  return true
+}
+
+type ValueReader = (bytes: Buffer, start: number, end: number, escaped: boolean) => SQLInputValue
+
+function valueReader({ type }: Column, size: IntegerSize | null): ValueReader {
+  switch (type) {
+    case 'boolean':
+      return (bytes, start) => (bytes[start] === TRUE ? 1 : 0)
+    case 'integer':
+      if (size === 'larger') return (bytes, start, end) => bytes.toString('latin1', start, end)
+      if (size === 'int64') return (bytes, start, end) => BigInt(bytes.toString('latin1', start, end))
+      return parseNumber
+    case 'number':
+      return parseNumber
+    case 'json':
+      return (bytes, start, end) => bytes.toString('utf8', start, end)
+    case 'timestamp':
+      return (bytes, start, end) => milliseconds(bytes.toString('latin1', start + 1, end - 1))
+    default:
+      return textOf
+  }
+}
+
+function textOf(bytes: Buffer, start: number, end: number, escaped: boolean): string {
+  if (escaped) return stringValue(bytes, start, end)
+  return bytes[start] === QUOTE
+    ? bytes.toString('utf8', start + 1, end - 1)
+    : bytes.toString('utf8', start, end)
+}
+
+/** A GeoPackage has times to the millisecond; finer ones are kept, because every reader takes them. */
+function milliseconds(time: string): string {
+  const fraction = /\.(\d+)Z$/.exec(time)?.[1] ?? ''
+  if (fraction.length >= 3) return time
+  return fraction === ''
+    ? `${time.slice(0, -1)}.000Z`
+    : `${time.slice(0, -1)}${'0'.repeat(3 - fraction.length)}Z`
+}

@@ -1,0 +1,50 @@
+import { join } from 'node:path'
+import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import { openDuckDb, quoted } from './duckdb.ts'
+import type { ExportOptions } from './export-options.ts'
+
+/** The smallest usual type that holds every value of an integer column. */
+export type IntegerSize = 'int32' | 'int53' | 'int64' | 'larger'
+
+/**
+ * How large the integers of each column are, by the column's place; null for a column of another type.
+ * Parquet keeps the least and greatest value of each row group, so this reads next to nothing.
+ */
+export async function integerSizes(
+  folder: string,
+  { columns }: Manifest,
+  options: ExportOptions,
+): Promise<(IntegerSize | null)[]> {
+  const integers = columns.filter((column) => column.type === 'integer')
+  if (integers.length === 0) return columns.map(() => null)
+  const { instance, connection } = await openDuckDb(options)
+  try {
+    const bounds = integers.map(({ name }) => {
+      const column = `"${name.replaceAll('"', '""')}"`
+      return `min(${column})::VARCHAR, max(${column})::VARCHAR`
+    })
+    const path = join(folder, SNAPSHOT_FILES.rows)
+    const rows = await connection.runAndReadAll(
+      `SELECT ${bounds.join(', ')} FROM read_parquet(${quoted(path)})`,
+    )
+    const row = rows.getRows()[0]!
+    let at = 0
+    return columns.map((column) => {
+      if (column.type !== 'integer') return null
+      const [least, greatest] = [row[at++], row[at++]]
+      return typeof least === 'string' && typeof greatest === 'string'
+        ? integerSize(BigInt(least), BigInt(greatest))
+        : 'int32'
+    })
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+  }
+}
+
+function integerSize(least: bigint, greatest: bigint): IntegerSize {
+  const within = (bits: bigint) => least >= -(1n << bits) && greatest < 1n << bits
+  if (within(31n)) return 'int32'
+  if (within(53n)) return 'int53'
+  return within(63n) ? 'int64' : 'larger'
+}

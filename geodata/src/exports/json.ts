@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import { ByteSink, copyBytes } from './byte-sink.ts'
+import type { ExportOptions } from './export-options.ts'
+import { FeatureSlices, readPack } from './pack-reader.ts'
+import { PointSource } from './point-source.ts'
+
+const LONGITUDE = Buffer.from('"longitude":')
+const LATITUDE = Buffer.from(',"latitude":')
+const GEOMETRY = Buffer.from(',"geometry":')
+const NULL = Buffer.from('null')
+const COMMA = 0x2c
+const NEWLINE = 0x0a
+const CLOSING_BRACE = 0x7d
+
+/**
+ * An array of rows: the columns, then `longitude` and `latitude`, and `geometry` for shapes other than
+ * points. A row is a feature of the pack with its members put another way, so that its bytes are copied and
+ * nothing is read or written as a value.
+ */
+export async function writeJson(
+  folder: string,
+  manifest: Manifest,
+  partial: string,
+  options: ExportOptions,
+): Promise<string | undefined> {
+  const sink = new ByteSink(partial)
+  const points = await PointSource.open(folder, manifest, options)
+  try {
+    const shapes = manifest.geometryType !== null && manifest.geometryType !== 'Point'
+    const slices = new FeatureSlices()
+    sink.text('[')
+    let first = true
+    for await (const block of readPack(join(folder, SNAPSHOT_FILES.pack), options.signal)) {
+      const { bytes } = block
+      await points?.load(block.count)
+      for (let i = 0; i < block.count; i++) {
+        const start = block.starts[i]!
+        const end = block.ends[i]!
+        slices.locate(bytes, start, end)
+        sink.reserve(end - start + 128)
+        const out = sink.buffer
+        let at = sink.at
+        if (!first) out[at++] = COMMA
+        first = false
+        out[at++] = NEWLINE
+        at = copyBytes(bytes, slices.propertiesStart, slices.propertiesEnd - 1, out, at)
+        if (points) {
+          if (manifest.columns.length > 0) out[at++] = COMMA
+          at = copyBytes(LONGITUDE, 0, LONGITUDE.length, out, at)
+          at = points.put(bytes, slices.geometryStart, i, out, at, LATITUDE, NULL)
+        }
+        if (shapes) {
+          at = copyBytes(GEOMETRY, 0, GEOMETRY.length, out, at)
+          at = copyBytes(bytes, slices.geometryStart, slices.geometryEnd, out, at)
+        }
+        out[at++] = CLOSING_BRACE
+        sink.at = at
+      }
+    }
+    sink.text('\n]\n')
+    return sink.close()
+  } finally {
+    sink.abandon()
+    points?.close()
+  }
+}

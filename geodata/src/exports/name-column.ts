@@ -1,0 +1,16 @@
+import type { Column } from '../feature.ts'
+
+const EXACT = ['name', 'title', 'label', 'display_name', 'full_name', 'placename', 'place']
+
+/**
+ * The column a feature is called by on a map, or -1: a text column with one of the usual names, in that order;
+ * else the first text column whose name begins or ends with `name`.
+ */
+export function nameColumn(columns: readonly Column[]): number {
+  const names = columns.map((column) => (column.type === 'text' ? column.name.toLowerCase() : ''))
+  for (const exact of EXACT) {
+    const found = names.indexOf(exact)
+    if (found >= 0) return found
+  }
+  return names.findIndex((name) => /^name|name$/.test(name))
+}

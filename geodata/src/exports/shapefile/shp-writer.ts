@@ -1,0 +1,214 @@
+import { ByteSink } from '../byte-sink.ts'
+import type { FlatGeometry } from '../flat-geometry.ts'
+
+export type Family = 'point' | 'line' | 'polygon'
+
+const POINT = 1
+const LINE = 3
+const POLYGON = 5
+const MULTI_POINT = 8
+/** Added to a type whose shapes have heights. */
+const WITH_Z = 10
+const HEADER = 100
+/** What the format takes for "no measure": anything below -10^38. */
+const NO_MEASURE = -1e39
+
+/** The shapes of one layer, `.shp` and `.shx`, as the ESRI Shapefile Technical Description has them. */
+export class ShpWriter {
+  readonly #shp: ByteSink
+  readonly #shx: ByteSink
+  readonly #type: number
+  readonly #hasZ: boolean
+  #records = 0
+  #bounds = [Infinity, Infinity, -Infinity, -Infinity]
+  #zBounds: [number, number] = [Infinity, -Infinity]
+
+  constructor(path: string, family: Family, { multi, hasZ }: { multi: boolean; hasZ: boolean }) {
+    const flat = family === 'polygon' ? POLYGON : family === 'line' ? LINE : multi ? MULTI_POINT : POINT
+    this.#type = flat
+    this.#hasZ = hasZ
+    this.#shp = new ByteSink(`${path}.shp`, { hashed: false })
+    this.#shx = new ByteSink(`${path}.shx`, { hashed: false })
+    this.#shp.write(Buffer.alloc(HEADER))
+    this.#shx.write(Buffer.alloc(HEADER))
+  }
+
+  get length(): number {
+    return this.#shp.length
+  }
+
+  addNull(): void {
+    const at = this.#start(4)
+    this.#shp.view.setInt32(at, 0, true)
+  }
+
+  add(geometry: FlatGeometry): void {
+    this.#extend(geometry)
+    if (this.#type === POINT) this.#addPoint(geometry)
+    else if (this.#type === MULTI_POINT) this.#addList(geometry, 0)
+    else this.#addList(geometry, geometry.ringCount)
+  }
+
+  close(): void {
+    this.#shp.patch(0, this.#header(this.#shp.length))
+    this.#shx.patch(0, this.#header(this.#shx.length))
+    this.#shp.close()
+    this.#shx.close()
+  }
+
+  abandon(): void {
+    this.#shp.abandon()
+    this.#shx.abandon()
+  }
+
+  #code(): number {
+    return this.#type + (this.#hasZ ? WITH_Z : 0)
+  }
+
+  /** Writes the record's header and its line in the index; answers where its content begins. */
+  #start(bytes: number): number {
+    const offset = this.#shp.length
+    this.#shp.reserve(8 + bytes)
+    this.#shx.reserve(8)
+    const at = this.#shp.at
+    this.#shp.view.setInt32(at, ++this.#records, false)
+    this.#shp.view.setInt32(at + 4, bytes / 2, false)
+    this.#shp.at = at + 8 + bytes
+    this.#shx.view.setInt32(this.#shx.at, offset / 2, false)
+    this.#shx.view.setInt32(this.#shx.at + 4, bytes / 2, false)
+    this.#shx.at += 8
+    return at + 8
+  }
+
+  #addPoint(geometry: FlatGeometry): void {
+    const at = this.#start(this.#hasZ ? 36 : 20)
+    const { view } = this.#shp
+    view.setInt32(at, this.#code(), true)
+    view.setFloat64(at + 4, geometry.xy[0]!, true)
+    view.setFloat64(at + 12, geometry.xy[1]!, true)
+    if (!this.#hasZ) return
+    view.setFloat64(at + 20, geometry.z[0]!, true)
+    view.setFloat64(at + 28, NO_MEASURE, true)
+  }
+
+  /** `rings` is 0 for a MultiPoint, which has no table of parts. Empty lists have no place in a shapefile. */
+  #addList(geometry: FlatGeometry, rings: number): void {
+    const { points } = geometry
+    let parts = 0
+    for (let r = 0; r < rings; r++) if (ringStart(geometry, r) < geometry.rings[r]!) parts++
+    const table = rings > 0 ? 4 + parts * 4 : 0
+    const at = this.#start(4 + 32 + 4 + table + points * 16 + (this.#hasZ ? 16 + points * 8 : 0))
+    const { view } = this.#shp
+    view.setInt32(at, this.#code(), true)
+    view.setFloat64(at + 4, geometry.west, true)
+    view.setFloat64(at + 12, geometry.south, true)
+    view.setFloat64(at + 20, geometry.east, true)
+    view.setFloat64(at + 28, geometry.north, true)
+    let p = at + 36
+    if (rings > 0) {
+      view.setInt32(p, parts, true)
+      p += 4
+    }
+    view.setInt32(p, points, true)
+    p += 4
+    for (let r = 0; r < rings; r++) {
+      if (ringStart(geometry, r) === geometry.rings[r]) continue
+      view.setInt32(p, ringStart(geometry, r), true)
+      p += 4
+    }
+    const zAt = p + points * 16 + 16
+    if (this.#type === POLYGON) this.#putRings(geometry, p, zAt)
+    else this.#putPositions(geometry, 0, points, false, p, zAt)
+    if (this.#hasZ) {
+      view.setFloat64(zAt - 16, least(geometry), true)
+      view.setFloat64(zAt - 8, greatest(geometry), true)
+    }
+  }
+
+  /** In a shapefile outer rings run clockwise and holes counter-clockwise, the reverse of GeoJSON. */
+  #putRings(geometry: FlatGeometry, xyAt: number, zAt: number): void {
+    for (let part = 0, ring = 0; part < geometry.partCount; part++) {
+      for (let outer = true; ring < geometry.parts[part]!; ring++, outer = false) {
+        const start = ringStart(geometry, ring)
+        const end = geometry.rings[ring]!
+        const area = doubleArea(geometry.xy, start, end)
+        this.#putPositions(geometry, start, end, outer ? area > 0 : area < 0, xyAt, zAt)
+      }
+    }
+  }
+
+  #putPositions(
+    geometry: FlatGeometry,
+    start: number,
+    end: number,
+    reversed: boolean,
+    xyAt: number,
+    zAt: number,
+  ): void {
+    const { view } = this.#shp
+    const { xy, z } = geometry
+    for (let i = start; i < end; i++) {
+      const from = reversed ? end - 1 - (i - start) : i
+      view.setFloat64(xyAt + i * 16, xy[from * 2]!, true)
+      view.setFloat64(xyAt + i * 16 + 8, xy[from * 2 + 1]!, true)
+      if (this.#hasZ) view.setFloat64(zAt + i * 8, z[from]!, true)
+    }
+  }
+
+  #extend(geometry: FlatGeometry): void {
+    const bounds = this.#bounds
+    if (geometry.west < bounds[0]!) bounds[0] = geometry.west
+    if (geometry.south < bounds[1]!) bounds[1] = geometry.south
+    if (geometry.east > bounds[2]!) bounds[2] = geometry.east
+    if (geometry.north > bounds[3]!) bounds[3] = geometry.north
+    if (!this.#hasZ) return
+    this.#zBounds[0] = Math.min(this.#zBounds[0], least(geometry))
+    this.#zBounds[1] = Math.max(this.#zBounds[1], greatest(geometry))
+  }
+
+  #header(bytes: number): Buffer {
+    const header = Buffer.alloc(HEADER)
+    header.writeInt32BE(9994, 0)
+    header.writeInt32BE(bytes / 2, 24)
+    header.writeInt32LE(1000, 28)
+    header.writeInt32LE(this.#code(), 32)
+    if (this.#bounds[0]! <= this.#bounds[2]!) putDoubles(header, 36, this.#bounds)
+    if (this.#zBounds[0] <= this.#zBounds[1]) putDoubles(header, 68, this.#zBounds)
+    return header
+  }
+}
+
+function putDoubles(bytes: Buffer, at: number, values: readonly number[]): void {
+  for (const [i, value] of values.entries()) bytes.writeDoubleLE(value, at + i * 8)
+}
+
+function ringStart(geometry: FlatGeometry, ring: number): number {
+  return ring === 0 ? 0 : geometry.rings[ring - 1]!
+}
+
+/** Positive where the ring runs counter-clockwise. Relative to its first point, to keep the digits. */
+function doubleArea(xy: Float64Array, start: number, end: number): number {
+  const x0 = xy[start * 2]!
+  const y0 = xy[start * 2 + 1]!
+  let area = 0
+  for (let i = start + 1; i < end - 1; i++) {
+    const ax = xy[i * 2]! - x0
+    const ay = xy[i * 2 + 1]! - y0
+    const bx = xy[i * 2 + 2]! - x0
+    const by = xy[i * 2 + 3]! - y0
+    area += ax * by - ay * bx
+  }
+  return area
+}
+
+function least({ z, points }: FlatGeometry): number {
+  let found = Infinity
+  for (let i = 0; i < points; i++) if (z[i]! < found) found = z[i]!
+  return found
+}
+
+function greatest({ z, points }: FlatGeometry): number {
+  let found = -Infinity
+  for (let i = 0; i < points; i++) if (z[i]! > found) found = z[i]!
+  return found
+}

@@ -1,0 +1,116 @@
+import { join } from 'node:path'
+import { type Manifest, SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
+import { FlatGeometry } from '../flat-geometry.ts'
+import {
+  COLLECTION,
+  geometryBody,
+  geometryCode,
+  LINE_STRING,
+  MULTI_LINE_STRING,
+  MULTI_POINT,
+  POINT,
+} from '../geometry-bytes.ts'
+import { FeatureSlices, readPack } from '../pack-reader.ts'
+import { PropertySlices, stringValue } from '../property-slices.ts'
+
+const QUOTE = 0x22
+const POINT_SIGN = 0x2e
+const SMALL_E = 0x65
+const CAPITAL_E = 0x45
+const CLOSING = 0x5d
+
+/** The longest text in a dBase field. */
+export const MAX_TEXT = 254
+
+export interface ColumnSurvey {
+  /** The longest value in bytes of UTF-8. */
+  width: number
+  /** How many values are longer than a field can be. */
+  tooLong: number
+  /** The most digits behind a decimal point. */
+  decimals: number
+  hasExponent: boolean
+}
+
+export interface Survey {
+  columns: ColumnSurvey[]
+  points: number
+  multiPoints: number
+  lines: number
+  polygons: number
+  withoutPlace: number
+  /** Collections are divided: each of their families is a record of its own. */
+  collections: number
+}
+
+/** The first of two passes: a shapefile says how wide its fields and of what kind its shapes are at its start. */
+export async function survey(folder: string, manifest: Manifest, signal?: AbortSignal): Promise<Survey> {
+  const columns = manifest.columns.map(() => ({ width: 0, tooLong: 0, decimals: 0, hasExponent: false }))
+  const numeric = manifest.columns.map(({ type }) => type === 'number')
+  const json = manifest.columns.map(({ type }) => type === 'json')
+  const result: Survey = {
+    columns,
+    points: 0,
+    multiPoints: 0,
+    lines: 0,
+    polygons: 0,
+    withoutPlace: 0,
+    collections: 0,
+  }
+  const slices = new FeatureSlices()
+  const values = new PropertySlices(manifest.columns)
+  const geometry = new FlatGeometry()
+  for await (const { bytes, count, starts, ends } of readPack(join(folder, SNAPSHOT_FILES.pack), signal)) {
+    for (let i = 0; i < count; i++) {
+      slices.locate(bytes, starts[i]!, ends[i]!)
+      countShape(bytes, slices.geometryStart, geometry, result)
+      values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)
+      for (let c = 0; c < columns.length; c++) {
+        if (values.isNull(bytes, c)) continue
+        const column = columns[c]!
+        const start = values.starts[c]!
+        const end = values.ends[c]!
+        let width = end - start
+        if (numeric[c]) measureNumber(bytes, start, end, column)
+        else if (bytes[start] === QUOTE && !json[c]) {
+          width = values.escaped[c] ? Buffer.byteLength(stringValue(bytes, start, end)) : width - 2
+        }
+        if (width > column.width) column.width = width
+        if (width > MAX_TEXT) column.tooLong++
+      }
+    }
+  }
+  return result
+}
+
+function measureNumber(bytes: Buffer, start: number, end: number, column: ColumnSurvey): void {
+  let point = -1
+  let p = start
+  for (; p < end; p++) {
+    const byte = bytes[p]
+    if (byte === POINT_SIGN) point = p
+    else if (byte === SMALL_E || byte === CAPITAL_E) {
+      column.hasExponent = true
+      break
+    }
+  }
+  if (point >= 0 && p - point - 1 > column.decimals) column.decimals = p - point - 1
+}
+
+function countShape(bytes: Buffer, start: number, geometry: FlatGeometry, result: Survey): void {
+  const code = geometryCode(bytes, start)
+  if (code === COLLECTION) {
+    if (!geometry.read(bytes, start)) result.withoutPlace++
+    else {
+      result.collections++
+      const leaves = geometry.leaves().filter((leaf) => leaf.points > 0)
+      if (leaves.some(({ code }) => code === POINT || code === MULTI_POINT)) result.multiPoints++
+      if (leaves.some(({ code }) => code === LINE_STRING || code === MULTI_LINE_STRING)) result.lines++
+      if (leaves.some(({ code }) => code % 3 === 0)) result.polygons++
+    }
+  } else if (code === 0 || bytes[geometryBody(start, code) + 1] === CLOSING) result.withoutPlace++
+  else if (code === POINT) result.points++
+  else if (code === MULTI_POINT) result.multiPoints++
+  else if (code === LINE_STRING || code === MULTI_LINE_STRING) result.lines++
+  else result.polygons++
+}

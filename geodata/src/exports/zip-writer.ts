@@ -1,0 +1,131 @@
+import type { ByteSink } from './byte-sink.ts'
+import { type Deflated, deflateFile } from './deflate-blocks.ts'
+
+const MAX_32 = 0xffffffff
+const MAX_16 = 0xffff
+const VERSION_ZIP64 = 45
+const DEFLATE = 8
+/** Bit 11: names are UTF-8. */
+const FLAGS = 0x0800
+
+interface Entry extends Deflated {
+  name: Buffer
+  offset: number
+}
+
+/**
+ * A zip file (APPNOTE.TXT of PKWARE) with Zip64 fields wherever a number needs them. Sizes are put into the
+ * local headers once they are known, because some readers cannot do with a descriptor behind the data.
+ */
+export class ZipWriter {
+  readonly #sink: ByteSink
+  readonly #date: Buffer
+  readonly #entries: Entry[] = []
+
+  constructor(sink: ByteSink, modified: Date) {
+    this.#sink = sink
+    this.#date = dosDate(modified)
+  }
+
+  async addFile(name: string, path: string, signal?: AbortSignal): Promise<void> {
+    const entry: Entry = {
+      name: Buffer.from(name),
+      offset: this.#sink.length,
+      crc: 0,
+      bytes: 0,
+      compressedBytes: 0,
+    }
+    this.#sink.write(this.#localHeader(entry))
+    Object.assign(entry, await deflateFile(path, (bytes) => this.#sink.write(bytes), signal))
+    this.#sink.patch(entry.offset, this.#localHeader(entry))
+    this.#entries.push(entry)
+  }
+
+  finish(): void {
+    const start = this.#sink.length
+    for (const entry of this.#entries) this.#sink.write(this.#centralHeader(entry))
+    const size = this.#sink.length - start
+    const count = this.#entries.length
+    if (start > MAX_32 || count > MAX_16) this.#sink.write(zip64End(count, size, start, this.#sink.length))
+    const end = Buffer.alloc(22)
+    end.writeUInt32LE(0x06054b50, 0)
+    end.writeUInt16LE(Math.min(count, MAX_16), 8)
+    end.writeUInt16LE(Math.min(count, MAX_16), 10)
+    end.writeUInt32LE(Math.min(size, MAX_32), 12)
+    end.writeUInt32LE(Math.min(start, MAX_32), 16)
+    this.#sink.write(end)
+  }
+
+  /** The Zip64 field stands in every local header: room for the sizes must be there before they are known. */
+  #localHeader(entry: Entry): Buffer {
+    const header = Buffer.alloc(30)
+    header.writeUInt32LE(0x04034b50, 0)
+    header.writeUInt16LE(VERSION_ZIP64, 4)
+    header.writeUInt16LE(FLAGS, 6)
+    header.writeUInt16LE(DEFLATE, 8)
+    this.#date.copy(header, 10)
+    header.writeUInt32LE(entry.crc, 14)
+    header.writeUInt32LE(MAX_32, 18)
+    header.writeUInt32LE(MAX_32, 22)
+    header.writeUInt16LE(entry.name.length, 26)
+    const extra = zip64Field([entry.bytes, entry.compressedBytes])
+    header.writeUInt16LE(extra.length, 28)
+    return Buffer.concat([header, entry.name, extra])
+  }
+
+  #centralHeader(entry: Entry): Buffer {
+    const large = [entry.bytes, entry.compressedBytes, entry.offset].filter((number) => number >= MAX_32)
+    const extra = large.length > 0 ? zip64Field(large) : Buffer.alloc(0)
+    const header = Buffer.alloc(46)
+    header.writeUInt32LE(0x02014b50, 0)
+    header.writeUInt16LE((3 << 8) | VERSION_ZIP64, 4)
+    header.writeUInt16LE(VERSION_ZIP64, 6)
+    header.writeUInt16LE(FLAGS, 8)
+    header.writeUInt16LE(DEFLATE, 10)
+    this.#date.copy(header, 12)
+    header.writeUInt32LE(entry.crc, 16)
+    header.writeUInt32LE(Math.min(entry.compressedBytes, MAX_32), 20)
+    header.writeUInt32LE(Math.min(entry.bytes, MAX_32), 24)
+    header.writeUInt16LE(entry.name.length, 28)
+    header.writeUInt16LE(extra.length, 30)
+    header.writeUInt32LE((0o100644 << 16) >>> 0, 38)
+    header.writeUInt32LE(Math.min(entry.offset, MAX_32), 42)
+    return Buffer.concat([header, entry.name, extra])
+  }
+}
+
+function zip64Field(numbers: number[]): Buffer {
+  const field = Buffer.alloc(4 + numbers.length * 8)
+  field.writeUInt16LE(1, 0)
+  field.writeUInt16LE(numbers.length * 8, 2)
+  for (const [i, number] of numbers.entries()) field.writeBigUInt64LE(BigInt(number), 4 + i * 8)
+  return field
+}
+
+function zip64End(count: number, size: number, start: number, at: number): Buffer {
+  const end = Buffer.alloc(56 + 20)
+  end.writeUInt32LE(0x06064b50, 0)
+  end.writeBigUInt64LE(44n, 4)
+  end.writeUInt16LE((3 << 8) | VERSION_ZIP64, 12)
+  end.writeUInt16LE(VERSION_ZIP64, 14)
+  end.writeBigUInt64LE(BigInt(count), 24)
+  end.writeBigUInt64LE(BigInt(count), 32)
+  end.writeBigUInt64LE(BigInt(size), 40)
+  end.writeBigUInt64LE(BigInt(start), 48)
+  end.writeUInt32LE(0x07064b50, 56)
+  end.writeBigUInt64LE(BigInt(at), 64)
+  end.writeUInt32LE(1, 72)
+  return end
+}
+
+/** Time, then date; DOS knows years from 1980 to 2107, and UTC keeps the bytes equal on every machine. */
+function dosDate(date: Date): Buffer {
+  const year = Math.min(Math.max(date.getUTCFullYear(), 1980), 2107)
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt16LE(
+    (date.getUTCHours() << 11) | (date.getUTCMinutes() << 5) | (date.getUTCSeconds() >> 1),
+    0,
+  )
+  bytes.writeUInt16LE(((year - 1980) << 9) | ((date.getUTCMonth() + 1) << 5) | date.getUTCDate(), 2)
+  return bytes
+}
