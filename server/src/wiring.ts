@@ -1,6 +1,8 @@
 import type { Logger } from 'pino'
+import { Administration } from './administration/administration.ts'
 import { type Clock, DAY, MINUTE, plus } from './clock.ts'
 import type { Config } from './config.ts'
+import { Ledger } from './credits/ledger.ts'
 import { type Changes, openChanges } from './database/changes.ts'
 import { forgetChangesBefore } from './database/changes-store.ts'
 import { type ControlDatabase, openDatabase } from './database/open.ts'
@@ -20,6 +22,7 @@ import { RedisLimiter } from './limits/redis-limiter.ts'
 import { Members } from './organizations/members.ts'
 import { Organizations, type StartingGrant } from './organizations/organizations.ts'
 import { Meter } from './usage/meter.ts'
+import { UsageReports } from './usage/usage-reports.ts'
 
 /** Everything the service is made of, opened and wired by hand. The command line opens it too, not serving. */
 export interface Parts {
@@ -39,6 +42,9 @@ export interface Parts {
   organizations: Organizations
   members: Members
   keys: Keys
+  ledger: Ledger
+  usageReports: UsageReports
+  administration: Administration
   checkReady: () => Promise<void>
   close: () => Promise<void>
 }
@@ -85,6 +91,9 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     format: secretFormat,
     most: { perUser: config.keysPerUser, perOrganization: config.keysPerOrganization },
   })
+  const ledger = new Ledger(database, clock)
+  const usageReports = new UsageReports(database.db, clock)
+  const administration = new Administration({ db: database.db, organizations, ledger })
   const authenticate = new Authenticate({
     verifier,
     verifyToken: async () => null,
@@ -126,6 +135,9 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     organizations,
     members,
     keys,
+    ledger,
+    usageReports,
+    administration,
     checkReady: async () => {
       await database.db.selectFrom('migrations').select('number').executeTakeFirstOrThrow()
     },

@@ -1,4 +1,7 @@
+import { administrationRoutes } from '../administration/routes.ts'
+import { creditRoutes } from '../credits/routes.ts'
 import { keyRoutes } from '../keys/routes.ts'
+import { usageRoutes } from '../usage/routes.ts'
 import type { Parts } from '../wiring.ts'
 import { type App, makeFrame } from './frame.ts'
 import { operationRoutes } from './operation-routes.ts'
@@ -15,6 +18,9 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   })
 
   keyRoutes(app, parts)
+  usageRoutes(app, parts)
+  creditRoutes(app, parts)
+  administrationRoutes(app, parts)
 
   app.get('/v1/openapi.json', { schema: { hide: true } }, async (request) => ({
     ...app.swagger(),

@@ -14,7 +14,8 @@ export interface UsageReport extends UsageRange {
   totals: Count
   /** A row for each day of the range, also for days without a call. */
   days: ({ date: string } & Count)[]
-  operations: ({ operation: string; table: string; format: string } & Count)[]
+  /** Calls that concern no dataset, or give no choice of format, have null there. */
+  operations: ({ operation: string; table: string | null; format: string | null } & Count)[]
 }
 
 /** Dates are UTC and inclusive; without any, the last 30 days. */
@@ -47,8 +48,8 @@ export function usageReport(range: UsageRange, rows: UsageRow[]): UsageReport {
     days: [...days].map(([date, count]) => ({ date, ...count })),
     operations: groupUsage(rows, (row) => ({
       operation: row.operation,
-      table: row.table_name,
-      format: row.format,
+      table: row.table_name || null,
+      format: row.format || null,
     })),
   }
 }

@@ -1,0 +1,76 @@
+import type { Ledger } from '../credits/ledger.ts'
+import type { Db } from '../database/open.ts'
+import type { Origin } from '../events/events.ts'
+import { isId } from '../id.ts'
+import type { AddOn } from '../keys/grant.ts'
+import type { Organizations } from '../organizations/organizations.ts'
+import { notFound } from '../problem.ts'
+import {
+  type Listing,
+  listOrganizations,
+  listUsers,
+  type OrganizationRow,
+  type UserRow,
+} from './administration-store.ts'
+
+export interface AdministrationOptions {
+  db: Db
+  organizations: Organizations
+  ledger: Ledger
+}
+
+/** What is the operator's alone, for the command line and for platform administrators alike. */
+export class Administration {
+  readonly #options: AdministrationOptions
+
+  constructor(options: AdministrationOptions) {
+    this.#options = options
+  }
+
+  organizations(listing?: Listing): Promise<OrganizationRow[]> {
+    return listOrganizations(this.#options.db, listing)
+  }
+
+  users(listing?: Listing): Promise<UserRow[]> {
+    return listUsers(this.#options.db, listing)
+  }
+
+  async createOrganization(origin: Origin, name: string): Promise<OrganizationRow> {
+    const { id } = await this.#options.organizations.create(origin, name)
+    return this.organization(id)
+  }
+
+  /** `choose` sees the add-ons of now and answers those that shall be. */
+  async setAddOns(
+    origin: Origin,
+    id: string,
+    choose: (present: readonly AddOn[]) => readonly AddOn[],
+  ): Promise<OrganizationRow> {
+    requireId(id)
+    await this.#options.organizations.setAddOns(origin, id, choose)
+    return this.organization(id)
+  }
+
+  /** Adds credits, or sets the balance to what it shall be. */
+  async setCredits(
+    origin: Origin,
+    id: string,
+    change: { add: number } | { set: number },
+  ): Promise<OrganizationRow> {
+    const { ledger } = this.#options
+    if ('add' in change) await ledger.grantCredits(origin, id, change.add)
+    else await ledger.setCredits(origin, id, change.set)
+    return this.organization(id)
+  }
+
+  async organization(id: string): Promise<OrganizationRow> {
+    requireId(id)
+    const [found] = await this.organizations({ id })
+    if (!found) throw notFound('such organization')
+    return found
+  }
+}
+
+function requireId(id: string): void {
+  if (!isId('org', id)) throw notFound('such organization')
+}

@@ -1,0 +1,187 @@
+import { type TSchema, Type } from 'typebox'
+import type { Authenticate } from '../http/authenticate.ts'
+import type { App } from '../http/frame.ts'
+import { nullable } from '../http/nullable.ts'
+import { security, tags } from '../http/openapi.ts'
+import { ADD_ONS, type AddOn } from '../keys/grant.ts'
+import { keyPathRoutes } from '../keys/key-path-routes.ts'
+import type { Keys } from '../keys/keys.ts'
+import { createdKeySchema, keyListSchema, newKeySchema } from '../keys/schemas.ts'
+import { invalidInput } from '../problem.ts'
+import { keyUsageRoute } from '../usage/routes.ts'
+import type { UsageReports } from '../usage/usage-reports.ts'
+import type { Administration } from './administration.ts'
+
+export interface AdministrationRoutesParts {
+  administration: Administration
+  keys: Keys
+  usageReports: UsageReports
+  authenticate: Authenticate
+}
+
+const documented = { tags: [tags.administration], security: security.token }
+const addOns = Type.Array(Type.Unsafe<AddOn>({ type: 'string', enum: [...ADD_ONS] }), { maxItems: 10 })
+const time = Type.String({ format: 'date-time' })
+const organizationRow = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  addOns,
+  credits: Type.Object({ balance: Type.Integer() }),
+  members: Type.Integer(),
+  createdAt: time,
+})
+const userRow = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  organizationId: nullable(Type.String()),
+  organizationName: nullable(Type.String()),
+  permissions: Type.Array(Type.String()),
+  createdAt: time,
+  lastSignInAt: nullable(time),
+})
+const listing = Type.Object(
+  {
+    search: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        pattern: '^[^\\x00]*$',
+        description: 'A part of the name, mail address or id.',
+      }),
+    ),
+    limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Rows a page.' }),
+    after: Type.Optional(
+      Type.String({ pattern: '^\\w{1,40}$', description: 'The `next` of the page before.' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const list = <T extends TSchema>(row: T) =>
+  Type.Object({ data: Type.Array(row), next: nullable(Type.String({ description: 'Null: no more.' })) })
+
+/** What platform administrators do over HTTP and the operator does at the command line. */
+export function administrationRoutes(
+  app: App,
+  { administration, keys, usageReports, authenticate }: AdministrationRoutesParts,
+): void {
+  const onRequest = authenticate.administrator
+  const organizationPath = Type.Object({ organizationId: Type.String() })
+
+  app.get('/v1/admin/organizations', {
+    onRequest,
+    schema: {
+      ...documented,
+      summary: 'All organizations',
+      querystring: listing,
+      response: { 200: list(organizationRow) },
+    },
+    handler: (request) => page(request.query, (part) => administration.organizations(part)),
+  })
+
+  app.post('/v1/admin/organizations', {
+    onRequest,
+    schema: {
+      ...documented,
+      summary: 'Create an organization without members',
+      description: 'It begins with the add-ons and credits that the settings give to new organizations.',
+      body: Type.Object({ name: Type.String() }, { additionalProperties: false }),
+      response: { 201: organizationRow },
+    },
+    handler: async (request, reply) => {
+      const { origin } = authenticate.userOf(request)
+      return reply.code(201).send(await administration.createOrganization(origin, request.body.name))
+    },
+  })
+
+  app.patch('/v1/admin/organizations/:organizationId', {
+    onRequest,
+    schema: {
+      ...documented,
+      summary: 'Set an organization’s add-ons',
+      params: organizationPath,
+      body: Type.Object({ addOns }, { additionalProperties: false }),
+      response: { 200: organizationRow },
+    },
+    handler: (request) => {
+      const { origin } = authenticate.userOf(request)
+      const { addOns } = request.body
+      return administration.setAddOns(origin, request.params.organizationId, () => addOns)
+    },
+  })
+
+  app.post('/v1/admin/organizations/:organizationId/credits', {
+    onRequest,
+    schema: {
+      ...documented,
+      summary: 'Add credits, or set the balance',
+      description: 'Exactly one of `add` and `set`.',
+      params: organizationPath,
+      body: Type.Object(
+        { add: Type.Optional(Type.Integer()), set: Type.Optional(Type.Integer()) },
+        { additionalProperties: false },
+      ),
+      response: { 200: organizationRow },
+    },
+    handler: (request) => {
+      const { origin } = authenticate.userOf(request)
+      return administration.setCredits(origin, request.params.organizationId, oneOf(request.body))
+    },
+  })
+
+  app.get('/v1/admin/users', {
+    onRequest,
+    schema: { ...documented, summary: 'All users', querystring: listing, response: { 200: list(userRow) } },
+    handler: (request) => page(request.query, (part) => administration.users(part)),
+  })
+
+  app.get('/v1/admin/keys', {
+    onRequest,
+    schema: { ...documented, summary: 'The platform’s keys', response: { 200: keyListSchema } },
+    handler: async () => ({ data: await keys.listPlatform() }),
+  })
+
+  app.post('/v1/admin/keys', {
+    onRequest,
+    schema: {
+      ...documented,
+      summary: 'Create a platform key',
+      description: 'It needs no add-on and no credits; with `write` it publishes. The secret is shown once.',
+      body: newKeySchema,
+      response: { 201: createdKeySchema },
+    },
+    handler: async (request, reply) => {
+      const created = await keys.createPlatform(authenticate.userOf(request).origin, request.body)
+      return reply.code(201).header('location', `/v1/admin/keys/${created.id}`).send(created)
+    },
+  })
+
+  const platformKey = {
+    tag: tags.administration,
+    onRequest,
+    actorOf: (request: Parameters<Authenticate['userOf']>[0]) => ({
+      reach: 'platform' as const,
+      origin: authenticate.userOf(request).origin,
+    }),
+  }
+  keyPathRoutes(app, { keys, path: '/v1/admin/keys/:keyId', ...platformKey })
+  keyUsageRoute(app, { usageReports, path: '/v1/admin/keys/:keyId/usage', ...platformKey })
+}
+
+interface Part {
+  search?: string
+  limit: number
+  after?: string
+}
+
+/** One row more than is shown tells whether there are more. */
+async function page<T extends { id: string }>(part: Part, read: (part: Part) => Promise<T[]>) {
+  const rows = await read({ ...part, limit: part.limit + 1 })
+  const data = rows.slice(0, part.limit)
+  return { data, next: rows.length > part.limit ? data.at(-1)!.id : null }
+}
+
+function oneOf({ add, set }: { add?: number; set?: number }): { add: number } | { set: number } {
+  if (add !== undefined && set === undefined) return { add }
+  if (set !== undefined && add === undefined) return { set }
+  throw invalidInput('body', 'must have exactly one of add and set')
+}

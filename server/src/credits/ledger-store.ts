@@ -1,0 +1,68 @@
+import type { ControlDatabase, Db, Tx } from '../database/open.ts'
+import type { Tables } from '../database/schema.ts'
+
+type LedgerTable = Tables['ledger']
+export type LedgerKind = LedgerTable['kind']
+
+/** A row as it is written; the balance is the organization's after it. */
+export type NewLedgerRow = Omit<LedgerTable, 'id'>
+
+export interface LedgerRow {
+  id: number
+  at: string
+  kind: LedgerKind
+  amount: number
+  balance: number
+  keyId: string | null
+  table: string | null
+  version: number | null
+  format: string | null
+  actor: string | null
+}
+
+/** The balance, held until the transaction ends: of two that spend at once, the second sees what is left. */
+export async function lockBalance(
+  database: ControlDatabase,
+  tx: Tx,
+  organizationId: string,
+): Promise<number | undefined> {
+  const query = tx.selectFrom('organizations').select('credits').where('id', '=', organizationId)
+  return (await database.forUpdate(query).executeTakeFirst())?.credits
+}
+
+/** The balance and the row that explains it, always together. Answers the row's id. */
+export async function addLedgerRow(tx: Tx, row: NewLedgerRow): Promise<number> {
+  await tx
+    .updateTable('organizations')
+    .set({ credits: row.balance })
+    .where('id', '=', row.organization_id)
+    .execute()
+  const { id } = await tx.insertInto('ledger').values(row).returning('id').executeTakeFirstOrThrow()
+  return id
+}
+
+/** Newest first, from before the given row on. */
+export function readLedger(
+  db: Db,
+  organizationId: string,
+  { before, limit }: { before?: number; limit: number },
+): Promise<LedgerRow[]> {
+  const rows = db
+    .selectFrom('ledger')
+    .select([
+      'id',
+      'at',
+      'kind',
+      'amount',
+      'balance',
+      'key_id as keyId',
+      'table_name as table',
+      'version',
+      'format',
+      'actor',
+    ])
+    .where('organization_id', '=', organizationId)
+    .orderBy('id', 'desc')
+    .limit(limit)
+  return (before === undefined ? rows : rows.where('id', '<', before)).execute()
+}

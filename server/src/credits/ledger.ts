@@ -1,0 +1,101 @@
+import type { Clock } from '../clock.ts'
+import type { ControlDatabase, Tx } from '../database/open.ts'
+import { type Origin, recordEvent } from '../events/events.ts'
+import { isId } from '../id.ts'
+import { requireMember } from '../organizations/membership.ts'
+import { invalidInput, notFound } from '../problem.ts'
+import { addLedgerRow, type LedgerRow, lockBalance, readLedger } from './ledger-store.ts'
+
+/** Far more than anyone holds, and far from where numbers stop being exact. */
+export const MOST_CREDITS = 1_000_000_000_000
+
+/** Every credit that comes or goes is a row, and the balance is the last row's: neither changes alone. */
+export class Ledger {
+  readonly #database: ControlDatabase
+  readonly #clock: Clock
+
+  constructor(database: ControlDatabase, clock: Clock) {
+    this.#database = database
+    this.#clock = clock
+  }
+
+  /** Adds to the balance, and answers it. */
+  grantCredits(origin: Origin, organizationId: string, amount: number): Promise<number> {
+    requireCredits('/add', amount, 1)
+    return this.#change(origin, organizationId, 'grant', (balance) => {
+      if (balance + amount > MOST_CREDITS) {
+        throw invalidInput('/add', `must not bring the balance past ${MOST_CREDITS}`)
+      }
+      return balance + amount
+    })
+  }
+
+  /** Makes the balance what it shall be, whatever it was, and answers it. */
+  setCredits(origin: Origin, organizationId: string, balance: number): Promise<number> {
+    requireCredits('/set', balance, 0)
+    return this.#change(origin, organizationId, 'correction', () => balance)
+  }
+
+  async list(
+    userId: string,
+    organizationId: string,
+    page: { before?: number; limit: number },
+  ): Promise<LedgerRow[]> {
+    await requireMember(this.#database.db, userId, organizationId, 'BILLING_VIEW')
+    return readLedger(this.#database.db, organizationId, page)
+  }
+
+  #change(
+    origin: Origin,
+    organizationId: string,
+    kind: 'grant' | 'correction',
+    next: (balance: number) => number,
+  ): Promise<number> {
+    return this.#database.db.transaction().execute(async (tx) => {
+      const present = isId('org', organizationId)
+        ? await lockBalance(this.#database, tx, organizationId)
+        : undefined
+      if (present === undefined) throw notFound('such organization')
+      const balance = next(present)
+      if (balance !== present) await this.#write(tx, origin, organizationId, kind, present, balance)
+      return balance
+    })
+  }
+
+  async #write(
+    tx: Tx,
+    origin: Origin,
+    organizationId: string,
+    kind: 'grant' | 'correction',
+    before: number,
+    balance: number,
+  ): Promise<void> {
+    const now = this.#clock()
+    const amount = balance - before
+    await addLedgerRow(tx, {
+      organization_id: organizationId,
+      at: now.toISOString(),
+      amount,
+      balance,
+      kind,
+      key_id: null,
+      table_name: null,
+      version: null,
+      format: null,
+      actor: origin.actor,
+      refunds: null,
+    })
+    await recordEvent(tx, now, origin, {
+      action: kind === 'grant' ? 'credits.granted' : 'credits.corrected',
+      organizationId,
+      subject: `organization:${organizationId}`,
+      detail: { amount, balance },
+    })
+  }
+}
+
+function requireCredits(path: string, credits: number, least: number): void {
+  if (!Number.isSafeInteger(credits) || credits < least || credits > MOST_CREDITS) {
+    throw invalidInput(path, `must be a whole number from ${least} to ${MOST_CREDITS}`)
+  }
+}

@@ -1,0 +1,35 @@
+import { type TSchema, Type } from 'typebox'
+import { nullable } from './nullable.ts'
+
+/** Lists that only grow are read newest first, a page at a time, by the numbers of their rows. */
+export const pageQuery = Type.Object(
+  {
+    limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Rows a page.' }),
+    before: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: 'The `next` of the page before; without it, the newest rows.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export function pageSchema<T extends TSchema>(row: T) {
+  return Type.Object({
+    data: Type.Array(row),
+    next: nullable(
+      Type.Integer({ description: 'Give it as `before` for the following page. Null: no more.' }),
+    ),
+  })
+}
+
+/** `read` is asked for one row more than is shown, which tells whether there are more. */
+export async function readPage<T extends { id: number }>(
+  limit: number,
+  read: (limit: number) => Promise<T[]>,
+): Promise<{ data: T[]; next: number | null }> {
+  const rows = await read(limit + 1)
+  const data = rows.slice(0, limit)
+  return { data, next: rows.length > limit ? data.at(-1)!.id : null }
+}

@@ -1,0 +1,107 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { Authenticate } from '../http/authenticate.ts'
+import type { App } from '../http/frame.ts'
+import { nullable } from '../http/nullable.ts'
+import { security, tags } from '../http/openapi.ts'
+import type { KeyActor } from '../keys/key-access.ts'
+import type { UsageReports } from './usage-reports.ts'
+
+export interface UsageRoutesParts {
+  usageReports: UsageReports
+  authenticate: Authenticate
+}
+
+const date = Type.String({ description: 'A calendar date in UTC, such as 2026-01-31.' })
+const range = Type.Object(
+  {
+    startDate: Type.Optional(
+      Type.String({ description: 'The first day, in UTC. Without it, 30 days end at endDate.' }),
+    ),
+    endDate: Type.Optional(
+      Type.String({ description: 'The last day, included. Without it, today. At most 366 days in all.' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+const count = { calls: Type.Integer(), credits: Type.Integer() }
+const report = {
+  startDate: date,
+  endDate: date,
+  totals: Type.Object(count),
+  days: Type.Array(Type.Object({ date, ...count }), { description: 'A row for each day of the range.' }),
+  operations: Type.Array(
+    Type.Object({
+      operation: Type.String(),
+      table: nullable(Type.String()),
+      format: nullable(Type.String()),
+      ...count,
+    }),
+  ),
+}
+const keyUsage = Type.Object({ keyId: Type.String(), ...report })
+const organizationUsage = Type.Object({
+  organizationId: Type.String(),
+  ...report,
+  keys: Type.Array(
+    Type.Object({
+      keyId: Type.String(),
+      name: nullable(Type.String({ description: 'Null for a key that exists no more.' })),
+      ...count,
+    }),
+  ),
+  datasets: Type.Array(Type.Object({ table: Type.String(), ...count })),
+})
+
+/** Calls and credits, by key and for a whole organization. */
+export function usageRoutes(app: App, { usageReports, authenticate }: UsageRoutesParts): void {
+  keyUsageRoute(app, {
+    usageReports,
+    path: '/v1/api-keys/:keyId/usage',
+    tag: tags.keys,
+    onRequest: authenticate.user,
+    actorOf: (request) => ({ reach: 'own', ...authenticate.userOf(request) }),
+  })
+
+  app.get('/v1/organization/:organizationId/usage', {
+    onRequest: authenticate.user,
+    schema: {
+      tags: [tags.organizations],
+      security: security.token,
+      summary: 'Calls and credits of an organization, by day, operation, key and dataset',
+      description: 'Needs BILLING_VIEW. Includes the calls of keys that exist no more.',
+      params: Type.Object({ organizationId: Type.String() }),
+      querystring: range,
+      response: { 200: organizationUsage },
+    },
+    handler: (request) => {
+      const { userId } = authenticate.userOf(request)
+      return usageReports.ofOrganization(userId, request.params.organizationId, request.query)
+    },
+  })
+}
+
+export interface KeyUsagePath {
+  usageReports: UsageReports
+  path: string
+  tag: string
+  onRequest: Authenticate['user']
+  actorOf: (request: FastifyRequest) => KeyActor
+}
+
+/** The same for an account's keys and, under another path, for the platform's. */
+export function keyUsageRoute(app: App, { usageReports, path, tag, onRequest, actorOf }: KeyUsagePath): void {
+  app.get(path, {
+    onRequest,
+    schema: {
+      tags: [tag],
+      security: security.token,
+      summary: 'Calls and credits of a key, by day and operation',
+      description: 'Includes every call that was answered more than a second ago.',
+      params: Type.Object({ keyId: Type.String() }),
+      querystring: range,
+      response: { 200: keyUsage },
+    },
+    handler: (request) => usageReports.ofKey(actorOf(request), request.params.keyId, request.query),
+  })
+}
