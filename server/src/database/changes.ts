@@ -3,7 +3,7 @@ import { openPostgresChanges } from './postgres-changes.ts'
 import { openSqliteChanges } from './sqlite-changes.ts'
 
 /** What a cache may hold, and must forget when it changes. `everything` is told when changes were missed. */
-export type Subject = 'key' | 'organization' | 'user' | 'dataset' | 'everything'
+export type Subject = 'key' | 'organization' | 'user' | 'dataset' | 'signing-key' | 'everything'
 export type Listener = (subject: Subject, id: string) => void
 
 /** Notes that a subject changes with the transaction at hand. */
