@@ -1,6 +1,10 @@
 import { Command, CommanderError } from 'commander'
+import { keyCommand } from './command/key.ts'
+import { orgCommand } from './command/org.ts'
 import { serveCommand } from './command/serve.ts'
+import { userCommand } from './command/user.ts'
 import { SettingError } from './config.ts'
+import { Problem } from './problem.ts'
 import { version } from './version.ts'
 
 /** The command line: the operator's tool, and the server itself as one of its commands. */
@@ -11,7 +15,8 @@ const program = new Command('wayleave')
   .exitOverride()
   .configureHelp({ sortSubcommands: false })
 
-for (const command of [serveCommand()]) program.addCommand(command)
+for (const command of [serveCommand(), orgCommand(), keyCommand(), userCommand()]) program.addCommand(command)
+inheritSettings(program)
 
 try {
   await program.parseAsync()
@@ -21,9 +26,16 @@ try {
 
 /** 2 is wrong usage, 1 is anything else that failed; the sentence goes to standard error. */
 function reportFailure(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  const message = (error as Error).message
+  if (error instanceof CommanderError && error.exitCode === 0) return 0
+  const message = error instanceof Problem ? error.detail.replace(/^\//, '') : (error as Error).message
   if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify({ error: message })}\n`)
+  if (error instanceof CommanderError) return 2
   process.stderr.write(`wayleave: ${message}\n`)
-  return error instanceof SettingError ? 2 : 1
+  const wrongUsage = error instanceof Problem ? error.status === 400 : error instanceof SettingError
+  return wrongUsage ? 2 : 1
+}
+
+/** Commands made apart know nothing of how the program ends and helps until they are told. */
+function inheritSettings(command: Command): void {
+  for (const child of command.commands) inheritSettings(child.copyInheritedSettings(command))
 }

@@ -1,0 +1,139 @@
+import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import type { OrganizationRow } from '../administration/administration-store.ts'
+import { MOST_CREDITS } from '../credits/ledger.ts'
+import { operator } from '../events/events.ts'
+import { ADD_ONS, type AddOn } from '../keys/grant.ts'
+import {
+  isMemberPermission,
+  MEMBER_PERMISSIONS,
+  type MemberPermission,
+} from '../organizations/permissions.ts'
+import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
+import { withParts } from './with-parts.ts'
+
+const EXAMPLE = 'org_4f9QmZ1xYb7KcD2Lw8Rt'
+
+export function orgCommand(): Command {
+  return new Command('org')
+    .description('Organizations: their add-ons, credits and members.')
+    .addCommand(
+      operatorCommand('list', 'List all organizations.', ['org list', 'org list --json']).action(list),
+    )
+    .addCommand(
+      operatorCommand('create <name>', 'Create an organization without members.', [
+        'org create "City of Utrecht"',
+      ]).action(create),
+    )
+    .addCommand(
+      operatorCommand('add-on <organizationId>', 'Grant add-ons, or take them away.', [
+        `org add-on ${EXAMPLE} API_ACCESS GIS_ACCESS`,
+        `org add-on ${EXAMPLE} ARCHIVED_DATA --remove`,
+      ])
+        .addArgument(new Argument('<addOn...>', 'one or more').choices(ADD_ONS))
+        .option('--remove', 'take them away instead')
+        .action(addOn),
+    )
+    .addCommand(
+      operatorCommand('credits <organizationId>', 'Add credits, or set the balance.', [
+        `org credits ${EXAMPLE} --add 500`,
+        `org credits ${EXAMPLE} --set 0`,
+      ])
+        .option('--add <n>', 'add so many', wholeNumber(1))
+        .option('--set <n>', 'make the balance so many', wholeNumber(0))
+        .action(credits),
+    )
+    .addCommand(
+      operatorCommand(
+        'member <organizationId> <email>',
+        'Put a user into an organization at once; out of another, where they are in one. An unknown address becomes a user. Without --permission the first member holds all, and a later one none.',
+        [
+          `org member ${EXAMPLE} ada@example.org`,
+          `org member ${EXAMPLE} ada@example.org --permission APIKEY_VIEW --permission APIKEY_CREATE`,
+        ],
+      )
+        .addOption(
+          new Option('--permission <name>', `may be repeated: ${MEMBER_PERMISSIONS.join(', ')}`).argParser(
+            collectPermission,
+          ),
+        )
+        .action(member),
+    )
+}
+
+async function list(flags: OperatorFlags): Promise<void> {
+  const data = await withParts(flags, ({ administration }) => administration.organizations())
+  const rows = data.map((row) => [
+    row.id,
+    row.name,
+    row.addOns.join(',') || '-',
+    String(row.credits.balance),
+    String(row.members),
+  ])
+  const head = ['ID', 'NAME', 'ADD-ONS', 'CREDITS', 'MEMBERS']
+  print(flags, { data }, tableText(head, rows, 'There are no organizations yet.'))
+}
+
+async function create(name: string, flags: OperatorFlags): Promise<void> {
+  const created = await withParts(flags, ({ administration }) =>
+    administration.createOrganization(operator, name),
+  )
+  print(flags, created, `Created ${describe(created)}.`)
+}
+
+async function addOn(id: string, addOns: AddOn[], flags: OperatorFlags & { remove?: true }): Promise<void> {
+  const changed = await withParts(flags, ({ administration }) =>
+    administration.setAddOns(operator, id, (present) =>
+      ADD_ONS.filter((one) => (addOns.includes(one) ? !flags.remove : present.includes(one))),
+    ),
+  )
+  const now = changed.addOns.length > 0 ? changed.addOns.join(', ') : 'no add-on'
+  print(flags, changed, `Now ${describe(changed)} has ${now}.`)
+}
+
+async function credits(
+  id: string,
+  flags: OperatorFlags & { add?: number; set?: number },
+  command: Command,
+): Promise<void> {
+  const { add, set } = flags
+  if ((add === undefined) === (set === undefined)) {
+    command.error('error: give one of --add <n> and --set <n>', { exitCode: 2 })
+  }
+  const changed = await withParts(flags, ({ administration }) =>
+    administration.setCredits(operator, id, add === undefined ? { set: set! } : { add }),
+  )
+  print(flags, changed, `Now ${describe(changed)} has ${changed.credits.balance} credits.`)
+}
+
+async function member(
+  organizationId: string,
+  email: string,
+  flags: OperatorFlags & { permission?: MemberPermission[] },
+): Promise<void> {
+  const { organization, added } = await withParts(flags, async ({ administration, members }) => {
+    const organization = await administration.organization(organizationId)
+    return { organization, added: await members.add(operator, organizationId, email, flags.permission) }
+  })
+  const held = added.permissions.length > 0 ? added.permissions.join(', ') : 'no permission'
+  const sentence = `Now ${added.email} is a member of ${describe(organization)} with ${held}.`
+  print(flags, { organizationId, ...added }, sentence)
+}
+
+function describe({ id, name }: OrganizationRow): string {
+  return `organization ${id} (${name})`
+}
+
+function wholeNumber(least: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    if (value >= least && value <= MOST_CREDITS) return value
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${MOST_CREDITS}.`)
+  }
+}
+
+function collectPermission(text: string, before: MemberPermission[] = []): MemberPermission[] {
+  if (!isMemberPermission(text)) {
+    throw new InvalidArgumentError(`It must be one of ${MEMBER_PERMISSIONS.join(', ')}.`)
+  }
+  return [...before, text]
+}
