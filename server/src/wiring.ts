@@ -1,5 +1,10 @@
+import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { Administration } from './administration/administration.ts'
+import type { Blobs } from './blobs/blobs.ts'
+import { FolderBlobs } from './blobs/folder-blobs.ts'
+import { Catalog } from './catalog/catalog.ts'
+import { OpenSnapshots } from './catalog/open-snapshots.ts'
 import { type Clock, DAY, MINUTE, plus } from './clock.ts'
 import type { Config } from './config.ts'
 import { Ledger } from './credits/ledger.ts'
@@ -12,6 +17,7 @@ import { BaseUrl } from './http/base-url.ts'
 import { Metrics } from './http/metrics.ts'
 import { Overload } from './http/overload.ts'
 import { newId } from './id.ts'
+import { type Identity, openIdentity } from './identity/identity.ts'
 import { ADD_ONS, type AddOn } from './keys/grant.ts'
 import { Keys } from './keys/keys.ts'
 import { deleteExpiredSessionKeys } from './keys/store.ts'
@@ -39,12 +45,16 @@ export interface Parts {
   meter: Meter
   housekeeping: Housekeeping
   authenticate: Authenticate
+  identity: Identity
   organizations: Organizations
   members: Members
   keys: Keys
   ledger: Ledger
   usageReports: UsageReports
   administration: Administration
+  blobs: Blobs
+  catalog: Catalog
+  snapshots: OpenSnapshots
   checkReady: () => Promise<void>
   close: () => Promise<void>
 }
@@ -76,11 +86,23 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     format: secretFormat,
     rate: { perMinute: config.keyRate, burst: config.keyBurst! },
   })
+  const starting = startingGrant(config)
+  const identity = await openIdentity({
+    config,
+    database,
+    changes,
+    clock,
+    log,
+    limiter,
+    baseUrl: () => baseUrl.settled(),
+    starting,
+    serving,
+  })
   const organizations = new Organizations({
     database,
     changes,
     clock,
-    starting: startingGrant(config),
+    starting,
     signUp: config.signUp,
   })
   const members = new Members({ database, changes, clock })
@@ -94,9 +116,12 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
   const ledger = new Ledger(database, clock)
   const usageReports = new UsageReports(database.db, clock)
   const administration = new Administration({ db: database.db, organizations, ledger })
+  const blobs = new FolderBlobs(join(config.dataDir, 'snapshots'))
+  const catalog = new Catalog(database.db, changes)
+  const snapshots = new OpenSnapshots(blobs)
   const authenticate = new Authenticate({
     verifier,
-    verifyToken: async () => null,
+    verifyToken: (token) => identity.accessTokens.verify(token),
     administrators: new Set(config.admins),
     limiter,
     rates: {
@@ -138,6 +163,9 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     ledger,
     usageReports,
     administration,
+    blobs,
+    catalog,
+    snapshots,
     checkReady: async () => {
       await database.db.selectFrom('migrations').select('number').executeTakeFirstOrThrow()
     },
@@ -145,6 +173,7 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
       overload.stop()
       await housekeeping.close()
       await meter.close()
+      await snapshots.close()
       await limiter.close()
       await changes.close()
       await database.close()

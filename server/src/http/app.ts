@@ -1,5 +1,7 @@
 import { administrationRoutes } from '../administration/routes.ts'
+import { catalogRoutes } from '../catalog/routes.ts'
 import { creditRoutes } from '../credits/routes.ts'
+import { signInRoutes } from '../identity/routes.ts'
 import { keyRoutes } from '../keys/routes.ts'
 import { usageRoutes } from '../usage/routes.ts'
 import type { Parts } from '../wiring.ts'
@@ -17,10 +19,13 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
     checkReady: parts.checkReady,
   })
 
+  catalogRoutes(app, parts)
   keyRoutes(app, parts)
   usageRoutes(app, parts)
   creditRoutes(app, parts)
   administrationRoutes(app, parts)
+
+  signInRoutes(app, { ...parts, addressRate: parts.config.signInAddressRate })
 
   app.get('/v1/openapi.json', { schema: { hide: true } }, async (request) => ({
     ...app.swagger(),

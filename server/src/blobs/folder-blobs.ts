@@ -1,0 +1,61 @@
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Blobs } from './blobs.ts'
+
+/** Snapshots as folders of one folder. `writeWhole` is a rename: both must lie on one file system. */
+export class FolderBlobs implements Blobs {
+  readonly #root: string
+
+  constructor(root: string) {
+    this.#root = root
+  }
+
+  async localFolder(snapshot: string): Promise<string> {
+    return this.#path(snapshot)
+  }
+
+  async read(name: string, from: number, to: number): Promise<Buffer> {
+    const [snapshot = '', file = ''] = name.split('/')
+    const handle = await open(join(this.#path(snapshot), checked(file)))
+    try {
+      const bytes = Buffer.allocUnsafe(to - from)
+      const { bytesRead } = await handle.read(bytes, 0, bytes.length, from)
+      return bytes.subarray(0, bytesRead)
+    } finally {
+      await handle.close()
+    }
+  }
+
+  async writeWhole(snapshot: string, folder: string): Promise<void> {
+    await mkdir(this.#root, { recursive: true, mode: 0o700 })
+    await rename(folder, this.#path(snapshot))
+    await syncFolder(this.#root)
+  }
+
+  async list(): Promise<string[]> {
+    return readdir(this.#root).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return []
+      throw error
+    })
+  }
+
+  async delete(snapshot: string): Promise<void> {
+    await rm(this.#path(snapshot), { recursive: true, force: true })
+  }
+
+  #path(snapshot: string): string {
+    return join(this.#root, checked(snapshot))
+  }
+}
+
+/** Names are made by us; a slip must still never lead out of the folder. */
+function checked(name: string): string {
+  if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(name)) throw new Error(`not a blob name: ${name}`)
+  return name
+}
+
+/** A rename survives a power cut once the folder that lists it is on disk. */
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path)
+  await handle.sync().finally(() => handle.close())
+}

@@ -1,0 +1,49 @@
+import { EXPORT_FORMATS } from '@wayleave/geodata/exports/index.ts'
+import type { Dataset, Version } from './dataset.ts'
+
+/** What anyone may know of a dataset. */
+export function datasetMetadata(dataset: Dataset, baseUrl: string) {
+  const { table, manifest } = dataset
+  return {
+    table,
+    title: dataset.title,
+    description: dataset.description,
+    license: dataset.license,
+    attribution: dataset.attribution,
+    keywords: dataset.keywords,
+    geometryType: manifest.geometryType,
+    bbox: manifest.bbox,
+    rows: manifest.rows,
+    columns: manifest.columns,
+    version: dataset.version,
+    updatedAt: dataset.updatedAt,
+    credits: dataset.credits,
+    formats: formatsOf(manifest.geometryType !== null).map(({ format, mediaType }) => ({
+      format,
+      mediaType,
+      url: `${baseUrl}/v1/dataset/${table}/files/${format}`,
+    })),
+    sample: dataset.hasSample ? `${baseUrl}/v1/dataset/${table}/sample/json` : null,
+  }
+}
+
+export function archiveMetadata(table: string, version: Version, current: boolean, baseUrl: string) {
+  const { manifest } = version
+  return {
+    version: version.version,
+    current,
+    createdAt: version.createdAt,
+    rows: manifest.rows,
+    geometryType: manifest.geometryType,
+    bbox: manifest.bbox,
+    formats: formatsOf(manifest.geometryType !== null).map(({ format, mediaType }) => ({
+      format,
+      mediaType,
+      url: `${baseUrl}/v1/dataset/${table}/archives/${version.version}/files/${format}`,
+    })),
+  }
+}
+
+function formatsOf(spatial: boolean) {
+  return EXPORT_FORMATS.filter((entry) => spatial || !entry.spatialOnly)
+}

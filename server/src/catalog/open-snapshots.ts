@@ -1,0 +1,74 @@
+import { openSnapshot, type Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import type { Blobs } from '../blobs/blobs.ts'
+
+/** An index takes some 25 bytes a feature: this many snapshots of a million features are 1.6 GB. */
+const MOST_OPEN = 64
+
+interface Entry {
+  opening: Promise<Snapshot>
+  snapshot: Snapshot | null
+  users: number
+  dropped: boolean
+}
+
+/** Opened snapshots, the recently used ones kept open; one in use is never closed under its user. */
+export class OpenSnapshots {
+  readonly #blobs: Blobs
+  readonly #most: number
+  /** In order of last use. */
+  readonly #entries = new Map<string, Entry>()
+
+  constructor(blobs: Blobs, most = MOST_OPEN) {
+    this.#blobs = blobs
+    this.#most = most
+  }
+
+  async use<T>(name: string, work: (snapshot: Snapshot) => Promise<T> | T): Promise<T> {
+    const entry = this.#entry(name)
+    entry.users++
+    try {
+      return await work(entry.snapshot ?? (await entry.opening))
+    } finally {
+      entry.users--
+      if (entry.dropped && entry.users === 0) this.#close(entry)
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const name of [...this.#entries.keys()]) this.#drop(name)
+  }
+
+  #entry(name: string): Entry {
+    const present = this.#entries.get(name)
+    if (present) {
+      this.#entries.delete(name)
+      this.#entries.set(name, present)
+      return present
+    }
+    const opening = this.#blobs.localFolder(name).then(openSnapshot)
+    const entry: Entry = { opening, snapshot: null, users: 0, dropped: false }
+    this.#entries.set(name, entry)
+    opening.then(
+      (snapshot) => {
+        entry.snapshot = snapshot
+      },
+      () => this.#entries.delete(name),
+    )
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= this.#most) break
+      this.#drop(oldest)
+    }
+    return entry
+  }
+
+  #drop(name: string): void {
+    const entry = this.#entries.get(name)!
+    this.#entries.delete(name)
+    entry.dropped = true
+    if (entry.users === 0) this.#close(entry)
+  }
+
+  #close(entry: Entry): void {
+    entry.opening.then((snapshot) => snapshot.close()).catch(() => {})
+  }
+}

@@ -1,0 +1,144 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import { Type } from 'typebox'
+import type { Blobs } from '../blobs/blobs.ts'
+import type { Authenticate } from '../http/authenticate.ts'
+import type { BaseUrl } from '../http/base-url.ts'
+import type { App } from '../http/frame.ts'
+import { nullable } from '../http/nullable.ts'
+import { tags } from '../http/openapi.ts'
+import { notFound } from '../problem.ts'
+import type { Meter } from '../usage/meter.ts'
+import type { Catalog } from './catalog.ts'
+import { archiveMetadata, datasetMetadata } from './metadata.ts'
+
+interface CatalogParts {
+  catalog: Catalog
+  blobs: Blobs
+  authenticate: Authenticate
+  meter: Meter
+  baseUrl: BaseUrl
+}
+
+const noQuery = Type.Object({}, { additionalProperties: false })
+const tableParams = Type.Object({ table: Type.String() })
+const bbox = nullable(Type.Array(Type.Number(), { description: 'West, south, east, north in WGS84.' }))
+const formats = Type.Array(
+  Type.Object({ format: Type.String(), mediaType: Type.String(), url: Type.String() }),
+)
+
+const metadata = Type.Object({
+  table: Type.String(),
+  title: Type.String(),
+  description: Type.String(),
+  license: Type.String(),
+  attribution: Type.String(),
+  keywords: Type.Array(Type.String()),
+  geometryType: nullable(Type.String()),
+  bbox,
+  rows: Type.Integer(),
+  columns: Type.Array(Type.Object({ name: Type.String(), type: Type.String(), nullable: Type.Boolean() })),
+  version: Type.Integer(),
+  updatedAt: Type.String(),
+  credits: Type.Integer({ description: 'What one download costs.' }),
+  formats,
+  sample: nullable(Type.String()),
+})
+
+/** The file is sent as it is: rows are not taken apart to be put together again. */
+const rowsAsBytes = Type.Unsafe<Buffer>({
+  type: 'array',
+  items: { type: 'object', additionalProperties: true },
+})
+
+const archive = Type.Object({
+  version: Type.Integer(),
+  current: Type.Boolean(),
+  createdAt: Type.String(),
+  rows: Type.Integer(),
+  geometryType: nullable(Type.String()),
+  bbox,
+  formats,
+})
+
+export function catalogRoutes(
+  app: App,
+  { catalog, blobs, authenticate, meter, baseUrl }: CatalogParts,
+): void {
+  const call = (table: string, operation: string) => ({ operation, table, format: 'json' })
+
+  app.get('/v1/datasets', {
+    schema: {
+      tags: [tags.catalog],
+      summary: 'All datasets',
+      querystring: noQuery,
+      response: { 200: Type.Object({ data: Type.Array(metadata) }) },
+    },
+    handler: async (request, reply) => {
+      const grant = await authenticate.optionalKey(request, reply)
+      if (grant) meter.record(grant, call('', 'metadata'))
+      const base = baseUrl.of(request)
+      return { data: (await catalog.all()).map((dataset) => datasetMetadata(dataset, base)) }
+    },
+  })
+
+  app.get('/v1/dataset/:table', {
+    schema: {
+      tags: [tags.catalog],
+      summary: 'One dataset',
+      params: tableParams,
+      querystring: noQuery,
+      response: { 200: metadata },
+    },
+    handler: async (request, reply) => {
+      const grant = await authenticate.optionalKey(request, reply)
+      const dataset = await catalog.find(request.params.table)
+      if (grant) meter.record(grant, call(dataset.table, 'metadata'))
+      return datasetMetadata(dataset, baseUrl.of(request))
+    },
+  })
+
+  app.get('/v1/dataset/:table/sample/json', {
+    schema: {
+      tags: [tags.data],
+      summary: 'A free sample of the rows',
+      description:
+        'At most 100 rows and at most a tenth of them, spread over the dataset, shaped like the json export.',
+      params: tableParams,
+      querystring: noQuery,
+      response: { 200: rowsAsBytes, 304: Type.Unsafe<undefined>({ description: 'Not modified.' }) },
+    },
+    handler: async (request, reply) => {
+      const grant = await authenticate.optionalKey(request, reply)
+      const dataset = await catalog.find(request.params.table)
+      if (grant) meter.record(grant, call(dataset.table, 'sample'))
+      if (!dataset.hasSample) throw notFound(`sample of the dataset "${dataset.table}"`)
+      const etag = `"${dataset.snapshot}-sample"`
+      reply.header('etag', etag).header('cache-control', 'public, no-cache')
+      if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send(undefined)
+      const folder = await blobs.localFolder(dataset.snapshot)
+      return reply
+        .type('application/json; charset=utf-8')
+        .send(await readFile(join(folder, SNAPSHOT_FILES.sample)))
+    },
+  })
+
+  app.get('/v1/dataset/:table/archives', {
+    schema: {
+      tags: [tags.catalog],
+      summary: 'All versions of a dataset, the current one included, newest first',
+      params: tableParams,
+      querystring: noQuery,
+      response: { 200: Type.Object({ data: Type.Array(archive) }) },
+    },
+    handler: async (request, reply) => {
+      const grant = await authenticate.optionalKey(request, reply)
+      const { table } = request.params
+      const versions = await catalog.versions(table)
+      if (grant) meter.record(grant, call(table, 'metadata'))
+      const base = baseUrl.of(request)
+      return { data: versions.map((version, index) => archiveMetadata(table, version, index === 0, base)) }
+    },
+  })
+}

@@ -1,0 +1,208 @@
+import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { ControlDatabase, Db, Tx } from '../database/open.ts'
+import type { Tables } from '../database/schema.ts'
+import type { Dataset, DatasetDescription, Version } from './dataset.ts'
+
+export async function readDatasets(db: Db): Promise<Dataset[]> {
+  return (await currentDatasets(db).orderBy('datasets.table_name').execute()).map(toDataset)
+}
+
+export async function readDataset(db: Db, table: string): Promise<Dataset | undefined> {
+  const row = await currentDatasets(db).where('datasets.table_name', '=', table).executeTakeFirst()
+  return row && toDataset(row)
+}
+
+/** Newest first, the current one included. */
+export async function readVersions(db: Db, table: string): Promise<Version[]> {
+  const rows = await db
+    .selectFrom('versions')
+    .selectAll()
+    .where('table_name', '=', table)
+    .orderBy('version', 'desc')
+    .execute()
+  return rows.map(toVersion)
+}
+
+export async function readSnapshotNames(db: Db): Promise<string[]> {
+  return (await db.selectFrom('versions').select('snapshot').execute()).map((row) => row.snapshot)
+}
+
+/** The next number of the table, held by this transaction: two publishers get two numbers, in commit order. */
+export async function takeVersionNumber(tx: Tx, table: string): Promise<number> {
+  const { last_version } = await tx
+    .insertInto('version_numbers')
+    .values({ table_name: table, last_version: 1 })
+    .onConflict((row) =>
+      row
+        .column('table_name')
+        .doUpdateSet((set) => ({ last_version: set('version_numbers.last_version', '+', 1) })),
+    )
+    .returning('last_version')
+    .executeTakeFirstOrThrow()
+  return last_version
+}
+
+export interface NewVersion {
+  table: string
+  version: number
+  snapshot: string
+  manifest: Manifest
+  hasSample: boolean
+  at: string
+  description: DatasetDescription
+  /** For a dataset that did not exist. */
+  standardTitle: string
+}
+
+export async function insertVersion(database: ControlDatabase, tx: Tx, added: NewVersion): Promise<void> {
+  const { table, version, at, description } = added
+  const present = await database
+    .forUpdate(tx.selectFrom('datasets').select('table_name').where('table_name', '=', table))
+    .executeTakeFirst()
+  if (present) {
+    await tx
+      .updateTable('datasets')
+      .set({ ...columnsOf(description), current_version: version, updated_at: at })
+      .where('table_name', '=', table)
+      .execute()
+  } else {
+    await tx
+      .insertInto('datasets')
+      .values({
+        table_name: table,
+        title: added.standardTitle,
+        description: '',
+        license: '',
+        attribution: '',
+        keywords: '[]',
+        credits: 1,
+        created_at: at,
+        ...columnsOf(description),
+        current_version: version,
+        updated_at: at,
+      })
+      .execute()
+  }
+  await tx
+    .insertInto('versions')
+    .values({
+      table_name: table,
+      version,
+      snapshot: added.snapshot,
+      created_at: at,
+      rows: added.manifest.rows,
+      manifest: JSON.stringify(added.manifest),
+      has_sample: added.hasSample ? 1 : 0,
+    })
+    .execute()
+}
+
+export async function updateDescription(
+  tx: Tx,
+  table: string,
+  description: DatasetDescription,
+  at: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('datasets')
+    .set({ ...columnsOf(description), updated_at: at })
+    .where('table_name', '=', table)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Removes all but the newest versions; answers the snapshots that nobody names any more. */
+export async function deleteOldVersions(tx: Tx, table: string, keep: number): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('versions')
+    .select(['version', 'snapshot'])
+    .where('table_name', '=', table)
+    .orderBy('version', 'desc')
+    .execute()
+  const old = rows.slice(keep)
+  if (old.length > 0) {
+    await tx
+      .deleteFrom('versions')
+      .where('table_name', '=', table)
+      .where(
+        'version',
+        'in',
+        old.map((row) => row.version),
+      )
+      .execute()
+  }
+  return old.map((row) => row.snapshot)
+}
+
+/** Answers the dataset's snapshots, or null where there is no such dataset. */
+export async function deleteDataset(
+  database: ControlDatabase,
+  tx: Tx,
+  table: string,
+): Promise<string[] | null> {
+  const present = await database
+    .forUpdate(tx.selectFrom('datasets').select('table_name').where('table_name', '=', table))
+    .executeTakeFirst()
+  if (!present) return null
+  const rows = await tx.selectFrom('versions').select('snapshot').where('table_name', '=', table).execute()
+  await tx.deleteFrom('versions').where('table_name', '=', table).execute()
+  await tx.deleteFrom('datasets').where('table_name', '=', table).execute()
+  return rows.map((row) => row.snapshot)
+}
+
+function currentDatasets(db: Db) {
+  return db
+    .selectFrom('datasets')
+    .innerJoin('versions', (join) =>
+      join
+        .onRef('versions.table_name', '=', 'datasets.table_name')
+        .onRef('versions.version', '=', 'datasets.current_version'),
+    )
+    .select([
+      'datasets.table_name',
+      'datasets.title',
+      'datasets.description',
+      'datasets.license',
+      'datasets.attribution',
+      'datasets.keywords',
+      'datasets.credits',
+      'datasets.updated_at',
+      'versions.version',
+      'versions.snapshot',
+      'versions.created_at',
+      'versions.manifest',
+      'versions.has_sample',
+    ])
+}
+
+type VersionRow = Pick<Tables['versions'], 'version' | 'snapshot' | 'created_at' | 'manifest' | 'has_sample'>
+type DatasetRow = VersionRow & Omit<Tables['datasets'], 'current_version' | 'created_at'>
+
+function toVersion(row: VersionRow): Version {
+  return {
+    version: row.version,
+    snapshot: row.snapshot,
+    createdAt: row.created_at,
+    manifest: JSON.parse(row.manifest) as Manifest,
+    hasSample: row.has_sample === 1,
+  }
+}
+
+function toDataset(row: DatasetRow): Dataset {
+  return {
+    ...toVersion(row),
+    table: row.table_name,
+    title: row.title,
+    description: row.description,
+    license: row.license,
+    attribution: row.attribution,
+    keywords: JSON.parse(row.keywords) as string[],
+    credits: row.credits,
+    updatedAt: row.updated_at,
+  }
+}
+
+function columnsOf({ keywords, ...others }: DatasetDescription) {
+  const given = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined))
+  return { ...given, ...(keywords === undefined ? {} : { keywords: JSON.stringify(keywords) }) }
+}
