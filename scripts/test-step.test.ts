@@ -27,7 +27,10 @@ test('a runner that fails without a failed test, or dies before it counts, still
     { name: 'tests', command: shell(`${counts}; exit 1`), readCounts },
     process.env,
   )
-  const dead = await runStep({ name: 'tests', command: shell('kill -9 $$'), readCounts }, process.env)
+  const dead = await runStep(
+    { name: 'tests', command: shell(': > "$1"; kill -9 $$'), readCounts },
+    process.env,
+  )
   const silent = await runStep({ name: 'tests', command: shell('exit 0'), readCounts }, process.env)
   assert.deepEqual(unwell.counts, { passed: 2, failed: 1, skipped: 1 })
   assert.deepEqual(dead.counts, { passed: 0, failed: 1, skipped: 0 })

@@ -40,8 +40,10 @@ export async function runStep(step: Step, environment: NodeJS.ProcessEnv): Promi
   try {
     const status = await run(step.command(countsFile), step.cwd, { ...environment, ...step.environment })
     const counts = { passed: 0, failed: 0, skipped: 0 }
+    const written = existsSync(countsFile) ? readFileSync(countsFile, 'utf8') : ''
     if (!step.readCounts) counts.passed = status === 0 ? 1 : 0
-    else if (existsSync(countsFile)) Object.assign(counts, step.readCounts(readFileSync(countsFile, 'utf8')))
+    // A runner that was ended leaves the file empty.
+    else if (written !== '') Object.assign(counts, step.readCounts(written))
     // A command that fails beside its tests, at loading them for one, must not look like a success.
     if (counts.failed === 0 && (status !== 0 || counts.passed === 0)) counts.failed = 1
     const seconds = (performance.now() - started) / 1000
