@@ -45,7 +45,7 @@ export async function runStep(step: Step, environment: NodeJS.ProcessEnv): Promi
     // A runner that was ended leaves the file empty.
     else if (written !== '') Object.assign(counts, step.readCounts(written))
     // A command that fails beside its tests, at loading them for one, must not look like a success.
-    if (counts.failed === 0 && (status !== 0 || counts.passed === 0)) counts.failed = 1
+    if (counts.failed === 0 && (status !== 0 || counts.passed + counts.skipped === 0)) counts.failed = 1
     const seconds = (performance.now() - started) / 1000
     return { name: step.name, seconds, counts }
   } finally {
