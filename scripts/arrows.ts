@@ -15,8 +15,8 @@ const arrows: Record<string, string[]> = {
 /** Files beside config.ts that may read the environment: they run before it, or in a process of their own. */
 const environmentReaders: string[] = ['server/bin/wayleave.js']
 
-/** SQLite's file lock serves it; there is no row in it. */
-const sqlForOtherEnds = ['server/src/data-folder-lock.ts']
+/** SQLite's file lock is all it uses; there is no row in it. */
+const sqlForOtherEnds = ['server/src/file-lock.ts']
 
 /** The servers beside ours, PostgreSQL and Redis, which the tests need. */
 const allowedNames = ['scripts/services.ts']
