@@ -27,6 +27,9 @@ import { MemoryLimiter } from './limits/memory-limiter.ts'
 import { RedisLimiter } from './limits/redis-limiter.ts'
 import { Members } from './organizations/members.ts'
 import { Organizations, type StartingGrant } from './organizations/organizations.ts'
+import { Jobs } from './publishing/jobs.ts'
+import { Publishing } from './publishing/publishing.ts'
+import { Staging } from './publishing/staging.ts'
 import { Meter } from './usage/meter.ts'
 import { UsageReports } from './usage/usage-reports.ts'
 
@@ -55,6 +58,8 @@ export interface Parts {
   blobs: Blobs
   catalog: Catalog
   snapshots: OpenSnapshots
+  publishing: Publishing
+  jobs: Jobs
   checkReady: () => Promise<void>
   close: () => Promise<void>
 }
@@ -119,6 +124,29 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
   const blobs = new FolderBlobs(join(config.dataDir, 'snapshots'))
   const catalog = new Catalog(database.db, changes)
   const snapshots = new OpenSnapshots(blobs)
+  const publishing = new Publishing({
+    database,
+    changes,
+    clock,
+    blobs,
+    staging: new Staging(join(config.dataDir, 'staging')),
+    limits: {
+      rows: config.maxRows,
+      columns: config.maxColumns,
+      nesting: config.maxNesting,
+      expansion: config.maxExpansion,
+      bytes: config.maxUploadBytes,
+    },
+    keepVersions: config.keepVersions,
+  })
+  const jobs = new Jobs({
+    database,
+    publishing,
+    clock,
+    log,
+    nodeId,
+    uploads: join(config.dataDir, 'uploads'),
+  })
   const authenticate = new Authenticate({
     verifier,
     verifyToken: (token) => identity.accessTokens.verify(token),
@@ -157,6 +185,7 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     meter,
     housekeeping,
     authenticate,
+    identity,
     organizations,
     members,
     keys,
@@ -166,12 +195,15 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     blobs,
     catalog,
     snapshots,
+    publishing,
+    jobs,
     checkReady: async () => {
       await database.db.selectFrom('migrations').select('number').executeTakeFirstOrThrow()
     },
     close: async () => {
       overload.stop()
       await housekeeping.close()
+      await jobs.close()
       await meter.close()
       await snapshots.close()
       await limiter.close()

@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { SECRET_LIKE } from '../keys/secret.ts'
 import { type FieldError, Problem } from '../problem.ts'
 
 interface Links {
@@ -52,7 +53,12 @@ export function answerProblem(problem: Problem, request: FastifyRequest, reply: 
     .code(problem.status)
     .header('content-type', 'application/problem+json; charset=utf-8')
     .header('cache-control', 'no-store')
-    .send(JSON.stringify(body))
+    .send(withoutSecrets(JSON.stringify(body)))
+}
+
+/** A key in the wrong place is not repeated: answers are copied into reports and messages. */
+function withoutSecrets(text: string): string {
+  return text.replace(SECRET_LIKE, '[redacted]')
 }
 
 type Failure = NonNullable<FastifyError['validation']>[number]

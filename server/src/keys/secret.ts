@@ -12,6 +12,9 @@ export interface SecretFormat {
   env: string
 }
 
+/** Every text that has the form of a secret, whatever its literal and label, wherever it stands. */
+export const SECRET_LIKE = /\b[a-z][a-z0-9]{0,9}_[a-z][a-z0-9]{0,15}_[0-9A-Za-z]{32}\b/g
+
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const RANDOM_LENGTH = 26
 const CHECKSUM_LENGTH = 6

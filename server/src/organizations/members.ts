@@ -5,6 +5,7 @@ import { type Origin, recordEvent } from '../events/events.ts'
 import { isId } from '../id.ts'
 import { normalEmail } from '../identity/email.ts'
 import { findOrCreateUser, lockUser } from '../identity/user-store.ts'
+import { revokeUserKeys } from '../keys/revoke-user-keys.ts'
 import { invalidInput, notFound } from '../problem.ts'
 import {
   requireHeld,
@@ -127,6 +128,7 @@ export class Members {
       memberOf(members, userId)
       requireOtherManager(members, userId)
       await deleteMember(tx, userId, organizationId)
+      await revokeUserKeys(database, tx, clock(), origin, { userId, organizationId })
       await recordEvent(tx, clock(), origin, {
         action: callerId === userId ? 'member.left' : 'member.removed',
         organizationId,
@@ -167,6 +169,7 @@ export async function moveMember(
   } else {
     if (old) {
       requireMovable(await readMembers(tx, old.organizationId), userId)
+      await revokeUserKeys(database, tx, at, origin, { userId, organizationId: old.organizationId })
       await recordEvent(tx, at, origin, {
         action: 'member.left',
         organizationId: old.organizationId,

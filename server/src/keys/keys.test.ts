@@ -1,0 +1,504 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { MINUTE, plus } from '../clock.ts'
+import { newId } from '../id.ts'
+import { keyOpens } from '../testing/key-opens.ts'
+import { signIn } from '../testing/sign-in.ts'
+import { databaseKinds, openTestService, type TestSettings } from '../testing/test-service.ts'
+
+const RECORD = [
+  'id',
+  'name',
+  'scope',
+  'permissions',
+  'prefix',
+  'status',
+  'organizationId',
+  'expiresAt',
+  'createdAt',
+  'rotatedAt',
+  'revokedAt',
+  'lastUsedAt',
+]
+const CREATED = ['id', 'name', 'scope', 'permissions', 'secret', 'expiresAt', 'createdAt']
+const MAP = { name: 'Map', permissions: ['read'] }
+
+/** A service, one user of it, and ways to make keys. */
+async function open(t: TestContext, settings: TestSettings) {
+  const service = await openTestService(t, settings)
+  const ada = await signIn(service, 'ada@example.org')
+  const create = async (path: string, body: unknown = MAP, token = ada.token) => {
+    const answer = await service.request('POST', path, { token, body })
+    assert.equal(answer.status, 201, answer.text)
+    return answer.body as { id: string; secret: string; expiresAt: string | null; createdAt: string }
+  }
+  const call = (method: string, path: string, body?: unknown, token = ada.token) =>
+    service.request(method, path, { token, body })
+  return { service, ada, create, call, shared: `/v1/api-keys/organization/${ada.organizationId}` }
+}
+
+/** Puts a user into an organization as the operator does. */
+async function addMember(
+  { service }: { service: Awaited<ReturnType<typeof openTestService>> },
+  organizationId: string,
+  email: string,
+  permissions: Parameters<typeof service.parts.members.add>[3],
+) {
+  const origin = { actor: 'operator', address: null, requestId: null }
+  await service.parts.members.add(origin, organizationId, email, permissions)
+  return signIn(service, email)
+}
+
+for (const database of databaseKinds) {
+  test(`a key is made, seen, changed, rotated, revoked and deleted (${database})`, async (t) => {
+    const { service, ada, create, call } = await open(t, { database })
+    const body = { name: ' Map ', permissions: ['read', 'read', 'write:parcels'] }
+    const created = await create('/v1/api-keys/personal', body)
+    assert.deepEqual(Object.keys(created), CREATED)
+    assert.match(created.secret, /^svc_live_[0-9A-Za-z]{32}$/)
+    assert.ok(await keyOpens(service, created.secret))
+
+    const path = `/v1/api-keys/${created.id}`
+    const record = await call('GET', path)
+    assert.equal(record.status, 200)
+    assert.deepEqual(Object.keys(record.body), RECORD)
+    assert.deepEqual(record.body, {
+      id: created.id,
+      name: 'Map',
+      scope: 'user',
+      permissions: ['read', 'write:parcels'],
+      prefix: created.secret.slice(0, 'svc_live_'.length + 8),
+      status: 'active',
+      organizationId: ada.organizationId,
+      expiresAt: null,
+      createdAt: created.createdAt,
+      rotatedAt: null,
+      revokedAt: null,
+      lastUsedAt: null,
+    })
+
+    const changed = await call('PATCH', path, { name: 'Atlas', expiresAt: '2100-01-01T01:00:00+01:00' })
+    assert.equal(changed.status, 200)
+    assert.deepEqual(changed.body, {
+      ...record.body,
+      name: 'Atlas',
+      expiresAt: '2100-01-01T00:00:00.000Z',
+    })
+    assert.deepEqual((await call('GET', path)).body, changed.body)
+    assert.ok(await keyOpens(service, created.secret))
+
+    const rotated = await call('POST', `${path}/rotate`)
+    assert.equal(rotated.status, 200)
+    assert.deepEqual(Object.keys(rotated.body), ['id', 'secret', 'rotatedAt'])
+    assert.ok(!(await keyOpens(service, created.secret)))
+    assert.ok(await keyOpens(service, rotated.body.secret))
+    const afterRotation = (await call('GET', path)).body
+    assert.equal(afterRotation.rotatedAt, rotated.body.rotatedAt)
+    assert.ok(rotated.body.secret.startsWith(afterRotation.prefix))
+
+    const revoked = await call('POST', `${path}/revoke`)
+    assert.equal(revoked.status, 200)
+    assert.equal(revoked.body.status, 'revoked')
+    assert.ok(!(await keyOpens(service, rotated.body.secret)))
+    assert.deepEqual((await call('POST', `${path}/revoke`)).body, revoked.body)
+
+    assert.equal((await call('DELETE', path)).status, 204)
+    for (const [method, tail] of [
+      ['GET', ''],
+      ['PATCH', ''],
+      ['POST', '/rotate'],
+      ['POST', '/revoke'],
+      ['DELETE', ''],
+      ['GET', '/usage'],
+    ] as const) {
+      const body = method === 'PATCH' ? { name: 'x' } : undefined
+      assert.equal((await call(method, path + tail, body)).status, 404, `${method} ${tail}`)
+    }
+  })
+
+  test(`lists show what the caller may see, newest first, and never a secret (${database})`, async (t) => {
+    const service = await open(t, { database })
+    const { ada, create, call, shared } = service
+    const own = await create('/v1/api-keys/personal')
+    const organizations = await create(shared)
+    const viewer = await addMember(service, ada.organizationId, 'vera@example.org', ['APIKEY_VIEW'])
+    const plain = await addMember(service, ada.organizationId, 'paul@example.org', [])
+    const veras = await create('/v1/api-keys/personal', MAP, viewer.token)
+    const ids = async (path: string, token: string) => {
+      const { body, text } = await call('GET', path, undefined, token)
+      for (const { secret } of [own, organizations, veras]) {
+        assert.ok(!text.includes(secret) && !text.includes('secret'))
+      }
+      for (const record of body.data) assert.deepEqual(Object.keys(record), RECORD)
+      return body.data.map((record: { id: string }) => record.id)
+    }
+    assert.deepEqual(await ids('/v1/api-keys/my-keys', ada.token), [own.id])
+    assert.deepEqual(await ids('/v1/api-keys/accessible', ada.token), [own.id, organizations.id])
+    assert.deepEqual(await ids('/v1/api-keys/accessible', viewer.token), [veras.id, organizations.id])
+    assert.deepEqual(await ids('/v1/api-keys/accessible', plain.token), [])
+    assert.deepEqual(await ids(shared, viewer.token), [organizations.id])
+  })
+
+  test(`another user's key is 404 on every verb (${database})`, async (t) => {
+    const service = await open(t, { database })
+    const { ada, create, call, shared } = service
+    const { id, secret } = await create('/v1/api-keys/personal')
+    const organizations = await create(shared)
+    const colleague = await addMember(service, ada.organizationId, 'carl@example.org', [
+      'APIKEY_VIEW',
+      'APIKEY_CREATE',
+      'MEMBER_MANAGE',
+      'BILLING_VIEW',
+    ])
+    const outsider = await signIn(service.service, 'eve@example.org')
+    const attempts = [
+      ...verbs(id).map((verb) => ({ ...verb, token: colleague.token })),
+      ...verbs(id).map((verb) => ({ ...verb, token: outsider.token })),
+      ...verbs(organizations.id).map((verb) => ({ ...verb, token: outsider.token })),
+      ...verbs(newId('key')).map((verb) => ({ ...verb, token: ada.token })),
+      ...verbs('nonsense').map((verb) => ({ ...verb, token: ada.token })),
+      ...verbs('%00').map((verb) => ({ ...verb, token: ada.token })),
+      ...verbs(`${id}%20`).map((verb) => ({ ...verb, token: ada.token })),
+    ]
+    for (const { method, path, body, token } of attempts) {
+      const { status, body: problem } = await call(method, path, body, token)
+      assert.equal(status, 404, `${method} ${path}`)
+      assert.equal(problem.code, 'not-found')
+    }
+    assert.ok(await keyOpens(service.service, secret))
+    assert.ok(await keyOpens(service.service, organizations.secret))
+  })
+
+  test(`an organization's keys need APIKEY_VIEW to see and APIKEY_CREATE to touch (${database})`, async (t) => {
+    const service = await open(t, { database })
+    const { ada, create, call, shared } = service
+    const { id } = await create(shared)
+    const viewer = await addMember(service, ada.organizationId, 'vera@example.org', ['APIKEY_VIEW'])
+    const maker = await addMember(service, ada.organizationId, 'mike@example.org', ['APIKEY_CREATE'])
+    const seeing = verbsOfKind(id, 'GET').concat({ method: 'GET', path: shared, body: undefined })
+    const touching = verbs(id)
+      .filter(({ method }) => method !== 'GET')
+      .concat({ method: 'POST', path: shared, body: MAP })
+    for (const { method, path, body } of touching) {
+      const refused = await call(method, path, body, viewer.token)
+      assert.equal(refused.status, 403, `${method} ${path}`)
+      assert.equal(refused.body.code, 'permission-missing')
+      assert.match(refused.body.detail, /APIKEY_CREATE/)
+    }
+    for (const { method, path } of seeing) {
+      assert.equal((await call(method, path, undefined, viewer.token)).status, 200)
+      const refused = await call(method, path, undefined, maker.token)
+      assert.equal(refused.status, 403, `${method} ${path}`)
+      assert.match(refused.body.detail, /APIKEY_VIEW/)
+    }
+    for (const { method, path, body } of touching) {
+      assert.ok((await call(method, path, body, maker.token)).status < 300, `${method} ${path}`)
+    }
+  })
+
+  test(`an organization that does not exist is 404, one of others 403 (${database})`, async (t) => {
+    const { service, call, shared } = await open(t, { database })
+    const eve = await signIn(service, 'eve@example.org')
+    for (const [method, body] of [
+      ['GET', undefined],
+      ['POST', MAP],
+    ] as const) {
+      for (const unknown of [newId('org'), 'nonsense', '%00', newId('key')]) {
+        const answer = await call(method, `/v1/api-keys/organization/${unknown}`, body)
+        assert.equal(answer.status, 404, `${method} ${unknown}`)
+      }
+      assert.equal((await call(method, shared, body, eve.token)).status, 403)
+    }
+  })
+
+  test(`exactly 25 of 40 keys created at once exist (${database})`, async (t) => {
+    const { service, call, shared } = await open(t, {
+      database,
+      settings: { keysPerUser: 25, keysPerOrganization: 25 },
+    })
+    for (const [create, list] of [
+      ['/v1/api-keys/personal', '/v1/api-keys/my-keys'],
+      [shared, shared],
+    ] as const) {
+      const answers = await Promise.all(Array.from({ length: 40 }, () => call('POST', create, MAP)))
+      const made = answers.filter(({ status }) => status === 201)
+      const refused = answers.filter(({ status }) => status === 409)
+      assert.equal(made.length, 25)
+      assert.equal(refused.length, 15)
+      assert.ok(refused.every(({ body }) => body.code === 'key-limit-reached'))
+      const listed = (await call('GET', list)).body.data as { id: string }[]
+      assert.deepEqual(new Set(listed.map(({ id }) => id)), new Set(made.map(({ body }) => body.id)))
+      assert.ok(await keyOpens(service, made[0]!.body.secret))
+
+      assert.equal((await call('POST', `/v1/api-keys/${listed[0]!.id}/revoke`)).status, 200)
+      assert.equal((await call('POST', create, MAP)).status, 409)
+      assert.equal((await call('DELETE', `/v1/api-keys/${listed[0]!.id}`)).status, 204)
+      assert.equal((await call('POST', create, MAP)).status, 201)
+    }
+  })
+
+  test(`an expired key is refused, keeps its record, and works again with a later expiry (${database})`, async (t) => {
+    let now = new Date('2026-11-15T12:00:00Z')
+    const { service, create, call } = await open(t, { database, clock: () => now })
+    const expiresAt = plus(now, MINUTE).toISOString()
+    const { id, secret } = await create('/v1/api-keys/personal', { ...MAP, expiresAt })
+    const path = `/v1/api-keys/${id}`
+    assert.ok(await keyOpens(service, secret))
+    now = plus(now, MINUTE - 1)
+    assert.ok(await keyOpens(service, secret))
+    now = plus(now, 1)
+    assert.ok(!(await keyOpens(service, secret)))
+    assert.equal((await call('GET', path)).body.status, 'expired')
+    const rotated = await call('POST', `${path}/rotate`)
+    assert.equal(rotated.status, 409)
+    assert.equal(rotated.body.code, 'key-state-conflict')
+    assert.equal((await call('PATCH', path, { name: 'Old' })).body.status, 'expired')
+    assert.equal((await call('PATCH', path, { expiresAt })).status, 400)
+    const later = await call('PATCH', path, { expiresAt: plus(now, MINUTE).toISOString() })
+    assert.equal(later.body.status, 'active')
+    assert.ok(await keyOpens(service, secret))
+    assert.equal((await call('PATCH', path, { expiresAt: null })).body.expiresAt, null)
+    now = plus(now, 5 * MINUTE)
+    assert.ok(await keyOpens(service, secret))
+  })
+
+  test(`a revoked key can be neither rotated nor changed, only seen and deleted (${database})`, async (t) => {
+    const { service, create, call } = await open(t, { database })
+    const { id, secret } = await create('/v1/api-keys/personal')
+    const path = `/v1/api-keys/${id}`
+    const revoked = await call('POST', `${path}/revoke`)
+    for (const [method, at, body] of [
+      ['POST', `${path}/rotate`, undefined],
+      ['PATCH', path, { name: 'New' }],
+      ['PATCH', path, { expiresAt: null }],
+    ] as const) {
+      const answer = await call(method, at, body)
+      assert.equal(answer.status, 409)
+      assert.equal(answer.body.code, 'key-state-conflict')
+    }
+    assert.deepEqual((await call('GET', path)).body, revoked.body)
+    assert.ok(!(await keyOpens(service, secret)))
+    assert.equal((await call('DELETE', path)).status, 204)
+  })
+
+  test(`of many rotations and a revocation at once, one secret or none is left (${database})`, async (t) => {
+    const { service, create, call } = await open(t, { database })
+    const { id } = await create('/v1/api-keys/personal')
+    const path = `/v1/api-keys/${id}`
+    const rotations = await Promise.all(Array.from({ length: 8 }, () => call('POST', `${path}/rotate`)))
+    const opens = await Promise.all(rotations.map(({ body }) => keyOpens(service, body.secret)))
+    assert.equal(opens.filter(Boolean).length, 1)
+
+    const [, ...mixed] = await Promise.all([
+      call('POST', `${path}/revoke`),
+      ...Array.from({ length: 8 }, () => call('POST', `${path}/rotate`)),
+    ])
+    for (const { status, body } of mixed) {
+      assert.ok(status === 200 || status === 409)
+      if (status === 200) assert.ok(!(await keyOpens(service, body.secret)))
+    }
+  })
+
+  test(`an organization key outlives its maker, and a user's key stops when the user is removed (${database})`, async (t) => {
+    const service = await open(t, { database })
+    const { ada, call, create, shared } = service
+    const maker = await addMember(service, ada.organizationId, 'mike@example.org', ['APIKEY_CREATE'])
+    const organizations = await create(shared, MAP, maker.token)
+    const personal = await create('/v1/api-keys/personal', MAP, maker.token)
+    const session = await create('/v1/auth/session-key', undefined, maker.token)
+    for (const { secret } of [organizations, personal, session]) {
+      assert.ok(await keyOpens(service.service, secret))
+    }
+    const removal = `/v1/organization/${ada.organizationId}/members/${maker.userId}`
+    assert.equal((await call('DELETE', removal)).status, 204)
+    assert.ok(await keyOpens(service.service, organizations.secret))
+    assert.ok(!(await keyOpens(service.service, personal.secret)))
+    assert.ok(!(await keyOpens(service.service, session.secret)))
+
+    // The key says so itself, and stays what it is when its owner comes back.
+    const record = () => call('GET', `/v1/api-keys/${personal.id}`, undefined, maker.token)
+    assert.equal((await record()).body.status, 'revoked')
+    await addMember(service, ada.organizationId, 'mike@example.org', [])
+    assert.equal((await record()).body.status, 'revoked')
+    assert.ok(!(await keyOpens(service.service, personal.secret)))
+  })
+
+  test(`a key stops when its owner moves to another organization (${database})`, async (t) => {
+    const service = await open(t, { database })
+    const { ada, create } = service
+    const bob = await signIn(service.service, 'bob@example.org')
+    const { secret } = await create('/v1/api-keys/personal', MAP, bob.token)
+    assert.ok(await keyOpens(service.service, secret))
+    await addMember(service, ada.organizationId, 'bob@example.org', [])
+    assert.ok(!(await keyOpens(service.service, secret)))
+    const made = await create('/v1/api-keys/personal', MAP, bob.token)
+    assert.ok(await keyOpens(service.service, made.secret))
+  })
+
+  test(`a session key reads for 15 minutes, stands in no list and counts against no limit (${database})`, async (t) => {
+    let now = new Date('2026-11-15T12:00:00Z')
+    const { service, create, call } = await open(t, {
+      database,
+      clock: () => now,
+      settings: { keysPerUser: 1 },
+    })
+    const session = await create('/v1/auth/session-key', undefined)
+    assert.deepEqual(Object.keys(session), CREATED)
+    assert.equal(session.expiresAt, plus(now, 15 * MINUTE).toISOString())
+    await create('/v1/api-keys/personal')
+    await create('/v1/auth/session-key', undefined)
+    for (const list of ['my-keys', 'accessible']) {
+      assert.equal((await call('GET', `/v1/api-keys/${list}`)).body.data.length, 1)
+    }
+    for (const { method, path, body } of verbs(session.id)) {
+      assert.equal((await call(method, path, body)).status, 404)
+    }
+    assert.ok(await keyOpens(service, session.secret))
+    now = plus(now, 15 * MINUTE)
+    assert.ok(!(await keyOpens(service, session.secret)))
+  })
+
+  test(`bad input of every kind gets 400 with the field's name, and nothing is stored (${database})`, async (t) => {
+    const { create, call, shared } = await open(t, { database })
+    const { id } = await create('/v1/api-keys/personal')
+    const bodies: [body: unknown, path: string][] = [
+      [{}, '/name'],
+      [{ name: 'x' }, '/permissions'],
+      [{ permissions: ['read'] }, '/name'],
+      [{ ...MAP, name: 7 }, '/name'],
+      [{ ...MAP, name: null }, '/name'],
+      [{ ...MAP, name: ' ' }, '/name'],
+      [{ ...MAP, name: 'a\u0000' }, '/name'],
+      [{ ...MAP, permissions: 'read' }, '/permissions'],
+      [{ ...MAP, permissions: [] }, '/permissions'],
+      [{ ...MAP, permissions: [null] }, '/permissions/0'],
+      [{ ...MAP, permissions: ['read', 'own'] }, '/permissions/1'],
+      [{ ...MAP, permissions: Array(101).fill('read') }, '/permissions'],
+      [{ ...MAP, expiresAt: 'soon' }, '/expiresAt'],
+      [{ ...MAP, expiresAt: 1_900_000_000 }, '/expiresAt'],
+      [{ ...MAP, expiresAt: '2020-01-01T00:00:00Z' }, '/expiresAt'],
+      [{ ...MAP, scope: 'platform' }, '/scope'],
+      [{ ...MAP, id: 'x' }, '/id'],
+    ]
+    for (const [body, path] of bodies) {
+      for (const address of ['/v1/api-keys/personal', shared]) {
+        const { status, body: problem } = await call('POST', address, body)
+        assert.equal(status, 400, JSON.stringify(body))
+        assert.equal(problem.code, 'invalid-input')
+        assert.ok(
+          problem.errors.some((error: { path: string }) => error.path === path),
+          JSON.stringify(problem.errors),
+        )
+      }
+    }
+    for (const [body, path] of [
+      [{}, 'body'],
+      [{ name: '' }, '/name'],
+      [{ name: null }, '/name'],
+      [{ permissions: [] }, '/permissions'],
+      [{ permissions: null }, '/permissions'],
+      [{ expiresAt: '' }, '/expiresAt'],
+      [{ secret: 'x' }, '/secret'],
+      [{ scope: 'organization' }, '/scope'],
+    ] as const) {
+      const { status, body: problem } = await call('PATCH', `/v1/api-keys/${id}`, body)
+      assert.equal(status, 400, JSON.stringify(body))
+      assert.ok(problem.errors.some((error: { path: string }) => error.path === path))
+    }
+    for (const body of ['', '{', '[1', 'name=x']) {
+      assert.equal((await call('POST', '/v1/api-keys/personal', body)).status, 400)
+    }
+    for (const body of ['[]', 'null', '"x"', '7']) {
+      assert.equal((await call('POST', '/v1/api-keys/personal', body)).status, 400, body)
+    }
+    const { data } = (await call('GET', '/v1/api-keys/accessible')).body
+    assert.equal(data.length, 1)
+    assert.equal(data[0].name, 'Map')
+  })
+
+  test(`every step of a key's life is an event, and no event or log line holds a secret (${database})`, async (t) => {
+    const { service, ada, create, call } = await open(t, { database })
+    const { id, secret } = await create('/v1/api-keys/personal')
+    const path = `/v1/api-keys/${id}`
+    await call('PATCH', path, { name: 'Atlas' })
+    const rotated = (await call('POST', `${path}/rotate`)).body.secret as string
+    await service.request('GET', '/v1/api-keys/my-keys', { key: rotated })
+    await service.request('GET', `/v1/api-keys/my-keys?api_key=${rotated}`)
+    await service.request('GET', '/v1/api-keys/my-keys', { token: rotated })
+    const echoes = [
+      await service.request('GET', `/v1/dataset/${rotated}`, { key: rotated }),
+      await service.request('GET', `/v1/api-keys/${rotated}`, { token: ada.token }),
+      await service.request('POST', '/v1/api-keys/personal', {
+        token: ada.token,
+        body: { name: 'x', permissions: [rotated] },
+      }),
+    ]
+    await call('POST', `${path}/revoke`)
+    await call('POST', `${path}/revoke`)
+    await call('DELETE', path)
+
+    const events = await service.parts.database.db.selectFrom('events').selectAll().orderBy('id').execute()
+    const ours = events.filter(({ subject }) => subject === `key:${id}`)
+    assert.deepEqual(
+      ours.map(({ action }) => action),
+      ['key.created', 'key.changed', 'key.rotated', 'key.revoked', 'key.deleted'],
+    )
+    for (const event of ours) {
+      assert.equal(event.actor, `user:${ada.userId}`)
+      assert.equal(event.organization_id, ada.organizationId)
+      assert.match(event.address ?? '', /127\.0\.0\.1/)
+      assert.ok(event.request_id)
+    }
+    assert.ok(service.logLines.length > 0)
+    for (const hidden of [secret, rotated]) {
+      assert.ok(!JSON.stringify(events).includes(hidden.slice(17)))
+      assert.ok(!service.logLines.join('').includes(hidden.slice(17)))
+    }
+    for (const { body } of echoes) {
+      assert.ok(body.status >= 400)
+      assert.ok(!`${body.detail} ${JSON.stringify(body.errors)}`.includes(rotated))
+    }
+  })
+}
+
+test('calls without a body take whatever Content-Type a client announces', async (t) => {
+  const { service, ada, create } = await open(t, {})
+  const { id } = await create('/v1/api-keys/personal')
+  for (const [method, tail] of [
+    ['POST', '/rotate'],
+    ['POST', '/revoke'],
+    ['DELETE', ''],
+  ] as const) {
+    const answer = await service.request(method, `/v1/api-keys/${id}${tail}`, {
+      token: ada.token,
+      headers: { 'content-type': 'application/json' },
+    })
+    assert.ok(answer.status < 300, answer.text)
+  }
+})
+
+test('an answer that holds a secret is kept by no cache', async (t) => {
+  const { call } = await open(t, {})
+  const created = await call('POST', '/v1/api-keys/personal', MAP)
+  assert.equal(created.headers.get('cache-control'), 'no-store')
+  assert.equal(created.headers.get('location'), `/v1/api-keys/${created.body.id}`)
+  const rotated = await call('POST', `/v1/api-keys/${created.body.id}/rotate`)
+  assert.equal(rotated.headers.get('cache-control'), 'no-store')
+})
+
+/** Every call that names a key. */
+function verbs(id: string): { method: string; path: string; body: unknown }[] {
+  const path = `/v1/api-keys/${id}`
+  return [
+    { method: 'GET', path, body: undefined },
+    { method: 'GET', path: `${path}/usage`, body: undefined },
+    { method: 'PATCH', path, body: { name: 'Mine now' } },
+    { method: 'POST', path: `${path}/rotate`, body: undefined },
+    { method: 'POST', path: `${path}/revoke`, body: undefined },
+    { method: 'DELETE', path, body: undefined },
+  ]
+}
+
+function verbsOfKind(id: string, method: string) {
+  return verbs(id).filter((verb) => verb.method === method)
+}
