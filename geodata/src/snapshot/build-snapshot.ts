@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { open, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { isEmptyBbox } from '../geometry/bbox.ts'
 import { SourceError } from '../source-error.ts'
 import { Assembly, type FinalColumn, type IdSource } from './assemble.ts'
+import { checksum } from './checksum.ts'
 import { columnNames } from './column-names.ts'
 import type { Compiled, CompileOptions, CompilePhase } from './compile.ts'
 import { buildIdTable } from './id-table.ts'
@@ -17,7 +15,7 @@ import { type Manifest, SNAPSHOT_FILES } from './manifest.ts'
 import { samplePositions, sampleRow } from './sample.ts'
 import { type PackScan, scanPack } from './scan-pack.ts'
 import { GEOMETRY_TYPES, MAX_LISTED_PROBLEMS, type StageSummary } from './stage.ts'
-import { ANY_INTEGER, columnType } from './value-kinds.ts'
+import { areIntegers, columnType } from './value-kinds.ts'
 
 export interface BuildOptions {
   options: CompileOptions
@@ -142,7 +140,7 @@ async function chooseIds(assembly: Assembly, build: BuildOptions, columns: Final
     notes.push('Ids repeat in the source, so features are numbered by their rows.')
     return null
   }
-  return { profile, type: (profile.kinds & ~ANY_INTEGER) === 0 ? 'integer' : 'text' }
+  return { profile, type: areIntegers(profile.kinds) ? 'integer' : 'text' }
 }
 
 async function checkIds(assembly: Assembly, build: BuildOptions, column: FinalColumn): Promise<void> {
@@ -222,10 +220,4 @@ async function fileChecksums(folder: string, spatial: boolean, scan: PackScan): 
         : { bytes: (await stat(join(folder, name))).size, sha256: await checksum(join(folder, name)) }
   }
   return files
-}
-
-export async function checksum(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash)
-  return hash.digest('hex')
 }

@@ -4,10 +4,12 @@ import { hashId, idCandidates } from './id-table.ts'
 import { type IndexParts, readIndex, treeOf } from './index-file.ts'
 import type { IndexTree } from './index-tree.ts'
 import { type Manifest, readManifest, SNAPSHOT_FILES } from './manifest.ts'
-import { FEATURE_HEAD, idEnd } from './pack.ts'
+import { FEATURE_HEAD, idEnd, PACK_SEPARATOR } from './pack.ts'
+import { PACK_BLOCK_BYTES, type PackCache } from './pack-cache.ts'
 
-/** How many bytes the separator between two features takes. */
-const SEPARATOR_BYTES = 2
+const SEPARATOR = Buffer.from(PACK_SEPARATOR)
+/** Features with no more than this between them are one read: it costs less than a second call. */
+const MERGED_GAP_BYTES = 1 << 14
 
 export class Snapshot {
   readonly folder: string
@@ -17,31 +19,55 @@ export class Snapshot {
   readonly offsets: Uint32Array | Float64Array
   readonly #index: IndexParts
   readonly #pack: FileHandle
+  readonly #cache: PackCache | null
 
-  constructor(folder: string, manifest: Manifest, index: IndexParts, pack: FileHandle) {
+  constructor(
+    folder: string,
+    manifest: Manifest,
+    index: IndexParts,
+    pack: FileHandle,
+    cache: PackCache | null,
+  ) {
     this.folder = folder
     this.manifest = manifest
     this.#index = index
     this.offsets = index.offsets
     this.tree = treeOf(index)
     this.#pack = pack
+    this.#cache = cache
   }
 
   /** The bytes of the features at positions `from` to `to` (excluded), with `,\n` between them. */
   async readPack(from: number, to: number): Promise<Buffer> {
     if (from >= to) return Buffer.alloc(0)
-    return this.readBytes(this.offsets[from]!, this.offsets[to]! - SEPARATOR_BYTES)
+    return this.readBytes(this.offsets[from]!, this.#end(to - 1))
+  }
+
+  /**
+   * The features at the first `count` of these ascending positions, joined by `,\n`, as buffers to be sent one
+   * after the other. Neighbours are one piece, and features a small gap apart are one read.
+   */
+  async readFeatures(positions: Uint32Array | number[], count = positions.length): Promise<Buffer[]> {
+    const pieces: Buffer[] = []
+    for (let i = 0; i < count; ) {
+      let last = i
+      while (last + 1 < count && this.#isNear(positions[last]!, positions[last + 1]!)) last++
+      const start = this.offsets[positions[i]!]!
+      const bytes = await this.#span(start, this.#end(positions[last]!))
+      for (; i <= last; i++) {
+        const from = positions[i]!
+        while (i < last && positions[i + 1] === positions[i]! + 1) i++
+        if (pieces.length > 0) pieces.push(SEPARATOR)
+        pushSlice(pieces, bytes, this.offsets[from]! - start, this.#end(positions[i]!) - start)
+      }
+    }
+    return pieces
   }
 
   /** Bytes of the pack, from one offset to another. */
   async readBytes(from: number, to: number): Promise<Buffer> {
-    const bytes = Buffer.allocUnsafeSlow(to - from)
-    for (let at = 0; at < bytes.length; ) {
-      const { bytesRead } = await this.#pack.read(bytes, at, bytes.length - at, from + at)
-      if (bytesRead === 0) throw new Error(`${SNAPSHOT_FILES.pack} ends too early`)
-      at += bytesRead
-    }
-    return bytes
+    const pieces = await this.#span(from, to)
+    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
   }
 
   /** The position of the feature with this id (as it stands in a URL), or -1. */
@@ -52,7 +78,7 @@ export class Snapshot {
     for (const position of idCandidates(hashId(wanted, 0, wanted.length), idStarts, idPositions)) {
       const start = offsets[position]! + FEATURE_HEAD.length
       // One byte more than the id shows whether it ends there.
-      const end = Math.min(start + wanted.length + 1, offsets[position + 1]! - SEPARATOR_BYTES)
+      const end = Math.min(start + wanted.length + 1, this.#end(position))
       const found = await this.readBytes(start, end)
       if (idEnd(found, 0) === wanted.length && found.subarray(0, wanted.length).equals(wanted))
         return position
@@ -61,14 +87,63 @@ export class Snapshot {
   }
 
   async close(): Promise<void> {
+    this.#cache?.forget(this.folder)
     await this.#pack.close()
+  }
+
+  #end(position: number): number {
+    return this.offsets[position + 1]! - SEPARATOR.length
+  }
+
+  #isNear(position: number, next: number): boolean {
+    return this.offsets[next]! - this.offsets[position + 1]! <= MERGED_GAP_BYTES
+  }
+
+  async #span(from: number, to: number): Promise<Buffer[]> {
+    const cache = this.#cache
+    if (cache === null) return [await this.#read(from, to)]
+    const packBytes = this.offsets[this.manifest.rows]! - SEPARATOR.length
+    const pieces: Buffer[] = []
+    for (let at = from; at < to; ) {
+      const number = Math.floor(at / PACK_BLOCK_BYTES)
+      const start = number * PACK_BLOCK_BYTES
+      const block =
+        cache.peek(this.folder, number) ??
+        (await cache.block(this.folder, number, packBytes, (a, b) => this.#read(a, b)))
+      pieces.push(block.subarray(at - start, Math.min(block.length, to - start)))
+      at = start + PACK_BLOCK_BYTES
+    }
+    return pieces
+  }
+
+  async #read(from: number, to: number): Promise<Buffer> {
+    const bytes = Buffer.allocUnsafeSlow(to - from)
+    for (let at = 0; at < bytes.length; ) {
+      const { bytesRead } = await this.#pack.read(bytes, at, bytes.length - at, from + at)
+      if (bytesRead === 0) throw new Error(`${SNAPSHOT_FILES.pack} ends too early`)
+      at += bytesRead
+    }
+    return bytes
   }
 }
 
-/** Opens a snapshot's folder: the index is read whole, the pack stays on disk. */
-export async function openSnapshot(folder: string): Promise<Snapshot> {
+/** Adds the bytes `from` to `to` of what the pieces hold together. */
+function pushSlice(into: Buffer[], pieces: Buffer[], from: number, to: number): void {
+  let start = 0
+  for (const piece of pieces) {
+    const end = start + piece.length
+    if (end > from && start < to) into.push(piece.subarray(Math.max(0, from - start), to - start))
+    start = end
+  }
+}
+
+/**
+ * Opens a snapshot's folder: the index is read whole, the pack stays on disk. With a cache, which several
+ * snapshots may share, blocks of the pack that were read are kept.
+ */
+export async function openSnapshot(folder: string, cache: PackCache | null = null): Promise<Snapshot> {
   const manifest = await readManifest(folder)
   const index = await readIndex(join(folder, SNAPSHOT_FILES.index))
   const pack = await open(join(folder, SNAPSHOT_FILES.pack))
-  return new Snapshot(folder, manifest, index, pack)
+  return new Snapshot(folder, manifest, index, pack, cache)
 }

@@ -60,7 +60,10 @@ class StageThread {
   waiting = 0
 
   constructor(data: StageWorkerData) {
-    this.#worker = new Worker(ENTRY, { workerData: data })
+    this.#worker = new Worker(ENTRY, {
+      workerData: data,
+      resourceLimits: { maxOldGenerationSizeMb: 768, maxYoungGenerationSizeMb: 48 },
+    })
     this.#worker.on('message', (reply: StageReply) => this.#take(reply))
     this.#worker.on('error', (error: NodeJS.ErrnoException) => this.#fail(clarify(error, data.file)))
     this.#worker.on('exit', () => this.#fail(new Error('a staging thread ended early')))

@@ -34,7 +34,7 @@ export const GEOMETRY_TYPES: GeometryType[] = [
 export const MAX_LISTED_PROBLEMS = 10
 
 /** Rows of one staged file: enough for the database to work in bulk, few enough to stay small in memory. */
-const CHUNK_ROWS = 16_384
+const CHUNK_ROWS = 8192
 /** Shapes of many positions fill a chunk before its rows do. */
 const CHUNK_GEOMETRY_BYTES = 1 << 24
 

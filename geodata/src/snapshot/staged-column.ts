@@ -2,7 +2,7 @@ import type { SourceColumn, Value } from '../feature.ts'
 import { ColumnBytes } from './column-bytes.ts'
 import { jsonText } from './json-text.ts'
 import type { PlainColumn, PlainType } from './plain-parquet.ts'
-import { KIND, kindOfText, kindOfValue } from './value-kinds.ts'
+import { areNumbers, KIND, kindOfText, kindOfValue } from './value-kinds.ts'
 
 /**
  * How a chunk's values of one column were staged: each way is a column of its own in the staged files, so that
@@ -88,8 +88,8 @@ export class StagedColumn {
     if (this.profile.declared === 'infer-text') return 'text'
     if ((kinds & ~(KIND.text | KIND.date | KIND.timestamp)) === 0) return 'text'
     if (kinds === KIND.boolean) return 'boolean'
-    if ((kinds & ~(KIND.integer | KIND.bigInteger)) === 0) return 'integer'
-    if ((kinds & ~(KIND.integer | KIND.number)) === 0) return 'number'
+    if ((kinds & ~(KIND.integer | KIND.bigInteger | KIND.inexact)) === 0) return 'integer'
+    if (areNumbers(kinds) && kinds & KIND.number) return 'number'
     return 'json'
   }
 

@@ -19,10 +19,21 @@ export const KIND = {
   wideInteger: 256,
   /** An integer of more than 38 digits, which no database column holds. */
   hugeInteger: 512,
+  /** Beside one of the large integers: a double would damage it. */
+  inexact: 1024,
 } as const
 
-export const ANY_INTEGER = KIND.integer | KIND.bigInteger | KIND.wideInteger
-const ANY_NUMBER = KIND.integer | KIND.number
+const INTEGER_COLUMN = KIND.integer | KIND.bigInteger | KIND.wideInteger | KIND.inexact
+const NUMBER_COLUMN = KIND.integer | KIND.bigInteger | KIND.wideInteger | KIND.hugeInteger | KIND.number
+
+export function areIntegers(kinds: number): boolean {
+  return (kinds & ~INTEGER_COLUMN) === 0
+}
+
+/** Numbers that a double holds exactly, large integers among them. */
+export function areNumbers(kinds: number): boolean {
+  return (kinds & ~NUMBER_COLUMN) === 0
+}
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const TIMESTAMP =
@@ -53,9 +64,11 @@ export function kindOfValue(value: Value | undefined): number {
 
 function kindOfBigint(value: bigint): number {
   if (value <= 9007199254740991n && value >= -9007199254740991n) return KIND.integer
-  if (BigInt.asIntN(64, value) === value) return KIND.bigInteger
+  const asDouble = Number(value)
+  const inexact = Number.isFinite(asDouble) && BigInt(asDouble) === value ? 0 : KIND.inexact
+  if (BigInt.asIntN(64, value) === value) return KIND.bigInteger | inexact
   const digits = value.toString().length - (value < 0n ? 1 : 0)
-  return digits > MAX_INTEGER_DIGITS ? KIND.hugeInteger : KIND.wideInteger
+  return (digits > MAX_INTEGER_DIGITS ? KIND.hugeInteger : KIND.wideInteger) | inexact
 }
 
 /** The kind of a string in a source whose values are all strings. An empty one says nothing. */
@@ -104,9 +117,9 @@ export function columnType(kinds: number, declared: SourceColumn['type']): Colum
   if (kinds & KIND.nested) return 'json'
   if (kinds === 0) return 'text'
   if (kinds === KIND.boolean) return 'boolean'
-  if ((kinds & ~ANY_INTEGER) === 0) return 'integer'
-  // A double would damage the integers beyond 2^53 that stand among the fractions.
-  if ((kinds & ~ANY_NUMBER) === 0) return 'number'
+  if (areIntegers(kinds)) return 'integer'
+  // Not where a double would damage an integer beyond 2^53 that stands among the fractions.
+  if (areNumbers(kinds) && kinds & KIND.number) return 'number'
   if (kinds === KIND.date) return 'date'
   if (kinds === KIND.timestamp) return 'timestamp'
   return 'text'
@@ -122,9 +135,9 @@ function admits(declared: ColumnType, kinds: number): boolean {
     case 'boolean':
       return (kinds & ~KIND.boolean) === 0
     case 'integer':
-      return (kinds & ~ANY_INTEGER) === 0
+      return areIntegers(kinds)
     case 'number':
-      return (kinds & ~ANY_NUMBER) === 0
+      return areNumbers(kinds)
     case 'date':
       return (kinds & ~KIND.date) === 0
     case 'timestamp':

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Bbox } from '../geometry/bbox.ts'
+import { buildTree, IndexTree, treeNodeNumbers } from './index-tree.ts'
+
+function treeOf(boxes: Bbox[], isPoints: boolean): IndexTree {
+  const leaves = Float64Array.from(boxes.flatMap((box) => (isPoints ? box.slice(0, 2) : box)))
+  const nodes = new Float64Array(treeNodeNumbers(boxes.length))
+  buildTree(leaves, isPoints, nodes)
+  return new IndexTree(leaves, isPoints, nodes)
+}
+
+/** Few distinct coordinates, so that many boxes are equal and many edges touch. */
+const longitude = fc.integer({ min: -18, max: 18 }).map((n) => n * 10)
+const latitude = fc.integer({ min: -9, max: 9 }).map((n) => n * 10)
+const pointBox = fc.tuple(longitude, latitude).map(([x, y]): Bbox => [x, y, x, y])
+const anyBox = fc.tuple(longitude, latitude, longitude, latitude).map(ordered)
+const query = fc
+  .tuple(longitude, latitude, longitude, latitude)
+  .map(([x1, y1, x2, y2]): Bbox => [x1, Math.min(y1, y2), x2, Math.max(y1, y2)])
+const leaves = fc.boolean().chain((isPoints) => {
+  return fc.record({
+    isPoints: fc.constant(isPoints),
+    boxes: fc.array(isPoints ? pointBox : anyBox, { maxLength: 700, size: 'max' }),
+  })
+})
+
+function ordered([x1, y1, x2, y2]: [number, number, number, number]): Bbox {
+  return [Math.min(x1, x2), Math.min(y1, y2), Math.max(x1, x2), Math.max(y1, y2)]
+}
+
+function parts([west, south, east, north]: Bbox): Bbox[] {
+  return west <= east
+    ? [[west, south, east, north]]
+    : [
+        [west, south, 180, north],
+        [-180, south, east, north],
+      ]
+}
+
+function meets(a: Bbox, b: Bbox): boolean {
+  return a[0] <= b[2] && a[2] >= b[0] && a[1] <= b[3] && a[3] >= b[1]
+}
+
+function within(a: Bbox, b: Bbox): boolean {
+  return a[0] >= b[0] && a[2] <= b[2] && a[1] >= b[1] && a[3] <= b[3]
+}
+
+test('a search gives what brute force gives, in order, after any cursor, up to any limit', () => {
+  fc.assert(
+    fc.property(
+      leaves,
+      query,
+      fc.integer({ min: -1, max: 700 }),
+      fc.integer({ min: 0, max: 50 }),
+      ({ boxes, isPoints }, box, after, limit) => {
+        const tree = treeOf(boxes, isPoints)
+        const expected = boxes
+          .map((leaf, position) => ({ leaf, position }))
+          .filter(({ leaf, position }) => position > after && parts(box).some((part) => meets(leaf, part)))
+          .slice(0, limit)
+        const positions = new Uint32Array(limit)
+        const certain = new Uint8Array(limit)
+        const found = tree.search(box, after, positions, certain)
+        assert.deepEqual(
+          [...positions.subarray(0, found)],
+          expected.map(({ position }) => position),
+        )
+        for (const [i, { leaf }] of expected.entries())
+          assert.equal(certain[i], parts(box).some((part) => within(leaf, part)) ? 1 : 0)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+test('paging with any page size visits every hit once', () => {
+  fc.assert(
+    fc.property(leaves, query, fc.integer({ min: 1, max: 40 }), ({ boxes, isPoints }, box, pageSize) => {
+      const tree = treeOf(boxes, isPoints)
+      const whole = new Uint32Array(boxes.length + 1)
+      const all = [...whole.subarray(0, tree.search(box, -1, whole))]
+      const paged: number[] = []
+      const page = new Uint32Array(pageSize)
+      for (let after = -1; ; after = paged.at(-1)!) {
+        const found = tree.search(box, after, page)
+        paged.push(...page.subarray(0, found))
+        if (found < pageSize) break
+      }
+      assert.deepEqual(paged, all)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('counting agrees with searching, and gives up beyond its budget', () => {
+  fc.assert(
+    fc.property(leaves, query, ({ boxes, isPoints }, box) => {
+      const tree = treeOf(boxes, isPoints)
+      const hits = boxes.filter((leaf) => parts(box).some((part) => meets(leaf, part)))
+      const certain = boxes.filter((leaf) => parts(box).some((part) => within(leaf, part)))
+      const counted = tree.countWithin(box, Infinity)!
+      assert.equal(counted.certain, certain.length)
+      assert.equal(counted.certain + counted.uncertain.length, hits.length)
+      assert.ok(counted.uncertain.every((position) => hits.includes(boxes[position]!)))
+      if (boxes.length > 0) assert.equal(tree.countWithin(box, 0), null)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('a world box is counted at the root', () => {
+  const tree = treeOf(
+    Array.from({ length: 5000 }, (_, i): Bbox => [i % 180, i % 90, i % 180, i % 90]),
+    true,
+  )
+  assert.deepEqual(tree.countWithin([-180, -90, 180, 90], 1), { certain: 5000, uncertain: [] })
+})
