@@ -1,6 +1,8 @@
 import { Command, CommanderError } from 'commander'
+import { datasetsCommand, unpublishCommand } from './command/datasets.ts'
 import { keyCommand } from './command/key.ts'
 import { orgCommand } from './command/org.ts'
+import { publishCommand } from './command/publish.ts'
 import { serveCommand } from './command/serve.ts'
 import { userCommand } from './command/user.ts'
 import { SettingError } from './config.ts'
@@ -15,7 +17,17 @@ const program = new Command('wayleave')
   .exitOverride()
   .configureHelp({ sortSubcommands: false })
 
-for (const command of [serveCommand(), orgCommand(), keyCommand(), userCommand()]) program.addCommand(command)
+for (const command of [
+  serveCommand(),
+  publishCommand(),
+  datasetsCommand(),
+  unpublishCommand(),
+  orgCommand(),
+  keyCommand(),
+  userCommand(),
+]) {
+  program.addCommand(command)
+}
 inheritSettings(program)
 
 try {

@@ -34,6 +34,8 @@ export async function startService(
     unlock()
     throw error
   })
+  await parts.publishing.sweep()
+  await parts.jobs.sweep()
   const { app, routes } = await buildApp(parts)
   await app.listen({ port: config.port, host: config.host })
   const { address, port } = app.server.address() as AddressInfo

@@ -3,6 +3,7 @@ import { catalogRoutes } from '../catalog/routes.ts'
 import { creditRoutes } from '../credits/routes.ts'
 import { signInRoutes } from '../identity/routes.ts'
 import { keyRoutes } from '../keys/routes.ts'
+import { publishingRoutes } from '../publishing/routes.ts'
 import { usageRoutes } from '../usage/routes.ts'
 import type { Parts } from '../wiring.ts'
 import { type App, makeFrame } from './frame.ts'
@@ -20,6 +21,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   })
 
   catalogRoutes(app, parts)
+  publishingRoutes(app, parts)
   keyRoutes(app, parts)
   usageRoutes(app, parts)
   creditRoutes(app, parts)

@@ -1,0 +1,38 @@
+import type { Command } from 'commander'
+import { datasetMetadata } from '../catalog/metadata.ts'
+import { operator } from '../events/events.ts'
+import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
+import { withParts } from './with-parts.ts'
+
+export function datasetsCommand(): Command {
+  return operatorCommand('datasets', 'List all datasets.', ['datasets', 'datasets --json']).action(list)
+}
+
+export function unpublishCommand(): Command {
+  return operatorCommand('unpublish <table>', 'Remove a dataset with all its versions.', [
+    'unpublish parcels',
+  ]).action(unpublish)
+}
+
+async function list(flags: OperatorFlags): Promise<void> {
+  const data = await withParts(flags, async ({ catalog, config }) => {
+    const base = config.baseUrl ?? `http://${config.host}:${config.port}`
+    return (await catalog.all()).map((dataset) => datasetMetadata(dataset, base))
+  })
+  const rows = data.map((dataset) => [
+    dataset.table,
+    dataset.title,
+    String(dataset.rows),
+    dataset.geometryType ?? '-',
+    String(dataset.version),
+    String(dataset.credits),
+    dataset.updatedAt.slice(0, 16).replace('T', ' '),
+  ])
+  const head = ['TABLE', 'TITLE', 'ROWS', 'GEOMETRY', 'VERSION', 'CREDITS', 'UPDATED']
+  print(flags, { data }, tableText(head, rows, 'There are no datasets yet.'))
+}
+
+async function unpublish(table: string, flags: OperatorFlags): Promise<void> {
+  await withParts(flags, ({ publishing }) => publishing.unpublish(table, operator))
+  print(flags, { table }, `Removed ${table} with all its versions.`)
+}

@@ -1,0 +1,34 @@
+import type { Db } from '../database/open.ts'
+import type { Tables } from '../database/schema.ts'
+
+export type JobRow = Tables['jobs']
+
+export async function insertJob(db: Db, row: JobRow): Promise<void> {
+  await db.insertInto('jobs').values(row).execute()
+}
+
+export async function updateJob(db: Db, id: string, change: Partial<JobRow>): Promise<void> {
+  await db.updateTable('jobs').set(change).where('id', '=', id).execute()
+}
+
+export async function readJob(db: Db, id: string): Promise<JobRow | undefined> {
+  return db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Jobs of nodes that are gone will not go on. */
+export async function failJobsOfOthers(db: Db, living: string[], problem: string, at: string): Promise<void> {
+  await db
+    .updateTable('jobs')
+    .set({ state: 'failed', problem, updated_at: at })
+    .where('state', 'in', ['waiting', 'running'])
+    .where('node_id', 'not in', living.length > 0 ? living : [''])
+    .execute()
+}
+
+export async function livingNodes(db: Db): Promise<string[]> {
+  return (await db.selectFrom('nodes').select('id').execute()).map((row) => row.id)
+}
+
+export async function deleteJobsBefore(db: Db, at: string): Promise<void> {
+  await db.deleteFrom('jobs').where('created_at', '<', at).execute()
+}

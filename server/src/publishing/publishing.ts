@@ -1,0 +1,188 @@
+import { rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { CompileProgress, CompileReport } from '@wayleave/geodata/snapshot/compile.ts'
+import { compileInProcess } from '@wayleave/geodata/snapshot/compile-in-process.ts'
+import { type Manifest, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { Blobs } from '../blobs/blobs.ts'
+import type { DatasetDescription } from '../catalog/dataset.ts'
+import {
+  deleteDataset,
+  deleteOldVersions,
+  insertVersion,
+  readSnapshotNames,
+  takeVersionNumber,
+  updateDescription,
+} from '../catalog/store.ts'
+import type { Clock } from '../clock.ts'
+import type { Changes } from '../database/changes.ts'
+import type { ControlDatabase } from '../database/open.ts'
+import { type Origin, recordEvent } from '../events/events.ts'
+import { notFound } from '../problem.ts'
+import type { Staging } from './staging.ts'
+
+export interface PublishRequest {
+  table: string
+  path: string
+  /** The file's name where `path` is a temporary one. */
+  file?: string
+  description: DatasetDescription
+  format?: string
+  layer?: string
+  crs?: string
+  idColumn?: string
+  timeColumn?: string
+  skipInvalid?: boolean
+  /** False publishes no sample. */
+  sample?: boolean
+}
+
+/** What the publisher is told: what was found, and what it became. */
+export interface PublishReport extends CompileReport {
+  table: string
+  version: number
+  file: string
+  format: string
+  geometryType: Manifest['geometryType']
+  seconds: number
+}
+
+export interface PublishingParts {
+  database: ControlDatabase
+  changes: Changes
+  clock: Clock
+  blobs: Blobs
+  staging: Staging
+  limits: { rows: number; columns: number; nesting: number; expansion: number; bytes: number }
+  keepVersions: number | null
+}
+
+/** From a file to a version that is served: compiled aside, then made visible by one transaction. */
+export class Publishing {
+  readonly #parts: PublishingParts
+
+  constructor(parts: PublishingParts) {
+    this.#parts = parts
+  }
+
+  async publish(
+    request: PublishRequest,
+    origin: Origin,
+    onProgress?: (progress: CompileProgress) => void,
+    signal?: AbortSignal,
+  ): Promise<PublishReport> {
+    const { blobs, staging, limits } = this.#parts
+    const { table, path, description, sample = true, file = basename(path), ...options } = request
+    const began = performance.now()
+    const stage = staging.begin(table)
+    try {
+      const folder = join(stage.folder, 'snapshot')
+      const { manifest, report } = await compileInProcess(
+        { ...options, path, file, folder, limits },
+        onProgress,
+        signal,
+      )
+      if (!sample) await rm(join(folder, SNAPSHOT_FILES.sample), { force: true })
+      await blobs.writeWhole(stage.name, folder)
+      const version = await this.#makeVisible(request, stage.name, manifest, origin).catch(
+        async (error: unknown) => {
+          await blobs.delete(stage.name)
+          throw error
+        },
+      )
+      return {
+        table,
+        version,
+        file,
+        format: manifest.source.format,
+        geometryType: manifest.geometryType,
+        seconds: Math.round(performance.now() - began) / 1000,
+        ...report,
+      }
+    } finally {
+      stage.end()
+    }
+  }
+
+  async describe(table: string, description: DatasetDescription, origin: Origin): Promise<void> {
+    const { changes, clock } = this.#parts
+    await changes.commit(async (tx, changed) => {
+      if (!(await updateDescription(tx, table, description, clock().toISOString())))
+        throw notFound(`dataset named "${table}"`)
+      await recordEvent(tx, clock(), origin, {
+        action: 'dataset.described',
+        organizationId: null,
+        subject: `dataset:${table}`,
+        detail: { ...description },
+      })
+      changed('dataset', table)
+    })
+  }
+
+  /** Removes the dataset and all its versions. Downloads that are under way finish: their files are open. */
+  async unpublish(table: string, origin: Origin): Promise<void> {
+    const { database, changes, clock, blobs } = this.#parts
+    const snapshots = await changes.commit(async (tx, changed) => {
+      const removed = await deleteDataset(database, tx, table)
+      if (!removed) throw notFound(`dataset named "${table.slice(0, 80)}"`)
+      await recordEvent(tx, clock(), origin, {
+        action: 'dataset.unpublished',
+        organizationId: null,
+        subject: `dataset:${table}`,
+      })
+      changed('dataset', table)
+      return removed
+    })
+    for (const snapshot of snapshots) await blobs.delete(snapshot)
+  }
+
+  /** Removes what processes that died left behind: half-made snapshots, and made ones that no version names. */
+  async sweep(): Promise<void> {
+    const { database, blobs, staging } = this.#parts
+    // The snapshots first: one that is made visible meanwhile was not yet listed, or is named by its version.
+    const present = await blobs.list()
+    const making = staging.sweep()
+    const named = new Set(await readSnapshotNames(database.db))
+    for (const name of present) if (!named.has(name) && !making.has(name)) await blobs.delete(name)
+  }
+
+  async #makeVisible(
+    request: PublishRequest,
+    snapshot: string,
+    manifest: Manifest,
+    origin: Origin,
+  ): Promise<number> {
+    const { database, changes, clock, blobs, keepVersions } = this.#parts
+    const { table } = request
+    const { version, old } = await changes.commit(async (tx, changed) => {
+      const at = clock()
+      const number = await takeVersionNumber(tx, table)
+      await insertVersion(database, tx, {
+        table,
+        version: number,
+        snapshot,
+        manifest,
+        hasSample: request.sample !== false,
+        at: at.toISOString(),
+        description: request.description,
+        standardTitle: titleOf(table),
+      })
+      const removed = keepVersions === null ? [] : await deleteOldVersions(tx, table, keepVersions)
+      await recordEvent(tx, at, origin, {
+        action: 'dataset.published',
+        organizationId: null,
+        subject: `dataset:${table}`,
+        detail: { version: number, rows: manifest.rows, file: manifest.source.file },
+      })
+      changed('dataset', table)
+      return { version: number, old: removed }
+    })
+    for (const name of old) await blobs.delete(name)
+    return version
+  }
+}
+
+/** `land_use_2024` reads "Land use 2024". */
+function titleOf(table: string): string {
+  const words = table.replaceAll('_', ' ').trim()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -1,0 +1,38 @@
+import { createWriteStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { Problem } from '../problem.ts'
+
+/** Streams an upload to disk; past the bound it stops reading, and nothing is left of it. */
+export async function receiveUpload(
+  source: NodeJS.ReadableStream,
+  path: string,
+  mostBytes: number,
+): Promise<number> {
+  let bytes = 0
+  const bounded = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length
+      if (bytes > mostBytes)
+        done(new Problem('body-too-large', `The file is larger than ${mostBytes} bytes.`))
+      else done(null, chunk)
+    },
+  })
+  try {
+    await pipeline(source, bounded, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+  } catch (error) {
+    await rm(path, { force: true })
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC')
+      throw new Problem('disk-full', 'There is no room for the file.')
+    throw error
+  }
+  if (bytes === 0) {
+    await rm(path, { force: true })
+    throw new Problem(
+      'invalid-input',
+      'The body is empty: send the file as the body, or as the part "file" of a form.',
+    )
+  }
+  return bytes
+}

@@ -1,0 +1,266 @@
+import { basename } from 'node:path'
+import multipart from '@fastify/multipart'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { isTable } from '../catalog/dataset.ts'
+import type { Config } from '../config.ts'
+import type { Origin } from '../events/events.ts'
+import type { Authenticate } from '../http/authenticate.ts'
+import type { BaseUrl } from '../http/base-url.ts'
+import type { App } from '../http/frame.ts'
+import { nullable } from '../http/nullable.ts'
+import { security, tags } from '../http/openapi.ts'
+import { requirePublisher } from '../keys/grant.ts'
+import { invalidInput, notFound, Problem } from '../problem.ts'
+import type { Job, Jobs } from './jobs.ts'
+import type { Publishing, PublishRequest } from './publishing.ts'
+import { receiveUpload } from './receive-upload.ts'
+
+interface PublishingRouteParts {
+  authenticate: Authenticate
+  publishing: Publishing
+  jobs: Jobs
+  baseUrl: BaseUrl
+  config: Config
+}
+
+const text = (most: number, description: string) =>
+  Type.Optional(Type.String({ maxLength: most, description }))
+
+const description = {
+  title: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  description: text(10_000, 'What the dataset holds.'),
+  license: text(500, 'The license, by name or address.'),
+  attribution: text(1000, 'Whom users must name.'),
+  credits: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      description: 'What one download costs; 1 for a new dataset.',
+    }),
+  ),
+}
+
+const uploadOptions = Type.Object(
+  {
+    ...description,
+    keywords: text(2000, 'Separated by commas.'),
+    filename: text(255, 'The name of the file where the body is the file itself.'),
+    format: text(40, 'The format’s name where the file does not show it.'),
+    layer: text(200, 'The layer of a file that has several.'),
+    crs: text(5000, 'The CRS where the file does not state it, such as EPSG:25832.'),
+    idColumn: text(200, 'The column that holds the features’ ids.'),
+    timeColumn: text(200, 'The column that `datetime` filters.'),
+    skipInvalid: Type.Optional(
+      Type.Boolean({ description: 'Publish the valid rows and report the others.' }),
+    ),
+    sample: Type.Optional(Type.Boolean({ description: 'False publishes no sample.' })),
+  },
+  { additionalProperties: false },
+)
+type UploadOptions = Static<typeof uploadOptions>
+
+const job = Type.Object({
+  id: Type.String(),
+  table: Type.String(),
+  state: Type.String({ description: 'waiting, running, done or failed' }),
+  progress: nullable(Type.Object({}, { additionalProperties: true })),
+  report: nullable(Type.Object({}, { additionalProperties: true })),
+  problem: nullable(Type.Object({}, { additionalProperties: true })),
+  createdAt: Type.String(),
+  updatedAt: Type.String(),
+})
+
+const params = Type.Object({ table: Type.String() })
+
+export function publishingRoutes(
+  app: App,
+  { authenticate, publishing, jobs, baseUrl, config }: PublishingRouteParts,
+): void {
+  /** A platform key with `write`, or a platform administrator. */
+  async function publisher(request: FastifyRequest, reply: FastifyReply, table: string): Promise<Origin> {
+    if (/^bearer /i.test(request.headers.authorization ?? '')) {
+      await authenticate.administrator(request, reply)
+      return authenticate.userOf(request).origin
+    }
+    const grant = await authenticate.key(request, reply)
+    requirePublisher(grant, table)
+    return { actor: `key:${grant.keyId}`, address: request.ip, requestId: request.id }
+  }
+  const tableOf = (request: { params: { table: string } }) => {
+    if (!isTable(request.params.table))
+      throw notFound('such dataset: a table name has lower-case letters, digits and _')
+    return request.params.table
+  }
+  const origins = new WeakMap<FastifyRequest, Origin>()
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
+    const table = tableOf(request as FastifyRequest<{ Params: { table: string } }>)
+    origins.set(request, await publisher(request, reply, table))
+  }
+
+  // In a scope of its own: here alone a body of any type is a file, and is not read into memory.
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers()
+    await scope.register(multipart, {
+      limits: { files: 1, fields: 30, fieldSize: 20_000, fileSize: config.maxUploadBytes },
+    })
+    scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+
+    scope.put('/v1/dataset/:table', {
+      bodyLimit: config.maxUploadBytes,
+      schema: {
+        tags: [tags.publishing],
+        summary: 'Publish a file as a dataset’s new version',
+        description:
+          'The file is the body, or the part `file` of a multipart form whose other parts (before it) are the options. Needs a platform key with `write`, or a platform administrator’s token. Answers 202 with a job to follow.',
+        security: [...security.key, ...security.token],
+        params,
+        querystring: uploadOptions,
+        response: { 202: job },
+      },
+      onRequest,
+      handler: async (request, reply) => {
+        const table = tableOf(request as FastifyRequest<{ Params: { table: string } }>)
+        const id = jobs.newId()
+        const path = await jobs.uploadPath(id)
+        const query = request.query as UploadOptions
+        const form = request.isMultipart()
+        const { options, filename } = form
+          ? await receiveForm(request, path, query, config.maxUploadBytes)
+          : { options: query, filename: query.filename }
+        if (!form) {
+          if (!request.body)
+            throw new Problem('invalid-input', 'There is no body: send the file as the body.')
+          await receiveUpload(request.body as NodeJS.ReadableStream, path, config.maxUploadBytes)
+        }
+        const started = await jobs.start(id, requestOf(table, path, filename, options), origins.get(request)!)
+        return reply
+          .code(202)
+          .header('location', `${baseUrl.of(request)}/v1/jobs/${id}`)
+          .send(started as Job)
+      },
+    })
+  })
+
+  app.patch('/v1/dataset/:table', {
+    schema: {
+      tags: [tags.publishing],
+      summary: 'Change what is said of a dataset, or its price',
+      security: [...security.key, ...security.token],
+      params,
+      body: Type.Object(
+        {
+          ...description,
+          keywords: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 50 })),
+        },
+        { additionalProperties: false, minProperties: 1 },
+      ),
+      response: { 204: Type.Unsafe<undefined>({ description: 'Changed.' }) },
+    },
+    onRequest,
+    handler: async (request, reply) => {
+      await publishing.describe(tableOf(request), request.body, origins.get(request)!)
+      return reply.code(204).send(undefined)
+    },
+  })
+
+  app.delete('/v1/dataset/:table', {
+    schema: {
+      tags: [tags.publishing],
+      summary: 'Remove a dataset with all its versions',
+      security: [...security.key, ...security.token],
+      params,
+      response: { 204: Type.Unsafe<undefined>({ description: 'Removed.' }) },
+    },
+    onRequest,
+    handler: async (request, reply) => {
+      await publishing.unpublish(tableOf(request), origins.get(request)!)
+      return reply.code(204).send(undefined)
+    },
+  })
+
+  app.get('/v1/jobs/:id', {
+    schema: {
+      tags: [tags.publishing],
+      summary: 'How far a publishing has come, and its report',
+      security: [...security.key, ...security.token],
+      params: Type.Object({ id: Type.String() }),
+      response: { 200: job },
+    },
+    handler: async (request, reply) => {
+      if (/^bearer /i.test(request.headers.authorization ?? ''))
+        await authenticate.administrator(request, reply)
+      else {
+        const grant = await authenticate.key(request, reply)
+        if (grant.scope !== 'platform') throw notFound('such job')
+      }
+      return (await jobs.find(request.params.id)) as Job
+    },
+  })
+}
+
+async function receiveForm(request: FastifyRequest, path: string, query: UploadOptions, mostBytes: number) {
+  const fields: Record<string, string> = {}
+  for await (const part of request.parts()) {
+    if (part.type === 'file') {
+      await receiveUpload(part.file, path, mostBytes)
+      if (part.file.truncated) throw new Problem('body-too-large')
+      const options = checkOptions({ ...query, ...fields })
+      return { options, filename: options.filename ?? basename(part.filename || '') }
+    }
+    fields[part.fieldname] = String(part.value)
+  }
+  throw invalidInput('file', 'the form has no part "file"')
+}
+
+/** Form fields are text, as a query's parameters are, and are held to the same schema. */
+function checkOptions(given: Record<string, unknown>): UploadOptions {
+  const converted = Value.Convert(uploadOptions, given)
+  const first = Value.Errors(uploadOptions, converted)[0]
+  if (first) throw invalidInput(first.instancePath.slice(1) || 'form', first.message)
+  return converted as UploadOptions
+}
+
+function requestOf(
+  table: string,
+  path: string,
+  filename: string | undefined,
+  options: UploadOptions,
+): PublishRequest {
+  const {
+    title,
+    description: about,
+    license,
+    attribution,
+    keywords,
+    credits,
+    filename: _,
+    ...compile
+  } = options
+  return {
+    table,
+    path,
+    file: filename ? basename(filename) : `${table} (upload)`,
+    description: {
+      title,
+      description: about,
+      license,
+      attribution,
+      credits,
+      keywords: keywords === undefined ? undefined : splitKeywords(keywords),
+    },
+    ...compile,
+  }
+}
+
+export function splitKeywords(text: string): string[] {
+  return [
+    ...new Set(
+      text
+        .split(',')
+        .map((word) => word.trim())
+        .filter((word) => word !== ''),
+    ),
+  ]
+}
