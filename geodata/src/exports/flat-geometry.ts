@@ -3,7 +3,9 @@ import {
   DEPTH,
   geometryBody,
   geometryCode,
+  MULTI_POINT,
   MULTI_POLYGON,
+  POINT,
   POLYGON,
   parseNumber,
 } from './geometry-bytes.ts'
@@ -48,6 +50,11 @@ export class FlatGeometry {
     if (this.code === COLLECTION) this.#readMembers(bytes, start)
     else this.#readCoordinates(bytes, geometryBody(start, this.code))
     return this.west <= this.east
+  }
+
+  /** Makes a single shape a multi-shape of one. */
+  promote(): void {
+    if (this.code >= POINT && this.code <= POLYGON) this.code += MULTI_POINT - POINT
   }
 
   /** Answers the members of members too: no collection is among them. */

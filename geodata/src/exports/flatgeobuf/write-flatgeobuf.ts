@@ -5,6 +5,7 @@ import type { ExportOptions } from '../export-options.ts'
 import { FlatGeometry } from '../flat-geometry.ts'
 import { GEOMETRY_TYPES } from '../geometry-bytes.ts'
 import { integerSizes } from '../integer-ranges.ts'
+import { layerType } from '../layer-type.ts'
 import { FeatureSlices, readPack } from '../pack-reader.ts'
 import { PropertySlices } from '../property-slices.ts'
 import { featureBound, putFeature } from './feature-encoder.ts'
@@ -37,6 +38,7 @@ export async function writeFlatgeobuf(
     const slices = new FeatureSlices()
     const values = new PropertySlices(manifest.columns)
     const geometry = new FlatGeometry()
+    const { multi } = layerType(manifest)
     for await (const { bytes, count, starts, ends } of readPack(
       join(folder, SNAPSHOT_FILES.pack),
       options.signal,
@@ -45,6 +47,7 @@ export async function writeFlatgeobuf(
         slices.locate(bytes, starts[i]!, ends[i]!)
         values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)
         const located = geometry.read(bytes, slices.geometryStart)
+        if (multi) geometry.promote()
         // A value grows most where it is one digit that becomes eight bytes, with six before it.
         const room = (slices.propertiesEnd - slices.propertiesStart) * 2 + codes.length * 16
         sink.reserve(room + (located ? featureBound(geometry) : 0) + 256)
@@ -63,9 +66,9 @@ export async function writeFlatgeobuf(
 
 function header(manifest: Manifest, codes: number[], indexed: boolean, options: ExportOptions): Buffer {
   const { geometryType, bbox, hasZ, columns, rows } = manifest
+  const layer = layerType(manifest).type
   const about = [options.description, options.attribution, options.license].filter(Boolean).join('\n\n')
-  const type =
-    geometryType === null || geometryType === 'Geometry' ? 0 : GEOMETRY_TYPES.indexOf(geometryType) + 1
+  const type = layer === null || layer === 'Geometry' ? 0 : GEOMETRY_TYPES.indexOf(layer) + 1
   const column = (name: string, code: number): TableField[] => [{ text: name }, { u8: code }]
   return sizePrefixed([
     { text: options.table },

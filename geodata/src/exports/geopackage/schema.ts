@@ -3,6 +3,7 @@ import type { Column } from '../../feature.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
 import type { ExportOptions } from '../export-options.ts'
 import type { IntegerSize } from '../integer-ranges.ts'
+import { layerType } from '../layer-type.ts'
 
 export const GEOMETRY_COLUMN = 'geom'
 
@@ -76,7 +77,7 @@ export function createTables(
   { table, title, description, attribution, license, updatedAt }: ExportOptions,
 ): void {
   database.exec(BASE)
-  const type = manifest.geometryType === 'Geometry' ? 'GEOMETRY' : manifest.geometryType?.toUpperCase()
+  const type = layerType(manifest).type?.toUpperCase()
   const definitions = [
     `${identifier(names.id)} INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL`,
     ...(names.geometry ? [`${identifier(names.geometry)} ${type}`] : []),
@@ -102,7 +103,7 @@ export function createTables(
   if (!names.geometry || !type) return
   database
     .prepare('INSERT INTO gpkg_geometry_columns VALUES (?, ?, ?, 4326, ?, 0)')
-    .run(table, names.geometry, type, manifest.hasZ ? 1 : 0)
+    .run(table, names.geometry, type, manifest.hasZ ? 2 : 0)
   database
     .prepare('INSERT INTO gpkg_extensions VALUES (?, ?, ?, ?, ?)')
     .run(

@@ -6,6 +6,7 @@ import type { ExportOptions } from '../export-options.ts'
 import { FlatGeometry } from '../flat-geometry.ts'
 import { parseNumber } from '../geometry-bytes.ts'
 import { type IntegerSize, integerSizes } from '../integer-ranges.ts'
+import { layerType } from '../layer-type.ts'
 import { FeatureSlices, readPack } from '../pack-reader.ts'
 import { PropertySlices, stringValue } from '../property-slices.ts'
 import { GeometryBlobs } from './geometry-blob.ts'
@@ -18,7 +19,10 @@ const TRUE = 0x74
 /** A half-written file is thrown away, so that neither a journal nor the disk's word is needed in between. */
 const PRAGMAS = 'PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;'
 
-/** OGC GeoPackage 1.3 with its R-tree extension; a table without geometry becomes an attributes table. */
+/**
+ * OGC GeoPackage 1.3 with its R-tree extension; a table without geometry becomes an attributes table. Rows are
+ * numbered in the snapshot's order, which is the order that readers get them in.
+ */
 export async function writeGeopackage(
   folder: string,
   manifest: Manifest,
@@ -27,7 +31,6 @@ export async function writeGeopackage(
 ): Promise<undefined> {
   const pack = join(folder, SNAPSHOT_FILES.pack)
   const sizes = await integerSizes(folder, manifest, options)
-  const idsAsKeys = await idsCanBeKeys(pack, manifest, options.signal)
   const names = tableNames(manifest)
   const database = new DatabaseSync(partial)
   try {
@@ -43,6 +46,7 @@ export async function writeGeopackage(
       `INSERT INTO ${identifier(options.table)} VALUES (${placeholders.join(', ')})`,
     )
 
+    const types = layerType(manifest)
     const slices = new FeatureSlices()
     const values = new PropertySlices(manifest.columns)
     const geometry = new FlatGeometry()
@@ -54,14 +58,14 @@ export async function writeGeopackage(
       for (let i = 0; i < count; i++) {
         slices.locate(bytes, starts[i]!, ends[i]!)
         values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)
-        const id = idsAsKeys ? parseNumber(bytes, slices.idStart, slices.idEnd) : position + 1
         position++
         let at = 0
-        row[at++] = id
+        row[at++] = position
         if (rtree) {
           const located = geometry.read(bytes, slices.geometryStart)
+          if (types.multi) geometry.promote()
           row[at++] = geometry.code === 0 ? null : blobs.blob(geometry, !located)
-          if (located) rtree.add(id, geometry.west, geometry.east, geometry.south, geometry.north)
+          if (located) rtree.add(position, geometry.west, geometry.east, geometry.south, geometry.north)
         }
         for (let c = 0; c < readers.length; c++) {
           row[at++] = values.isNull(bytes, c)
@@ -77,20 +81,6 @@ export async function writeGeopackage(
   } finally {
     database.close()
   }
-}
-
-/** A row's key is the feature's id where all of them can be one. */
-async function idsCanBeKeys(pack: string, manifest: Manifest, signal?: AbortSignal): Promise<boolean> {
-  if (manifest.id.type !== 'integer') return false
-  const slices = new FeatureSlices()
-  for await (const { bytes, count, starts, ends } of readPack(pack, signal)) {
-    for (let i = 0; i < count; i++) {
-      slices.locate(bytes, starts[i]!, ends[i]!)
-      const id = parseNumber(bytes, slices.idStart, slices.idEnd)
-      if (!Number.isSafeInteger(id) || id < 1) return false
-    }
-  }
-  return true
 }
 
 type ValueReader = (bytes: Buffer, start: number, end: number, escaped: boolean) => SQLInputValue

@@ -10,6 +10,7 @@ export function notes(
   fields: readonly Field[],
   survey: Survey,
   layers: readonly Layer[],
+  ringsLeftOut: number,
 ): string | null {
   const renamed = columns.flatMap(({ name }, i) =>
     name === fields[i]!.name ? [] : [`${fields[i]!.name.padEnd(12)}${name}`],
@@ -35,6 +36,9 @@ export function notes(
           'A shapefile holds one kind of shape, so there is a layer for each:',
           layerLines(layers, survey),
         )
+      : '',
+    ringsLeftOut > 0
+      ? `Rings without any area, which a shapefile cannot hold, were left out: ${ringsLeftOut}.\n`
       : '',
   ].filter(Boolean)
   return sections.length > 0 ? `${table}\n\n${sections.join('\n')}` : null

@@ -1,5 +1,6 @@
 import { ByteSink } from '../byte-sink.ts'
 import type { FlatGeometry } from '../flat-geometry.ts'
+import { orientRings } from './orient-rings.ts'
 
 export type Family = 'point' | 'line' | 'polygon'
 
@@ -19,6 +20,7 @@ export class ShpWriter {
   readonly #shx: ByteSink
   readonly #type: number
   readonly #hasZ: boolean
+  ringsLeftOut = 0
   #records = 0
   #bounds = [Infinity, Infinity, -Infinity, -Infinity]
   #zBounds: [number, number] = [Infinity, -Infinity]
@@ -43,6 +45,7 @@ export class ShpWriter {
   }
 
   add(geometry: FlatGeometry): void {
+    if (this.#type === POLYGON) this.ringsLeftOut += orientRings(geometry)
     this.#extend(geometry)
     if (this.#type === POINT) this.#addPoint(geometry)
     else if (this.#type === MULTI_POINT) this.#addList(geometry, 0)
@@ -116,43 +119,13 @@ export class ShpWriter {
       view.setInt32(p, ringStart(geometry, r), true)
       p += 4
     }
-    const zAt = p + points * 16 + 16
-    if (this.#type === POLYGON) this.#putRings(geometry, p, zAt)
-    else this.#putPositions(geometry, 0, points, false, p, zAt)
-    if (this.#hasZ) {
-      view.setFloat64(zAt - 16, least(geometry), true)
-      view.setFloat64(zAt - 8, greatest(geometry), true)
-    }
-  }
-
-  /** In a shapefile outer rings run clockwise and holes counter-clockwise, the reverse of GeoJSON. */
-  #putRings(geometry: FlatGeometry, xyAt: number, zAt: number): void {
-    for (let part = 0, ring = 0; part < geometry.partCount; part++) {
-      for (let outer = true; ring < geometry.parts[part]!; ring++, outer = false) {
-        const start = ringStart(geometry, ring)
-        const end = geometry.rings[ring]!
-        const area = doubleArea(geometry.xy, start, end)
-        this.#putPositions(geometry, start, end, outer ? area > 0 : area < 0, xyAt, zAt)
-      }
-    }
-  }
-
-  #putPositions(
-    geometry: FlatGeometry,
-    start: number,
-    end: number,
-    reversed: boolean,
-    xyAt: number,
-    zAt: number,
-  ): void {
-    const { view } = this.#shp
     const { xy, z } = geometry
-    for (let i = start; i < end; i++) {
-      const from = reversed ? end - 1 - (i - start) : i
-      view.setFloat64(xyAt + i * 16, xy[from * 2]!, true)
-      view.setFloat64(xyAt + i * 16 + 8, xy[from * 2 + 1]!, true)
-      if (this.#hasZ) view.setFloat64(zAt + i * 8, z[from]!, true)
-    }
+    for (let i = 0; i < points * 2; i++, p += 8) view.setFloat64(p, xy[i]!, true)
+    if (!this.#hasZ) return
+    view.setFloat64(p, least(geometry), true)
+    view.setFloat64(p + 8, greatest(geometry), true)
+    p += 16
+    for (let i = 0; i < points; i++, p += 8) view.setFloat64(p, z[i]!, true)
   }
 
   #extend(geometry: FlatGeometry): void {
@@ -184,21 +157,6 @@ function putDoubles(bytes: Buffer, at: number, values: readonly number[]): void 
 
 function ringStart(geometry: FlatGeometry, ring: number): number {
   return ring === 0 ? 0 : geometry.rings[ring - 1]!
-}
-
-/** Positive where the ring runs counter-clockwise. Relative to its first point, to keep the digits. */
-function doubleArea(xy: Float64Array, start: number, end: number): number {
-  const x0 = xy[start * 2]!
-  const y0 = xy[start * 2 + 1]!
-  let area = 0
-  for (let i = start + 1; i < end - 1; i++) {
-    const ax = xy[i * 2]! - x0
-    const ay = xy[i * 2 + 1]! - y0
-    const bx = xy[i * 2 + 2]! - x0
-    const by = xy[i * 2 + 3]! - y0
-    area += ax * by - ay * bx
-  }
-  return area
 }
 
 function least({ z, points }: FlatGeometry): number {

@@ -121,7 +121,8 @@ async function writeParts(
     await writeFile(join(parts, `${name}.cpg`), 'UTF-8')
     files.push(`${name}.cpg`)
   }
-  const text = notes(table, manifest.columns, fields, found, layers)
+  const ringsLeftOut = writers.reduce((sum, { shp }) => sum + (shp?.ringsLeftOut ?? 0), 0)
+  const text = notes(table, manifest.columns, fields, found, layers, ringsLeftOut)
   if (text) {
     await writeFile(join(parts, `${table}_fields.txt`), text)
     files.push(`${table}_fields.txt`)

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import type { Geometry } from '../feature.ts'
+import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import { compileFeatures, type Fixture, temporaryFolder } from './compiled-fixture.ts'
+import { assertSameFeatures, parseExactly, type Reader, type ReadFeature } from './feature-comparison.ts'
+import { buildExport, EXPORT_FORMATS, type ExportFormat } from './index.ts'
+import { nameColumn } from './name-column.ts'
+import { HIGH_FEATURES, NASTY_FEATURES, ROOF_FEATURES } from './nasty-features.ts'
+import { REAL_FEATURES } from './real-features.ts'
+
+const run = promisify(execFile)
+const DATASETS = {
+  ...REAL_FEATURES,
+  nasty: () => NASTY_FEATURES,
+  high: () => HIGH_FEATURES,
+  roofs: () => ROOF_FEATURES,
+}
+
+interface Built extends Fixture {
+  name: string
+  expected: ReadFeature[]
+  paths: { [format in ExportFormat]?: string }
+}
+
+/** Compiles a dataset and builds all its exports; the pack, which has tests of its own, is what they must equal. */
+async function build(name: keyof typeof DATASETS, root: string): Promise<Built> {
+  const fixture = await compileFeatures(join(root, name), DATASETS[name]())
+  const pack = await readFile(join(fixture.folder, SNAPSHOT_FILES.pack), 'utf8')
+  const paths: Built['paths'] = {}
+  for (const { format, extension } of EXPORT_FORMATS) {
+    paths[format] = join(root, `${name}.${extension}`)
+    await buildExport(fixture.folder, format, paths[format], {
+      table: name,
+      title: `The ${name}`,
+      license: 'a & b',
+    })
+  }
+  return { ...fixture, name, paths, expected: parseExactly(`[${pack}]`) as ReadFeature[] }
+}
+
+test('GDAL and geopandas read the same features from every format', async (t) => {
+  const python = process.env['WAYLEAVE_TEST_PYTHON']
+  assert.ok(
+    python,
+    'WAYLEAVE_TEST_PYTHON must name a Python with geopandas, lxml and fastkml; npm test sets it.',
+  )
+  const root = await temporaryFolder((remove) => t.after(remove))
+  const datasets: Built[] = []
+  for (const name of Object.keys(DATASETS) as (keyof typeof DATASETS)[])
+    datasets.push(await build(name, root))
+
+  for (const dataset of datasets) {
+    for (const format of ['csv', 'geojson', 'kml', 'shp', 'gpkg', 'fgb'] as const) {
+      await t.test(`GDAL: ${dataset.name} as ${format}`, async () => {
+        const name = `GDAL, ${dataset.name}, ${format}`
+        assertSame({ name, format, isGdal: true }, dataset, await readWithGdal(dataset, format))
+      })
+    }
+    await t.test(`JSON: ${dataset.name}`, async () => {
+      const rows = parseExactly(await readFile(dataset.paths.json!, 'utf8')) as ReadFeature['properties'][]
+      const found = rows.map((row) => fromRow(row, dataset))
+      assertSame({ name: dataset.name, format: 'json', isGdal: false }, dataset, found)
+    })
+  }
+
+  const formats = ['csv', 'geojson', 'kml', 'shp', 'geoparquet', 'gpkg', 'fgb'] as const
+  const requests = datasets
+    .flatMap((dataset) => formats.map((format) => ({ dataset, format })))
+    // pyogrio refuses every FlatGeobuf layer of mixed types with heights, GDAL's own too.
+    .filter(({ dataset, format }) => !(dataset.name === 'high' && format === 'fgb'))
+  const answers = await readWithPython(python, requests)
+  for (const [i, { dataset, format }] of requests.entries()) {
+    await t.test(`geopandas: ${dataset.name} as ${format}`, () => {
+      const name = `geopandas, ${dataset.name}, ${format}`
+      assertSame({ name, format, isGdal: false }, dataset, answers[i]!)
+    })
+  }
+})
+
+function assertSame(reader: Reader, { manifest, expected }: Built, actual: ReadFeature[]): void {
+  const layered = reader.format === 'shp' && manifest.geometryType === 'Geometry'
+  assertSameFeatures(reader, manifest, layered ? byFamily(expected) : expected, actual)
+}
+
+/** A shapefile's layers one after the other: points with what has no place, lines, polygons. */
+function byFamily(features: ReadFeature[]): ReadFeature[] {
+  const of = (kind: RegExp, part: (geometry: Geometry | null) => Geometry[]) =>
+    features.flatMap(({ properties, geometry }) => {
+      const parts = part(geometry)
+      const wanted = parts.filter(({ type }) => kind.test(type))
+      const none = parts.length === 0 && kind.test('Point')
+      if (wanted.length === 0 && !none) return []
+      const collection: Geometry = { type: 'GeometryCollection', geometries: wanted }
+      return [{ properties, geometry: none ? null : collection }]
+    })
+  const parts = (geometry: Geometry | null): Geometry[] => {
+    if (!geometry) return []
+    if (geometry.type === 'GeometryCollection') return geometry.geometries.flatMap(parts)
+    return geometry.coordinates.length > 0 ? [geometry] : []
+  }
+  return [...of(/Point/, parts), ...of(/Line/, parts), ...of(/Polygon/, parts)]
+}
+
+function fromRow(row: ReadFeature['properties'], { manifest }: Built): ReadFeature {
+  const { longitude, latitude, geometry, ...properties } = row
+  if (manifest.geometryType === null) return { properties, geometry: null }
+  if (manifest.geometryType !== 'Point') {
+    assert.equal(typeof longitude, geometry === null || isEmpty(geometry as Geometry) ? 'object' : 'number')
+    return { properties, geometry: geometry as Geometry | null }
+  }
+  const point: Geometry = { type: 'Point', coordinates: [longitude as number, latitude as number] }
+  return { properties, geometry: longitude === null ? null : point }
+}
+
+function isEmpty(geometry: Geometry): boolean {
+  return geometry.type !== 'GeometryCollection' && geometry.coordinates.length === 0
+}
+
+async function readWithGdal({ paths, manifest }: Built, format: ExportFormat): Promise<ReadFeature[]> {
+  const path = paths[format]!
+  const source = format === 'shp' ? `/vsizip/${path}` : path
+  const { stdout: listing } = await run('ogrinfo', ['-q', ...openOptions(format, manifest), source])
+  const layers = [...listing.matchAll(/^\d+: (.+?)(?: \(.*\))?$/gm)].map((match) => match[1]!)
+  const found: ReadFeature[] = []
+  for (const layer of layers) {
+    const { stdout } = await run(
+      'ogr2ogr',
+      [
+        ...[
+          '-f',
+          'GeoJSON',
+          '/vsistdout/',
+          '-lco',
+          'COORDINATE_PRECISION=17',
+          '-lco',
+          'SIGNIFICANT_FIGURES=17',
+        ],
+        ...[
+          '-lco',
+          'WRITE_NAME=NO',
+          '-lco',
+          'RFC7946=NO',
+          '-lco',
+          'ID_GENERATE=NO',
+          ...openOptions(format, manifest),
+        ],
+        ...[source, layer],
+      ],
+      { maxBuffer: 1 << 28 },
+    )
+    found.push(...(parseExactly(stdout) as { features: ReadFeature[] }).features)
+  }
+  // GDAL has the placemark's name in place of the value of that name.
+  const name = manifest.columns[nameColumn(manifest.columns)]?.name
+  if (format === 'kml' && name) for (const { properties } of found) properties[name] ??= properties['Name']
+  return found
+}
+
+function openOptions(format: ExportFormat, { geometryType }: Manifest): string[] {
+  if (format !== 'csv' || geometryType === null) return []
+  const point = ['-oo', 'X_POSSIBLE_NAMES=longitude', '-oo', 'Y_POSSIBLE_NAMES=latitude']
+  return geometryType === 'Point' ? point : ['-oo', 'GEOM_POSSIBLE_NAMES=geometry']
+}
+
+async function readWithPython(
+  python: string,
+  requests: { dataset: Built; format: ExportFormat }[],
+): Promise<ReadFeature[][]> {
+  const child = spawn(python, [join(import.meta.dirname, 'test-data', 'read_exports.py')])
+  child.stdin.end(
+    JSON.stringify(
+      requests.map(({ dataset, format }) => ({
+        format,
+        path: dataset.paths[format],
+        spatial: dataset.manifest.geometryType !== null,
+      })),
+    ),
+  )
+  const [output, problems] = await Promise.all([text(child.stdout), text(child.stderr)])
+  assert.notEqual(output, '', problems)
+  return parseExactly(output) as ReadFeature[][]
+}
