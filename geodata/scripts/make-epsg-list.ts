@@ -86,8 +86,12 @@ interface Shift {
 const shifts = new Map<string, Shift[]>()
 const helmerts = database.prepare(`
   SELECT h.source_crs_code AS source, h.method_name AS method, h.tx, h.ty, h.tz, h.rx, h.ry, h.rz,
-         h.scale_difference AS scale, h.scale_difference_uom_code AS scaleUnit,
-         h.rotation_uom_code AS rotationUnit, coalesce(h.accuracy, 999) + (h.target_crs_code <> 4326) + 10 * (h.auth_name <> 'EPSG') AS accuracy,
+         h.scale_difference AS scale, 
+         (SELECT conv_factor FROM unit_of_measure u
+          WHERE u.auth_name = 'EPSG' AND u.code = h.scale_difference_uom_code) AS scaleUnit,
+         (SELECT conv_factor FROM unit_of_measure u
+          WHERE u.auth_name = 'EPSG' AND u.code = h.rotation_uom_code) AS rotationUnit,
+          coalesce(h.accuracy, 999) + (h.target_crs_code <> 4326) + 10 * (h.auth_name <> 'EPSG') AS accuracy,
          extent.south_lat AS south, extent.north_lat AS north, extent.west_lon AS west, extent.east_lon AS east
   FROM helmert_transformation h
   JOIN usage ON usage.object_table_name = 'helmert_transformation'
@@ -97,19 +101,33 @@ const helmerts = database.prepare(`
     AND (h.target_crs_code = 4326 OR h.target_crs_code IN (
       SELECT source_crs_code FROM helmert_transformation WHERE target_crs_code = 4326 AND auth_name = 'EPSG'
       AND deprecated = 0 AND tx = 0 AND ty = 0 AND tz = 0 AND coalesce(rx, 0) = 0 AND coalesce(rz, 0) = 0))
-    AND h.px IS NULL AND h.rate_tx IS NULL`)
+    AND h.px IS NULL AND h.rate_tx IS NULL AND NOT EXISTS (
+      SELECT 1 FROM supersession s WHERE s.superseded_table_name = 'helmert_transformation'
+      AND s.superseded_auth_name = h.auth_name AND s.superseded_code = h.code)
+  ORDER BY h.code DESC`)
 for (const row of helmerts.all()) {
   const n = (name: string) => Number(row[name] ?? 0)
   let parameters = [n('tx'), n('ty'), n('tz')]
   if (row.rx !== null) {
-    // 9104 is the arc-second, 9202 parts per million: the units that a PROJ string expects.
-    if (n('rotationUnit') !== 9104 || n('scaleUnit') !== 9202) continue
+    // A PROJ string has arc-seconds and parts per million.
+    const arcSecond = Math.PI / 648000
+    const turn = n('rotationUnit') / arcSecond
+    const million = n('scaleUnit') * 1e6
     const sign = String(row.method).startsWith('Coordinate Frame') ? -1 : 1
-    parameters = [...parameters, sign * n('rx'), sign * n('ry'), sign * n('rz'), n('scale')]
+    parameters = [
+      ...parameters,
+      sign * turn * n('rx'),
+      sign * turn * n('ry'),
+      sign * turn * n('rz'),
+      million * n('scale'),
+    ]
   }
   const west = n('west')
   const east = n('east') < west ? n('east') + 360 : n('east')
-  const shift = { parameters: parameters.map((value) => value || 0).join(','), accuracy: n('accuracy') }
+  const shift = {
+    parameters: parameters.map((value) => Number(value.toFixed(9)) || 0).join(','),
+    accuracy: n('accuracy'),
+  }
   const source = String(row.source)
   shifts.set(source, [
     ...(shifts.get(source) ?? []),
