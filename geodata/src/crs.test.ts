@@ -114,7 +114,7 @@ test('the same CRS is found by code, URN, URI, ESRI WKT, WKT1, WKT2, PROJ string
     compound,
     wkt('wkt2'),
     execFileSync('gdalsrsinfo', ['-o', 'projjson', 'EPSG:28992'], { encoding: 'utf8' }),
-    '+proj=sterea +lat_0=52.1561605555556 +lon_0=5.38763888888889 +k=0.9999079 +x_0=155000 +y_0=463000 +ellps=bessel +towgs84=565.4171,50.3319,465.5524,1.9342,-1.6677,9.1019,4.0725 +units=m',
+    '+proj=sterea +lat_0=52.1561605555556 +lon_0=5.38763888888889 +k=0.9999079 +x_0=155000 +y_0=463000 +ellps=bessel +towgs84=565.2369,50.0087,465.658,-0.40685733,0.350732677,-1.870347384,4.0812 +units=m',
   ]
   for (const name of names) {
     const found = transformerToWgs84(name)!(point)
