@@ -43,7 +43,9 @@ export class Authenticate {
     if (!token) throw await this.#refuse(request, reply, 'token-missing', 'Bearer')
     const user = await this.#options.verifyToken(token)
     if (!user) throw await this.#refuse(request, reply, 'token-invalid', 'Bearer error="invalid_token"')
-    await this.#limit(reply, 'user', `user:${user.userId}`, this.#options.rates.user)
+    await this.limit(reply, 'user', `user:${user.userId}`, this.#options.rates.user)
+    // What a person sees when signed in is theirs alone, and a new secret is not to be kept anywhere.
+    reply.header('cache-control', 'no-store')
     this.#users.set(request, {
       ...user,
       administrator: this.#options.administrators.has(user.email),
@@ -70,7 +72,7 @@ export class Authenticate {
     const found = this.#options.verifier.verify(secret)
     const grant = found instanceof Promise ? await found : found
     if (!grant) throw await this.#refuse(request, reply, 'key-invalid', keyChallenge(request))
-    await this.#limit(reply, 'key', `key:${grant.keyId}`, grant.rate)
+    await this.limit(reply, 'key', `key:${grant.keyId}`, grant.rate)
     return grant
   }
 
@@ -83,7 +85,7 @@ export class Authenticate {
 
   /** Counts a request without credentials against its network address. */
   async anonymous(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    await this.#limit(reply, 'address', addressBucket(request.ip), this.#options.rates.address)
+    await this.limit(reply, 'address', addressBucket(request.ip), this.#options.rates.address)
   }
 
   #secretOf(request: FastifyRequest): string | undefined {
@@ -114,7 +116,8 @@ export class Authenticate {
     return new Problem(code, undefined, { headers: { 'www-authenticate': challenge } })
   }
 
-  async #limit(reply: FastifyReply, name: string, bucket: string, rate: Rate): Promise<void> {
+  /** Counts a request against a bucket; 429 where it is empty. */
+  async limit(reply: FastifyReply, name: string, bucket: string, rate: Rate): Promise<void> {
     const taken = this.#options.limiter.take(bucket, rate)
     const decision = taken instanceof Promise ? await taken : taken
     const [policy, state] = rateLimitHeaders(name, rate, decision)

@@ -1,0 +1,66 @@
+import { errors, jwtVerify, SignJWT } from 'jose'
+import { type Clock, MINUTE, SECOND } from '../clock.ts'
+import type { SigningKeys } from './signing-keys.ts'
+
+const LIFETIME = 15 * MINUTE
+const AUDIENCE = 'wayleave'
+const ALGORITHM = 'EdDSA'
+
+export interface TokenUser {
+  userId: string
+  email: string
+}
+
+/** Access tokens: signed by one of our keys, for us, by one algorithm. Nothing about them is negotiable. */
+export class AccessTokens {
+  readonly #keys: SigningKeys
+  readonly #issuer: string
+  readonly #clock: Clock
+
+  constructor(keys: SigningKeys, issuer: string, clock: Clock) {
+    this.#keys = keys
+    this.#issuer = issuer
+    this.#clock = clock
+  }
+
+  async issue({ userId, email }: TokenUser): Promise<{ accessToken: string; expiresIn: number }> {
+    const { kid, privateKey } = await this.#keys.current()
+    const now = Math.floor(this.#clock().getTime() / SECOND)
+    const expiresIn = LIFETIME / SECOND
+    const accessToken = await new SignJWT({ email })
+      .setProtectedHeader({ alg: ALGORITHM, kid, typ: 'at+jwt' })
+      .setSubject(userId)
+      .setIssuer(this.#issuer)
+      .setAudience(AUDIENCE)
+      .setIssuedAt(now)
+      .setExpirationTime(now + expiresIn)
+      .sign(privateKey)
+    return { accessToken, expiresIn }
+  }
+
+  /** Null for whatever is not a valid token of ours. */
+  async verify(token: string): Promise<TokenUser | null> {
+    try {
+      const { payload } = await jwtVerify<{ email: string }>(
+        token,
+        async ({ kid }) => {
+          const key = kid === undefined ? undefined : await this.#keys.find(kid)
+          if (!key) throw new errors.JWKSNoMatchingKey()
+          return key
+        },
+        {
+          algorithms: [ALGORITHM],
+          issuer: this.#issuer,
+          audience: AUDIENCE,
+          typ: 'at+jwt',
+          requiredClaims: ['sub', 'exp', 'email'],
+          currentDate: this.#clock(),
+        },
+      )
+      return { userId: payload.sub!, email: payload.email }
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return null
+      throw error
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import type { Logger } from 'pino'
+
+/** Work that goes on after its request was answered. Bounded, and waited for at the end. */
+export class Background {
+  readonly #running = new Set<Promise<void>>()
+  readonly #most: number
+  readonly #log: Logger
+
+  constructor(most: number, log: Logger) {
+    this.#most = most
+    this.#log = log
+  }
+
+  get full(): boolean {
+    return this.#running.size >= this.#most
+  }
+
+  /** `failure` is the sentence for the log where the work throws. */
+  run(failure: string, work: () => Promise<void>): void {
+    const running = Promise.resolve()
+      .then(work)
+      .catch((error: unknown) => this.#log.error({ err: error }, failure))
+      .finally(() => this.#running.delete(running))
+    this.#running.add(running)
+  }
+
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running)
+  }
+}

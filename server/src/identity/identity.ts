@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto'
+import type { Logger } from 'pino'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import type { Changes } from '../database/changes.ts'
+import type { ControlDatabase } from '../database/open.ts'
+import { newId } from '../id.ts'
+import type { Limiter, Rate } from '../limits/limiter.ts'
+import type { StartingGrant } from '../organizations/organizations.ts'
+import { AccessTokens } from './access-tokens.ts'
+import { installationSecret } from './installation-store.ts'
+import type { Mailer } from './mail.ts'
+import { DemoMailer, isLoopback, openMailer } from './mailer.ts'
+import { Sessions } from './sessions.ts'
+import { SignIn } from './sign-in.ts'
+import { SigningKeys } from './signing-keys.ts'
+
+export interface Identity {
+  signIn: SignIn
+  sessions: Sessions
+  accessTokens: AccessTokens
+  signingKeys: SigningKeys
+  mailer: Mailer
+  /** Only in a demo on loopback. */
+  demoMailer: DemoMailer | null
+  close(): Promise<void>
+}
+
+export interface IdentityParts {
+  config: Config
+  database: ControlDatabase
+  changes: Changes
+  clock: Clock
+  log: Logger
+  limiter: Limiter
+  baseUrl: () => string
+  starting: StartingGrant
+  serving: boolean
+}
+
+/** Mails in a quarter of an hour, to or from one address. */
+export function mailRate(count: number): Rate {
+  return { perMinute: count, burst: count, windowSeconds: 15 * 60 }
+}
+
+export async function openIdentity(parts: IdentityParts): Promise<Identity> {
+  const { config, database, changes, clock, log, limiter, baseUrl, starting } = parts
+  const inner = openMailer(parts)
+  const demoMailer = config.demo && isLoopback(config.host) ? new DemoMailer(inner) : null
+  const mailer = demoMailer ?? inner
+  const signingKeys = new SigningKeys(database, changes, clock)
+  // Without a public address, nodes that listen on different ones are still one issuer.
+  const installation = await installationSecret(database.db, 'installation-id', () => newId('node'))
+  const issuer = config.baseUrl ?? `urn:wayleave:${installation}`
+  const secret = await installationSecret(database.db, 'refresh-successor', () =>
+    randomBytes(32).toString('base64url'),
+  )
+  const sessions = new Sessions({ database, clock, secret })
+  const signIn = new SignIn({
+    database,
+    clock,
+    log,
+    limiter,
+    sessions,
+    mailer,
+    baseUrl,
+    mailRate: mailRate(config.signInRate),
+    signUp: config.signUp,
+    administrators: new Set(config.admins),
+    starting,
+  })
+  return {
+    signIn,
+    sessions,
+    accessTokens: new AccessTokens(signingKeys, issuer, clock),
+    signingKeys,
+    mailer,
+    demoMailer,
+    close: async () => {
+      await signIn.close()
+      await mailer.close()
+    },
+  }
+}

@@ -1,0 +1,15 @@
+import type { Db } from '../database/open.ts'
+
+/** A random value of the installation: made by whoever asks first, the same for all nodes from then on. */
+export async function installationSecret(db: Db, name: string, make: () => string): Promise<string> {
+  const find = () =>
+    db.selectFrom('installation_secrets').select('value').where('name', '=', name).executeTakeFirst()
+  const present = await find()
+  if (present) return present.value
+  await db
+    .insertInto('installation_secrets')
+    .values({ name, value: make() })
+    .onConflict((row) => row.column('name').doNothing())
+    .execute()
+  return (await find())!.value
+}

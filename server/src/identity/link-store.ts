@@ -1,0 +1,110 @@
+import type { ControlDatabase, Db, Tx } from '../database/open.ts'
+
+export interface LinkRow {
+  id: string
+  email: string
+  token_hash: string
+  code_hash: string
+  wrong_codes: number
+  created_at: string
+  expires_at: string
+  used_at: string | null
+}
+
+/** Of more links than these for one address, the oldest are void. */
+const MOST_OUTSTANDING = 3
+
+/** Adds a link and voids the oldest of those that are then too many. */
+export async function insertLink(tx: Tx, row: LinkRow): Promise<void> {
+  await tx.insertInto('sign_in_links').values(row).execute()
+  await tx
+    .deleteFrom('sign_in_links')
+    .where('email', '=', row.email)
+    .where('used_at', 'is', null)
+    .where('id', 'not in', outstandingIds(tx, row.email, row.created_at))
+    .execute()
+}
+
+/** Marks a link used and answers its address: one statement, so that of two at the same instant one wins. */
+export async function useLink(
+  tx: Tx,
+  by: { tokenHash: string } | { id: string },
+  now: Date,
+): Promise<string | undefined> {
+  const row = await tx
+    .updateTable('sign_in_links')
+    .set({ used_at: now.toISOString() })
+    .where((column) => ('id' in by ? column('id', '=', by.id) : column('token_hash', '=', by.tokenHash)))
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', now.toISOString())
+    .returning('email')
+    .executeTakeFirst()
+  return row?.email
+}
+
+/** The links of an address that still work, the newest first, held until the transaction ends. */
+export async function lockOutstandingLinks(
+  database: ControlDatabase,
+  tx: Tx,
+  email: string,
+  now: Date,
+): Promise<LinkRow[]> {
+  const query = tx
+    .selectFrom('sign_in_links')
+    .selectAll()
+    .where('email', '=', email)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', now.toISOString())
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(MOST_OUTSTANDING)
+  return database.forUpdate(query).execute()
+}
+
+export async function hadLinkSince(tx: Tx, email: string, since: Date): Promise<boolean> {
+  const row = await tx
+    .selectFrom('sign_in_links')
+    .select('id')
+    .where('email', '=', email)
+    .where('created_at', '>', since.toISOString())
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function countWrongCodes(tx: Tx, email: string, since: Date): Promise<number> {
+  const { count } = await tx
+    .selectFrom('wrong_codes')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('email', '=', email)
+    .where('at', '>', since.toISOString())
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** A wrong code was a guess at every outstanding one. */
+export async function addWrongCode(tx: Tx, email: string, linkIds: string[], now: Date): Promise<void> {
+  await tx.insertInto('wrong_codes').values({ email, at: now.toISOString() }).execute()
+  if (linkIds.length === 0) return
+  await tx
+    .updateTable('sign_in_links')
+    .set((column) => ({ wrong_codes: column('wrong_codes', '+', 1) }))
+    .where('id', 'in', linkIds)
+    .execute()
+}
+
+export async function deleteOldLinks(db: Db, before: Date): Promise<void> {
+  await db.deleteFrom('sign_in_links').where('expires_at', '<', before.toISOString()).execute()
+  await db.deleteFrom('wrong_codes').where('at', '<', before.toISOString()).execute()
+}
+
+function outstandingIds(tx: Tx, email: string, now: string) {
+  return tx
+    .selectFrom('sign_in_links')
+    .select('id')
+    .where('email', '=', email)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', now)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(MOST_OUTSTANDING)
+}

@@ -1,0 +1,242 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { SECOND } from '../clock.ts'
+import type { ControlDatabase } from '../database/open.ts'
+import type { Origin } from '../events/events.ts'
+import { addressBucket } from '../http/address.ts'
+import type { Authenticate } from '../http/authenticate.ts'
+import type { BaseUrl } from '../http/base-url.ts'
+import { readCookie, strictCookie } from '../http/cookies.ts'
+import type { App } from '../http/frame.ts'
+import { security, tags } from '../http/openapi.ts'
+import { sameOrigin } from '../http/same-origin.ts'
+import type { Organizations } from '../organizations/organizations.ts'
+import { OrganizationSchema } from '../organizations/schemas.ts'
+import { invalidInput, notFound, Problem } from '../problem.ts'
+import { normalEmail } from './email.ts'
+import { type Identity, mailRate } from './identity.ts'
+import { isLoopback } from './mailer.ts'
+import { SESSION_LIFETIME } from './sessions.ts'
+import type { Entry } from './sign-in.ts'
+import { findUser } from './user-store.ts'
+
+export interface SignInRoutesParts {
+  identity: Identity
+  organizations: Organizations
+  database: ControlDatabase
+  authenticate: Authenticate
+  baseUrl: BaseUrl
+  /** Requests for a mail from one network address in 15 minutes. */
+  addressRate: number
+}
+
+const COOKIE = 'wayleave_refresh'
+const Email = Type.String({ maxLength: 320, description: 'A mail address.' })
+const OpaqueToken = Type.String({ minLength: 1, maxLength: 200 })
+const UseCookie = Type.Boolean({
+  description: 'Keep the refresh token in an HttpOnly cookie instead of answering it.',
+})
+const Tokens = Type.Object({
+  accessToken: Type.String(),
+  tokenType: Type.Literal('Bearer'),
+  expiresIn: Type.Integer({ description: 'Seconds.' }),
+  refreshToken: Type.Optional(Type.String()),
+})
+const TokenBody = Type.Object(
+  {
+    token: Type.Optional(OpaqueToken),
+    email: Type.Optional(Email),
+    code: Type.Optional(Type.String({ pattern: '^[0-9]{6}$' })),
+    cookie: Type.Optional(UseCookie),
+  },
+  { additionalProperties: false },
+)
+const RefreshBody = Type.Object(
+  { refreshToken: Type.Optional(OpaqueToken), cookie: Type.Optional(UseCookie) },
+  { additionalProperties: false },
+)
+
+/** Sign-in, its tokens, and who the caller is. */
+export function signInRoutes(app: App, parts: SignInRoutesParts): void {
+  const { identity, organizations, database, authenticate, baseUrl } = parts
+  const { signIn, sessions, accessTokens } = identity
+  const ownOrigin = sameOrigin(baseUrl)
+  const byAddress = (request: FastifyRequest, reply: FastifyReply) => authenticate.anonymous(request, reply)
+  const mailsByAddress = (request: FastifyRequest, reply: FastifyReply) =>
+    authenticate.limit(reply, 'sign-in', `sign-in:${addressBucket(request.ip)}`, mailRate(parts.addressRate))
+
+  const cookie = (value: string, maxAge: number) =>
+    strictCookie(COOKIE, value, {
+      path: '/v1/auth',
+      maxAge,
+      secure: baseUrl.settled().startsWith('https:'),
+    })
+  const answer = async (reply: FastifyReply, { user, refreshToken }: Entry, useCookie: boolean) => {
+    const issued = await accessTokens.issue({ userId: user.id, email: user.email })
+    reply.header('cache-control', 'no-store')
+    if (useCookie) reply.header('set-cookie', cookie(refreshToken, SESSION_LIFETIME / SECOND))
+    const tokens = { ...issued, tokenType: 'Bearer' as const }
+    return useCookie ? tokens : { ...tokens, refreshToken }
+  }
+
+  app.post('/v1/auth/magic-link', {
+    onRequest: [ownOrigin, mailsByAddress],
+    schema: {
+      tags: [tags.signIn],
+      summary: 'Ask for a mail with a sign-in link and a code',
+      description:
+        'Always answers the same, whether or not the address is known and whether or not a mail is sent: at most 5 go to one address in 15 minutes. The link and the code work once, for 15 minutes.',
+      body: Type.Object({ email: Email }, { additionalProperties: false }),
+      response: { 202: Type.Object({ message: Type.String() }) },
+    },
+    handler: async (request, reply) => {
+      signIn.request(checkEmail(request.body.email))
+      return reply.code(202).send({ message: 'If this address may sign in, a mail is on its way to it.' })
+    },
+  })
+
+  app.post('/v1/auth/token', {
+    onRequest: [ownOrigin, byAddress],
+    schema: {
+      tags: [tags.signIn],
+      summary: 'Sign in with the token of a link, or with an address and its code',
+      description: 'The body has either `token`, or `email` and `code`.',
+      body: TokenBody,
+      response: { 200: Tokens },
+    },
+    handler: async (request, reply) => {
+      const given = credentialsOf(request.body)
+      const entry =
+        'token' in given
+          ? await signIn.redeemLink(given.token, originOf(request))
+          : await signIn.redeemCode(given.email, given.code, originOf(request))
+      return answer(reply, entry, request.body.cookie === true)
+    },
+  })
+
+  app.post('/v1/auth/refresh', {
+    onRequest: [ownOrigin, byAddress],
+    preValidation: absentBodyIsEmpty,
+    schema: {
+      tags: [tags.signIn],
+      summary: 'Exchange a refresh token for new tokens',
+      description:
+        'Each refresh token works once; for 10 seconds more it is answered with the same successor. Later, its reuse ends the session. A session ends after 30 days without a refresh. Without `refreshToken` in the body, the cookie counts, and the answer sets it anew.',
+      body: RefreshBody,
+      response: { 200: Tokens },
+    },
+    handler: async (request, reply) => {
+      const { refreshToken } = request.body
+      const token = refreshToken ?? readCookie(request, COOKIE)
+      if (!token) throw new Problem('session-ended', 'The request carries no refresh token.')
+      // What came by a cookie that no script may read does not go into a body that scripts read.
+      const useCookie = refreshToken === undefined || request.body.cookie === true
+      try {
+        return await answer(reply, await sessions.refresh(token, originOf(request)), useCookie)
+      } catch (error) {
+        if (refreshToken === undefined && error instanceof Problem) reply.header('set-cookie', cookie('', 0))
+        throw error
+      }
+    },
+  })
+
+  app.post('/v1/auth/sign-out', {
+    onRequest: [ownOrigin, byAddress],
+    preValidation: absentBodyIsEmpty,
+    schema: {
+      tags: [tags.signIn],
+      summary: 'End the session of a refresh token',
+      description:
+        'Ends the session of `refreshToken`, or of the cookie, and clears the cookie. Access tokens of the session expire by themselves within 15 minutes.',
+      body: Type.Object({ refreshToken: Type.Optional(OpaqueToken) }, { additionalProperties: false }),
+      response: { 204: Type.Null() },
+    },
+    handler: async (request, reply) => {
+      for (const token of [request.body.refreshToken, readCookie(request, COOKIE)]) {
+        if (token) await sessions.end(token, originOf(request))
+      }
+      return reply.code(204).header('set-cookie', cookie('', 0)).send(null)
+    },
+  })
+
+  app.get('/v1/auth/me', {
+    onRequest: [ownOrigin, authenticate.user],
+    schema: {
+      tags: [tags.signIn],
+      summary: 'Who the caller is',
+      security: security.token,
+      response: {
+        200: Type.Object({
+          user: Type.Object({ id: Type.String(), email: Type.String(), createdAt: Type.String() }),
+          administrator: Type.Boolean(),
+          organization: Type.Union([OrganizationSchema, Type.Null()]),
+        }),
+      },
+    },
+    handler: async (request) => {
+      const { userId, administrator } = authenticate.userOf(request)
+      const user = await findUser(database.db, userId)
+      if (!user) throw new Problem('token-invalid')
+      return { user, administrator, organization: await organizations.recordOf(userId) }
+    },
+  })
+
+  app.get('/.well-known/jwks.json', {
+    onRequest: byAddress,
+    schema: { tags: [tags.signIn], summary: 'The public keys that verify access tokens' },
+    handler: async (_request, reply) => {
+      reply.header('cache-control', 'public, max-age=60')
+      return identity.signingKeys.jwks()
+    },
+  })
+
+  const { demoMailer } = identity
+  if (!demoMailer) return
+  app.get('/v1/auth/demo-mail', {
+    onRequest: [ownOrigin, byAddress],
+    schema: {
+      tags: [tags.signIn],
+      summary: 'In a demo on loopback: the path of the newest link mailed to an address',
+      querystring: Type.Object({ email: Email }, { additionalProperties: false }),
+      response: { 200: Type.Object({ path: Type.String() }) },
+    },
+    handler: async (request, reply) => {
+      // A name that an attacker made point to this machine is not one of this machine's own.
+      if (!isLoopback(request.hostname)) throw notFound('such page')
+      const link = demoMailer.newestLink(checkEmail(request.query.email, 'email'))
+      if (!link) throw notFound('mail to this address')
+      const { pathname, hash } = new URL(link)
+      reply.header('cache-control', 'no-store')
+      return { path: pathname + hash }
+    },
+  })
+}
+
+function checkEmail(text: string, path = '/email'): string {
+  const email = normalEmail(text)
+  if (!email) throw invalidInput(path, 'must be a mail address')
+  return email
+}
+
+type Credentials = { token: string } | { email: string; code: string }
+
+function credentialsOf({ token, email, code }: Static<typeof TokenBody>): Credentials {
+  if (token !== undefined) {
+    if (email !== undefined) throw invalidInput('/email', 'must be left out where a token is given')
+    if (code !== undefined) throw invalidInput('/code', 'must be left out where a token is given')
+    return { token }
+  }
+  if (email === undefined && code === undefined) throw invalidInput('/token', 'is required')
+  if (email === undefined) throw invalidInput('/email', 'is required beside a code')
+  if (code === undefined) throw invalidInput('/code', 'is required beside an address')
+  return { email: checkEmail(email), code }
+}
+
+async function absentBodyIsEmpty(request: FastifyRequest): Promise<void> {
+  request.body ??= {}
+}
+
+/** The actor is known only once the credentials are: whoever records the event fills it in. */
+function originOf(request: FastifyRequest): Origin {
+  return { actor: 'system', address: request.ip, requestId: request.id }
+}

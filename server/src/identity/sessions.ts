@@ -1,0 +1,120 @@
+import { createHmac, hash, randomBytes } from 'node:crypto'
+import { type Clock, DAY, plus, SECOND } from '../clock.ts'
+import type { ControlDatabase, Tx } from '../database/open.ts'
+import { type Origin, recordEvent } from '../events/events.ts'
+import { newId } from '../id.ts'
+import { Problem } from '../problem.ts'
+import {
+  deleteFamily,
+  insertRefreshToken,
+  lockRefreshToken,
+  type RefreshTokenRow,
+  setReplaced,
+} from './session-store.ts'
+import { findUser, type User } from './user-store.ts'
+
+/** A session ends when it was not refreshed for so long. */
+export const SESSION_LIFETIME = 30 * DAY
+/** Two tabs refresh at once, or an answer gets lost: for so long, an old token is still answered. */
+const GRACE = 10 * SECOND
+
+export interface SessionsOptions {
+  database: ControlDatabase
+  clock: Clock
+  /** Derives a token's successor. Shared by all nodes. */
+  secret: string
+}
+
+/**
+ * Sessions live by refresh tokens: each is used once and answered with its successor, and all that descend
+ * from one sign-in are a family. A token that comes back later was copied; then the whole family ends.
+ * Only hashes are stored. A successor is derived from its predecessor, so that it can be given again.
+ */
+export class Sessions {
+  readonly #options: SessionsOptions
+
+  constructor(options: SessionsOptions) {
+    this.#options = options
+  }
+
+  async start(tx: Tx, userId: string): Promise<string> {
+    const token = newToken()
+    await this.#insert(tx, token, newId('fam'), userId)
+    return token
+  }
+
+  async refresh(token: string, origin: Origin): Promise<{ user: User; refreshToken: string }> {
+    const { database, clock } = this.#options
+    const outcome = await database.db.transaction().execute(async (tx) => {
+      const row = await lockRefreshToken(database, tx, hashToken(token))
+      if (!row || Date.parse(row.expires_at) <= clock().getTime()) return null
+      const refreshToken = await this.#successor(tx, token, row)
+      if (refreshToken === null) {
+        await this.#end(tx, row, origin, 'reuse')
+        return null
+      }
+      return { user: (await findUser(tx, row.user_id))!, refreshToken }
+    })
+    if (!outcome) throw new Problem('session-ended')
+    return outcome
+  }
+
+  /** Signing out ends the family. An unknown token has nothing left to end. */
+  async end(token: string, origin: Origin): Promise<void> {
+    const { database } = this.#options
+    await database.db.transaction().execute(async (tx) => {
+      const row = await lockRefreshToken(database, tx, hashToken(token))
+      if (row) await this.#end(tx, row, origin, 'sign-out')
+    })
+  }
+
+  /**
+   * The newest descendant where the token was replaced just now: a second tab must not put an already used
+   * token into the cookie that both share. Null where it was replaced longer ago.
+   */
+  async #successor(tx: Tx, token: string, row: RefreshTokenRow): Promise<string | null> {
+    const { database, clock, secret } = this.#options
+    const now = clock()
+    const successor = createHmac('sha256', secret).update(token).digest('base64url')
+    if (row.replaced_at === null) {
+      await setReplaced(tx, row.token_hash, now)
+      await this.#insert(tx, successor, row.family_id, row.user_id)
+      return successor
+    }
+    if (now.getTime() - Date.parse(row.replaced_at) > GRACE) return null
+    const next = await lockRefreshToken(database, tx, hashToken(successor))
+    if (!next) return null
+    return next.replaced_at === null ? successor : this.#successor(tx, successor, next)
+  }
+
+  async #insert(tx: Tx, token: string, familyId: string, userId: string): Promise<void> {
+    const now = this.#options.clock()
+    await insertRefreshToken(tx, {
+      token_hash: hashToken(token),
+      family_id: familyId,
+      user_id: userId,
+      created_at: now.toISOString(),
+      expires_at: plus(now, SESSION_LIFETIME).toISOString(),
+      replaced_at: null,
+    })
+  }
+
+  async #end(tx: Tx, row: RefreshTokenRow, origin: Origin, reason: 'reuse' | 'sign-out'): Promise<void> {
+    await deleteFamily(tx, row.family_id)
+    await recordEvent(
+      tx,
+      this.#options.clock(),
+      { ...origin, actor: reason === 'reuse' ? 'system' : `user:${row.user_id}` },
+      { action: 'session.ended', organizationId: null, subject: `user:${row.user_id}`, detail: { reason } },
+    )
+  }
+}
+
+/** 32 random bytes: nothing to guess, so a plain hash at rest is enough. */
+export function newToken(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+export function hashToken(token: string): string {
+  return hash('sha256', token, 'base64url')
+}

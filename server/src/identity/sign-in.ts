@@ -1,0 +1,182 @@
+import type { Logger } from 'pino'
+import { type Clock, DAY, HOUR, MINUTE, plus } from '../clock.ts'
+import type { ControlDatabase, Tx } from '../database/open.ts'
+import { type Origin, recordEvent } from '../events/events.ts'
+import { newId } from '../id.ts'
+import type { Limiter, Rate } from '../limits/limiter.ts'
+import { hasOpenInvitation } from '../organizations/invitation-store.ts'
+import { foundOrganization, type StartingGrant } from '../organizations/organizations.ts'
+import { findMembership } from '../organizations/store.ts'
+import { Problem } from '../problem.ts'
+import { Background } from './background.ts'
+import { hashCode, matchesCode, newCode } from './code.ts'
+import {
+  addWrongCode,
+  countWrongCodes,
+  deleteOldLinks,
+  hadLinkSince,
+  insertLink,
+  lockOutstandingLinks,
+  useLink,
+} from './link-store.ts'
+import type { Mailer } from './mail.ts'
+import { signInMail } from './mail-texts.ts'
+import { deleteExpiredRefreshTokens } from './session-store.ts'
+import { hashToken, newToken, type Sessions } from './sessions.ts'
+import { findOrCreateUser, findUserByEmail, setLastSignIn, type User } from './user-store.ts'
+
+const LINK_LIFETIME = 15 * MINUTE
+const MOST_WRONG_FOR_LINK = 5
+const MOST_WRONG_IN_A_DAY = 10
+const MOST_REQUESTS_AT_ONCE = 2000
+
+export interface SignInOptions {
+  database: ControlDatabase
+  clock: Clock
+  log: Logger
+  limiter: Limiter
+  sessions: Sessions
+  mailer: Mailer
+  /** The address that links begin with: nothing that a request can influence. */
+  baseUrl: () => string
+  /** Mails to one address. */
+  mailRate: Rate
+  signUp: 'open' | 'invite'
+  administrators: ReadonlySet<string>
+  starting: StartingGrant
+}
+
+export interface Entry {
+  user: User
+  refreshToken: string
+}
+
+/** Sign-in without a password: whoever can read the mail sent to an address is its user. */
+export class SignIn {
+  readonly #options: SignInOptions
+  readonly #background: Background
+  #tidiedAt = 0
+
+  constructor(options: SignInOptions) {
+    this.#options = options
+    this.#background = new Background(MOST_REQUESTS_AT_ONCE, options.log)
+  }
+
+  /**
+   * Returns at once, whatever becomes of the mail: neither the answer nor its time tells whether the address
+   * is known, may sign up, or was written to too often.
+   */
+  request(email: string): void {
+    if (this.#background.full)
+      throw new Problem('overloaded', undefined, { headers: { 'retry-after': '10' } })
+    this.#background.run('A sign-in mail could not be made.', () => this.#sendLink(email))
+  }
+
+  async redeemLink(token: string, origin: Origin): Promise<Entry> {
+    const { database, clock } = this.#options
+    const entry = await database.db.transaction().execute(async (tx) => {
+      const email = await useLink(tx, { tokenHash: hashToken(token) }, clock())
+      return email === undefined ? null : this.#enter(tx, email, origin, 'link')
+    })
+    if (!entry) throw new Problem('sign-in-failed')
+    return entry
+  }
+
+  /** Guesses are counted while the address's links are held: many at once are not more than one after another. */
+  async redeemCode(email: string, code: string, origin: Origin): Promise<Entry> {
+    const { database, clock } = this.#options
+    const entry = await database.db.transaction().execute(async (tx) => {
+      const now = clock()
+      const dayAgo = plus(now, -DAY)
+      const links = await lockOutstandingLinks(database, tx, email, now)
+      const wrong = await countWrongCodes(tx, email, dayAgo)
+      if (wrong >= MOST_WRONG_IN_A_DAY) return null
+      const match = links.find(
+        (link) => link.wrong_codes < MOST_WRONG_FOR_LINK && matchesCode(code, link.code_hash),
+      )
+      if (match && (await useLink(tx, { id: match.id }, now))) return this.#enter(tx, email, origin, 'code')
+      if (await hadLinkSince(tx, email, dayAgo)) {
+        const ids = links.map((link) => link.id)
+        await addWrongCode(tx, email, ids, now)
+      }
+      return null
+    })
+    if (!entry) throw new Problem('sign-in-failed')
+    return entry
+  }
+
+  /** Everything asked for so far has become a mail or nothing when this resolves. */
+  async close(): Promise<void> {
+    await this.#background.settled()
+  }
+
+  async #sendLink(email: string): Promise<void> {
+    const { database, clock, limiter, mailer, mailRate, baseUrl } = this.#options
+    const { allowed } = await limiter.take(`mail:${email}`, mailRate)
+    if (!allowed || !(await this.#mayEnter(database.db, email))) return
+    const now = clock()
+    const token = newToken()
+    const code = newCode()
+    const row = {
+      id: newId('lnk'),
+      email,
+      token_hash: hashToken(token),
+      code_hash: hashCode(code),
+      wrong_codes: 0,
+      created_at: now.toISOString(),
+      expires_at: plus(now, LINK_LIFETIME).toISOString(),
+      used_at: null,
+    }
+    await database.db.transaction().execute((tx) => insertLink(tx, row))
+    mailer.post(signInMail(email, `${baseUrl()}/sign-in#${token}`, code))
+    await this.#tidy(now)
+  }
+
+  /** Where sign-up is by invitation, only users, invited addresses and administrators get a mail. */
+  async #mayEnter(db: ControlDatabase['db'], email: string): Promise<boolean> {
+    const { signUp, administrators, clock } = this.#options
+    if (signUp === 'open' || administrators.has(email)) return true
+    return (await findUserByEmail(db, email)) !== undefined || hasOpenInvitation(db, email, clock())
+  }
+
+  async #enter(tx: Tx, email: string, origin: Origin, by: 'link' | 'code'): Promise<Entry | null> {
+    const { clock, sessions, signUp, starting } = this.#options
+    const now = clock()
+    if (!(await this.#mayEnter(tx, email))) return null
+    const { user, created } = await findOrCreateUser(tx, email, now)
+    const own = { ...origin, actor: `user:${user.id}` }
+    if (created) {
+      await recordEvent(tx, now, own, {
+        action: 'user.created',
+        organizationId: null,
+        subject: `user:${user.id}`,
+      })
+      if (signUp === 'open') {
+        await foundOrganization(tx, now, own, user.id, { name: ownName(email), ...starting })
+      }
+    }
+    await setLastSignIn(tx, user.id, now)
+    const membership = await findMembership(tx, user.id)
+    await recordEvent(tx, now, own, {
+      action: 'session.started',
+      organizationId: membership?.organizationId ?? null,
+      subject: `user:${user.id}`,
+      detail: { by },
+    })
+    return { user, refreshToken: await sessions.start(tx, user.id) }
+  }
+
+  /** What has expired is of no use to anybody; a day of it is kept, for wrong codes are counted over a day. */
+  async #tidy(now: Date): Promise<void> {
+    if (now.getTime() - this.#tidiedAt < HOUR) return
+    this.#tidiedAt = now.getTime()
+    const { db } = this.#options.database
+    await deleteOldLinks(db, plus(now, -DAY - LINK_LIFETIME))
+    await deleteExpiredRefreshTokens(db, now)
+  }
+}
+
+/** The name that an organization of one's own begins with. */
+function ownName(email: string): string {
+  return `${email.slice(0, email.lastIndexOf('@'))}'s organization`
+}

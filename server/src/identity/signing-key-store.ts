@@ -1,0 +1,38 @@
+import type { Db, Tx } from '../database/open.ts'
+
+export interface SigningKeyRow {
+  kid: string
+  /** Empty once the key is retired: nothing is ever signed with it again. */
+  private_jwk: string
+  public_jwk: string
+  created_at: string
+  retired_at: string | null
+}
+
+/** The newest first. */
+export function readSigningKeys(db: Db): Promise<SigningKeyRow[]> {
+  return db.selectFrom('signing_keys').selectAll().orderBy('created_at', 'desc').orderBy('kid').execute()
+}
+
+/** False where another node was first: the row that both must insert decides, in the same transaction. */
+export async function insertFirstSigningKey(tx: Tx, row: SigningKeyRow): Promise<boolean> {
+  const claimed = await tx
+    .insertInto('installation_secrets')
+    .values({ name: 'first-signing-key', value: row.kid })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .returning('name')
+    .executeTakeFirst()
+  if (!claimed) return false
+  await tx.insertInto('signing_keys').values(row).execute()
+  return true
+}
+
+export async function replaceSigningKey(tx: Tx, row: SigningKeyRow, forgetBefore: string): Promise<void> {
+  await tx
+    .updateTable('signing_keys')
+    .set({ private_jwk: '', retired_at: row.created_at })
+    .where('retired_at', 'is', null)
+    .execute()
+  await tx.deleteFrom('signing_keys').where('retired_at', '<', forgetBefore).execute()
+  await tx.insertInto('signing_keys').values(row).execute()
+}

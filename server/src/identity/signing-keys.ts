@@ -1,0 +1,142 @@
+import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
+import { type Clock, DAY, MINUTE, plus, SECOND } from '../clock.ts'
+import type { Changes } from '../database/changes.ts'
+import type { ControlDatabase } from '../database/open.ts'
+import { type Origin, recordEvent } from '../events/events.ts'
+import { randomBase62 } from '../id.ts'
+import {
+  insertFirstSigningKey,
+  readSigningKeys,
+  replaceSigningKey,
+  type SigningKeyRow,
+} from './signing-key-store.ts'
+
+/** A token lives for 15 minutes: a minute later nothing that the retired key signed is valid. */
+const RETIRED_FOR = 16 * MINUTE
+const RELOAD_EVERY = SECOND
+
+interface Loaded {
+  kid: string
+  privateKey: CryptoKey
+  published: { kid: string; key: CryptoKey; jwk: JWK; retiredAt: number | null }[]
+  /** On the monotonic clock. */
+  at: number
+}
+
+/**
+ * The keys that sign access tokens, in the control database and so the same for all nodes. The newest signs;
+ * one that was replaced still verifies until the last token it signed has expired.
+ */
+export class SigningKeys {
+  readonly #database: ControlDatabase
+  readonly #changes: Changes
+  readonly #clock: Clock
+  #loaded: Loaded | null = null
+  #loading: Promise<Loaded> | null = null
+  #stale = false
+
+  constructor(database: ControlDatabase, changes: Changes, clock: Clock) {
+    this.#database = database
+    this.#changes = changes
+    this.#clock = clock
+    changes.listen((subject) => {
+      if (subject === 'signing-key' || subject === 'everything') this.#stale = true
+    })
+  }
+
+  async current(): Promise<{ kid: string; privateKey: CryptoKey }> {
+    return this.#fresh()
+  }
+
+  /** A key that this process does not know may be a new one: looked for again, at most once a second. */
+  async find(kid: string): Promise<CryptoKey | undefined> {
+    const known = this.#published(await this.#fresh()).find((key) => key.kid === kid)
+    if (known || !isOld(this.#loaded)) return known?.key
+    return this.#published(await this.#load()).find((key) => key.kid === kid)?.key
+  }
+
+  /** The public halves, for `/.well-known/jwks.json`. */
+  async jwks(): Promise<{ keys: JWK[] }> {
+    return { keys: this.#published(await this.#fresh()).map((key) => key.jwk) }
+  }
+
+  /** A new key signs from now on, on every node. Tokens signed before stay valid for as long as they last. */
+  async rotate(origin: Origin): Promise<{ kid: string }> {
+    await this.#fresh()
+    const now = this.#clock()
+    const row = await newSigningKey(now)
+    await this.#changes.commit(async (tx, changed) => {
+      await replaceSigningKey(tx, row, plus(now, -DAY).toISOString())
+      await recordEvent(tx, now, origin, {
+        action: 'signing-key.rotated',
+        organizationId: null,
+        subject: `signing-key:${row.kid}`,
+      })
+      changed('signing-key', row.kid)
+    })
+    this.#stale = true
+    return { kid: row.kid }
+  }
+
+  #published(loaded: Loaded): Loaded['published'] {
+    const now = this.#clock().getTime()
+    return loaded.published.filter((key) => key.retiredAt === null || now < key.retiredAt + RETIRED_FOR)
+  }
+
+  async #fresh(): Promise<Loaded> {
+    const trusted = this.#changes.trusted()
+    if (this.#loaded && !this.#stale && (trusted || !isOld(this.#loaded))) return this.#loaded
+    return this.#load()
+  }
+
+  #load(): Promise<Loaded> {
+    this.#loading ??= this.#read().finally(() => {
+      this.#loading = null
+    })
+    return this.#loading
+  }
+
+  async #read(): Promise<Loaded> {
+    this.#stale = false
+    const rows = await this.#rows()
+    const current = rows.find((row) => row.retired_at === null)!
+    const published = rows.map(async (row) => {
+      const jwk = JSON.parse(row.public_jwk) as JWK
+      const retiredAt = row.retired_at === null ? null : Date.parse(row.retired_at)
+      return { kid: row.kid, key: (await importJWK(jwk, 'EdDSA')) as CryptoKey, jwk, retiredAt }
+    })
+    this.#loaded = {
+      kid: current.kid,
+      privateKey: (await importJWK(JSON.parse(current.private_jwk) as JWK, 'EdDSA')) as CryptoKey,
+      published: await Promise.all(published),
+      at: performance.now(),
+    }
+    return this.#loaded
+  }
+
+  async #rows(): Promise<SigningKeyRow[]> {
+    const { db } = this.#database
+    const present = await readSigningKeys(db)
+    if (present.length > 0) return present
+    const first = await newSigningKey(this.#clock())
+    await db.transaction().execute((tx) => insertFirstSigningKey(tx, first))
+    return readSigningKeys(db)
+  }
+}
+
+function isOld(loaded: Loaded | null): boolean {
+  return loaded === null || performance.now() - loaded.at > RELOAD_EVERY
+}
+
+async function newSigningKey(now: Date): Promise<SigningKeyRow> {
+  const { publicKey, privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
+  const kid = randomBase62(12)
+  const described = { kid, alg: 'EdDSA', use: 'sig' }
+  return {
+    kid,
+    private_jwk: JSON.stringify({ ...(await exportJWK(privateKey)), ...described }),
+    public_jwk: JSON.stringify({ ...(await exportJWK(publicKey)), ...described }),
+    created_at: now.toISOString(),
+    retired_at: null,
+  }
+}

@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import nodemailer, { type Transporter } from 'nodemailer'
+import type { Logger } from 'pino'
+import { SECOND } from '../clock.ts'
+import { Background } from './background.ts'
+import { type Mail, type Mailer, mailOptions } from './mail.ts'
+
+const MOST_AT_ONCE = 10_000
+const STOP_AFTER = 5 * SECOND
+
+export interface SmtpOptions {
+  url: string
+  from: string
+  log: Logger
+  /** How long to wait before each further try. */
+  waits?: readonly number[]
+}
+
+/**
+ * Mail by SMTP. A mail that cannot be delivered now is tried again a few times; one that the server refuses
+ * for good is not. The log tells of failures by the server's codes alone: its sentences may quote the mail.
+ */
+export class SmtpMailer implements Mailer {
+  readonly #from: string
+  readonly #log: Logger
+  readonly #waits: readonly number[]
+  readonly #transport: Transporter
+  readonly #background: Background
+  readonly #closing = new AbortController()
+
+  constructor({ url, from, log, waits = [SECOND, 5 * SECOND, 30 * SECOND] }: SmtpOptions) {
+    this.#from = from
+    this.#log = log
+    this.#waits = waits
+    this.#background = new Background(MOST_AT_ONCE, log)
+    this.#transport = nodemailer.createTransport({
+      url,
+      pool: true,
+      maxConnections: 3,
+      connectionTimeout: 10 * SECOND,
+      greetingTimeout: 10 * SECOND,
+      socketTimeout: 30 * SECOND,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    })
+  }
+
+  post(mail: Mail): void {
+    if (this.#background.full) {
+      this.#log.error('Too many mails wait for the mail server; one is given up.')
+      return
+    }
+    this.#background.run('A mail could not be sent.', () => this.#deliver(mail))
+  }
+
+  /** What waits for a further try gets it now, and then the connections end. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    const late = new AbortController()
+    await Promise.race([
+      this.#background.settled(),
+      sleep(STOP_AFTER, undefined, { signal: late.signal }).catch(() => {}),
+    ])
+    late.abort()
+    this.#transport.close()
+    await this.#background.settled()
+  }
+
+  async #deliver(mail: Mail): Promise<void> {
+    for (let attempt = 0; ; attempt++) {
+      const last = attempt >= this.#waits.length || this.#closing.signal.aborted
+      try {
+        await this.#transport.sendMail(mailOptions(mail, this.#from))
+        return
+      } catch (error) {
+        const { code, responseCode } = error as { code?: string; responseCode?: number }
+        const refused = responseCode !== undefined && responseCode >= 500
+        if (refused || last) {
+          this.#log.error(
+            { smtp: { code, responseCode, attempt } },
+            'A mail could not be sent and is given up.',
+          )
+          return
+        }
+        this.#log.warn(
+          { smtp: { code, responseCode, attempt } },
+          'A mail could not be sent; it is tried again.',
+        )
+      }
+      await sleep(this.#waits[attempt], undefined, { signal: this.#closing.signal }).catch(() => {})
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import type { ControlDatabase, Db, Tx } from '../database/open.ts'
+import { type MemberPermission, sortPermissions } from './permissions.ts'
+
+export interface Invitation {
+  id: string
+  organizationId: string
+  email: string
+  permissions: MemberPermission[]
+  /** The inviter's user id. */
+  invitedBy: string
+  createdAt: string
+  expiresAt: string
+  acceptedAt: string | null
+}
+
+/** An address has one open invitation to an organization: a new one takes the place of the older. */
+export async function putInvitation(tx: Tx, given: Invitation, tokenHash: string): Promise<void> {
+  await tx
+    .deleteFrom('invitations')
+    .where('organization_id', '=', given.organizationId)
+    .where('email', '=', given.email)
+    .where('accepted_at', 'is', null)
+    .execute()
+  await tx
+    .insertInto('invitations')
+    .values({
+      id: given.id,
+      organization_id: given.organizationId,
+      email: given.email,
+      permissions: JSON.stringify(given.permissions),
+      token_hash: tokenHash,
+      invited_by: given.invitedBy,
+      created_at: given.createdAt,
+      expires_at: given.expiresAt,
+      accepted_at: null,
+    })
+    .execute()
+}
+
+/** Those that can still be accepted, the newest first. */
+export async function readOpenInvitations(db: Db, organizationId: string, now: Date): Promise<Invitation[]> {
+  const rows = await selectInvitations(db)
+    .where('organization_id', '=', organizationId)
+    .where('accepted_at', 'is', null)
+    .where('expires_at', '>', now.toISOString())
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute()
+  return rows.map(toInvitation)
+}
+
+export async function hasOpenInvitation(db: Db, email: string, now: Date): Promise<boolean> {
+  const row = await db
+    .selectFrom('invitations')
+    .select('id')
+    .where('email', '=', email)
+    .where('accepted_at', 'is', null)
+    .where('expires_at', '>', now.toISOString())
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Held until the transaction ends: an invitation is accepted once. */
+export async function lockInvitation(
+  database: ControlDatabase,
+  tx: Tx,
+  tokenHash: string,
+): Promise<Invitation | undefined> {
+  const row = await database
+    .forUpdate(selectInvitations(tx).where('token_hash', '=', tokenHash))
+    .executeTakeFirst()
+  return row && toInvitation(row)
+}
+
+export async function setAccepted(tx: Tx, id: string, at: Date): Promise<void> {
+  await tx.updateTable('invitations').set({ accepted_at: at.toISOString() }).where('id', '=', id).execute()
+}
+
+/** The withdrawn invitation's address; undefined where there was none to withdraw. */
+export async function deleteInvitation(
+  tx: Tx,
+  organizationId: string,
+  id: string,
+): Promise<string | undefined> {
+  const row = await tx
+    .deleteFrom('invitations')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .where('accepted_at', 'is', null)
+    .returning('email')
+    .executeTakeFirst()
+  return row?.email
+}
+
+function selectInvitations(db: Db) {
+  return db
+    .selectFrom('invitations')
+    .select([
+      'id',
+      'organization_id as organizationId',
+      'email',
+      'permissions',
+      'invited_by as invitedBy',
+      'created_at as createdAt',
+      'expires_at as expiresAt',
+      'accepted_at as acceptedAt',
+    ])
+}
+
+function toInvitation(row: Omit<Invitation, 'permissions'> & { permissions: string }): Invitation {
+  return { ...row, permissions: sortPermissions(JSON.parse(row.permissions) as MemberPermission[]) }
+}

@@ -1,0 +1,74 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TestService } from './test-service.ts'
+
+export interface SignedInUser {
+  token: string
+  refreshToken: string
+  userId: string
+  /** Empty for a user who is in no organization. */
+  organizationId: string
+}
+
+export interface ReceivedMail {
+  /** The whole mail as it was written. */
+  source: string
+  link: string
+  /** What stands behind `#` in the link. */
+  token: string
+  /** Empty in a mail without a code. */
+  code: string
+}
+
+const PATIENCE_MS = 10_000
+const taken = new Set<string>()
+
+/** Signs in as people do: asks for a mail, reads it in the outbox, redeems its link. */
+export async function signIn(service: TestService, email: string): Promise<SignedInUser> {
+  const { token: linkToken } = await askForLink(service, email)
+  const redeemed = await service.request('POST', '/v1/auth/token', { body: { token: linkToken } })
+  if (redeemed.status !== 200) throw new Error(`Sign-in answered ${redeemed.status}: ${redeemed.text}`)
+  const { accessToken: token, refreshToken } = redeemed.body
+  const me = await service.request('GET', '/v1/auth/me', { token })
+  return {
+    token,
+    refreshToken,
+    userId: me.body.user.id,
+    organizationId: me.body.organization?.id ?? '',
+  }
+}
+
+export async function askForLink(service: TestService, email: string): Promise<ReceivedMail> {
+  const asked = await service.request('POST', '/v1/auth/magic-link', { body: { email } })
+  if (asked.status !== 202) throw new Error(`The request for a link answered ${asked.status}: ${asked.text}`)
+  return nextMail(service, email)
+}
+
+/** Waits for a mail to the address that no call took before, the oldest first. */
+export async function nextMail(service: TestService, email: string): Promise<ReceivedMail> {
+  const until = Date.now() + PATIENCE_MS
+  while (Date.now() < until) {
+    const mail = await untakenMail(service, email)
+    if (mail) return mail
+    await sleep(5)
+  }
+  throw new Error(`No mail to ${email} came.`)
+}
+
+/** The mail to the address that waits in the outbox now, if there is one. */
+export async function untakenMail(service: TestService, email: string): Promise<ReceivedMail | null> {
+  const folder = join(service.config.dataDir, 'outbox')
+  const names = await readdir(folder).catch(() => [])
+  for (const name of names.filter((one) => one.endsWith('.eml')).sort()) {
+    const path = join(folder, name)
+    if (taken.has(path)) continue
+    const source = await readFile(path, 'utf8')
+    if (!source.toLowerCase().includes(`\r\nto: ${email.toLowerCase()}\r\n`) || taken.has(path)) continue
+    taken.add(path)
+    const link = /^https?:\S+$/m.exec(source)?.[0] ?? ''
+    const code = /^\d{6}\r?$/m.exec(source)?.[0].trim() ?? ''
+    return { source, link, token: link.slice(link.indexOf('#') + 1), code }
+  }
+  return null
+}
