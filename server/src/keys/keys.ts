@@ -69,7 +69,7 @@ export class Keys {
     const { database, clock, most } = this.#options
     const input = checkNewKey(given, clock())
     return database.db.transaction().execute(async (tx) => {
-      await lockOrganizations(database, tx, [organizationId])
+      if (isId('org', organizationId)) await lockOrganizations(database, tx, [organizationId])
       await requireMember(tx, userId, organizationId, 'APIKEY_CREATE')
       if ((await store.countKeys(tx, { organizationId })) >= most.perOrganization) {
         const detail = `An organization may hold ${most.perOrganization} keys. Delete one first.`
