@@ -81,7 +81,9 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
   const changes = await openChanges(database, { nodeId, serving })
 
   const limiter =
-    config.redisUrl && serving ? await RedisLimiter.open(config.redisUrl, log) : new MemoryLimiter()
+    config.redisUrl && serving
+      ? await RedisLimiter.open(config.redisUrl, log)
+      : new MemoryLimiter(() => clock().getTime())
   const meter = new Meter(database, clock, log)
   const secretFormat = { literal: config.keyLiteral, env: config.keyEnv }
   const verifier = new Verifier({

@@ -1,0 +1,141 @@
+import { type Clock, DAY, plus } from '../clock.ts'
+import type { ControlDatabase, Tx } from '../database/open.ts'
+import type { Grant } from '../keys/grant.ts'
+import { Problem } from '../problem.ts'
+import type { Call, Meter } from '../usage/meter.ts'
+import { addUsage } from '../usage/usage-store.ts'
+import { addLedgerRow, lockBalance, type NewLedgerRow } from './ledger-store.ts'
+import { endPurchase, hasPurchase, type Purchase, readBalance, recordPurchase } from './purchase-store.ts'
+
+/** How long a purchase may be fetched again without paying. */
+const RIGHT = DAY
+
+/** What a request was charged. */
+export interface Charge {
+  charged: number
+  /** What the organization has left; null for a platform key, which pays nothing. */
+  remaining: number | null
+  /** Gives the credits back, once; harmless where none were taken. */
+  refund: () => Promise<void>
+}
+
+export interface Bill {
+  grant: Grant
+  call: Call
+  version: number
+  price: number
+}
+
+/**
+ * Takes credits before the first byte is sent, in one transaction with the row that explains them, the right
+ * to fetch the same again for a day, and the usage. Whoever fails to deliver refunds.
+ */
+export class Cashier {
+  readonly #database: ControlDatabase
+  readonly #meter: Meter
+  readonly #clock: Clock
+
+  constructor(database: ControlDatabase, meter: Meter, clock: Clock) {
+    this.#database = database
+    this.#meter = meter
+    this.#clock = clock
+  }
+
+  async charge(bill: Bill): Promise<Charge> {
+    const { grant, call, price } = bill
+    const organizationId = grant.organizationId
+    if (grant.scope === 'platform' || organizationId === null) {
+      this.#meter.record(grant, call)
+      return { charged: 0, remaining: null, refund: async () => {} }
+    }
+    const purchase = { payer: grant.payer, table: call.table, version: bill.version, format: call.format }
+    const free = async (): Promise<Charge> => {
+      this.#meter.record(grant, call)
+      return {
+        charged: 0,
+        remaining: await readBalance(this.#database.db, organizationId),
+        refund: async () => {},
+      }
+    }
+    if (price === 0 || (await hasPurchase(this.#database.db, purchase, this.#rightSince()))) return free()
+    const paid = await this.#database.db
+      .transaction()
+      .execute((tx) => this.#debit(tx, organizationId, bill, purchase))
+    if (paid === null) return free()
+    return {
+      charged: price,
+      remaining: paid.balance,
+      refund: () => this.#refund(organizationId, bill, paid.ledgerId),
+    }
+  }
+
+  /** Null where another request of the same payer has paid meanwhile: the balance's lock puts them in a row. */
+  async #debit(tx: Tx, organizationId: string, bill: Bill, purchase: Purchase) {
+    const { grant, call, price } = bill
+    const before = await lockBalance(this.#database, tx, organizationId)
+    if (before === undefined) throw new Problem('key-invalid')
+    if (await hasPurchase(tx, purchase, this.#rightSince())) return null
+    if (before < price) {
+      throw new Problem(
+        'credits-exhausted',
+        `The download costs ${price} credits, and the organization has ${before} left.`,
+        {
+          members: { price, balance: before },
+        },
+      )
+    }
+    const at = this.#clock().toISOString()
+    const balance = before - price
+    const ledgerId = await addLedgerRow(tx, ledgerRow(organizationId, bill, at, -price, balance, null))
+    await recordPurchase(tx, purchase, at, ledgerId)
+    await addUsage(tx, [this.#meter.paidRow(grant, call, price)])
+    return { ledgerId, balance }
+  }
+
+  /** The unique index over `refunds` lets each debit be given back once, whoever tries. */
+  async #refund(organizationId: string, bill: Bill, ledgerId: number): Promise<void> {
+    const { grant, call, price } = bill
+    await this.#database.db.transaction().execute(async (tx) => {
+      const before = await lockBalance(this.#database, tx, organizationId)
+      if (before === undefined) return
+      const row = ledgerRow(
+        organizationId,
+        bill,
+        this.#clock().toISOString(),
+        price,
+        before + price,
+        ledgerId,
+      )
+      await addLedgerRow(tx, row)
+      await endPurchase(tx, ledgerId)
+      await addUsage(tx, [{ ...this.#meter.paidRow(grant, call, -price), calls: 0 }])
+    })
+  }
+
+  #rightSince(): string {
+    return plus(this.#clock(), -RIGHT).toISOString()
+  }
+}
+
+function ledgerRow(
+  organizationId: string,
+  { grant, call, version }: Bill,
+  at: string,
+  amount: number,
+  balance: number,
+  refunds: number | null,
+): NewLedgerRow {
+  return {
+    organization_id: organizationId,
+    at,
+    amount,
+    balance,
+    kind: refunds === null ? 'download' : 'refund',
+    key_id: grant.keyId,
+    table_name: call.table,
+    version,
+    format: call.format,
+    actor: refunds === null ? `key:${grant.keyId}` : 'system',
+    refunds,
+  }
+}
