@@ -1,21 +1,18 @@
 import { open, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isEmptyBbox } from '../geometry/bbox.ts'
-import { SourceError } from '../source-error.ts'
-import { Assembly, type FinalColumn, type IdSource } from './assemble.ts'
+import { Assembly } from './assemble.ts'
 import { checksum } from './checksum.ts'
-import { columnNames } from './column-names.ts'
+import { chooseColumns, chooseIds, chooseTimeColumn } from './choose-columns.ts'
 import type { Compiled, CompileOptions, CompilePhase } from './compile.ts'
 import { buildIdTable } from './id-table.ts'
-import { layIndex, writeIndex } from './index-file.ts'
+import { type IndexParts, layIndex, writeIndex } from './index-file.ts'
 import { buildTree } from './index-tree.ts'
-import { InvalidSourceError } from './invalid-source-error.ts'
 import { DEFAULT_MEMORY_MEGABYTES, DEFAULT_THREADS } from './limits.ts'
 import { type Manifest, SNAPSHOT_FILES } from './manifest.ts'
 import { samplePositions, sampleRow } from './sample.ts'
-import { type PackScan, scanPack } from './scan-pack.ts'
-import { GEOMETRY_TYPES, MAX_LISTED_PROBLEMS, type StageSummary } from './stage.ts'
-import { areIntegers, columnType } from './value-kinds.ts'
+import { type PackScan, scanPack, trimPack } from './scan-pack.ts'
+import { GEOMETRY_TYPES, type StageSummary } from './stage.ts'
 
 export interface BuildOptions {
   options: CompileOptions
@@ -28,13 +25,30 @@ export interface BuildOptions {
   signal: AbortSignal | undefined
 }
 
-/** From staged rows to the files of a snapshot. */
+type ManifestHead = Omit<Manifest, 'files'>
+
+/** From staged rows to the files of a snapshot; the manifest is written last. */
 export async function buildSnapshot(build: BuildOptions): Promise<Compiled> {
-  const { options, summary, spatial, notes } = build
-  const { folder } = options
-  const columns = finalColumns(summary, spatial, notes)
+  const { folder } = build.options
+  const { head, index } = await writeRowFiles(build)
+  const scan = await scanPack(join(folder, SNAPSHOT_FILES.pack), index.offsets)
+  buildTree(index.leaves, index.isPoints, index.nodes)
+  buildIdTable(scan.idHashes, index.idStarts, index.idPositions)
+  await writeIndex(join(folder, SNAPSHOT_FILES.index), index)
+  await writeSample(folder, index, head)
+  build.signal?.throwIfAborted()
+  const manifest: Manifest = { ...head, files: await fileChecksums(folder, build.spatial, scan) }
+  await writeFile(join(folder, SNAPSHOT_FILES.manifest), `${JSON.stringify(manifest, null, 2)}\n`)
+  return { manifest, report: reportOf(manifest, build.summary) }
+}
+
+/** What needs the database: its memory is given back before the index takes its own. */
+async function writeRowFiles(build: BuildOptions): Promise<{ head: ManifestHead; index: IndexParts }> {
+  const { options, summary, spatial, notes, source } = build
+  const columns = chooseColumns(summary, spatial, notes)
+  const timeColumn = chooseTimeColumn(columns, options.timeColumn, source.file)
   const assembly = await Assembly.open({
-    folder,
+    folder: options.folder,
     temporaryFolder: join(build.staging, 'spill'),
     files: summary.files,
     columns,
@@ -47,49 +61,42 @@ export async function buildSnapshot(build: BuildOptions): Promise<Compiled> {
   const interrupt = () => assembly.interrupt()
   build.signal?.addEventListener('abort', interrupt)
   try {
-    const id = await chooseIds(assembly, build, columns)
+    const id = await chooseIds(assembly, options, summary, columns, source.file, notes)
+    const counts = summary.skippedForIds > 0 ? await assembly.bounds() : countsOf(summary)
     build.onPhase('sorting')
     await assembly.writeRows()
     await assembly.writePack(id)
     build.signal?.throwIfAborted()
     build.onPhase('indexing')
-    const { rows, located, bbox } = summary.skippedForIds > 0 ? await assembly.bounds() : countsOf(summary)
-    const scan = await scanPack(join(folder, SNAPSHOT_FILES.pack), rows)
-    const isPoints = !summary.hasShapes
-    const index = layIndex({ rows, located, isPoints, narrow: scan.bytes < 2 ** 32 - 2 })
-    await assembly.readLeaves(index.leaves, isPoints)
-    buildTree(index.leaves, isPoints, index.nodes)
-    index.offsets.set(scan.offsets)
-    buildIdTable(scan.idHashes, index.idStarts, index.idPositions)
-    await writeIndex(join(folder, SNAPSHOT_FILES.index), index)
+    const packBytes = await trimPack(join(options.folder, SNAPSHOT_FILES.pack))
+    const index = layIndex({ ...counts, isPoints: !summary.hasShapes, narrow: packBytes < 2 ** 32 - 2 })
+    await assembly.readLeaves(index.leaves, index.isPoints)
     const geometryTypes = GEOMETRY_TYPES.filter((_, i) => summary.geometryTypes & (1 << i))
-    const geometryType = !spatial ? null : geometryTypes.length === 1 ? geometryTypes[0]! : 'Geometry'
-    await writeSample(folder, scan, rows, spatial, geometryType !== 'Point')
-    const manifest: Manifest = {
+    const head: ManifestHead = {
       formatVersion: 1,
-      rows,
-      located,
+      ...counts,
       columns: columns.map(({ name, type, nullable }) => ({ name, type, nullable })),
-      geometryType,
+      geometryType: !spatial ? null : geometryTypes.length === 1 ? geometryTypes[0]! : 'Geometry',
       geometryTypes,
       hasZ: summary.hasZ,
-      bbox,
       id: {
-        column: idColumnName(columns, id),
+        column: columns.find((column) => column === id)?.name ?? null,
         type: id === null || id.type === 'integer' ? 'integer' : 'text',
       },
-      timeColumn: timeColumn(columns, options.timeColumn, build.source.file),
-      source: build.source,
+      timeColumn,
+      source,
       notes,
-      files: await fileChecksums(folder, spatial, scan),
     }
-    build.signal?.throwIfAborted()
-    await writeFile(join(folder, SNAPSHOT_FILES.manifest), `${JSON.stringify(manifest, null, 2)}\n`)
-    return { manifest, report: reportOf(manifest, summary) }
+    return { head, index }
   } finally {
     build.signal?.removeEventListener('abort', interrupt)
     assembly.close()
   }
+}
+
+function countsOf(summary: StageSummary): Pick<Manifest, 'rows' | 'located' | 'bbox'> {
+  const { rows, located, bbox } = summary
+  return { rows, located, bbox: isEmptyBbox(bbox) ? null : bbox }
 }
 
 function reportOf(manifest: Manifest, summary: StageSummary): Compiled['report'] {
@@ -105,104 +112,15 @@ function reportOf(manifest: Manifest, summary: StageSummary): Compiled['report']
   }
 }
 
-function countsOf(summary: StageSummary): Pick<Manifest, 'rows' | 'located' | 'bbox'> {
-  return {
-    rows: summary.rows,
-    located: summary.located,
-    bbox: isEmptyBbox(summary.bbox) ? null : summary.bbox,
-  }
-}
-
-function finalColumns(summary: StageSummary, spatial: boolean, notes: string[]): FinalColumn[] {
-  const names = columnNames(
-    summary.columns.map((profile) => profile.name),
-    spatial,
-    notes,
-  )
-  return summary.columns.map((profile, i) => ({
-    name: names[i]!,
-    type: columnType(profile.kinds, profile.declared),
-    nullable: profile.present < summary.rows,
-    profile,
-  }))
-}
-
-async function chooseIds(assembly: Assembly, build: BuildOptions, columns: FinalColumn[]): Promise<IdSource> {
-  const { summary, notes, options } = build
-  if (options.idColumn !== undefined) {
-    const column = findColumn(columns, options.idColumn, build.source.file)
-    await checkIds(assembly, build, column)
-    return column
-  }
-  const profile = summary.id
-  if (summary.rows === 0 || profile.present < summary.rows) return null
-  if (await assembly.sourceIdsRepeat(profile)) {
-    notes.push('Ids repeat in the source, so features are numbered by their rows.')
-    return null
-  }
-  return { profile, type: areIntegers(profile.kinds) ? 'integer' : 'text' }
-}
-
-async function checkIds(assembly: Assembly, build: BuildOptions, column: FinalColumn): Promise<void> {
-  const { summary, options } = build
-  if (column.type === 'json')
-    throw new SourceError(
-      `${build.source.file}: column ${column.name} holds nested values and cannot be the id.`,
-    )
-  const bad = await assembly.badIds(column, MAX_LISTED_PROBLEMS)
-  if (bad.count === 0) return
-  const problems = bad.rows.map(({ row, id }) => ({
-    row,
-    message: id === null ? `the id column ${column.name} is empty` : `the id ${JSON.stringify(id)} repeats`,
-  }))
-  const all = [...summary.problems, ...problems].sort((a, b) => a.row - b.row).slice(0, MAX_LISTED_PROBLEMS)
-  summary.problemCount += bad.count
-  if (!options.skipInvalid) throw new InvalidSourceError(build.source.file, all, summary.problemCount)
-  summary.problems = all
-  summary.skippedForIds = bad.count
-  await assembly.excludeBadIds(column)
-}
-
-function findColumn(columns: FinalColumn[], name: string, file: string): FinalColumn {
-  const found =
-    columns.find((column) => column.name === name) ?? columns.find((column) => column.profile.name === name)
-  if (found) return found
-  const names = columns.slice(0, 20).map((column) => column.name)
-  throw new SourceError(
-    `${file} has no column ${JSON.stringify(name)}. ${names.length > 0 ? `It has ${names.join(', ')}${columns.length > 20 ? ' and more' : ''}.` : 'It has none.'}`,
-  )
-}
-
-function idColumnName(columns: FinalColumn[], id: IdSource): string | null {
-  return columns.find((column) => column === id)?.name ?? null
-}
-
-function timeColumn(columns: FinalColumn[], wanted: string | undefined, file: string): string | null {
-  const isTime = (column: FinalColumn) => column.type === 'date' || column.type === 'timestamp'
-  if (wanted === undefined) return columns.find(isTime)?.name ?? null
-  const column = findColumn(columns, wanted, file)
-  if (!isTime(column))
-    throw new SourceError(
-      `${file}: column ${column.name} holds ${column.type}, neither dates nor timestamps.`,
-    )
-  return column.name
-}
-
-async function writeSample(
-  folder: string,
-  scan: PackScan,
-  rows: number,
-  spatial: boolean,
-  withGeometry: boolean,
-): Promise<void> {
+async function writeSample(folder: string, { offsets }: IndexParts, head: ManifestHead): Promise<void> {
   const handle = await open(join(folder, SNAPSHOT_FILES.pack))
   try {
     const texts: string[] = []
-    for (const position of samplePositions(rows)) {
-      const from = scan.offsets[position]!
-      const feature = Buffer.alloc(scan.offsets[position + 1]! - 2 - from)
+    for (const position of samplePositions(head.rows)) {
+      const from = offsets[position]!
+      const feature = Buffer.alloc(offsets[position + 1]! - 2 - from)
       await handle.read(feature, 0, feature.length, from)
-      texts.push(sampleRow(feature, spatial, withGeometry))
+      texts.push(sampleRow(feature, head.geometryType !== null, head.geometryType !== 'Point'))
     }
     await writeFile(join(folder, SNAPSHOT_FILES.sample), `[${texts.join(',\n')}]`)
   } finally {
@@ -214,10 +132,11 @@ async function fileChecksums(folder: string, spatial: boolean, scan: PackScan): 
   const files: Manifest['files'] = {}
   const { rows, points, pack, index, sample } = SNAPSHOT_FILES
   for (const name of [rows, ...(spatial ? [points] : []), pack, index, sample]) {
-    files[name] =
-      name === pack
-        ? { bytes: scan.bytes, sha256: scan.sha256 }
-        : { bytes: (await stat(join(folder, name))).size, sha256: await checksum(join(folder, name)) }
+    const path = join(folder, name)
+    files[name] = {
+      bytes: (await stat(path)).size,
+      sha256: name === pack ? scan.sha256 : await checksum(path),
+    }
   }
   return files
 }

@@ -1,34 +1,34 @@
 import { createHash } from 'node:crypto'
-import { open } from 'node:fs/promises'
+import { open, stat, truncate } from 'node:fs/promises'
 import { hashId } from './id-table.ts'
-import { FEATURE_HEAD, idEnd } from './pack.ts'
+import { FEATURE_HEAD, idEnd, PACK_SEPARATOR } from './pack.ts'
 
 export interface PackScan {
-  /** Where each feature starts, then where a next one would. */
-  offsets: Float64Array
+  /** The hash of each feature's id. */
   idHashes: Uint32Array
-  bytes: number
   sha256: string
 }
 
 const BLOCK_BYTES = 1 << 22
 const NEWLINE = 10
 
+/** Takes the comma and the newline off the pack's end; answers how many bytes are left. */
+export async function trimPack(path: string): Promise<number> {
+  const bytes = Math.max(0, (await stat(path)).size - PACK_SEPARATOR.length)
+  await truncate(path, bytes)
+  return bytes
+}
+
 /**
- * Takes the comma and newline off the pack's end, then finds each feature's offset and the hash of its id,
- * and the file's checksum, in one pass. A feature has no newline inside: JSON escapes them.
+ * Finds each feature's offset (and, as the last one, where a next feature would stand), the hash of its id and
+ * the file's checksum in one pass. A feature has no newline inside: JSON escapes them.
  */
-export async function scanPack(path: string, rows: number): Promise<PackScan> {
-  const handle = await open(path, 'r+')
+export async function scanPack(path: string, offsets: Uint32Array | Float64Array): Promise<PackScan> {
+  const handle = await open(path)
+  const rows = offsets.length - 1
   try {
-    const size = Math.max(0, (await handle.stat()).size - 2)
-    await handle.truncate(size)
-    const scan = {
-      offsets: new Float64Array(rows + 1),
-      idHashes: new Uint32Array(rows),
-      bytes: size,
-      sha256: '',
-    }
+    const { size } = await handle.stat()
+    const idHashes = new Uint32Array(rows)
     const hash = createHash('sha256')
     let block: Buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES)
     let row = 0
@@ -50,8 +50,8 @@ export async function scanPack(path: string, rows: number): Promise<PackScan> {
           next = end
         }
         if (next > line) {
-          scan.offsets[row] = start + line
-          scan.idHashes[row++] = hashId(
+          offsets[row] = start + line
+          idHashes[row++] = hashId(
             block,
             line + FEATURE_HEAD.length,
             idEnd(block, line + FEATURE_HEAD.length),
@@ -64,9 +64,8 @@ export async function scanPack(path: string, rows: number): Promise<PackScan> {
       if (kept > 0) block.copyWithin(0, line, end)
     }
     if (row !== rows) throw new Error(`the pack has ${row} features instead of ${rows}`)
-    scan.offsets[rows] = size + 2
-    scan.sha256 = hash.digest('hex')
-    return scan
+    offsets[rows] = size + PACK_SEPARATOR.length
+    return { idHashes, sha256: hash.digest('hex') }
   } finally {
     await handle.close()
   }
