@@ -1,0 +1,128 @@
+/**
+ * CQL2 (OGC 21-065r2), the language of the `filter` parameter: text and JSON are parsed to one tree.
+ *
+ * What is supported:
+ * - comparisons `=` `<>` `<` `<=` `>` `>=`, LIKE, BETWEEN, IN, IS NULL, each with NOT, between any two
+ *   expressions of comparable types: property and literal, property and property, literal and literal;
+ * - AND, OR, NOT in three-valued logic: a feature is selected only where the filter is true, not unknown;
+ * - CASEI (full Unicode case folding) and ACCENTI;
+ * - arithmetic `+` `-` `*` `/` `%` DIV `^`: exact on integers, IEEE doubles otherwise; what has no finite
+ *   value (a division by zero, an overflow) is null;
+ * - the eight spatial functions, exact, on all geometry types and BBOX;
+ * - the fifteen temporal functions on instants and intervals. Those that the standard defines for intervals
+ *   alone refuse instants. Where a date meets a timestamp, both are compared as dates in UTC;
+ * - the four array functions on columns of nested values, with scalars and arrays as elements. Their
+ *   conformance class also asks for geometries as elements, so it is not declared.
+ *
+ * What is not: functions other than these. `conformance.ts` lists the classes that follow from this.
+ *
+ * On the way from a filter to features: `parse-text` or `parse-json` → this tree → `check` against the
+ * dataset's columns → `condition` → `plan-filter`, which gives SQL for what DuckDB can decide and a function
+ * for the rest.
+ */
+import type { Geometry } from '@wayleave/geodata/feature.ts'
+
+/** `at` says where the node stands in its source, for error messages. */
+export type Expression =
+  | { kind: 'literal'; value: string | number | bigint | boolean; at: string }
+  | { kind: 'date'; value: string; at: string }
+  | { kind: 'timestamp'; value: string; at: string }
+  | { kind: 'interval'; start: Bound; end: Bound; at: string }
+  | { kind: 'geometry'; geometry: Geometry; at: string }
+  | { kind: 'bbox'; bounds: number[]; at: string }
+  | { kind: 'array'; items: Expression[]; at: string }
+  | { kind: 'property'; name: string; at: string }
+  | { kind: 'call'; op: Operation; args: Expression[]; at: string }
+
+/** An end of an interval; null where it is open. */
+export type Bound = Expression | null
+
+export const COMPARISONS = ['=', '<>', '<', '<=', '>', '>='] as const
+export const ARITHMETIC = ['+', '-', '*', '/', '%', 'div', '^'] as const
+export const SPATIAL = [
+  's_intersects',
+  's_equals',
+  's_disjoint',
+  's_touches',
+  's_within',
+  's_overlaps',
+  's_crosses',
+  's_contains',
+] as const
+export const TEMPORAL = [
+  't_after',
+  't_before',
+  't_contains',
+  't_disjoint',
+  't_during',
+  't_equals',
+  't_finishedBy',
+  't_finishes',
+  't_intersects',
+  't_meets',
+  't_metBy',
+  't_overlappedBy',
+  't_overlaps',
+  't_startedBy',
+  't_starts',
+] as const
+export const ARRAY = ['a_equals', 'a_contains', 'a_containedBy', 'a_overlaps'] as const
+
+export type Comparison = (typeof COMPARISONS)[number]
+export type Arithmetic = (typeof ARITHMETIC)[number]
+export type SpatialFunction = (typeof SPATIAL)[number]
+export type TemporalFunction = (typeof TEMPORAL)[number]
+export type ArrayFunction = (typeof ARRAY)[number]
+export type Fold = 'casei' | 'accenti'
+export type Operation =
+  | 'and'
+  | 'or'
+  | 'not'
+  | 'like'
+  | 'between'
+  | 'in'
+  | 'isNull'
+  | Comparison
+  | Arithmetic
+  | SpatialFunction
+  | TemporalFunction
+  | ArrayFunction
+  | Fold
+
+/** How many arguments an operation takes; the second number is null where there is no upper limit. */
+export const ARITY: Record<Operation, [least: number, most: number | null]> = {
+  and: [2, null],
+  or: [2, null],
+  not: [1, 1],
+  like: [2, 2],
+  between: [3, 3],
+  in: [2, 2],
+  isNull: [1, 1],
+  casei: [1, 1],
+  accenti: [1, 1],
+  ...(Object.fromEntries(
+    [...COMPARISONS, ...ARITHMETIC, ...SPATIAL, ...TEMPORAL, ...ARRAY].map((op) => [op, [2, 2]]),
+  ) as Record<
+    Comparison | Arithmetic | SpatialFunction | TemporalFunction | ArrayFunction,
+    [number, number]
+  >),
+}
+
+const BY_LOWER_CASE = new Map(Object.keys(ARITY).map((op) => [op.toLowerCase(), op as Operation]))
+
+/** The operation of a name; names of functions are the same in any case. */
+export function operationNamed(name: string): Operation | undefined {
+  return BY_LOWER_CASE.get(name.toLowerCase())
+}
+
+/** What bounds the work that a filter can cause. */
+export interface Limits {
+  /** Characters of the source. */
+  length: number
+  /** How deep expressions may be nested. */
+  depth: number
+  /** Operations, literals and properties. */
+  nodes: number
+}
+
+export const DEFAULT_LIMITS: Limits = { length: 65_536, depth: 64, nodes: 4_096 }

@@ -1,0 +1,152 @@
+import type { Column, Geometry } from '@wayleave/geodata/feature.ts'
+import { prepare } from '@wayleave/geodata/predicates/predicates.ts'
+import type { Expression } from './ast.ts'
+import { check } from './check.ts'
+import { columnsOf } from './columns-of.ts'
+import type { Condition } from './condition.ts'
+import { evaluator, type FeatureValues } from './evaluate.ts'
+import { identifier, isSqlOnly, type Parameter, SqlWriter } from './to-sql.ts'
+
+/** west, south, east, north */
+export type Box = [number, number, number, number]
+
+export interface FilterPlan {
+  /** For DuckDB: selects every match, and nothing else where `exact` is null. */
+  sql: { where: string; params: Parameter[] }
+  /** Every match has a geometry whose box meets this one; null where nothing is known of that. */
+  bbox: Box | null
+  /** Decides on what the SQL selected; null where the SQL decides alone. */
+  exact: ((feature: FeatureValues) => boolean) | null
+  /**
+   * The whole filter as a function: for candidates that come from elsewhere than the SQL, such as the tree
+   * searched with `bbox`.
+   */
+  matches: (feature: FeatureValues) => boolean
+  /** Whether the filter is of nothing but the geometry: then the tree and `matches` suffice. */
+  isSpatialOnly: boolean
+  /** The columns that `exact` reads, and whether it reads the geometry. */
+  needs: { columns: string[]; geometry: boolean }
+}
+
+export interface PlanOptions {
+  /** Whether the dataset has a geometry, named `geometry`. */
+  isSpatial: boolean
+  /** The number of the first SQL parameter. */
+  firstParameter?: number
+}
+
+/** Checks a filter against a dataset's columns and plans how to find its features. Throws a Cql2Error. */
+export function planFilter(expression: Expression, columns: Column[], options: PlanOptions): FilterPlan {
+  const condition = check(expression, columns, options.isSpatial)
+  const writer = new SqlWriter(options.firstParameter)
+  const conjuncts = condition.kind === 'and' ? condition.args : [condition]
+  const where = conjuncts.map((conjunct) => possible(conjunct, true, writer)).filter((sql) => sql !== 'TRUE')
+  const open = conjuncts.filter((conjunct) => !isSqlOnly(conjunct))
+  const whole = evaluator(condition)
+  const rest = evaluator({ kind: 'and', args: open })
+  return {
+    sql: { where: where.length === 0 ? 'TRUE' : where.join(' AND '), params: writer.parameters },
+    bbox: boxOf(condition, true),
+    exact: open.length === 0 ? null : (feature) => rest(feature) === true,
+    matches: (feature) => whole(feature) === true,
+    isSpatialOnly: columnsOf(condition).columns.length === 0,
+    needs: columnsOf({ kind: 'and', args: open }),
+  }
+}
+
+/**
+ * SQL that is true wherever the condition has the wanted value, and as seldom elsewhere as DuckDB can tell.
+ * What it cannot decide it bounds: under NOT the wanted value turns, so this holds for any nesting.
+ */
+function possible(condition: Condition, wanted: boolean, writer: SqlWriter): string {
+  if (isSqlOnly(condition)) {
+    const sql = writer.condition(condition)
+    return wanted ? sql : `(NOT ${sql})`
+  }
+  switch (condition.kind) {
+    case 'and':
+    case 'or': {
+      const isStrict = (condition.kind === 'and') === wanted
+      const bound = writer.parameters.length
+      const parts = condition.args.map((arg) => possible(arg, wanted, writer))
+      if (!isStrict && parts.includes('TRUE')) {
+        // DuckDB refuses parameters that the text does not use.
+        writer.parameters.length = bound
+        return 'TRUE'
+      }
+      const kept = parts.filter((part) => part !== 'TRUE')
+      return kept.length === 0 ? 'TRUE' : `(${kept.join(isStrict ? ' AND ' : ' OR ')})`
+    }
+    case 'not':
+      return possible(condition.arg, !wanted, writer)
+    case 'spatial':
+      return possibleExtent(condition, wanted, writer)
+    default:
+      return 'TRUE'
+  }
+}
+
+function possibleExtent(
+  condition: Condition & { kind: 'spatial' },
+  wanted: boolean,
+  writer: SqlWriter,
+): string {
+  const column = identifier('geometry')
+  const box = boxOf(condition, wanted)
+  if (box === null) return `(${column} IS NOT NULL)`
+  return `ST_Intersects_Extent(${column}, CAST(${writer.bind(boxText(box))} AS GEOMETRY))`
+}
+
+/** Whether the wanted value implies that the geometries share a place: two empty ones are equal without. */
+function meansMeeting({ predicate }: Condition & { kind: 'spatial' }, wanted: boolean): boolean {
+  return (predicate === 'disjoint') !== wanted
+}
+
+function extentOf(geometry: Geometry): Box | null {
+  const { isEmpty, west, south, east, north } = prepare(geometry)
+  return isEmpty ? null : [west, south, east, north]
+}
+
+function boxText([west, south, east, north]: Box): string {
+  const corners = [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+    [west, south],
+  ]
+  return `POLYGON((${corners.map((corner) => corner.join(' ')).join(', ')}))`
+}
+
+/**
+ * A box that the geometry of every feature meets for which the condition has the wanted value. Of two boxes
+ * that must both be met the smaller is taken: a large geometry may meet both and not what they share.
+ */
+function boxOf(condition: Condition, wanted: boolean): Box | null {
+  switch (condition.kind) {
+    case 'and':
+    case 'or': {
+      const boxes = condition.args.map((arg) => boxOf(arg, wanted))
+      const known = boxes.filter((box) => box !== null)
+      if ((condition.kind === 'and') === wanted) return known.toSorted((a, b) => area(a) - area(b))[0] ?? null
+      return known.length === boxes.length ? known.reduce(union) : null
+    }
+    case 'not':
+      return boxOf(condition.arg, !wanted)
+    case 'spatial': {
+      const { left, right } = condition
+      const shape = left.kind === 'shape' ? left.geometry : right.kind === 'shape' ? right.geometry : null
+      return shape === null || !meansMeeting(condition, wanted) ? null : extentOf(shape)
+    }
+    default:
+      return null
+  }
+}
+
+function area([west, south, east, north]: Box): number {
+  return (east - west) * (north - south)
+}
+
+function union(a: Box, b: Box): Box {
+  return [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3])]
+}

@@ -1,0 +1,177 @@
+import type { ArithmeticStep, Condition, Scalar } from './condition.ts'
+import { foldSql } from './fold-text.ts'
+
+export type Parameter = string | number | bigint | boolean
+
+/**
+ * Writes conditions as DuckDB SQL over the columns of rows.parquet. Every literal of the filter becomes a
+ * parameter, and every name a quoted identifier: nothing that a user wrote stands in the text.
+ */
+export class SqlWriter {
+  readonly parameters: Parameter[] = []
+  readonly #first: number
+
+  /** The number of the first parameter, where the query has others before. */
+  constructor(first = 1) {
+    this.#first = first
+  }
+
+  bind(value: Parameter): string {
+    this.parameters.push(value)
+    return `$${this.#first + this.parameters.length - 1}`
+  }
+
+  /** A condition that `isSqlOnly`. */
+  condition(condition: Condition): string {
+    switch (condition.kind) {
+      case 'constant':
+        return condition.value ? 'TRUE' : 'FALSE'
+      case 'and':
+      case 'or':
+        return `(${condition.args.map((arg) => this.condition(arg)).join(` ${condition.kind.toUpperCase()} `)})`
+      case 'not':
+        return `(NOT ${this.condition(condition.arg)})`
+      case 'compare':
+        return `(${this.operand(condition.left)} ${condition.op} ${this.operand(condition.right)})`
+      case 'in':
+        return `(${this.operand(condition.left)} IN (${condition.items.map((item) => this.operand(item)).join(', ')}))`
+      case 'like':
+        return `(${this.operand(condition.text)} LIKE ${this.bind(condition.pattern)} ESCAPE '\\')`
+      case 'truth':
+        return `(${this.operand(condition.of)})`
+      case 'isNull':
+        return `(${this.#nullable(condition.of)} IS NULL)`
+      default:
+        throw new Error(`A condition of kind ${condition.kind} has no SQL.`)
+    }
+  }
+
+  #nullable(of: (Condition & { kind: 'isNull' })['of']): string {
+    if (of.kind === 'geometry') return identifier('geometry')
+    if (of.kind === 'json') return identifier(of.name)
+    return 'type' in of ? this.operand(of) : this.condition(of)
+  }
+
+  /** A scalar as a whole: what arithmetic leaves without a finite value is null. */
+  operand(scalar: Scalar): string {
+    const sql = this.#scalar(scalar)
+    if (scalar.kind !== 'arithmetic' && scalar.kind !== 'power') return sql
+    // TRY makes null of an overflow of 128 bits, which would else end the query.
+    return scalar.type === 'integer' ? `TRY(${sql})` : `CASE WHEN isfinite(${sql}) THEN ${sql} END`
+  }
+
+  #scalar(scalar: Scalar): string {
+    switch (scalar.kind) {
+      case 'literal':
+        return this.#literal(scalar)
+      case 'column':
+        return identifier(scalar.name)
+      case 'arithmetic':
+        return this.#arithmetic(scalar.op, this.#term(scalar.left), this.#term(scalar.right), scalar.type)
+      case 'power':
+        return power(this.#term(scalar.base), scalar.exponent)
+      case 'toNumber':
+        // By way of 128 bits, whatever width the column has: one rounding, the same everywhere.
+        return `CAST(CAST(${this.operand(scalar.of)} AS HUGEINT) AS DOUBLE)`
+      case 'toDate':
+        return `CAST(timezone('UTC', ${this.#scalar(scalar.of)}) AS DATE)`
+      case 'fold':
+        return foldSql(scalar.fold, this.#scalar(scalar.of))
+      case 'condition':
+        return this.condition(scalar.of)
+    }
+  }
+
+  /** A part of an arithmetic expression: integers are widened before they can overflow. */
+  #term(scalar: Scalar): string {
+    const sql = this.#scalar(scalar)
+    return scalar.type === 'integer' && scalar.kind !== 'arithmetic' ? `CAST(${sql} AS HUGEINT)` : sql
+  }
+
+  #literal({ type, value }: Scalar & { kind: 'literal' }): string {
+    switch (type) {
+      case 'integer':
+        return `CAST(${this.bind(value)} AS ${isLong(value as bigint) ? 'BIGINT' : 'HUGEINT'})`
+      case 'number':
+        return `CAST(${this.bind(value)} AS DOUBLE)`
+      case 'date':
+        return `CAST(${this.bind(value)} AS DATE)`
+      case 'timestamp':
+        return `CAST(${this.bind(isOpen(value) ? value : `${value}Z`)} AS TIMESTAMPTZ)`
+      case 'boolean':
+        return `CAST(${this.bind(value)} AS BOOLEAN)`
+      case 'text':
+        return `CAST(${this.bind(value)} AS VARCHAR)`
+    }
+  }
+
+  #arithmetic(op: ArithmeticStep, left: string, right: string, type: 'integer' | 'number'): string {
+    if (op === '+' || op === '-' || op === '*') return `(${left} ${op} ${right})`
+    const divisor = `NULLIF(${right}, 0)`
+    if (op === '/' || op === '%') return `(${left} ${op} ${divisor})`
+    if (op === 'div') return type === 'integer' ? `(${left} // ${divisor})` : `trunc(${left} / ${divisor})`
+    throw new Error('A power of any exponent has no SQL.')
+  }
+}
+
+export function identifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+function isLong(value: bigint): boolean {
+  return BigInt.asIntN(64, value) === value
+}
+
+function isOpen(value: unknown): boolean {
+  return value === 'infinity' || value === '-infinity'
+}
+
+function power(base: string, exponent: number): string {
+  if (exponent === 0) return `(${base} * CAST(0 AS DOUBLE) + CAST(1 AS DOUBLE))`
+  const factors = Array.from({ length: Math.abs(exponent) }, () => 'base').join(' * ')
+  const product = `list_extract(list_transform([${base}], lambda base: ${factors}), 1)`
+  return exponent > 0 ? product : `(CAST(1 AS DOUBLE) / NULLIF(${product}, 0))`
+}
+
+/** Whether DuckDB can decide a condition: it has no exact geometry, arrays or powers of any exponent. */
+export function isSqlOnly(condition: Condition): boolean {
+  switch (condition.kind) {
+    case 'constant':
+      return true
+    case 'and':
+    case 'or':
+      return condition.args.every(isSqlOnly)
+    case 'not':
+      return isSqlOnly(condition.arg)
+    case 'compare':
+      return isSqlScalar(condition.left) && isSqlScalar(condition.right)
+    case 'in':
+      return isSqlScalar(condition.left) && condition.items.every(isSqlScalar)
+    case 'like':
+      return isSqlScalar(condition.text)
+    case 'truth':
+      return isSqlScalar(condition.of)
+    case 'isNull':
+      if (condition.of.kind === 'geometry' || condition.of.kind === 'json') return true
+      return 'type' in condition.of ? isSqlScalar(condition.of) : isSqlOnly(condition.of)
+    default:
+      return false
+  }
+}
+
+function isSqlScalar(scalar: Scalar): boolean {
+  switch (scalar.kind) {
+    case 'arithmetic':
+      return scalar.op !== '^' && isSqlScalar(scalar.left) && isSqlScalar(scalar.right)
+    case 'power':
+      return isSqlScalar(scalar.base)
+    case 'toNumber':
+    case 'toDate':
+    case 'fold':
+      return isSqlScalar(scalar.of)
+    case 'condition':
+      return isSqlOnly(scalar.of)
+    default:
+      return true
+  }
+}

@@ -1,0 +1,104 @@
+import type { Comparison } from './ast.ts'
+import { type Condition, type Scalar, typeName } from './condition.ts'
+import { Cql2Error } from './cql2-error.ts'
+import { isDate, parseTimestamp } from './literals.ts'
+
+/** A comparison whose sides are brought to one type; where that cannot be, a Cql2Error. */
+export function compared(op: Comparison, left: Scalar, right: Scalar, at: string): Condition {
+  if (left.type === 'integer' && isFraction(right))
+    return comparedWithFraction(op, left, right.value as number)
+  if (right.type === 'integer' && isFraction(left)) {
+    return comparedWithFraction(mirrored(op), right, left.value as number)
+  }
+  const [a, b] = unified(left, right, at)
+  return { kind: 'compare', op, left: a, right: b }
+}
+
+function isFraction(scalar: Scalar): scalar is Scalar & { kind: 'literal' } {
+  return scalar.kind === 'literal' && scalar.type === 'number'
+}
+
+// Beyond any integer that a column holds (38 digits), within DuckDB's widest.
+const BEYOND = 10n ** 38n
+
+/** An integer is above 1.5 where it is at least 2: said in integers, it stays exact at any size. */
+function comparedWithFraction(op: Comparison, integer: Scalar, value: number): Condition {
+  const below = Math.abs(value) < 1e38 ? BigInt(Math.floor(value)) : value < 0 ? -BEYOND : BEYOND
+  const above = Math.abs(value) < 1e38 ? below + 1n : below
+  const atMost: Condition = { kind: 'compare', op: '<=', left: integer, right: integerLiteral(below) }
+  const atLeast: Condition = { kind: 'compare', op: '>=', left: integer, right: integerLiteral(above) }
+  switch (op) {
+    case '<':
+    case '<=':
+      return atMost
+    case '>':
+    case '>=':
+      return atLeast
+    case '=':
+      // Never both: false, or unknown where the integer is.
+      return { kind: 'and', args: [atMost, atLeast, { kind: 'not', arg: atMost }] }
+    case '<>':
+      return { kind: 'or', args: [atMost, atLeast, { kind: 'not', arg: atMost }] }
+  }
+}
+
+function integerLiteral(value: bigint): Scalar {
+  return { kind: 'literal', type: 'integer', value }
+}
+
+function mirrored(op: Comparison): Comparison {
+  const mirror: Record<Comparison, Comparison> = {
+    '=': '=',
+    '<>': '<>',
+    '<': '>',
+    '<=': '>=',
+    '>': '<',
+    '>=': '<=',
+  }
+  return mirror[op]
+}
+
+function unified(left: Scalar, right: Scalar, at: string): [Scalar, Scalar] {
+  if (left.type === right.type) return [left, right]
+  if (isNumeric(left) && isNumeric(right)) return [asNumber(left), asNumber(right)]
+  if (isInstant(left) && isInstant(right)) return [asDate(left), asDate(right)]
+  if (isInstant(left) && isText(right)) return unified(left, instantOf(right, at), at)
+  if (isInstant(right) && isText(left)) return unified(instantOf(left, at), right, at)
+  throw new Cql2Error(`The comparison ${at} is of ${typeName(left.type)} with ${typeName(right.type)}.`)
+}
+
+function isNumeric({ type }: Scalar): boolean {
+  return type === 'integer' || type === 'number'
+}
+
+export function isInstant({ type }: Scalar): boolean {
+  return type === 'date' || type === 'timestamp'
+}
+
+function isText(scalar: Scalar): boolean {
+  return scalar.kind === 'literal' && scalar.type === 'text'
+}
+
+/** A text literal that stands where an instant is expected. */
+export function instantOf(scalar: Scalar, at: string): Scalar {
+  const text = scalar.kind === 'literal' ? String(scalar.value) : ''
+  if (isDate(text)) return { kind: 'literal', type: 'date', value: text }
+  const timestamp = parseTimestamp(text)
+  if (timestamp !== null) return { kind: 'literal', type: 'timestamp', value: timestamp }
+  throw new Cql2Error(`The text ${at} is neither a date (2025-12-31) nor a timestamp (2025-12-31T23:59:59Z).`)
+}
+
+export function asNumber(scalar: Scalar): Scalar {
+  if (scalar.type === 'number') return scalar
+  if (scalar.kind === 'literal') return { kind: 'literal', type: 'number', value: Number(scalar.value) }
+  return { kind: 'toNumber', type: 'number', of: scalar }
+}
+
+/** The day in UTC: a timestamp that meets a date is compared as one. */
+export function asDate(scalar: Scalar): Scalar {
+  if (scalar.type === 'date') return scalar
+  if (scalar.kind === 'literal') {
+    return { kind: 'literal', type: 'date', value: (scalar.value as string).slice(0, 10) }
+  }
+  return { kind: 'toDate', type: 'date', of: scalar }
+}
