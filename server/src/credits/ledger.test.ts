@@ -57,7 +57,10 @@ for (const database of databaseKinds) {
       .orderBy('id')
       .execute()
     let balance = 0
-    for (const row of rows) assert.equal(row.balance, (balance += row.amount))
+    for (const row of rows) {
+      balance += row.amount
+      assert.equal(row.balance, balance)
+    }
     assert.equal(rows.length, 30)
   })
 

@@ -48,11 +48,11 @@ export class Meter {
   record(grant: Grant, call: Call): void {
     const now = this.#clock().getTime()
     this.#lastUsed.set(grant.keyId, now)
-    const name = `${grant.keyId} ${call.operation} ${call.table} ${call.format}`
-    const row = this.#batch.rows.get(name)
     const date = this.#dateOf(now)
-    if (row && row.date === date) row.calls++
-    else this.#batch.rows.set(row ? `${name} ${date}` : name, usageRow(grant, call, date, 0))
+    const name = `${grant.keyId} ${date} ${call.operation} ${call.table} ${call.format}`
+    const row = this.#batch.rows.get(name)
+    if (row) row.calls++
+    else this.#batch.rows.set(name, usageRow(grant, call, date, 0))
   }
 
   /** The row of a paid call, for the transaction that debits it. */
@@ -103,9 +103,10 @@ export class Meter {
   }
 
   async #saveLastUsed(): Promise<void> {
-    const touched = [...this.#lastUsed]
-    this.#lastUsed.clear()
-    for (const [keyId, at] of touched) await setLastUsed(this.#database.db, keyId, new Date(at).toISOString())
+    for (const [keyId, at] of [...this.#lastUsed]) {
+      await setLastUsed(this.#database.db, keyId, new Date(at).toISOString())
+      if (this.#lastUsed.get(keyId) === at) this.#lastUsed.delete(keyId)
+    }
   }
 
   #dateOf(now: number): string {
