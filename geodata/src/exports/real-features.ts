@@ -22,10 +22,10 @@ export const REAL_FEATURES = {
       feature: (topology: object, object: object) => Collection
     }
     const { features } = feature(atlas, atlas.objects.countries)
-    return features.map(({ geometry, properties }) => ({
-      geometry,
-      properties: { name: properties['name']! },
-    }))
+    // A ring of Fiji runs around the whole world and so crosses itself: readers differ in what they make of it.
+    return features
+      .filter(({ properties }) => properties['name'] !== 'Fiji')
+      .map(({ geometry, properties }) => ({ geometry, properties: { name: properties['name']! } }))
   },
   earthquakes: (): FixtureFeature[] =>
     (load('vega-datasets/data/earthquakes.json') as Collection).features

@@ -1,4 +1,3 @@
-import type { ByteSink } from './byte-sink.ts'
 import { type Deflated, deflateFile } from './deflate-blocks.ts'
 
 const MAX_32 = 0xffffffff
@@ -7,6 +6,13 @@ const VERSION_ZIP64 = 45
 const DEFLATE = 8
 /** Bit 11: names are UTF-8. */
 const FLAGS = 0x0800
+
+/** What a zip is written to: a ByteSink, or anything with so much of it. */
+export interface ZipTarget {
+  readonly length: number
+  write(bytes: Uint8Array): void
+  patch(position: number, bytes: Uint8Array): void
+}
 
 interface Entry extends Deflated {
   name: Buffer
@@ -18,11 +24,11 @@ interface Entry extends Deflated {
  * local headers once they are known, because some readers cannot do with a descriptor behind the data.
  */
 export class ZipWriter {
-  readonly #sink: ByteSink
+  readonly #sink: ZipTarget
   readonly #date: Buffer
   readonly #entries: Entry[] = []
 
-  constructor(sink: ByteSink, modified: Date) {
+  constructor(sink: ZipTarget, modified: Date) {
     this.#sink = sink
     this.#date = dosDate(modified)
   }

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { buildExportInProcess, buildVariantInProcess } from './build-in-process.ts'
+import { ByteSink } from './byte-sink.ts'
+import { compileFeatures, type FixtureFeature, temporaryFolder } from './compiled-fixture.ts'
+import { ExportError, isDiskFull } from './export-error.ts'
+import { buildExport, EXPORT_FORMATS } from './index.ts'
+import { NASTY_FEATURES } from './nasty-features.ts'
+import { buildVariant } from './variant.ts'
+import { writeAtomically } from './write-atomically.ts'
+
+async function compiled(t: TestContext, features: FixtureFeature[] = NASTY_FEATURES) {
+  const root = await temporaryFolder((remove) => t.after(remove))
+  const { folder } = await compileFeatures(join(root, 'snapshot'), features)
+  return { root, folder }
+}
+
+const MANY = Array.from({ length: 20_000 }, (_, i) => ({
+  geometry: { type: 'Point' as const, coordinates: [(i % 3600) / 10 - 180, (i % 1700) / 10 - 85] },
+  properties: { number: i, name: `a name of some length ${i}` },
+}))
+
+test('the same snapshot gives the same bytes, here and in a process of its own', async (t) => {
+  const { root, folder } = await compiled(t)
+  for (const { format } of EXPORT_FORMATS) {
+    const here = await buildExport(folder, format, join(root, `${format}-1`), { table: 'nasty' })
+    const there = await buildExportInProcess(folder, format, join(root, `${format}-2`), { table: 'nasty' })
+    assert.deepEqual(there, here, format)
+    assert.equal((await readFile(join(root, `${format}-2`))).length, here.bytes)
+  }
+})
+
+test('an aborted build leaves nothing behind', async (t) => {
+  const { root, folder } = await compiled(t, MANY)
+  for (const format of ['csv', 'shp', 'gpkg'] as const) {
+    const soon = AbortSignal.timeout(1)
+    const here = buildExport(folder, format, join(root, 'out'), {
+      table: 'many',
+      signal: AbortSignal.abort(),
+    })
+    await assert.rejects(here, { name: 'AbortError' })
+    const there = buildExportInProcess(folder, format, join(root, 'out'), { table: 'many', signal: soon })
+    await assert.rejects(there, { name: 'TimeoutError' })
+    assert.deepEqual(await readdir(root), ['snapshot'])
+  }
+})
+
+test('a damaged snapshot fails with its code in both processes, and leaves nothing behind', async (t) => {
+  const { root, folder } = await compiled(t)
+  await writeFile(join(folder, 'features.pack'), '{"type":"Feature","id":1,"geometry":null,"properties":{}}')
+  const damaged = (error: unknown) => error instanceof ExportError && error.code === 'snapshot-damaged'
+  for (const format of ['csv', 'kml', 'shp', 'gpkg', 'fgb'] as const) {
+    await assert.rejects(buildExport(folder, format, join(root, 'out'), { table: 'x' }), damaged, format)
+  }
+  await assert.rejects(buildExportInProcess(folder, 'csv', join(root, 'out'), { table: 'x' }), damaged)
+  assert.deepEqual(await readdir(root), ['snapshot'])
+  await rm(join(folder, 'manifest.json'))
+  await assert.rejects(
+    buildExportInProcess(folder, 'csv', join(root, 'out'), { table: 'x' }),
+    (error) => error instanceof ExportError && error.code === 'build-failed',
+  )
+})
+
+test('a full disk is told by its code, and a file that was there stays as it was', async (t) => {
+  const { root } = await compiled(t)
+  const path = join(root, 'out')
+  await writeFile(path, 'before')
+  const build = writeAtomically(path, async () => {
+    const sink = new ByteSink('/dev/full')
+    sink.text('anything')
+    return sink.close()
+  })
+  await assert.rejects(build, (error) => error instanceof ExportError && error.code === 'disk-full')
+  assert.equal(await readFile(path, 'utf8'), 'before')
+
+  const database = new DatabaseSync(join(root, 'small.sqlite'))
+  database.exec('CREATE TABLE t (x); PRAGMA max_page_count = 2')
+  assert.throws(() => database.exec('INSERT INTO t VALUES (zeroblob(100000))'), isDiskFull)
+  database.close()
+})
+
+test('a gzip and a zstd variant hold the file, and their bytes are the same every time', async (t) => {
+  const { root, folder } = await compiled(t, MANY)
+  const path = join(root, 'out.geojson')
+  await buildExport(folder, 'geojson', path, { table: 'many' })
+  const whole = await readFile(path)
+  assert.ok(whole.length > 2 << 20, 'several blocks')
+  const first = await buildVariant(path, 'gzip')
+  assert.deepEqual(await buildVariantInProcess(path, 'gzip'), first)
+  assert.ok(gunzipSync(await readFile(`${path}.gz`)).equals(whole))
+  const zstd = await buildVariant(path, 'zstd')
+  assert.deepEqual(await buildVariantInProcess(path, 'zstd'), zstd)
+  assert.ok(zstdDecompressSync(await readFile(`${path}.zst`)).equals(whole))
+  await writeFile(path, '')
+  await buildVariant(path, 'gzip')
+  assert.equal(gunzipSync(await readFile(`${path}.gz`)).length, 0)
+})
