@@ -7,17 +7,20 @@ import { Catalog } from './catalog/catalog.ts'
 import { OpenSnapshots } from './catalog/open-snapshots.ts'
 import { type Clock, DAY, MINUTE, plus } from './clock.ts'
 import type { Config } from './config.ts'
+import { Cashier } from './credits/cashier.ts'
 import { Ledger } from './credits/ledger.ts'
 import { type Changes, openChanges } from './database/changes.ts'
 import { forgetChangesBefore } from './database/changes-store.ts'
 import { type ControlDatabase, openDatabase } from './database/open.ts'
+import { Exports } from './downloads/exports.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { Authenticate } from './http/authenticate.ts'
 import { BaseUrl } from './http/base-url.ts'
 import { Metrics } from './http/metrics.ts'
 import { Overload } from './http/overload.ts'
 import { newId } from './id.ts'
-import { type Identity, openIdentity } from './identity/identity.ts'
+import { type Identity, mailRate, openIdentity } from './identity/identity.ts'
+import { checkMailSettings } from './identity/mailer.ts'
 import { ADD_ONS, type AddOn } from './keys/grant.ts'
 import { Keys } from './keys/keys.ts'
 import { deleteExpiredSessionKeys } from './keys/store.ts'
@@ -25,6 +28,7 @@ import { Verifier } from './keys/verifier.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory-limiter.ts'
 import { RedisLimiter } from './limits/redis-limiter.ts'
+import { Invitations } from './organizations/invitations.ts'
 import { Members } from './organizations/members.ts'
 import { Organizations, type StartingGrant } from './organizations/organizations.ts'
 import { Jobs } from './publishing/jobs.ts'
@@ -51,6 +55,7 @@ export interface Parts {
   identity: Identity
   organizations: Organizations
   members: Members
+  invitations: Invitations
   keys: Keys
   ledger: Ledger
   usageReports: UsageReports
@@ -60,6 +65,8 @@ export interface Parts {
   snapshots: OpenSnapshots
   publishing: Publishing
   jobs: Jobs
+  cashier: Cashier
+  exports: Exports
   checkReady: () => Promise<void>
   close: () => Promise<void>
 }
@@ -73,6 +80,7 @@ export interface Opening {
 }
 
 export async function openParts({ config, log, clock, serving }: Opening): Promise<Parts> {
+  if (serving) checkMailSettings(config)
   const nodeId = newId('node')
   const baseUrl = new BaseUrl(config.baseUrl)
   const metrics = new Metrics()
@@ -113,6 +121,15 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     signUp: config.signUp,
   })
   const members = new Members({ database, changes, clock })
+  const invitations = new Invitations({
+    database,
+    changes,
+    clock,
+    limiter,
+    mailer: identity.mailer,
+    baseUrl: () => baseUrl.settled(),
+    rates: { mail: mailRate(config.signInRate), organization: mailRate(config.signInAddressRate) },
+  })
   const keys = new Keys({
     database,
     changes,
@@ -149,6 +166,8 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     nodeId,
     uploads: join(config.dataDir, 'uploads'),
   })
+  const cashier = new Cashier(database, meter, clock)
+  const exports = new Exports(blobs)
   const authenticate = new Authenticate({
     verifier,
     verifyToken: (token) => identity.accessTokens.verify(token),
@@ -163,6 +182,7 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
 
   const housekeeping = new Housekeeping(log)
   if (serving) {
+    housekeeping.add('expired sign-ins', 60 * MINUTE, () => identity.signIn.tidy())
     housekeeping.add('expired session keys', 10 * MINUTE, () =>
       deleteExpiredSessionKeys(database.db, clock().toISOString()),
     )
@@ -190,6 +210,7 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     identity,
     organizations,
     members,
+    invitations,
     keys,
     ledger,
     usageReports,
@@ -199,6 +220,8 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     snapshots,
     publishing,
     jobs,
+    cashier,
+    exports,
     checkReady: async () => {
       await database.db.selectFrom('migrations').select('number').executeTakeFirstOrThrow()
     },
@@ -206,6 +229,8 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
       overload.stop()
       await housekeeping.close()
       await jobs.close()
+      await identity.close()
+      await exports.close()
       await meter.close()
       await snapshots.close()
       await limiter.close()

@@ -1,8 +1,11 @@
 import { administrationRoutes } from '../administration/routes.ts'
 import { catalogRoutes } from '../catalog/routes.ts'
 import { creditRoutes } from '../credits/routes.ts'
+import { downloadRoutes } from '../downloads/routes.ts'
+import { eventRoutes } from '../events/routes.ts'
 import { signInRoutes } from '../identity/routes.ts'
 import { keyRoutes } from '../keys/routes.ts'
+import { organizationRoutes } from '../organizations/routes.ts'
 import { publishingRoutes } from '../publishing/routes.ts'
 import { usageRoutes } from '../usage/routes.ts'
 import type { Parts } from '../wiring.ts'
@@ -22,12 +25,14 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
 
   catalogRoutes(app, parts)
   publishingRoutes(app, parts)
+  downloadRoutes(app, parts)
+  signInRoutes(app, { ...parts, addressRate: parts.config.signInAddressRate })
+  organizationRoutes(app, parts)
+  eventRoutes(app, parts)
   keyRoutes(app, parts)
   usageRoutes(app, parts)
   creditRoutes(app, parts)
   administrationRoutes(app, parts)
-
-  signInRoutes(app, { ...parts, addressRate: parts.config.signInAddressRate })
 
   app.get('/v1/openapi.json', { schema: { hide: true } }, async (request) => ({
     ...app.swagger(),

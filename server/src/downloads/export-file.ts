@@ -1,0 +1,16 @@
+/** A finished export in one encoding: bytes before, a file, bytes after. Most are the file alone. */
+export interface ExportFile {
+  path: string
+  head: Buffer
+  tail: Buffer
+  /** Of the file between head and tail. */
+  fileBytes: number
+  bytes: number
+  /** Strong: equal tags are equal bytes. */
+  etag: string
+  mediaType: string
+  encoding: 'identity' | 'gzip' | 'zstd'
+  /** What a browser saves it as. */
+  filename: string
+  lastModified: Date
+}

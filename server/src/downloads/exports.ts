@@ -1,0 +1,210 @@
+import { hash } from 'node:crypto'
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buildExportInProcess, buildVariantInProcess } from '@wayleave/geodata/exports/build-in-process.ts'
+import { ExportError } from '@wayleave/geodata/exports/export-error.ts'
+import { geojsonParts } from '@wayleave/geodata/exports/geojson.ts'
+import type { ExportFormatEntry } from '@wayleave/geodata/exports/index.ts'
+import { type Variant, variantPath } from '@wayleave/geodata/exports/variant.ts'
+import type { BuiltFile } from '@wayleave/geodata/exports/write-atomically.ts'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { Blobs } from '../blobs/blobs.ts'
+import type { Dataset, Version } from '../catalog/dataset.ts'
+import { Problem } from '../problem.ts'
+import { checkFile } from './check-file.ts'
+import type { ExportFile } from './export-file.ts'
+
+/** What is compressed already gains nothing. */
+const NOT_COMPRESSED = new Set(['shp', 'geoparquet'])
+
+export interface ExportRequest {
+  dataset: Dataset
+  version: Version
+  format: ExportFormatEntry
+  encoding: 'identity' | Variant
+}
+
+/**
+ * Exports are built once, by whoever asks first, in a process of their own, and kept with the snapshot.
+ * Everyone who asks meanwhile waits for the same build; one that fails is told to all and tried anew by the
+ * next. GeoJSON and GeoParquet are the snapshot's own files and need no build.
+ */
+export class Exports {
+  readonly #blobs: Blobs
+  readonly #ready = new Map<string, ExportFile>()
+  readonly #building = new Map<string, Promise<ExportFile>>()
+  #queue: Promise<unknown> = Promise.resolve()
+  readonly #stopping = new AbortController()
+
+  constructor(blobs: Blobs) {
+    this.#blobs = blobs
+  }
+
+  /** The finished file where there is one, without building or waiting for the disk. */
+  known(request: ExportRequest): ExportFile | undefined {
+    return this.#ready.get(nameOf(request))
+  }
+
+  async get(request: ExportRequest): Promise<ExportFile> {
+    const name = nameOf(request)
+    const present = this.#ready.get(name) ?? this.#building.get(name)
+    if (present) return present
+    const building = this.#make(request)
+      .then((file) => {
+        this.#ready.set(name, file)
+        return file
+      })
+      .finally(() => this.#building.delete(name))
+    this.#building.set(name, building)
+    return building
+  }
+
+  /** A file that turned out to be gone or damaged is looked for, and built, again. */
+  forget(request: ExportRequest): void {
+    this.#ready.delete(nameOf(request))
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort()
+    await this.#queue.catch(() => {})
+  }
+
+  async #make(request: ExportRequest): Promise<ExportFile> {
+    const { dataset, version, format, encoding } = request
+    const folder = await this.#blobs.localFolder(version.snapshot)
+    if (format.ready && encoding === 'identity') return this.#own(request, folder)
+    await mkdir(join(folder, 'exports'), { recursive: true })
+    const plain = join(folder, 'exports', `${dataset.table}.${format.extension}`)
+    const path = encoding === 'identity' ? plain : variantPath(plain, encoding)
+    const built = (await builtBefore(path)) ?? (await this.#build(request, folder, plain, path))
+    return this.#file(request, { path, bytes: built.bytes, tag: built.sha256.slice(0, 32) })
+  }
+
+  async #build(request: ExportRequest, folder: string, plain: string, path: string): Promise<BuiltFile> {
+    const { dataset, version, format, encoding } = request
+    const signal = this.#stopping.signal
+    const options = {
+      table: dataset.table,
+      title: dataset.title,
+      description: dataset.description,
+      attribution: dataset.attribution,
+      license: dataset.license,
+      updatedAt: version.createdAt,
+      signal,
+    }
+    return this.#inTurn(async () => {
+      try {
+        let built: BuiltFile
+        if (encoding === 'identity') built = await buildExportInProcess(folder, format.format, path, options)
+        else {
+          const before = await builtBefore(plain)
+          if (!before)
+            await writeMeta(plain, await buildExportInProcess(folder, format.format, plain, options))
+          built = await buildVariantInProcess(plain, encoding, signal)
+          // The plain GeoJSON is head, pack and tail: a second copy of the pack is not kept.
+          if (format.ready) await removeBuilt(plain)
+        }
+        await writeMeta(path, built)
+        return built
+      } catch (error) {
+        throw asProblem(error, dataset.table, format.format)
+      }
+    })
+  }
+
+  /** One build at a time: each uses every core it is given, and two at once only take longer. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(work, work)
+    this.#queue = turn.catch(() => {})
+    return turn
+  }
+
+  #own(request: ExportRequest, folder: string): ExportFile {
+    const { manifest } = request.version
+    const name = request.format.format === 'geojson' ? SNAPSHOT_FILES.pack : SNAPSHOT_FILES.rows
+    const { bytes, sha256 } = manifest.files[name]!
+    const parts = request.format.format === 'geojson' ? geojsonParts(manifest) : undefined
+    const tag = parts ? hash('sha256', sha256 + parts.head + parts.tail).slice(0, 32) : sha256.slice(0, 32)
+    return this.#file(request, { path: join(folder, name), bytes, tag, ...parts })
+  }
+
+  #file(
+    { dataset, version, format, encoding }: ExportRequest,
+    found: { path: string; bytes: number; tag: string; head?: Buffer; tail?: Buffer },
+  ): ExportFile {
+    const head = found.head ?? Buffer.alloc(0)
+    const tail = found.tail ?? Buffer.alloc(0)
+    return {
+      path: found.path,
+      head,
+      tail,
+      fileBytes: found.bytes,
+      bytes: head.length + found.bytes + tail.length,
+      etag: `"${found.tag}"`,
+      mediaType: format.mediaType,
+      encoding,
+      filename: `${dataset.table}.${format.extension}`,
+      lastModified: new Date(version.createdAt),
+    }
+  }
+}
+
+export function isCompressible(format: string): boolean {
+  return !NOT_COMPRESSED.has(format)
+}
+
+/** Removes what builds that were killed left in a snapshot's folder. */
+export async function sweepExports(folder: string): Promise<void> {
+  const exports = join(folder, 'exports')
+  const names = await readdir(exports).catch(() => [])
+  for (const name of names) {
+    const pid = /\.partial-(\d+)/.exec(name)?.[1]
+    if (pid && !isRunning(Number(pid))) await rm(join(exports, name), { recursive: true, force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function nameOf({ version, format, encoding }: ExportRequest): string {
+  return `${version.snapshot} ${format.format} ${encoding}`
+}
+
+const metaPath = (path: string) => `${path}.meta.json`
+
+/** Size and checksum stand beside the file; one that does not fit them is built anew. */
+async function builtBefore(path: string): Promise<BuiltFile | undefined> {
+  const text = await readFile(metaPath(path), 'utf8').catch(() => undefined)
+  if (text === undefined) return undefined
+  const meta = JSON.parse(text) as BuiltFile
+  const present = await stat(path).catch(() => undefined)
+  if (present?.size === meta.bytes && (await checkFile(path, meta.sha256))) return meta
+  await removeBuilt(path)
+  return undefined
+}
+
+async function writeMeta(path: string, built: BuiltFile): Promise<void> {
+  const partial = `${metaPath(path)}.partial-${process.pid}`
+  await writeFile(partial, JSON.stringify(built))
+  await rename(partial, metaPath(path))
+}
+
+async function removeBuilt(path: string): Promise<void> {
+  await rm(metaPath(path), { force: true })
+  await rm(path, { force: true })
+}
+
+function asProblem(error: unknown, table: string, format: string): unknown {
+  if (!(error instanceof ExportError)) return error
+  if (error.code === 'disk-full')
+    return new Problem('disk-full', undefined, { headers: { 'retry-after': '60' }, cause: error })
+  if (error.code === 'shapefile-too-large')
+    return new Problem('export-impossible', error.message, { cause: error })
+  return new Problem('build-failed', `The ${format} file of "${table}" could not be made.`, { cause: error })
+}

@@ -1,0 +1,38 @@
+/** Bytes from `start` to `end`, the last one excluded. */
+export interface ByteRange {
+  start: number
+  end: number
+}
+
+/**
+ * The range a request asks for (RFC 9110, section 14). Null: send everything, for a header of another unit,
+ * a malformed one and a list of ranges may be ignored. `unsatisfiable`: 416.
+ */
+export function parseRange(header: string | undefined, bytes: number): ByteRange | null | 'unsatisfiable' {
+  const match = header === undefined ? null : /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header.trim())
+  if (!match || (match[1] === '' && match[2] === '')) return null
+  if (match[1] === '') {
+    const length = Math.min(Number(match[2]), bytes)
+    return length === 0 ? 'unsatisfiable' : { start: bytes - length, end: bytes }
+  }
+  const start = Number(match[1])
+  const last = match[2] === '' ? bytes - 1 : Number(match[2])
+  if (last < start) return null
+  if (start >= bytes) return 'unsatisfiable'
+  return { start, end: Math.min(last, bytes - 1) + 1 }
+}
+
+/** `If-None-Match`: a list of tags, compared weakly, or `*`. */
+export function matchesEtag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  if (header.trim() === '*') return true
+  return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
+}
+
+/** `If-Range`: a strong tag or a date; anything else than exactly the present state means "send everything". */
+export function rangeStillHolds(header: string | undefined, etag: string, lastModified: Date): boolean {
+  if (header === undefined) return true
+  const given = header.trim()
+  if (given.startsWith('"')) return given === etag
+  return Date.parse(given) === Math.floor(lastModified.getTime() / 1000) * 1000
+}

@@ -1,0 +1,197 @@
+import { exportFormat } from '@wayleave/geodata/exports/index.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import { Type } from 'typebox'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Dataset, Version } from '../catalog/dataset.ts'
+import type { Cashier, Charge } from '../credits/cashier.ts'
+import type { Authenticate } from '../http/authenticate.ts'
+import type { App } from '../http/frame.ts'
+import { security, tags } from '../http/openapi.ts'
+import { type AddOn, type Grant, requireAddOn, requirePermission } from '../keys/grant.ts'
+import { notFound, Problem } from '../problem.ts'
+import { preferredEncoding } from './accept-encoding.ts'
+import type { ExportFile } from './export-file.ts'
+import { streamExport } from './export-stream.ts'
+import { type ExportRequest, type Exports, isCompressible } from './exports.ts'
+import { type ByteRange, matchesEtag, parseRange, rangeStillHolds } from './range.ts'
+
+interface DownloadParts {
+  authenticate: Authenticate
+  catalog: Catalog
+  cashier: Cashier
+  exports: Exports
+  log: Logger
+}
+
+const noQuery = Type.Object({ api_key: Type.Optional(Type.String()) }, { additionalProperties: false })
+
+/** Needs the permission and the add-on, charges, builds where nobody has yet, and sends what was asked for. */
+export function downloadRoutes(
+  app: App,
+  { authenticate, catalog, cashier, exports, log }: DownloadParts,
+): void {
+  const schema = (
+    summary: string,
+    description: string,
+    params: Record<string, ReturnType<typeof Type.String>>,
+  ) => ({
+    tags: [tags.data],
+    summary,
+    description: `${description} Ranges, conditional requests and HEAD are free; a key pays once for one format of one version within 24 hours. Formats: csv, json, geojson, kml, shp, geoparquet, gpkg, fgb.`,
+    security: security.key,
+    params: Type.Object(params),
+    querystring: noQuery,
+  })
+
+  app.get('/v1/dataset/:table/files/:format', {
+    schema: schema('Download a dataset', 'Needs API_ACCESS and costs the dataset’s price in credits.', {
+      table: Type.String(),
+      format: Type.String(),
+    }),
+    handler: async (request, reply) => {
+      const { table, format } = request.params as { table: string; format: string }
+      const grant = await authenticate.key(request, reply)
+      const dataset = await catalog.find(table)
+      return download(request, reply, {
+        grant,
+        dataset,
+        version: dataset,
+        format,
+        addOn: 'API_ACCESS',
+        operation: 'download',
+      })
+    },
+  })
+
+  app.get('/v1/dataset/:table/archives/:version/files/:format', {
+    schema: schema('Download a version of a dataset', 'Needs ARCHIVED_DATA, and costs like a download.', {
+      table: Type.String(),
+      version: Type.String(),
+      format: Type.String(),
+    }),
+    handler: async (request, reply) => {
+      const { table, version, format } = request.params as { table: string; version: string; format: string }
+      const grant = await authenticate.key(request, reply)
+      const dataset = await catalog.find(table)
+      const archived = await catalog.version(table, version)
+      return download(request, reply, {
+        grant,
+        dataset,
+        version: archived,
+        format,
+        addOn: 'ARCHIVED_DATA',
+        operation: 'archive',
+      })
+    },
+  })
+
+  interface Download {
+    grant: Grant
+    dataset: Dataset
+    version: Version
+    format: string
+    addOn: AddOn
+    operation: string
+  }
+
+  async function download(request: FastifyRequest, reply: FastifyReply, asked: Download) {
+    const { grant, dataset, version, addOn, operation } = asked
+    const format = exportFormat(asked.format)
+    if (!format) throw notFound(`format named "${asked.format.slice(0, 40)}"`)
+    requirePermission(grant, 'read', dataset.table)
+    requireAddOn(grant, addOn)
+    const compressible = isCompressible(format.format)
+    const wanted: ExportRequest = {
+      dataset,
+      version,
+      format,
+      encoding: compressible ? preferredEncoding(request.headers['accept-encoding']) : 'identity',
+    }
+    if (compressible) reply.header('vary', 'Accept-Encoding')
+
+    // What costs nothing is answered before anything is charged: that needs the file, for its tag and size.
+    const { headers } = request
+    const conditional =
+      headers['if-none-match'] !== undefined || headers.range !== undefined || request.method === 'HEAD'
+    const known = exports.known(wanted) ?? (conditional ? await exports.get(wanted) : undefined)
+    if (known) {
+      const free = answerFree(request, reply, known)
+      if (free) return free
+    }
+
+    const call = { operation, table: dataset.table, format: format.format }
+    const charge = await cashier.charge({ grant, call, version: version.version, price: dataset.credits })
+    try {
+      const file = known ?? (await exports.get(wanted))
+      return await send(request, reply, wanted, file, charge)
+    } catch (error) {
+      exports.forget(wanted)
+      await charge.refund()
+      throw error
+    }
+  }
+
+  async function send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    wanted: ExportRequest,
+    file: ExportFile,
+    charge: Charge,
+  ) {
+    const range = rangeOf(request, file)
+    const bytes = range === null || range === 'unsatisfiable' ? { start: 0, end: file.bytes } : range
+    const stream = await streamExport(file, bytes, (error) => {
+      // The answer has begun and can only be cut off; the client sees that it is short, and pays nothing.
+      log.error({ err: error, requestId: request.id }, 'A download broke off.')
+      exports.forget(wanted)
+      charge.refund().catch((failure: unknown) => log.error({ err: failure }, 'A refund failed.'))
+    })
+    reply.header('credits-charged', String(charge.charged))
+    if (charge.remaining !== null) reply.header('credits-remaining', String(charge.remaining))
+    describeFile(reply, file)
+    if (bytes.end - bytes.start < file.bytes) {
+      reply.code(206).header('content-range', `bytes ${bytes.start}-${bytes.end - 1}/${file.bytes}`)
+    }
+    reply.header('content-length', String(bytes.end - bytes.start))
+    return reply.send(stream)
+  }
+}
+
+/** 304, 416 and HEAD. */
+function answerFree(request: FastifyRequest, reply: FastifyReply, file: ExportFile): FastifyReply | null {
+  if (matchesEtag(request.headers['if-none-match'], file.etag)) {
+    describeFile(reply, file)
+    return reply.code(304).send()
+  }
+  const range = rangeOf(request, file)
+  if (range === 'unsatisfiable') {
+    throw new Problem('range-not-satisfiable', `The file has ${file.bytes} bytes.`, {
+      headers: { 'content-range': `bytes */${file.bytes}` },
+    })
+  }
+  if (request.method !== 'HEAD') return null
+  describeFile(reply, file)
+  return reply.header('content-length', String(file.bytes)).send()
+}
+
+function rangeOf(request: FastifyRequest, file: ExportFile): ByteRange | null | 'unsatisfiable' {
+  if (request.method === 'HEAD') return null
+  const holds = rangeStillHolds(headerText(request.headers['if-range']), file.etag, file.lastModified)
+  return holds ? parseRange(request.headers.range, file.bytes) : null
+}
+
+function describeFile(reply: FastifyReply, file: ExportFile): void {
+  reply
+    .header('content-type', file.mediaType)
+    .header('content-disposition', `attachment; filename="${file.filename}"`)
+    .header('etag', file.etag)
+    .header('last-modified', file.lastModified.toUTCString())
+    .header('accept-ranges', 'bytes')
+    .header('cache-control', 'private, no-cache')
+  if (file.encoding !== 'identity') reply.header('content-encoding', file.encoding)
+}
+
+function headerText(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header
+}
