@@ -3,6 +3,7 @@ import { datasetsCommand, unpublishCommand } from './command/datasets.ts'
 import { keyCommand } from './command/key.ts'
 import { orgCommand } from './command/org.ts'
 import { publishCommand } from './command/publish.ts'
+import { rotateSigningKeyCommand } from './command/rotate-signing-key.ts'
 import { serveCommand } from './command/serve.ts'
 import { userCommand } from './command/user.ts'
 import { SettingError } from './config.ts'
@@ -25,6 +26,7 @@ for (const command of [
   orgCommand(),
   keyCommand(),
   userCommand(),
+  rotateSigningKeyCommand(),
 ]) {
   program.addCommand(command)
 }

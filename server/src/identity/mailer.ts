@@ -15,19 +15,20 @@ export interface MailerParts {
   serving: boolean
 }
 
+/** Beyond loopback, people wait for mails that only the operator could read: that must be meant. */
+export function checkMailSettings({ smtpUrl, host, allowOutbox }: Config): void {
+  if (smtpUrl || allowOutbox || isLoopback(host)) return
+  throw new SettingError(
+    `Listening on ${host} without a mail server, nobody could sign in. Set WAYLEAVE_SMTP_URL, or WAYLEAVE_ALLOW_OUTBOX=true to have mails written to the outbox folder.`,
+  )
+}
+
 /** By SMTP where there is a mail server, else into the outbox folder. */
 export function openMailer({ config, clock, log, serving }: MailerParts): Mailer {
-  const { smtpUrl, mailFrom: from, host, allowOutbox } = config
+  const { smtpUrl, mailFrom: from } = config
   if (smtpUrl) return new SmtpMailer({ url: smtpUrl, from, log })
   const folder = join(config.dataDir, 'outbox')
-  if (serving) {
-    if (!isLoopback(host) && !allowOutbox) {
-      throw new SettingError(
-        `Listening on ${host} without a mail server, nobody could sign in. Set WAYLEAVE_SMTP_URL, or WAYLEAVE_ALLOW_OUTBOX=true to have mails written to ${folder}.`,
-      )
-    }
-    log.warn(`No mail server is set: mails are written to ${folder}.`)
-  }
+  if (serving) log.warn(`No mail server is set: mails are written to ${folder}.`)
   // In a pipe the line would end up in somebody's log; only a person at a terminal is shown it.
   const print = (text: string) => void (process.stderr.isTTY && process.stderr.write(text))
   return new OutboxMailer({ folder, from, clock, log, print })

@@ -8,6 +8,7 @@ import type { Authenticate } from '../http/authenticate.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import { readCookie, strictCookie } from '../http/cookies.ts'
 import type { App } from '../http/frame.ts'
+import { nullable } from '../http/nullable.ts'
 import { security, tags } from '../http/openapi.ts'
 import { sameOrigin } from '../http/same-origin.ts'
 import type { Organizations } from '../organizations/organizations.ts'
@@ -169,7 +170,7 @@ export function signInRoutes(app: App, parts: SignInRoutesParts): void {
         200: Type.Object({
           user: Type.Object({ id: Type.String(), email: Type.String(), createdAt: Type.String() }),
           administrator: Type.Boolean(),
-          organization: Type.Union([OrganizationSchema, Type.Null()]),
+          organization: nullable(OrganizationSchema),
         }),
       },
     },

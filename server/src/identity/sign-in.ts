@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { type Clock, DAY, HOUR, MINUTE, plus } from '../clock.ts'
+import { type Clock, DAY, MINUTE, plus } from '../clock.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { newId } from '../id.ts'
@@ -55,7 +55,6 @@ export interface Entry {
 export class SignIn {
   readonly #options: SignInOptions
   readonly #background: Background
-  #tidiedAt = 0
 
   constructor(options: SignInOptions) {
     this.#options = options
@@ -105,6 +104,13 @@ export class SignIn {
     return entry
   }
 
+  /** What has expired is of no use to anybody; a day of it is kept, for wrong codes are counted over a day. */
+  async tidy(): Promise<void> {
+    const { database, clock } = this.#options
+    await deleteOldLinks(database.db, plus(clock(), -DAY - LINK_LIFETIME))
+    await deleteExpiredRefreshTokens(database.db, clock())
+  }
+
   /** Everything asked for so far has become a mail or nothing when this resolves. */
   async close(): Promise<void> {
     await this.#background.settled()
@@ -129,7 +135,6 @@ export class SignIn {
     }
     await database.db.transaction().execute((tx) => insertLink(tx, row))
     mailer.post(signInMail(email, `${baseUrl()}/sign-in#${token}`, code))
-    await this.#tidy(now)
   }
 
   /** Where sign-up is by invitation, only users, invited addresses and administrators get a mail. */
@@ -164,15 +169,6 @@ export class SignIn {
       detail: { by },
     })
     return { user, refreshToken: await sessions.start(tx, user.id) }
-  }
-
-  /** What has expired is of no use to anybody; a day of it is kept, for wrong codes are counted over a day. */
-  async #tidy(now: Date): Promise<void> {
-    if (now.getTime() - this.#tidiedAt < HOUR) return
-    this.#tidiedAt = now.getTime()
-    const { db } = this.#options.database
-    await deleteOldLinks(db, plus(now, -DAY - LINK_LIFETIME))
-    await deleteExpiredRefreshTokens(db, now)
   }
 }
 

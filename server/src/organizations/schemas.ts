@@ -1,15 +1,18 @@
 import { Type } from 'typebox'
-import { ADD_ONS } from '../keys/grant.ts'
-import { MEMBER_PERMISSIONS } from './permissions.ts'
+import { ADD_ONS, type AddOn } from '../keys/grant.ts'
+import { MEMBER_PERMISSIONS, type MemberPermission } from './permissions.ts'
 
-export const PermissionSchema = Type.Enum([...MEMBER_PERMISSIONS])
-export const PermissionsSchema = Type.Array(PermissionSchema, { uniqueItems: true })
+const PermissionSchema = Type.Unsafe<MemberPermission>({ type: 'string', enum: [...MEMBER_PERMISSIONS] })
+const AddOnSchema = Type.Unsafe<AddOn>({ type: 'string', enum: [...ADD_ONS] })
 const Time = Type.String({ format: 'date-time' })
+
+export const PermissionsSchema = Type.Array(PermissionSchema, { maxItems: 20 })
+export const NameSchema = Type.String({ maxLength: 400, description: '1 to 100 characters.' })
 
 export const OrganizationSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
-  addOns: Type.Array(Type.Enum([...ADD_ONS])),
+  addOns: Type.Array(AddOnSchema),
   credits: Type.Object({ balance: Type.Integer() }),
   permissions: Type.Array(PermissionSchema, { description: 'The caller’s own.' }),
   createdAt: Time,

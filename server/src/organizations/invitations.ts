@@ -1,0 +1,159 @@
+import { type Clock, DAY, plus } from '../clock.ts'
+import type { Changes } from '../database/changes.ts'
+import type { ControlDatabase } from '../database/open.ts'
+import { type Origin, recordEvent } from '../events/events.ts'
+import { newId } from '../id.ts'
+import { normalEmail } from '../identity/email.ts'
+import type { Mailer } from '../identity/mail.ts'
+import { invitationMail } from '../identity/mail-texts.ts'
+import { hashToken, newToken } from '../identity/sessions.ts'
+import type { Limiter, Rate } from '../limits/limiter.ts'
+import { invalidInput, notFound, Problem } from '../problem.ts'
+import {
+  deleteInvitation,
+  type Invitation,
+  lockInvitation,
+  putInvitation,
+  readOpenInvitations,
+  setAccepted,
+} from './invitation-store.ts'
+import { moveMember } from './members.ts'
+import { requireHeld, requireMember } from './membership.ts'
+import { type MemberPermission, sortPermissions } from './permissions.ts'
+import { findOrganization, lockOrganizations, readMembers } from './store.ts'
+
+const LIFETIME = 7 * DAY
+
+export interface InvitationsOptions {
+  database: ControlDatabase
+  changes: Changes
+  clock: Clock
+  limiter: Limiter
+  mailer: Mailer
+  baseUrl: () => string
+  /** Mails to one address, and mails of one organization: nobody is to be flooded through us. */
+  rates: { mail: Rate; organization: Rate }
+}
+
+interface Caller {
+  userId: string
+  email: string
+  origin: Origin
+}
+
+/** New members come by a mail that its address's user accepts, signed in. Whoever accepts moves. */
+export class Invitations {
+  readonly #options: InvitationsOptions
+
+  constructor(options: InvitationsOptions) {
+    this.#options = options
+  }
+
+  async list(callerId: string, organizationId: string): Promise<Invitation[]> {
+    const { database, clock } = this.#options
+    await requireMember(database.db, callerId, organizationId, 'MEMBER_MANAGE')
+    return readOpenInvitations(database.db, organizationId, clock())
+  }
+
+  async invite(
+    caller: Caller,
+    organizationId: string,
+    given: { email: string; permissions: readonly MemberPermission[] },
+  ): Promise<Invitation> {
+    const { database, clock, mailer, baseUrl } = this.#options
+    const email = normalEmail(given.email)
+    if (!email) throw invalidInput('/email', 'must be a mail address')
+    await requireMember(database.db, caller.userId, organizationId, 'MEMBER_MANAGE')
+    await this.#limit(organizationId, email)
+    const now = clock()
+    const token = newToken()
+    const invitation: Invitation = {
+      id: newId('inv'),
+      organizationId,
+      email,
+      permissions: sortPermissions(given.permissions),
+      invitedBy: caller.userId,
+      createdAt: now.toISOString(),
+      expiresAt: plus(now, LIFETIME).toISOString(),
+      acceptedAt: null,
+    }
+    const name = await database.db.transaction().execute(async (tx) => {
+      await lockOrganizations(database, tx, [organizationId])
+      const membership = await requireMember(tx, caller.userId, organizationId, 'MEMBER_MANAGE')
+      requireHeld(membership, invitation.permissions)
+      if ((await readMembers(tx, organizationId)).some((member) => member.email === email)) {
+        throw new Problem('conflict', 'This address is a member of the organization already.')
+      }
+      await putInvitation(tx, invitation, hashToken(token))
+      await recordEvent(tx, now, caller.origin, {
+        action: 'invitation.created',
+        organizationId,
+        subject: `invitation:${invitation.id}`,
+        detail: { email, permissions: invitation.permissions },
+      })
+      return (await findOrganization(tx, organizationId))!.name
+    })
+    mailer.post(invitationMail(email, `${baseUrl()}/invitation#${token}`, name, caller.email))
+    return invitation
+  }
+
+  async withdraw(caller: Caller, organizationId: string, invitationId: string): Promise<void> {
+    const { database, clock } = this.#options
+    await database.db.transaction().execute(async (tx) => {
+      await requireMember(tx, caller.userId, organizationId, 'MEMBER_MANAGE')
+      const email = await deleteInvitation(tx, organizationId, invitationId)
+      if (email === undefined) throw notFound('such invitation')
+      await recordEvent(tx, clock(), caller.origin, {
+        action: 'invitation.withdrawn',
+        organizationId,
+        subject: `invitation:${invitationId}`,
+        detail: { email },
+      })
+    })
+  }
+
+  /** A caller who is in the organization by now keeps the permissions they have there. */
+  async accept(caller: Caller, token: string): Promise<void> {
+    const { database, changes, clock } = this.#options
+    await changes.commit(async (tx, changed) => {
+      const now = clock()
+      const invitation = await lockInvitation(database, tx, hashToken(token))
+      if (
+        !invitation ||
+        invitation.acceptedAt !== null ||
+        Date.parse(invitation.expiresAt) <= now.getTime()
+      ) {
+        throw new Problem('invitation-invalid', 'The invitation was used or withdrawn, or has expired.')
+      }
+      if (invitation.email !== caller.email) {
+        throw new Problem('invitation-invalid', 'The invitation is for another mail address.')
+      }
+      const { id, organizationId, permissions } = invitation
+      const move = { database, tx, at: now, origin: caller.origin }
+      await moveMember(move, caller.userId, organizationId, (present) => {
+        const already = present.find((member) => member.userId === caller.userId)
+        return already?.permissions ?? permissions
+      })
+      await setAccepted(tx, id, now)
+      await recordEvent(tx, now, caller.origin, {
+        action: 'invitation.accepted',
+        organizationId,
+        subject: `invitation:${id}`,
+      })
+      changed('user', caller.userId)
+    })
+  }
+
+  async #limit(organizationId: string, email: string): Promise<void> {
+    const { limiter, rates } = this.#options
+    const decisions = [
+      await limiter.take(`invitations:${organizationId}`, rates.organization),
+      await limiter.take(`mail:${email}`, rates.mail),
+    ]
+    const late = decisions.find((decision) => !decision.allowed)
+    if (!late) return
+    throw new Problem('rate-limited', `Too many invitations. Try again in ${late.retryAfter} s.`, {
+      headers: { 'retry-after': String(late.retryAfter) },
+    })
+  }
+}

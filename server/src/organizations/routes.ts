@@ -1,0 +1,90 @@
+import { Type } from 'typebox'
+import type { Authenticate } from '../http/authenticate.ts'
+import type { App } from '../http/frame.ts'
+import { security, tags } from '../http/openapi.ts'
+import { Problem } from '../problem.ts'
+import { invitationRoutes } from './invitation-routes.ts'
+import type { Invitations } from './invitations.ts'
+import { memberRoutes } from './member-routes.ts'
+import type { Members } from './members.ts'
+import type { Organizations } from './organizations.ts'
+import { NameSchema, OrganizationSchema } from './schemas.ts'
+
+export interface OrganizationRoutesParts {
+  organizations: Organizations
+  members: Members
+  invitations: Invitations
+  authenticate: Authenticate
+}
+
+const documented = { tags: [tags.organizations], security: security.token }
+const params = Type.Object({ organizationId: Type.String() })
+const NameBody = Type.Object({ name: NameSchema }, { additionalProperties: false })
+
+export function organizationRoutes(app: App, parts: OrganizationRoutesParts): void {
+  const { organizations, authenticate } = parts
+  const onRequest = authenticate.user
+
+  app.get('/v1/organization/me', {
+    onRequest,
+    schema: {
+      ...documented,
+      summary: 'The caller’s organization',
+      response: { 200: OrganizationSchema },
+    },
+    handler: async (request) => {
+      const record = await organizations.recordOf(authenticate.userOf(request).userId)
+      if (record) return record
+      throw new Problem(
+        'not-found',
+        'The caller is in no organization. Accept an invitation, or make one with POST /v1/organization.',
+      )
+    },
+  })
+
+  app.post('/v1/organization', {
+    onRequest,
+    schema: {
+      ...documented,
+      summary: 'An organization of their own, for a user who is in none',
+      description: 'Only where sign-up is open: else the operator makes organizations.',
+      body: NameBody,
+      response: { 201: OrganizationSchema },
+    },
+    handler: async (request, reply) => {
+      const { userId, origin } = authenticate.userOf(request)
+      return reply.code(201).send(await organizations.createOwn(userId, origin, request.body.name))
+    },
+  })
+
+  app.get('/v1/organization/:organizationId', {
+    onRequest,
+    schema: {
+      ...documented,
+      summary: 'An organization, for its members',
+      params,
+      response: { 200: OrganizationSchema },
+    },
+    handler: (request) =>
+      organizations.record(authenticate.userOf(request).userId, request.params.organizationId),
+  })
+
+  app.patch('/v1/organization/:organizationId', {
+    onRequest,
+    schema: {
+      ...documented,
+      summary: 'Rename an organization',
+      description: 'Needs MEMBER_MANAGE.',
+      params,
+      body: NameBody,
+      response: { 200: OrganizationSchema },
+    },
+    handler: (request) => {
+      const { userId, origin } = authenticate.userOf(request)
+      return organizations.rename(userId, origin, request.params.organizationId, request.body.name)
+    },
+  })
+
+  memberRoutes(app, parts)
+  invitationRoutes(app, parts)
+}
