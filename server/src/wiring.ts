@@ -28,6 +28,9 @@ import { Verifier } from './keys/verifier.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory-limiter.ts'
 import { RedisLimiter } from './limits/redis-limiter.ts'
+import { CrsList } from './ogc/crs-list.ts'
+import { GeometryCache } from './ogc/geometry-cache.ts'
+import { Items } from './ogc/items.ts'
 import { Invitations } from './organizations/invitations.ts'
 import { Members } from './organizations/members.ts'
 import { Organizations, type StartingGrant } from './organizations/organizations.ts'
@@ -36,6 +39,9 @@ import { Publishing } from './publishing/publishing.ts'
 import { Staging } from './publishing/staging.ts'
 import { Meter } from './usage/meter.ts'
 import { UsageReports } from './usage/usage-reports.ts'
+
+/** Of GeoJSON text; parsed geometries take about five times as much. */
+const GEOMETRY_CACHE_BYTES = 32 * 1024 ** 2
 
 /** Everything the service is made of, opened and wired by hand. The command line opens it too, not serving. */
 export interface Parts {
@@ -63,6 +69,8 @@ export interface Parts {
   blobs: Blobs
   catalog: Catalog
   snapshots: OpenSnapshots
+  crsList: CrsList
+  items: Items
   publishing: Publishing
   jobs: Jobs
   cashier: Cashier
@@ -143,6 +151,8 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
   const blobs = new FolderBlobs(join(config.dataDir, 'snapshots'))
   const catalog = new Catalog(database.db, changes)
   const snapshots = new OpenSnapshots(blobs)
+  const crsList = new CrsList(config.crs)
+  const items = new Items({ catalog, snapshots, geometries: new GeometryCache(GEOMETRY_CACHE_BYTES), clock })
   const publishing = new Publishing({
     database,
     changes,
@@ -218,6 +228,8 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     blobs,
     catalog,
     snapshots,
+    crsList,
+    items,
     publishing,
     jobs,
     cashier,

@@ -5,6 +5,7 @@ import { downloadRoutes } from '../downloads/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
 import { signInRoutes } from '../identity/routes.ts'
 import { keyRoutes } from '../keys/routes.ts'
+import { ogcRoutes } from '../ogc/routes.ts'
 import { organizationRoutes } from '../organizations/routes.ts'
 import { publishingRoutes } from '../publishing/routes.ts'
 import { usageRoutes } from '../usage/routes.ts'
@@ -24,6 +25,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   })
 
   catalogRoutes(app, parts)
+  ogcRoutes(app, { ...parts, keyInUrl: parts.config.keyInUrl })
   publishingRoutes(app, parts)
   downloadRoutes(app, parts)
   signInRoutes(app, { ...parts, addressRate: parts.config.signInAddressRate })

@@ -1,0 +1,117 @@
+import type { Bbox } from '@wayleave/geodata/geometry/bbox.ts'
+import type { Dataset } from '../catalog/dataset.ts'
+import { CRS84, type CrsList } from './crs-list.ts'
+import { DOCUMENT_ENCODINGS, type Encoding, html, ITEMS_ENCODINGS, json, schemaJson } from './encodings.ts'
+import { type Link, ROOT, selfAndAlternates } from './links.ts'
+import type { QueryPair } from './query-string.ts'
+
+const QUERYABLES = 'http://www.opengis.net/def/rel/ogc/1.0/queryables'
+const SORTABLES = 'http://www.opengis.net/def/rel/ogc/1.0/sortables'
+
+export type CollectionDocument = ReturnType<typeof collectionDocument>
+
+export function collectionDocument(dataset: Dataset, base: string, crsList: CrsList, own: readonly Link[]) {
+  const { table, manifest } = dataset
+  const url = `${base}${ROOT}/collections/${table}`
+  return {
+    id: table,
+    title: dataset.title,
+    description: dataset.description,
+    ...(dataset.attribution === '' ? {} : { attribution: dataset.attribution }),
+    ...(dataset.license === '' ? {} : { license: dataset.license }),
+    keywords: dataset.keywords,
+    itemType: 'feature',
+    ...(manifest.geometryType === null
+      ? {}
+      : { extent: { spatial: { bbox: [outward(manifest.bbox)], crs: CRS84.uri } } }),
+    crs: crsList.of(manifest).map(({ uri }) => uri),
+    storageCrs: CRS84.uri,
+    itemCount: manifest.rows,
+    updated: dataset.updatedAt,
+    links: [
+      ...own,
+      ...ITEMS_ENCODINGS.map(({ name, mediaType, title }) => ({
+        href: `${url}/items?f=${name}`,
+        rel: 'items',
+        type: mediaType,
+        title: `The features as ${title}`,
+      })),
+      {
+        href: `${url}/queryables`,
+        rel: QUERYABLES,
+        type: schemaJson.mediaType,
+        title: 'What can be filtered by',
+      },
+      {
+        href: `${url}/sortables`,
+        rel: SORTABLES,
+        type: schemaJson.mediaType,
+        title: 'What can be sorted by',
+      },
+      {
+        href: `${url}/schema`,
+        rel: 'describedby',
+        type: schemaJson.mediaType,
+        title: 'The schema of a feature',
+      },
+      { href: `${base}/v1/dataset/${table}`, rel: 'about', type: json.mediaType, title: 'The dataset' },
+      ...licenseLink(dataset.license),
+    ],
+  }
+}
+
+export function oneCollection(
+  dataset: Dataset,
+  base: string,
+  crsList: CrsList,
+  pairs: readonly QueryPair[],
+  encoding: Encoding,
+) {
+  const url = `${base}${ROOT}/collections/${dataset.table}`
+  return collectionDocument(
+    dataset,
+    base,
+    crsList,
+    selfAndAlternates(url, pairs, DOCUMENT_ENCODINGS, encoding),
+  )
+}
+
+export function allCollections(
+  datasets: readonly Dataset[],
+  base: string,
+  crsList: CrsList,
+  pairs: readonly QueryPair[],
+  encoding: Encoding,
+) {
+  const url = `${base}${ROOT}/collections`
+  return {
+    links: selfAndAlternates(url, pairs, DOCUMENT_ENCODINGS, encoding),
+    crs: crsList.common.map(({ uri }) => uri),
+    collections: datasets.map((dataset) => {
+      const own = [json, html].map(({ name, mediaType }) => ({
+        href: `${url}/${dataset.table}?f=${name}`,
+        rel: name === encoding.name ? 'self' : 'alternate',
+        type: mediaType,
+        title: dataset.title,
+      }))
+      return collectionDocument(dataset, base, crsList, own)
+    }),
+  }
+}
+
+/** A license that is an address can be followed; others are only named. */
+function licenseLink(license: string): Link[] {
+  return /^https?:\/\//.test(license) ? [{ href: license, rel: 'license', title: 'The license' }] : []
+}
+
+const WORLD: Bbox = [-180, -90, 180, 90]
+
+/** Seven decimals are a centimetre. Rounded outward, so that the extent holds every feature. */
+function outward(bbox: Bbox | null): Bbox {
+  if (bbox === null) return WORLD
+  return bbox.map((value, side) => {
+    const rounded = (side < 2 ? Math.floor : Math.ceil)(value * 1e7) / 1e7
+    const inside = side < 2 ? rounded <= value : rounded >= value
+    return inside ? rounded : value
+  }) as Bbox
+}

@@ -1,0 +1,82 @@
+import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Dataset, Version } from '../catalog/dataset.ts'
+import type { OpenSnapshots } from '../catalog/open-snapshots.ts'
+import { type Clock, HOUR } from '../clock.ts'
+import { Problem } from '../problem.ts'
+import { readCursor } from './cursor.ts'
+import type { GeometryCache } from './geometry-cache.ts'
+import type { ItemsQuery } from './items-query.ts'
+import { countByBox, selectByBox } from './select-by-box.ts'
+import { type Selected, selectRun } from './selected.ts'
+
+/** How long a reading may go on over a version that was replaced meanwhile. */
+const GRACE = HOUR
+
+export interface Start {
+  version: Version
+  /** The last position of the page before; -1 at the beginning. */
+  after: number
+}
+
+export interface Page {
+  selected: Selected
+  matched: number | null
+}
+
+export interface ItemsParts {
+  catalog: Catalog
+  snapshots: OpenSnapshots
+  geometries: GeometryCache
+  clock: Clock
+}
+
+/** From a query to the features of its page. */
+export class Items {
+  readonly #parts: ItemsParts
+
+  constructor(parts: ItemsParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Where a page begins. A reading stays in the version it began in, so that its pages fit together; an hour
+   * after that was replaced it has to begin again.
+   */
+  start(dataset: Dataset, query: ItemsQuery): Start | Promise<Start> {
+    if (query.cursor === null) return { version: dataset, after: -1 }
+    const { version, position } = readCursor(query.cursor, `${dataset.table}\n${query.selection}`)
+    return version === dataset.version
+      ? { version: dataset, after: position }
+      : this.#older(dataset, version, position)
+  }
+
+  async #older(dataset: Dataset, number: number, position: number): Promise<Start> {
+    const { catalog, clock } = this.#parts
+    const versions = await catalog.versions(dataset.table)
+    const at = versions.findIndex(({ version }) => version === number)
+    const successor = versions[at - 1]
+    const found = versions[at]
+    if (!found || !successor || clock().getTime() - Date.parse(successor.createdAt) > GRACE) {
+      throw new Problem(
+        'invalid-cursor',
+        'The dataset was replaced meanwhile. Begin again at the first page.',
+      )
+    }
+    return { version: found, after: position }
+  }
+
+  select(snapshot: Snapshot, query: ItemsQuery, after: number, limit: number): Selected | Promise<Selected> {
+    if (query.box) {
+      return selectByBox(snapshot, query.box, this.#parts.geometries, after, query.offset, limit)
+    }
+    return selectRun(after + 1 + query.offset, limit, snapshot.manifest.rows)
+  }
+
+  /** How many features the query has in all, where that is cheap to know. */
+  count(snapshot: Snapshot, query: ItemsQuery): number | null | Promise<number | null> {
+    if (query.conditions) return null
+    if (query.box) return countByBox(snapshot, query.box, this.#parts.geometries)
+    return snapshot.manifest.rows
+  }
+}

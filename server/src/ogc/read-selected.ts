@@ -1,0 +1,54 @@
+import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { PACK_SEPARATOR } from '@wayleave/geodata/snapshot/pack.ts'
+import { positionAt, type Selected } from './selected.ts'
+
+const SEPARATOR_BYTES = PACK_SEPARATOR.length
+const SEPARATOR = Buffer.from(PACK_SEPARATOR)
+
+/** Whole features in one buffer: feature i lies from `starts[i]` to `ends[i]`. */
+export interface FeatureBlock {
+  bytes: Buffer
+  count: number
+  starts: Int32Array
+  ends: Int32Array
+}
+
+/** The features of a page as the pack has them, separated by `,\n`, in buffers to be sent one after another. */
+export async function readPieces(snapshot: Snapshot, selected: Selected): Promise<Buffer[]> {
+  const { positions, first, count, ascending } = selected
+  if (count === 0) return []
+  if (first >= 0) return [await snapshot.readPack(first, first + count)]
+  if (ascending) return snapshot.readFeatures(positions, count)
+  const { bytes, starts, ends } = await readBlock(snapshot, selected)
+  const pieces: Buffer[] = []
+  for (let i = 0; i < count; i++) {
+    if (i > 0) pieces.push(SEPARATOR)
+    pieces.push(bytes.subarray(starts[i], ends[i]))
+  }
+  return pieces
+}
+
+/** The same, to be taken apart. */
+export async function readBlock(snapshot: Snapshot, selected: Selected): Promise<FeatureBlock> {
+  const { count, ascending } = selected
+  const order = Array.from({ length: count }, (_, i) => i)
+  const positions = Uint32Array.from(order, (i) => positionAt(selected, i))
+  if (!ascending) order.sort((a, b) => positions[a]! - positions[b]!)
+  const inOrder = Uint32Array.from(order, (i) => positions[i]!)
+  const pieces = count === 0 ? [] : await snapshot.readFeatures(inOrder)
+  const block = {
+    bytes: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces),
+    count,
+    starts: new Int32Array(count),
+    ends: new Int32Array(count),
+  }
+  let at = 0
+  for (const i of order) {
+    const position = positions[i]!
+    const length = snapshot.offsets[position + 1]! - snapshot.offsets[position]! - SEPARATOR_BYTES
+    block.starts[i] = at
+    block.ends[i] = at + length
+    at += length + SEPARATOR_BYTES
+  }
+  return block
+}

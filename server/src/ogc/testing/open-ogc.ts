@@ -1,0 +1,71 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { operator } from '../../events/events.ts'
+import type { PublishRequest } from '../../publishing/publishing.ts'
+import {
+  type Answer,
+  openTestService,
+  type RequestOptions,
+  type TestService,
+  type TestSettings,
+} from '../../testing/test-service.ts'
+
+export interface OgcService extends TestService {
+  /** A platform key that reads everything. */
+  key: string
+  publish(table: string, features: object[], more?: Partial<PublishRequest>): Promise<void>
+  /** GET below the root, with the key. */
+  get(path: string, options?: RequestOptions): Promise<Answer>
+  /** Every feature of a query, by following `next`. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into features of every shape.
+  readAll(path: string): Promise<any[]>
+}
+
+/** A service with a key that reads, for tests of what lies under /v1/ogc. */
+export async function openOgc(t: TestContext, given: TestSettings = {}): Promise<OgcService> {
+  const service = await openTestService(t, given)
+  const created = await service.parts.keys.createPlatform(operator, { name: 'test', permissions: ['read'] })
+  const key = created.secret
+  const get = (path: string, options: RequestOptions = {}) =>
+    service.request('GET', `/v1/ogc${path}`, { key, ...options })
+  return {
+    ...service,
+    key,
+    get,
+    publish: (table, features, more = {}) => publish(service, table, features, more),
+    readAll: async (path) => {
+      const all = []
+      for (let next: string | undefined = path; next !== undefined; ) {
+        const { status, body, text } = await get(next)
+        if (status !== 200) throw new Error(`${next} answered ${status}: ${text}`)
+        all.push(...body.features)
+        const link = body.links.find(({ rel }: { rel: string }) => rel === 'next')
+        next = link?.href.slice(`${service.url}/v1/ogc`.length)
+      }
+      return all
+    },
+  }
+}
+
+async function publish(
+  service: TestService,
+  table: string,
+  features: object[],
+  more: Partial<PublishRequest>,
+): Promise<void> {
+  const folder = join(service.config.dataDir, 'sources')
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, `${table}.geojson`)
+  writeFileSync(path, JSON.stringify({ type: 'FeatureCollection', features }))
+  await service.parts.publishing.publish({ table, path, description: {}, ...more }, operator)
+}
+
+export function point(longitude: number, latitude: number, properties: object, id?: string | number) {
+  return {
+    type: 'Feature',
+    ...(id === undefined ? {} : { id }),
+    geometry: { type: 'Point', coordinates: [longitude, latitude] },
+    properties,
+  }
+}
