@@ -1,0 +1,65 @@
+import { readRecords } from './csv-records.ts'
+
+export interface CsvDialect {
+  delimiter: string
+  hasHeader: boolean
+  names: string[]
+}
+
+const DELIMITERS = [',', ';', '\t', '|']
+const SAMPLE_RECORDS = 50
+
+/** Recognises the delimiter and the header by the first records. */
+export function recogniseDialect(text: string, isWhole: boolean): CsvDialect {
+  const delimiter = recogniseDelimiter(text, isWhole)
+  const records = sampleOf(text, delimiter, isWhole)
+  const first = records[0] ?? []
+  const hasHeader = looksLikeHeader(first, records.slice(1))
+  const names = first.map((name, i) => (hasHeader ? name.trim() : '') || `column_${i + 1}`)
+  return { delimiter, hasHeader, names }
+}
+
+function sampleOf(text: string, delimiter: string, isWhole: boolean): string[][] {
+  return readRecords(text, delimiter, isWhole, SAMPLE_RECORDS).records.filter(
+    (record) => typeof record !== 'string',
+  )
+}
+
+/** The delimiter by which most records have the same number of values, and more than one. */
+function recogniseDelimiter(text: string, isWhole: boolean): string {
+  let best = ','
+  let bestScore = 0
+  for (const delimiter of DELIMITERS) {
+    const records = sampleOf(text, delimiter, isWhole)
+    const width = records[0]?.length ?? 0
+    if (width < 2) continue
+    const regular = records.filter((record) => record.length === width).length / records.length
+    // Regularity decides; the number of values breaks ties, such as a decimal comma in each line.
+    const score = regular + Math.min(width, 1000) / 10000
+    if (score > bestScore) {
+      best = delimiter
+      bestScore = score
+    }
+  }
+  return best
+}
+
+const YEAR = /^(1[5-9]|20|21)\d\d$/
+const NUMERIC = /^\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*$/
+
+/**
+ * The first record names the columns, unless its values are of the same kind as those below: numbers above
+ * numbers. One text above numbers suffices for a header, and years beside texts may be names.
+ */
+function looksLikeHeader(first: string[], others: string[][]): boolean {
+  let numbersAboveNumbers = false
+  const hasText = first.some((name) => name.trim() !== '' && !NUMERIC.test(name))
+  for (const [i, name] of first.entries()) {
+    const below = others.map((record) => record[i]?.trim() ?? '').filter((value) => value !== '')
+    const numbersBelow = below.length > 0 && below.every((value) => NUMERIC.test(value))
+    if (hasText && YEAR.test(name)) continue
+    if (NUMERIC.test(name)) numbersAboveNumbers ||= numbersBelow || others.length === 0
+    else if (numbersBelow && name.trim() !== '') return true
+  }
+  return !numbersAboveNumbers
+}

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { type Feature, type FeatureStream, isUnreadable, type UnreadableRow, type Value } from '../feature.ts'
+import type { ByteSource } from './byte-source.ts'
+
+/** A folder of its own for a test, gone after it. */
+export function scratch(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'formats-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export function written(t: TestContext, name: string, content: string | Uint8Array): string {
+  const path = join(scratch(t), name)
+  writeFileSync(path, content)
+  return path
+}
+
+/** A source in memory that arrives in pieces of any size. */
+export function inPieces(content: string | Uint8Array, file: string, pieceBytes = 1 << 16): ByteSource {
+  const bytes = Buffer.from(content as Uint8Array)
+  async function* pieces() {
+    for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
+  }
+  return { file, bytes: pieces(), totalBytes: bytes.length }
+}
+
+export interface Read {
+  stream: FeatureStream
+  features: Feature[]
+  unreadable: UnreadableRow[]
+  /** Each feature's values by column name. */
+  rows: { [name: string]: Value }[]
+}
+
+export async function readAll(opened: FeatureStream | Promise<FeatureStream>): Promise<Read> {
+  const stream = await opened
+  const features: Feature[] = []
+  const unreadable: UnreadableRow[] = []
+  for await (const batch of stream.batches()) {
+    for (const row of batch) {
+      if (isUnreadable(row)) unreadable.push(row)
+      else features.push(row)
+    }
+  }
+  const rows = features.map(({ values }) =>
+    Object.fromEntries(stream.columns.map(({ name }, i) => [name, values[i] ?? null])),
+  )
+  return { stream, features, unreadable, rows }
+}
+
+export interface GdalFeature {
+  id?: number | string
+  properties: { [name: string]: Value }
+  geometry: Feature['geometry']
+}
+
+/** The same file as GDAL reads it, in the file's own coordinates. */
+export function gdalFeatures(path: string, ...options: string[]): GdalFeature[] {
+  const answer = execFileSync(
+    'ogr2ogr',
+    [
+      '-f',
+      'GeoJSONSeq',
+      '-lco',
+      'RS=NO',
+      '-lco',
+      'COORDINATE_PRECISION=15',
+      '/vsistdout/',
+      path,
+      '-a_srs',
+      'EPSG:4326',
+      ...options,
+    ],
+    { encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  return answer
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+}
+
+export function ogr2ogr(...args: string[]): void {
+  execFileSync('ogr2ogr', args, { stdio: ['ignore', 'pipe', 'pipe'] })
+}

@@ -1,0 +1,53 @@
+import { isAscii, isUtf8 } from 'node:buffer'
+
+const windows1252 = new TextDecoder('windows-1252')
+
+/**
+ * Decodes text that does not say what it is encoded in, piece by piece. Bytes that are not UTF-8 make the rest
+ * windows-1252, unless real UTF-8 stood before them: then they are damage, and `damaged` says so.
+ */
+export class TextDecoding {
+  encoding: 'utf-8' | 'windows-1252' | 'unknown' = 'unknown'
+
+  /** A piece that ends with a whole character, such as one that ends with a line. */
+  decode(bytes: Buffer): { text: string; damaged: boolean } {
+    if (isAscii(bytes)) return { text: bytes.toString('latin1'), damaged: false }
+    if (this.encoding !== 'windows-1252' && isUtf8(bytes)) {
+      this.encoding = 'utf-8'
+      return { text: bytes.toString('utf8'), damaged: false }
+    }
+    if (this.encoding !== 'windows-1252') {
+      const text = bytes.toString('utf8')
+      if (this.encoding === 'utf-8' || isMostlyUtf8(text)) {
+        this.encoding = 'utf-8'
+        return { text, damaged: true }
+      }
+    }
+    this.encoding = 'windows-1252'
+    return { text: windows1252.decode(bytes), damaged: false }
+  }
+}
+
+/** Whether more characters beyond ASCII could be decoded than not: chance makes few valid sequences. */
+function isMostlyUtf8(text: string): boolean {
+  let balance = 0
+  for (const character of text) if (character > '\x7f') balance += character === '\ufffd' ? -1 : 1
+  return balance > 0
+}
+
+/** UTF-16 announces itself by its byte order mark. */
+export function utf16Of(head: Uint8Array): 'utf-16le' | 'utf-16be' | null {
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
+  return null
+}
+
+/** UTF-16 as UTF-8, so that all that follows knows one encoding only. */
+export async function* utf16ToUtf8(
+  bytes: AsyncIterable<Uint8Array>,
+  encoding: 'utf-16le' | 'utf-16be',
+): AsyncGenerator<Buffer> {
+  const decoder = new TextDecoder(encoding)
+  for await (const piece of bytes) yield Buffer.from(decoder.decode(piece, { stream: true }))
+  yield Buffer.from(decoder.decode())
+}
