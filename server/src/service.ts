@@ -1,9 +1,10 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { type Clock, SECOND, systemClock } from './clock.ts'
+import { type Clock, MINUTE, SECOND, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { lockDataFolder } from './data-folder-lock.ts'
+import { sweepExports } from './downloads/exports.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/frame.ts'
 import type { RouteTable } from './http/route-table.ts'
@@ -35,6 +36,7 @@ export async function startService(
     throw error
   })
   await parts.publishing.sweep()
+  parts.housekeeping.add('unfinished exports', 10 * MINUTE, () => sweepAllExports(parts))
   await parts.jobs.sweep()
   const { app, routes } = await buildApp(parts)
   await app.listen({ port: config.port, host: config.host })
@@ -61,10 +63,14 @@ export async function startService(
     app,
     routes,
     parts,
-    url: parts.baseUrl.settled(),
+    url: parts.baseUrl.bound(),
     stop: () => {
       stopped ??= stop()
       return stopped
     },
   }
+}
+
+async function sweepAllExports({ blobs }: Parts): Promise<void> {
+  for (const snapshot of await blobs.list()) await sweepExports(await blobs.localFolder(snapshot))
 }

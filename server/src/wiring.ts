@@ -1,17 +1,14 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { Administration } from './administration/administration.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { FolderBlobs } from './blobs/folder-blobs.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { OpenSnapshots } from './catalog/open-snapshots.ts'
 import { type Clock, DAY, MINUTE, plus } from './clock.ts'
 import type { Config } from './config.ts'
+import { type ControlPlane, openControlPlane } from './control-plane.ts'
 import { Cashier } from './credits/cashier.ts'
-import { Ledger } from './credits/ledger.ts'
-import { type Changes, openChanges } from './database/changes.ts'
 import { forgetChangesBefore } from './database/changes-store.ts'
-import { type ControlDatabase, openDatabase } from './database/open.ts'
 import { Exports } from './downloads/exports.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { Authenticate } from './http/authenticate.ts'
@@ -21,8 +18,6 @@ import { Overload } from './http/overload.ts'
 import { newId } from './id.ts'
 import { type Identity, mailRate, openIdentity } from './identity/identity.ts'
 import { checkMailSettings } from './identity/mailer.ts'
-import { ADD_ONS, type AddOn } from './keys/grant.ts'
-import { Keys } from './keys/keys.ts'
 import { deleteExpiredSessionKeys } from './keys/store.ts'
 import { Verifier } from './keys/verifier.ts'
 import type { Limiter } from './limits/limiter.ts'
@@ -32,8 +27,6 @@ import { CrsList } from './ogc/crs-list.ts'
 import { GeometryCache } from './ogc/geometry-cache.ts'
 import { Items } from './ogc/items.ts'
 import { Invitations } from './organizations/invitations.ts'
-import { Members } from './organizations/members.ts'
-import { Organizations, type StartingGrant } from './organizations/organizations.ts'
 import { Jobs } from './publishing/jobs.ts'
 import { Publishing } from './publishing/publishing.ts'
 import { Staging } from './publishing/staging.ts'
@@ -44,7 +37,7 @@ import { UsageReports } from './usage/usage-reports.ts'
 const GEOMETRY_CACHE_BYTES = 32 * 1024 ** 2
 
 /** Everything the service is made of, opened and wired by hand. The command line opens it too, not serving. */
-export interface Parts {
+export interface Parts extends ControlPlane {
   config: Config
   log: Logger
   clock: Clock
@@ -52,20 +45,13 @@ export interface Parts {
   baseUrl: BaseUrl
   metrics: Metrics
   overload: Overload
-  database: ControlDatabase
-  changes: Changes
   limiter: Limiter
   meter: Meter
   housekeeping: Housekeeping
   authenticate: Authenticate
   identity: Identity
-  organizations: Organizations
-  members: Members
   invitations: Invitations
-  keys: Keys
-  ledger: Ledger
   usageReports: UsageReports
-  administration: Administration
   blobs: Blobs
   catalog: Catalog
   snapshots: OpenSnapshots
@@ -93,23 +79,21 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
   const baseUrl = new BaseUrl(config.baseUrl)
   const metrics = new Metrics()
   const overload = new Overload(config.maxEventLoopDelay)
-  const database = await openDatabase(config)
-  const changes = await openChanges(database, { nodeId, serving })
+  const control = await openControlPlane({ config, clock, nodeId, serving })
+  const { database, changes, starting } = control
 
   const limiter =
     config.redisUrl && serving
       ? await RedisLimiter.open(config.redisUrl, log)
       : new MemoryLimiter(() => clock().getTime())
   const meter = new Meter(database, clock, log)
-  const secretFormat = { literal: config.keyLiteral, env: config.keyEnv }
   const verifier = new Verifier({
     db: database.db,
     changes,
     clock,
-    format: secretFormat,
+    format: { literal: config.keyLiteral, env: config.keyEnv },
     rate: { perMinute: config.keyRate, burst: config.keyBurst! },
   })
-  const starting = startingGrant(config)
   const identity = await openIdentity({
     config,
     database,
@@ -121,14 +105,6 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     starting,
     serving,
   })
-  const organizations = new Organizations({
-    database,
-    changes,
-    clock,
-    starting,
-    signUp: config.signUp,
-  })
-  const members = new Members({ database, changes, clock })
   const invitations = new Invitations({
     database,
     changes,
@@ -138,16 +114,7 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     baseUrl: () => baseUrl.settled(),
     rates: { mail: mailRate(config.signInRate), organization: mailRate(config.signInAddressRate) },
   })
-  const keys = new Keys({
-    database,
-    changes,
-    clock,
-    format: secretFormat,
-    most: { perUser: config.keysPerUser, perOrganization: config.keysPerOrganization },
-  })
-  const ledger = new Ledger(database, clock)
   const usageReports = new UsageReports(database.db, clock)
-  const administration = new Administration({ db: database.db, organizations, ledger })
   const blobs = new FolderBlobs(join(config.dataDir, 'snapshots'))
   const catalog = new Catalog(database.db, changes)
   const snapshots = new OpenSnapshots(blobs)
@@ -196,6 +163,9 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     housekeeping.add('expired session keys', 10 * MINUTE, () =>
       deleteExpiredSessionKeys(database.db, clock().toISOString()),
     )
+    housekeeping.add('old purchases', 60 * MINUTE, () =>
+      forgetPurchasesBefore(database.db, plus(clock(), -2 * DAY).toISOString()),
+    )
     if (database.kind === 'sqlite') {
       housekeeping.add('old changes', 60 * MINUTE, () =>
         forgetChangesBefore(database.db, plus(clock(), -DAY).toISOString()),
@@ -204,6 +174,7 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
   }
 
   return {
+    ...control,
     config,
     log,
     clock,
@@ -211,20 +182,13 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     baseUrl,
     metrics,
     overload,
-    database,
-    changes,
     limiter,
     meter,
     housekeeping,
     authenticate,
     identity,
-    organizations,
-    members,
     invitations,
-    keys,
-    ledger,
     usageReports,
-    administration,
     blobs,
     catalog,
     snapshots,
@@ -249,14 +213,5 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
       await changes.close()
       await database.close()
     },
-  }
-}
-
-/** What new organizations get: what the settings say, and in a demo everything that the settings leave open. */
-function startingGrant(config: Config): StartingGrant {
-  const { demo, newOrganizationAddOns: addOns, newOrganizationCredits: credits } = config
-  return {
-    addOns: demo && addOns.length === 0 ? ADD_ONS : (addOns as AddOn[]),
-    credits: demo && credits === 0 ? 1000 : credits,
   }
 }

@@ -16,7 +16,7 @@ export function parseRange(header: string | undefined, bytes: number): ByteRange
     return length === 0 ? 'unsatisfiable' : { start: bytes - length, end: bytes }
   }
   const start = Number(match[1])
-  const last = match[2] === '' ? bytes - 1 : Number(match[2])
+  const last = match[2] === '' ? Number.POSITIVE_INFINITY : Number(match[2])
   if (last < start) return null
   if (start >= bytes) return 'unsatisfiable'
   return { start, end: Math.min(last, bytes - 1) + 1 }

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { exportFormat } from '@wayleave/geodata/exports/index.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
@@ -172,7 +173,8 @@ function answerFree(request: FastifyRequest, reply: FastifyReply, file: ExportFi
   }
   if (request.method !== 'HEAD') return null
   describeFile(reply, file)
-  return reply.header('content-length', String(file.bytes)).send()
+  // An empty stream: to nothing at all the frame would give the length of nothing.
+  return reply.header('content-length', String(file.bytes)).send(Readable.from([]))
 }
 
 function rangeOf(request: FastifyRequest, file: ExportFile): ByteRange | null | 'unsatisfiable' {

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { operator } from '../events/events.ts'
+import { type SignedInUser, signIn } from './sign-in.ts'
+import type { TestService } from './test-service.ts'
+
+export interface Account extends SignedInUser {
+  key: string
+  keyId: string
+}
+
+export interface AccountWishes {
+  addOns?: ('API_ACCESS' | 'GIS_ACCESS' | 'ARCHIVED_DATA')[]
+  credits?: number
+  permissions?: string[]
+}
+
+/** A signed-in user whose organization has the add-ons and credits asked for, with a key. */
+export async function openAccount(
+  service: TestService,
+  email: string,
+  wishes: AccountWishes = {},
+): Promise<Account> {
+  const user = await signIn(service, email)
+  const { administration } = service.parts
+  await administration.setAddOns(operator, user.organizationId, () => wishes.addOns ?? [])
+  if (wishes.credits) await service.parts.ledger.setCredits(operator, user.organizationId, wishes.credits)
+  const { secret, id } = await createKey(service, user, wishes.permissions ?? ['read'])
+  return { ...user, key: secret, keyId: id }
+}
+
+export async function createKey(
+  service: TestService,
+  user: { token: string; organizationId: string },
+  permissions: string[],
+  scope: 'personal' | 'organization' = 'personal',
+): Promise<{ secret: string; id: string }> {
+  const path =
+    scope === 'personal' ? '/v1/api-keys/personal' : `/v1/api-keys/organization/${user.organizationId}`
+  const answer = await service.request('POST', path, {
+    token: user.token,
+    body: { name: 'Test', permissions },
+  })
+  assert.equal(answer.status, 201, answer.text)
+  return answer.body
+}
+
+/** The balance, and every row of the ledger, oldest first. */
+export async function readAccountLedger(service: TestService, { token, organizationId }: SignedInUser) {
+  const me = await service.request('GET', '/v1/organization/me', { token })
+  const ledger = await service.request('GET', `/v1/organization/${organizationId}/ledger?limit=1000`, {
+    token,
+  })
+  const rows = (ledger.body.data as { amount: number; balance: number; kind: string }[]).reverse()
+  return { balance: me.body.credits.balance as number, rows }
+}

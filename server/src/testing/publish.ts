@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { operator } from '../events/events.ts'
+import type { PublishReport, PublishRequest } from '../publishing/publishing.ts'
+import type { TestService } from './test-service.ts'
+
+/** Publishes a text as a file of the given name. */
+export async function publishText(
+  service: TestService,
+  table: string,
+  file: string,
+  content: string | Buffer,
+  options: Partial<PublishRequest> = {},
+): Promise<PublishReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'wayleave-publish-'))
+  const path = join(folder, file)
+  writeFileSync(path, content)
+  try {
+    return await service.parts.publishing.publish({ table, path, description: {}, ...options }, operator)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Points along a diagonal, as many as asked for, each with a number and a name. */
+export function points(count: number, label = 'Point'): string {
+  const features = Array.from({ length: count }, (_, i) =>
+    JSON.stringify({
+      type: 'Feature',
+      properties: { number: i, name: `${label} ${i}`, half: i / 2 },
+      geometry: { type: 'Point', coordinates: [(i % 360) - 180, (i % 180) - 90] },
+    }),
+  )
+  return `{"type":"FeatureCollection","features":[${features.join(',\n')}]}`
+}

@@ -1,0 +1,38 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import type { TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { cleanUp } from './cleanup.ts'
+
+const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
+
+export interface ServerProcess {
+  url: string
+  child: ChildProcess
+  /** Ends it at once, as a crash would; resolves when it is gone. */
+  kill(): Promise<void>
+}
+
+/** The real program in a process of its own, for tests that kill it. */
+export async function startServerProcess(
+  t: TestContext,
+  dataDir: string,
+  environment: Record<string, string> = {},
+): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [program, 'serve', '--json', '--port', '0', '--data-dir', dataDir], {
+    env: { ...process.env, WAYLEAVE_LOG_LEVEL: 'warn', WAYLEAVE_KEY_RATE: '1000000', ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const kill = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const exit = once(child, 'exit')
+    child.kill('SIGKILL')
+    await exit
+  }
+  cleanUp(t, kill)
+  for await (const line of createInterface({ input: child.stdout! })) {
+    return { url: (JSON.parse(line) as { url: string }).url, child, kill }
+  }
+  throw new Error(`The server ended with exit code ${child.exitCode} before it listened.`)
+}
