@@ -1,0 +1,170 @@
+"""Everything that can go wrong.
+
+WayleaveError
+├── APIStatusError           the service answered with an error
+│   ├── BadRequestError          400
+│   ├── AuthenticationError      401
+│   ├── PaymentRequiredError     402
+│   ├── PermissionDeniedError    403
+│   ├── NotFoundError            404
+│   ├── ConflictError            409
+│   ├── RateLimitError           429
+│   └── ServerError              500 and above
+├── ConnectionError          the service could not be reached, or the connection broke
+├── TimeoutError             the service did not answer in time
+├── IntegrityError           what arrived is not what the service sent
+└── MissingExtraError        a library is not installed
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from wayleave._steps import Answer
+
+
+class WayleaveError(Exception):
+    """The root of all errors of this package."""
+
+
+class APIStatusError(WayleaveError):
+    """The service answered with an error. The subclasses mirror the statuses."""
+
+    status: int
+    """The HTTP status."""
+    code: str
+    """The service's stable name for the problem, such as `add-on-missing`; empty where it gave none."""
+    detail: str
+    """The service's sentence for this case."""
+    request_id: str | None
+    """What to name when asking the service's operator about it."""
+    errors: list[dict[str, str]]
+    """For invalid input: each wrong value's `path` and `message`."""
+    contact: str | None
+    """Where to ask for add-ons and credits, where the operator says so."""
+    retry_after: float | None
+    """Seconds after which the service asks to try again."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str = "",
+        detail: str = "",
+        request_id: str | None = None,
+        errors: list[dict[str, str]] | None = None,
+        contact: str | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        # All arguments in order: an exception is pickled by calling its class with `args` again.
+        super().__init__(status, code, detail, request_id, errors, contact, retry_after)
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.request_id = request_id
+        self.errors = errors or []
+        self.contact = contact
+        self.retry_after = retry_after
+
+    def __str__(self) -> str:
+        name = f"{self.status} {self.code}".strip()
+        contact = f" See {self.contact}." if self.contact else ""
+        request = f" (request {self.request_id})" if self.request_id else ""
+        return f"{name}: {self.detail}{contact}{request}" if self.detail else f"{name}{contact}{request}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+
+class BadRequestError(APIStatusError):
+    """400: a parameter is wrong; `errors` names it."""
+
+
+class AuthenticationError(APIStatusError):
+    """401: the key is missing, unknown, expired, revoked or was replaced by rotation."""
+
+
+class PaymentRequiredError(APIStatusError):
+    """402: the organization has too few credits for the download."""
+
+
+class PermissionDeniedError(APIStatusError):
+    """403: the key lacks a permission, or its organization an add-on; `detail` names it."""
+
+
+class NotFoundError(APIStatusError):
+    """404: there is no such dataset, format, version or sample."""
+
+
+class ConflictError(APIStatusError):
+    """409: the request does not fit the present state."""
+
+
+class RateLimitError(APIStatusError):
+    """429: too many requests; `retry_after` says how long to wait."""
+
+
+class ServerError(APIStatusError):
+    """500 and above: the service failed or is overloaded."""
+
+
+class ConnectionError(WayleaveError, builtins.ConnectionError):
+    """The service could not be reached, or the connection broke."""
+
+
+class TimeoutError(WayleaveError, builtins.TimeoutError):
+    """The service did not answer in time."""
+
+
+class IntegrityError(WayleaveError):
+    """What arrived is not what the service sent."""
+
+
+class MissingExtraError(WayleaveError, ImportError):
+    """A library that the operation needs is not installed."""
+
+
+_BY_STATUS: dict[int, type[APIStatusError]] = {
+    400: BadRequestError,
+    401: AuthenticationError,
+    402: PaymentRequiredError,
+    403: PermissionDeniedError,
+    404: NotFoundError,
+    409: ConflictError,
+    429: RateLimitError,
+}
+
+
+def error_of(answer: Answer, retry_after: float | None) -> APIStatusError | None:
+    """The error that an answer stands for, or None where it is a success."""
+    status = answer.status
+    if 200 <= status < 300:
+        return None
+    kind = _BY_STATUS.get(status, ServerError if status >= 500 else APIStatusError)
+    problem = _problem(answer.body)
+    text = {name: value for name, value in problem.items() if isinstance(value, str)}
+    detail = text.get("detail") or text.get("title", "")
+    if 300 <= status < 400:
+        # Following it would hand the key to whoever stands there.
+        detail = f"The address redirects to {answer.headers.get('location', 'nowhere')}; use that base_url."
+    errors = problem.get("errors")
+    return kind(
+        status,
+        text.get("code", ""),
+        detail,
+        text.get("requestId") or answer.headers.get("x-request-id"),
+        errors if isinstance(errors, list) else None,
+        text.get("contact"),
+        retry_after,
+    )
+
+
+def _problem(body: bytes) -> dict[str, Any]:
+    """A proxy's error page is no problem document: its status says enough."""
+    try:
+        problem = json.loads(body)
+    except ValueError:
+        return {}
+    return problem if isinstance(problem, dict) else {}

@@ -1,0 +1,105 @@
+"""Downloads to dataframes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from wayleave._columns import series_of, text_dtype
+from wayleave._extras import need
+from wayleave._geometries import geometries_of, geometries_of_wkb
+from wayleave._models import Column, Feature
+
+if TYPE_CHECKING:
+    import geopandas as gpd
+    import pandas as pd
+
+CRS = "EPSG:4326"
+COORDINATES = (Column("longitude", "number", True), Column("latitude", "number", True))
+
+
+def frame_of_rows(rows: Sequence[dict[str, Any]], columns: Sequence[Column], spatial: bool) -> pd.DataFrame:
+    """Rows of the json export or the sample."""
+    pandas = need("pandas", "pandas", "A dataframe")
+    return pandas.DataFrame(_series(rows, [*columns, *(COORDINATES if spatial else ())]), copy=False)
+
+
+def frame_of_geojson(content: bytes, columns: Sequence[Column]) -> gpd.GeoDataFrame:
+    return frame_of_features(json.loads(content)["features"], columns)
+
+
+def frame_of_features(features: Sequence[Feature], columns: Sequence[Column]) -> gpd.GeoDataFrame:
+    geometry = geometries_of([feature["geometry"] for feature in features])
+    return _geo_frame(_series([feature["properties"] for feature in features], columns), geometry)
+
+
+def frame_of_geoparquet(content: bytes, columns: Sequence[Column]) -> gpd.GeoDataFrame:
+    """The same frame as from GeoJSON, without parsing text."""
+    pyarrow = need("pyarrow", "geo", "GeoParquet")
+    table = need("pyarrow.parquet", "geo", "GeoParquet").read_table(pyarrow.BufferReader(content))
+    geo = json.loads(table.schema.metadata[b"geo"])["primary_column"]
+    typed = {column.name: column for column in columns}
+    data = {
+        name: _arrow_series(table.column(name), typed.get(name) or Column(name, "", True))
+        for name in table.column_names
+        if name != geo
+    }
+    return _geo_frame(data, geometries_of_wkb(table.column(geo).to_numpy(zero_copy_only=False)))
+
+
+def _geo_frame(data: dict[str, pd.Series], geometry: Any) -> gpd.GeoDataFrame:  # noqa: ANN401
+    geopandas = need("geopandas", "geo", "A geodataframe")
+    pandas = need("pandas", "geo", "A geodataframe")
+    index = pandas.RangeIndex(len(geometry))
+    return geopandas.GeoDataFrame(pandas.DataFrame(data, index=index, copy=False), geometry=geometry, crs=CRS)
+
+
+def _series(rows: Sequence[dict[str, Any]], columns: Sequence[Column]) -> dict[str, pd.Series]:
+    """By column; the file's own columns decide, for a new version may have come after the metadata."""
+    if not rows:
+        return {column.name: series_of([], column) for column in columns}
+    known = {column.name: column for column in columns}
+    names = [name for name in rows[0] if name in known or name != "geometry"]
+    return {
+        name: series_of([row.get(name) for row in rows], known.get(name) or Column(name, "", True))
+        for name in names
+    }
+
+
+def _arrow_series(values: Any, column: Column) -> pd.Series:  # noqa: ANN401
+    pandas = need("pandas", "geo", "A geodataframe")
+    pyarrow = need("pyarrow", "geo", "GeoParquet")
+    kind = values.type
+    nullable = column.nullable or values.null_count > 0
+    if column.type == "integer" and pyarrow.types.is_int64(kind):
+        return values.to_pandas(types_mapper=lambda _: pandas.Int64Dtype() if nullable else None)
+    if column.type == "boolean" and pyarrow.types.is_boolean(kind):
+        return values.to_pandas(types_mapper=lambda _: pandas.BooleanDtype() if nullable else None)
+    if column.type == "number" and pyarrow.types.is_float64(kind):
+        return values.to_pandas()
+    if column.type == "text" and pyarrow.types.is_string(kind):
+        return values.to_pandas().astype(text_dtype())
+    if column.type in ("date", "timestamp") and (
+        pyarrow.types.is_date(kind) or pyarrow.types.is_timestamp(kind)
+    ):
+        naive = values.cast(pyarrow.timestamp("us")).to_pandas()
+        return naive.dt.tz_localize("UTC") if pyarrow.types.is_timestamp(kind) else naive
+    return series_of(_json_values(values), column)
+
+
+def _json_values(values: Any) -> list[Any]:  # noqa: ANN401
+    """As the GeoJSON would have them."""
+    pyarrow = need("pyarrow", "geo", "GeoParquet")
+    kind = values.type
+    python = values.to_pylist()
+    if pyarrow.types.is_decimal(kind):
+        return [None if value is None else int(value) for value in python]
+    # Older versions of pyarrow do not know the type and show its text.
+    if getattr(kind, "extension_name", "") == "arrow.json":
+        return [None if value is None else json.loads(value) for value in python]
+    if pyarrow.types.is_date(kind):
+        return [None if value is None else value.isoformat() for value in python]
+    if pyarrow.types.is_timestamp(kind):
+        return [None if value is None else value.strftime("%Y-%m-%dT%H:%M:%S.%fZ") for value in python]
+    return list(python)

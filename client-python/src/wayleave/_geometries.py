@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from wayleave._extras import need
+
+
+def geometries_of(shapes: Sequence[dict[str, Any] | None]) -> Any:  # noqa: ANN401
+    """GeoJSON geometries to an array of shapely's."""
+    return _points(shapes) if _are_plain_points(shapes) else _shapes(shapes)
+
+
+def geometries_of_wkb(values: Any) -> Any:  # noqa: ANN401
+    return need("shapely", "geo", "A geodataframe").from_wkb(values)
+
+
+def _are_plain_points(shapes: Sequence[dict[str, Any] | None]) -> bool:
+    """All points (or missing), all of as many dimensions, none empty."""
+    dimensions = {
+        len(shape["coordinates"]) if shape["type"] == "Point" else 0 for shape in shapes if shape is not None
+    }
+    return dimensions <= {2} or dimensions <= {3}
+
+
+def _points(shapes: Sequence[dict[str, Any] | None]) -> Any:  # noqa: ANN401
+    """All at once: ten times as fast as one by one."""
+    numpy = need("numpy", "geo", "A geodataframe")
+    shapely = need("shapely", "geo", "A geodataframe")
+    points = numpy.full(len(shapes), None, dtype=object)
+    present = [i for i, shape in enumerate(shapes) if shape is not None]
+    if present:
+        coordinates = [shape["coordinates"] for shape in shapes if shape is not None]
+        points[present] = shapely.points(numpy.array(coordinates, dtype="float64"))
+    return points
+
+
+def _shapes(shapes: Sequence[dict[str, Any] | None]) -> Any:  # noqa: ANN401
+    numpy = need("numpy", "geo", "A geodataframe")
+    shapely = need("shapely", "geo", "A geodataframe")
+    texts = numpy.array([None if shape is None else json.dumps(shape) for shape in shapes], dtype=object)
+    return shapely.from_geojson(texts)

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from wayleave._deliver import Progress
+from wayleave._extras import need
+
+
+@contextmanager
+def reporter(progress: bool | Progress, title: str) -> Iterator[Progress]:
+    """Whom a download tells how far it is: nobody, a function, or a bar on the terminal."""
+    if callable(progress):
+        yield progress
+    elif not progress:
+        yield lambda _received, _total: None
+    else:
+        tqdm = need("tqdm.auto", "progress", "A progress bar").tqdm
+        with tqdm(desc=title, unit="B", unit_scale=True, unit_divisor=1024) as bar:
+
+            def show(received: int, total: int | None) -> None:
+                bar.total = total
+                bar.update(received - bar.n)
+
+            yield show
