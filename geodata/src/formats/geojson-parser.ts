@@ -1,6 +1,7 @@
 import type { Feature, Geometry, SourceColumn, UnreadableRow, Value } from '../feature.ts'
 import { SourceError } from '../source-error.ts'
 import type { GeojsonBlock } from './geojson-scanner.ts'
+import { parseJson } from './parse-json.ts'
 
 /**
  * Sixteen digits that begin a number: perhaps an integer that a double would damage. Digits after a point or
@@ -78,7 +79,7 @@ export class GeojsonParser {
     }
     let element: unknown
     try {
-      element = LONG_INTEGER.test(text) ? parseExactly(text) : JSON.parse(text)
+      element = parseJson(text)
     } catch (error) {
       return { row, problem: `not valid JSON: ${(error as Error).message}` }
     }
@@ -152,18 +153,4 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function decode(bytes: Uint8Array): string {
   return decoder.decode(bytes)
-}
-
-type SourceReviver = (key: string, value: unknown, context: { source?: string }) => unknown
-
-/** Integers beyond 2^53 become bigint, from the digits in the text. */
-function parseExactly(text: string): unknown {
-  const reviver: SourceReviver = (_, value, { source }) =>
-    typeof value === 'number' &&
-    !Number.isSafeInteger(value) &&
-    source !== undefined &&
-    /^-?\d+$/.test(source)
-      ? BigInt(source)
-      : value
-  return JSON.parse(text, reviver as (key: string, value: unknown) => unknown)
 }

@@ -57,6 +57,11 @@ export class Assembly {
     })
     const connection = await instance.connect()
     await connection.run(`SET TimeZone = 'UTC'`)
+    await connection.run(
+      `SET allowed_directories = [${[options.folder, options.temporaryFolder].map(quoteText).join(', ')}]`,
+    )
+    await connection.run('SET enable_external_access = false')
+    await connection.run('SET lock_configuration = true')
     await connection.run(`CREATE VIEW staged AS ${stagedSql(options)}`)
     return new Assembly(instance, connection, options)
   }

@@ -13,12 +13,11 @@ export function chooseColumns(summary: StageSummary, spatial: boolean, notes: st
     spatial,
     notes,
   )
-  return summary.columns.map((profile, i) => ({
-    name: names[i]!,
-    type: columnType(profile.kinds, profile.declared),
-    nullable: profile.present < summary.rows,
-    profile,
-  }))
+  return summary.columns.map((profile, i) => {
+    const type = columnType(profile.kinds, profile.declared)
+    const present = profile.present - (type === 'text' ? 0 : profile.blank)
+    return { name: names[i]!, type, nullable: present < summary.rows, profile }
+  })
 }
 
 /** The publisher's id column, else the source's own ids where all have one and none repeats, else null. */

@@ -68,3 +68,24 @@ test('aborting ends the process and removes what it wrote', async () => {
   await assert.rejects(running, /stopped/)
   await assert.rejects(stat(folder))
 })
+
+test('problems that several threads find are told in the order of the rows', async () => {
+  const path = join(scratch, 'broken.geojson')
+  const features = Array.from({ length: 150_000 }, (_, i) =>
+    i % 10_000 === 9_999 ? '{"type":"Feature","geometry":{"type":"Point","coordinates":[0]}}' : point(i),
+  )
+  await writeFile(path, `{"type":"FeatureCollection","features":[${features.join(',')}]}`)
+  const folder = join(scratch, 'broken')
+  const error = await compileSnapshot({ path, folder }).catch((thrown) => thrown)
+  assert.ok(error instanceof InvalidSourceError)
+  assert.equal(error.problemCount, 15)
+  assert.deepEqual(
+    error.problems.map(({ row }) => row),
+    Array.from({ length: 10 }, (_, i) => (i + 1) * 10_000),
+  )
+  await writeFile(path, `{"type":"FeatureCollection","features":[${features.join(',')},{"type":`)
+  const cut = await compileSnapshot({ path, folder }).catch((thrown) => thrown)
+  assert.ok(cut instanceof InvalidSourceError)
+  assert.equal(cut.problemCount, 16)
+  await assert.rejects(compileSnapshot({ path, folder, limits: { columns: 2 } }), /has more than 2 columns/)
+})

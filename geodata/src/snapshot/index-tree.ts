@@ -138,6 +138,17 @@ export class IndexTree {
     return finished ? counted : null
   }
 
+  /**
+   * Visits the runs of features (`begin` to `end`, excluded) whose boxes meet the query, in snapshot order:
+   * whole nodes at once where they lie inside. `inside` says that no further test is needed.
+   */
+  visitRuns(query: Bbox, visit: (begin: number, end: number, inside: boolean) => void): void {
+    this.#walk(query, 0, (begin, end, inside) => {
+      visit(begin, end, inside)
+      return true
+    })
+  }
+
   /** Visits runs of hits in order; `visit` answers false to stop. False where stopped or over budget. */
   #walk(
     query: Bbox,

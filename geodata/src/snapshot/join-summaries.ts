@@ -37,6 +37,7 @@ export function joinSummaries(summaries: StageSummary[]): StageSummary {
 function joinProfiles(into: ColumnProfile, other: ColumnProfile): void {
   into.kinds |= other.kinds
   into.present += other.present
+  into.blank += other.blank
   into.stagedAs = [...new Set([...into.stagedAs, ...other.stagedAs])]
   if (other.firstRow < into.firstRow) {
     into.firstRow = other.firstRow

@@ -39,8 +39,9 @@ export class Snapshot {
 
   /** The bytes of the features at positions `from` to `to` (excluded), with `,\n` between them. */
   async readPack(from: number, to: number): Promise<Buffer> {
-    if (from >= to) return Buffer.alloc(0)
-    return this.readBytes(this.offsets[from]!, this.#end(to - 1))
+    const end = Math.min(to, this.manifest.rows)
+    if (from >= end) return Buffer.alloc(0)
+    return this.readBytes(this.offsets[from]!, this.#end(end - 1))
   }
 
   /**

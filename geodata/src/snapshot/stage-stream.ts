@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import type { FeatureStream } from '../feature.ts'
 import type { GeojsonStream } from '../formats/geojson.ts'
 import { SourceError } from '../source-error.ts'
@@ -6,7 +7,7 @@ import { withRowProblems } from './invalid-source-error.ts'
 import { DEFAULT_MAX_ROWS } from './limits.ts'
 import { Stage, type StageSummary } from './stage.ts'
 import { stageInThreads } from './stage-in-threads.ts'
-import { transformerFor } from './transformer-for.ts'
+import { crsName, transformerFor } from './transformer-for.ts'
 
 export interface Staged {
   summary: StageSummary
@@ -33,7 +34,7 @@ export async function stageStream(
     'blocks' in stream && isLarge
       ? await stageInThreads(stream as GeojsonStream, crs, options, folder, onProgress, signal)
       : await stageHere(stream, crs, options, folder, onProgress, signal)
-  return { summary, crs, notes: [...stream.notes, ...crsNotes(crs, summary)] }
+  return { summary, crs: await crsName(crs), notes: [...stream.notes, ...crsNotes(crs, summary)] }
 }
 
 async function stageHere(
@@ -46,7 +47,7 @@ async function stageHere(
 ): Promise<StageSummary> {
   const stage = new Stage({ folder, prefix: 'rows', transform: await transformerFor(crs) })
   const maxRows = options.limits?.rows ?? DEFAULT_MAX_ROWS
-  const file = options.file ?? options.path
+  const file = options.file ?? basename(options.path)
   let rows = 0
   let flushedAt = 0
   try {

@@ -69,8 +69,18 @@ export class Stage {
   readonly #transform: Transformer | null
   readonly #columns: StagedColumn[] = []
   readonly #id: StagedColumn
-  readonly #bytes = { key: new ColumnBytes(), row: new ColumnBytes() }
-  readonly #place: { [name: string]: ColumnBytes } = {}
+  readonly #bytes = {
+    key: new ColumnBytes(),
+    row: new ColumnBytes(),
+    wkb: new ColumnBytes(),
+    geojson: new ColumnBytes(),
+    longitude: new ColumnBytes(),
+    latitude: new ColumnBytes(),
+    west: new ColumnBytes(),
+    south: new ColumnBytes(),
+    east: new ColumnBytes(),
+    north: new ColumnBytes(),
+  }
   #features: Feature[] = []
   #geometryBytes = 0
 
@@ -79,8 +89,6 @@ export class Stage {
     this.#prefix = options.prefix
     this.#transform = options.transform
     this.#id = new StagedColumn(newProfile('id', 'id', 'infer-json', 0, 0))
-    for (const name of ['longitude', 'latitude', 'west', 'south', 'east', 'north', 'wkb', 'geojson'])
-      this.#place[name] = new ColumnBytes()
     this.summary = {
       rows: 0,
       located: 0,
@@ -166,9 +174,8 @@ export class Stage {
 
   #encodePlaces(features: Feature[]): PlainColumn[] {
     const rows = features.length
-    const { key, row } = this.#bytes
-    const place = this.#place
-    for (const bytes of [key, row, ...Object.values(place)]) bytes.clear()
+    for (const bytes of Object.values(this.#bytes)) bytes.clear()
+    const { key, row, wkb, geojson, longitude, latitude, west, south, east, north } = this.#bytes
     const hasGeometry = new Uint8Array(Math.ceil(rows / 8))
     const isLocated = new Uint8Array(Math.ceil(rows / 8))
     const hasBox = new Uint8Array(Math.ceil(rows / 8))
@@ -184,8 +191,8 @@ export class Stage {
       }
       anyGeometry = true
       hasGeometry[i >> 3]! |= 1 << (i & 7)
-      place['wkb']!.geometry(geometry)
-      place['geojson']!.text(geometryText(geometry))
+      wkb.geometry(geometry)
+      geojson.text(geometryText(geometry))
       const box = this.#measure(geometry)
       if (isEmptyBbox(box)) {
         key.double(UNLOCATED_KEY)
@@ -194,15 +201,15 @@ export class Stage {
       isLocated[i >> 3]! |= 1 << (i & 7)
       key.double(hilbertKey((box[0] + box[2]) / 2, (box[1] + box[3]) / 2))
       const point = pointOnSurface(geometry)!
-      place['longitude']!.double(point[0]!)
-      place['latitude']!.double(point[1]!)
+      longitude.double(point[0]!)
+      latitude.double(point[1]!)
       if (geometry.type === 'Point') continue
       anyBox = true
       hasBox[i >> 3]! |= 1 << (i & 7)
-      place['west']!.double(box[0])
-      place['south']!.double(box[1])
-      place['east']!.double(box[2])
-      place['north']!.double(box[3])
+      west.double(box[0])
+      south.double(box[1])
+      east.double(box[2])
+      north.double(box[3])
     }
     const columns: PlainColumn[] = [
       { name: 'key', type: 'double', present: null, data: key.data() },
@@ -211,16 +218,16 @@ export class Stage {
     if (anyGeometry) {
       this.summary.hasGeometry = true
       columns.push(
-        { name: 'wkb', type: 'bytes', present: hasGeometry, data: place['wkb']!.data() },
-        { name: 'geojson', type: 'text', present: hasGeometry, data: place['geojson']!.data() },
-        { name: 'longitude', type: 'double', present: isLocated, data: place['longitude']!.data() },
-        { name: 'latitude', type: 'double', present: isLocated, data: place['latitude']!.data() },
+        { name: 'wkb', type: 'bytes', present: hasGeometry, data: wkb.data() },
+        { name: 'geojson', type: 'text', present: hasGeometry, data: geojson.data() },
+        { name: 'longitude', type: 'double', present: isLocated, data: longitude.data() },
+        { name: 'latitude', type: 'double', present: isLocated, data: latitude.data() },
       )
     }
     if (anyBox) {
       this.summary.hasShapes = true
-      for (const name of ['west', 'south', 'east', 'north'])
-        columns.push({ name, type: 'double', present: hasBox, data: place[name]!.data() })
+      for (const [name, bytes] of Object.entries({ west, south, east, north }))
+        columns.push({ name, type: 'double', present: hasBox, data: bytes.data() })
     }
     return columns
   }
@@ -247,7 +254,7 @@ function newProfile(
   firstRow: number,
   firstPlace: number,
 ): ColumnProfile {
-  return { name, staged, declared, kinds: 0, present: 0, stagedAs: [], firstRow, firstPlace }
+  return { name, staged, declared, kinds: 0, present: 0, blank: 0, stagedAs: [], firstRow, firstPlace }
 }
 
 function writeParts(file: string, parts: Uint8Array[]): void {

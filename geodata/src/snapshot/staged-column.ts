@@ -26,6 +26,8 @@ export interface ColumnProfile {
   declared: SourceColumn['type']
   kinds: number
   present: number
+  /** Of those, empty texts in a source of texts: missing values unless the column is text. */
+  blank: number
   stagedAs: StagedAs[]
   /** Where the column was first seen: its source row, then its place in that row. */
   firstRow: number
@@ -72,6 +74,7 @@ export class StagedColumn {
       if (!isPresent(value)) continue
       present++
       if (typeof value === 'string') {
+        if (asText && value === '') profile.blank++
         const kind = settled ? KIND.text : asText ? kindOfText(value) : kindOfValue(value)
         kinds |= kind
         if (kind === KIND.text) settled = true

@@ -7,3 +7,10 @@ export async function transformerFor(crs: string | null): Promise<Transformer | 
   const { transformerToWgs84 } = await import('../crs.ts')
   return transformerToWgs84(crs)
 }
+
+/** The short name of a CRS where it has one: files call it by URNs, URIs and pages of WKT. */
+export async function crsName(crs: string | null): Promise<string | null> {
+  if (crs === null || crs === 'OGC:CRS84') return crs
+  const { crsCode } = await import('../crs.ts')
+  return crsCode(crs) ?? crs
+}

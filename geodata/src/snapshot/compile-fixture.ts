@@ -1,0 +1,51 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { DuckDBInstance } from '@duckdb/node-api'
+import type { Geometry } from '../feature.ts'
+import { type Compiled, type CompileOptions, compileSnapshot } from './compile.ts'
+
+/** For tests: a folder that goes when the test file has ended. */
+export const scratch = await mkdtemp(join(tmpdir(), 'compile-test-'))
+after(() => rm(scratch, { recursive: true, force: true }))
+let serial = 0
+
+export interface GeojsonFeature {
+  id: string | number
+  geometry: Geometry | null
+  properties: { [name: string]: unknown }
+}
+
+/** Compiles the text of a GeoJSON file and reads its features back. */
+export async function compileText(
+  text: string,
+  options: Partial<CompileOptions> = {},
+): Promise<Compiled & { folder: string; features: GeojsonFeature[] }> {
+  const path = join(scratch, `${++serial}.geojson`)
+  await writeFile(path, text)
+  const folder = join(scratch, String(serial))
+  const compiled = await compileSnapshot({ path, folder, threads: 1, ...options })
+  const features = JSON.parse(`[${await readFile(join(folder, 'features.pack'), 'utf8')}]`)
+  return { ...compiled, folder, features }
+}
+
+export function collection(features: unknown[]): string {
+  return JSON.stringify({ type: 'FeatureCollection', features })
+}
+
+export function feature(properties: unknown, geometry: unknown = null, id?: unknown): unknown {
+  return { type: 'Feature', id, properties, geometry }
+}
+
+export async function query(sql: string): Promise<unknown[][]> {
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  try {
+    await connection.run(`SET TimeZone = 'UTC'`)
+    return (await connection.runAndReadAll(sql)).getRowsJson()
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+  }
+}
