@@ -28,6 +28,7 @@ export async function startService(
   config: Config,
   log: Logger,
   clock: Clock = systemClock,
+  prepare: (parts: Parts) => Promise<void> = async () => {},
 ): Promise<Service> {
   // On PostgreSQL several nodes may share one folder; SQLite itself is one server's.
   const unlock = config.databaseUrl ? () => {} : lockDataFolder(config.dataDir)
@@ -39,6 +40,7 @@ export async function startService(
   parts.housekeeping.add('unfinished exports', 10 * MINUTE, () => sweepAllExports(parts))
   await parts.jobs.sweep()
   const { app, routes } = await buildApp(parts)
+  await prepare(parts)
   await app.listen({ port: config.port, host: config.host })
   const { address, port } = app.server.address() as AddressInfo
   parts.baseUrl.listening(config.host === 'localhost' ? 'localhost' : address, port)

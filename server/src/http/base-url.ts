@@ -17,6 +17,11 @@ export class BaseUrl {
     this.#bound = `http://${name}:${port}`
   }
 
+  /** Where the service itself listens, whatever stands before it. */
+  bound(): string {
+    return this.#bound
+  }
+
   /** The setting or the bound address: nothing that a request can influence. */
   settled(): string {
     return this.#configured ?? this.#bound

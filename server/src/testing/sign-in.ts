@@ -64,7 +64,8 @@ export async function untakenMail(service: TestService, email: string): Promise<
     const path = join(folder, name)
     if (taken.has(path)) continue
     const source = await readFile(path, 'utf8')
-    if (!source.toLowerCase().includes(`\r\nto: ${email.toLowerCase()}\r\n`) || taken.has(path)) continue
+    if (!source.toLowerCase().includes(`\r\nto: ${email.trim().toLowerCase()}\r\n`) || taken.has(path))
+      continue
     taken.add(path)
     const link = /^https?:\S+$/m.exec(source)?.[0] ?? ''
     const code = /^\d{6}\r?$/m.exec(source)?.[0].trim() ?? ''

@@ -1,0 +1,387 @@
+import assert from 'node:assert/strict'
+import { request as httpRequest } from 'node:http'
+import { type TestContext, test } from 'node:test'
+import { DAY, MINUTE } from '../clock.ts'
+import { askForLink, nextMail, signIn, untakenMail } from '../testing/sign-in.ts'
+import { testClock } from '../testing/test-clock.ts'
+import { databaseKinds, openTestService, type TestService } from '../testing/test-service.ts'
+
+const redeem = (service: TestService, body: object) => service.request('POST', '/v1/auth/token', { body })
+
+/** Until everything asked for so far has become a mail or nothing. */
+const mailed = (service: TestService) => service.parts.identity.close()
+
+for (const database of databaseKinds) {
+  const guarantee = (name: string, run: (t: TestContext) => Promise<void>) =>
+    test(`${name} (${database})`, run)
+
+  guarantee('a new address signs up by its link, with an organization of its own', async (t) => {
+    const settings = { newOrganizationAddOns: ['GIS_ACCESS'], newOrganizationCredits: 50 }
+    const service = await openTestService(t, { database, settings })
+    const { token } = await signIn(service, ' Ada@Example.org ')
+    const me = await service.request('GET', '/v1/auth/me', { token })
+    assert.deepEqual(Object.keys(me.body), ['user', 'administrator', 'organization'])
+    assert.deepEqual(Object.keys(me.body.user), ['id', 'email', 'createdAt'])
+    assert.equal(me.body.user.email, 'ada@example.org')
+    assert.equal(me.body.administrator, false)
+    const own = await service.request('GET', '/v1/organization/me', { token })
+    assert.deepEqual(own.body, me.body.organization)
+    assert.deepEqual(
+      { ...own.body, id: '', createdAt: '' },
+      {
+        id: '',
+        name: "ada's organization",
+        addOns: ['GIS_ACCESS'],
+        credits: { balance: 50 },
+        permissions: ['APIKEY_VIEW', 'APIKEY_CREATE', 'MEMBER_MANAGE', 'BILLING_VIEW'],
+        createdAt: '',
+      },
+    )
+    const ledger = await service.request('GET', `/v1/organization/${own.body.id}/ledger`, { token })
+    assert.deepEqual(
+      ledger.body.data.map((row: { kind: string; amount: number; balance: number }) => [
+        row.kind,
+        row.amount,
+        row.balance,
+      ]),
+      [['grant', 50, 50]],
+    )
+  })
+
+  guarantee('a link works once', async (t) => {
+    const service = await openTestService(t, { database })
+    const { token } = await askForLink(service, 'ada@example.org')
+    const first = await redeem(service, { token })
+    assert.equal(first.status, 200)
+    assert.deepEqual(Object.keys(first.body).sort(), [
+      'accessToken',
+      'expiresIn',
+      'refreshToken',
+      'tokenType',
+    ])
+    assert.equal(first.body.tokenType, 'Bearer')
+    assert.equal(first.body.expiresIn, 900)
+    assert.equal(first.headers.get('cache-control'), 'no-store')
+    const second = await redeem(service, { token })
+    assert.equal(second.status, 401)
+    assert.equal(second.body.code, 'sign-in-failed')
+  })
+
+  guarantee('a link works once, also when redeemed many times at the same instant', async (t) => {
+    const service = await openTestService(t, { database })
+    const { token } = await askForLink(service, 'ada@example.org')
+    const answers = await Promise.all(Array.from({ length: 10 }, () => redeem(service, { token })))
+    assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, ...Array(9).fill(401)])
+  })
+
+  guarantee('a code works once, also when redeemed many times at the same instant', async (t) => {
+    const service = await openTestService(t, { database })
+    const { code } = await askForLink(service, 'ada@example.org')
+    const body = { email: 'Ada@example.org', code }
+    const answers = await Promise.all(Array.from({ length: 10 }, () => redeem(service, body)))
+    assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, ...Array(9).fill(401)])
+  })
+
+  guarantee('the link of a mail is spent with its code', async (t) => {
+    const service = await openTestService(t, { database })
+    const { code, token } = await askForLink(service, 'ada@example.org')
+    assert.equal((await redeem(service, { email: 'ada@example.org', code })).status, 200)
+    assert.equal((await redeem(service, { token })).status, 401)
+  })
+
+  guarantee('fetching the link with GET or HEAD redeems nothing', async (t) => {
+    const service = await openTestService(t, { database })
+    const { link, token } = await askForLink(service, 'ada@example.org')
+    assert.equal(link, `${service.url}/sign-in#${token}`)
+    for (const method of ['GET', 'HEAD']) {
+      await fetch(link, { method })
+      const answer = await service.request(method, '/v1/auth/token')
+      assert.equal(answer.status, 405)
+    }
+    assert.equal((await redeem(service, { token })).status, 200)
+  })
+
+  guarantee('a link and its code stop after 15 minutes', async (t) => {
+    const { clock, pass } = testClock()
+    const service = await openTestService(t, { database, clock })
+    const old = await askForLink(service, 'ada@example.org')
+    pass(14 * MINUTE)
+    const newer = await askForLink(service, 'ada@example.org')
+    pass(MINUTE)
+    assert.equal((await redeem(service, { token: old.token })).status, 401)
+    assert.equal((await redeem(service, { email: 'ada@example.org', code: old.code })).status, 401)
+    assert.equal((await redeem(service, { token: newer.token })).status, 200)
+  })
+
+  guarantee('of four links the oldest is void', async (t) => {
+    const { clock, pass } = testClock()
+    const service = await openTestService(t, { database, clock })
+    const mails = []
+    for (let i = 0; i < 4; i++) {
+      mails.push(await askForLink(service, 'ada@example.org'))
+      pass(1)
+    }
+    const answers = []
+    for (const { token } of mails) answers.push((await redeem(service, { token })).status)
+    assert.deepEqual(answers, [401, 200, 200, 200])
+  })
+
+  guarantee('five wrong codes void the code, and not the link', async (t) => {
+    const service = await openTestService(t, { database })
+    const { token, code } = await askForLink(service, 'ada@example.org')
+    const wrong = { email: 'ada@example.org', code: otherThan(code) }
+    const guesses = await Promise.all(Array.from({ length: 5 }, () => redeem(service, wrong)))
+    assert.deepEqual(new Set(guesses.map((answer) => answer.body.code)), new Set(['sign-in-failed']))
+    assert.equal((await redeem(service, { email: 'ada@example.org', code })).status, 401)
+    assert.equal((await redeem(service, { token })).status, 200)
+  })
+
+  guarantee('four wrong codes leave the right one working', async (t) => {
+    const service = await openTestService(t, { database })
+    const { code } = await askForLink(service, 'ada@example.org')
+    for (let i = 0; i < 4; i++) await redeem(service, { email: 'ada@example.org', code: otherThan(code) })
+    assert.equal((await redeem(service, { email: 'ada@example.org', code })).status, 200)
+  })
+
+  guarantee('ten wrong codes stop codes for a day, and not links', async (t) => {
+    const { clock, pass } = testClock()
+    const service = await openTestService(t, { database, clock })
+    const email = 'ada@example.org'
+    for (let i = 0; i < 2; i++) {
+      const { code } = await askForLink(service, email)
+      for (let guess = 0; guess < 5; guess++) await redeem(service, { email, code: otherThan(code) })
+      pass(20 * MINUTE)
+    }
+    const { code, token } = await askForLink(service, email)
+    assert.equal((await redeem(service, { email, code })).status, 401)
+    assert.equal((await redeem(service, { token })).status, 200)
+    const other = await askForLink(service, 'bob@example.org')
+    assert.equal((await redeem(service, { email: 'bob@example.org', code: other.code })).status, 200)
+    pass(DAY)
+    const later = await askForLink(service, email)
+    assert.equal((await redeem(service, { email, code: later.code })).status, 200)
+  })
+
+  guarantee(
+    'known and unknown addresses get the same answer, and by invitation only known ones a mail',
+    async (t) => {
+      const service = await openTestService(t, { database, settings: { signUp: 'invite' } })
+      await service.parts.members.add(
+        { actor: 'operator', address: null, requestId: null },
+        (
+          await service.parts.organizations.create(
+            { actor: 'operator', address: null, requestId: null },
+            'Survey',
+          )
+        ).id,
+        'ada@example.org',
+      )
+      const ask = (email: string) => service.request('POST', '/v1/auth/magic-link', { body: { email } })
+      const [known, unknown] = [await ask('ada@example.org'), await ask('eve@example.org')]
+      assert.equal(known.status, 202)
+      assert.deepEqual([known.status, known.text], [unknown.status, unknown.text])
+      const comparable = (headers: Headers) => [...headers.keys()].filter((name) => name !== 'date').sort()
+      assert.deepEqual(comparable(known.headers), comparable(unknown.headers))
+      await mailed(service)
+      assert.notEqual(await untakenMail(service, 'ada@example.org'), null)
+      assert.equal(await untakenMail(service, 'eve@example.org'), null)
+    },
+  )
+
+  guarantee('an address beyond its limit gets the same answer and no mail', async (t) => {
+    const service = await openTestService(t, { database, settings: { signInRate: 5 } })
+    const answers = []
+    for (let i = 0; i < 7; i++) {
+      answers.push(
+        await service.request('POST', '/v1/auth/magic-link', { body: { email: 'ada@example.org' } }),
+      )
+    }
+    assert.deepEqual(new Set(answers.map((answer) => `${answer.status} ${answer.text}`)).size, 1)
+    await mailed(service)
+    let mails = 0
+    while (await untakenMail(service, 'ada@example.org')) mails++
+    assert.equal(mails, 5)
+  })
+
+  guarantee('a mail that no terminal sees is whole, 7bit, and has its link alone on a line', async (t) => {
+    const baseUrl = `https://${'long-name.'.repeat(9)}example.org`
+    const service = await openTestService(t, { database, settings: { baseUrl } })
+    const { source, token } = await askForLink(service, 'ada@example.org')
+    assert.match(source, /^Content-Transfer-Encoding: 7bit\r$/m)
+    assert.match(source, new RegExp(`^${baseUrl}/sign-in#${token}\\r$`, 'm'))
+    assert.match(token, /^[\w-]{43}$/)
+    assert.match(source, /^\d{6}\r$/m)
+    assert.match(source, /--\r\n$/)
+  })
+
+  guarantee(
+    'nothing of a bad request for a link or a token is stored, and each wrong field is named',
+    async (t) => {
+      const service = await openTestService(t, { database })
+      const bad: [path: string, body: unknown, field: string][] = [
+        ['/v1/auth/magic-link', {}, '/email'],
+        ['/v1/auth/magic-link', { email: 7 }, '/email'],
+        ['/v1/auth/magic-link', { email: 'nobody' }, '/email'],
+        ['/v1/auth/magic-link', { email: `${'a'.repeat(400)}@example.org` }, '/email'],
+        ['/v1/auth/magic-link', { email: 'ada@example.org', admin: true }, '/admin'],
+        ['/v1/auth/token', {}, '/token'],
+        ['/v1/auth/token', { token: '' }, '/token'],
+        ['/v1/auth/token', { token: 'x', code: '123456' }, '/code'],
+        ['/v1/auth/token', { email: 'ada@example.org' }, '/code'],
+        ['/v1/auth/token', { code: '123456' }, '/email'],
+        ['/v1/auth/token', { email: 'ada@example.org', code: '12345' }, '/code'],
+        ['/v1/auth/token', { email: 'ada@example.org', code: 123456 }, '/code'],
+        ['/v1/auth/token', { token: 'x', cookie: 'yes' }, '/cookie'],
+        ['/v1/auth/refresh', { refreshToken: 5 }, '/refreshToken'],
+        ['/v1/auth/refresh', { token: 'x' }, '/token'],
+        ['/v1/auth/sign-out', { everything: true }, '/everything'],
+      ]
+      for (const [path, body, field] of bad) {
+        const answer = await service.request('POST', path, { body })
+        assert.equal(answer.status, 400, `${path} ${JSON.stringify(body)} ${answer.text}`)
+        assert.deepEqual(
+          answer.body.errors.map((error: { path: string }) => error.path),
+          [field],
+          answer.text,
+        )
+      }
+      const garbled = await service.request('POST', '/v1/auth/token', { body: '{"token":' })
+      assert.equal(garbled.body.code, 'malformed-json')
+      await mailed(service)
+      const { db } = service.parts.database
+      for (const table of ['users', 'sign_in_links', 'wrong_codes', 'refresh_tokens', 'events'] as const) {
+        assert.deepEqual(await db.selectFrom(table).selectAll().execute(), [], table)
+      }
+    },
+  )
+
+  guarantee('no token, code or link of a sign-in is in any log line or event', async (t) => {
+    const service = await openTestService(t, { database })
+    const mail = await askForLink(service, 'ada@example.org')
+    await redeem(service, { token: 'A'.repeat(43) })
+    const { body } = await redeem(service, { token: mail.token })
+    const refreshed = await service.request('POST', '/v1/auth/refresh', {
+      body: { refreshToken: body.refreshToken },
+    })
+    await service.request('POST', '/v1/auth/refresh', { body: { refreshToken: 'B'.repeat(43) } })
+    await service.request('GET', '/v1/auth/me', { token: `${body.accessToken}x` })
+    await service.request('POST', '/v1/auth/sign-out', {
+      body: { refreshToken: refreshed.body.refreshToken },
+    })
+    const { db } = service.parts.database
+    const events = await db.selectFrom('events').selectAll().execute()
+    const written = [...service.logLines, JSON.stringify(events)].join('\n')
+    assert.ok(service.logLines.length >= 6 && events.length >= 4)
+    const secrets = [
+      mail.token,
+      mail.code,
+      'A'.repeat(43),
+      'B'.repeat(43),
+      body.accessToken,
+      body.refreshToken,
+      refreshed.body.refreshToken,
+    ]
+    for (const secret of secrets) assert.ok(!written.includes(secret), `${secret} was written`)
+    assert.deepEqual(
+      events.map((event) => event.action),
+      ['user.created', 'organization.created', 'member.added', 'session.started', 'session.ended'],
+    )
+  })
+}
+
+test('a poisoned Host or forwarded header does not reach a mail', async (t) => {
+  const service = await openTestService(t, { settings: { trustedProxies: ['127.0.0.1'] } })
+  await new Promise<void>((resolve, reject) => {
+    const headers = {
+      host: 'evil.example',
+      'x-forwarded-host': 'evil.example',
+      'x-forwarded-proto': 'https',
+      forwarded: 'host=evil.example',
+      'content-type': 'application/json',
+    }
+    const asked = httpRequest(
+      `${service.url}/v1/auth/magic-link`,
+      { method: 'POST', headers },
+      (response) => {
+        assert.equal(response.statusCode, 202)
+        response.resume().on('end', resolve)
+      },
+    )
+    asked.on('error', reject).end(JSON.stringify({ email: 'ada@example.org' }))
+  })
+  const mail = await nextMail(service, 'ada@example.org')
+  assert.ok(mail.link.startsWith(`${service.url}/sign-in#`))
+  assert.ok(!mail.source.includes('evil'))
+})
+
+test('headers that spoof a network address do not dodge the limit on sign-in mails', async (t) => {
+  const service = await openTestService(t, { settings: { signInAddressRate: 3 } })
+  const answers = []
+  for (let i = 0; i < 4; i++) {
+    const headers = {
+      'x-forwarded-for': `10.0.0.${i}`,
+      'x-real-ip': `10.0.0.${i}`,
+      forwarded: `for=10.0.0.${i}`,
+      'cf-connecting-ip': `10.0.0.${i}`,
+    }
+    const body = { email: `user${i}@example.org` }
+    answers.push(await service.request('POST', '/v1/auth/magic-link', { headers, body }))
+  }
+  assert.deepEqual(
+    answers.map((answer) => answer.status),
+    [202, 202, 202, 429],
+  )
+  assert.equal(answers[0]!.headers.get('ratelimit-policy'), '"sign-in";q=3;w=900')
+  assert.ok(Number(answers[3]!.headers.get('retry-after')) > 0)
+})
+
+test('failed credentials count against the network address', async (t) => {
+  const service = await openTestService(t, { settings: { addressRate: 3 } })
+  const statuses = []
+  for (let i = 0; i < 4; i++) statuses.push((await redeem(service, { token: 'wrong' })).status)
+  assert.deepEqual(statuses, [401, 401, 401, 429])
+  assert.equal((await service.request('GET', '/v1/auth/me', { token: 'wrong' })).status, 429)
+})
+
+test('sign-in answers no page of another origin', async (t) => {
+  const service = await openTestService(t, { settings: { baseUrl: 'https://data.example.org' } })
+  const ask = (headers: Record<string, string>) =>
+    service.request('POST', '/v1/auth/magic-link', { headers, body: { email: 'ada@example.org' } })
+  for (const origin of [
+    'https://evil.example',
+    'null',
+    'https://data.example.org.evil.example',
+    'http://data.example.org',
+  ]) {
+    const answer = await ask({ origin })
+    assert.equal(answer.status, 403, origin)
+    assert.equal(answer.body.code, 'origin-refused')
+    assert.equal(answer.headers.get('access-control-allow-origin'), null)
+  }
+  assert.equal((await ask({ 'sec-fetch-site': 'cross-site' })).status, 403)
+  assert.equal((await ask({ 'sec-fetch-site': 'same-site' })).status, 403)
+  assert.equal(
+    (await ask({ origin: 'https://data.example.org', 'sec-fetch-site': 'same-origin' })).status,
+    202,
+  )
+  assert.equal((await ask({ origin: service.url })).status, 202)
+  const preflight = await service.request('OPTIONS', '/v1/auth/token', {
+    headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
+  })
+  assert.equal(preflight.headers.get('access-control-allow-origin'), null)
+})
+
+test('the newest link is shown in a demo on loopback, and nowhere else', async (t) => {
+  const demo = await openTestService(t, { settings: { demo: true } })
+  const { link } = await askForLink(demo, 'ada@example.org')
+  const shown = await demo.request('GET', '/v1/auth/demo-mail?email=Ada@example.org')
+  assert.deepEqual(shown.body, { path: link.slice(demo.url.length) })
+  assert.equal((await demo.request('GET', '/v1/auth/demo-mail?email=eve@example.org')).status, 404)
+  assert.equal((await demo.request('GET', '/v1/auth/demo-mail?email=eve')).status, 400)
+  const service = await openTestService(t)
+  assert.equal((await service.request('GET', '/v1/auth/demo-mail?email=ada@example.org')).status, 404)
+})
+
+function otherThan(code: string): string {
+  return code === '000000' ? '000001' : '000000'
+}
