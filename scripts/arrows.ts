@@ -4,7 +4,7 @@ import { importsOf, lineAt, withoutComments } from './imports.ts'
 /** Which workspaces a folder may import, and by what names. The arrows never turn back. */
 const arrows: Record<string, string[]> = {
   geodata: [],
-  server: ['@wayleave/geodata/'],
+  server: ['@wayleave/geodata/', '@wayleave/demo/'],
   'client-js': [],
   console: ['@wayleave/client'],
   demo: ['@wayleave/geodata/'],

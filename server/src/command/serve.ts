@@ -1,7 +1,7 @@
 import { Command } from 'commander'
+import { systemClock } from '../clock.ts'
 import { flagOf, readConfig, type Setting, settings, unknownVariables } from '../config.ts'
-import { makeLogger } from '../http/logger.ts'
-import { startService } from '../service.ts'
+import type { Demo } from '../demo.ts'
 
 export function serveCommand(): Command {
   const command = new Command('serve')
@@ -28,10 +28,16 @@ ${Object.values(settings)
 }
 
 async function serve(flags: Record<string, unknown>): Promise<void> {
+  const { makeLogger } = await import('../http/logger.ts')
+  const { startService } = await import('../service.ts')
+  const { prepareDemo } = await import('../demo.ts')
   const config = readConfig({ flags })
   const log = makeLogger(config.logLevel)
   for (const name of unknownVariables()) log.warn(`There is no setting ${name}; it is ignored.`)
-  const service = await startService(config, log)
+  let demo: Demo | undefined
+  const service = await startService(config, log, systemClock, async (parts) => {
+    if (config.demo) demo = await prepareDemo(parts, (sentence) => process.stderr.write(`${sentence}\n`))
+  })
 
   const stop = (signal: string) => {
     log.info(`Stopping on ${signal}.`)
@@ -46,6 +52,19 @@ async function serve(flags: Record<string, unknown>): Promise<void> {
   process.on('SIGTERM', () => stop('SIGTERM'))
   process.on('SIGINT', () => stop('SIGINT'))
 
-  if (flags['json']) process.stdout.write(`${JSON.stringify({ url: service.url })}\n`)
-  else process.stdout.write(`Wayleave serves at ${service.url}\n`)
+  if (flags['json']) process.stdout.write(`${JSON.stringify({ url: service.url, ...demo })}\n`)
+  else process.stdout.write(welcome(service.url, demo))
+}
+
+function welcome(url: string, demo: Demo | undefined): string {
+  if (!demo) return `Wayleave serves at ${url}\n`
+  return `
+Wayleave serves at ${url}
+
+  Open       ${url}
+  Sign in    with any mail address: the link appears on the page and here
+  Demo key   ${demo.secret}
+  Try        curl -H 'X-API-Key: ${demo.secret}' '${url}/v1/ogc/collections/places/items?bbox=4.7,52.2,5.2,52.5&limit=3'
+
+`
 }

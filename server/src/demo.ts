@@ -1,0 +1,53 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { system } from './events/events.ts'
+import { ADD_ONS } from './keys/grant.ts'
+import type { Parts } from './wiring.ts'
+
+const ORGANIZATION = 'Demo'
+const CREDITS = 1000
+/** The demo organization's first member: whoever signs in with it sees what the demo key does. */
+const DEMO_ADDRESS = 'demo@example.org'
+
+export interface Demo {
+  /** A key that reads everything, the same at every start. */
+  secret: string
+}
+
+/** At the first start: real data to look at, and an organization with a key that opens it. */
+export async function prepareDemo(parts: Parts, tell: (sentence: string) => void): Promise<Demo> {
+  if ((await parts.catalog.all()).length === 0) await publishDemoData(parts, tell)
+  return { secret: await demoSecret(parts) }
+}
+
+async function publishDemoData(
+  { publishing, config }: Parts,
+  tell: (sentence: string) => void,
+): Promise<void> {
+  const { demoDatasets } = await import('@wayleave/demo/demo-datasets.ts')
+  const folder = mkdtempSync(join(config.dataDir, 'demo-'))
+  try {
+    for (const { table, file, write, idColumn, timeColumn, ...description } of demoDatasets) {
+      const path = join(folder, file)
+      await write(path)
+      const report = await publishing.publish({ table, path, idColumn, timeColumn, description }, system)
+      tell(`Published ${table}: ${report.rows.toLocaleString('en')} rows in ${report.seconds} s.`)
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Secrets are stored nowhere; a demo's stands in a file of its own, so that a pasted line goes on working. */
+async function demoSecret({ administration, members, keys, config }: Parts): Promise<string> {
+  const file = join(config.dataDir, 'demo-key')
+  if (existsSync(file)) return readFileSync(file, 'utf8').trim()
+  const { id } = await administration.createOrganization(system, ORGANIZATION)
+  await administration.setAddOns(system, id, () => ADD_ONS)
+  await administration.setCredits(system, id, { set: CREDITS })
+  const { userId } = await members.add(system, id, DEMO_ADDRESS)
+  const given = { name: 'Demo key', permissions: ['read'] }
+  const { secret } = await keys.createForOrganization({ userId, origin: system }, id, given)
+  writeFileSync(file, `${secret}\n`, { mode: 0o600 })
+  return secret
+}
