@@ -139,7 +139,7 @@ function isOnLine(geometry: PreparedGeometry, p: ExactPoint, scale: Scale): bool
   return found.some((edge) => chains[chainOf[edge]!]!.area < 0 && isOnEdge(edges, edge * 4, p, scale))
 }
 
-export function isOnEdge(edges: Float64Array, at: number, p: ExactPoint, scale: Scale): boolean {
+function isOnEdge(edges: Float64Array, at: number, p: ExactPoint, scale: Scale): boolean {
   const x0 = edges[at]!
   const y0 = edges[at + 1]!
   const x1 = edges[at + 2]!

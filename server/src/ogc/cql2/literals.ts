@@ -83,7 +83,7 @@ export function checkedGeometry(geometry: Geometry, at: string): Geometry {
     for (const member of geometry.geometries) checkedGeometry(member, at)
     return geometry
   }
-  const isEmptyPoint = geometry.type === 'Point' && geometry.coordinates.length === 0
+  const isEmptyPoint = geometry.type === 'Point' && geometry.coordinates?.length === 0
   if (!isEmptyPoint) checkPositions(geometry.coordinates, DEPTHS[geometry.type]!, at)
   if (geometry.type === 'LineString') checkLine(geometry.coordinates, at)
   if (geometry.type === 'MultiLineString') for (const line of geometry.coordinates) checkLine(line, at)

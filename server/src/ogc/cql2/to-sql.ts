@@ -1,7 +1,8 @@
-import type { ArithmeticStep, Condition, Scalar } from './condition.ts'
+import type { ArithmeticStep, Condition, LiteralValue, Scalar, ScalarType } from './condition.ts'
 import { foldSql } from './fold-text.ts'
 
-export type Parameter = string | number | bigint | boolean
+/** Numbers go as texts, exact at any size: the driver would take whole doubles for integers. */
+export type Parameter = string | boolean
 
 /**
  * Writes conditions as DuckDB SQL over the columns of rows.parquet. Every literal of the filter becomes a
@@ -32,9 +33,15 @@ export class SqlWriter {
       case 'not':
         return `(NOT ${this.condition(condition.arg)})`
       case 'compare':
-        return `(${this.operand(condition.left)} ${condition.op} ${this.operand(condition.right)})`
+        return this.#comparison(
+          [condition.left, condition.right],
+          ([left, right]) => `${left} ${condition.op} ${right}`,
+        )
       case 'in':
-        return `(${this.operand(condition.left)} IN (${condition.items.map((item) => this.operand(item)).join(', ')}))`
+        return this.#comparison(
+          [condition.left, ...condition.items],
+          ([left, ...items]) => `${left} IN (${items.join(', ')})`,
+        )
       case 'like':
         return `(${this.operand(condition.text)} LIKE ${this.bind(condition.pattern)} ESCAPE '\\')`
       case 'truth':
@@ -44,6 +51,19 @@ export class SqlWriter {
       default:
         throw new Error(`A condition of kind ${condition.kind} has no SQL.`)
     }
+  }
+
+  /**
+   * A result of integer arithmetic may be wider than the 38 digits of a column's type: then all sides are
+   * brought to 128 bits, which a plain column is spared otherwise.
+   */
+  #comparison(sides: Scalar[], write: (sides: string[]) => string): string {
+    const isWide = sides.some(({ kind, type }) => kind === 'arithmetic' && type === 'integer')
+    const written = sides.map((side) => {
+      const sql = this.operand(side)
+      return isWide && side.kind === 'column' ? `CAST(${sql} AS HUGEINT)` : sql
+    })
+    return `(${write(written)})`
   }
 
   #nullable(of: (Condition & { kind: 'isNull' })['of']): string {
@@ -89,20 +109,9 @@ export class SqlWriter {
   }
 
   #literal({ type, value }: Scalar & { kind: 'literal' }): string {
-    switch (type) {
-      case 'integer':
-        return `CAST(${this.bind(value)} AS ${isLong(value as bigint) ? 'BIGINT' : 'HUGEINT'})`
-      case 'number':
-        return `CAST(${this.bind(value)} AS DOUBLE)`
-      case 'date':
-        return `CAST(${this.bind(value)} AS DATE)`
-      case 'timestamp':
-        return `CAST(${this.bind(isOpen(value) ? value : `${value}Z`)} AS TIMESTAMPTZ)`
-      case 'boolean':
-        return `CAST(${this.bind(value)} AS BOOLEAN)`
-      case 'text':
-        return `CAST(${this.bind(value)} AS VARCHAR)`
-    }
+    if (type === 'boolean') return `CAST(${this.bind(value as boolean)} AS BOOLEAN)`
+    const isTime = type === 'timestamp' && value !== 'infinity' && value !== '-infinity'
+    return `CAST(${this.bind(isTime ? `${value}Z` : String(value))} AS ${sqlType(type, value)})`
   }
 
   #arithmetic(op: ArithmeticStep, left: string, right: string, type: 'integer' | 'number'): string {
@@ -118,12 +127,9 @@ export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-function isLong(value: bigint): boolean {
-  return BigInt.asIntN(64, value) === value
-}
-
-function isOpen(value: unknown): boolean {
-  return value === 'infinity' || value === '-infinity'
+function sqlType(type: Exclude<ScalarType, 'boolean'>, value: LiteralValue): string {
+  if (type === 'integer') return BigInt.asIntN(64, value as bigint) === value ? 'BIGINT' : 'HUGEINT'
+  return { number: 'DOUBLE', text: 'VARCHAR', date: 'DATE', timestamp: 'TIMESTAMPTZ' }[type]
 }
 
 function power(base: string, exponent: number): string {

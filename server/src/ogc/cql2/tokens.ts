@@ -14,7 +14,6 @@ const START =
 const NAME = new RegExp(`[${START}][${START}.0-9\\u{300}-\\u{36f}\\u{203f}-\\u{2040}]*`, 'uy')
 const SPACE = /[\t-\r \u{85}\u{a0}\u{1680}\u{2000}-\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}]+/uy
 const NUMBER = /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y
-const TEXT = /'((?:[^'\\]|''|\\'|\\)*)'/uy
 const QUOTED = /"((?:[^"]|"")+)"/uy
 const SYMBOL = /<>|<=|>=|[=<>+\-*/%^(),]/y
 
@@ -30,7 +29,7 @@ export function tokenize(source: string): Token[] {
     const space = take(SPACE)
     if (space !== null) at += space[0].length
     if (at === source.length) break
-    const [token, length] = nextToken(take, at) ?? [null, 0]
+    const [token, length] = textToken(source, at) ?? nextToken(take, at) ?? [null, 0]
     if (token === null) throw unexpectedCharacter(source, at)
     tokens.push(token)
     at += length
@@ -39,9 +38,29 @@ export function tokenize(source: string): Token[] {
   return tokens
 }
 
+/**
+ * A quote in a text is doubled or has a backslash before it. Two backslashes belong together, so that a
+ * pattern can end with an escaped one; neither is dropped, for patterns give them their meaning.
+ */
+function textToken(source: string, at: number): [Token, number] | null {
+  if (source[at] !== "'") return null
+  let text = ''
+  for (let i = at + 1; i < source.length; i++) {
+    const pair = source.slice(i, i + 2)
+    if (pair === "''" || pair === "\\'") {
+      text += "'"
+      i++
+    } else if (pair === '\\\\') {
+      text += pair
+      i++
+    } else if (source[i] === "'") {
+      return [{ type: 'text', text, at }, i + 1 - at]
+    } else text += source[i]
+  }
+  return null
+}
+
 function nextToken(take: (pattern: RegExp) => RegExpExecArray | null, at: number): [Token, number] | null {
-  const text = take(TEXT)
-  if (text !== null) return [{ type: 'text', text: text[1]!.replaceAll(/''|\\'/g, "'"), at }, text[0].length]
   const quoted = take(QUOTED)
   if (quoted !== null)
     return [{ type: 'quoted', text: quoted[1]!.replaceAll('""', '"'), at }, quoted[0].length]

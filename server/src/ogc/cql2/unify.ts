@@ -18,28 +18,17 @@ function isFraction(scalar: Scalar): scalar is Scalar & { kind: 'literal' } {
   return scalar.kind === 'literal' && scalar.type === 'number'
 }
 
-// Beyond any integer that a column holds (38 digits), within DuckDB's widest.
-const BEYOND = 10n ** 38n
-
 /** An integer is above 1.5 where it is at least 2: said in integers, it stays exact at any size. */
 function comparedWithFraction(op: Comparison, integer: Scalar, value: number): Condition {
-  const below = Math.abs(value) < 1e38 ? BigInt(Math.floor(value)) : value < 0 ? -BEYOND : BEYOND
-  const above = Math.abs(value) < 1e38 ? below + 1n : below
-  const atMost: Condition = { kind: 'compare', op: '<=', left: integer, right: integerLiteral(below) }
-  const atLeast: Condition = { kind: 'compare', op: '>=', left: integer, right: integerLiteral(above) }
-  switch (op) {
-    case '<':
-    case '<=':
-      return atMost
-    case '>':
-    case '>=':
-      return atLeast
-    case '=':
-      // Never both: false, or unknown where the integer is.
-      return { kind: 'and', args: [atMost, atLeast, { kind: 'not', arg: atMost }] }
-    case '<>':
-      return { kind: 'or', args: [atMost, atLeast, { kind: 'not', arg: atMost }] }
-  }
+  // No integer here has more than 38 digits. Either is unknown where the integer is.
+  const always: Condition = { kind: 'compare', op: '=', left: integer, right: integer }
+  const never: Condition = { kind: 'compare', op: '<>', left: integer, right: integer }
+  if (op === '=') return never
+  if (op === '<>') return always
+  const isBelow = op === '<' || op === '<='
+  if (Math.abs(value) >= 1e38) return isBelow === value > 0 ? always : never
+  const limit = BigInt(Math.floor(value)) + (isBelow ? 0n : 1n)
+  return { kind: 'compare', op: isBelow ? '<=' : '>=', left: integer, right: integerLiteral(limit) }
 }
 
 function integerLiteral(value: bigint): Scalar {

@@ -40,21 +40,19 @@ function printCall(op: string, args: Expression[]): string {
 }
 
 function isInfix(expression: Expression): boolean {
-  return (
-    expression.kind === 'call' && (!/^([sta]_|casei|accenti)/.test(expression.op) || expression.op === 'and')
-  )
+  return expression.kind === 'call' && !/^([sta]_|casei|accenti)/.test(expression.op)
 }
 
 function textBound(bound: Bound): string {
   return bound === null ? "'..'" : printText(bound)
 }
 
-// The text form cannot write a backslash before a quote or at the end: it escapes the quote.
+// The text form cannot write a single backslash before a quote or at the end: it escapes the quote.
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
-function wkt(geometry: Geometry): string {
+export function wkt(geometry: Geometry): string {
   switch (geometry.type) {
     case 'Point':
       return geometry.coordinates.length === 0
