@@ -8,7 +8,15 @@ import type { Value } from '../feature.ts'
 import { SourceError } from '../source-error.ts'
 import { fileSource } from './byte-source.ts'
 import { openCsv } from './csv.ts'
-import { gdalFeatures, inPieces, ogr2ogr, readAll, scratch, written } from './reading.test-kit.ts'
+import {
+  assertSameGeometries,
+  gdalFeatures,
+  inPieces,
+  ogr2ogr,
+  readAll,
+  scratch,
+  written,
+} from './reading.test-kit.ts'
 import { DEFAULT_LIMITS } from './source-limits.ts'
 
 const require = createRequire(import.meta.url)
@@ -228,10 +236,7 @@ test('a table of 171,075 places says the same as GDAL reads from it', async (t) 
   )
   assert.equal(stream.spatial, true)
   assert.equal(features.length, some.length)
-  assert.deepEqual(
-    features.map(({ geometry }) => geometry),
-    theirs.map(({ geometry }) => geometry),
-  )
+  assertSameGeometries(features, theirs)
   const text = (row: { [name: string]: Value }) =>
     Object.fromEntries(Object.entries(row).map(([k, v]) => [k, v ?? '']))
   assert.deepEqual(

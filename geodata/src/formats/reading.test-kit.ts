@@ -1,9 +1,17 @@
+import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { type Feature, type FeatureStream, isUnreadable, type UnreadableRow, type Value } from '../feature.ts'
+import {
+  type Feature,
+  type FeatureStream,
+  type Geometry,
+  isUnreadable,
+  type UnreadableRow,
+  type Value,
+} from '../feature.ts'
 import type { ByteSource } from './byte-source.ts'
 
 /** A folder of its own for a test, gone after it. */
@@ -60,29 +68,46 @@ export interface GdalFeature {
 
 /** The same file as GDAL reads it, in the file's own coordinates. */
 export function gdalFeatures(path: string, ...options: string[]): GdalFeature[] {
+  // Plain GeoJSON, because a GeoJSON sequence gets its rings rewound; any CRS, so that nothing is transformed.
   const answer = execFileSync(
     'ogr2ogr',
     [
       '-f',
-      'GeoJSONSeq',
-      '-lco',
-      'RS=NO',
+      'GeoJSON',
       '-lco',
       'COORDINATE_PRECISION=15',
       '/vsistdout/',
       path,
       '-a_srs',
       'EPSG:4326',
+      '-preserve_fid',
       ...options,
     ],
     { encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'pipe'] },
   )
-  return answer
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line))
+  return JSON.parse(answer).features
 }
 
 export function ogr2ogr(...args: string[]): void {
   execFileSync('ogr2ogr', args, { stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+/** Equal but for the last digits, which GDAL does not print; a difference is reported by the first feature only. */
+export function assertSameGeometries(
+  ours: Pick<Feature, 'geometry'>[],
+  theirs: Pick<Feature, 'geometry'>[],
+): void {
+  assert.equal(ours.length, theirs.length, 'the number of features')
+  for (const [i, { geometry }] of ours.entries()) {
+    const [one, other] = [roundedText(geometry), roundedText(theirs[i]!.geometry)]
+    if (one !== other)
+      assert.fail(`feature ${i + 1} differs: ${one.slice(0, 300)} and ${other.slice(0, 300)}`)
+  }
+}
+
+function roundedText(geometry: Geometry | null): string {
+  if (geometry?.type === 'GeometryCollection') return geometry.geometries.map(roundedText).join(' + ')
+  const round = (_: string, value: unknown) =>
+    typeof value === 'number' ? Number(value.toPrecision(12)) : value
+  return geometry ? `${geometry.type} ${JSON.stringify(geometry.coordinates, round)}` : 'none'
 }
