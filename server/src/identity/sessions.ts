@@ -3,6 +3,7 @@ import { type Clock, DAY, plus, SECOND } from '../clock.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { newId } from '../id.ts'
+import { findMembership } from '../organizations/store.ts'
 import { Problem } from '../problem.ts'
 import {
   deleteFamily,
@@ -101,11 +102,18 @@ export class Sessions {
 
   async #end(tx: Tx, row: RefreshTokenRow, origin: Origin, reason: 'reuse' | 'sign-out'): Promise<void> {
     await deleteFamily(tx, row.family_id)
+    const membership = await findMembership(tx, row.user_id)
+    const subject = `user:${row.user_id}`
     await recordEvent(
       tx,
       this.#options.clock(),
-      { ...origin, actor: reason === 'reuse' ? 'system' : `user:${row.user_id}` },
-      { action: 'session.ended', organizationId: null, subject: `user:${row.user_id}`, detail: { reason } },
+      { ...origin, actor: reason === 'reuse' ? 'system' : subject },
+      {
+        action: 'session.ended',
+        organizationId: membership?.organizationId ?? null,
+        subject,
+        detail: { reason },
+      },
     )
   }
 }

@@ -94,8 +94,9 @@ export class Organizations {
    * An organization of their own for a user who is in none. The credits that new organizations begin with
    * are given to a user once, not at every new beginning.
    */
-  async createOwn(userId: string, origin: Origin, name: string): Promise<OrganizationRecord> {
+  async createOwn(userId: string, origin: Origin, given: string): Promise<OrganizationRecord> {
     const { database, changes, clock, starting, signUp } = this.#options
+    const name = checkName(given)
     if (signUp === 'invite') {
       throw new Problem(
         'permission-missing',

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { DAY } from '../clock.ts'
+import { operator } from '../events/events.ts'
+import { keyOpens } from '../testing/key-opens.ts'
+import { nextMail, type SignedInUser, signIn, untakenMail } from '../testing/sign-in.ts'
+import { testClock } from '../testing/test-clock.ts'
+import { databaseKinds, openTestService, type TestService } from '../testing/test-service.ts'
+
+/** Invites an address and answers the invitation with the token that its mail carries. */
+async function invite(service: TestService, by: SignedInUser, email: string, permissions: string[] = []) {
+  const answer = await service.request('POST', `/v1/organization/${by.organizationId}/invitations`, {
+    token: by.token,
+    body: { email, permissions },
+  })
+  assert.equal(answer.status, 201, answer.text)
+  const mail = await nextMail(service, email)
+  assert.equal(mail.link, `${service.url}/invitation#${mail.token}`)
+  return { ...answer.body, token: mail.token, source: mail.source }
+}
+
+const accept = (service: TestService, by: SignedInUser, token: string) =>
+  service.request('POST', '/v1/invitations/accept', { token: by.token, body: { token } })
+
+for (const database of databaseKinds) {
+  const guarantee = (name: string, run: (t: TestContext) => Promise<void>) =>
+    test(`${name} (${database})`, run)
+
+  guarantee('whoever accepts an invitation moves, and their keys of before stop', async (t) => {
+    const service = await openTestService(t, { database })
+    const ada = await signIn(service, 'ada@example.org')
+    const bob = await signIn(service, 'bob@example.org')
+    const body = { name: 'Mine', permissions: ['read'] }
+    const { secret } = (await service.request('POST', '/v1/api-keys/personal', { token: bob.token, body }))
+      .body
+    assert.equal(await keyOpens(service, secret), true)
+
+    const invitation = await invite(service, ada, ' Bob@Example.org', ['APIKEY_VIEW'])
+    assert.deepEqual(Object.keys(invitation), [
+      'id',
+      'email',
+      'permissions',
+      'invitedBy',
+      'createdAt',
+      'expiresAt',
+      'token',
+      'source',
+    ])
+    assert.deepEqual(
+      [invitation.email, invitation.permissions, invitation.invitedBy],
+      ['bob@example.org', ['APIKEY_VIEW'], ada.userId],
+    )
+    const listed = await service.request('GET', `/v1/organization/${ada.organizationId}/invitations`, ada)
+    assert.deepEqual(
+      listed.body.data.map((row: { id: string }) => row.id),
+      [invitation.id],
+    )
+    assert.ok(!listed.text.includes(invitation.token))
+
+    const accepted = await accept(service, bob, invitation.token)
+    assert.equal(accepted.status, 200)
+    assert.deepEqual([accepted.body.id, accepted.body.permissions], [ada.organizationId, ['APIKEY_VIEW']])
+    assert.equal(await keyOpens(service, secret), false)
+    assert.equal((await accept(service, bob, invitation.token)).body.code, 'invitation-invalid')
+    const left = await service.parts.organizations.find(bob.organizationId)
+    assert.equal(left.name, "bob's organization")
+    const empty = await service.request('GET', `/v1/organization/${ada.organizationId}/invitations`, ada)
+    assert.deepEqual(empty.body, { data: [] })
+  })
+
+  guarantee('an invitation accepted many times at the same instant is accepted once', async (t) => {
+    const service = await openTestService(t, { database })
+    const ada = await signIn(service, 'ada@example.org')
+    const bob = await signIn(service, 'bob@example.org')
+    const { token } = await invite(service, ada, 'bob@example.org')
+    const answers = await Promise.all(Array.from({ length: 5 }, () => accept(service, bob, token)))
+    assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, 409, 409, 409, 409])
+  })
+
+  guarantee(
+    'an invitation is of use to its own address alone, until it is withdrawn, replaced or old',
+    async (t) => {
+      const { clock, pass } = testClock()
+      const service = await openTestService(t, { database, clock })
+      const ada = await signIn(service, 'ada@example.org')
+      const eve = await signIn(service, 'eve@example.org')
+      const first = await invite(service, ada, 'bob@example.org')
+      const foreign = await accept(service, eve, first.token)
+      assert.deepEqual([foreign.status, foreign.body.code], [409, 'invitation-invalid'])
+      assert.ok(!foreign.text.includes('bob@example.org'))
+      assert.equal((await accept(service, eve, 'x'.repeat(43))).status, 409)
+
+      const bob = await signIn(service, 'bob@example.org')
+      const second = await invite(service, ada, 'bob@example.org')
+      assert.equal((await accept(service, bob, first.token)).status, 409)
+      const path = `/v1/organization/${ada.organizationId}/invitations`
+      assert.equal((await service.request('DELETE', `${path}/${second.id}`, ada)).status, 204)
+      assert.equal((await service.request('DELETE', `${path}/${second.id}`, ada)).status, 404)
+      assert.equal((await accept(service, bob, second.token)).status, 409)
+
+      const third = await invite(service, ada, 'bob@example.org')
+      pass(7 * DAY)
+      const later = await signIn(service, 'bob@example.org')
+      assert.equal((await accept(service, later, third.token)).status, 409)
+      assert.equal((await service.request('GET', '/v1/organization/me', later)).body.id, bob.organizationId)
+    },
+  )
+
+  guarantee('the last manager of others cannot move away by an invitation', async (t) => {
+    const service = await openTestService(t, { database })
+    const ada = await signIn(service, 'ada@example.org')
+    const bob = await signIn(service, 'bob@example.org')
+    await service.parts.members.add(operator, bob.organizationId, 'cyd@example.org', [])
+    const { token } = await invite(service, ada, 'bob@example.org')
+    const refused = await accept(service, bob, token)
+    assert.deepEqual([refused.status, refused.body.code], [409, 'last-member-manager'])
+    await service.parts.members.add(operator, bob.organizationId, 'cyd@example.org', ['MEMBER_MANAGE'])
+    assert.equal((await accept(service, bob, token)).status, 200)
+  })
+
+  guarantee(
+    'an invited address signs up where sign-up is by invitation, into that organization alone',
+    async (t) => {
+      const service = await openTestService(t, { database, settings: { signUp: 'invite' } })
+      const { id } = await service.parts.organizations.create(operator, 'Survey')
+      await service.parts.members.add(operator, id, 'ada@example.org')
+      const ada = await signIn(service, 'ada@example.org')
+      const { token } = await invite(service, ada, 'new@example.org', ['BILLING_VIEW'])
+      const invited = await signIn(service, 'new@example.org')
+      assert.equal(invited.organizationId, '')
+      assert.equal((await accept(service, invited, token)).body.id, id)
+    },
+  )
+
+  guarantee('a member is not invited again, and invitations to one address are limited', async (t) => {
+    const service = await openTestService(t, { database, settings: { signInRate: 2 } })
+    const ada = await signIn(service, 'ada@example.org')
+    const path = `/v1/organization/${ada.organizationId}/invitations`
+    const own = await service.request('POST', path, { ...ada, body: { email: 'ada@example.org' } })
+    assert.deepEqual([own.status, own.body.code], [409, 'conflict'])
+    const statuses = []
+    for (let i = 0; i < 3; i++) {
+      statuses.push(
+        (await service.request('POST', path, { ...ada, body: { email: 'bob@example.org' } })).status,
+      )
+    }
+    assert.deepEqual(statuses, [201, 201, 429])
+  })
+}
+
+test('a name in any script arrives in an invitation, and can bring no markup or header into it', async (t) => {
+  const service = await openTestService(t)
+  const ada = await signIn(service, 'ada@example.org')
+  const name = 'Vermessung Köln <b>"&"</b>'
+  await service.request('PATCH', `/v1/organization/${ada.organizationId}`, { ...ada, body: { name } })
+  const { source, token } = await invite(service, ada, 'bob@example.org')
+  assert.match(source, /^Subject: =\?UTF-8\?/m)
+  assert.match(source, /^Content-Transfer-Encoding: quoted-printable\r$/m)
+  assert.match(source, new RegExp(`^${service.url}/invitation#${token}\\r$`, 'm'))
+  const html = source.slice(source.indexOf('<!doctype html>'))
+  assert.ok(html.includes('K&#246;ln &#60;b&#62;&#34;&#38;&#34;'))
+  assert.ok(!service.logLines.join('\n').includes(token))
+  assert.equal(await untakenMail(service, 'bob@example.org'), null)
+})
