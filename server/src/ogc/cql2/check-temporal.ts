@@ -2,7 +2,7 @@ import type { Bound, Comparison, Expression, TemporalFunction } from './ast.ts'
 import { checkScalar, type Queryables } from './check-scalar.ts'
 import { type Condition, type Scalar, typeName } from './condition.ts'
 import { Cql2Error } from './cql2-error.ts'
-import { asDate, instantOf, isInstant } from './unify.ts'
+import { asDate, comparedDays, instantOf, isInstant } from './unify.ts'
 
 /** Start and end; null where open. An instant is an interval of no length. */
 interface Period {
@@ -106,9 +106,7 @@ function stepsHold(steps: Step[], first: Period, second: Period): Condition {
     s2: bring(second.start, '-infinity'),
     e2: bring(second.end, 'infinity'),
   }
-  const args = steps.map(
-    ([left, op, right]): Condition => ({ kind: 'compare', op, left: ends[left], right: ends[right] }),
-  )
+  const args = steps.map(([left, op, right]) => comparedDays(op, ends[left], ends[right]))
   return args.length === 1 ? args[0]! : { kind: 'and', args }
 }
 
