@@ -1,0 +1,59 @@
+import { APIStatusError, ConnectionError, TimeoutError } from './errors.ts'
+import type { CallOptions, Transport } from './transport.ts'
+
+const FIRST_PAUSE_MS = 500
+const LONGEST_PAUSE_MS = 8000
+const LONGEST_RETRY_AFTER_S = 60
+
+/** Tries until it succeeds, fails for good, or patience ends. What `progressed` was not a failure in a row. */
+export async function retrying<T>(
+  { maxRetries, random, sleep }: Transport,
+  options: CallOptions,
+  attempt: () => Promise<T>,
+  progressed: () => boolean = () => false,
+): Promise<T> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (progressed()) failures = 0
+      const pause =
+        failures < (options.maxRetries ?? maxRetries) ? pauseBeforeRetry(error, failures, random) : undefined
+      if (pause === undefined) throw error
+      await sleep(pause, options.signal)
+    }
+  }
+}
+
+/** Milliseconds to wait after so many failures before this one; undefined where the error is final. */
+export function pauseBeforeRetry(error: unknown, failures: number, random: () => number): number | undefined {
+  // Half of it at random: clients that failed together shall not come back together.
+  const backoff = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures) * (0.5 + random() / 2)
+  if (error instanceof ConnectionError || error instanceof TimeoutError) return backoff
+  if (!(error instanceof APIStatusError) || ![429, 502, 503, 504].includes(error.status)) return undefined
+  const { retryAfter } = error
+  if (retryAfter === undefined) return backoff
+  return retryAfter > LONGEST_RETRY_AFTER_S ? undefined : (retryAfter + random() / 4) * 1000
+}
+
+/** Seconds of a `Retry-After`, which may be a date (RFC 9110, 10.2.3). */
+export function retryAfterSeconds(value: string | null, now: number): number | undefined {
+  if (!value) return undefined
+  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1000
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds)
+}
+
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    if (signal?.aborted) stop()
+    else signal?.addEventListener('abort', stop, { once: true })
+  })
+}
