@@ -7,7 +7,8 @@ import type { Bbox } from '../geometry/bbox.ts'
  */
 
 const FANOUT = 16
-const FANOUT_BITS = 4
+/** How many leaves a node of each level covers; positions are 32 bits wide. */
+const SPANS = Float64Array.from({ length: 10 }, (_, level) => FANOUT ** level)
 
 /** How many numbers the inner nodes of a tree over `leaves` take. */
 export function treeNodeNumbers(leaves: number): number {
@@ -52,10 +53,6 @@ export function buildTree(leaves: Float64Array, isPoints: boolean, nodes: Float6
     pointLevel = false
   }
 }
-
-const OUTSIDE = 0
-const OVERLAPS = 1
-const INSIDE = 2
 
 export interface TreeCount {
   /** Features whose box lies in the query: they match for sure. */
@@ -103,19 +100,15 @@ export class IndexTree {
    * `certain`, where given, gets 1 for a hit that needs no further test and 0 for one whose geometry decides.
    * To go on, call again with the last position found. West > east crosses the antimeridian.
    */
-  search(query: Bbox, after: number, positions: Uint32Array, certain?: Uint8Array): number {
+  search(query: Bbox, after: number, positions: Uint32Array, certain: Uint8Array | null = null): number {
     const limit = positions.length
-    const from = after + 1
+    const walk = new TreeWalk(query, after + 1, this.count, this.#levels.length)
     let found = 0
-    if (limit === 0) return 0
-    this.#walk(query, from, (begin, end, inside) => {
-      for (let position = begin; position < end; position++) {
-        if (certain !== undefined) certain[found] = inside ? 1 : 0
-        positions[found++] = position
-        if (found === limit) return false
-      }
-      return true
-    })
+    while (found < limit && this.#next(walk)) {
+      const end = Math.min(walk.end, walk.begin + limit - found)
+      if (certain !== null) certain.fill(walk.isCertain ? 1 : 0, found, found + end - walk.begin)
+      for (let position = walk.begin; position < end; position++) positions[found++] = position
+    }
     return found
   }
 
@@ -125,79 +118,93 @@ export class IndexTree {
    */
   countWithin(query: Bbox, budget: number): TreeCount | null {
     const counted: TreeCount = { certain: 0, uncertain: [] }
-    const finished = this.#walk(
-      query,
-      0,
-      (begin, end, inside) => {
-        if (inside) counted.certain += end - begin
-        else counted.uncertain.push(begin)
-        return true
-      },
-      budget,
-    )
-    return finished ? counted : null
+    const walk = new TreeWalk(query, 0, this.count, this.#levels.length)
+    walk.budget = budget
+    while (this.#next(walk)) {
+      if (walk.isCertain) counted.certain += walk.end - walk.begin
+      else counted.uncertain.push(walk.begin)
+    }
+    return walk.budget < 0 ? null : counted
   }
 
   /**
-   * Visits the runs of features (`begin` to `end`, excluded) whose boxes meet the query, in snapshot order:
-   * whole nodes at once where they lie inside. `inside` says that no further test is needed.
+   * Walks on to the next run of hits; false at the end or beyond the budget. It holds no stack: a node's
+   * number says where its children and its parent's next child are.
    */
-  visitRuns(query: Bbox, visit: (begin: number, end: number, inside: boolean) => void): void {
-    this.#walk(query, 0, (begin, end, inside) => {
-      visit(begin, end, inside)
-      return true
-    })
-  }
-
-  /** Visits runs of hits in order; `visit` answers false to stop. False where stopped or over budget. */
-  #walk(
-    query: Bbox,
-    from: number,
-    visit: (begin: number, end: number, inside: boolean) => boolean,
-    budget = Infinity,
-  ): boolean {
-    if (this.count === 0 || from >= this.count) return true
-    const [west, south, east, north] = query
-    const crosses = west > east
-    // The second box of a query across the antimeridian; otherwise one that nothing meets.
-    const east1 = crosses ? Infinity : east
-    const west2 = crosses ? -Infinity : Infinity
+  #next(walk: TreeWalk): boolean {
+    const { south, north, west1, east1, west2, east2, from, top } = walk
     const nodes = this.#nodes
     const leaves = this.#leaves
-    const side = (w: number, s: number, e: number, n: number): number => {
-      if (s > north || n < south) return OUTSIDE
-      const meets1 = w <= east1 && e >= west
-      const meets2 = crosses && w <= east && e >= west2
-      if (!meets1 && !meets2) return OUTSIDE
-      const inLatitude = s >= south && n <= north
-      if (!inLatitude) return OVERLAPS
-      if (meets1 && w >= west && e <= east1) return INSIDE
-      return meets2 && e <= east ? INSIDE : OVERLAPS
-    }
     const stride = this.isPoints ? 2 : 4
     const high = this.isPoints ? 0 : 2
-    let looked = 0
-
-    const descend = (level: number, index: number): boolean => {
-      const shift = level * FANOUT_BITS
-      const begin = index * 2 ** shift
-      const end = Math.min(this.count, begin + 2 ** shift)
-      if (end <= from) return true
-      if (++looked > budget) return false
-      if (level === 0) {
-        const at = begin * stride
-        const where = side(leaves[at]!, leaves[at + 1]!, leaves[at + high]!, leaves[at + high + 1]!)
-        return where === OUTSIDE || visit(begin, end, where === INSIDE || this.isPoints)
+    let { level, index } = walk
+    while (level <= top && index * SPANS[level]! < this.count) {
+      if (--walk.budget < 0) return false
+      const boxes = level === 0 ? leaves : nodes
+      const at = level === 0 ? index * stride : this.#levels[level - 1]! + index * 4
+      const to = level === 0 ? at + high : at + 2
+      const w = boxes[at]!
+      const s = boxes[at + 1]!
+      const e = boxes[to]!
+      const n = boxes[to + 1]!
+      const meets = s <= north && n >= south && ((w <= east1 && e >= west1) || (w <= east2 && e >= west2))
+      const isInside =
+        meets && s >= south && n <= north && ((w >= west1 && e <= east1) || (w >= west2 && e <= east2))
+      if (meets && !isInside && level > 0) {
+        level--
+        // The children that end at or before the cursor are not even looked at.
+        index = Math.max(index * FANOUT, Math.floor(from / SPANS[level]!))
+        continue
       }
-      const at = this.#levels[level - 1]! + index * 4
-      const where = side(nodes[at]!, nodes[at + 1]!, nodes[at + 2]!, nodes[at + 3]!)
-      if (where === OUTSIDE) return true
-      if (where === INSIDE) return visit(Math.max(begin, from), end, true)
-      const children = level === 1 ? this.count : Math.ceil(this.count / 2 ** (shift - FANOUT_BITS))
-      const last = Math.min(children, (index + 1) * FANOUT)
-      for (let child = index * FANOUT; child < last; child++) if (!descend(level - 1, child)) return false
+      const begin = index * SPANS[level]!
+      const end = begin + SPANS[level]!
+      index++
+      while (level < top && index % FANOUT === 0) {
+        index /= FANOUT
+        level++
+      }
+      if (!meets) continue
+      walk.level = level
+      walk.index = index
+      walk.begin = Math.max(begin, from)
+      walk.end = Math.min(end, this.count)
+      walk.isCertain = isInside
       return true
     }
-    return descend(this.#levels.length, 0)
+    walk.level = top + 1
+    return false
+  }
+}
+
+/** Where a search stands, and the run of hits it found last. */
+class TreeWalk {
+  readonly south: number
+  readonly north: number
+  readonly west1: number
+  readonly east1: number
+  /** The part of a query beyond the antimeridian; otherwise a box that nothing meets. */
+  readonly west2: number
+  readonly east2: number
+  readonly from: number
+  readonly top: number
+  budget = Infinity
+  level: number
+  index = 0
+  begin = 0
+  end = 0
+  isCertain = false
+
+  constructor([west, south, east, north]: Bbox, from: number, count: number, top: number) {
+    const crosses = west > east
+    this.south = south
+    this.north = north
+    this.west1 = west
+    this.east1 = crosses ? Infinity : east
+    this.west2 = crosses ? -Infinity : Infinity
+    this.east2 = crosses ? east : -Infinity
+    this.from = from
+    this.top = top
+    // A cursor at the end leaves nothing to walk.
+    this.level = from < count ? top : top + 1
   }
 }

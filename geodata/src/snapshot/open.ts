@@ -20,6 +20,7 @@ export class Snapshot {
   readonly #index: IndexParts
   readonly #pack: FileHandle
   readonly #cache: PackCache | null
+  readonly #packNumber: number
 
   constructor(
     folder: string,
@@ -35,6 +36,7 @@ export class Snapshot {
     this.tree = treeOf(index)
     this.#pack = pack
     this.#cache = cache
+    this.#packNumber = cache?.admit() ?? 0
   }
 
   /** The bytes of the features at positions `from` to `to` (excluded), with `,\n` between them. */
@@ -54,7 +56,8 @@ export class Snapshot {
       let last = i
       while (last + 1 < count && this.#isNear(positions[last]!, positions[last + 1]!)) last++
       const start = this.offsets[positions[i]!]!
-      const bytes = await this.#span(start, this.#end(positions[last]!))
+      const end = this.#end(positions[last]!)
+      const bytes = this.#spanInMemory(start, end) ?? (await this.#span(start, end))
       for (; i <= last; i++) {
         const from = positions[i]!
         while (i < last && positions[i + 1] === positions[i]! + 1) i++
@@ -88,7 +91,7 @@ export class Snapshot {
   }
 
   async close(): Promise<void> {
-    this.#cache?.forget(this.folder)
+    this.#cache?.forget(this.#packNumber)
     await this.#pack.close()
   }
 
@@ -100,6 +103,20 @@ export class Snapshot {
     return this.offsets[next]! - this.offsets[position + 1]! <= MERGED_GAP_BYTES
   }
 
+  /** Without waiting, where all of it is in the cache. */
+  #spanInMemory(from: number, to: number): Buffer[] | null {
+    const cache = this.#cache
+    if (cache === null) return null
+    const pieces: Buffer[] = []
+    for (let at = from; at < to; ) {
+      const number = Math.floor(at / PACK_BLOCK_BYTES)
+      const block = cache.peek(this.#packNumber, number)
+      if (block === undefined) return null
+      at = pushBlock(pieces, block, number, at, to)
+    }
+    return pieces
+  }
+
   async #span(from: number, to: number): Promise<Buffer[]> {
     const cache = this.#cache
     if (cache === null) return [await this.#read(from, to)]
@@ -107,12 +124,8 @@ export class Snapshot {
     const pieces: Buffer[] = []
     for (let at = from; at < to; ) {
       const number = Math.floor(at / PACK_BLOCK_BYTES)
-      const start = number * PACK_BLOCK_BYTES
-      const block =
-        cache.peek(this.folder, number) ??
-        (await cache.block(this.folder, number, packBytes, (a, b) => this.#read(a, b)))
-      pieces.push(block.subarray(at - start, Math.min(block.length, to - start)))
-      at = start + PACK_BLOCK_BYTES
+      const block = await cache.block(this.#packNumber, number, packBytes, (a, b) => this.#read(a, b))
+      at = pushBlock(pieces, block, number, at, to)
     }
     return pieces
   }
@@ -128,12 +141,20 @@ export class Snapshot {
   }
 }
 
+/** Adds what a block holds of the bytes `at` to `to`; answers where the next block begins. */
+function pushBlock(into: Buffer[], block: Buffer, number: number, at: number, to: number): number {
+  const start = number * PACK_BLOCK_BYTES
+  into.push(block.subarray(at - start, Math.min(block.length, to - start)))
+  return start + PACK_BLOCK_BYTES
+}
+
 /** Adds the bytes `from` to `to` of what the pieces hold together. */
 function pushSlice(into: Buffer[], pieces: Buffer[], from: number, to: number): void {
   let start = 0
   for (const piece of pieces) {
     const end = start + piece.length
-    if (end > from && start < to) into.push(piece.subarray(Math.max(0, from - start), to - start))
+    if (end > from && start < to)
+      into.push(piece.subarray(Math.max(0, from - start), Math.min(piece.length, to - start)))
     start = end
   }
 }

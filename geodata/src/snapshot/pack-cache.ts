@@ -6,12 +6,16 @@ export const PACK_BLOCK_BYTES = 1 << 18
 
 export type ReadBlock = (from: number, to: number) => Promise<Buffer>
 
+/** Room for packs of 4 TB each: a block's number and its pack's make one exact integer. */
+const MAX_BLOCKS = 2 ** 24
+
 export class PackCache {
   readonly #maxBytes: number
   /** A map keeps its order: the first entry is the one that was not used for longest. */
-  readonly #blocks = new Map<string, Buffer>()
-  readonly #reading = new Map<string, Promise<Buffer>>()
+  readonly #blocks = new Map<number, Buffer>()
+  readonly #reading = new Map<number, Promise<Buffer>>()
   #bytes = 0
+  #packs = 0
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
@@ -21,9 +25,14 @@ export class PackCache {
     return this.#bytes
   }
 
-  /** The block if it is in memory, without waiting. `snapshot` names the pack, `block` is its number. */
-  peek(snapshot: string, block: number): Buffer | undefined {
-    const key = `${snapshot} ${block}`
+  /** A number for a pack, by which it names its blocks. */
+  admit(): number {
+    return this.#packs++
+  }
+
+  /** The block if it is in memory, without waiting. */
+  peek(pack: number, block: number): Buffer | undefined {
+    const key = pack * MAX_BLOCKS + block
     const found = this.#blocks.get(key)
     if (found !== undefined) {
       this.#blocks.delete(key)
@@ -33,10 +42,10 @@ export class PackCache {
   }
 
   /** The block from memory or by `read`; several who want it at once share one read. */
-  async block(snapshot: string, block: number, packBytes: number, read: ReadBlock): Promise<Buffer> {
-    const found = this.peek(snapshot, block)
+  async block(pack: number, block: number, packBytes: number, read: ReadBlock): Promise<Buffer> {
+    const found = this.peek(pack, block)
     if (found !== undefined) return found
-    const key = `${snapshot} ${block}`
+    const key = pack * MAX_BLOCKS + block
     const running = this.#reading.get(key)
     if (running !== undefined) return running
     const from = block * PACK_BLOCK_BYTES
@@ -51,16 +60,16 @@ export class PackCache {
     }
   }
 
-  /** Forgets a snapshot that is no longer served. */
-  forget(snapshot: string): void {
+  /** Forgets the blocks of a pack that is no longer served. */
+  forget(pack: number): void {
     for (const [key, bytes] of this.#blocks) {
-      if (!key.startsWith(`${snapshot} `)) continue
+      if (Math.floor(key / MAX_BLOCKS) !== pack) continue
       this.#blocks.delete(key)
       this.#bytes -= bytes.length
     }
   }
 
-  #keep(key: string, bytes: Buffer): void {
+  #keep(key: number, bytes: Buffer): void {
     if (bytes.length > this.#maxBytes) return
     this.#blocks.set(key, bytes)
     this.#bytes += bytes.length

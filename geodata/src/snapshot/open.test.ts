@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { appendFile, readFile, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { collection, compileText, feature } from './compile-fixture.ts'
+import { openSnapshot } from './open.ts'
+import { PACK_BLOCK_BYTES, PackCache } from './pack-cache.ts'
+import { verifySnapshot } from './verify.ts'
+
+const LONG = 'x'.repeat(PACK_BLOCK_BYTES * 1.5)
+const rows = Array.from({ length: 3000 }, (_, i) => {
+  return feature(
+    { i, text: i % 1000 === 0 ? LONG : 'y'.repeat(i % 300) },
+    { type: 'Point', coordinates: [i / 20, 0] },
+  )
+})
+const { folder, features } = await compileText(collection(rows))
+const pack = await readFile(join(folder, 'features.pack'), 'utf8')
+const texts = pack.split(',\n')
+
+for (const [name, cache] of [
+  ['without a cache', () => null],
+  ['with a cache that holds all', () => new PackCache(1 << 30)],
+  ['with a cache of two blocks', () => new PackCache(PACK_BLOCK_BYTES * 2)],
+] as const) {
+  test(`any choice of features is read as it stands in the pack, ${name}`, async () => {
+    const shared = cache()
+    const snapshot = await openSnapshot(folder, shared)
+    const position = fc.integer({ min: 0, max: texts.length - 1 })
+    const choice = fc.oneof(
+      fc.uniqueArray(position, { maxLength: 60 }),
+      fc.tuple(position, fc.integer({ min: 1, max: 80 })).map(([from, count]) => {
+        return Array.from({ length: Math.min(count, texts.length - from) }, (_, i) => from + i)
+      }),
+    )
+    await fc.assert(
+      fc.asyncProperty(choice, async (chosen) => {
+        const positions = Uint32Array.from(chosen).sort()
+        const pieces = await snapshot.readFeatures(positions)
+        assert.equal(
+          Buffer.concat(pieces).toString('utf8'),
+          [...positions].map((at) => texts[at]).join(',\n'),
+        )
+      }),
+      { numRuns: 60 },
+    )
+    assert.equal((await snapshot.readPack(10, 20)).toString('utf8'), texts.slice(10, 20).join(',\n'))
+    assert.equal((await snapshot.readPack(0, 1e9)).toString('utf8'), pack)
+    for (const at of [0, 1500, 2999]) assert.equal(await snapshot.findById(String(features[at]!.id)), at)
+    assert.equal(await snapshot.findById('3001'), -1)
+    assert.equal(await snapshot.findById('01'), -1)
+    assert.equal(await snapshot.findById(''), -1)
+    await snapshot.close()
+    assert.equal(shared?.bytes ?? 0, 0)
+  })
+}
+
+test('the cache never holds more than its bound, and several readers of a block share one read', async () => {
+  const cache = new PackCache(PACK_BLOCK_BYTES * 3)
+  let reads = 0
+  const read = async (from: number, to: number) => {
+    reads++
+    return Buffer.alloc(to - from)
+  }
+  const size = PACK_BLOCK_BYTES * 10
+  await Promise.all([
+    cache.block(0, 0, size, read),
+    cache.block(0, 0, size, read),
+    cache.block(1, 0, size, read),
+  ])
+  assert.equal(reads, 2)
+  for (let block = 0; block < 10; block++) {
+    await cache.block(0, block, size, read)
+    assert.ok(cache.bytes <= PACK_BLOCK_BYTES * 3)
+  }
+  assert.equal(cache.peek(0, 0), undefined)
+  assert.ok(cache.peek(0, 9))
+})
+
+test('a failed read is told to all who waited and is tried again', async () => {
+  const cache = new PackCache(PACK_BLOCK_BYTES)
+  const failing = async () => {
+    throw new Error('disk')
+  }
+  const both = await Promise.allSettled([cache.block(0, 0, 9, failing), cache.block(0, 0, 9, failing)])
+  assert.deepEqual(
+    both.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
+  assert.equal((await cache.block(0, 0, 9, async () => Buffer.alloc(9))).length, 9)
+})
+
+test('verification names the file that is not as the manifest says', async () => {
+  const { folder: damaged } = await compileText(collection([feature({ a: 1 })]))
+  assert.deepEqual(await verifySnapshot(damaged), [])
+  const sample = join(damaged, 'sample.json')
+  await writeFile(sample, (await readFile(sample, 'utf8')).replace('1', '2'))
+  await appendFile(join(damaged, 'features.pack'), ' ')
+  await truncate(join(damaged, 'features.index'), 10)
+  assert.deepEqual(
+    (await verifySnapshot(damaged)).map((sentence) => sentence.split(' ')[0]),
+    ['features.pack', 'features.index', 'sample.json'],
+  )
+})
