@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
@@ -11,7 +12,7 @@ import { ExportError, isDiskFull } from './export-error.ts'
 import { buildExport, EXPORT_FORMATS } from './index.ts'
 import { NASTY_FEATURES } from './nasty-features.ts'
 import { buildVariant } from './variant.ts'
-import { writeAtomically } from './write-atomically.ts'
+import { partialPath, removeStalePartials, writeAtomically } from './write-atomically.ts'
 
 async function compiled(t: TestContext, features: FixtureFeature[] = NASTY_FEATURES) {
   const root = await temporaryFolder((remove) => t.after(remove))
@@ -53,7 +54,7 @@ test('a damaged snapshot fails with its code in both processes, and leaves nothi
   const { root, folder } = await compiled(t)
   await writeFile(join(folder, 'features.pack'), '{"type":"Feature","id":1,"geometry":null,"properties":{}}')
   const damaged = (error: unknown) => error instanceof ExportError && error.code === 'snapshot-damaged'
-  for (const format of ['csv', 'kml', 'shp', 'gpkg', 'fgb'] as const) {
+  for (const format of ['csv', 'json', 'geojson', 'kml', 'shp', 'gpkg', 'fgb'] as const) {
     await assert.rejects(buildExport(folder, format, join(root, 'out'), { table: 'x' }), damaged, format)
   }
   await assert.rejects(buildExportInProcess(folder, 'csv', join(root, 'out'), { table: 'x' }), damaged)
@@ -98,4 +99,15 @@ test('a gzip and a zstd variant hold the file, and their bytes are the same ever
   await writeFile(path, '')
   await buildVariant(path, 'gzip')
   assert.equal(gunzipSync(await readFile(`${path}.gz`)).length, 0)
+})
+
+test('what a killed builder has left is removed, and what a running one writes is not', async (t) => {
+  const root = await temporaryFolder((remove) => t.after(remove))
+  const dead = spawnSync(process.execPath, ['-e', '']).pid
+  await writeFile(partialPath(join(root, 'a.csv'), dead), '')
+  await mkdir(`${partialPath(join(root, 'a.shp.zip'), dead)}.parts`)
+  await writeFile(partialPath(join(root, 'b.csv'), process.pid), '')
+  await writeFile(join(root, 'c.csv'), '')
+  await removeStalePartials(root)
+  assert.deepEqual((await readdir(root)).toSorted(), [`b.csv.partial-${process.pid}`, 'c.csv'])
 })

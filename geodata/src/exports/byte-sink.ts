@@ -3,6 +3,13 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 
 const CAPACITY = 1 << 20
 
+/** Bytes to be filled from `at` on: a file's, or any others'. `view` is over the same bytes as `buffer`. */
+export interface Room {
+  buffer: Buffer
+  view: DataView
+  at: number
+}
+
 /**
  * A file written from its start to its end through one buffer. Writers reserve what a feature may need at
  * most, put bytes into `buffer` from `at` on, and set `at`: one check a feature instead of one a byte.
@@ -10,7 +17,7 @@ const CAPACITY = 1 << 20
  * Writing is synchronous: exports are built in a process of their own, where nothing else waits, and the disk
  * itself is the backpressure.
  */
-export class ByteSink {
+export class ByteSink implements Room {
   buffer: Buffer = Buffer.allocUnsafeSlow(CAPACITY)
   /** Over the same bytes as `buffer`. */
   view: DataView = viewOf(this.buffer)

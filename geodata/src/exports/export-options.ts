@@ -5,7 +5,7 @@ export interface ExportOptions {
   description?: string
   attribution?: string
   license?: string
-  /** When the version was published, ISO 8601: the date of files inside an archive. Part of no checksum but the file's own. */
+  /** When the version was published, ISO 8601: the date that files inside an archive bear. */
   updatedAt?: string
   signal?: AbortSignal
   /** For DuckDB, where a format needs it. */

@@ -1,7 +1,8 @@
-import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { ByteSink } from './byte-sink.ts'
+import { ExportError } from './export-error.ts'
 import type { ExportOptions } from './export-options.ts'
 
 export interface GeojsonParts {
@@ -36,13 +37,24 @@ export async function writeGeojson(
 ): Promise<string | undefined> {
   const { head, tail } = geojsonParts(manifest)
   const sink = new ByteSink(partial)
+  const pack = await open(join(folder, SNAPSHOT_FILES.pack), 'r')
   try {
     sink.write(head)
-    const pack = createReadStream(join(folder, SNAPSHOT_FILES.pack), { signal, highWaterMark: 1 << 20 })
-    for await (const bytes of pack) sink.write(bytes)
+    for (;;) {
+      signal?.throwIfAborted()
+      sink.flush()
+      const { bytesRead } = await pack.read(sink.buffer, 0, sink.buffer.length)
+      if (bytesRead === 0) break
+      sink.at = bytesRead
+    }
+    const { bytes } = manifest.files[SNAPSHOT_FILES.pack]!
+    if (sink.length !== head.length + bytes) {
+      throw new ExportError('snapshot-damaged', 'features.pack has another length than manifest.json says.')
+    }
     sink.write(tail)
     return sink.close()
   } finally {
     sink.abandon()
+    await pack.close()
   }
 }

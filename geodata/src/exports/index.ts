@@ -1,14 +1,6 @@
 import type { Manifest } from '../snapshot/manifest.ts'
 import { readManifest } from '../snapshot/manifest.ts'
-import { writeCsv } from './csv.ts'
 import type { ExportOptions } from './export-options.ts'
-import { writeFlatgeobuf } from './flatgeobuf/write-flatgeobuf.ts'
-import { writeGeojson } from './geojson.ts'
-import { writeGeopackage } from './geopackage/write-geopackage.ts'
-import { writeGeoparquet } from './geoparquet.ts'
-import { writeJson } from './json.ts'
-import { writeKml } from './kml.ts'
-import { writeShapefile } from './shapefile/write-shapefile.ts'
 import { type BuiltFile, writeAtomically } from './write-atomically.ts'
 
 export type ExportFormat = 'csv' | 'json' | 'geojson' | 'kml' | 'shp' | 'geoparquet' | 'gpkg' | 'fgb'
@@ -28,29 +20,64 @@ export interface ExportFormatEntry {
   spatialOnly: boolean
   /** Whether the snapshot holds it already, so that nothing need be built: see geojson.ts and geoparquet.ts. */
   ready: boolean
-  write: Writer
+  writer: () => Promise<Writer>
 }
 
-/** Every format a dataset can be downloaded in. */
+/** Every format a dataset can be downloaded in. A writer is loaded when it is called, with what it needs. */
 export const EXPORT_FORMATS: readonly ExportFormatEntry[] = [
-  entry('csv', 'csv', 'text/csv; charset=utf-8', writeCsv),
-  entry('json', 'json', 'application/json', writeJson),
-  entry('geojson', 'geojson', 'application/geo+json', writeGeojson, true),
-  entry('kml', 'kml', 'application/vnd.google-earth.kml+xml', writeKml),
-  entry('shp', 'shp.zip', 'application/zip', writeShapefile),
-  entry('geoparquet', 'parquet', 'application/vnd.apache.parquet', writeGeoparquet, true),
-  entry('gpkg', 'gpkg', 'application/geopackage+sqlite3', writeGeopackage),
-  entry('fgb', 'fgb', 'application/vnd.flatgeobuf', writeFlatgeobuf),
+  entry('csv', 'csv', 'text/csv; charset=utf-8', async () => (await import('./csv.ts')).writeCsv),
+  entry('json', 'json', 'application/json', async () => (await import('./json.ts')).writeJson),
+  {
+    ...entry(
+      'geojson',
+      'geojson',
+      'application/geo+json',
+      async () => (await import('./geojson.ts')).writeGeojson,
+    ),
+    ready: true,
+  },
+  entry(
+    'kml',
+    'kml',
+    'application/vnd.google-earth.kml+xml',
+    async () => (await import('./kml.ts')).writeKml,
+  ),
+  entry(
+    'shp',
+    'shp.zip',
+    'application/zip',
+    async () => (await import('./shapefile/write-shapefile.ts')).writeShapefile,
+  ),
+  {
+    ...entry(
+      'geoparquet',
+      'parquet',
+      'application/vnd.apache.parquet',
+      async () => (await import('./geoparquet.ts')).writeGeoparquet,
+    ),
+    ready: true,
+  },
+  entry(
+    'gpkg',
+    'gpkg',
+    'application/geopackage+sqlite3',
+    async () => (await import('./geopackage/write-geopackage.ts')).writeGeopackage,
+  ),
+  entry(
+    'fgb',
+    'fgb',
+    'application/vnd.flatgeobuf',
+    async () => (await import('./flatgeobuf/write-flatgeobuf.ts')).writeFlatgeobuf,
+  ),
 ]
 
 function entry(
   format: ExportFormat,
   extension: string,
   mediaType: string,
-  write: Writer,
-  ready = false,
+  writer: () => Promise<Writer>,
 ): ExportFormatEntry {
-  return { format, extension, mediaType, spatialOnly: false, ready, write }
+  return { format, extension, mediaType, spatialOnly: false, ready: false, writer }
 }
 
 export function exportFormat(format: string): ExportFormatEntry | undefined {
@@ -67,7 +94,7 @@ export async function buildExport(
   outPath: string,
   options: ExportOptions,
 ): Promise<BuiltFile> {
-  const { write } = exportFormat(format)!
+  const write = await exportFormat(format)!.writer()
   const manifest = await readManifest(snapshotFolder)
   return writeAtomically(outPath, (partial) => write(snapshotFolder, manifest, partial, options))
 }

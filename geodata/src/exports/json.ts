@@ -1,5 +1,4 @@
-import { join } from 'node:path'
-import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
 import { ByteSink, copyBytes } from './byte-sink.ts'
 import type { ExportOptions } from './export-options.ts'
 import { FeatureSlices, readPack } from './pack-reader.ts'
@@ -31,7 +30,7 @@ export async function writeJson(
     const slices = new FeatureSlices()
     sink.text('[')
     let first = true
-    for await (const block of readPack(join(folder, SNAPSHOT_FILES.pack), options.signal)) {
+    for await (const block of readPack(folder, manifest, options.signal)) {
       const { bytes } = block
       await points?.load(block.count)
       for (let i = 0; i < block.count; i++) {

@@ -1,6 +1,5 @@
-import { join } from 'node:path'
 import type { Column } from '../feature.ts'
-import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
 import { ByteSink, copyBytes } from './byte-sink.ts'
 import type { ExportOptions } from './export-options.ts'
 import { type IntegerSize, integerSizes } from './integer-ranges.ts'
@@ -64,7 +63,7 @@ export async function writeKml(
       return copyBytes(bytes, start, end, out, at)
     }
 
-    for await (const block of readPack(join(folder, SNAPSHOT_FILES.pack), options.signal)) {
+    for await (const block of readPack(folder, manifest, options.signal)) {
       const { bytes } = block
       for (let i = 0; i < block.count; i++) {
         slices.locate(bytes, block.starts[i]!, block.ends[i]!)

@@ -1,4 +1,6 @@
 import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { ExportError } from './export-error.ts'
 
 const BLOCK = 1 << 20
@@ -23,11 +25,16 @@ export interface PackBlock {
 }
 
 /**
- * Reads features.pack from its start, a block of whole features at a time; a block is valid until the next
+ * Reads a snapshot's features.pack from its start, a block of whole features at a time; a block is valid until the next
  * one is asked for. A newline stands between features and nowhere else: inside JSON text it is escaped.
  */
-export async function* readPack(path: string, signal?: AbortSignal): AsyncGenerator<PackBlock> {
-  const file = await open(path, 'r')
+export async function* readPack(
+  folder: string,
+  { rows }: Pick<Manifest, 'rows'>,
+  signal?: AbortSignal,
+): AsyncGenerator<PackBlock> {
+  const file = await open(join(folder, SNAPSHOT_FILES.pack), 'r')
+  let found = 0
   try {
     let bytes = Buffer.allocUnsafeSlow(BLOCK)
     let held = 0
@@ -39,10 +46,15 @@ export async function* readPack(path: string, signal?: AbortSignal): AsyncGenera
       const last = bytesRead === 0
       held += bytesRead
       const rest = split(bytes, held, last, block)
+      found += block.count
       if (block.count > 0) yield block
-      if (last) return
+      if (last) break
       bytes.copy(bytes, 0, rest, held)
       held -= rest
+    }
+    if (found !== rows) {
+      const message = `features.pack has ${found} features and manifest.json says ${rows}.`
+      throw new ExportError('snapshot-damaged', message)
     }
   } finally {
     await file.close()

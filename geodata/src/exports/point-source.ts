@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from '@duckdb/node-api'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { copyBytes } from './byte-sink.ts'
-import { openDuckDb, quoted } from './duckdb.ts'
 import { ExportError } from './export-error.ts'
 import type { ExportOptions } from './export-options.ts'
 
@@ -73,6 +72,7 @@ class PointsFile extends PointSource {
   #latitudes: (number | null)[] = []
 
   static async read(path: string, options: ExportOptions): Promise<PointSource> {
+    const { openDuckDb, quoted } = await import('./duckdb.ts')
     const { instance, connection } = await openDuckDb(options)
     const result = await connection.stream(`SELECT longitude, latitude FROM read_parquet(${quoted(path)})`)
     return new PointsFile(instance, connection, result)

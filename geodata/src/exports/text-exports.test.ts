@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { compileFeatures, type FixtureFeature, temporaryFolder } from './compiled-fixture.ts'
 import { geojsonParts } from './geojson.ts'
-import { buildExport, type ExportFormat } from './index.ts'
+import { buildExport, EXPORT_FORMATS, type ExportFormat } from './index.ts'
 import { NASTY_FEATURES } from './nasty-features.ts'
 
 test('csv tells a null from an empty text, quotes by RFC 4180 and leaves formulas alone', async (t) => {
@@ -57,15 +57,14 @@ test('json rows write nulls, and integers of any size as numbers', async (t) => 
 })
 
 test('a dataset without rows or without columns is a whole file in every format', async (t) => {
-  for (const format of ['csv', 'json', 'geojson', 'kml', 'shp', 'gpkg', 'fgb'] as const) {
-    await exported(t, format, [{ geometry: { type: 'Point', coordinates: [1, 2] }, properties: {} }])
+  const bare: FixtureFeature[] = [{ geometry: { type: 'Point', coordinates: [1, 2] }, properties: {} }]
+  for (const { format } of EXPORT_FORMATS) {
+    await exported(t, format, bare)
+    await exported(t, format, [])
   }
-  assert.deepEqual(
-    JSON.parse(
-      await exported(t, 'json', [{ geometry: { type: 'Point', coordinates: [1, 2] }, properties: {} }]),
-    ),
-    [{ longitude: 1, latitude: 2 }],
-  )
+  assert.deepEqual(JSON.parse(await exported(t, 'json', bare)), [{ longitude: 1, latitude: 2 }])
+  assert.deepEqual(JSON.parse(await exported(t, 'json', [])), [])
+  assert.equal(await exported(t, 'csv', bare), 'longitude,latitude\n1,2\n')
 })
 
 test('the GeoJSON export is the head, the pack and the tail', async (t) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { open, readdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { ExportError, isDiskFull } from './export-error.ts'
 
@@ -49,6 +49,26 @@ export async function removePartial(path: string, pid: number): Promise<void> {
   const partial = partialPath(path, pid)
   for (const suffix of ['', '-journal', '.parts']) {
     await rm(partial + suffix, { recursive: true, force: true })
+  }
+}
+
+/**
+ * Removes what builders that no longer run have left in a folder: a process that was killed could not. To be
+ * called when the folder is opened.
+ */
+export async function removeStalePartials(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const pid = /\.partial-(\d+)/.exec(name)?.[1]
+    if (pid !== undefined && !isRunning(Number(pid)))
+      await rm(join(folder, name), { recursive: true, force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 

@@ -1,7 +1,9 @@
+import { stat } from 'node:fs/promises'
 import { type Deflated, deflateFile } from './deflate-blocks.ts'
 
 const MAX_32 = 0xffffffff
 const MAX_16 = 0xffff
+const VERSION = 20
 const VERSION_ZIP64 = 45
 const DEFLATE = 8
 /** Bit 11: names are UTF-8. */
@@ -17,6 +19,8 @@ export interface ZipTarget {
 interface Entry extends Deflated {
   name: Buffer
   offset: number
+  /** Whether its sizes may need more than 32 bits: decided before they are known, from the file's length. */
+  large: boolean
 }
 
 /**
@@ -34,9 +38,13 @@ export class ZipWriter {
   }
 
   async addFile(name: string, path: string, signal?: AbortSignal): Promise<void> {
+    const { size } = await stat(path)
+    // DEFLATE adds a few bytes a block to what it cannot compress.
+    const large = size + size / 1000 + 1024 > MAX_32
     const entry: Entry = {
       name: Buffer.from(name),
       offset: this.#sink.length,
+      large,
       crc: 0,
       bytes: 0,
       compressedBytes: 0,
@@ -52,7 +60,7 @@ export class ZipWriter {
     for (const entry of this.#entries) this.#sink.write(this.#centralHeader(entry))
     const size = this.#sink.length - start
     const count = this.#entries.length
-    if (start > MAX_32 || count > MAX_16) this.#sink.write(zip64End(count, size, start, this.#sink.length))
+    if (start >= MAX_32 || count >= MAX_16) this.#sink.write(zip64End(count, size, start, this.#sink.length))
     const end = Buffer.alloc(22)
     end.writeUInt32LE(0x06054b50, 0)
     end.writeUInt16LE(Math.min(count, MAX_16), 8)
@@ -62,19 +70,18 @@ export class ZipWriter {
     this.#sink.write(end)
   }
 
-  /** The Zip64 field stands in every local header: room for the sizes must be there before they are known. */
   #localHeader(entry: Entry): Buffer {
     const header = Buffer.alloc(30)
     header.writeUInt32LE(0x04034b50, 0)
-    header.writeUInt16LE(VERSION_ZIP64, 4)
+    header.writeUInt16LE(entry.large ? VERSION_ZIP64 : VERSION, 4)
     header.writeUInt16LE(FLAGS, 6)
     header.writeUInt16LE(DEFLATE, 8)
     this.#date.copy(header, 10)
     header.writeUInt32LE(entry.crc, 14)
-    header.writeUInt32LE(MAX_32, 18)
-    header.writeUInt32LE(MAX_32, 22)
+    header.writeUInt32LE(entry.large ? MAX_32 : entry.compressedBytes, 18)
+    header.writeUInt32LE(entry.large ? MAX_32 : entry.bytes, 22)
     header.writeUInt16LE(entry.name.length, 26)
-    const extra = zip64Field([entry.bytes, entry.compressedBytes])
+    const extra = entry.large ? zip64Field([entry.bytes, entry.compressedBytes]) : Buffer.alloc(0)
     header.writeUInt16LE(extra.length, 28)
     return Buffer.concat([header, entry.name, extra])
   }
@@ -84,8 +91,9 @@ export class ZipWriter {
     const extra = large.length > 0 ? zip64Field(large) : Buffer.alloc(0)
     const header = Buffer.alloc(46)
     header.writeUInt32LE(0x02014b50, 0)
-    header.writeUInt16LE((3 << 8) | VERSION_ZIP64, 4)
-    header.writeUInt16LE(VERSION_ZIP64, 6)
+    const version = entry.large || extra.length > 0 ? VERSION_ZIP64 : VERSION
+    header.writeUInt16LE((3 << 8) | version, 4)
+    header.writeUInt16LE(version, 6)
     header.writeUInt16LE(FLAGS, 8)
     header.writeUInt16LE(DEFLATE, 10)
     this.#date.copy(header, 12)

@@ -1,4 +1,4 @@
-import type { ByteSink } from '../byte-sink.ts'
+import type { Room } from '../byte-sink.ts'
 import type { FlatGeometry } from '../flat-geometry.ts'
 import { COLLECTION, MULTI_LINE_STRING, MULTI_POLYGON, POLYGON } from '../geometry-bytes.ts'
 
@@ -22,7 +22,7 @@ export function featureBound(geometry: FlatGeometry): number {
  * writes the values and answers where they end.
  */
 export function putFeature(
-  sink: ByteSink,
+  sink: Room,
   geometry: FlatGeometry | null,
   hasZ: boolean,
   putProperties: (at: number) => number,
@@ -54,7 +54,7 @@ export function putFeature(
   sink.at = at
 }
 
-function padded({ buffer }: ByteSink, base: number, at: number, alignment: number): number {
+function padded({ buffer }: Room, base: number, at: number, alignment: number): number {
   while ((at - base) % alignment !== 0) buffer[at++] = 0
   return at
 }

@@ -1,5 +1,5 @@
 import type { Column } from '../../feature.ts'
-import { type ByteSink, copyBytes } from '../byte-sink.ts'
+import { copyBytes, type Room } from '../byte-sink.ts'
 import { parseNumber } from '../geometry-bytes.ts'
 import type { IntegerSize } from '../integer-ranges.ts'
 import { type PropertySlices, stringValue } from '../property-slices.ts'
@@ -35,7 +35,7 @@ export function columnCode({ type }: Column, size: IntegerSize | null): number {
 
 /** Writes the values of one feature: the column's number, then the value; nulls are left out. */
 export function putProperties(
-  sink: ByteSink,
+  sink: Room,
   at: number,
   bytes: Buffer,
   values: PropertySlices,

@@ -1,5 +1,4 @@
-import { join } from 'node:path'
-import { type Manifest, SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
+import type { Manifest } from '../../snapshot/manifest.ts'
 import { ByteSink } from '../byte-sink.ts'
 import type { ExportOptions } from '../export-options.ts'
 import { FlatGeometry } from '../flat-geometry.ts'
@@ -39,10 +38,7 @@ export async function writeFlatgeobuf(
     const values = new PropertySlices(manifest.columns)
     const geometry = new FlatGeometry()
     const { multi } = layerType(manifest)
-    for await (const { bytes, count, starts, ends } of readPack(
-      join(folder, SNAPSHOT_FILES.pack),
-      options.signal,
-    )) {
+    for await (const { bytes, count, starts, ends } of readPack(folder, manifest, options.signal)) {
       for (let i = 0; i < count; i++) {
         slices.locate(bytes, starts[i]!, ends[i]!)
         values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)

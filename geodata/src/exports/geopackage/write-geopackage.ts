@@ -1,7 +1,6 @@
-import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { Column } from '../../feature.ts'
-import { type Manifest, SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
+import type { Manifest } from '../../snapshot/manifest.ts'
 import type { ExportOptions } from '../export-options.ts'
 import { FlatGeometry } from '../flat-geometry.ts'
 import { parseNumber } from '../geometry-bytes.ts'
@@ -29,7 +28,6 @@ export async function writeGeopackage(
   partial: string,
   options: ExportOptions,
 ): Promise<undefined> {
-  const pack = join(folder, SNAPSHOT_FILES.pack)
   const sizes = await integerSizes(folder, manifest, options)
   const names = tableNames(manifest)
   const database = new DatabaseSync(partial)
@@ -54,7 +52,7 @@ export async function writeGeopackage(
     const readers = manifest.columns.map((column, c) => valueReader(column, sizes[c] ?? null))
     const row: SQLInputValue[] = new Array(placeholders.length)
     let position = 0
-    for await (const { bytes, count, starts, ends } of readPack(pack, options.signal)) {
+    for await (const { bytes, count, starts, ends } of readPack(folder, manifest, options.signal)) {
       for (let i = 0; i < count; i++) {
         slices.locate(bytes, starts[i]!, ends[i]!)
         values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)

@@ -1,5 +1,4 @@
-import { join } from 'node:path'
-import { type Manifest, SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
+import type { Manifest } from '../../snapshot/manifest.ts'
 import { FlatGeometry } from '../flat-geometry.ts'
 import {
   COLLECTION,
@@ -60,7 +59,7 @@ export async function survey(folder: string, manifest: Manifest, signal?: AbortS
   const slices = new FeatureSlices()
   const values = new PropertySlices(manifest.columns)
   const geometry = new FlatGeometry()
-  for await (const { bytes, count, starts, ends } of readPack(join(folder, SNAPSHOT_FILES.pack), signal)) {
+  for await (const { bytes, count, starts, ends } of readPack(folder, manifest, signal)) {
     for (let i = 0; i < count; i++) {
       slices.locate(bytes, starts[i]!, ends[i]!)
       countShape(bytes, slices.geometryStart, geometry, result)

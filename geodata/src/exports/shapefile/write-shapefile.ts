@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Manifest, SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
+import type { Manifest } from '../../snapshot/manifest.ts'
 import { ByteSink } from '../byte-sink.ts'
 import { ExportError } from '../export-error.ts'
 import type { ExportOptions } from '../export-options.ts'
@@ -90,7 +90,7 @@ async function writeParts(
       else dbf.addNumber(number)
       if (dbf.length > maxFileBytes || (shp && shp.length > maxFileBytes)) throw tooLarge()
     }
-    for await (const { bytes, count, starts, ends } of readPack(join(folder, SNAPSHOT_FILES.pack), signal)) {
+    for await (const { bytes, count, starts, ends } of readPack(folder, manifest, signal)) {
       for (let i = 0; i < count; i++) {
         number++
         slices.locate(bytes, starts[i]!, ends[i]!)

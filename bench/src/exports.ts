@@ -1,0 +1,89 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { compileInProcess } from '@wayleave/geodata/snapshot/compile-in-process.ts'
+import { type Bench, decimal } from './bench.ts'
+import { generateGeojson } from './generate.ts'
+import { type Measured, runMeasured } from './measured-process.ts'
+
+const FEATURES = 1_000_000
+const ROUNDS = 1
+
+/** Our format, and what ogr2ogr is asked for; it has no JSON rows, and its GeoJSON is the nearest. */
+const FORMATS: { format: string; extension: string; arguments: string[] }[] = [
+  { format: 'csv', extension: 'csv', arguments: ['-f', 'CSV'] },
+  { format: 'json', extension: 'geojson', arguments: ['-f', 'GeoJSON'] },
+  { format: 'geojson', extension: 'geojson', arguments: ['-f', 'GeoJSON'] },
+  { format: 'kml', extension: 'kml', arguments: ['-f', 'KML'] },
+  { format: 'shp', extension: 'shp.zip', arguments: ['-f', 'ESRI Shapefile'] },
+  { format: 'gpkg', extension: 'gpkg', arguments: ['-f', 'GPKG'] },
+  { format: 'fgb', extension: 'fgb', arguments: ['-f', 'FlatGeobuf'] },
+]
+
+export async function benchExports(print: (line: string) => void): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'wayleave-bench-'))
+  try {
+    for (const shape of ['point', 'polygon'] as const) await benchShape(folder, shape, print)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+export const bench: Bench = benchExports
+
+async function benchShape(
+  folder: string,
+  shape: 'point' | 'polygon',
+  print: (line: string) => void,
+): Promise<void> {
+  const features = shape === 'point' ? FEATURES : FEATURES / 10
+  const source = join(folder, `${shape}.geojson`)
+  const snapshot = join(folder, `${shape}.snapshot`)
+  const geopackage = join(folder, `${shape}.gpkg`)
+  await generateGeojson(source, { features, shape })
+  await compileInProcess({ path: source, folder: snapshot })
+  await rm(source)
+  await runMeasured(process.execPath, [builder, snapshot, 'gpkg', geopackage])
+
+  print(
+    `${features.toLocaleString('en-US')} ${shape}s: building a format from the snapshot, against ogr2ogr from a`,
+  )
+  print('GeoPackage of the same data. Times faster by the clock, and by processor time.\n')
+  print('| format | ours, s | ogr2ogr, s | faster | by processor | ours, MB | ogr2ogr, MB |')
+  print('|---|--:|--:|--:|--:|--:|--:|')
+  for (const { format, extension, arguments: options } of FORMATS) {
+    const out = join(folder, `out.${extension}`)
+    const fresh = async (command: string, args: string[]) => {
+      await rm(out, { recursive: true, force: true })
+      return runMeasured(command, args)
+    }
+    const ours = await best(() => fresh(process.execPath, [builder, snapshot, format, out]))
+    // Its CSV has no coordinates unless it is told which.
+    const csv = ['-lco', shape === 'point' ? 'GEOMETRY=AS_XY' : 'GEOMETRY=AS_WKT']
+    const all = ['-q', ...options, ...(format === 'csv' ? csv : []), out, geopackage]
+    const theirs = await best(() => fresh('ogr2ogr', all))
+    await rm(out, { recursive: true, force: true })
+    const cells = [
+      format,
+      decimal(ours.seconds),
+      decimal(theirs.seconds),
+      decimal(theirs.seconds / ours.seconds, 1),
+      decimal(theirs.processorSeconds / ours.processorSeconds, 1),
+      decimal(ours.peakMegabytes, 0),
+      decimal(theirs.peakMegabytes, 0),
+    ]
+    print(`| ${cells.join(' | ')} |`)
+  }
+  print('')
+}
+
+const builder = join(import.meta.dirname, 'export-process.ts')
+
+async function best(measure: () => Promise<Measured>): Promise<Measured> {
+  let found = await measure()
+  for (let round = 1; round < ROUNDS; round++) {
+    const next = await measure()
+    if (next.seconds < found.seconds) found = next
+  }
+  return found
+}

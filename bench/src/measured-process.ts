@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+
+export interface Measured {
+  seconds: number
+  /** Of all threads: steadier than the time on the clock where other programs run too. */
+  processorSeconds: number
+  peakMegabytes: number
+}
+
+const POLL_MS = 10
+
+/** Runs a program to its end and measures it; fails where it fails. */
+export async function runMeasured(command: string, args: string[]): Promise<Measured> {
+  const started = performance.now()
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const measured: Measured = { seconds: 0, processorSeconds: 0, peakMegabytes: 0 }
+  const poll = setInterval(() => look(child.pid!, measured), POLL_MS)
+  const problems = text(child.stderr)
+  const status = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', resolve)
+  }).finally(() => clearInterval(poll))
+  measured.seconds = (performance.now() - started) / 1000
+  if (status !== 0) throw new Error(`${command} ended with ${status}: ${await problems}`)
+  return measured
+}
+
+/** What Linux's table of processes says; the last look is at most a few milliseconds before the end. */
+function look(pid: number, measured: Measured): void {
+  try {
+    const peak = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    if (!peak) return
+    measured.peakMegabytes = Number(peak[1]) / 1024
+    measured.processorSeconds = (Number(fields[11]) + Number(fields[12])) / 100
+  } catch {
+    // It has ended between two looks.
+  }
+}
