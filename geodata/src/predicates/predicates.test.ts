@@ -126,7 +126,7 @@ test('the side of a line is exact for any doubles', () => {
   fc.assert(
     fc.property(fc.array(coordinate, { minLength: 6, maxLength: 6 }), (values) => {
       const [ax, ay, bx, by, cx, cy] = values as [number, number, number, number, number, number]
-      assert.equal(Math.sign(orient2d(ax, ay, bx, by, cx, cy)), exact(values))
+      assert.equal(Math.sign(orient2d(ax, ay, bx, by, cx, cy)) + 0, exact(values))
     }),
     { numRuns: 5000 },
   )
