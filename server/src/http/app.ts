@@ -1,6 +1,7 @@
 import { administrationRoutes } from '../administration/routes.ts'
 import { catalogRoutes } from '../catalog/routes.ts'
 import { creditRoutes } from '../credits/routes.ts'
+import { documentationRoutes } from '../documentation/routes.ts'
 import { downloadRoutes } from '../downloads/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
 import { signInRoutes } from '../identity/routes.ts'
@@ -36,6 +37,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   creditRoutes(app, parts)
   administrationRoutes(app, parts)
 
+  documentationRoutes(app)
   app.get('/v1/openapi.json', { schema: { hide: true } }, async (request) => ({
     ...app.swagger(),
     servers: [{ url: parts.baseUrl.of(request) }],

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { settings } from '../config.ts'
+import { problems } from '../problem.ts'
+import { openTestService } from '../testing/test-service.ts'
+import { Documentation, PAGES } from './documentation.ts'
+import { generatedPages } from './generated-pages.ts'
+
+const root = new URL('../../../', import.meta.url)
+const docs = new URL('docs/', root)
+const readDoc = (name: string) => readFileSync(new URL(name, docs), 'utf8')
+const sources = readdirSync(new URL('server/src/', root), { recursive: true, encoding: 'utf8' }).filter(
+  (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
+)
+
+test('the generated pages are what the tables say: run `npm run docs`', () => {
+  for (const [name, make] of Object.entries(generatedPages)) assert.equal(readDoc(name), make(), name)
+})
+
+test('every page of docs/ is served, and every served page exists', () => {
+  const files = readdirSync(docs).filter((name) => name.endsWith('.md'))
+  assert.deepEqual(files.sort(), PAGES.map((name) => `${name}.md`).sort())
+})
+
+test('every setting that any page names exists', () => {
+  const known = new Set<string>([...Object.values(settings).map((row) => row.variable), 'WAYLEAVE_CONFIG', 'WAYLEAVE_API_KEY'])
+  const pages = [...PAGES.map((name) => `${name}.md`), '../README.md', '../ARCHITECTURE.md']
+  for (const page of pages) {
+    for (const [name] of readDoc(page).matchAll(/WAYLEAVE_[A-Z_]+[A-Z]/g)) assert.ok(known.has(name), `${page} names ${name}`)
+  }
+})
+
+test('every problem code is used, and every code that is used is in the table', () => {
+  const code = sources
+    .filter((name) => name !== 'problem.ts')
+    .map((name) => readFileSync(new URL(`server/src/${name}`, root), 'utf8'))
+    .join('\n')
+  for (const name of Object.keys(problems)) assert.ok(code.includes(`'${name}'`) || name === 'not-found', `${name} is never answered`)
+})
+
+test('links between the pages lead somewhere', () => {
+  const documentation = new Documentation()
+  for (const name of PAGES) {
+    for (const [, href = ''] of documentation.page(name)!.matchAll(/href="(\/docs[^"#]*)(?:#[^"]*)?"/g)) {
+      const target = href.replace(/^\/docs\/?/, '') || 'index'
+      if (target === 'api' || target.startsWith('assets/')) continue
+      assert.ok((PAGES as readonly string[]).includes(target), `${name}.md links to ${href}`)
+    }
+  }
+})
+
+test('pages, problem pages and the API reference are served, with a strict policy and nothing inline', async (t) => {
+  const service = await openTestService(t)
+  const paths = ['/docs', '/docs/', '/docs/api', ...PAGES.slice(1).map((name) => `/docs/${name}`), ...Object.keys(problems).map((code) => `/problems/${code}`)]
+  for (const path of paths) {
+    const answer = await service.request('GET', path)
+    assert.equal(answer.status, 200, path)
+    assert.match(answer.headers.get('content-security-policy')!, /default-src 'none'; script-src 'self'/)
+    assert.doesNotMatch(answer.text, /<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=|https?:\/\/[^"]*\.(js|css)"/, path)
+  }
+  for (const path of ['/docs/nothing', '/problems/nothing', '/docs/assets/nothing.js', '/docs/assets/..%2froutes.ts']) {
+    assert.equal((await service.request('GET', path)).status, 404, path)
+  }
+  for (const asset of ['documentation.css', 'api-reference.js', 'icon.svg']) {
+    assert.equal((await service.request('GET', `/docs/assets/${asset}`)).status, 200, asset)
+  }
+})
+
+test('the API definition has every public route, with a summary and a tag, and no other', async (t) => {
+  const service = await openTestService(t)
+  const definition = (await service.request('GET', '/v1/openapi.json')).body
+  const documented = Object.entries(definition.paths as Record<string, Record<string, { summary?: string; tags?: string[] }>>)
+    .flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, operation]) => {
+        assert.ok(operation.summary && operation.tags?.length, `${method} ${path} says what it does`)
+        return `${method.toUpperCase()} ${path}`
+      }),
+    )
+    .sort()
+  const hidden = /^\/(docs|problems|v1\/openapi\.json|v1\/ogc|\*|$|sign-in|invitation|assets|console)/
+  const existing = service.routes.rows
+    .filter((row) => row.method !== 'HEAD' && row.method !== 'OPTIONS' && !hidden.test(row.url))
+    .map((row) => `${row.method} ${row.url.replace(/:([A-Za-z]+)/g, '{$1}')}`)
+    .sort()
+  assert.deepEqual(documented.filter((row) => !row.includes(' /v1/ogc')), [...new Set(existing)])
+})

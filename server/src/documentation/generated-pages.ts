@@ -1,0 +1,66 @@
+import { type Setting, settings } from '../config.ts'
+import { problems } from '../problem.ts'
+
+/** The pages of docs/ that are made from the program's own tables: `npm run docs` writes them. */
+export const generatedPages: Record<string, () => string> = {
+  'settings.md': settingsPage,
+  'problems.md': problemsPage,
+}
+
+function settingsPage(): string {
+  const rows = (Object.entries(settings) as [string, Setting<unknown>][]).map(
+    ([name, row]) => `| \`${row.variable}\` | \`${name}\` | ${defaultText(row.default)} | ${cell(row.help)} |`,
+  )
+  return `# Settings
+
+A setting is given as a flag of \`wayleave serve\` (those with a flag: \`--port\`, \`--host\`, \`--data-dir\`), as a variable of the environment, or as a member of a settings file. Flags come first, then variables, then the file. The file is \`wayleave.json\` in the working folder, or the one that \`WAYLEAVE_CONFIG\` names:
+
+\`\`\`json
+{ "port": 8080, "baseUrl": "https://data.example.org", "admins": ["ada@example.org"] }
+\`\`\`
+
+A setting that cannot be used stops the start with one sentence that names it, and exit code 2. Lists are separated by commas in variables, and are arrays in the file.
+
+| variable | in the file | default | meaning |
+|---|---|---|---|
+${rows.join('\n')}
+`
+}
+
+function problemsPage(): string {
+  const rows = Object.entries(problems)
+    .sort(([, a], [, b]) => a[0] - b[0])
+    .map(([code, [status, title, help]]) => `| \`${code}\` | ${status} | ${cell(title)} | ${cell(help)} |`)
+  return `# Problems
+
+Every error is answered as \`application/problem+json\` (RFC 9457):
+
+\`\`\`json
+{
+  "type": "https://data.example.org/problems/add-on-missing",
+  "title": "Add-on missing",
+  "status": 403,
+  "detail": "The organization lacks the add-on API_ACCESS.",
+  "instance": "/v1/dataset/parcels/files/csv",
+  "code": "add-on-missing",
+  "requestId": "5f0c3c0e-6b0f-4d0e-9c35-2f0f1f1f7b1a"
+}
+\`\`\`
+
+\`code\` is stable: programs may rely on it. \`detail\` is a sentence for people. \`requestId\` is in the header \`X-Request-Id\` too, and in the log. Invalid input adds \`errors\`, a list of \`{path, message}\` that names every field or parameter. Answers of 402 and 403 add \`contact\` where the operator has set one.
+
+| code | status | title | meaning |
+|---|---|---|---|
+${rows.join('\n')}
+`
+}
+
+function defaultText(value: unknown): string {
+  if (value === null || (Array.isArray(value) && value.length === 0)) return '–'
+  return `\`${Array.isArray(value) ? value.join(',') : String(value)}\``
+}
+
+/** A bar would end the table's cell. */
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|')
+}
