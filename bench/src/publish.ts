@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Bench, decimal, whole } from './bench.ts'
 import { generateGeojson } from './generate.ts'
@@ -11,11 +12,11 @@ const FEATURES = 1_000_000
 /** Does memory grow with the file? */
 const LARGE_FEATURES = 5_000_000
 
-const compiler = join(import.meta.dirname, 'publish-process.ts')
-const exporter = join(import.meta.dirname, 'export-process.ts')
+const compiler = fileURLToPath(new URL('./publish-process.ts', import.meta.url))
+const exporter = fileURLToPath(new URL('./export-process.ts', import.meta.url))
 
 /** Publishing against `ogr2ogr -f GPKG` of the same file, and how much memory it takes. */
-export async function benchPublish(print: (line: string) => void): Promise<void> {
+export const bench: Bench = async (print) => {
   const folder = await mkdtemp(join(tmpdir(), 'wayleave-bench-'))
   try {
     const geojson = join(folder, 'places.geojson')
@@ -44,8 +45,6 @@ export async function benchPublish(print: (line: string) => void): Promise<void>
     await rm(folder, { recursive: true, force: true })
   }
 }
-
-export const bench: Bench = benchPublish
 
 async function compare(
   print: (line: string) => void,

@@ -12,7 +12,7 @@ export function isEmptyBbox(bbox: Bbox): boolean {
 }
 
 /** Widens `into` by the geometry's positions; an empty geometry leaves it as it is. */
-export function extendBbox(into: Bbox, geometry: Geometry): void {
+function extendBbox(into: Bbox, geometry: Geometry): void {
   switch (geometry.type) {
     case 'Point':
       if (geometry.coordinates.length > 0) extendByPosition(into, geometry.coordinates)

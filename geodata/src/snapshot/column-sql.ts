@@ -22,7 +22,7 @@ const SQL_TYPE: { [type in ColumnType]: string } = {
   json: 'JSON',
 }
 
-export function sqlType(type: ColumnType, kinds: number): string {
+function sqlType(type: ColumnType, kinds: number): string {
   return type === 'integer' && kinds & KIND.wideInteger ? 'DECIMAL(38,0)' : SQL_TYPE[type]
 }
 
