@@ -20,6 +20,7 @@ import { openApiDocument } from './openapi.ts'
 import type { Overload } from './overload.ts'
 import { answerProblem, asProblem } from './problem-answer.ts'
 import { RouteTable } from './route-table.ts'
+import { addSameOrigin } from './same-origin.ts'
 
 export type App = FastifyInstance<
   RawServerDefault,
@@ -87,6 +88,7 @@ export async function makeFrame({
     } else done()
   })
   addCors(app)
+  addSameOrigin(app, baseUrl)
 
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unmatched'

@@ -143,6 +143,13 @@ test('in the browser the refresh token lives in a cookie that no script and no o
   assert.match(ended.headers.getSetCookie()[0]!, /^wayleave_refresh=; .*Max-Age=0;/)
 })
 
+test('below a path of a larger site the cookie is sent to that path alone', async (t) => {
+  const service = await openTestService(t, { settings: { baseUrl: 'https://example.org/data' } })
+  const { token } = await askForLink(service, 'ada@example.org')
+  const entered = await service.request('POST', '/v1/auth/token', { body: { token, cookie: true } })
+  assert.match(entered.headers.getSetCookie()[0]!, /; Path=\/data\/v1\/auth;/)
+})
+
 test('without https the cookie is not marked Secure, so that a browser on loopback keeps it', async (t) => {
   const service = await openTestService(t)
   const { token } = await askForLink(service, 'ada@example.org')

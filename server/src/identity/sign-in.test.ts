@@ -346,7 +346,7 @@ test('failed credentials count against the network address', async (t) => {
 test('sign-in answers no page of another origin', async (t) => {
   const service = await openTestService(t, { settings: { baseUrl: 'https://data.example.org' } })
   const ask = (headers: Record<string, string>) =>
-    service.request('POST', '/v1/auth/magic-link', { headers, body: { email: 'ada@example.org' } })
+    service.request('POST', '/v1/auth/magic-link', { headers, body: { email: 'bob@example.org' } })
   for (const origin of [
     'https://evil.example',
     'null',
@@ -365,6 +365,11 @@ test('sign-in answers no page of another origin', async (t) => {
     202,
   )
   assert.equal((await ask({ origin: service.url })).status, 202)
+  const { token } = await signIn(service, 'ada@example.org')
+  for (const path of ['/v1/auth/session-key', '/v1/%61uth/session-key', '/v1/auth/refresh']) {
+    const headers = { origin: 'https://evil.example' }
+    assert.equal((await service.request('POST', path, { token, headers })).status, 403, path)
+  }
   const preflight = await service.request('OPTIONS', '/v1/auth/token', {
     headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
   })

@@ -165,7 +165,7 @@ export class Organizations {
   }
 }
 
-export async function createOrganization(
+async function createOrganization(
   tx: Tx,
   at: Date,
   origin: Origin,

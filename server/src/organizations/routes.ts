@@ -37,7 +37,7 @@ export function organizationRoutes(app: App, parts: OrganizationRoutesParts): vo
       if (record) return record
       throw new Problem(
         'not-found',
-        'The caller is in no organization. Accept an invitation, or make one with POST /v1/organization.',
+        'The caller is in no organization. Accept an invitation, or make one with POST /v1/organization where sign-up is open.',
       )
     },
   })
