@@ -149,7 +149,8 @@ function agree(one: Resolved, other: Resolved, area: EpsgEntry['area']): boolean
   const middle = [(west + east) / 2, (south + north) / 2]
   const there = proj4(proj4.WGS84, other.projection).forward(middle)
   const back = proj4(one.projection, proj4.WGS84).forward(there)
-  return Math.abs(back[0]! - middle[0]!) < 0.02 && Math.abs(back[1]! - middle[1]!) < 0.02
+  const turns = Math.round((back[0]! - middle[0]!) / 360)
+  return Math.abs(back[0]! - middle[0]! - turns * 360) < 0.02 && Math.abs(back[1]! - middle[1]!) < 0.02
 }
 
 const ADVICE = 'Name another with --crs, such as --crs EPSG:25832.'

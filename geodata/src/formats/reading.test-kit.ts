@@ -9,6 +9,7 @@ import {
   type FeatureStream,
   type Geometry,
   isUnreadable,
+  type Position,
   type UnreadableRow,
   type Value,
 } from '../feature.ts'
@@ -109,5 +110,12 @@ function roundedText(geometry: Geometry | null): string {
   if (geometry?.type === 'GeometryCollection') return geometry.geometries.map(roundedText).join(' + ')
   const round = (_: string, value: unknown) =>
     typeof value === 'number' ? Number(value.toPrecision(12)) : value
-  return geometry ? `${geometry.type} ${JSON.stringify(geometry.coordinates, round)}` : 'none'
+  if (!geometry) return 'none'
+  // Neither the order of polygons nor that of holes says anything.
+  const text = (value: unknown) => JSON.stringify(value, round)
+  const polygon = ([outer, ...holes]: Position[][]) => [text(outer), ...holes.map(text).sort()].join(' - ')
+  if (geometry.type === 'MultiPolygon')
+    return `MultiPolygon ${geometry.coordinates.map(polygon).sort().join(' + ')}`
+  if (geometry.type === 'Polygon') return `Polygon ${polygon(geometry.coordinates)}`
+  return `${geometry.type} ${text(geometry.coordinates)}`
 }

@@ -1,0 +1,117 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, extname, join, parse } from 'node:path'
+import type { Feature, FeatureStream, UnreadableRow } from '../../feature.ts'
+import { SourceError } from '../../source-error.ts'
+import { type ByteSource, fileSource } from '../byte-source.ts'
+import { DEFAULT_LIMITS, type SourceLimits } from '../source-limits.ts'
+import { DbfReader } from './dbf.ts'
+import { ShpReader } from './shp.ts'
+
+const BATCH_ROWS = 2000
+
+/** The files of one layer, wherever they come from. */
+export interface ShapefileParts {
+  shp: ByteSource
+  dbf: ByteSource | null
+  /** The text of the .prj: the CRS as WKT. */
+  prj: string | null
+  /** The text of the .cpg: the encoding of the .dbf. */
+  cpg: string | null
+}
+
+/** A .shp on disk with its siblings, whose names may differ in case. */
+export async function openShapefile(
+  path: string,
+  file: string,
+  options: { limits?: SourceLimits } = {},
+): Promise<FeatureStream> {
+  const { name, ext } = parse(path)
+  const folder = dirname(path)
+  const siblings = await readdir(folder)
+  const sibling = (extension: string) => {
+    const found = siblings.find(
+      (each) => parse(each).name === name && extname(each).toLowerCase() === extension,
+    )
+    return found ? join(folder, found) : null
+  }
+  const text = async (extension: string) => {
+    const found = sibling(extension)
+    return found ? await readFile(found, 'latin1') : null
+  }
+  const dbf = sibling('.dbf')
+  const stem = file.slice(0, file.length - ext.length)
+  return openShapefileParts(
+    {
+      shp: await fileSource(path, file),
+      dbf: dbf ? await fileSource(dbf, `${stem}.dbf`) : null,
+      prj: await text('.prj'),
+      cpg: await text('.cpg'),
+    },
+    options,
+  )
+}
+
+export async function openShapefileParts(
+  parts: ShapefileParts,
+  options: { limits?: SourceLimits } = {},
+): Promise<FeatureStream> {
+  const limits = options.limits ?? DEFAULT_LIMITS
+  const { file } = parts.shp
+  const shapes = await ShpReader.open(parts.shp, limits)
+  const table = parts.dbf && (await DbfReader.open(parts.dbf, parts.cpg, limits))
+  const notes = table
+    ? table.notes
+    : ['The shapefile has no .dbf beside it: its features have no attributes.']
+  const [shpBytes, dbfBytes] = [parts.shp.totalBytes, parts.dbf ? parts.dbf.totalBytes : 0]
+  return {
+    columns: table?.columns ?? [],
+    notes,
+    crs: parts.prj?.trim() || null,
+    spatial: true,
+    totalBytes: shpBytes === null || dbfBytes === null ? null : shpBytes + dbfBytes,
+    get bytesRead() {
+      return shapes.window.position + (table?.window.position ?? 0)
+    },
+    async *batches() {
+      try {
+        yield* readRows(shapes, table, file)
+      } finally {
+        await shapes.window.close()
+        await table?.window.close()
+      }
+    },
+  }
+}
+
+async function* readRows(
+  shapes: ShpReader,
+  table: DbfReader | null,
+  file: string,
+): AsyncGenerator<(Feature | UnreadableRow)[]> {
+  let batch: (Feature | UnreadableRow)[] = []
+  for (let row = 1; ; row++) {
+    let geometry = shapes.next()
+    if (geometry === undefined) {
+      if (!(await shapes.fill())) {
+        if (table && row <= table.rows)
+          throw new SourceError(`${file} has ${row - 1} shapes, but its .dbf has ${table.rows} rows.`)
+        break
+      }
+      geometry = shapes.next()!
+    }
+    let values = table ? table.next() : []
+    if (values === undefined) {
+      if (!(await table!.fill()))
+        throw new SourceError(`${file} has more shapes than the ${table!.rows} rows of its .dbf.`)
+      values = table!.next()!
+    }
+    if (values === null) continue
+    if (typeof geometry === 'string') batch.push({ row, problem: geometry })
+    else batch.push({ id: null, values, geometry, row })
+    if (batch.length === BATCH_ROWS) {
+      yield batch
+      batch = []
+    }
+  }
+  if (batch.length > 0) yield batch
+}
