@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { compileInProcess } from '@wayleave/geodata/snapshot/compile-in-process.ts'
 import { type Bench, decimal } from './bench.ts'
 import { generateGeojson } from './generate.ts'
@@ -20,7 +21,7 @@ const FORMATS: { format: string; extension: string; arguments: string[] }[] = [
   { format: 'fgb', extension: 'fgb', arguments: ['-f', 'FlatGeobuf'] },
 ]
 
-export async function benchExports(print: (line: string) => void): Promise<void> {
+export const bench: Bench = async (print) => {
   const folder = await mkdtemp(join(tmpdir(), 'wayleave-bench-'))
   try {
     for (const shape of ['point', 'polygon'] as const) await benchShape(folder, shape, print)
@@ -28,8 +29,6 @@ export async function benchExports(print: (line: string) => void): Promise<void>
     await rm(folder, { recursive: true, force: true })
   }
 }
-
-export const bench: Bench = benchExports
 
 async function benchShape(
   folder: string,
@@ -77,7 +76,7 @@ async function benchShape(
   print('')
 }
 
-const builder = join(import.meta.dirname, 'export-process.ts')
+const builder = fileURLToPath(new URL('./export-process.ts', import.meta.url))
 
 async function best(measure: () => Promise<Measured>): Promise<Measured> {
   let found = await measure()

@@ -12,7 +12,7 @@ function levelCounts(items: number): number[] {
   return counts
 }
 
-export function indexBytes(items: number): number {
+function indexBytes(items: number): number {
   return levelCounts(items).reduce((sum, count) => sum + count, 0) * NODE_BYTES
 }
 

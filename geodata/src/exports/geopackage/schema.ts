@@ -5,7 +5,7 @@ import type { ExportOptions } from '../export-options.ts'
 import type { IntegerSize } from '../integer-ranges.ts'
 import { layerType } from '../layer-type.ts'
 
-export const GEOMETRY_COLUMN = 'geom'
+const GEOMETRY_COLUMN = 'geom'
 
 /** `GPKG` in ASCII, and the version 1.3 of the specification. */
 const APPLICATION_ID = 0x47504b47
