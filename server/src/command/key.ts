@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { operator } from '../events/events.ts'
 import type { KeyActor } from '../keys/key-access.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
-import { withParts } from './with-parts.ts'
+import { withControlPlane } from './with-parts.ts'
 
 const EXAMPLE = 'key_9tB3xQv5Lr1ZsW7nYc4D'
 const actor: KeyActor = { reach: 'any', origin: operator }
@@ -54,12 +54,12 @@ async function create(flags: CreateFlags, command: Command): Promise<void> {
   }
   const permissions = flags.permissions.split(',').map((permission) => permission.trim())
   const given = { name: flags.name, permissions, expiresAt: flags.expiresAt }
-  const created = await withParts(flags, ({ keys }) => keys.createPlatform(operator, given))
+  const created = await withControlPlane(flags, ({ keys }) => keys.createPlatform(operator, given))
   print(flags, created, `Created key ${created.id} (${created.name}). ${secretText(created.secret)}`)
 }
 
 async function list(flags: OperatorFlags): Promise<void> {
-  const data = await withParts(flags, ({ keys }) => keys.listPlatform())
+  const data = await withControlPlane(flags, ({ keys }) => keys.listPlatform())
   const rows = data.map((key) => [
     key.id,
     key.name,
@@ -73,17 +73,17 @@ async function list(flags: OperatorFlags): Promise<void> {
 }
 
 async function rotate(id: string, flags: OperatorFlags): Promise<void> {
-  const rotated = await withParts(flags, ({ keys }) => keys.rotate(actor, id))
+  const rotated = await withControlPlane(flags, ({ keys }) => keys.rotate(actor, id))
   print(flags, rotated, `Rotated key ${id}. ${secretText(rotated.secret)}`)
 }
 
 async function revoke(id: string, flags: OperatorFlags): Promise<void> {
-  const revoked = await withParts(flags, ({ keys }) => keys.revoke(actor, id))
+  const revoked = await withControlPlane(flags, ({ keys }) => keys.revoke(actor, id))
   print(flags, revoked, `Revoked key ${id} (${revoked.name}).`)
 }
 
 async function remove(id: string, flags: OperatorFlags): Promise<void> {
-  await withParts(flags, ({ keys }) => keys.delete(actor, id))
+  await withControlPlane(flags, ({ keys }) => keys.delete(actor, id))
   print(flags, { id }, `Deleted key ${id}.`)
 }
 

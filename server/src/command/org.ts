@@ -9,7 +9,7 @@ import {
   type MemberPermission,
 } from '../organizations/permissions.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
-import { withParts } from './with-parts.ts'
+import { withControlPlane } from './with-parts.ts'
 
 const EXAMPLE = 'org_4f9QmZ1xYb7KcD2Lw8Rt'
 
@@ -61,7 +61,7 @@ export function orgCommand(): Command {
 }
 
 async function list(flags: OperatorFlags): Promise<void> {
-  const data = await withParts(flags, ({ administration }) => administration.organizations())
+  const data = await withControlPlane(flags, ({ administration }) => administration.organizations())
   const rows = data.map((row) => [
     row.id,
     row.name,
@@ -74,14 +74,14 @@ async function list(flags: OperatorFlags): Promise<void> {
 }
 
 async function create(name: string, flags: OperatorFlags): Promise<void> {
-  const created = await withParts(flags, ({ administration }) =>
+  const created = await withControlPlane(flags, ({ administration }) =>
     administration.createOrganization(operator, name),
   )
   print(flags, created, `Created ${describe(created)}.`)
 }
 
 async function addOn(id: string, addOns: AddOn[], flags: OperatorFlags & { remove?: true }): Promise<void> {
-  const changed = await withParts(flags, ({ administration }) =>
+  const changed = await withControlPlane(flags, ({ administration }) =>
     administration.setAddOns(operator, id, (present) =>
       ADD_ONS.filter((one) => (addOns.includes(one) ? !flags.remove : present.includes(one))),
     ),
@@ -99,7 +99,7 @@ async function credits(
   if ((add === undefined) === (set === undefined)) {
     command.error('error: give one of --add <n> and --set <n>', { exitCode: 2 })
   }
-  const changed = await withParts(flags, ({ administration }) =>
+  const changed = await withControlPlane(flags, ({ administration }) =>
     administration.setCredits(operator, id, add === undefined ? { set: set! } : { add }),
   )
   print(flags, changed, `Now ${describe(changed)} has ${changed.credits.balance} credits.`)
@@ -110,7 +110,7 @@ async function member(
   email: string,
   flags: OperatorFlags & { permission?: MemberPermission[] },
 ): Promise<void> {
-  const { organization, added } = await withParts(flags, async ({ administration, members }) => {
+  const { organization, added } = await withControlPlane(flags, async ({ administration, members }) => {
     const organization = await administration.organization(organizationId)
     return { organization, added: await members.add(operator, organizationId, email, flags.permission) }
   })

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
-import { withParts } from './with-parts.ts'
+import { withControlPlane } from './with-parts.ts'
 
 export function userCommand(): Command {
   return new Command('user')
@@ -9,7 +9,7 @@ export function userCommand(): Command {
 }
 
 async function list(flags: OperatorFlags): Promise<void> {
-  const data = await withParts(flags, ({ administration }) => administration.users())
+  const data = await withControlPlane(flags, ({ administration }) => administration.users())
   const rows = data.map((user) => [
     user.id,
     user.email,

@@ -1,7 +1,11 @@
 import { systemClock } from '../clock.ts'
 import { readConfig } from '../config.ts'
-import { makeLogger } from '../http/logger.ts'
-import { openParts, type Parts } from '../wiring.ts'
+import type { ControlPlane } from '../control-plane.ts'
+import { newId } from '../id.ts'
+import type { Parts } from '../wiring.ts'
+
+// The modules behind a command are loaded when it runs: help and wrong usage are answered at once, and to
+// list organizations needs no data engine.
 
 /**
  * Opens what the service is made of, without serving, for one command. A server beside it may run: what the
@@ -12,11 +16,34 @@ export async function withParts<T>(
   work: (parts: Parts) => Promise<T>,
 ): Promise<T> {
   const config = readConfig({ flags: { dataDir: flags.dataDir } })
+  const { makeLogger } = await import('../http/logger.ts')
+  const { openParts } = await import('../wiring.ts')
   const quiet = config.logLevel === 'silent' ? 'silent' : 'warn'
   const parts = await openParts({ config, log: makeLogger(quiet), clock: systemClock, serving: false })
   try {
     return await work(parts)
   } finally {
     await parts.close()
+  }
+}
+
+/** The same for commands that touch accounts, keys and credits alone. */
+export async function withControlPlane<T>(
+  flags: { dataDir?: string },
+  work: (control: ControlPlane) => Promise<T>,
+): Promise<T> {
+  const config = readConfig({ flags: { dataDir: flags.dataDir } })
+  const { openControlPlane } = await import('../control-plane.ts')
+  const control = await openControlPlane({
+    config,
+    clock: systemClock,
+    nodeId: newId('node'),
+    serving: false,
+  })
+  try {
+    return await work(control)
+  } finally {
+    await control.changes.close()
+    await control.database.close()
   }
 }

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Command } from 'commander'
+import { newId } from '../id.ts'
+import { runCommand } from '../testing/run-command.ts'
+import { temporaryFolder } from '../testing/test-service.ts'
+import { keyCommand } from './key.ts'
+import { orgCommand } from './org.ts'
+import { userCommand } from './user.ts'
+
+test('every command takes --json and --data-dir, and its help ends with examples of itself', () => {
+  const groups = [orgCommand(), keyCommand(), userCommand()]
+  const commands = groups.flatMap((group) => group.commands.map((command) => [group, command] as const))
+  assert.equal(commands.length, 11)
+  for (const [group, command] of commands) {
+    const help = helpOf(command)
+    assert.match(help, /--json/)
+    assert.match(help, /--data-dir/)
+    const examples = help.split('\nExamples:\n')[1]!.trimEnd().split('\n')
+    for (const example of examples) {
+      assert.ok(example.startsWith(`  wayleave ${group.name()} ${command.name()}`), example)
+    }
+  }
+})
+
+test('the operator makes organizations, members, grants and keys, and lists them', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const run = async (...args: string[]) => {
+    const result = await runCommand({ dataDir, databaseUrl: null }, ...args, '--json')
+    assert.equal(result.code, 0, result.stderr)
+    assert.equal(result.stderr, '')
+    assert.equal(result.stdout, `${JSON.stringify(result.json)}\n`)
+    return result.json
+  }
+  const organization = await run('org', 'create', 'City of Utrecht')
+  const fields = ['id', 'name', 'addOns', 'credits', 'members', 'createdAt']
+  assert.deepEqual(Object.keys(organization), fields)
+  const { id } = organization
+  assert.deepEqual((await run('org', 'add-on', id, 'GIS_ACCESS', 'API_ACCESS')).addOns, [
+    'API_ACCESS',
+    'GIS_ACCESS',
+  ])
+  assert.deepEqual((await run('org', 'add-on', id, 'GIS_ACCESS', 'ARCHIVED_DATA', '--remove')).addOns, [
+    'API_ACCESS',
+  ])
+  assert.deepEqual((await run('org', 'credits', id, '--add', '500')).credits, { balance: 500 })
+  assert.deepEqual((await run('org', 'credits', id, '--set', '7')).credits, { balance: 7 })
+  const first = await run('org', 'member', id, 'Ada@Example.org')
+  assert.equal(first.email, 'ada@example.org')
+  assert.equal(first.permissions.length, 4)
+  const second = await run('org', 'member', id, 'bob@example.org', '--permission', 'APIKEY_VIEW')
+  assert.deepEqual(second.permissions, ['APIKEY_VIEW'])
+  const { data: organizations } = await run('org', 'list')
+  assert.deepEqual(organizations, [
+    { ...organization, addOns: ['API_ACCESS'], credits: { balance: 7 }, members: 2 },
+  ])
+  const { data: users } = await run('user', 'list')
+  assert.deepEqual(
+    users.map((user: { email: string; organizationId: string }) => [user.email, user.organizationId]),
+    [
+      ['ada@example.org', id],
+      ['bob@example.org', id],
+    ],
+  )
+
+  const key = await run('key', 'create', '--platform', '--name', 'Nightly', '--permissions', 'read,write')
+  assert.deepEqual(Object.keys(key), [
+    'id',
+    'name',
+    'scope',
+    'permissions',
+    'secret',
+    'expiresAt',
+    'createdAt',
+  ])
+  assert.equal(key.scope, 'platform')
+  const rotated = await run('key', 'rotate', key.id)
+  assert.deepEqual(Object.keys(rotated), ['id', 'secret', 'rotatedAt'])
+  assert.equal((await run('key', 'revoke', key.id)).status, 'revoked')
+  assert.equal((await run('key', 'list')).data.length, 1)
+  assert.deepEqual(await run('key', 'delete', key.id), { id: key.id })
+  assert.deepEqual(await run('key', 'list'), { data: [] })
+})
+
+test('people get sentences and tables', async (t) => {
+  const place = { dataDir: temporaryFolder(t), databaseUrl: null }
+  const empty = await runCommand(place, 'org', 'list')
+  assert.equal(empty.stdout, 'There are no organizations yet.\n')
+  const created = await runCommand(place, 'org', 'create', 'Utrecht')
+  assert.match(created.stdout, /^Created organization org_\w{20} \(Utrecht\)\.\n$/)
+  const { stdout } = await runCommand(place, 'org', 'list')
+  assert.match(stdout, /^ID +NAME +ADD-ONS +CREDITS +MEMBERS\norg_\w{20} {2}Utrecht {2}- +0 +0\n$/)
+})
+
+test('wrong usage exits 2, a failure exits 1, and each says why', async (t) => {
+  const place = { dataDir: temporaryFolder(t), databaseUrl: null }
+  const unknown = newId('org')
+  const cases: [code: number, says: RegExp, ...args: string[]][] = [
+    [2, /Usage: wayleave org/, 'org'],
+    [2, /unknown command/, 'organisation'],
+    [2, /unknown option '--bogus'/, 'org', 'list', '--bogus'],
+    [2, /missing required argument/, 'org', 'create'],
+    [2, /name/, 'org', 'create', '  '],
+    [2, /Allowed choices are API_ACCESS/, 'org', 'add-on', unknown, 'FREE'],
+    [2, /give one of --add/, 'org', 'credits', unknown],
+    [2, /give one of --add/, 'org', 'credits', unknown, '--add', '1', '--set', '1'],
+    [2, /whole number from 1/, 'org', 'credits', unknown, '--add', '0'],
+    [2, /must be one of APIKEY_VIEW/, 'org', 'member', unknown, 'a@example.org', '--permission', 'ALL'],
+    [2, /give --platform/, 'key', 'create', '--name', 'x', '--permissions', 'read'],
+    [2, /required option/, 'key', 'create', '--platform', '--name', 'x'],
+    [2, /permissions/, 'key', 'create', '--platform', '--name', 'x', '--permissions', 'fly'],
+    [1, /There is no such organization/, 'org', 'credits', unknown, '--add', '1'],
+    [1, /There is no such organization/, 'org', 'add-on', 'nonsense', 'API_ACCESS'],
+    [1, /There is no such organization/, 'org', 'member', unknown, 'a@example.org'],
+    [1, /There is no such key/, 'key', 'revoke', newId('key')],
+  ]
+  await Promise.all(
+    [0, 1].map(async (half) => {
+      for (const [code, says, ...args] of cases.filter((_, index) => index % 2 === half)) {
+        const result = await runCommand(place, ...args)
+        assert.equal(result.code, code, args.join(' '))
+        assert.match(result.stderr, says)
+        assert.equal(result.stdout, '')
+      }
+    }),
+  )
+  const json = await runCommand(place, 'key', 'revoke', newId('key'), '--json')
+  assert.deepEqual([json.code, json.json], [1, { error: 'There is no such key.' }])
+})
+
+function helpOf(command: Command): string {
+  let text = ''
+  command.configureOutput({
+    writeOut: (part) => {
+      text += part
+    },
+  })
+  command.outputHelp()
+  return text
+}

@@ -1,0 +1,69 @@
+import { Administration } from './administration/administration.ts'
+import type { Clock } from './clock.ts'
+import type { Config } from './config.ts'
+import { Ledger } from './credits/ledger.ts'
+import { type Changes, openChanges } from './database/changes.ts'
+import { type ControlDatabase, openDatabase } from './database/open.ts'
+import { ADD_ONS, type AddOn } from './keys/grant.ts'
+import { Keys } from './keys/keys.ts'
+import { Members } from './organizations/members.ts'
+import { Organizations, type StartingGrant } from './organizations/organizations.ts'
+
+/** Accounts, keys and credits: all that the operator's commands need, and a part of what a server is. */
+export interface ControlPlane {
+  database: ControlDatabase
+  changes: Changes
+  /** What new organizations begin with. */
+  starting: StartingGrant
+  organizations: Organizations
+  members: Members
+  keys: Keys
+  ledger: Ledger
+  administration: Administration
+}
+
+export interface ControlPlaneOpening {
+  config: Config
+  clock: Clock
+  nodeId: string
+  /** False for the command line: it changes things and answers nobody. */
+  serving: boolean
+}
+
+export async function openControlPlane({
+  config,
+  clock,
+  nodeId,
+  serving,
+}: ControlPlaneOpening): Promise<ControlPlane> {
+  const database = await openDatabase(config)
+  const changes = await openChanges(database, { nodeId, serving })
+  const starting = startingGrant(config)
+  const organizations = new Organizations({ database, changes, clock, starting, signUp: config.signUp })
+  const ledger = new Ledger(database, clock)
+  return {
+    database,
+    changes,
+    starting,
+    organizations,
+    members: new Members({ database, changes, clock }),
+    keys: new Keys({
+      database,
+      changes,
+      clock,
+      format: { literal: config.keyLiteral, env: config.keyEnv },
+      most: { perUser: config.keysPerUser, perOrganization: config.keysPerOrganization },
+    }),
+    ledger,
+    administration: new Administration({ db: database.db, organizations, ledger }),
+  }
+}
+
+/** What the settings say, and in a demo everything that the settings leave open. */
+function startingGrant(config: Config): StartingGrant {
+  const { demo, newOrganizationAddOns: addOns, newOrganizationCredits: credits } = config
+  return {
+    addOns: demo && addOns.length === 0 ? ADD_ONS : (addOns as AddOn[]),
+    credits: demo && credits === 0 ? 1000 : credits,
+  }
+}
