@@ -100,22 +100,32 @@ export function assertSameGeometries(
 ): void {
   assert.equal(ours.length, theirs.length, 'the number of features')
   for (const [i, { geometry }] of ours.entries()) {
-    const [one, other] = [roundedText(geometry), roundedText(theirs[i]!.geometry)]
-    if (one !== other)
-      assert.fail(`feature ${i + 1} differs: ${one.slice(0, 300)} and ${other.slice(0, 300)}`)
+    const other = theirs[i]!.geometry
+    if (!areSame(ordered(geometry), ordered(other))) {
+      const text = (value: Geometry | null) => JSON.stringify(value).slice(0, 300)
+      assert.fail(`feature ${i + 1} differs: ${text(geometry)} and ${text(other)}`)
+    }
   }
 }
 
-function roundedText(geometry: Geometry | null): string {
-  if (geometry?.type === 'GeometryCollection') return geometry.geometries.map(roundedText).join(' + ')
-  const round = (_: string, value: unknown) =>
-    typeof value === 'number' ? Number(value.toPrecision(12)) : value
-  if (!geometry) return 'none'
-  // Neither the order of polygons nor that of holes says anything.
-  const text = (value: unknown) => JSON.stringify(value, round)
-  const polygon = ([outer, ...holes]: Position[][]) => [text(outer), ...holes.map(text).sort()].join(' - ')
-  if (geometry.type === 'MultiPolygon')
-    return `MultiPolygon ${geometry.coordinates.map(polygon).sort().join(' + ')}`
-  if (geometry.type === 'Polygon') return `Polygon ${polygon(geometry.coordinates)}`
-  return `${geometry.type} ${text(geometry.coordinates)}`
+function areSame(one: unknown, other: unknown): boolean {
+  if (typeof one === 'number' && typeof other === 'number')
+    return Math.abs(one - other) <= 1e-11 * Math.max(1, Math.abs(one))
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === other.length && one.every((each, i) => areSame(each, other[i]))
+  return one === other
+}
+
+/** Neither the order of polygons nor that of holes says anything. */
+function ordered(geometry: Geometry | null): unknown[] {
+  if (geometry === null) return ['none']
+  if (geometry.type === 'GeometryCollection') return [geometry.type, ...geometry.geometries.map(ordered)]
+  const key = (ring: Position[] | undefined) =>
+    JSON.stringify(ring, (_, value) => (typeof value === 'number' ? value.toPrecision(7) : value)) ?? ''
+  const byKey = (a: Position[] | undefined, b: Position[] | undefined) => (key(a) < key(b) ? -1 : 1)
+  const polygon = ([outer, ...holes]: Position[][]) => [outer, ...holes.sort(byKey)]
+  const { type, coordinates } = geometry
+  if (type === 'Polygon') return [type, polygon(coordinates)]
+  if (type === 'MultiPolygon') return [type, [...coordinates].sort((a, b) => byKey(a[0], b[0])).map(polygon)]
+  return [type, coordinates]
 }
