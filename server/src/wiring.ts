@@ -25,8 +25,10 @@ import type { Limiter } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory-limiter.ts'
 import { RedisLimiter } from './limits/redis-limiter.ts'
 import { CrsList } from './ogc/crs-list.ts'
+import { DailyFeatures } from './ogc/daily-features.ts'
 import { GeometryCache } from './ogc/geometry-cache.ts'
 import { Items } from './ogc/items.ts'
+import { RowQueries } from './ogc/row-queries.ts'
 import { Invitations } from './organizations/invitations.ts'
 import { Jobs } from './publishing/jobs.ts'
 import { Publishing } from './publishing/publishing.ts'
@@ -58,6 +60,7 @@ export interface Parts extends ControlPlane {
   snapshots: OpenSnapshots
   crsList: CrsList
   items: Items
+  dailyFeatures: DailyFeatures
   publishing: Publishing
   jobs: Jobs
   cashier: Cashier
@@ -120,7 +123,10 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
   const catalog = new Catalog(database.db, changes)
   const snapshots = new OpenSnapshots(blobs)
   const crsList = new CrsList(config.crs)
-  const items = new Items({ catalog, snapshots, geometries: new GeometryCache(GEOMETRY_CACHE_BYTES), clock })
+  const rows = new RowQueries(join(config.dataDir, 'snapshots'))
+  const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
+  const items = new Items({ catalog, snapshots, geometries, rows, clock })
+  const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, serving ? config.redisUrl : null, log)
   const publishing = new Publishing({
     database,
     changes,
@@ -195,6 +201,7 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     snapshots,
     crsList,
     items,
+    dailyFeatures,
     publishing,
     jobs,
     cashier,
@@ -209,6 +216,8 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
       await identity.close()
       await exports.close()
       await meter.close()
+      await rows.close()
+      await dailyFeatures.close()
       await snapshots.close()
       await limiter.close()
       await changes.close()

@@ -128,6 +128,15 @@ export class IndexTree {
   }
 
   /**
+   * Visits the runs of features (`begin` to `end`, excluded) whose boxes meet the query, in snapshot order:
+   * whole nodes at once where they lie inside.
+   */
+  visitRuns(query: Bbox, visit: (begin: number, end: number) => void): void {
+    const walk = new TreeWalk(query, 0, this.count, this.#levels.length)
+    while (this.#next(walk)) visit(walk.begin, walk.end)
+  }
+
+  /**
    * Walks on to the next run of hits; false at the end or beyond the budget. It holds no stack: a node's
    * number says where its children and its parent's next child are.
    */

@@ -1,8 +1,12 @@
+import { totalmem } from 'node:os'
 import { openSnapshot, type Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { PackCache } from '@wayleave/geodata/snapshot/pack-cache.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 
 /** An index takes some 25 bytes a feature: this many snapshots of a million features are 1.6 GB. */
 const MOST_OPEN = 64
+/** Blocks of packs that were read and may be read again: the places that people look at. */
+const PACK_CACHE_BYTES = Math.min(1024 ** 3, Math.floor(totalmem() / 16))
 
 interface Entry {
   opening: Promise<Snapshot>
@@ -15,6 +19,7 @@ interface Entry {
 export class OpenSnapshots {
   readonly #blobs: Blobs
   readonly #most: number
+  readonly #packs = new PackCache(PACK_CACHE_BYTES)
   /** In order of last use. */
   readonly #entries = new Map<string, Entry>()
 
@@ -45,7 +50,7 @@ export class OpenSnapshots {
       this.#entries.set(name, present)
       return present
     }
-    const opening = this.#blobs.localFolder(name).then(openSnapshot)
+    const opening = this.#blobs.localFolder(name).then((folder) => openSnapshot(folder, this.#packs))
     const entry: Entry = { opening, snapshot: null, users: 0, dropped: false }
     this.#entries.set(name, entry)
     opening.then(

@@ -6,6 +6,7 @@ import { type Link, ROOT, selfAndAlternates } from './links.ts'
 import type { QueryPair } from './query-string.ts'
 
 const QUERYABLES = 'http://www.opengis.net/def/rel/ogc/1.0/queryables'
+const SCHEMA = 'http://www.opengis.net/def/rel/ogc/1.0/schema'
 const SORTABLES = 'http://www.opengis.net/def/rel/ogc/1.0/sortables'
 
 export type CollectionDocument = ReturnType<typeof collectionDocument>
@@ -48,6 +49,7 @@ export function collectionDocument(dataset: Dataset, base: string, crsList: CrsL
         type: schemaJson.mediaType,
         title: 'What can be sorted by',
       },
+      { href: `${url}/schema`, rel: SCHEMA, type: schemaJson.mediaType, title: 'The schema of a feature' },
       {
         href: `${url}/schema`,
         rel: 'describedby',

@@ -1,3 +1,5 @@
+import { CQL2_CONFORMANCE, FILTERING_CONFORMANCE } from './cql2/conformance.ts'
+
 const FEATURES = 'http://www.opengis.net/spec/ogcapi-features'
 
 /** What works here, and nothing else. */
@@ -9,4 +11,13 @@ export const CONFORMANCE: readonly string[] = [
   `${FEATURES}-1/1.0/conf/geojson`,
   `${FEATURES}-1/1.0/conf/html`,
   `${FEATURES}-2/1.0/conf/crs`,
+  ...FILTERING_CONFORMANCE,
+  ...CQL2_CONFORMANCE,
+  `${FEATURES}-5/1.0/conf/schemas`,
+  `${FEATURES}-5/1.0/conf/core-roles-features`,
+  `${FEATURES}-5/1.0/conf/returnables-and-receivables`,
+  `${FEATURES}-5/1.0/conf/queryables`,
+  `${FEATURES}-5/1.0/conf/sortables`,
+  'http://www.opengis.net/spec/json-fg-1/1.0/conf/core',
+  'http://www.opengis.net/spec/json-fg-1/1.0/conf/types-schemas',
 ]

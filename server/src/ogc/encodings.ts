@@ -45,11 +45,11 @@ export const flatgeobuf = encoding('fgb', 'application/vnd.flatgeobuf', 'FlatGeo
 })
 
 /** The first of each list is what a request without a wish gets. */
-export const DOCUMENT_ENCODINGS = [json]
-export const API_ENCODINGS = [openApi]
-export const SCHEMA_ENCODINGS = [schemaJson]
-export const ITEMS_ENCODINGS = [geojson]
-export const ITEM_ENCODINGS = [geojson]
+export const DOCUMENT_ENCODINGS = [json, html]
+export const API_ENCODINGS = [openApi, html]
+export const SCHEMA_ENCODINGS = [schemaJson, html]
+export const ITEMS_ENCODINGS = [geojson, jsonFg, ndjson, geojsonSeq, csv, flatgeobuf, html]
+export const ITEM_ENCODINGS = [geojson, jsonFg, html]
 
 /** What `Accept` headers came to, by list: clients send the same few. */
 const remembered = new Map<readonly Encoding[], Map<string, Encoding | null>>()

@@ -1,15 +1,9 @@
 import type { Dataset } from '../catalog/dataset.ts'
 import { type Encoding, ITEMS_ENCODINGS, json } from './encodings.ts'
 import { type Link, linkQuery, ROOT } from './links.ts'
+import type { PageHead, WritePage } from './page-content.ts'
 import type { QueryPair } from './query-string.ts'
-
-export interface PageHead {
-  links: readonly Link[]
-  returned: number
-  /** Null where it is not cheap to know. */
-  matched: number | null
-  timeStamp: string
-}
+import { joinFeatures, rewriteFeatures } from './rewrite-features.ts'
 
 /** Between the head and this stand the features. */
 export const PAGE_TAIL = Buffer.from('\n]}\n')
@@ -53,3 +47,19 @@ export function pageLinks(
   links.push({ href: collection, rel: 'collection', type: json.mediaType, title: dataset.title })
   return links
 }
+
+/** A page whose features are not as the pack has them. */
+export const writeGeojson: WritePage = async ({ manifest, query, head, block }) => {
+  const rewritten = await rewriteFeatures(block, manifest, query.crs, query.shown)
+  const features = joinFeatures(rewritten, '', ',\n')
+  const body = features.subarray(0, Math.max(0, features.length - 2))
+  return Buffer.concat([Buffer.from(pageHead(head)), body, PAGE_TAIL])
+}
+
+/** One feature a line, and nothing else. */
+export const writeNdjson: WritePage = async ({ manifest, query, block }) =>
+  joinFeatures(await rewriteFeatures(block, manifest, query.crs, query.shown), '', '\n')
+
+/** RFC 8142: a record separator before each feature. */
+export const writeGeojsonSeq: WritePage = async ({ manifest, query, block }) =>
+  joinFeatures(await rewriteFeatures(block, manifest, query.crs, query.shown), '\x1e', '\n')

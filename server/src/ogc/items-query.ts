@@ -60,12 +60,13 @@ export interface ReadingRules {
 }
 
 export function readItemsQuery(
-  pairs: readonly QueryPair[],
+  all: readonly QueryPair[],
   accept: string | undefined,
   dataset: Dataset,
   { crsList, keyInUrl }: ReadingRules,
 ): ItemsQuery {
   const { manifest } = dataset
+  const pairs = fromForm(all)
   const given: Given = {}
   let properties: Conditions['properties'] | null = null
   for (const { name, value } of pairs) {
@@ -103,6 +104,12 @@ export function readItemsQuery(
       : null,
     selection: selectionOf(given, properties),
   }
+}
+
+/** The form of the HTML page sends its empty fields too: there they mean nothing. */
+function fromForm(pairs: readonly QueryPair[]): readonly QueryPair[] {
+  const isForm = pairs.some(({ name, value }) => name === 'f' && value === 'html')
+  return isForm ? pairs.filter(({ value }) => value !== '') : pairs
 }
 
 function readFilter({ filter, 'filter-lang': named }: Given, crs: Crs): Conditions['filter'] {

@@ -4,10 +4,13 @@ import type { Dataset, Version } from '../catalog/dataset.ts'
 import type { OpenSnapshots } from '../catalog/open-snapshots.ts'
 import { type Clock, HOUR } from '../clock.ts'
 import { Problem } from '../problem.ts'
+import type { FilterPlan } from './cql2/plan-filter.ts'
 import { readCursor } from './cursor.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import type { ItemsQuery } from './items-query.ts'
+import type { RowQueries } from './row-queries.ts'
 import { countByBox, selectByBox } from './select-by-box.ts'
+import { selectByRows } from './select-by-rows.ts'
 import { type Selected, selectRun } from './selected.ts'
 
 /** How long a reading may go on over a version that was replaced meanwhile. */
@@ -19,15 +22,18 @@ export interface Start {
   after: number
 }
 
-export interface Page {
-  selected: Selected
-  matched: number | null
+export interface Reading {
+  after: number
+  limit: number
+  /** Called only where there is something to abort. */
+  signal: () => AbortSignal
 }
 
 export interface ItemsParts {
   catalog: Catalog
   snapshots: OpenSnapshots
   geometries: GeometryCache
+  rows: RowQueries
   clock: Clock
 }
 
@@ -66,16 +72,35 @@ export class Items {
     return { version: found, after: position }
   }
 
-  select(snapshot: Snapshot, query: ItemsQuery, after: number, limit: number): Selected | Promise<Selected> {
-    if (query.box) {
-      return selectByBox(snapshot, query.box, this.#parts.geometries, after, query.offset, limit)
+  /** `plan` is what `conditions` come to; `signal` tells that nobody waits any more. */
+  select(
+    snapshot: Snapshot,
+    query: ItemsQuery,
+    plan: FilterPlan | null,
+    { after, limit, signal }: Reading,
+  ): Selected | Promise<Selected> {
+    const { rows, geometries } = this.#parts
+    const { box, sort, offset: skip } = query
+    if (plan || sort.length > 0) {
+      return selectByRows(
+        { snapshot, plan, box, sort, after, skip, limit },
+        { rows, geometries, signal: signal() },
+      )
     }
-    return selectRun(after + 1 + query.offset, limit, snapshot.manifest.rows)
+    if (box) return selectByBox(snapshot, box, geometries, after, skip, limit)
+    return selectRun(after + 1 + skip, limit, snapshot.manifest.rows)
   }
 
   /** How many features the query has in all, where that is cheap to know. */
-  count(snapshot: Snapshot, query: ItemsQuery): number | null | Promise<number | null> {
-    if (query.conditions) return null
+  count(
+    snapshot: Snapshot,
+    query: ItemsQuery,
+    plan: FilterPlan | null,
+    { count, more }: Selected,
+  ): number | null | Promise<number | null> {
+    // A first page that is not full has them all.
+    if (!more && query.cursor === null && (count > 0 || query.offset === 0)) return query.offset + count
+    if (plan) return null
     if (query.box) return countByBox(snapshot, query.box, this.#parts.geometries)
     return snapshot.manifest.rows
   }

@@ -1,15 +1,35 @@
+import { readFileSync } from 'node:fs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../http/frame.ts'
 import { type Grant, mayUse, requireAddOn } from '../keys/grant.ts'
 import { Problem } from '../problem.ts'
+import { version } from '../version.ts'
+import { apiDefinition } from './api-definition.ts'
 import { allCollections, oneCollection } from './collection.ts'
 import { CONFORMANCE } from './conformance.ts'
-import { DOCUMENT_ENCODINGS, type Encoding, negotiate } from './encodings.ts'
+import {
+  API_ENCODINGS,
+  DOCUMENT_ENCODINGS,
+  type Encoding,
+  html,
+  negotiate,
+  SCHEMA_ENCODINGS,
+} from './encodings.ts'
+import {
+  apiHtml,
+  collectionHtml,
+  collectionsHtml,
+  conformanceHtml,
+  landingHtml,
+  schemaHtml,
+} from './html/documents.ts'
+import { itemRoutes } from './item-routes.ts'
 import { admit, type ItemsRouteParts, itemsRoutes } from './items-routes.ts'
 import { conformanceDeclaration, landingPage } from './landing.ts'
-import { ROOT } from './links.ts'
+import { ROOT, selfAndAlternates } from './links.ts'
 import { parameterOf, type QueryPair, readQuery, refuseUnknown } from './query-string.ts'
 import { sendDocument } from './respond.ts'
+import { collectionSchema, type SchemaKind } from './schemas.ts'
 
 export type OgcParts = ItemsRouteParts
 
@@ -18,58 +38,93 @@ export function ogcRoutes(app: App, parts: OgcParts): void {
   const { authenticate, baseUrl, catalog, crsList, meter } = parts
   const known = parts.keyInUrl ? ['f', 'api_key'] : ['f']
 
-  /** A document in one of its encodings; it has no parameter but `f`. */
-  const wished = (request: FastifyRequest, encodings: readonly Encoding[]) => {
+  /** How a document is wanted, which has no parameter but `f`. */
+  const wishOf = (request: FastifyRequest, encodings: readonly Encoding[]): Wish => {
     const pairs = readQuery(request.url)
     refuseUnknown(pairs, known)
-    return { pairs, encoding: negotiate(encodings, parameterOf(pairs, 'f'), request.headers.accept) }
+    const encoding = negotiate(encodings, parameterOf(pairs, 'f'), request.headers.accept)
+    return { base: baseUrl.of(request), pairs, encoding }
   }
-  const send = (request: FastifyRequest, reply: FastifyReply, encoding: Encoding, document: object) =>
-    sendDocument(request, reply, encoding, JSON.stringify(document))
 
-  const publicDocument = (
-    path: string,
-    make: (base: string, pairs: readonly QueryPair[], encoding: Encoding) => object,
-  ) =>
-    app.get(ROOT + path, async (request, reply) => {
-      await authenticate.optionalKey(request, reply)
-      const { pairs, encoding } = wished(request, DOCUMENT_ENCODINGS)
-      return send(request, reply, encoding, make(baseUrl.of(request), pairs, encoding))
-    })
+  app.get(ROOT, async (request, reply) => {
+    await authenticate.optionalKey(request, reply)
+    const { base, pairs, encoding } = wishOf(request, DOCUMENT_ENCODINGS)
+    const document = landingPage(base, pairs, encoding)
+    return send(request, reply, encoding, document, () => landingHtml(base, document))
+  })
 
-  publicDocument('', landingPage)
-  publicDocument('/conformance', (base, pairs, encoding) =>
-    conformanceDeclaration(base, pairs, encoding, CONFORMANCE),
-  )
+  app.get(`${ROOT}/conformance`, async (request, reply) => {
+    await authenticate.optionalKey(request, reply)
+    const { base, pairs, encoding } = wishOf(request, DOCUMENT_ENCODINGS)
+    const document = conformanceDeclaration(base, pairs, encoding, CONFORMANCE)
+    return send(request, reply, encoding, document, () => conformanceHtml(base, document))
+  })
+
+  app.get(`${ROOT}/api`, async (request, reply) => {
+    await authenticate.optionalKey(request, reply)
+    const { base, pairs, encoding } = wishOf(request, API_ENCODINGS)
+    const document = apiDefinition(base, await catalog.all(), crsList, version)
+    const links = selfAndAlternates(`${base}${ROOT}/api`, pairs, API_ENCODINGS, encoding)
+    return send(request, reply, encoding, document, () => apiHtml(base, document, links))
+  })
+
+  const style = readFileSync(new URL('./html/style.css', import.meta.url))
+  app.get(`${ROOT}/style.css`, async (request, reply) => {
+    await authenticate.optionalKey(request, reply)
+    refuseUnknown(readQuery(request.url), known)
+    return reply.header('cache-control', 'public, max-age=3600').type('text/css; charset=utf-8').send(style)
+  })
 
   app.get(`${ROOT}/collections`, async (request, reply) => {
     const grant = await authenticate.key(request, reply)
     requireAddOn(grant, 'GIS_ACCESS')
     requireAnyRead(grant)
-    const { pairs, encoding } = wished(request, DOCUMENT_ENCODINGS)
+    const { base, pairs, encoding } = wishOf(request, DOCUMENT_ENCODINGS)
     meter.record(grant, { operation: 'collections', table: '', format: encoding.name })
     const datasets = (await catalog.all()).filter(({ table }) => mayUse(grant, 'read', table))
-    return send(
-      request,
-      reply,
-      encoding,
-      allCollections(datasets, baseUrl.of(request), crsList, pairs, encoding),
-    )
+    const document = allCollections(datasets, base, crsList, pairs, encoding)
+    return send(request, reply, encoding, document, () => collectionsHtml(base, document))
   })
 
   app.get(`${ROOT}/collections/:table`, async (request, reply) => {
     const { grant, dataset } = await admit(request, reply, parts)
-    const { pairs, encoding } = wished(request, DOCUMENT_ENCODINGS)
+    const { base, pairs, encoding } = wishOf(request, DOCUMENT_ENCODINGS)
     meter.record(grant, { operation: 'collections', table: dataset.table, format: encoding.name })
-    return send(
-      request,
-      reply,
-      encoding,
-      oneCollection(dataset, baseUrl.of(request), crsList, pairs, encoding),
-    )
+    const document = oneCollection(dataset, base, crsList, pairs, encoding)
+    return send(request, reply, encoding, document, () => collectionHtml(base, dataset, document))
   })
 
+  for (const kind of ['schema', 'queryables', 'sortables'] satisfies SchemaKind[]) {
+    app.get(`${ROOT}/collections/:table/${kind}`, async (request, reply) => {
+      const { grant, dataset } = await admit(request, reply, parts)
+      const { base, pairs, encoding } = wishOf(request, SCHEMA_ENCODINGS)
+      meter.record(grant, { operation: 'collections', table: dataset.table, format: encoding.name })
+      const schema = collectionSchema(kind, dataset, base)
+      const url = `${base}${ROOT}/collections/${dataset.table}/${kind}`
+      const links = selfAndAlternates(url, pairs, SCHEMA_ENCODINGS, encoding)
+      return send(request, reply, encoding, schema, () => schemaHtml(base, dataset, kind, schema, links))
+    })
+  }
+
   itemsRoutes(app, parts)
+  itemRoutes(app, parts)
+}
+
+interface Wish {
+  base: string
+  pairs: readonly QueryPair[]
+  encoding: Encoding
+}
+
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  encoding: Encoding,
+  document: object,
+  asHtml: () => string,
+): FastifyReply {
+  const text = encoding === html ? asHtml() : JSON.stringify(document)
+  return sendDocument(request, reply, encoding, text)
 }
 
 /** The list shows what the key may read; a key that reads nothing at all is told so. */

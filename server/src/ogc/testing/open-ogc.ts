@@ -17,6 +17,8 @@ export interface OgcService extends TestService {
   publish(table: string, features: object[], more?: Partial<PublishRequest>): Promise<void>
   /** GET below the root, with the key. */
   get(path: string, options?: RequestOptions): Promise<Answer>
+  /** The same without looking into the body. */
+  fetch(path: string, init?: RequestInit): Promise<Response>
   /** Every feature of a query, by following `next`. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into features of every shape.
   readAll(path: string): Promise<any[]>
@@ -33,6 +35,11 @@ export async function openOgc(t: TestContext, given: TestSettings = {}): Promise
     ...service,
     key,
     get,
+    fetch: (path, init = {}) =>
+      fetch(`${service.url}/v1/ogc${path}`, {
+        ...init,
+        headers: { 'x-api-key': key, ...(init.headers as Record<string, string>) },
+      }),
     publish: (table, features, more = {}) => publish(service, table, features, more),
     readAll: async (path) => {
       const all = []

@@ -1,0 +1,64 @@
+import { FeatureSlices } from '@wayleave/geodata/exports/pack-reader.ts'
+import { PropertySlices, stringValue } from '@wayleave/geodata/exports/property-slices.ts'
+import type { Geometry } from '@wayleave/geodata/feature.ts'
+import { pointOnSurface } from '@wayleave/geodata/geometry/point-on-surface.ts'
+import { writeWkt } from '@wayleave/geodata/geometry/wkt.ts'
+import type { Crs } from './crs-list.ts'
+import { outputGeometry } from './output-geometry.ts'
+import type { WritePage } from './page-content.ts'
+import { takeTurns } from './take-turns.ts'
+
+const QUOTE = 0x22
+
+/** Rows shaped like the csv download's: the columns, a point's coordinates, and shapes as WKT. */
+export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, block }) => {
+  const { columns, geometryType } = manifest
+  const places = shown ?? columns.map((_, i) => i)
+  const isSpatial = geometryType !== null
+  const hasShapes = isSpatial && geometryType !== 'Point'
+  const names = places.map((column) => columns[column]!.name)
+  const lines = [
+    [...names, ...(isSpatial ? coordinateNames(crs) : []), ...(hasShapes ? ['geometry'] : [])]
+      .map((name) => cell(name))
+      .join(','),
+  ]
+  const slices = new FeatureSlices()
+  const values = new PropertySlices(columns)
+  const { bytes } = block
+  await takeTurns(block.count, (i) => {
+    slices.locate(bytes, block.starts[i]!, block.ends[i]!)
+    values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)
+    const cells = places.map((column) => {
+      if (values.isNull(bytes, column)) return ''
+      const start = values.starts[column]!
+      const end = values.ends[column]!
+      const isText = bytes[start] === QUOTE && columns[column]!.type !== 'json'
+      return cell(isText ? stringValue(bytes, start, end) : bytes.toString('utf8', start, end), isText)
+    })
+    if (isSpatial) {
+      const text = bytes.toString('latin1', slices.geometryStart, slices.geometryEnd)
+      cells.push(...placeCells(JSON.parse(text) as Geometry | null, crs, hasShapes))
+    }
+    lines.push(cells.join(','))
+  })
+  return Buffer.from(`${lines.join('\r\n')}\r\n`)
+}
+
+function coordinateNames({ fromWgs84 }: Crs): string[] {
+  return fromWgs84 === null ? ['longitude', 'latitude'] : ['easting', 'northing']
+}
+
+function placeCells(geometry: Geometry | null, crs: Crs, hasShapes: boolean): string[] {
+  const point = geometry && (geometry.type === 'Point' ? geometry.coordinates : pointOnSurface(geometry))
+  const there = point && point.length > 0 ? (crs.fromWgs84?.(point) ?? point) : null
+  const isPlace = there !== null && Number.isFinite(there[0]) && Number.isFinite(there[1])
+  const cells = isPlace ? [String(there[0]), String(there[1])] : ['', '']
+  if (!hasShapes) return cells
+  const moved = geometry && outputGeometry(geometry, crs)
+  return [...cells, moved ? cell(writeWkt(moved)) : '']
+}
+
+/** An empty text is told from a missing value by its quotes. */
+function cell(text: string, isText = true): string {
+  return (isText && text === '') || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

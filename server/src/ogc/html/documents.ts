@@ -1,0 +1,181 @@
+import type { Dataset } from '../../catalog/dataset.ts'
+import type { apiDefinition } from '../api-definition.ts'
+import type { allCollections, CollectionDocument } from '../collection.ts'
+import { type Link, ROOT } from '../links.ts'
+import type { collectionSchema } from '../schemas.ts'
+import { facts, htmlPage, table } from './layout.ts'
+import { markup } from './markup.ts'
+
+const COUNT = new Intl.NumberFormat('en')
+
+export function landingHtml(
+  base: string,
+  document: { title: string; description: string; links: readonly Link[] },
+) {
+  const root = base + ROOT
+  return htmlPage({
+    title: document.title,
+    trail: [],
+    base,
+    links: document.links,
+    body: markup`<p>${document.description}</p>
+<ul class="cards">
+<li><a href="${root}/collections?f=html">Collections</a><p class="quiet">The datasets that your API key may read. Your browser asks for the key: give it as the user name.</p></li>
+<li><a href="${root}/api?f=html">The API</a><p class="quiet">Every address and parameter, described.</p></li>
+<li><a href="${root}/conformance?f=html">Conformance</a><p class="quiet">The parts of the standard that are supported.</p></li>
+</ul>
+<p>Connect QGIS, GDAL or any other client of OGC API - Features to <code>${root}</code>, and send the key in the header <code>X-API-Key</code> or as Basic authentication.</p>`,
+  })
+}
+
+export function conformanceHtml(
+  base: string,
+  document: { conformsTo: readonly string[]; links: readonly Link[] },
+) {
+  return htmlPage({
+    title: 'Conformance',
+    trail: [{ href: `${base}${ROOT}/conformance?f=html`, title: 'Conformance' }],
+    base,
+    links: document.links,
+    body: markup`<p>The classes of the standards that hold here.</p><ul>${document.conformsTo.map(
+      (uri) => markup`<li><code>${uri}</code></li>`,
+    )}</ul>`,
+  })
+}
+
+export function collectionsHtml(base: string, document: ReturnType<typeof allCollections>) {
+  const root = `${base}${ROOT}/collections`
+  const { collections, links } = document
+  return htmlPage({
+    title: 'Collections',
+    trail: [{ href: `${root}?f=html`, title: 'Collections' }],
+    base,
+    links,
+    body:
+      collections.length === 0
+        ? markup`<p>There is no collection that this key may read.</p>`
+        : markup`<ul class="cards">${collections.map(
+            ({ id, title, description, itemCount }) =>
+              markup`<li><a href="${root}/${id}?f=html">${title}</a><p>${shorten(description)}</p><p class="quiet">${COUNT.format(itemCount)} features</p></li>`,
+          )}</ul>`,
+  })
+}
+
+export function collectionHtml(base: string, dataset: Dataset, document: CollectionDocument) {
+  const { manifest } = dataset
+  const url = `${base}${ROOT}/collections/${dataset.table}`
+  const box = document.extent?.spatial.bbox[0]
+  const encodings = document.links.filter(({ rel }) => rel === 'items')
+  return htmlPage({
+    title: dataset.title,
+    trail: collectionTrail(base, dataset),
+    base,
+    links: document.links,
+    body: markup`<p>${dataset.description}</p>
+<p><a class="button" href="${url}/items?f=html">Look at the features</a></p>
+${facts([
+  ['Features', COUNT.format(manifest.rows)],
+  ['Geometry', manifest.geometryType ?? 'none'],
+  ['Extent', box ? box.join(', ') : null],
+  ['Updated', dataset.updatedAt],
+  ['License', dataset.license],
+  ['Attribution', dataset.attribution],
+  ['Keywords', dataset.keywords.join(', ')],
+  ['Coordinate systems', markup`${document.crs.map((uri) => markup`<code>${uri}</code><br>`)}`],
+  [
+    'Features as',
+    markup`${encodings.map(
+      ({ href, title = '' }, i) =>
+        markup`${i > 0 ? ', ' : ''}<a href="${href}">${title.replace(/^The features as /, '')}</a>`,
+    )}`,
+  ],
+])}
+<h2>Properties</h2>
+${table(
+  ['Name', 'Type', 'May be missing'],
+  manifest.columns.map(({ name, type, nullable }) => [
+    markup`<code>${name}</code>`,
+    type,
+    nullable ? 'yes' : 'no',
+  ]),
+)}
+<p><a href="${url}/queryables?f=html">What features can be filtered by</a>, <a href="${url}/sortables?f=html">sorted by</a>, and <a href="${url}/schema?f=html">their schema</a>.</p>`,
+  })
+}
+
+export function schemaHtml(
+  base: string,
+  dataset: Dataset,
+  kind: string,
+  schema: ReturnType<typeof collectionSchema>,
+  links: readonly Link[],
+) {
+  const titles: Record<string, string> = {
+    schema: 'Schema',
+    queryables: 'What features can be filtered by',
+    sortables: 'What features can be sorted by',
+  }
+  const rows = Object.entries(schema.properties) as [
+    string,
+    { type?: string; format?: string; 'x-ogc-role'?: string },
+  ][]
+  return htmlPage({
+    title: `${dataset.title}: ${titles[kind]}`,
+    trail: [
+      ...collectionTrail(base, dataset),
+      { href: `${base}${ROOT}/collections/${dataset.table}/${kind}?f=html`, title: titles[kind]! },
+    ],
+    base,
+    links,
+    body: table(
+      ['Name', 'Type', 'Format', 'Role'],
+      rows.map(([name, { type, format, 'x-ogc-role': role }]) => [
+        markup`<code>${name}</code>`,
+        type ?? (format ? '' : 'any'),
+        format ?? '',
+        role ?? '',
+      ]),
+    ),
+  })
+}
+
+interface Operation {
+  summary: string
+  parameters: ({ $ref: string } | { name: string; in: string; description?: string })[]
+}
+
+export function apiHtml(base: string, document: ReturnType<typeof apiDefinition>, links: readonly Link[]) {
+  const shared = document.components.parameters as Record<
+    string,
+    { name: string; in: string; description?: string }
+  >
+  const paths = Object.entries(document.paths) as [string, { get: Operation }][]
+  return htmlPage({
+    title: 'The API',
+    trail: [{ href: `${base}${ROOT}/api?f=html`, title: 'The API' }],
+    base,
+    links,
+    body: markup`<p>All addresses begin with <code>${document.servers[0]!.url}</code>. Collections and features need an API key, in the header <code>X-API-Key</code> or as Basic authentication.</p>${paths.map(
+      ([path, { get }]) =>
+        markup`<h2><code>GET ${path}</code></h2><p>${get.summary}</p>${table(
+          ['Parameter', 'In', 'What it means'],
+          get.parameters.map((parameter) => {
+            const known = '$ref' in parameter ? shared[parameter.$ref.split('/').at(-1)!]! : parameter
+            return [markup`<code>${known.name}</code>`, known.in, known.description ?? '']
+          }),
+        )}`,
+    )}`,
+  })
+}
+
+export function collectionTrail(base: string, { table: name, title }: Dataset) {
+  const root = `${base}${ROOT}/collections`
+  return [
+    { href: `${root}?f=html`, title: 'Collections' },
+    { href: `${root}/${name}?f=html`, title },
+  ]
+}
+
+function shorten(text: string): string {
+  return text.length > 240 ? `${text.slice(0, 240)}…` : text
+}

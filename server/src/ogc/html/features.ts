@@ -1,0 +1,99 @@
+import type { Geometry, Value } from '@wayleave/geodata/feature.ts'
+import type { Dataset } from '../../catalog/dataset.ts'
+import { type Link, ROOT } from '../links.ts'
+import type { WritePage } from '../page-content.ts'
+import { type ParsedFeature, parseFeature } from '../parse-feature.ts'
+import { takeTurns } from '../take-turns.ts'
+import { collectionTrail } from './documents.ts'
+import { facts, htmlPage, table } from './layout.ts'
+import { featureMap } from './map.ts'
+import { type Content, markup } from './markup.ts'
+
+const COUNT = new Intl.NumberFormat('en')
+
+/** A page of features for people: a map, a table, and the way on. */
+export const writeItemsHtml: WritePage = async ({ dataset, manifest, base, query, head, block }) => {
+  const features: ParsedFeature[] = []
+  await takeTurns(block.count, (i) => {
+    features.push(parseFeature(block.bytes, block.starts[i], block.ends[i]))
+  })
+  const url = `${base}${ROOT}/collections/${dataset.table}/items`
+  const columns = (query.shown ?? manifest.columns.map((_, i) => i)).map((i) => manifest.columns[i]!)
+  const next = head.links.find(({ rel }) => rel === 'next')
+  const first = `${url}?f=html`
+  const given = (name: string) => query.pairs.find((pair) => pair.name === name)?.value ?? ''
+  const shapes = features
+    .map(({ geometry }) => geometry)
+    .filter((geometry): geometry is Geometry => geometry !== null)
+  const of = head.matched === null ? '' : ` of ${COUNT.format(head.matched)}`
+  return Buffer.from(
+    htmlPage({
+      title: `${dataset.title}: features`,
+      trail: [...collectionTrail(base, dataset), { href: first, title: 'Features' }],
+      base,
+      links: head.links,
+      body: markup`<form method="get" action="${url}">
+<input type="hidden" name="f" value="html">
+<label>West, south, east, north<input name="bbox" value="${given('bbox')}" placeholder="-10,35,30,60"></label>
+<label>Filter in CQL2<input name="filter" value="${given('filter')}"></label>
+<label>Sort by<input name="sortby" value="${given('sortby')}"></label>
+<button>Show</button>
+</form>
+<p class="pages"><span>${COUNT.format(head.returned)}${of} features</span>${pageLinks(next, query.cursor !== null || query.offset > 0, first)}</p>
+${featureMap(shapes, `A map of ${head.returned} features of ${dataset.title}`)}
+${table(
+  ['id', ...columns.map(({ name }) => name)],
+  features.map(({ id, properties }) => [
+    markup`<a href="${url}/${encodeURIComponent(String(id))}?f=html">${String(id)}</a>`,
+    ...columns.map(({ name }) => cell(properties[name])),
+  ]),
+)}
+<p class="pages">${pageLinks(next, false, first)}</p>`,
+    }),
+  )
+}
+
+function pageLinks(next: Link | undefined, isLater: boolean, first: string): Content {
+  return [
+    isLater ? markup`<a href="${first}">First page</a>` : null,
+    next ? markup`<a class="button" rel="next" href="${next.href}">Next page</a>` : null,
+  ]
+}
+
+export function itemHtml(
+  base: string,
+  dataset: Dataset,
+  feature: ParsedFeature,
+  links: readonly Link[],
+): string {
+  const url = `${base}${ROOT}/collections/${dataset.table}/items`
+  const id = String(feature.id)
+  return htmlPage({
+    title: `${dataset.title}: ${id}`,
+    trail: [
+      ...collectionTrail(base, dataset),
+      { href: `${url}?f=html`, title: 'Features' },
+      { href: `${url}/${encodeURIComponent(id)}?f=html`, title: id },
+    ],
+    base,
+    links,
+    body: markup`${feature.geometry && featureMap([feature.geometry], `A map of ${id}`)}
+${facts(Object.entries(feature.properties).map(([name, value]) => [name, cell(value)]))}`,
+  })
+}
+
+function cell(value: Value | undefined): Content {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'object') return markup`<code>${jsonText(value)}</code>`
+  return String(value)
+}
+
+/** Integers of any size, where JSON.stringify has none. */
+function jsonText(value: Value): string {
+  if (typeof value === 'bigint') return String(value)
+  if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`
+  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  return `{${Object.entries(value)
+    .map(([name, member]) => `${JSON.stringify(name)}:${jsonText(member)}`)
+    .join(',')}}`
+}

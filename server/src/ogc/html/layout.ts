@@ -1,0 +1,59 @@
+import { type Link, ROOT } from '../links.ts'
+import { type Content, Markup, markup } from './markup.ts'
+
+export interface Layout {
+  title: string
+  /** The way here from the landing page, which is left out. */
+  trail: { href: string; title: string }[]
+  base: string
+  /** The document's own links; its other encodings are offered at the foot. */
+  links: readonly Link[]
+  body: Content
+}
+
+export function htmlPage({ title, trail, base, links, body }: Layout): string {
+  const root = base + ROOT
+  const way = [{ href: root, title: 'Wayleave' }, ...trail]
+  const others = links.filter(({ rel, type }) => rel === 'alternate' && type !== 'text/html')
+  const page = markup`<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="stylesheet" href="${root}/style.css">
+</head>
+<body>
+<header><nav aria-label="Where you are"><ol>${way.map(
+    ({ href, title: name }) => markup`<li><a href="${href}">${name}</a></li>`,
+  )}</ol></nav></header>
+<main>
+<h1>${title}</h1>
+${body}
+</main>
+<footer>${
+    others.length === 0
+      ? null
+      : markup`<p>This page as ${others.map(
+          ({ href, title: name = '' }, i) =>
+            markup`${i > 0 ? ', ' : ''}<a href="${href}">${name.replace(/^This (document|page) as /, '')}</a>`,
+        )}.</p>`
+  }</footer>
+</body>
+</html>
+`
+  return new Markup(`<!doctype html>\n${page.text}`).text
+}
+
+/** Names and what belongs to them; what there is nothing to say about is left out. */
+export function facts(rows: readonly [string, Content][]): Markup {
+  const said = rows.filter(([, value]) => value !== null && value !== '')
+  return markup`<dl>${said.map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
+}
+
+export function table(heads: readonly Content[], rows: readonly (readonly Content[])[]): Markup {
+  return markup`<div class="scroll"><table><thead><tr>${heads.map(
+    (head) => markup`<th scope="col">${head}</th>`,
+  )}</tr></thead><tbody>${rows.map(
+    (cells) => markup`<tr>${cells.map((cell) => markup`<td>${cell}</td>`)}</tr>\n`,
+  )}</tbody></table></div>`
+}

@@ -1,0 +1,148 @@
+import type { Geometry, Position } from '@wayleave/geodata/feature.ts'
+import { type Bbox, emptyBbox, geometryBbox, isEmptyBbox } from '@wayleave/geodata/geometry/bbox.ts'
+import { Markup, markup } from './markup.ts'
+
+const WIDTH = 960
+const MOST_HEIGHT = 560
+const LEAST_HEIGHT = 220
+const MARGIN = 14
+
+/** A map of geometries, drawn as one picture: nothing is loaded and nothing runs in the browser. */
+export function featureMap(geometries: readonly Geometry[], title: string): Markup | null {
+  const extent = emptyBbox()
+  for (const geometry of geometries) extend(extent, geometryBbox(geometry))
+  if (isEmptyBbox(extent)) return null
+  const view = new View(extent)
+  const areas: string[] = []
+  const lines: string[] = []
+  const points: string[] = []
+  for (const geometry of geometries) draw(geometry, view, areas, lines, points)
+  // Shapes are numbers and letters of ours alone, so that they need no escaping.
+  const shapes = new Markup(
+    `${view.grid()}<path class="area" d="${areas.join('')}"/><path class="line" d="${lines.join('')}"/><path class="point" d="${points.join('')}"/>`,
+  )
+  return markup`<svg class="map" viewBox="0 0 ${WIDTH} ${view.height}" role="img" aria-label="${title}">${shapes}</svg>`
+}
+
+/** From degrees to the picture: longitudes are narrowed as they are in the middle of the extent. */
+class View {
+  readonly height: number
+  readonly #extent: Bbox
+  readonly #narrowing: number
+  readonly #scale: number
+  readonly #left: number
+  readonly #top: number
+
+  constructor(extent: Bbox) {
+    const [west, south, east, north] = extent
+    this.#extent = extent
+    const middle = Math.max(-80, Math.min(80, (south + north) / 2))
+    this.#narrowing = Math.cos((middle * Math.PI) / 180)
+    const wide = Math.max((east - west) * this.#narrowing, 1e-4)
+    const high = Math.max(north - south, 1e-4)
+    this.#scale = Math.min((WIDTH - 2 * MARGIN) / wide, (MOST_HEIGHT - 2 * MARGIN) / high)
+    this.height = Math.round(Math.max(LEAST_HEIGHT, high * this.#scale + 2 * MARGIN))
+    this.#left = (WIDTH - (east - west) * this.#narrowing * this.#scale) / 2
+    this.#top = (this.height - (north - south) * this.#scale) / 2
+  }
+
+  x(longitude: number): number {
+    return Math.round((this.#left + (longitude - this.#extent[0]) * this.#narrowing * this.#scale) * 10) / 10
+  }
+
+  y(latitude: number): number {
+    return Math.round((this.#top + (this.#extent[3] - latitude) * this.#scale) * 10) / 10
+  }
+
+  /** Meridians and parallels at round degrees, a handful of each. */
+  grid(): string {
+    const step = roundStep(180 / this.#scale)
+    const west = this.#extent[0] - this.#left / this.#narrowing / this.#scale
+    const east = west + WIDTH / this.#narrowing / this.#scale
+    const north = this.#extent[3] + this.#top / this.#scale
+    const south = north - this.height / this.#scale
+    let path = ''
+    let labels = ''
+    for (let i = Math.ceil(Math.max(west, -180) / step); i * step <= Math.min(east, 180); i++) {
+      const x = this.x(i * step)
+      path += `M${x} 0V${this.height}`
+      labels += `<text x="${x + 4}" y="${this.height - 5}">${degrees(i * step, step)}</text>`
+    }
+    for (let i = Math.ceil(Math.max(south, -90) / step); i * step <= Math.min(north, 90); i++) {
+      const y = this.y(i * step)
+      path += `M0 ${y}H${WIDTH}`
+      labels += `<text x="5" y="${y - 4}">${degrees(i * step, step)}</text>`
+    }
+    return `<path class="grid" d="${path}"/>${labels}`
+  }
+}
+
+/** The smallest of 1, 2, 5, 10, 15, 30, 45 and their fractions that is not below `least`. */
+function roundStep(least: number): number {
+  for (const step of [1, 2, 5, 10, 15, 30, 45, 90]) {
+    if (step >= least && least > 0.5) return step
+  }
+  if (least > 90) return 90
+  const magnitude = 10 ** Math.floor(Math.log10(least))
+  return [1, 2, 5, 10].map((digit) => digit * magnitude).find((step) => step >= least)!
+}
+
+function degrees(value: number, step: number): string {
+  const decimals = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9))
+  return `${value.toFixed(decimals)}°`
+}
+
+function draw(geometry: Geometry, view: View, areas: string[], lines: string[], points: string[]): void {
+  switch (geometry.type) {
+    case 'Point':
+      if (geometry.coordinates.length > 0) points.push(dot(geometry.coordinates, view))
+      return
+    case 'MultiPoint':
+      for (const position of geometry.coordinates) points.push(dot(position, view))
+      return
+    case 'LineString':
+      lines.push(path(geometry.coordinates, view))
+      return
+    case 'MultiLineString':
+      for (const line of geometry.coordinates) lines.push(path(line, view))
+      return
+    case 'Polygon':
+      for (const ring of geometry.coordinates) areas.push(`${path(ring, view)}Z`)
+      return
+    case 'MultiPolygon':
+      for (const ring of geometry.coordinates.flat()) areas.push(`${path(ring, view)}Z`)
+      return
+    case 'GeometryCollection':
+      for (const member of geometry.geometries) draw(member, view, areas, lines, points)
+  }
+}
+
+const RADIUS = 3.2
+
+function dot(position: Position, view: View): string {
+  const x = view.x(position[0]!)
+  const y = view.y(position[1]!)
+  return `M${x - RADIUS} ${y}a${RADIUS} ${RADIUS} 0 1 0 ${2 * RADIUS} 0a${RADIUS} ${RADIUS} 0 1 0 ${-2 * RADIUS} 0`
+}
+
+/** Corners closer than a pixel to the one before are left out: nobody can see them. */
+function path(positions: readonly Position[], view: View): string {
+  let text = ''
+  let [lastX, lastY] = [Number.NaN, Number.NaN]
+  positions.forEach((position, i) => {
+    const x = view.x(position[0]!)
+    const y = view.y(position[1]!)
+    if (i > 0 && i < positions.length - 1 && Math.abs(x - lastX) < 1 && Math.abs(y - lastY) < 1) return
+    text += `${i === 0 ? 'M' : 'L'}${x} ${y}`
+    lastX = x
+    lastY = y
+  })
+  return text
+}
+
+function extend(extent: Bbox, [west, south, east, north]: Bbox): void {
+  extent[0] = Math.min(extent[0], west)
+  extent[1] = Math.min(extent[1], south)
+  extent[2] = Math.max(extent[2], east)
+  extent[3] = Math.max(extent[3], north)
+}

@@ -1,0 +1,139 @@
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { Problem } from '../problem.ts'
+
+/** Each query uses several threads already; more at once only make all of them late. */
+const SESSIONS = 2
+const MOST_WAITING = 256
+const MEMORY = '512MB'
+
+/**
+ * Asks the rows of snapshots, in process. Sessions see nothing but the snapshots' folder, and nothing of
+ * their configuration can be changed by a query. At most two queries run at once: they occupy the threads
+ * that file reads need too.
+ */
+export class RowQueries {
+  readonly #folder: string
+  #opening: Promise<DuckDBInstance> | null = null
+  readonly #idle: DuckDBConnection[] = []
+  readonly #waiting: (() => void)[] = []
+  #running = 0
+
+  /** `folder` holds the snapshots. Nothing is opened before the first query. */
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  /** The first column of a query's result, which holds positions. An aborted query is interrupted. */
+  async positions(sql: string, values: DuckDBValue[], signal: AbortSignal): Promise<Uint32Array> {
+    await this.#enter(signal)
+    try {
+      const connection = this.#idle.pop() ?? (await this.#connect())
+      const interrupt = () => connection.interrupt()
+      signal.addEventListener('abort', interrupt)
+      try {
+        return await readPositions(connection, sql, values)
+      } finally {
+        signal.removeEventListener('abort', interrupt)
+        this.#idle.push(connection)
+      }
+    } catch (error) {
+      signal.throwIfAborted()
+      throw error
+    } finally {
+      this.#leave()
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const connection of this.#idle) connection.closeSync()
+    this.#idle.length = 0
+    const instance = await this.#opening
+    this.#opening = null
+    instance?.closeSync()
+  }
+
+  async #enter(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    if (this.#running < SESSIONS) {
+      this.#running++
+      return
+    }
+    if (this.#waiting.length >= MOST_WAITING) {
+      throw new Problem('overloaded', undefined, { headers: { 'retry-after': '2' } })
+    }
+    // Whoever leaves hands its place on.
+    await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    if (!signal.aborted) return
+    this.#leave()
+    signal.throwIfAborted()
+  }
+
+  #leave(): void {
+    const next = this.#waiting.shift()
+    if (next) next()
+    else this.#running--
+  }
+
+  async #connect(): Promise<DuckDBConnection> {
+    this.#opening ??= openInstance(this.#folder)
+    const connection = await (await this.#opening).connect()
+    return connection
+  }
+}
+
+async function openInstance(folder: string): Promise<DuckDBInstance> {
+  const instance = await DuckDBInstance.create(':memory:', {
+    threads: String(Math.min(4, Math.max(2, availableParallelism()))),
+    memory_limit: MEMORY,
+    autoload_known_extensions: 'false',
+    autoinstall_known_extensions: 'false',
+  })
+  const connection = await instance.connect()
+  for (const statement of [
+    "SET GLOBAL TimeZone = 'UTC'",
+    "SET temp_directory = ''",
+    'SET parquet_metadata_cache = true',
+    `SET allowed_directories = [${quoted(join(folder, '/'))}]`,
+    'SET enable_external_access = false',
+    'SET lock_configuration = true',
+  ]) {
+    await connection.run(statement)
+  }
+  connection.closeSync()
+  return instance
+}
+
+async function readPositions(
+  connection: DuckDBConnection,
+  sql: string,
+  values: DuckDBValue[],
+): Promise<Uint32Array> {
+  const result = await connection.run(sql, values)
+  let positions = new Uint32Array(1024)
+  let count = 0
+  for (;;) {
+    const chunk = await result.fetchChunk()
+    if (!chunk || chunk.rowCount === 0) break
+    if (count + chunk.rowCount > positions.length) {
+      const larger = new Uint32Array(Math.max(positions.length * 2, count + chunk.rowCount))
+      larger.set(positions)
+      positions = larger
+    }
+    const column = chunk.getColumnVector(0)
+    for (let i = 0; i < chunk.rowCount; i++) positions[count++] = Number(column.getItem(i))
+  }
+  return positions.subarray(0, count)
+}
+
+/** The rows of a snapshot as a table in SQL, with `file_row_number`, which is the position. */
+export function rowsTable({ folder }: Snapshot): string {
+  return `read_parquet(${quoted(join(folder, SNAPSHOT_FILES.rows))}, file_row_number = true)`
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}

@@ -1,0 +1,66 @@
+import type { Column } from '@wayleave/geodata/feature.ts'
+import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { Dataset } from '../catalog/dataset.ts'
+import { ROOT } from './links.ts'
+import { isSortable } from './sort-keys.ts'
+
+const TYPES: { [type in Column['type']]: object } = {
+  boolean: { type: 'boolean' },
+  integer: { type: 'integer' },
+  number: { type: 'number' },
+  text: { type: 'string' },
+  date: { type: 'string', format: 'date' },
+  timestamp: { type: 'string', format: 'date-time' },
+  json: {},
+}
+
+export type SchemaKind = 'schema' | 'queryables' | 'sortables'
+
+/** What a feature is made of, what it can be filtered by, or what it can be sorted by, as JSON Schema. */
+export function collectionSchema(kind: SchemaKind, dataset: Dataset, base: string) {
+  const { manifest } = dataset
+  const columns =
+    kind === 'sortables' ? manifest.columns.filter(({ type }) => isSortable(type)) : manifest.columns
+  const withGeometry = kind !== 'sortables' && manifest.geometryType !== null
+  const properties: Record<string, object> = {}
+  columns.forEach((column, i) => {
+    properties[column.name] = {
+      title: column.name,
+      ...TYPES[column.type],
+      ...roleOf(column, manifest),
+      ...(kind === 'schema' ? { 'x-ogc-propertySeq': i + 1 } : {}),
+    }
+  })
+  if (withGeometry) {
+    properties['geometry'] = {
+      title: 'geometry',
+      format: geometryFormat(manifest),
+      'x-ogc-role': 'primary-geometry',
+      ...(kind === 'schema' ? { 'x-ogc-propertySeq': columns.length + 1 } : {}),
+    }
+  }
+  const required = columns.filter(({ nullable }) => !nullable).map(({ name }) => name)
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: `${base}${ROOT}/collections/${dataset.table}/${kind}`,
+    title: dataset.title,
+    ...(dataset.description === '' ? {} : { description: dataset.description }),
+    type: 'object',
+    properties,
+    ...(kind === 'schema' && required.length > 0 ? { required } : {}),
+    additionalProperties: false,
+  }
+}
+
+function roleOf({ name, type }: Column, { id, timeColumn }: Manifest): object {
+  if (name === id.column) return { 'x-ogc-role': 'id' }
+  if (name === timeColumn && (type === 'date' || type === 'timestamp'))
+    return { 'x-ogc-role': 'primary-instant' }
+  return {}
+}
+
+function geometryFormat({ geometryType }: Manifest): string {
+  return geometryType === null || geometryType === 'Geometry'
+    ? 'geometry-any'
+    : `geometry-${geometryType.toLowerCase()}`
+}
