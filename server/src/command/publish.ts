@@ -24,6 +24,7 @@ interface PublishFlags extends OperatorFlags {
   format?: string
   skipInvalid?: boolean
   sample: boolean
+  buildExports?: boolean
 }
 
 export function publishCommand(): Command {
@@ -46,6 +47,7 @@ export function publishCommand(): Command {
     .option('--format <name>', 'the format where the file does not show it')
     .option('--skip-invalid', 'publish the valid rows and report the others')
     .option('--no-sample', 'publish no free sample')
+    .option('--build-exports', 'build every download format before the version is shown')
     .action(publish)
 }
 
@@ -53,7 +55,7 @@ async function publish(file: string, flags: PublishFlags): Promise<void> {
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
   const bar = new ProgressBar(process.stderr)
   const { table, title, description, license, attribution, credits } = flags
-  const { idColumn, timeColumn, crs, layer, format, skipInvalid, sample } = flags
+  const { idColumn, timeColumn, crs, layer, format, skipInvalid, sample, buildExports } = flags
   const keywords = flags.keywords === undefined ? undefined : splitKeywords(flags.keywords)
   try {
     const { report, base } = await withParts(flags, async (parts) => ({
@@ -62,7 +64,7 @@ async function publish(file: string, flags: PublishFlags): Promise<void> {
           table,
           path: file,
           description: { title, description, license, attribution, credits, keywords },
-          ...{ idColumn, timeColumn, crs, layer, format, skipInvalid, sample },
+          ...{ idColumn, timeColumn, crs, layer, format, skipInvalid, sample, buildExports },
         },
         operator,
         (progress) => bar.show(progress),

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buildExportInProcess, buildVariantInProcess } from '@wayleave/geodata/exports/build-in-process.ts'
 import { ExportError } from '@wayleave/geodata/exports/export-error.ts'
@@ -11,7 +11,7 @@ import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
 import { Problem } from '../problem.ts'
-import { checkFile } from './check-file.ts'
+import { builtBefore, exportPath, removeBuilt, writeMeta } from './built-file.ts'
 import type { ExportFile } from './export-file.ts'
 
 /** What is compressed already gains nothing. */
@@ -74,7 +74,7 @@ export class Exports {
     const folder = await this.#blobs.localFolder(version.snapshot)
     if (format.ready && encoding === 'identity') return this.#own(request, folder)
     await mkdir(join(folder, 'exports'), { recursive: true })
-    const plain = join(folder, 'exports', `${dataset.table}.${format.extension}`)
+    const plain = exportPath(folder, dataset.table, format)
     const path = encoding === 'identity' ? plain : variantPath(plain, encoding)
     const built = (await builtBefore(path)) ?? (await this.#build(request, folder, plain, path))
     return this.#file(request, { path, bytes: built.bytes, tag: built.sha256.slice(0, 32) })
@@ -174,30 +174,6 @@ function isRunning(pid: number): boolean {
 
 function nameOf({ version, format, encoding }: ExportRequest): string {
   return `${version.snapshot} ${format.format} ${encoding}`
-}
-
-const metaPath = (path: string) => `${path}.meta.json`
-
-/** Size and checksum stand beside the file; one that does not fit them is built anew. */
-async function builtBefore(path: string): Promise<BuiltFile | undefined> {
-  const text = await readFile(metaPath(path), 'utf8').catch(() => undefined)
-  if (text === undefined) return undefined
-  const meta = JSON.parse(text) as BuiltFile
-  const present = await stat(path).catch(() => undefined)
-  if (present?.size === meta.bytes && (await checkFile(path, meta.sha256))) return meta
-  await removeBuilt(path)
-  return undefined
-}
-
-async function writeMeta(path: string, built: BuiltFile): Promise<void> {
-  const partial = `${metaPath(path)}.partial-${process.pid}`
-  await writeFile(partial, JSON.stringify(built))
-  await rename(partial, metaPath(path))
-}
-
-async function removeBuilt(path: string): Promise<void> {
-  await rm(metaPath(path), { force: true })
-  await rm(path, { force: true })
 }
 
 function asProblem(error: unknown, table: string, format: string): unknown {

@@ -16,6 +16,7 @@ import {
 import type { Clock } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase } from '../database/open.ts'
+import { buildExportsAhead } from '../downloads/build-ahead.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { notFound } from '../problem.ts'
 import type { Staging } from './staging.ts'
@@ -34,6 +35,8 @@ export interface PublishRequest {
   skipInvalid?: boolean
   /** False publishes no sample. */
   sample?: boolean
+  /** Build every download format before the version is shown. */
+  buildExports?: boolean
 }
 
 /** What the publisher is told: what was found, and what it became. */
@@ -71,7 +74,15 @@ export class Publishing {
     signal?: AbortSignal,
   ): Promise<PublishReport> {
     const { blobs, staging, limits } = this.#parts
-    const { table, path, description, sample = true, file = basename(path), ...options } = request
+    const {
+      table,
+      path,
+      description,
+      sample = true,
+      buildExports,
+      file = basename(path),
+      ...options
+    } = request
     const began = performance.now()
     const stage = staging.begin(table)
     try {
@@ -82,6 +93,12 @@ export class Publishing {
         signal,
       )
       if (!sample) await rm(join(folder, SNAPSHOT_FILES.sample), { force: true })
+      if (buildExports) {
+        const about = { ...description, keywords: undefined, credits: undefined }
+        report.notes.push(
+          ...(await buildExportsAhead(folder, { table, ...about, updatedAt: this.#now(), signal })),
+        )
+      }
       await blobs.writeWhole(stage.name, folder)
       const version = await this.#makeVisible(request, stage.name, manifest, origin).catch(
         async (error: unknown) => {
@@ -143,6 +160,10 @@ export class Publishing {
     const making = staging.sweep()
     const named = new Set(await readSnapshotNames(database.db))
     for (const name of present) if (!named.has(name) && !making.has(name)) await blobs.delete(name)
+  }
+
+  #now(): string {
+    return this.#parts.clock().toISOString()
   }
 
   async #makeVisible(

@@ -56,6 +56,9 @@ const uploadOptions = Type.Object(
       Type.Boolean({ description: 'Publish the valid rows and report the others.' }),
     ),
     sample: Type.Optional(Type.Boolean({ description: 'False publishes no sample.' })),
+    buildExports: Type.Optional(
+      Type.Boolean({ description: 'Build every download format before the version is shown.' }),
+    ),
   },
   { additionalProperties: false },
 )

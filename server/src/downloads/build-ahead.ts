@@ -1,0 +1,27 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buildExportInProcess } from '@wayleave/geodata/exports/build-in-process.ts'
+import { ExportError } from '@wayleave/geodata/exports/export-error.ts'
+import type { ExportOptions } from '@wayleave/geodata/exports/export-options.ts'
+import { EXPORT_FORMATS } from '@wayleave/geodata/exports/index.ts'
+import { exportPath, writeMeta } from './built-file.ts'
+
+/**
+ * Builds every format of a snapshot that is not visible yet, so that no first request waits. Answers a
+ * sentence for each format that this data does not fit.
+ */
+export async function buildExportsAhead(folder: string, options: ExportOptions): Promise<string[]> {
+  const notes: string[] = []
+  await mkdir(join(folder, 'exports'), { recursive: true })
+  for (const format of EXPORT_FORMATS) {
+    if (format.ready) continue
+    const path = exportPath(folder, options.table, format)
+    try {
+      await writeMeta(path, await buildExportInProcess(folder, format.format, path, options))
+    } catch (error) {
+      if (!(error instanceof ExportError) || error.code !== 'shapefile-too-large') throw error
+      notes.push(`${format.format}: ${error.message}`)
+    }
+  }
+  return notes
+}
