@@ -5,35 +5,49 @@
 
 const AXIS_BITS = 26
 const AXIS_CELLS = 2 ** AXIS_BITS
-const HALF_BITS = 13
 
 /** Greater than every key: where features without a place stand. */
 export const UNLOCATED_KEY = 2 ** 53
 
-/** The key of a place; longitude and latitude are within ±180 and ±90. */
-export function hilbertKey(longitude: number, latitude: number): number {
-  let x = cell((longitude + 180) / 360)
-  let y = cell((latitude + 90) / 180)
-  let high = 0
-  let low = 0
-  for (let bit = AXIS_BITS - 1; bit >= 0; bit--) {
-    const right = (x >>> bit) & 1
-    const top = (y >>> bit) & 1
-    const quadrant = (3 * right) ^ top
-    if (bit >= HALF_BITS) high = (high << 2) | quadrant
-    else low = (low << 2) | quadrant
+/**
+ * One step of the curve takes two bits of each axis: from the turn it stands in (of four) and those four bits
+ * to four bits of the key (low) and the next turn (high). A table halves the time of going bit by bit.
+ */
+const STEPS = Uint8Array.from({ length: 64 }, (_, entry) => {
+  const x = (entry >> 2) & 3
+  const y = entry & 3
+  let isSwapped = (entry >> 4) & 1
+  let isFlipped = (entry >> 5) & 1
+  let key = 0
+  for (const bit of [1, 0]) {
+    const across = ((isSwapped ? y : x) >> bit) & 1
+    const along = ((isSwapped ? x : y) >> bit) & 1
+    const right = across ^ isFlipped
+    const top = along ^ isFlipped
+    key = (key << 2) | ((3 * right) ^ top)
     if (top === 0) {
-      // Only the bits below this one matter from here on, so that flipping all of them is harmless.
-      if (right === 1) {
-        x = ~x
-        y = ~y
-      }
-      const swapped = x
-      x = y
-      y = swapped
+      isFlipped ^= right
+      isSwapped ^= 1
     }
   }
-  return high * AXIS_CELLS + low
+  return (isFlipped << 5) | (isSwapped << 4) | key
+})
+
+/** The key of a place; longitude and latitude are within ±180 and ±90. */
+export function hilbertKey(longitude: number, latitude: number): number {
+  const x = cell((longitude + 180) / 360)
+  const y = cell((latitude + 90) / 180)
+  let turn = 0
+  let high = 0
+  let low = 0
+  for (let bit = AXIS_BITS - 2; bit >= 0; bit -= 2) {
+    const step = STEPS[turn | (((x >>> bit) & 3) << 2) | ((y >>> bit) & 3)]!
+    turn = step & 0x30
+    // The first seven steps give 28 bits, the last six 24: both fit the integers that processors like.
+    if (bit >= 12) high = (high << 4) | (step & 15)
+    else low = (low << 4) | (step & 15)
+  }
+  return high * 2 ** 24 + low
 }
 
 function cell(fraction: number): number {
