@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { basename } from 'node:path'
 import multipart from '@fastify/multipart'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -127,16 +128,14 @@ export function publishingRoutes(
         const table = tableOf(request as FastifyRequest<{ Params: { table: string } }>)
         const id = jobs.newId()
         const path = await jobs.uploadPath(id)
-        const query = request.query as UploadOptions
-        const form = request.isMultipart()
-        const { options, filename } = form
-          ? await receiveForm(request, path, query, config.maxUploadBytes)
-          : { options: query, filename: query.filename }
-        if (!form) {
-          if (!request.body)
-            throw new Problem('invalid-input', 'There is no body: send the file as the body.')
-          await receiveUpload(request.body as NodeJS.ReadableStream, path, config.maxUploadBytes)
-        }
+        const received = await receive(request, path, config.maxUploadBytes).catch(async (error: unknown) => {
+          await rm(path, { force: true })
+          // Whatever of the body is still under way is not wanted any more.
+          reply.header('connection', 'close')
+          reply.raw.once('finish', () => request.raw.destroy())
+          throw error
+        })
+        const { options, filename } = received
         const started = await jobs.start(id, requestOf(table, path, filename, options), origins.get(request)!)
         return reply
           .code(202)
@@ -201,6 +200,14 @@ export function publishingRoutes(
       return (await jobs.find(request.params.id)) as Job
     },
   })
+}
+
+async function receive(request: FastifyRequest, path: string, mostBytes: number) {
+  const query = request.query as UploadOptions
+  if (request.isMultipart()) return receiveForm(request, path, query, mostBytes)
+  if (!request.body) throw new Problem('invalid-input', 'There is no body: send the file as the body.')
+  await receiveUpload(request.body as NodeJS.ReadableStream, path, mostBytes)
+  return { options: query, filename: query.filename }
 }
 
 async function receiveForm(request: FastifyRequest, path: string, query: UploadOptions, mostBytes: number) {

@@ -1,0 +1,317 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { operator } from '../events/events.ts'
+import { openAccount } from '../testing/account.ts'
+import { points, publishText } from '../testing/publish.ts'
+import { runCommand } from '../testing/run-command.ts'
+import { signIn } from '../testing/sign-in.ts'
+import { databaseKinds, openTestService, type TestService, temporaryFolder } from '../testing/test-service.ts'
+
+const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
+
+async function publisherKey(service: TestService, permissions = ['read', 'write']): Promise<string> {
+  return (await service.parts.keys.createPlatform(operator, { name: 'Publisher', permissions })).secret
+}
+
+async function upload(
+  service: TestService,
+  path: string,
+  body: string | FormData,
+  headers: Record<string, string>,
+) {
+  const response = await fetch(service.url + path, { method: 'PUT', body, headers })
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape.
+  return { status: response.status, headers: response.headers, body: (await response.json()) as any }
+}
+
+async function finished(service: TestService, id: string, key: string) {
+  for (;;) {
+    const { body } = await service.request('GET', `/v1/jobs/${id}`, { key })
+    if (body.state === 'done' || body.state === 'failed') return body
+    await sleep(20)
+  }
+}
+
+const snapshotsOf = (service: TestService) => readdirSync(join(service.config.dataDir, 'snapshots')).sort()
+
+for (const database of databaseKinds) {
+  test(`a file sent over HTTP becomes a dataset, with a job that tells its report, on ${database}`, async (t) => {
+    const service = await openTestService(t, { database })
+    const key = await publisherKey(service)
+    const sent = await upload(
+      service,
+      '/v1/dataset/places?title=Places&credits=4&keywords=a,%20b',
+      points(40),
+      {
+        'x-api-key': key,
+        'content-type': 'application/geo+json',
+      },
+    )
+    assert.equal(sent.status, 202, JSON.stringify(sent.body))
+    assert.equal(sent.headers.get('location'), `${service.url}/v1/jobs/${sent.body.id}`)
+    const job = await finished(service, sent.body.id, key)
+    assert.equal(job.state, 'done', JSON.stringify(job))
+    assert.deepEqual([job.report.rows, job.report.version, job.report.geometryType], [40, 1, 'Point'])
+    const dataset = (await service.request('GET', '/v1/dataset/places')).body
+    assert.deepEqual(
+      [dataset.title, dataset.credits, dataset.keywords, dataset.rows],
+      ['Places', 4, ['a', 'b'], 40],
+    )
+    assert.deepEqual(readdirSync(join(service.config.dataDir, 'uploads')), [])
+  })
+
+  test(`two publishers of one table at once: both versions exist, in order, on ${database}`, async (t) => {
+    const service = await openTestService(t, { database })
+    const reports = await Promise.all([
+      publishText(service, 'places', 'one.geojson', points(3)),
+      publishText(service, 'places', 'two.geojson', points(5)),
+    ])
+    assert.deepEqual(reports.map((report) => report.version).sort(), [1, 2])
+    const archives = (await service.request('GET', '/v1/dataset/places/archives')).body.data
+    assert.deepEqual(
+      archives.map((one: { version: number }) => one.version),
+      [2, 1],
+    )
+    const latest = reports.find((report) => report.version === 2)!
+    assert.equal((await service.request('GET', '/v1/dataset/places')).body.rows, latest.rows)
+  })
+
+  test(`numbers go on after unpublishing, and nothing of the removed versions stays, on ${database}`, async (t) => {
+    const service = await openTestService(t, { database })
+    await publishText(service, 'places', 'places.geojson', points(3))
+    await publishText(service, 'places', 'places.geojson', points(3))
+    await service.parts.publishing.unpublish('places', operator)
+    assert.equal((await service.request('GET', '/v1/dataset/places')).status, 404)
+    assert.equal((await service.request('GET', '/v1/dataset/places/archives')).status, 404)
+    assert.deepEqual(snapshotsOf(service), [])
+    assert.equal((await publishText(service, 'places', 'places.geojson', points(3))).version, 3)
+  })
+}
+
+test('a form with the file as a part is published, and its other parts are the options', async (t) => {
+  const service = await openTestService(t)
+  const key = await publisherKey(service)
+  const form = new FormData()
+  form.set('title', 'From a form')
+  form.set('credits', '9')
+  form.set('sample', 'false')
+  form.set('file', new Blob([points(20)]), 'form.geojson')
+  const sent = await upload(service, '/v1/dataset/places', form, { 'x-api-key': key })
+  assert.equal(sent.status, 202, JSON.stringify(sent.body))
+  const job = await finished(service, sent.body.id, key)
+  assert.equal(job.report?.file, 'form.geojson', JSON.stringify(job))
+  const dataset = (await service.request('GET', '/v1/dataset/places')).body
+  assert.deepEqual([dataset.title, dataset.credits, dataset.sample], ['From a form', 9, null])
+  assert.equal((await service.request('GET', '/v1/dataset/places/sample/json')).status, 404)
+  const bad = new FormData()
+  bad.set('credits', 'many')
+  bad.set('file', new Blob([points(2)]), 'form.geojson')
+  const refused = await upload(service, '/v1/dataset/places', bad, { 'x-api-key': key })
+  assert.deepEqual([refused.status, refused.body.errors[0].path], [400, 'credits'])
+})
+
+test('only a platform key with write, or an administrator, publishes, describes and removes', async (t) => {
+  const service = await openTestService(t, { settings: { admins: ['root@example.org'] } })
+  const good = await publisherKey(service)
+  const reader = await publisherKey(service, ['read'])
+  const narrow = await publisherKey(service, ['write:others'])
+  const account = await openAccount(service, 'ada@example.org', { permissions: ['read', 'write'] })
+  const refused: [Record<string, string>, number, string][] = [
+    [{}, 401, 'key-missing'],
+    [{ 'x-api-key': 'svc_live_nonsense' }, 401, 'key-invalid'],
+    [{ 'x-api-key': reader }, 403, 'permission-missing'],
+    [{ 'x-api-key': narrow }, 403, 'permission-missing'],
+    [{ 'x-api-key': account.key }, 403, 'permission-missing'],
+    [{ authorization: `Bearer ${account.token}` }, 403, 'not-administrator'],
+    [{ authorization: 'Bearer x.y.z' }, 401, 'token-invalid'],
+  ]
+  for (const [headers, status, code] of refused) {
+    const answer = await upload(service, '/v1/dataset/places', points(2), headers)
+    assert.deepEqual([answer.status, answer.body.code], [status, code])
+    for (const method of ['PATCH', 'DELETE']) {
+      const body = method === 'PATCH' ? { title: 'x' } : undefined
+      assert.equal((await service.request(method, '/v1/dataset/places', { headers, body })).status, status)
+    }
+  }
+  const { token } = await signIn(service, 'root@example.org')
+  const sent = await upload(service, '/v1/dataset/places', points(2), { authorization: `Bearer ${token}` })
+  assert.equal(sent.status, 202)
+  assert.equal((await finished(service, sent.body.id, good)).state, 'done')
+  assert.equal((await service.request('GET', `/v1/jobs/${sent.body.id}`, { key: account.key })).status, 404)
+  assert.equal((await service.request('GET', `/v1/jobs/${sent.body.id}`)).status, 401)
+  assert.equal(
+    (await service.request('PATCH', '/v1/dataset/places', { key: good, body: { title: 'New', credits: 0 } }))
+      .status,
+    204,
+  )
+  assert.deepEqual((await service.request('GET', '/v1/dataset/places')).body.title, 'New')
+  assert.equal((await service.request('PATCH', '/v1/dataset/places', { key: good, body: {} })).status, 400)
+  assert.equal(
+    (await service.request('PATCH', '/v1/dataset/nowhere', { key: good, body: { title: 'x' } })).status,
+    404,
+  )
+  assert.equal((await service.request('DELETE', '/v1/dataset/places', { key: good })).status, 204)
+  assert.equal((await service.request('DELETE', '/v1/dataset/places', { key: good })).status, 404)
+})
+
+test('a broken file publishes nothing: the job names the rows, and --skip-invalid publishes the rest', async (t) => {
+  const service = await openTestService(t)
+  const key = await publisherKey(service)
+  const feature = (coordinates: unknown) => ({
+    type: 'Feature',
+    properties: { a: 1 },
+    geometry: { type: 'Point', coordinates },
+  })
+  const broken = JSON.stringify({
+    type: 'FeatureCollection',
+    features: [feature([1, 2]), feature([1, 95]), feature([2, 3])],
+  })
+  const sent = await upload(service, '/v1/dataset/places?filename=broken.geojson', broken, {
+    'x-api-key': key,
+  })
+  const job = await finished(service, sent.body.id, key)
+  assert.equal(job.state, 'failed')
+  assert.match(job.problem.detail, /^broken\.geojson has 1 row that cannot be published/)
+  assert.deepEqual([job.problem.problemCount, job.problem.problems[0].row], [1, 2])
+  assert.equal((await service.request('GET', '/v1/dataset/places')).status, 404)
+  const again = await upload(service, '/v1/dataset/places?skipInvalid=true', broken, { 'x-api-key': key })
+  const rest = await finished(service, again.body.id, key)
+  assert.deepEqual([rest.state, rest.report.rows, rest.report.skipped], ['done', 2, 1])
+})
+
+test('an upload past the bound is 413, an empty one 400, and neither leaves a file', async (t) => {
+  const service = await openTestService(t, { settings: { maxUploadBytes: 1000 } })
+  const key = await publisherKey(service)
+  const big = await upload(service, '/v1/dataset/places', points(100), { 'x-api-key': key })
+  assert.deepEqual([big.status, big.body.code], [413, 'body-too-large'])
+  const chunked = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(new Uint8Array(600))
+    },
+  })
+  const streamed = await fetch(`${service.url}/v1/dataset/places`, {
+    method: 'PUT',
+    body: chunked,
+    headers: { 'x-api-key': key, 'content-type': 'application/octet-stream' },
+    duplex: 'half',
+  } as RequestInit).then(
+    (response) => response.status,
+    () => 'cut off',
+  )
+  assert.ok(streamed === 413 || streamed === 'cut off', String(streamed))
+  const form = new FormData()
+  form.set('file', new Blob([points(100)]), 'a.geojson')
+  assert.equal((await upload(service, '/v1/dataset/places', form, { 'x-api-key': key })).status, 413)
+  assert.equal((await upload(service, '/v1/dataset/places', '', { 'x-api-key': key })).status, 400)
+  assert.equal((await upload(service, '/v1/dataset/Bad-Name', 'x', { 'x-api-key': key })).status, 404)
+  assert.equal(
+    (await upload(service, '/v1/dataset/places?colour=red', 'x', { 'x-api-key': key })).status,
+    400,
+  )
+  const left = join(service.config.dataDir, 'uploads')
+  assert.deepEqual(existsSync(left) ? readdirSync(left) : [], [])
+})
+
+test('the versions past WAYLEAVE_KEEP_VERSIONS go, and their files with them', async (t) => {
+  const service = await openTestService(t, { settings: { keepVersions: 2 } })
+  for (const count of [1, 2, 3, 4]) await publishText(service, 'places', 'places.geojson', points(count))
+  const archives = (await service.request('GET', '/v1/dataset/places/archives')).body.data
+  assert.deepEqual(
+    archives.map((one: { version: number }) => one.version),
+    [4, 3],
+  )
+  assert.equal(snapshotsOf(service).length, 2)
+})
+
+test('what the command line publishes and removes is seen by the running server’s next request', async (t) => {
+  const service = await openTestService(t)
+  const file = join(temporaryFolder(t), 'places.geojson')
+  for (const count of [4, 6]) {
+    writeFileSync(file, points(count))
+    const published = await runCommand(
+      service.config,
+      'publish',
+      file,
+      '--table',
+      'places',
+      '--title',
+      'P',
+      '--json',
+    )
+    assert.equal(published.code, 0, published.stderr)
+    const report = JSON.parse(published.stdout)
+    assert.deepEqual([report.rows, report.urls.dataset.endsWith('/v1/dataset/places')], [count, true])
+    assert.equal(published.stderr, '', 'quiet in a pipe')
+    assert.equal((await service.request('GET', '/v1/dataset/places')).body.rows, count)
+  }
+  const listed = await runCommand(service.config, 'datasets', '--json')
+  assert.deepEqual(
+    JSON.parse(listed.stdout).data.map((one: { table: string }) => one.table),
+    ['places'],
+  )
+  writeFileSync(
+    file,
+    '{"type":"FeatureCollection","features":[{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[1,99]}}]}',
+  )
+  const broken = await runCommand(service.config, 'publish', file, '--table', 'places')
+  assert.equal(broken.code, 1)
+  assert.match(broken.stderr, /places\.geojson has 1 row.*\n {2}row 1: /)
+  assert.equal((await runCommand(service.config, 'publish', file, '--table', 'Bad')).code, 2)
+  assert.equal((await runCommand(service.config, 'publish', file)).code, 2)
+  assert.equal((await runCommand(service.config, 'publish', '/nowhere.csv', '--table', 'x')).code, 1)
+  assert.equal((await runCommand(service.config, 'unpublish', 'places')).code, 0)
+  assert.equal((await service.request('GET', '/v1/dataset/places')).status, 404)
+  assert.equal((await runCommand(service.config, 'unpublish', 'places')).code, 1)
+})
+
+test('kill -9 at any moment of publishing leaves the version before, and no litter after the next start', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const first = await openTestService(t, { dataDir })
+  await publishText(first, 'places', 'places.geojson', points(7))
+  await first.stop()
+  const file = join(dataDir, 'many.geojson')
+  writeFileSync(file, points(40_000))
+  for (const moment of [250, 500, 800, 1200]) {
+    const child = spawn(
+      process.execPath,
+      [program, 'publish', file, '--table', 'places', '--data-dir', dataDir],
+      { stdio: 'ignore' },
+    )
+    const exit = once(child, 'exit')
+    await sleep(moment)
+    child.kill('SIGKILL')
+    await exit
+  }
+  const second = await openTestService(t, { dataDir })
+  const { body } = await second.request('GET', '/v1/dataset/places')
+  const archives = (await second.request('GET', '/v1/dataset/places/archives')).body.data
+  assert.ok(body.rows === 7 || body.rows === 40_000)
+  assert.equal(body.version, archives[0].version)
+  assert.equal(snapshotsOf(second).length, archives.length)
+  assert.deepEqual(readdirSync(join(dataDir, 'staging')), [])
+  const sample = await second.request('GET', '/v1/dataset/places/sample/json')
+  assert.equal(sample.status, 200)
+})
+
+test('a start does not sweep away what another process is publishing', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const file = join(temporaryFolder(t), 'many.geojson')
+  writeFileSync(file, points(60_000))
+  const child = spawn(
+    process.execPath,
+    [program, 'publish', file, '--table', 'places', '--data-dir', dataDir, '--json'],
+    { stdio: ['ignore', 'ignore', 'inherit'] },
+  )
+  const exit = once(child, 'exit')
+  const staging = join(dataDir, 'staging')
+  while (!existsSync(staging) || readdirSync(staging).length === 0) await sleep(2)
+  const service = await openTestService(t, { dataDir })
+  assert.deepEqual(await exit, [0, null])
+  assert.equal((await service.request('GET', '/v1/dataset/places')).body.rows, 60_000)
+})
