@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MINUTE, plus } from '../clock.ts'
+import { operator } from '../events/events.ts'
 import { keyOpens } from '../testing/key-opens.ts'
 import { runCommand } from '../testing/run-command.ts'
 import { signIn } from '../testing/sign-in.ts'
@@ -74,34 +75,22 @@ for (const database of databaseKinds) {
     }
     const { token, organizationId } = await signIn(service, 'ada@example.org')
 
-    const revoked = await createKey(service, token)
-    const rotated = await createKey(service, token)
-    const deleted = await createKey(service, token)
-    const moved = await createKey(service, token)
-    for (const { secret } of [revoked, rotated, deleted, moved]) assert.ok(await keyOpens(service, secret))
+    const [rotated, moved] = [await createKey(service, token), await createKey(service, token)]
+    for (const { secret } of [rotated, moved]) assert.ok(await keyOpens(service, secret))
 
-    await run('key', 'revoke', revoked.id)
-    assert.ok(!(await keyOpens(service, revoked.secret)))
     const { secret } = await run('key', 'rotate', rotated.id)
     assert.ok(!(await keyOpens(service, rotated.secret)))
     assert.ok(await keyOpens(service, secret))
-    await run('key', 'delete', deleted.id)
-    assert.ok(!(await keyOpens(service, deleted.secret)))
-
-    const platform = await run('key', 'create', '--platform', '--name', 'P', '--permissions', 'read,write')
-    assert.ok(await keyOpens(service, platform.secret))
-    await run('key', 'revoke', platform.id)
-    assert.ok(!(await keyOpens(service, platform.secret)))
+    await run('key', 'revoke', rotated.id)
+    assert.ok(!(await keyOpens(service, secret)))
 
     const organization = () => service.request('GET', '/v1/organization/me', { token })
     await run('org', 'add-on', organizationId, 'GIS_ACCESS', 'API_ACCESS')
     assert.deepEqual((await organization()).body.addOns, ['API_ACCESS', 'GIS_ACCESS'])
-    await run('org', 'add-on', organizationId, 'GIS_ACCESS', '--remove')
-    assert.deepEqual((await organization()).body.addOns, ['API_ACCESS'])
     await run('org', 'credits', organizationId, '--add', '40')
     assert.deepEqual((await organization()).body.credits, { balance: 40 })
 
-    const other = await run('org', 'create', 'Other')
+    const other = await service.parts.organizations.create(operator, 'Other')
     await run('org', 'member', other.id, 'ada@example.org')
     assert.ok(!(await keyOpens(service, moved.secret)))
     assert.equal((await organization()).body.id, other.id)
