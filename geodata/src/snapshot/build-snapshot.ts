@@ -12,7 +12,8 @@ import { DEFAULT_MEMORY_MEGABYTES, DEFAULT_THREADS } from './limits.ts'
 import { type Manifest, SNAPSHOT_FILES } from './manifest.ts'
 import { samplePositions, sampleRow } from './sample.ts'
 import { type PackScan, scanPack, trimPack } from './scan-pack.ts'
-import { GEOMETRY_TYPES, type StageSummary } from './stage.ts'
+import type { StageSummary } from './stage.ts'
+import { GEOMETRY_TYPES } from './staged-places.ts'
 
 export interface BuildOptions {
   options: CompileOptions
@@ -45,6 +46,7 @@ export async function buildSnapshot(build: BuildOptions): Promise<Compiled> {
 /** What needs the database: its memory is given back before the index takes its own. */
 async function writeRowFiles(build: BuildOptions): Promise<{ head: ManifestHead; index: IndexParts }> {
   const { options, summary, spatial, notes, source } = build
+  const { places } = summary
   const columns = chooseColumns(summary, spatial, notes)
   const timeColumn = chooseTimeColumn(columns, options.timeColumn, source.file)
   const assembly = await Assembly.open({
@@ -53,8 +55,8 @@ async function writeRowFiles(build: BuildOptions): Promise<{ head: ManifestHead;
     files: summary.files,
     columns,
     spatial,
-    hasGeometry: summary.hasGeometry,
-    hasShapes: summary.hasShapes,
+    hasGeometry: places.hasGeometry,
+    hasShapes: places.hasShapes,
     memoryMegabytes: options.memoryMegabytes ?? DEFAULT_MEMORY_MEGABYTES,
     threads: options.threads ?? DEFAULT_THREADS,
   })
@@ -69,16 +71,16 @@ async function writeRowFiles(build: BuildOptions): Promise<{ head: ManifestHead;
     build.signal?.throwIfAborted()
     build.onPhase('indexing')
     const packBytes = await trimPack(join(options.folder, SNAPSHOT_FILES.pack))
-    const index = layIndex({ ...counts, isPoints: !summary.hasShapes, narrow: packBytes < 2 ** 32 - 2 })
+    const index = layIndex({ ...counts, isPoints: !places.hasShapes, narrow: packBytes < 2 ** 32 - 2 })
     await assembly.readLeaves(index.leaves, index.isPoints)
-    const geometryTypes = GEOMETRY_TYPES.filter((_, i) => summary.geometryTypes & (1 << i))
+    const geometryTypes = GEOMETRY_TYPES.filter((_, i) => places.geometryTypes & (1 << i))
     const head: ManifestHead = {
       formatVersion: 1,
       ...counts,
       columns: columns.map(({ name, type, nullable }) => ({ name, type, nullable })),
       geometryType: !spatial ? null : geometryTypes.length === 1 ? geometryTypes[0]! : 'Geometry',
       geometryTypes,
-      hasZ: summary.hasZ,
+      hasZ: places.hasZ,
       id: {
         column: columns.find((column) => column === id)?.name ?? null,
         type: id === null || id.type === 'integer' ? 'integer' : 'text',
@@ -95,8 +97,8 @@ async function writeRowFiles(build: BuildOptions): Promise<{ head: ManifestHead;
 }
 
 function countsOf(summary: StageSummary): Pick<Manifest, 'rows' | 'located' | 'bbox'> {
-  const { rows, located, bbox } = summary
-  return { rows, located, bbox: isEmptyBbox(bbox) ? null : bbox }
+  const { located, bbox } = summary.places
+  return { rows: summary.rows, located, bbox: isEmptyBbox(bbox) ? null : bbox }
 }
 
 function reportOf(manifest: Manifest, summary: StageSummary): Compiled['report'] {

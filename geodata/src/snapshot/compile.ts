@@ -93,7 +93,7 @@ export async function compileSnapshot(
       options,
       staging,
       summary,
-      spatial: opened.stream.spatial || summary.hasGeometry,
+      spatial: opened.stream.spatial || summary.places.hasGeometry,
       source: { file, format: opened.format, crs, bytes: opened.bytes },
       notes,
       onPhase: (phase) =>

@@ -1,5 +1,6 @@
 import { MAX_LISTED_PROBLEMS, type StageSummary } from './stage.ts'
 import type { ColumnProfile } from './staged-column.ts'
+import type { PlaceProfile } from './staged-places.ts'
 
 /** What several threads found, as if one had found it: columns in the order of their first appearance. */
 export function joinSummaries(summaries: StageSummary[]): StageSummary {
@@ -7,19 +8,9 @@ export function joinSummaries(summaries: StageSummary[]): StageSummary {
   const columns = new Map(first.columns.map((profile) => [profile.staged, profile]))
   for (const other of others) {
     first.rows += other.rows
-    first.located += other.located
     first.problems.push(...other.problems)
     first.problemCount += other.problemCount
-    first.geometryTypes |= other.geometryTypes
-    first.hasGeometry ||= other.hasGeometry
-    first.hasShapes ||= other.hasShapes
-    first.hasZ ||= other.hasZ
-    first.bbox = [
-      Math.min(first.bbox[0], other.bbox[0]),
-      Math.min(first.bbox[1], other.bbox[1]),
-      Math.max(first.bbox[2], other.bbox[2]),
-      Math.max(first.bbox[3], other.bbox[3]),
-    ]
+    joinPlaces(first.places, other.places)
     first.files.push(...other.files)
     joinProfiles(first.id, other.id)
     for (const profile of other.columns) {
@@ -43,4 +34,18 @@ function joinProfiles(into: ColumnProfile, other: ColumnProfile): void {
     into.firstRow = other.firstRow
     into.firstPlace = other.firstPlace
   }
+}
+
+function joinPlaces(into: PlaceProfile, other: PlaceProfile): void {
+  into.located += other.located
+  into.geometryTypes |= other.geometryTypes
+  into.hasGeometry ||= other.hasGeometry
+  into.hasShapes ||= other.hasShapes
+  into.hasZ ||= other.hasZ
+  into.bbox = [
+    Math.min(into.bbox[0], other.bbox[0]),
+    Math.min(into.bbox[1], other.bbox[1]),
+    Math.max(into.bbox[2], other.bbox[2]),
+    Math.max(into.bbox[3], other.bbox[3]),
+  ]
 }

@@ -70,7 +70,7 @@ async function stageHere(
 }
 
 function crsNotes(crs: string | null, summary: StageSummary): string[] {
-  return crs === null && summary.hasGeometry
+  return crs === null && summary.places.hasGeometry
     ? ['The file does not state its CRS; its coordinates were taken as WGS84.']
     : []
 }

@@ -1,35 +1,13 @@
 import { closeSync, openSync, writevSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  type Feature,
-  type Geometry,
-  type GeometryType,
-  isUnreadable,
-  type SourceColumn,
-  type UnreadableRow,
-  type Value,
-} from '../feature.ts'
-import { type Bbox, emptyBbox, geometryBbox, isEmptyBbox } from '../geometry/bbox.ts'
-import { geometryText } from '../geometry/geometry-text.ts'
-import { pointOnSurface } from '../geometry/point-on-surface.ts'
+import { type Feature, isUnreadable, type SourceColumn, type UnreadableRow, type Value } from '../feature.ts'
 import { prepareGeometry, type Transformer } from '../geometry/prepare-geometry.ts'
-import { hasZ, wkbSize } from '../geometry/wkb.ts'
-import { hilbertKey, UNLOCATED_KEY } from '../hilbert.ts'
+import { wkbSize } from '../geometry/wkb.ts'
 import type { RowProblem } from '../source-error.ts'
 import { ColumnBytes } from './column-bytes.ts'
 import { type PlainColumn, plainParquet } from './plain-parquet.ts'
 import { type ColumnProfile, StagedColumn } from './staged-column.ts'
-
-/** In the order in which a manifest lists them; a set of them is a set of bits. */
-export const GEOMETRY_TYPES: GeometryType[] = [
-  'Point',
-  'MultiPoint',
-  'LineString',
-  'MultiLineString',
-  'Polygon',
-  'MultiPolygon',
-  'GeometryCollection',
-]
+import { type PlaceProfile, StagedPlaces } from './staged-places.ts'
 
 export const MAX_LISTED_PROBLEMS = 10
 
@@ -40,19 +18,12 @@ const CHUNK_GEOMETRY_BYTES = 1 << 24
 
 export interface StageSummary {
   rows: number
-  located: number
   /** Rows that could not be published: the first few of them, and how many there are. */
   problems: RowProblem[]
   problemCount: number
   /** Rows left out later, because their id was missing or repeated. */
   skippedForIds: number
-  /** Bits over `GEOMETRY_TYPES`. */
-  geometryTypes: number
-  hasGeometry: boolean
-  /** Whether boxes were staged: not where every feature is a point. */
-  hasShapes: boolean
-  hasZ: boolean
-  bbox: Bbox
+  places: PlaceProfile
   columns: ColumnProfile[]
   id: ColumnProfile
   files: string[]
@@ -69,18 +40,8 @@ export class Stage {
   readonly #transform: Transformer | null
   readonly #columns: StagedColumn[] = []
   readonly #id: StagedColumn
-  readonly #bytes = {
-    key: new ColumnBytes(),
-    row: new ColumnBytes(),
-    wkb: new ColumnBytes(),
-    geojson: new ColumnBytes(),
-    longitude: new ColumnBytes(),
-    latitude: new ColumnBytes(),
-    west: new ColumnBytes(),
-    south: new ColumnBytes(),
-    east: new ColumnBytes(),
-    north: new ColumnBytes(),
-  }
+  readonly #rowNumbers = new ColumnBytes()
+  readonly #places = new StagedPlaces()
   #features: Feature[] = []
   #geometryBytes = 0
 
@@ -91,15 +52,10 @@ export class Stage {
     this.#id = new StagedColumn(newProfile('id', 'id', 'infer-json', 0, 0))
     this.summary = {
       rows: 0,
-      located: 0,
       problems: [],
       problemCount: 0,
       skippedForIds: 0,
-      geometryTypes: 0,
-      hasGeometry: false,
-      hasShapes: false,
-      hasZ: false,
-      bbox: emptyBbox(),
+      places: this.#places.profile,
       columns: [],
       id: this.#id.profile,
       files: [],
@@ -148,7 +104,11 @@ export class Stage {
   flush(): void {
     const features = this.#features
     if (features.length === 0) return
-    const columns = [...this.#encodePlaces(features), ...this.#encodeValues(features)]
+    const columns = [
+      this.#encodeRowNumbers(features),
+      ...this.#places.encode(features),
+      ...this.#encodeValues(features),
+    ]
     const file = join(this.#folder, `${this.#prefix}-${this.summary.files.length}.parquet`)
     writeParts(file, plainParquet(features.length, columns))
     this.summary.files.push(file)
@@ -172,78 +132,10 @@ export class Stage {
     return encoded
   }
 
-  #encodePlaces(features: Feature[]): PlainColumn[] {
-    const rows = features.length
-    for (const bytes of Object.values(this.#bytes)) bytes.clear()
-    const { key, row, wkb, geojson, longitude, latitude, west, south, east, north } = this.#bytes
-    const hasGeometry = new Uint8Array(Math.ceil(rows / 8))
-    const isLocated = new Uint8Array(Math.ceil(rows / 8))
-    const hasBox = new Uint8Array(Math.ceil(rows / 8))
-    let anyGeometry = false
-    let anyBox = false
-    for (let i = 0; i < rows; i++) {
-      const feature = features[i]!
-      row.int64(feature.row)
-      const geometry = feature.geometry
-      if (geometry === null) {
-        key.double(UNLOCATED_KEY)
-        continue
-      }
-      anyGeometry = true
-      hasGeometry[i >> 3]! |= 1 << (i & 7)
-      wkb.geometry(geometry)
-      geojson.text(geometryText(geometry))
-      const box = this.#measure(geometry)
-      if (isEmptyBbox(box)) {
-        key.double(UNLOCATED_KEY)
-        continue
-      }
-      isLocated[i >> 3]! |= 1 << (i & 7)
-      key.double(hilbertKey((box[0] + box[2]) / 2, (box[1] + box[3]) / 2))
-      const point = pointOnSurface(geometry)!
-      longitude.double(point[0]!)
-      latitude.double(point[1]!)
-      if (geometry.type === 'Point') continue
-      anyBox = true
-      hasBox[i >> 3]! |= 1 << (i & 7)
-      west.double(box[0])
-      south.double(box[1])
-      east.double(box[2])
-      north.double(box[3])
-    }
-    const columns: PlainColumn[] = [
-      { name: 'key', type: 'double', present: null, data: key.data() },
-      { name: 'row', type: 'int64', present: null, data: row.data() },
-    ]
-    if (anyGeometry) {
-      this.summary.hasGeometry = true
-      columns.push(
-        { name: 'wkb', type: 'bytes', present: hasGeometry, data: wkb.data() },
-        { name: 'geojson', type: 'text', present: hasGeometry, data: geojson.data() },
-        { name: 'longitude', type: 'double', present: isLocated, data: longitude.data() },
-        { name: 'latitude', type: 'double', present: isLocated, data: latitude.data() },
-      )
-    }
-    if (anyBox) {
-      this.summary.hasShapes = true
-      for (const [name, bytes] of Object.entries({ west, south, east, north }))
-        columns.push({ name, type: 'double', present: hasBox, data: bytes.data() })
-    }
-    return columns
-  }
-
-  #measure(geometry: Geometry): Bbox {
-    const summary = this.summary
-    summary.geometryTypes |= 1 << GEOMETRY_TYPES.indexOf(geometry.type)
-    if (!summary.hasZ) summary.hasZ = hasZ(geometry)
-    const box = geometryBbox(geometry)
-    if (isEmptyBbox(box)) return box
-    summary.located++
-    if (box[0] < summary.bbox[0]) summary.bbox[0] = box[0]
-    if (box[1] < summary.bbox[1]) summary.bbox[1] = box[1]
-    if (box[2] > summary.bbox[2]) summary.bbox[2] = box[2]
-    if (box[3] > summary.bbox[3]) summary.bbox[3] = box[3]
-    return box
+  #encodeRowNumbers(features: Feature[]): PlainColumn {
+    this.#rowNumbers.clear()
+    for (const { row } of features) this.#rowNumbers.int64(row)
+    return { name: 'row', type: 'int64', present: null, data: this.#rowNumbers.data() }
   }
 }
 

@@ -1,0 +1,130 @@
+import type { Feature, Geometry, GeometryType } from '../feature.ts'
+import { type Bbox, emptyBbox, geometryBbox, isEmptyBbox } from '../geometry/bbox.ts'
+import { geometryText } from '../geometry/geometry-text.ts'
+import { pointOnSurface } from '../geometry/point-on-surface.ts'
+import { hasZ } from '../geometry/wkb.ts'
+import { hilbertKey, UNLOCATED_KEY } from '../hilbert.ts'
+import { ColumnBytes } from './column-bytes.ts'
+import type { PlainColumn } from './plain-parquet.ts'
+
+/** In the order in which a manifest lists them; a set of them is a set of bits. */
+export const GEOMETRY_TYPES: GeometryType[] = [
+  'Point',
+  'MultiPoint',
+  'LineString',
+  'MultiLineString',
+  'Polygon',
+  'MultiPolygon',
+  'GeometryCollection',
+]
+
+/** What the features' places were, over all chunks of one stage: plain data, so that it can leave a worker. */
+export interface PlaceProfile {
+  located: number
+  /** Bits over `GEOMETRY_TYPES`. */
+  geometryTypes: number
+  hasGeometry: boolean
+  /** Whether boxes were staged: not where every feature is a point. */
+  hasShapes: boolean
+  hasZ: boolean
+  bbox: Bbox
+}
+
+/** Encodes where features are: their order on the curve, geometry in two forms, point and box. */
+export class StagedPlaces {
+  readonly profile: PlaceProfile = {
+    located: 0,
+    geometryTypes: 0,
+    hasGeometry: false,
+    hasShapes: false,
+    hasZ: false,
+    bbox: emptyBbox(),
+  }
+  readonly #key = new ColumnBytes()
+  readonly #wkb = new ColumnBytes()
+  readonly #geojson = new ColumnBytes()
+  readonly #longitude = new ColumnBytes()
+  readonly #latitude = new ColumnBytes()
+  readonly #box = [new ColumnBytes(), new ColumnBytes(), new ColumnBytes(), new ColumnBytes()]
+
+  encode(features: Feature[]): PlainColumn[] {
+    for (const bytes of [this.#key, this.#wkb, this.#geojson, this.#longitude, this.#latitude, ...this.#box])
+      bytes.clear()
+    const bitBytes = Math.ceil(features.length / 8)
+    const hasGeometry = new Uint8Array(bitBytes)
+    const isLocated = new Uint8Array(bitBytes)
+    const hasBox = new Uint8Array(bitBytes)
+    for (let i = 0; i < features.length; i++) {
+      const geometry = features[i]!.geometry
+      const bit = 1 << (i & 7)
+      if (geometry !== null) {
+        hasGeometry[i >> 3]! |= bit
+        this.#wkb.geometry(geometry)
+        this.#geojson.text(geometryText(geometry))
+        this.#note(geometry)
+      }
+      if (geometry === null || !this.#locate(geometry)) this.#key.double(UNLOCATED_KEY)
+      else {
+        isLocated[i >> 3]! |= bit
+        if (geometry.type !== 'Point') hasBox[i >> 3]! |= bit
+      }
+    }
+    return this.#columns(hasGeometry, isLocated, hasBox)
+  }
+
+  #columns(hasGeometry: Uint8Array, isLocated: Uint8Array, hasBox: Uint8Array): PlainColumn[] {
+    const columns: PlainColumn[] = [{ name: 'key', type: 'double', present: null, data: this.#key.data() }]
+    if (hasGeometry.some((bits) => bits !== 0)) {
+      columns.push(
+        { name: 'wkb', type: 'bytes', present: hasGeometry, data: this.#wkb.data() },
+        { name: 'geojson', type: 'text', present: hasGeometry, data: this.#geojson.data() },
+        { name: 'longitude', type: 'double', present: isLocated, data: this.#longitude.data() },
+        { name: 'latitude', type: 'double', present: isLocated, data: this.#latitude.data() },
+      )
+    }
+    if (hasBox.some((bits) => bits !== 0)) {
+      for (const [i, name] of ['west', 'south', 'east', 'north'].entries())
+        columns.push({ name, type: 'double', present: hasBox, data: this.#box[i]!.data() })
+    }
+    return columns
+  }
+
+  #note(geometry: Geometry): void {
+    const profile = this.profile
+    profile.hasGeometry = true
+    profile.geometryTypes |= 1 << GEOMETRY_TYPES.indexOf(geometry.type)
+    if (!profile.hasZ) profile.hasZ = hasZ(geometry)
+  }
+
+  /** False where the geometry is empty. Points, of which there are most, take a way without a box. */
+  #locate(geometry: Geometry): boolean {
+    if (geometry.type === 'Point') {
+      if (geometry.coordinates.length === 0) return false
+      const [x, y] = geometry.coordinates as [number, number]
+      this.#extend(x, y, x, y)
+      this.#key.double(hilbertKey(x, y))
+      this.#longitude.double(x)
+      this.#latitude.double(y)
+      return true
+    }
+    const box = geometryBbox(geometry)
+    if (isEmptyBbox(box)) return false
+    const point = pointOnSurface(geometry)!
+    this.profile.hasShapes = true
+    this.#extend(...box)
+    this.#key.double(hilbertKey((box[0] + box[2]) / 2, (box[1] + box[3]) / 2))
+    this.#longitude.double(point[0]!)
+    this.#latitude.double(point[1]!)
+    for (let side = 0; side < 4; side++) this.#box[side]!.double(box[side]!)
+    return true
+  }
+
+  #extend(west: number, south: number, east: number, north: number): void {
+    const { bbox } = this.profile
+    this.profile.located++
+    if (west < bbox[0]) bbox[0] = west
+    if (south < bbox[1]) bbox[1] = south
+    if (east > bbox[2]) bbox[2] = east
+    if (north > bbox[3]) bbox[3] = north
+  }
+}
