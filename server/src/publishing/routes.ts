@@ -17,6 +17,7 @@ import { invalidInput, notFound, Problem } from '../problem.ts'
 import type { Job, Jobs } from './jobs.ts'
 import type { Publishing, PublishRequest } from './publishing.ts'
 import { receiveUpload } from './receive-upload.ts'
+import { splitKeywords } from './split-keywords.ts'
 
 interface PublishingRouteParts {
   authenticate: Authenticate
@@ -262,15 +263,4 @@ function requestOf(
     },
     ...compile,
   }
-}
-
-export function splitKeywords(text: string): string[] {
-  return [
-    ...new Set(
-      text
-        .split(',')
-        .map((word) => word.trim())
-        .filter((word) => word !== ''),
-    ),
-  ]
 }
