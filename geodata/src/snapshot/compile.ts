@@ -1,18 +1,17 @@
 import { mkdir, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { FeatureStream } from '../feature.ts'
-import { type RowProblem, SourceError } from '../source-error.ts'
+import type { SourceLimits } from '../formats/source-limits.ts'
+import type { RowProblem } from '../source-error.ts'
 import { buildSnapshot } from './build-snapshot.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 import type { Manifest } from './manifest.ts'
 import type { StageSummary } from './stage.ts'
 import { stageStream } from './stage-stream.ts'
 
-export interface CompileLimits {
+/** What a source may ask of us, beside the limits of its reader. */
+export interface CompileLimits extends Partial<SourceLimits> {
   rows?: number
-  columns?: number
-  /** The largest single feature, in bytes, of formats that hold features as text. */
-  featureBytes?: number
 }
 
 export interface CompileOptions {
@@ -85,7 +84,7 @@ export async function compileSnapshot(
   const staging = join(options.folder, 'staging')
   await mkdir(staging, { recursive: true })
   try {
-    const opened = source ?? (await openPath(options))
+    const opened = source ?? (await openPath(options, staging))
     const file = options.file ?? basename(options.path)
     const { summary, crs, notes } = await stageStream(opened.stream, options, staging, onProgress, signal)
     refuseInvalid(file, summary, options.skipInvalid === true)
@@ -115,14 +114,16 @@ function refuseInvalid(file: string, summary: StageSummary, skipInvalid: boolean
     throw new InvalidSourceError(file, summary.problems, summary.problemCount)
 }
 
-async function openPath(options: CompileOptions): Promise<OpenSource> {
-  const { openGeojsonFile } = await import('../formats/geojson.ts')
-  const { size } = await stat(options.path).catch(() => {
-    throw new SourceError(`${options.path} cannot be read.`)
+async function openPath(options: CompileOptions, staging: string): Promise<OpenSource> {
+  const { path, file, format, layer, crs, limits } = options
+  const { openSource } = await import('../formats/index.ts')
+  const stream = await openSource(path, {
+    originalName: file,
+    scratchFolder: staging,
+    format,
+    layer,
+    crs,
+    limits,
   })
-  const stream = await openGeojsonFile(options.path, {
-    maxColumns: options.limits?.columns,
-    maxFeatureBytes: options.limits?.featureBytes,
-  })
-  return { stream, format: 'geojson', bytes: size }
+  return { stream, format: stream.format, bytes: (await stat(path)).size }
 }
