@@ -3,7 +3,8 @@ import { type Bench, decimal, whole } from './bench.ts'
 import { compare } from './compare.ts'
 import { startWayleave } from './wayleave-server.ts'
 
-const path = '/health'
+/** Public, small, and logged like any other: what is asked to see whether the service lives is not. */
+const path = '/.well-known/jwks.json'
 /** Node's own server adds these by itself. */
 const madeByNode = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']
 

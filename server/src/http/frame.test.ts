@@ -188,3 +188,19 @@ test('metrics are for loopback or the token, and count by route pattern', async 
   const right = { ...proxied, authorization: 'Bearer long-metrics-token' }
   assert.equal((await service.request('GET', '/metrics', { headers: right })).status, 200)
 })
+
+test('each request is one line of the log; a secret in its path is not, and routine checks are for debugging', async (t) => {
+  const { app, lines } = await openFrame(t)
+  const secret = 'svc_live_0123456789ABCDEFGHIJKLMNOPQRSTUV'
+  await app.inject({ url: `/things/${secret}?api_key=${secret}` })
+  const line = JSON.parse(lines.at(-1)!)
+  assert.deepEqual(
+    [line.level, line.method, line.path, line.status, line.address, line.msg],
+    [30, 'GET', '/things/[redacted]', 400, '127.0.0.1', 'request'],
+  )
+  assert.ok(!lines.join('').includes(secret))
+  app.log.level = 'info'
+  const before = lines.length
+  await app.inject('/things/1')
+  assert.equal(lines.length, before + 1)
+})

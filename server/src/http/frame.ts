@@ -19,6 +19,7 @@ import type { Metrics } from './metrics.ts'
 import { openApiDocument } from './openapi.ts'
 import type { Overload } from './overload.ts'
 import { answerProblem, asProblem } from './problem-answer.ts'
+import { logRequest } from './request-log.ts'
 import { RouteTable } from './route-table.ts'
 import { addSameOrigin } from './same-origin.ts'
 
@@ -93,19 +94,7 @@ export async function makeFrame({
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unmatched'
     metrics.observe(request.method, route, reply.statusCode, reply.elapsedTime)
-    if (log.isLevelEnabled('info')) {
-      log.info(
-        {
-          requestId: request.id,
-          method: request.method,
-          path: pathOf(request),
-          status: reply.statusCode,
-          ms: Math.round(reply.elapsedTime * 10) / 10,
-          address: request.ip,
-        },
-        'request',
-      )
-    }
+    logRequest(log, request, reply, pathOf(request))
     done()
   })
 
