@@ -6,6 +6,7 @@ import { openDatabase } from '../database/open.ts'
 import { newId } from '../id.ts'
 import { cleanUp } from '../testing/cleanup.ts'
 import { databaseKinds, temporaryDatabase, temporaryFolder } from '../testing/test-service.ts'
+import { timeVerification } from '../testing/time-verification.ts'
 import { hashOf, newSecret, prefixOf } from './secret.ts'
 import { deleteKey, insertKey, type StoredKey, updateKey } from './store.ts'
 import { Verifier } from './verifier.ts'
@@ -191,3 +192,7 @@ for (const kind of databaseKinds) {
     assert.equal((await verifier.verify(session.secret))?.payer, `user:${user.id}`)
   })
 }
+
+test('a cached key is verified at once, without waiting for anything', async () => {
+  assert.ok((await timeVerification(100)) > 0)
+})

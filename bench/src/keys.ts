@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { type Bench, decimal, whole } from './bench.ts'
+import { compare } from './compare.ts'
+import { startWayleave } from './wayleave-server.ts'
+
+const run = promisify(execFile)
+const server = join(import.meta.dirname, '../../server')
+const path = '/v1/datasets'
+
+/** What a key costs: the same answer of the same server with a key, which is verified and metered, and without. */
+export const bench: Bench = async (print) => {
+  const wayleave = await startWayleave()
+  try {
+    const key = await createKey(wayleave.dataDir)
+    const result = await compare(
+      { name: 'with a key', server: wayleave, load: { requests: [{ path, headers: { 'x-api-key': key } }] } },
+      { name: 'without', server: wayleave, load: { requests: [{ path }] } },
+    )
+    print('| request | requests/s | median ms | processor µs/request |')
+    print('|---|---:|---:|---:|')
+    for (const [name, side] of [['with a key', result.ours] as const, ['without', result.theirs] as const]) {
+      const figures = [whole(side.requestsPerSecond), decimal(side.medianMs)]
+      print(`| ${name} | ${figures.join(' | ')} | ${decimal(side.serverMicrosecondsPerRequest, 1)} |`)
+    }
+    print(
+      `\nratio ${decimal(result.ratio)} (aim: at least 0.85); by processor time ${decimal(result.processorRatio)}`,
+    )
+  } finally {
+    await wayleave.stop()
+  }
+  print(`\nverifying a key that the cache holds: ${decimal(await verificationMicroseconds())} µs`)
+}
+
+async function createKey(dataDir: string): Promise<string> {
+  const args = ['--platform', '--name', 'Bench', '--permissions', 'read', '--json', '--data-dir', dataDir]
+  const program = join(server, 'bin/wayleave.js')
+  const { stdout } = await run(process.execPath, [program, 'key', 'create', ...args])
+  return (JSON.parse(stdout) as { secret: string }).secret
+}
+
+async function verificationMicroseconds(): Promise<number> {
+  const { stdout } = await run(process.execPath, [join(server, 'src/testing/time-verification.ts')])
+  return Number(stdout)
+}
