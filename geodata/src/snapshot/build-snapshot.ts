@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { open, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isEmptyBbox } from '../geometry/bbox.ts'
@@ -36,9 +37,9 @@ export async function buildSnapshot(build: BuildOptions): Promise<Compiled> {
   buildTree(index.leaves, index.isPoints, index.nodes)
   buildIdTable(scan.idHashes, index.idStarts, index.idPositions)
   await writeIndex(join(folder, SNAPSHOT_FILES.index), index)
-  await writeSample(folder, index, head)
+  if (build.options.sample !== false) await writeSample(folder, index, head)
   build.signal?.throwIfAborted()
-  const manifest: Manifest = { ...head, files: await fileChecksums(folder, build.spatial, scan) }
+  const manifest: Manifest = { ...head, files: await fileChecksums(folder, scan) }
   await writeFile(join(folder, SNAPSHOT_FILES.manifest), `${JSON.stringify(manifest, null, 2)}\n`)
   return { manifest, report: reportOf(manifest, build.summary) }
 }
@@ -130,14 +131,14 @@ async function writeSample(folder: string, { offsets }: IndexParts, head: Manife
   }
 }
 
-async function fileChecksums(folder: string, spatial: boolean, scan: PackScan): Promise<Manifest['files']> {
+async function fileChecksums(folder: string, scan: PackScan): Promise<Manifest['files']> {
   const files: Manifest['files'] = {}
-  const { rows, points, pack, index, sample } = SNAPSHOT_FILES
-  for (const name of [rows, ...(spatial ? [points] : []), pack, index, sample]) {
+  for (const name of Object.values(SNAPSHOT_FILES)) {
     const path = join(folder, name)
+    if (name === SNAPSHOT_FILES.manifest || !existsSync(path)) continue
     files[name] = {
       bytes: (await stat(path)).size,
-      sha256: name === pack ? scan.sha256 : await checksum(path),
+      sha256: name === SNAPSHOT_FILES.pack ? scan.sha256 : await checksum(path),
     }
   }
   return files

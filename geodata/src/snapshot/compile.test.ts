@@ -280,6 +280,9 @@ test('the sample is at most a tenth of the rows and carries coordinates', async 
   const sample = JSON.parse(await readFile(join(folder, 'sample.json'), 'utf8'))
   assert.equal(sample.length, 5)
   for (const row of sample) assert.deepEqual(row, { i: row.i, longitude: row.i, latitude: 0 - row.i })
+  const without = await compileText(collection(rows), { sample: false })
+  assert.ok(!(await readdir(without.folder)).includes('sample.json'))
+  assert.deepEqual(await verifySnapshot(without.folder), [])
 })
 
 test('coordinates in another CRS are transformed to WGS84', async () => {

@@ -28,6 +28,8 @@ export interface CompileOptions {
   timeColumn?: string
   /** Publish the rows that are valid and report the others, instead of publishing nothing. */
   skipInvalid?: boolean
+  /** Whether to write a sample; there is one unless this is false. */
+  sample?: boolean
   limits?: CompileLimits
   /** The folder that the snapshot's files are written to; made where it does not exist. */
   folder: string

@@ -8,9 +8,9 @@ export async function transformerFor(crs: string | null): Promise<Transformer | 
   return transformerToWgs84(crs)
 }
 
-/** The short name of a CRS where it has one: files call it by URNs, URIs and pages of WKT. */
+/** The short name of a CRS: files call it by URNs, URIs and pages of WKT or JSON. */
 export async function crsName(crs: string | null): Promise<string | null> {
   if (crs === null || crs === 'OGC:CRS84') return crs
   const { crsCode } = await import('../crs.ts')
-  return crsCode(crs) ?? crs
+  return crsCode(crs) ?? /^\s*(?:\w+\[|\{.*?"name"\s*:\s*)"([^"]+)"/s.exec(crs)?.[1] ?? crs
 }
