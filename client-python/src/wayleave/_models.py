@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 Feature = dict[str, Any]
 """A GeoJSON feature."""
@@ -112,6 +113,17 @@ def archive_of(record: Mapping[str, Any]) -> Archive:
         bbox=_bbox(record["bbox"]),
         columns=_columns(record["columns"]) if "columns" in record else None,
         formats=_formats(record["formats"]),
+    )
+
+
+def page_of(body: Mapping[str, Any]) -> Page:
+    links = [link["href"] for link in body.get("links", ()) if link.get("rel") == "next"]
+    return Page(
+        features=body["features"],
+        number_matched=body.get("numberMatched"),
+        number_returned=body.get("numberReturned", len(body["features"])),
+        # The query alone: the key goes to the base URL and nowhere else, whatever a link says.
+        next_params=dict(parse_qsl(urlsplit(links[0]).query, keep_blank_values=True)) if links else None,
     )
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, quote, urlsplit
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
 
 from wayleave._deliver import Progress, deliver
 from wayleave._errors import WayleaveError
 from wayleave._extras import has, need
 from wayleave._frames import frame_of_features, frame_of_geojson, frame_of_geoparquet, frame_of_rows
-from wayleave._models import Archive, Column, Dataset, Feature, Page, archive_of, dataset_of
+from wayleave._models import Archive, Column, Dataset, Feature, Page, archive_of, dataset_of, page_of
 from wayleave._retry import Policy, request
 from wayleave._sink import MemorySink, PartFile
 from wayleave._steps import Plan, Request, compute
@@ -21,28 +21,32 @@ if TYPE_CHECKING:
     import geopandas as gpd
     import pandas as pd
 
+T = TypeVar("T")
+
 EXTENSIONS = {"shp": "shp.zip", "geoparquet": "parquet"}
 PACKED_ALREADY = frozenset({"shp", "geoparquet", "gpkg", "fgb"})
 
 
 def datasets(policy: Policy) -> Plan[list[Dataset]]:
-    body = yield from _json("/v1/datasets", policy)
-    return [dataset_of(record) for record in body["data"]]
+    return (
+        yield from _answer("/v1/datasets", policy, lambda body: [dataset_of(one) for one in body["data"]])
+    )
 
 
 def dataset(table: str, policy: Policy) -> Plan[Dataset]:
-    return dataset_of((yield from _json(f"/v1/dataset/{_segment(table)}", policy)))
+    return (yield from _answer(f"/v1/dataset/{_segment(table)}", policy, dataset_of))
 
 
 def archives(table: str, policy: Policy) -> Plan[list[Archive]]:
-    body = yield from _json(f"/v1/dataset/{_segment(table)}/archives", policy)
-    return [archive_of(record) for record in body["data"]]
+    path = f"/v1/dataset/{_segment(table)}/archives"
+    return (yield from _answer(path, policy, lambda body: [archive_of(one) for one in body["data"]]))
 
 
 def sample(table: str, policy: Policy) -> Plan[pd.DataFrame]:
     need("pandas", "pandas", "A dataframe")
     known = yield from dataset(table, policy)
-    rows = yield from _json(f"/v1/dataset/{_segment(table)}/sample/json", policy)
+    path = f"/v1/dataset/{_segment(table)}/sample/json"
+    rows = yield from _answer(path, policy, list[dict[str, Any]])
     return frame_of_rows(rows, known.columns, known.geometry_type is not None)
 
 
@@ -84,15 +88,8 @@ def download(
 
 
 def items_page(table: str, params: Mapping[str, str], policy: Policy) -> Plan[Page]:
-    body = yield from _json(f"/v1/ogc/collections/{_segment(table)}/items", policy, params)
-    links = [link["href"] for link in body.get("links", ()) if link.get("rel") == "next"]
-    return Page(
-        features=body["features"],
-        number_matched=body.get("numberMatched"),
-        number_returned=body.get("numberReturned", len(body["features"])),
-        # The query alone: the key goes to the base URL and nowhere else, whatever a link says.
-        next_params=dict(parse_qsl(urlsplit(links[0]).query, keep_blank_values=True)) if links else None,
-    )
+    path = f"/v1/ogc/collections/{_segment(table)}/items"
+    return (yield from _answer(path, policy, page_of, params))
 
 
 def read_items(table: str, params: Mapping[str, str] | None, policy: Policy) -> Plan[gpd.GeoDataFrame]:
@@ -165,14 +162,16 @@ def _file_request(table: str, format: str, version: int | None, policy: Policy) 
     )
 
 
-def _json(path: str, policy: Policy, params: Mapping[str, str] | None = None) -> Plan[Any]:
+def _answer(
+    path: str, policy: Policy, build: Callable[[Any], T], params: Mapping[str, str] | None = None
+) -> Plan[T]:
     answer = yield from request(Request(path, params=params or {}, timeout=policy.timeout), policy)
     try:
-        return json.loads(answer.body)
-    except ValueError:
+        return build(json.loads(answer.body))
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise WayleaveError(
-            "The answer is not JSON: the base URL seems to lead to something else than a Wayleave service."
-        ) from None
+            "The answer makes no sense: the base URL seems to lead to something else than a Wayleave service."
+        ) from error
 
 
 def _segment(text: str) -> str:

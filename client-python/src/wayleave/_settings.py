@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -108,12 +109,17 @@ def settings_of(
             "There is no base URL: pass base_url=… or set WAYLEAVE_BASE_URL to your service's address, "
             "such as https://data.example.org."
         )
-    try:
-        parsed = httpx.URL(url)
-    except httpx.InvalidURL:
-        parsed = httpx.URL("")
-    if parsed.scheme not in ("http", "https") or not parsed.host:
+    if not _is_address(url):
         raise WayleaveError("The base URL is no address: it must begin with http:// or https://.")
     if max_retries < 0:
         raise ValueError("max_retries must not be negative.")
     return Settings(url.rstrip("/"), key, timeout, max_retries, random)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        address = urlsplit(text)
+        httpx.URL(text)
+    except (ValueError, httpx.InvalidURL):
+        return False
+    return address.scheme in ("http", "https") and bool(address.hostname)

@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "-o", "--output", metavar="PATH", help="a file or folder (default: the working folder)"
     )
-    parser.add_argument("--version-number", dest="version", type=int, metavar="N", help="an older version")
+    parser.add_argument("--archive", dest="version", type=int, metavar="VERSION", help="an older version")
     parser.add_argument(
         "--base-url", metavar="URL", help="the service's address (default: WAYLEAVE_BASE_URL)"
     )

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import data
+import pytest
+from proxy import Proxy
+from service import Service
+
+import wayleave
+
+MANY = 100_000
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    folder = tmp_path_factory.mktemp("service")
+    service = Service(folder)
+    service.publish("places", data.places(folder / "places-1.geojson", 120))
+    service.publish("places", data.places(folder / "places.geojson"), "--title", "Places", "--credits", "2")
+    service.publish("shapes", data.shapes(folder / "shapes.geojson"))
+    service.publish("many", data.many(folder / "many.geojson", MANY))
+    (folder / "fruit.csv").write_text("fruit,price\napple,1.5\npear,\n")
+    service.publish("fruit", folder / "fruit.csv")
+    service.start()
+    yield service
+    service.stop()
+
+
+@pytest.fixture(scope="session")
+def key(service: Service) -> str:
+    return service.platform_key()
+
+
+@pytest.fixture
+def client(service: Service, key: str) -> Iterator[wayleave.Client]:
+    with wayleave.Client(key, service.url) as client:
+        yield client
+
+
+@pytest.fixture
+def proxy(service: Service) -> Iterator[Proxy]:
+    proxy = Proxy(service.port)
+    yield proxy
+    proxy.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

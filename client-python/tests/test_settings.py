@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from service import Service
+
+import wayleave
+from wayleave.command import main
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WAYLEAVE_API_KEY", raising=False)
+    monkeypatch.delenv("WAYLEAVE_BASE_URL", raising=False)
+
+
+@pytest.mark.parametrize("kind", [wayleave.Client, wayleave.AsyncClient])
+def test_what_is_missing_is_said_at_construction(kind: type) -> None:
+    with pytest.raises(wayleave.WayleaveError, match="WAYLEAVE_API_KEY"):
+        kind()
+    with pytest.raises(wayleave.WayleaveError, match="WAYLEAVE_API_KEY"):
+        kind(api_key="  ", base_url="http://localhost")
+    with pytest.raises(wayleave.WayleaveError, match="WAYLEAVE_BASE_URL"):
+        kind(api_key="k")
+    for url in ("localhost:8080", "ftp://x", "http://", "http://[", "x"):
+        with pytest.raises(wayleave.WayleaveError, match="http"):
+            kind(api_key="k", base_url=url)
+    for key in ("a b", "schlüssel", "a\nX-Other: 1"):
+        with pytest.raises(wayleave.WayleaveError) as caught:
+            kind(api_key=key, base_url="http://localhost")
+        assert key not in str(caught.value)
+    with pytest.raises(ValueError, match="max_retries"):
+        kind(api_key="k", base_url="http://localhost", max_retries=-1)
+
+
+def test_the_environment_stands_in(service: Service, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WAYLEAVE_API_KEY", f" {key}\n")
+    monkeypatch.setenv("WAYLEAVE_BASE_URL", f"{service.url}/")
+    with wayleave.Client() as client:
+        assert client.dataset("places").rows == 200
+
+
+def test_a_password_in_the_base_url_is_not_shown() -> None:
+    with wayleave.Client("k", "https://user:secret@data.example.org/api") as client:
+        assert repr(client) == "Client(base_url='https://data.example.org/api')"
+
+
+def test_an_http_client_of_the_callers_own_is_used_and_left_open(service: Service, key: str) -> None:
+    asked: list[str] = []
+    hooks = {"request": [lambda request: asked.append(request.url.path)]}
+    with httpx.Client(event_hooks=hooks) as http:
+        with wayleave.Client(key, service.url, http_client=http) as client:
+            client.datasets()
+        assert asked == ["/v1/datasets"]
+        assert not http.is_closed
+
+
+@pytest.mark.parametrize(
+    ("missing", "extra", "call"),
+    [
+        ("geopandas", "geo", lambda client: client.read("places")),
+        ("pandas", "pandas", lambda client: client.read_table("places")),
+        ("pandas", "pandas", lambda client: client.sample("places")),
+        ("geopandas", "geo", lambda client: client.items("places").read()),
+        ("tqdm", "progress", lambda client: client.download("places", "csv", progress=True)),
+    ],
+)
+def test_a_missing_library_is_named_with_the_command_that_installs_it(
+    client: wayleave.Client, monkeypatch: pytest.MonkeyPatch, folder: Path, missing: str, extra: str, call
+) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == missing]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(wayleave.MissingExtraError) as caught:
+        call(client)
+    assert f'pip install "wayleave[{extra}]"' in str(caught.value)
+    assert isinstance(caught.value, ImportError)
+
+
+def test_importing_the_package_imports_no_extra() -> None:
+    script = (
+        "import sys, wayleave; print({'pandas', 'geopandas', 'pyarrow', 'numpy', 'tqdm'} & set(sys.modules))"
+    )
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "set()"
+
+
+def test_the_command_downloads_and_lists(
+    service: Service,
+    key: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("WAYLEAVE_API_KEY", key)
+    assert main(["places", "csv", "--base-url", service.url]) == 0
+    assert capsys.readouterr().out == "places.csv\n"
+    assert (folder / "places.csv").read_text().count("\n") == 201
+    monkeypatch.setenv("WAYLEAVE_BASE_URL", service.url)
+    assert main(["places", "-o", "old.geojson", "--archive", "1", "-q"]) == 0
+    assert (folder / "old.geojson").exists()
+    assert main([]) == 0
+    listed = capsys.readouterr().out
+    assert "places" in listed
+    assert "100,000 rows" in listed
+
+
+def test_the_command_says_in_one_sentence_what_failed(
+    service: Service, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["places"]) == 1
+    assert "WAYLEAVE_API_KEY" in capsys.readouterr().err
+    monkeypatch.setenv("WAYLEAVE_API_KEY", "svc_live_00000000000000000000000000000000")
+    assert main(["places", "--base-url", service.url]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("wayleave-get: 401 key-invalid")
+    assert "0000" not in error
+    with pytest.raises(SystemExit) as wrong:
+        main(["--nonsense"])
+    assert wrong.value.code == 2
