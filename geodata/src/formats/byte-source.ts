@@ -83,17 +83,19 @@ export async function peek(source: ByteSource, bytes: number): Promise<[Buffer, 
     length += value.length
   }
   const head = Buffer.concat(pieces)
-  async function* whole(): AsyncGenerator<Uint8Array> {
-    try {
-      if (head.length > 0) yield head
-      for (;;) {
-        const { value, done } = await iterator.next()
-        if (done) return
-        yield value
-      }
-    } finally {
+  // Not a generator: one that is abandoned before its first step would leave the file open.
+  let isHeadDue = head.length > 0
+  const again: AsyncIterableIterator<Uint8Array> = {
+    [Symbol.asyncIterator]: () => again,
+    async next() {
+      if (!isHeadDue) return iterator.next()
+      isHeadDue = false
+      return { value: head, done: false }
+    },
+    async return() {
       await iterator.return?.()
-    }
+      return { value: undefined, done: true }
+    },
   }
-  return [head, { file: source.file, totalBytes: source.totalBytes, bytes: whole() }]
+  return [head, { file: source.file, totalBytes: source.totalBytes, bytes: again }]
 }

@@ -37,6 +37,18 @@ export class ByteWindow {
     return length >= needed
   }
 
+  /** Passes over bytes without keeping them; false where the source ends before. */
+  async skip(bytes: number): Promise<boolean> {
+    let left = bytes
+    while (left > this.available) {
+      left -= this.available
+      this.at = this.bytes.length
+      if (!(await this.fill(1))) return false
+    }
+    this.at += left
+    return true
+  }
+
   async close(): Promise<void> {
     await this.#source.return?.()
   }

@@ -89,6 +89,17 @@ export function gdalFeatures(path: string, ...options: string[]): GdalFeature[] 
   return JSON.parse(answer).features
 }
 
+/** What GDAL leaves out is null. */
+export function assertSameRows(ours: { [name: string]: Value }[], theirs: GdalFeature[]): void {
+  const names = Object.keys(ours[0] ?? {})
+  const whole = theirs.map(({ properties }) =>
+    Object.fromEntries(
+      [...names, ...Object.keys(properties)].map((name) => [name, properties[name] ?? null]),
+    ),
+  )
+  assert.deepEqual(ours, whole)
+}
+
 export function ogr2ogr(...args: string[]): void {
   execFileSync('ogr2ogr', args, { stdio: ['ignore', 'pipe', 'pipe'] })
 }

@@ -6,7 +6,14 @@ import { test } from 'node:test'
 import { feature as topojsonFeature } from 'topojson-client'
 import { crsCode } from '../../crs.ts'
 import { SourceError } from '../../source-error.ts'
-import { assertSameGeometries, gdalFeatures, ogr2ogr, readAll, scratch } from '../reading.test-kit.ts'
+import {
+  assertSameGeometries,
+  assertSameRows,
+  gdalFeatures,
+  ogr2ogr,
+  readAll,
+  scratch,
+} from '../reading.test-kit.ts'
 import { DEFAULT_LIMITS } from '../source-limits.ts'
 import { groupRings } from './rings.ts'
 import { openShapefile } from './shapefile.ts'
@@ -44,11 +51,7 @@ test('real shapefiles with and without Z and M say the same as GDAL reads from t
     const theirs = gdalFeatures(path)
     assert.deepEqual(unreadable, [], name)
     assertSameGeometries(features, theirs)
-    assert.deepEqual(
-      rows,
-      theirs.map(({ properties }) => properties),
-      name,
-    )
+    assertSameRows(rows, theirs)
     assert.equal(stream.bytesRead, stream.totalBytes)
   }
   const { stream } = await read(join(REAL, 'nc.shp'))
@@ -69,10 +72,7 @@ test('the countries of the world keep their islands, holes and names', async (t)
   const { features, rows } = await read(path)
   const theirs = gdalFeatures(path)
   assertSameGeometries(features, theirs)
-  assert.deepEqual(
-    rows,
-    theirs.map(({ properties }) => properties),
-  )
+  assertSameRows(rows, theirs)
   const holes = features.filter(
     ({ geometry }) => geometry?.type === 'Polygon' && geometry.coordinates.length > 1,
   )
