@@ -10,8 +10,10 @@ interface ChangeRow {
 
 /**
  * On SQLite, `PRAGMA data_version` on a connection that never writes moves with every commit of any other
- * connection, in this process or another. Asking costs a microsecond and touches no file, so it is asked
- * before each use of a cache; only when it moved are the changes themselves read.
+ * connection, in this process or another. Asking costs a few microseconds, so it is asked before the first
+ * use of a cache in each turn of the event loop; only when it moved are the changes themselves read. One
+ * look a turn is enough: the requests that a turn handles had arrived before it began, so what another
+ * process changes after the look was not finished when they were sent.
  */
 export async function openSqliteChanges(database: ControlDatabase): Promise<Changes> {
   const connection = new DatabaseSync(database.file!, { readOnly: true })
@@ -22,6 +24,7 @@ export async function openSqliteChanges(database: ControlDatabase): Promise<Chan
   )
   const feed = new ChangeFeed()
   let seen = -1
+  let lookedThisTurn = false
   const readCurrent = () => (currentNumber.get() as { number: number }).number
   feed.last = readCurrent()
 
@@ -40,6 +43,11 @@ export async function openSqliteChanges(database: ControlDatabase): Promise<Chan
       return result
     },
     trusted() {
+      if (lookedThisTurn) return true
+      lookedThisTurn = true
+      setImmediate(() => {
+        lookedThisTurn = false
+      })
       catchUp()
       return true
     },
