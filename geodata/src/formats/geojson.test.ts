@@ -162,3 +162,33 @@ test('columns beyond the limit and names beyond reason are refused', async () =>
   await refusal(one.replace('"a":1', '"a":1,"b":2'), /has more than 1 columns/, { maxColumns: 1 })
   await refusal(one.replace('"a"', `"${'n'.repeat(2000)}"`), /name is longer than 1000/)
 })
+
+test('the source is let go of when reading ends, fails or is given up', async () => {
+  const text = `{"type":"FeatureCollection","features":[${one},${one}]}`
+  for (const [source, rows] of [
+    [text, Infinity],
+    [text, 1],
+    [text.slice(0, -9), Infinity],
+    ['[]', 0],
+  ] as const) {
+    let isOpen = true
+    const bytes = (async function* () {
+      try {
+        for (const byte of Buffer.from(source)) yield Buffer.of(byte)
+      } finally {
+        isOpen = false
+      }
+    })()
+    try {
+      const stream = await openGeojson({ file: 'a', totalBytes: null, bytes })
+      let read = 0
+      for await (const batch of stream.batches()) {
+        read += batch.length
+        if (read >= rows) break
+      }
+    } catch (error) {
+      assert.ok(error instanceof SourceError)
+    }
+    assert.equal(isOpen, false)
+  }
+})

@@ -1,8 +1,6 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
-import { basename } from 'node:path'
 import type { FeatureStream, SourceColumn } from '../feature.ts'
 import { SourceError } from '../source-error.ts'
+import type { ByteSource } from './byte-source.ts'
 import { GeojsonParser } from './geojson-parser.ts'
 import { ElementScanner, type GeojsonBlock, readHead } from './geojson-scanner.ts'
 
@@ -12,14 +10,6 @@ export interface GeojsonOptions {
   maxColumns?: number
   /** How deep arrays and objects may be nested in one feature. */
   maxDepth?: number
-}
-
-/** Bytes of a source, decompressed where it was compressed. */
-export interface GeojsonBytes {
-  /** The file's name for messages. */
-  file: string
-  bytes: AsyncIterable<Uint8Array>
-  totalBytes: number | null
 }
 
 export interface GeojsonStream extends FeatureStream {
@@ -33,27 +23,28 @@ const DEFAULT_DEPTH = 100
 /** Large enough that a block's overhead vanishes, small enough that its objects stay in the young heap. */
 const BLOCK_BYTES = 1 << 20
 
-export async function openGeojsonFile(path: string, options: GeojsonOptions = {}): Promise<GeojsonStream> {
-  const bytes = createReadStream(path, { highWaterMark: BLOCK_BYTES })
-  return openGeojson({ file: basename(path), bytes, totalBytes: (await stat(path)).size }, options)
-}
-
 /**
  * GeoJSON in every form that is met: a collection with other members before and after its features, a single
  * feature or geometry, one a line, or an RFC 8142 sequence; with or without a byte order mark.
  */
-export async function openGeojson(
-  source: GeojsonBytes,
-  options: GeojsonOptions = {},
-): Promise<GeojsonStream> {
-  const window = new ByteWindow(source, options.maxFeatureBytes ?? DEFAULT_FEATURE_BYTES)
-  const head = await findHead(window)
+export async function openGeojson(source: ByteSource, options: GeojsonOptions = {}): Promise<GeojsonStream> {
+  const window = new BlockWindow(source, options.maxFeatureBytes ?? DEFAULT_FEATURE_BYTES)
+  const head = await findHead(window).catch(async (error) => {
+    await window.close()
+    throw error
+  })
   const parser = new GeojsonParser(source.file, options.maxColumns)
   const scanner = new ElementScanner(source.file, head.isCollection, options.maxDepth ?? DEFAULT_DEPTH)
   const crs = crsName(head.members['crs'], source.file)
   const notes: string[] = []
   let spatial = false
-  const blocks = () => readBlocks(window, scanner, head, crs)
+  const blocks = async function* () {
+    try {
+      yield* readBlocks(window, scanner, head, crs)
+    } finally {
+      await window.close()
+    }
+  }
   return {
     columns: parser.columns,
     notes,
@@ -82,7 +73,7 @@ interface Head {
 }
 
 /** Moves the window to the first element. */
-async function findHead(window: ByteWindow): Promise<Head> {
+async function findHead(window: BlockWindow): Promise<Head> {
   for (;;) {
     const more = await window.fill()
     const { bytes, end, file } = window
@@ -107,7 +98,7 @@ async function findHead(window: ByteWindow): Promise<Head> {
 }
 
 async function* readBlocks(
-  window: ByteWindow,
+  window: BlockWindow,
   scanner: ElementScanner,
   head: Head,
   crs: string,
@@ -147,7 +138,7 @@ async function* readBlocks(
 }
 
 /** What follows the array of features: other members, the end of the collection, and nothing else. */
-async function readTrailer(window: ByteWindow, head: Head, crs: string): Promise<void> {
+async function readTrailer(window: BlockWindow, head: Head, crs: string): Promise<void> {
   while (await window.fill('what follows the features')) {}
   const { file } = window
   const text = Buffer.from(window.bytes.subarray(0, window.end)).toString('utf8')
@@ -177,7 +168,7 @@ function crsName(member: unknown, file: string): string {
 }
 
 /** The bytes that are being looked at: they grow at the end and are dropped or taken at the front. */
-class ByteWindow {
+class BlockWindow {
   readonly file: string
   bytes: Uint8Array<ArrayBuffer> = new Uint8Array(0)
   end = 0
@@ -185,7 +176,7 @@ class ByteWindow {
   readonly #source: AsyncIterator<Uint8Array>
   readonly #limit: number
 
-  constructor(source: GeojsonBytes, limit: number) {
+  constructor(source: ByteSource, limit: number) {
     this.file = source.file
     this.#source = source.bytes[Symbol.asyncIterator]()
     this.#limit = limit
@@ -209,6 +200,11 @@ class ByteWindow {
     this.bytes.set(value, this.end)
     this.end = needed
     return true
+  }
+
+  /** Whoever stops early lets go of the file. */
+  async close(): Promise<void> {
+    await this.#source.return?.()
   }
 
   dropTo(at: number): void {
