@@ -1,57 +1,14 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { MINUTE, plus } from '../clock.ts'
-import { newId } from '../id.ts'
+import { CREATED, MAP, openKeyHolder, RECORD, verbsOf } from '../testing/key-holder.ts'
 import { keyOpens } from '../testing/key-opens.ts'
-import { signIn } from '../testing/sign-in.ts'
-import { databaseKinds, openTestService, type TestSettings } from '../testing/test-service.ts'
-
-const RECORD = [
-  'id',
-  'name',
-  'scope',
-  'permissions',
-  'prefix',
-  'status',
-  'organizationId',
-  'expiresAt',
-  'createdAt',
-  'rotatedAt',
-  'revokedAt',
-  'lastUsedAt',
-]
-const CREATED = ['id', 'name', 'scope', 'permissions', 'secret', 'expiresAt', 'createdAt']
-const MAP = { name: 'Map', permissions: ['read'] }
-
-/** A service, one user of it, and ways to make keys. */
-async function open(t: TestContext, settings: TestSettings) {
-  const service = await openTestService(t, settings)
-  const ada = await signIn(service, 'ada@example.org')
-  const create = async (path: string, body: unknown = MAP, token = ada.token) => {
-    const answer = await service.request('POST', path, { token, body })
-    assert.equal(answer.status, 201, answer.text)
-    return answer.body as { id: string; secret: string; expiresAt: string | null; createdAt: string }
-  }
-  const call = (method: string, path: string, body?: unknown, token = ada.token) =>
-    service.request(method, path, { token, body })
-  return { service, ada, create, call, shared: `/v1/api-keys/organization/${ada.organizationId}` }
-}
-
-/** Puts a user into an organization as the operator does. */
-async function addMember(
-  { service }: { service: Awaited<ReturnType<typeof openTestService>> },
-  organizationId: string,
-  email: string,
-  permissions: Parameters<typeof service.parts.members.add>[3],
-) {
-  const origin = { actor: 'operator', address: null, requestId: null }
-  await service.parts.members.add(origin, organizationId, email, permissions)
-  return signIn(service, email)
-}
+import { databaseKinds } from '../testing/test-service.ts'
+import { deleteExpiredSessionKeys } from './store.ts'
 
 for (const database of databaseKinds) {
   test(`a key is made, seen, changed, rotated, revoked and deleted (${database})`, async (t) => {
-    const { service, ada, create, call } = await open(t, { database })
+    const { service, ada, create, call } = await openKeyHolder(t, { database })
     const body = { name: ' Map ', permissions: ['read', 'read', 'write:parcels'] }
     const created = await create('/v1/api-keys/personal', body)
     assert.deepEqual(Object.keys(created), CREATED)
@@ -116,103 +73,8 @@ for (const database of databaseKinds) {
     }
   })
 
-  test(`lists show what the caller may see, newest first, and never a secret (${database})`, async (t) => {
-    const service = await open(t, { database })
-    const { ada, create, call, shared } = service
-    const own = await create('/v1/api-keys/personal')
-    const organizations = await create(shared)
-    const viewer = await addMember(service, ada.organizationId, 'vera@example.org', ['APIKEY_VIEW'])
-    const plain = await addMember(service, ada.organizationId, 'paul@example.org', [])
-    const veras = await create('/v1/api-keys/personal', MAP, viewer.token)
-    const ids = async (path: string, token: string) => {
-      const { body, text } = await call('GET', path, undefined, token)
-      for (const { secret } of [own, organizations, veras]) {
-        assert.ok(!text.includes(secret) && !text.includes('secret'))
-      }
-      for (const record of body.data) assert.deepEqual(Object.keys(record), RECORD)
-      return body.data.map((record: { id: string }) => record.id)
-    }
-    assert.deepEqual(await ids('/v1/api-keys/my-keys', ada.token), [own.id])
-    assert.deepEqual(await ids('/v1/api-keys/accessible', ada.token), [own.id, organizations.id])
-    assert.deepEqual(await ids('/v1/api-keys/accessible', viewer.token), [veras.id, organizations.id])
-    assert.deepEqual(await ids('/v1/api-keys/accessible', plain.token), [])
-    assert.deepEqual(await ids(shared, viewer.token), [organizations.id])
-  })
-
-  test(`another user's key is 404 on every verb (${database})`, async (t) => {
-    const service = await open(t, { database })
-    const { ada, create, call, shared } = service
-    const { id, secret } = await create('/v1/api-keys/personal')
-    const organizations = await create(shared)
-    const colleague = await addMember(service, ada.organizationId, 'carl@example.org', [
-      'APIKEY_VIEW',
-      'APIKEY_CREATE',
-      'MEMBER_MANAGE',
-      'BILLING_VIEW',
-    ])
-    const outsider = await signIn(service.service, 'eve@example.org')
-    const attempts = [
-      ...verbs(id).map((verb) => ({ ...verb, token: colleague.token })),
-      ...verbs(id).map((verb) => ({ ...verb, token: outsider.token })),
-      ...verbs(organizations.id).map((verb) => ({ ...verb, token: outsider.token })),
-      ...verbs(newId('key')).map((verb) => ({ ...verb, token: ada.token })),
-      ...verbs('nonsense').map((verb) => ({ ...verb, token: ada.token })),
-      ...verbs('%00').map((verb) => ({ ...verb, token: ada.token })),
-      ...verbs(`${id}%20`).map((verb) => ({ ...verb, token: ada.token })),
-    ]
-    for (const { method, path, body, token } of attempts) {
-      const { status, body: problem } = await call(method, path, body, token)
-      assert.equal(status, 404, `${method} ${path}`)
-      assert.equal(problem.code, 'not-found')
-    }
-    assert.ok(await keyOpens(service.service, secret))
-    assert.ok(await keyOpens(service.service, organizations.secret))
-  })
-
-  test(`an organization's keys need APIKEY_VIEW to see and APIKEY_CREATE to touch (${database})`, async (t) => {
-    const service = await open(t, { database })
-    const { ada, create, call, shared } = service
-    const { id } = await create(shared)
-    const viewer = await addMember(service, ada.organizationId, 'vera@example.org', ['APIKEY_VIEW'])
-    const maker = await addMember(service, ada.organizationId, 'mike@example.org', ['APIKEY_CREATE'])
-    const seeing = verbsOfKind(id, 'GET').concat({ method: 'GET', path: shared, body: undefined })
-    const touching = verbs(id)
-      .filter(({ method }) => method !== 'GET')
-      .concat({ method: 'POST', path: shared, body: MAP })
-    for (const { method, path, body } of touching) {
-      const refused = await call(method, path, body, viewer.token)
-      assert.equal(refused.status, 403, `${method} ${path}`)
-      assert.equal(refused.body.code, 'permission-missing')
-      assert.match(refused.body.detail, /APIKEY_CREATE/)
-    }
-    for (const { method, path } of seeing) {
-      assert.equal((await call(method, path, undefined, viewer.token)).status, 200)
-      const refused = await call(method, path, undefined, maker.token)
-      assert.equal(refused.status, 403, `${method} ${path}`)
-      assert.match(refused.body.detail, /APIKEY_VIEW/)
-    }
-    for (const { method, path, body } of touching) {
-      assert.ok((await call(method, path, body, maker.token)).status < 300, `${method} ${path}`)
-    }
-  })
-
-  test(`an organization that does not exist is 404, one of others 403 (${database})`, async (t) => {
-    const { service, call, shared } = await open(t, { database })
-    const eve = await signIn(service, 'eve@example.org')
-    for (const [method, body] of [
-      ['GET', undefined],
-      ['POST', MAP],
-    ] as const) {
-      for (const unknown of [newId('org'), 'nonsense', '%00', newId('key')]) {
-        const answer = await call(method, `/v1/api-keys/organization/${unknown}`, body)
-        assert.equal(answer.status, 404, `${method} ${unknown}`)
-      }
-      assert.equal((await call(method, shared, body, eve.token)).status, 403)
-    }
-  })
-
   test(`exactly 25 of 40 keys created at once exist (${database})`, async (t) => {
-    const { service, call, shared } = await open(t, {
+    const { service, call, shared } = await openKeyHolder(t, {
       database,
       settings: { keysPerUser: 25, keysPerOrganization: 25 },
     })
@@ -239,7 +101,7 @@ for (const database of databaseKinds) {
 
   test(`an expired key is refused, keeps its record, and works again with a later expiry (${database})`, async (t) => {
     let now = new Date('2026-11-15T12:00:00Z')
-    const { service, create, call } = await open(t, { database, clock: () => now })
+    const { service, create, call } = await openKeyHolder(t, { database, clock: () => now })
     const expiresAt = plus(now, MINUTE).toISOString()
     const { id, secret } = await create('/v1/api-keys/personal', { ...MAP, expiresAt })
     const path = `/v1/api-keys/${id}`
@@ -263,7 +125,7 @@ for (const database of databaseKinds) {
   })
 
   test(`a revoked key can be neither rotated nor changed, only seen and deleted (${database})`, async (t) => {
-    const { service, create, call } = await open(t, { database })
+    const { service, create, call } = await openKeyHolder(t, { database })
     const { id, secret } = await create('/v1/api-keys/personal')
     const path = `/v1/api-keys/${id}`
     const revoked = await call('POST', `${path}/revoke`)
@@ -282,7 +144,7 @@ for (const database of databaseKinds) {
   })
 
   test(`of many rotations and a revocation at once, one secret or none is left (${database})`, async (t) => {
-    const { service, create, call } = await open(t, { database })
+    const { service, create, call } = await openKeyHolder(t, { database })
     const { id } = await create('/v1/api-keys/personal')
     const path = `/v1/api-keys/${id}`
     const rotations = await Promise.all(Array.from({ length: 8 }, () => call('POST', `${path}/rotate`)))
@@ -299,45 +161,9 @@ for (const database of databaseKinds) {
     }
   })
 
-  test(`an organization key outlives its maker, and a user's key stops when the user is removed (${database})`, async (t) => {
-    const service = await open(t, { database })
-    const { ada, call, create, shared } = service
-    const maker = await addMember(service, ada.organizationId, 'mike@example.org', ['APIKEY_CREATE'])
-    const organizations = await create(shared, MAP, maker.token)
-    const personal = await create('/v1/api-keys/personal', MAP, maker.token)
-    const session = await create('/v1/auth/session-key', undefined, maker.token)
-    for (const { secret } of [organizations, personal, session]) {
-      assert.ok(await keyOpens(service.service, secret))
-    }
-    const removal = `/v1/organization/${ada.organizationId}/members/${maker.userId}`
-    assert.equal((await call('DELETE', removal)).status, 204)
-    assert.ok(await keyOpens(service.service, organizations.secret))
-    assert.ok(!(await keyOpens(service.service, personal.secret)))
-    assert.ok(!(await keyOpens(service.service, session.secret)))
-
-    // The key says so itself, and stays what it is when its owner comes back.
-    const record = () => call('GET', `/v1/api-keys/${personal.id}`, undefined, maker.token)
-    assert.equal((await record()).body.status, 'revoked')
-    await addMember(service, ada.organizationId, 'mike@example.org', [])
-    assert.equal((await record()).body.status, 'revoked')
-    assert.ok(!(await keyOpens(service.service, personal.secret)))
-  })
-
-  test(`a key stops when its owner moves to another organization (${database})`, async (t) => {
-    const service = await open(t, { database })
-    const { ada, create } = service
-    const bob = await signIn(service.service, 'bob@example.org')
-    const { secret } = await create('/v1/api-keys/personal', MAP, bob.token)
-    assert.ok(await keyOpens(service.service, secret))
-    await addMember(service, ada.organizationId, 'bob@example.org', [])
-    assert.ok(!(await keyOpens(service.service, secret)))
-    const made = await create('/v1/api-keys/personal', MAP, bob.token)
-    assert.ok(await keyOpens(service.service, made.secret))
-  })
-
   test(`a session key reads for 15 minutes, stands in no list and counts against no limit (${database})`, async (t) => {
     let now = new Date('2026-11-15T12:00:00Z')
-    const { service, create, call } = await open(t, {
+    const { service, create, call } = await openKeyHolder(t, {
       database,
       clock: () => now,
       settings: { keysPerUser: 1 },
@@ -350,7 +176,7 @@ for (const database of databaseKinds) {
     for (const list of ['my-keys', 'accessible']) {
       assert.equal((await call('GET', `/v1/api-keys/${list}`)).body.data.length, 1)
     }
-    for (const { method, path, body } of verbs(session.id)) {
+    for (const { method, path, body } of verbsOf(session.id)) {
       assert.equal((await call(method, path, body)).status, 404)
     }
     assert.ok(await keyOpens(service, session.secret))
@@ -358,8 +184,27 @@ for (const database of databaseKinds) {
     assert.ok(!(await keyOpens(service, session.secret)))
   })
 
+  test(`expired session keys are thrown away, and other expired keys are kept (${database})`, async (t) => {
+    let now = new Date('2026-11-15T12:00:00Z')
+    const clock = () => now
+    const { service, create } = await openKeyHolder(t, { database, clock })
+    const session = await create('/v1/auth/session-key', undefined)
+    const expiresAt = plus(now, 15 * MINUTE).toISOString()
+    const personal = await create('/v1/api-keys/personal', { ...MAP, expiresAt })
+    now = plus(now, 15 * MINUTE - 1)
+    const left = async () => {
+      const { db } = service.parts.database
+      await deleteExpiredSessionKeys(db, now.toISOString())
+      const rows = await db.selectFrom('api_keys').select('id').execute()
+      return new Set(rows.map(({ id }) => id))
+    }
+    assert.deepEqual(await left(), new Set([session.id, personal.id]))
+    now = plus(now, 1)
+    assert.deepEqual(await left(), new Set([personal.id]))
+  })
+
   test(`bad input of every kind gets 400 with the field's name, and nothing is stored (${database})`, async (t) => {
-    const { create, call, shared } = await open(t, { database })
+    const { create, call, shared } = await openKeyHolder(t, { database })
     const { id } = await create('/v1/api-keys/personal')
     const bodies: [body: unknown, path: string][] = [
       [{}, '/name'],
@@ -417,7 +262,7 @@ for (const database of databaseKinds) {
   })
 
   test(`every step of a key's life is an event, and no event or log line holds a secret (${database})`, async (t) => {
-    const { service, ada, create, call } = await open(t, { database })
+    const { service, ada, create, call } = await openKeyHolder(t, { database })
     const { id, secret } = await create('/v1/api-keys/personal')
     const path = `/v1/api-keys/${id}`
     await call('PATCH', path, { name: 'Atlas' })
@@ -462,7 +307,7 @@ for (const database of databaseKinds) {
 }
 
 test('calls without a body take whatever Content-Type a client announces', async (t) => {
-  const { service, ada, create } = await open(t, {})
+  const { service, ada, create } = await openKeyHolder(t, {})
   const { id } = await create('/v1/api-keys/personal')
   for (const [method, tail] of [
     ['POST', '/rotate'],
@@ -478,27 +323,10 @@ test('calls without a body take whatever Content-Type a client announces', async
 })
 
 test('an answer that holds a secret is kept by no cache', async (t) => {
-  const { call } = await open(t, {})
+  const { call } = await openKeyHolder(t, {})
   const created = await call('POST', '/v1/api-keys/personal', MAP)
   assert.equal(created.headers.get('cache-control'), 'no-store')
   assert.equal(created.headers.get('location'), `/v1/api-keys/${created.body.id}`)
   const rotated = await call('POST', `/v1/api-keys/${created.body.id}/rotate`)
   assert.equal(rotated.headers.get('cache-control'), 'no-store')
 })
-
-/** Every call that names a key. */
-function verbs(id: string): { method: string; path: string; body: unknown }[] {
-  const path = `/v1/api-keys/${id}`
-  return [
-    { method: 'GET', path, body: undefined },
-    { method: 'GET', path: `${path}/usage`, body: undefined },
-    { method: 'PATCH', path, body: { name: 'Mine now' } },
-    { method: 'POST', path: `${path}/rotate`, body: undefined },
-    { method: 'POST', path: `${path}/revoke`, body: undefined },
-    { method: 'DELETE', path, body: undefined },
-  ]
-}
-
-function verbsOfKind(id: string, method: string) {
-  return verbs(id).filter((verb) => verb.method === method)
-}

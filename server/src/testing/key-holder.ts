@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { operator } from '../events/events.ts'
+import type { MemberPermission } from '../organizations/permissions.ts'
+import { type SignedInUser, signIn } from './sign-in.ts'
+import { openTestService, type TestService, type TestSettings } from './test-service.ts'
+
+/** The fields of a key's record, and of the answer to its creation. */
+export const RECORD = [
+  'id',
+  'name',
+  'scope',
+  'permissions',
+  'prefix',
+  'status',
+  'organizationId',
+  'expiresAt',
+  'createdAt',
+  'rotatedAt',
+  'revokedAt',
+  'lastUsedAt',
+]
+export const CREATED = ['id', 'name', 'scope', 'permissions', 'secret', 'expiresAt', 'createdAt']
+export const MAP = { name: 'Map', permissions: ['read'] }
+
+/** A service, one user of it, and ways to make keys. */
+export async function openKeyHolder(t: TestContext, settings: TestSettings) {
+  const service = await openTestService(t, settings)
+  const ada = await signIn(service, 'ada@example.org')
+  const create = async (path: string, body: unknown = MAP, token = ada.token) => {
+    const answer = await service.request('POST', path, { token, body })
+    assert.equal(answer.status, 201, answer.text)
+    return answer.body as { id: string; secret: string; expiresAt: string | null; createdAt: string }
+  }
+  const call = (method: string, path: string, body?: unknown, token = ada.token) =>
+    service.request(method, path, { token, body })
+  return { service, ada, create, call, shared: `/v1/api-keys/organization/${ada.organizationId}` }
+}
+
+/** Puts a user into an organization as the operator does. */
+export async function addMember(
+  { service }: { service: TestService },
+  organizationId: string,
+  email: string,
+  permissions: MemberPermission[],
+): Promise<SignedInUser> {
+  await service.parts.members.add(operator, organizationId, email, permissions)
+  return signIn(service, email)
+}
+
+/** Every call that names a key. */
+export function verbsOf(id: string): { method: string; path: string; body: unknown }[] {
+  const path = `/v1/api-keys/${id}`
+  return [
+    { method: 'GET', path, body: undefined },
+    { method: 'GET', path: `${path}/usage`, body: undefined },
+    { method: 'PATCH', path, body: { name: 'Mine now' } },
+    { method: 'POST', path: `${path}/rotate`, body: undefined },
+    { method: 'POST', path: `${path}/revoke`, body: undefined },
+    { method: 'DELETE', path, body: undefined },
+  ]
+}
