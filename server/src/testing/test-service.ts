@@ -59,6 +59,8 @@ export async function openTestService(t: TestContext, given: TestSettings = {}):
     addressRate: 1_000_000,
     signInRate: 1000,
     signInAddressRate: 1_000_000,
+    // A machine that runs many tests at once stalls now and then.
+    maxEventLoopDelay: 60_000,
     ...given.settings,
   }
   const logLines: string[] = []
