@@ -141,6 +141,8 @@ test('mixed geometries with Z are read as GDAL does', async (t) => {
     geometries.map((geometry, i) => feature({ i }, geometry)),
     '-lco',
     'SPATIAL_INDEX=NO',
+    '-nlt',
+    'GEOMETRYZ',
   )
   const { features, stream } = await read(path)
   assertSameGeometries(features, geometries.map((geometry) => ({ geometry })) as typeof features)
@@ -153,11 +155,14 @@ test('every type of column keeps its values', async (t) => {
   const csv = join(folder, 'types.csv')
   writeFileSync(
     csv,
-    'i,big,real,text,yes,day,moment\n1,9007199254740993,1.5,ž,1,2020/02/29,2020/02/29 12:00:00\n2,,,,,,\n',
+    'i,big,real,text,yes,day,moment,x,y\n1,9007199254740993,1.5,ž,1,2020/02/29,2020/02/29 12:00:00,5,6\n2,,,,,,,5,6\n',
   )
-  writeFileSync(join(folder, 'types.csvt'), 'Integer,Integer64,Real,String,Integer(Boolean),Date,DateTime')
+  writeFileSync(
+    join(folder, 'types.csvt'),
+    'Integer,Integer64,Real,String,Integer(Boolean),Date,DateTime,CoordX,CoordY',
+  )
   const path = join(folder, 'types.fgb')
-  ogr2ogr('-f', 'FlatGeobuf', path, csv)
+  ogr2ogr('-f', 'FlatGeobuf', path, csv, '-lco', 'SPATIAL_INDEX=NO', '-oo', 'KEEP_GEOM_COLUMNS=NO')
   const { rows, stream, features } = await read(path)
   assert.deepEqual(rows, [
     {
@@ -166,16 +171,16 @@ test('every type of column keeps its values', async (t) => {
       real: 1.5,
       text: 'ž',
       yes: true,
-      day: '2020-02-29',
+      day: '2020-02-29T00:00:00',
       moment: '2020-02-29T12:00:00',
     },
-    { i: 2, big: null, real: null, text: null, yes: null, day: null, moment: null },
+    { i: 2, big: null, real: null, text: '', yes: null, day: null, moment: null },
   ])
   assert.deepEqual(
     stream.columns.map(({ type }) => type),
     ['integer', 'integer', 'number', 'text', 'boolean', 'infer-json', 'infer-json'],
   )
-  assert.equal(features[0]!.geometry, null)
+  assert.deepEqual(features[0]!.geometry, { type: 'Point', coordinates: [5, 6] })
   assert.equal(stream.crs, null)
 })
 

@@ -1,0 +1,236 @@
+import { open } from 'node:fs/promises'
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { Feature, FeatureStream, Geometry, UnreadableRow, Value } from '../feature.ts'
+import { SourceError } from '../source-error.ts'
+import { findCoordinateColumns, geometryReader, otherColumns } from './coordinate-columns.ts'
+import { type ParquetColumn, parquetColumn } from './parquet-column.ts'
+import { findParquetGeometry, type ParquetGeometry } from './parquet-geometry.ts'
+import { DEFAULT_LIMITS, type SourceLimits } from './source-limits.ts'
+
+const MEMORY = '512MB'
+const THREADS = '2'
+/** Rows that are looked at for columns of coordinates. */
+const SAMPLE_ROWS = 1000
+
+type Batch = (Feature | UnreadableRow)[]
+
+/** Parquet and GeoParquet, through DuckDB, column by column. */
+export async function openParquet(
+  path: string,
+  file: string,
+  options: { limits?: SourceLimits; crs?: string } = {},
+): Promise<FeatureStream> {
+  const limits = options.limits ?? DEFAULT_LIMITS
+  const size = await refuseTruncated(path, file)
+  const database = await ParquetDatabase.open(path, file)
+  try {
+    const described = await database.describe()
+    if (described.length > limits.columns)
+      throw new SourceError(`${file} has ${described.length} columns; at most ${limits.columns} are read.`)
+    const stated = findParquetGeometry(await database.geoMetadata(), described, file)
+    const table = described
+      .filter(({ name }) => name !== stated?.name)
+      .map(({ name, type }) => parquetColumn(name, type))
+    const columns = table.filter((column) => column !== null)
+    const found = stated ? null : await findByNames(database, columns, options.crs !== undefined)
+    const kept = found ? otherColumns(columns.length, found.columns).map((i) => columns[i]!) : columns
+    const total = await database.count()
+    let row = 0
+    return {
+      columns: kept.map(({ name, type }) => ({ name, type })),
+      notes: [...kept.flatMap(({ note }) => note ?? []), ...(found?.notes ?? [])],
+      crs: stated ? stated.crs : (found?.crs ?? null),
+      spatial: stated !== null || found?.columns != null,
+      totalBytes: size,
+      get bytesRead() {
+        return total === 0 ? size : Math.round((row / total) * size)
+      },
+      async *batches() {
+        const shape = geometryOf(stated, found && { ...found, names: columns.map(({ name }) => name) })
+        const read = shape?.usesTable ? columns : kept
+        try {
+          for await (const values of database.columns(stated, read)) {
+            const batch = toRows(values, read, kept, shape, row)
+            row += batch.length
+            yield batch
+          }
+        } finally {
+          database.close()
+        }
+      },
+    }
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+async function refuseTruncated(path: string, file: string): Promise<number> {
+  const handle = await open(path)
+  try {
+    const { size } = await handle.stat()
+    const end = Buffer.alloc(4)
+    await handle.read(end, 0, 4, Math.max(0, size - 4))
+    if (size < 12 || end.toString('latin1') !== 'PAR1')
+      throw new SourceError(
+        `${file} ends too early: a Parquet file ends with its footer, and this one has none.`,
+      )
+    return size
+  } finally {
+    await handle.close()
+  }
+}
+
+async function findByNames(database: ParquetDatabase, columns: ParquetColumn[], crsGiven: boolean) {
+  const sample: Value[][] = []
+  for await (const values of database.columns(null, columns, SAMPLE_ROWS)) {
+    for (let i = 0; i < (values[0]?.length ?? 0); i++)
+      sample.push(columns.map(({ convert }, column) => convert(values[column]![i])))
+  }
+  return findCoordinateColumns(
+    columns.map(({ name }) => name),
+    sample,
+    crsGiven,
+  )
+}
+
+interface RowGeometry {
+  /** Whether it is made from the table's columns rather than from a column of its own, which stands first. */
+  usesTable: boolean
+  read(value: unknown, row: Value[]): Geometry | null | string
+}
+
+function geometryOf(
+  stated: ParquetGeometry | null,
+  found: ({ names: string[] } & ReturnType<typeof findCoordinateColumns>) | null,
+): RowGeometry | null {
+  if (stated) return { usesTable: false, read: (value) => (value === null ? null : stated.read(value)) }
+  if (!found?.columns) return null
+  const read = geometryReader(found.columns, found.names, found.crs)
+  return { usesTable: true, read: (_, row) => read(row) }
+}
+
+function toRows(
+  values: unknown[][],
+  read: ParquetColumn[],
+  kept: ParquetColumn[],
+  shape: RowGeometry | null,
+  before: number,
+): Batch {
+  const first = shape && !shape.usesTable ? 1 : 0
+  const places = kept.map((column) => read.indexOf(column))
+  const batch: Batch = []
+  for (let i = 0; i < (values[0]?.length ?? 0); i++) {
+    const table: Value[] = new Array(read.length)
+    for (let column = 0; column < read.length; column++)
+      table[column] = read[column]!.convert(values[column + first]![i])
+    const row = before + i + 1
+    const geometry = shape === null ? null : shape.read(first === 1 ? values[0]![i] : null, table)
+    if (typeof geometry === 'string') batch.push({ row, problem: geometry })
+    else
+      batch.push({
+        id: null,
+        values: read === kept ? table : places.map((place) => table[place]!),
+        geometry,
+        row,
+      })
+  }
+  return batch
+}
+
+class ParquetDatabase {
+  readonly #instance: DuckDBInstance
+  readonly #connection: DuckDBConnection
+  readonly #path: string
+  readonly #file: string
+  readonly #from: string
+
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, path: string, file: string) {
+    this.#instance = instance
+    this.#connection = connection
+    this.#path = path
+    this.#file = file
+    this.#from = `read_parquet(${literal(path)})`
+  }
+
+  /** A session that can read this one file and nothing else, and cannot be told otherwise. */
+  static async open(path: string, file: string): Promise<ParquetDatabase> {
+    const instance = await DuckDBInstance.create(':memory:', {
+      threads: THREADS,
+      memory_limit: MEMORY,
+      autoload_known_extensions: 'false',
+      autoinstall_known_extensions: 'false',
+    })
+    const connection = await instance.connect()
+    const database = new ParquetDatabase(instance, connection, path, file)
+    // Geometries are taken as bytes: one that is broken is then a problem of its row, not of the file.
+    await connection.run(`
+      SET TimeZone = 'UTC'; SET enable_geoparquet_conversion = false; SET ignore_unknown_crs = true;
+      SET allowed_paths = [${literal(path)}]; SET enable_external_access = false; SET lock_configuration = true`)
+    return database
+  }
+
+  close(): void {
+    this.#connection.closeSync()
+    this.#instance.closeSync()
+  }
+
+  async #rows(sql: string): Promise<unknown[][]> {
+    try {
+      return (await this.#connection.runAndReadAll(sql)).getRows()
+    } catch (error) {
+      throw this.#refusal(error)
+    }
+  }
+
+  #refusal(error: unknown): SourceError {
+    const [line = ''] = (error as Error).message.split('\n')
+    const reason = line
+      .replaceAll(this.#path, this.#file)
+      .replace(/^[\w ]*Error: /, '')
+      .replace(/\.$/, '')
+    return new SourceError(`${this.#file} cannot be read: ${reason}.`)
+  }
+
+  async describe(): Promise<{ name: string; type: string }[]> {
+    const rows = await this.#rows(`DESCRIBE SELECT * FROM ${this.#from}`)
+    return rows.map(([name, type]) => ({ name: String(name), type: String(type) }))
+  }
+
+  async geoMetadata(): Promise<string | null> {
+    const sql = `SELECT decode(value) FROM parquet_kv_metadata(${literal(this.#path)}) WHERE decode(key) = 'geo'`
+    const [row] = await this.#rows(sql)
+    return row ? String(row[0]) : null
+  }
+
+  async count(): Promise<number> {
+    const [row] = await this.#rows(`SELECT count(*) FROM ${this.#from}`)
+    return Number(row![0])
+  }
+
+  /** The values by column, a few thousand rows at a time; the geometry's first where there is one. */
+  async *columns(
+    geometry: ParquetGeometry | null,
+    columns: ParquetColumn[],
+    limit?: number,
+  ): AsyncGenerator<unknown[][]> {
+    const selected = [...(geometry ? [geometry.sql] : []), ...columns.map(({ sql }) => sql)]
+    const list = selected.length > 0 ? selected.join(', ') : 'true'
+    try {
+      const result = await this.#connection.stream(
+        `SELECT ${list} FROM ${this.#from}${limit ? ` LIMIT ${limit}` : ''}`,
+      )
+      for (;;) {
+        const chunk = await result.fetchChunk()
+        if (!chunk || chunk.rowCount === 0) return
+        yield chunk.getColumns()
+      }
+    } catch (error) {
+      throw this.#refusal(error)
+    }
+  }
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
