@@ -68,6 +68,48 @@ export class Snapshot {
     return pieces
   }
 
+  /** How many bytes the features at the first `count` of these positions take, with `,\n` between them. */
+  featuresLength(positions: Uint32Array, count: number): number {
+    const { offsets } = this
+    let length = 0
+    for (let i = 0; i < count; i++) length += offsets[positions[i]! + 1]! - offsets[positions[i]!]!
+    return count === 0 ? 0 : length - SEPARATOR.length
+  }
+
+  /**
+   * Copies what `readFeatures` would read into `target` from `at` on, without waiting, and answers where it
+   * ends; -1 where not all of it is in memory. Copying spares an object for every piece, which for scattered
+   * features costs more than the copy.
+   */
+  copyFeatures(positions: Uint32Array, count: number, target: Buffer, at: number): number {
+    let end = at
+    for (let i = 0; i < count; i++) {
+      const from = positions[i]!
+      while (i + 1 < count && positions[i + 1] === positions[i]! + 1) i++
+      end = this.copyRun(from, positions[i]! + 1, target, end)
+      if (end === -1) return -1
+      if (i + 1 < count) end += SEPARATOR.copy(target, end)
+    }
+    return end
+  }
+
+  /** The same for the features at positions `from` to `to` (excluded). */
+  copyRun(from: number, to: number, target: Buffer, at: number): number {
+    const cache = this.#cache
+    if (cache === null || from >= to) return cache === null ? -1 : at
+    const stop = this.#end(to - 1)
+    let end = at
+    for (let start = this.offsets[from]!; start < stop; ) {
+      const number = Math.floor(start / PACK_BLOCK_BYTES)
+      const block = cache.peek(this.#packNumber, number)
+      if (block === undefined) return -1
+      const first = number * PACK_BLOCK_BYTES
+      end += block.copy(target, end, start - first, stop - first)
+      start = first + PACK_BLOCK_BYTES
+    }
+    return end
+  }
+
   /** Bytes of the pack, from one offset to another. */
   async readBytes(from: number, to: number): Promise<Buffer> {
     const pieces = await this.#span(from, to)

@@ -16,6 +16,8 @@ export class PackCache {
   readonly #reading = new Map<number, Promise<Buffer>>()
   #bytes = 0
   #packs = 0
+  #newest = -1
+  #newestBlock: Buffer | undefined
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
@@ -33,10 +35,14 @@ export class PackCache {
   /** The block if it is in memory, without waiting. */
   peek(pack: number, block: number): Buffer | undefined {
     const key = pack * MAX_BLOCKS + block
+    // Features stand together: the block that was asked for last is asked for again, and is the newest already.
+    if (key === this.#newest) return this.#newestBlock
     const found = this.#blocks.get(key)
     if (found !== undefined) {
       this.#blocks.delete(key)
       this.#blocks.set(key, found)
+      this.#newest = key
+      this.#newestBlock = found
     }
     return found
   }
@@ -62,6 +68,8 @@ export class PackCache {
 
   /** Forgets the blocks of a pack that is no longer served. */
   forget(pack: number): void {
+    this.#newest = -1
+    this.#newestBlock = undefined
     for (const [key, bytes] of this.#blocks) {
       if (Math.floor(key / MAX_BLOCKS) !== pack) continue
       this.#blocks.delete(key)
@@ -71,6 +79,8 @@ export class PackCache {
 
   #keep(key: number, bytes: Buffer): void {
     if (bytes.length > this.#maxBytes) return
+    this.#newest = -1
+    this.#newestBlock = undefined
     this.#blocks.set(key, bytes)
     this.#bytes += bytes.length
     for (const [oldest, old] of this.#blocks) {

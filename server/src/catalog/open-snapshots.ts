@@ -39,6 +39,15 @@ export class OpenSnapshots {
     }
   }
 
+  /** The snapshot if it is open, for work that waits for nothing; it may be closed right after. */
+  peek(name: string): Snapshot | null {
+    const entry = this.#entries.get(name)
+    if (!entry?.snapshot) return null
+    this.#entries.delete(name)
+    this.#entries.set(name, entry)
+    return entry.snapshot
+  }
+
   async close(): Promise<void> {
     for (const name of [...this.#entries.keys()]) this.#drop(name)
   }

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Origin } from '../events/events.ts'
 import type { Grant } from '../keys/grant.ts'
 import type { Verifier } from '../keys/verifier.ts'
-import { type Limiter, type Rate, rateLimitHeaders } from '../limits/limiter.ts'
+import { type Decision, type Limiter, type Rate, rateLimitHeaders } from '../limits/limiter.ts'
 import { Problem, type ProblemCode } from '../problem.ts'
 import { addressBucket } from './address.ts'
 
@@ -67,10 +67,33 @@ export class Authenticate {
 
   /** The key of a data request, or 401; counted against the key's rate. */
   async key(request: FastifyRequest, reply: FastifyReply): Promise<Grant> {
+    return this.keyAtOnce(request, reply)
+  }
+
+  /** The same without a wait where the key is known and the limits are counted here: features are paged by it. */
+  keyAtOnce(request: FastifyRequest, reply: FastifyReply): Grant | Promise<Grant> {
     const secret = this.#secretOf(request)
+    const grant = secret === undefined ? null : this.#options.verifier.verify(secret)
+    if (grant === null || grant instanceof Promise) return this.#keyLater(request, reply, secret, grant)
+    const taken = this.#options.limiter.take(`key:${grant.keyId}`, grant.rate)
+    if (taken instanceof Promise) {
+      return taken.then((decision) => {
+        answerLimit(reply, 'key', grant.rate, decision)
+        return grant
+      })
+    }
+    answerLimit(reply, 'key', grant.rate, taken)
+    return grant
+  }
+
+  async #keyLater(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    secret: string | undefined,
+    verifying: Promise<Grant | null> | null,
+  ): Promise<Grant> {
     if (secret === undefined) throw await this.#refuse(request, reply, 'key-missing', keyChallenge(request))
-    const found = this.#options.verifier.verify(secret)
-    const grant = found instanceof Promise ? await found : found
+    const grant = await verifying
     if (!grant) throw await this.#refuse(request, reply, 'key-invalid', keyChallenge(request))
     await this.limit(reply, 'key', `key:${grant.keyId}`, grant.rate)
     return grant
@@ -120,14 +143,19 @@ export class Authenticate {
   async limit(reply: FastifyReply, name: string, bucket: string, rate: Rate): Promise<void> {
     const taken = this.#options.limiter.take(bucket, rate)
     const decision = taken instanceof Promise ? await taken : taken
-    const [policy, state] = rateLimitHeaders(name, rate, decision)
-    reply.header('ratelimit-policy', policy)
-    reply.header('ratelimit', state)
-    if (!decision.allowed) {
-      throw new Problem('rate-limited', `Too many requests. Try again in ${decision.retryAfter} s.`, {
-        headers: { 'retry-after': String(decision.retryAfter) },
-      })
-    }
+    answerLimit(reply, name, rate, decision)
+  }
+}
+
+/** Tells the caller where they stand; 429 where they asked too often. */
+function answerLimit(reply: FastifyReply, name: string, rate: Rate, decision: Decision): void {
+  const [policy, state] = rateLimitHeaders(name, rate, decision)
+  reply.header('ratelimit-policy', policy)
+  reply.header('ratelimit', state)
+  if (!decision.allowed) {
+    throw new Problem('rate-limited', `Too many requests. Try again in ${decision.retryAfter} s.`, {
+      headers: { 'retry-after': String(decision.retryAfter) },
+    })
   }
 }
 

@@ -7,6 +7,8 @@ import { invalidInput } from '../problem.ts'
 /** A coordinate reference system that features are asked for or boxes are given in. */
 export interface Crs {
   uri: string
+  /** The value of the header `Content-Crs`. */
+  header: string
   /** `OGC:CRS84` or `EPSG:<code>`. */
   code: string
   /** Null where its coordinates are longitude and latitude. Positions are x first on both sides. */
@@ -26,8 +28,10 @@ export const CRS84: Crs = describe(WGS84)
 function describe(code: string): Crs {
   const number = code.slice(code.indexOf(':') + 1)
   const fromWgs84 = transformer(WGS84, code)
+  const uri = defUri(code === WGS84 ? 'OGC/1.3/CRS84' : `EPSG/0/${number}`)
   return {
-    uri: code === WGS84 ? defUri('OGC/1.3/CRS84') : defUri(`EPSG/0/${number}`),
+    uri,
+    header: `<${uri}>`,
     code,
     fromWgs84,
     toWgs84: transformer(code, WGS84),

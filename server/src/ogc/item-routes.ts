@@ -33,7 +33,7 @@ export function itemRoutes(app: App, parts: ItemsRouteParts): void {
     await dailyFeatures.take(grant.keyId, 1)
     meter.record(grant, { operation: 'item', table: dataset.table, format: encoding.name })
     const links = itemLinks(parts.baseUrl.of(request), dataset, id, pairs, encoding)
-    reply.header('content-crs', `<${crs.uri}>`)
+    reply.header('content-crs', crs.header)
     const text = async () => {
       if (encoding === html) return itemHtml(parts.baseUrl.of(request), dataset, parseFeature(feature), links)
       if (encoding !== geojson) {

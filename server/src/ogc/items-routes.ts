@@ -1,7 +1,7 @@
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { Dataset, Version } from '../catalog/dataset.ts'
+import type { Dataset } from '../catalog/dataset.ts'
 import type { OpenSnapshots } from '../catalog/open-snapshots.ts'
 import type { Clock } from '../clock.ts'
 import type { Authenticate } from '../http/authenticate.ts'
@@ -16,18 +16,27 @@ import { writeCursor } from './cursor.ts'
 import type { DailyFeatures } from './daily-features.ts'
 import { csv, type Encoding, flatgeobuf, geojson, geojsonSeq, html, jsonFg, ndjson } from './encodings.ts'
 import { writeFlatgeobuf } from './flatgeobuf-page.ts'
-import { PAGE_TAIL, pageHead, pageLinks, writeGeojson, writeGeojsonSeq, writeNdjson } from './geojson-page.ts'
+import {
+  PAGE_TAIL,
+  pageHeadText,
+  pageLinks,
+  writeGeojson,
+  writeGeojsonSeq,
+  writeNdjson,
+} from './geojson-page.ts'
 import { writeItemsHtml } from './html/features.ts'
-import type { Items } from './items.ts'
+import type { Items, Start } from './items.ts'
 import { type ItemsQuery, readItemsQuery } from './items-query.ts'
 import { writeJsonFg } from './json-fg-page.ts'
 import { linkHeader, ROOT } from './links.ts'
 import type { PageHead, WritePage } from './page-content.ts'
+import { pageLinksText } from './page-links-text.ts'
 import { planConditions } from './plan-conditions.ts'
 import { readQuery } from './query-string.ts'
 import { readBlock, readPieces } from './read-selected.ts'
 import { CACHE_CONTROL, CONTENT_SECURITY_POLICY, isUnchanged, VARY, weakTag } from './respond.ts'
 import { positionAt, type Selected } from './selected.ts'
+import { sendAtOnce } from './send-at-once.ts'
 
 export interface ItemsRouteParts {
   authenticate: Authenticate
@@ -64,87 +73,162 @@ export async function admit(
 ): Promise<{ grant: Grant; dataset: Dataset }> {
   const grant = await authenticate.key(request, reply)
   requireAddOn(grant, 'GIS_ACCESS')
-  const found = catalog.find((request.params as { table: string }).table)
-  const dataset = found instanceof Promise ? await found : found
+  const dataset = await catalog.find((request.params as { table: string }).table)
   requirePermission(grant, 'read', dataset.table)
   return { grant, dataset }
 }
 
-async function sendItems(request: FastifyRequest, reply: FastifyReply, parts: ItemsRouteParts) {
-  const { grant, dataset } = await admit(request, reply, parts)
-  const { items, snapshots, meter, dailyFeatures } = parts
-  const query = readItemsQuery(readQuery(request.url), request.headers.accept, dataset, parts)
-  const begun = items.start(dataset, query)
-  const { version, after } = begun instanceof Promise ? await begun : begun
-  const plan = query.conditions && planConditions(query.conditions, version)
-  const base = parts.baseUrl.of(request)
-  const { encoding } = query
-  const taking = dailyFeatures.take(grant.keyId, query.limit)
-  const limit = typeof taking === 'number' ? taking : await taking
-  let returned = 0
-  try {
-    const tag = weakTag(version.snapshot, dataset.updatedAt, base, request.url, encoding.mediaType, limit)
-    reply.header('vary', VARY).header('cache-control', CACHE_CONTROL).header('etag', tag)
-    meter.record(grant, { operation: 'items', table: dataset.table, format: encoding.name })
-    if (isUnchanged(request, tag)) return reply.code(304).send()
-    const body = await snapshots.use(version.snapshot, async (snapshot) => {
-      const reading = { after, limit, signal: () => goneSignal(reply) }
-      const chosen = items.select(snapshot, query, plan, reading)
-      const selected = chosen instanceof Promise ? await chosen : chosen
-      returned = selected.count
-      const counted = items.count(snapshot, query, plan, selected)
-      const matched = counted instanceof Promise ? await counted : counted
-      return pageBody(
-        { parts, dataset, version, base, query, plan, snapshot, after },
-        selected,
-        matched,
-        reply,
-      )
-    })
-    return reply.send(body)
-  } finally {
-    dailyFeatures.giveBack(grant.keyId, limit - returned)
-  }
+/**
+ * Where everything that a page needs is in memory it is answered without a wait: the key, the dataset, the
+ * open snapshot, and the bytes. Whatever is not is waited for.
+ */
+function sendItems(request: FastifyRequest, reply: FastifyReply, parts: ItemsRouteParts) {
+  const grant = parts.authenticate.keyAtOnce(request, reply)
+  if (grant instanceof Promise) return grant.then((known) => sendGranted(request, reply, parts, known))
+  return sendGranted(request, reply, parts, grant)
 }
 
-interface PageParts {
+function sendGranted(request: FastifyRequest, reply: FastifyReply, parts: ItemsRouteParts, grant: Grant) {
+  requireAddOn(grant, 'GIS_ACCESS')
+  const found = parts.catalog.find((request.params as { table: string }).table)
+  if (found instanceof Promise) return found.then((known) => sendDataset(request, reply, parts, grant, known))
+  return sendDataset(request, reply, parts, grant, found)
+}
+
+function sendDataset(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parts: ItemsRouteParts,
+  grant: Grant,
+  dataset: Dataset,
+) {
+  requirePermission(grant, 'read', dataset.table)
+  const query = readItemsQuery(readQuery(request.url), request.headers.accept, dataset, parts)
+  const start = parts.items.start(dataset, query)
+  if (start instanceof Promise) {
+    return start.then((begun) => sendFrom(request, reply, parts, grant, dataset, query, begun))
+  }
+  return sendFrom(request, reply, parts, grant, dataset, query, start)
+}
+
+interface PageParts extends Start {
   parts: ItemsRouteParts
+  grant: Grant
   dataset: Dataset
-  version: Version
   base: string
   query: ItemsQuery
   plan: FilterPlan | null
-  snapshot: Snapshot
-  after: number
+  /** How many features the page may have: what is asked for, unless the key's day is nearly used up. */
+  limit: number
 }
 
-async function pageBody(
-  { parts, dataset, version, base, query, snapshot, after }: PageParts,
+function sendFrom(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parts: ItemsRouteParts,
+  grant: Grant,
+  dataset: Dataset,
+  query: ItemsQuery,
+  { version, after }: Start,
+) {
+  const plan = query.conditions && planConditions(query.conditions, version)
+  const base = parts.baseUrl.of(request)
+  const page = { parts, grant, dataset, version, after, base, query, plan }
+  const limit = parts.dailyFeatures.take(grant.keyId, query.limit)
+  if (limit instanceof Promise)
+    return limit.then((most) => sendPage(request, reply, { ...page, limit: most }))
+  return sendPage(request, reply, { ...page, limit })
+}
+
+function sendPage(request: FastifyRequest, reply: FastifyReply, page: PageParts) {
+  const { parts, grant, dataset, version, base, query, limit } = page
+  const { encoding, crs } = query
+  const tag = weakTag(version.snapshot, dataset.updatedAt, base, request.url, encoding.mediaType, limit)
+  reply.header('vary', VARY).header('cache-control', CACHE_CONTROL).header('etag', tag)
+  parts.meter.record(grant, { operation: 'items', table: dataset.table, format: encoding.name })
+  if (isUnchanged(request, tag)) {
+    parts.dailyFeatures.giveBack(grant.keyId, limit)
+    return reply.code(304).send()
+  }
+  reply.header('content-crs', crs.header)
+  const isPlain = encoding === geojson && crs === CRS84 && query.shown === null
+  if (isPlain && sendFromMemory(reply, page)) return undefined
+  return sendWaiting(reply, page, isPlain)
+}
+
+function sendFromMemory(reply: FastifyReply, page: PageParts): boolean {
+  const { parts, grant, version, query, plan, after, limit } = page
+  const snapshot = parts.snapshots.peek(version.snapshot)
+  if (!snapshot) return false
+  const selected = parts.items.selectAtOnce(snapshot, query, plan, after, limit)
+  if (!selected) return false
+  const matched = parts.items.count(snapshot, query, plan, selected)
+  if (matched instanceof Promise) return false
+  reply.header('content-type', query.encoding.mediaType)
+  if (!sendAtOnce(reply, headText(page, selected, matched), snapshot, selected)) return false
+  parts.dailyFeatures.giveBack(grant.keyId, limit - selected.count)
+  return true
+}
+
+async function sendWaiting(reply: FastifyReply, page: PageParts, isPlain: boolean) {
+  const { parts, grant, version, query, plan, after, limit } = page
+  let returned = 0
+  try {
+    const body = await parts.snapshots.use(version.snapshot, async (snapshot) => {
+      const reading = { after, limit, signal: () => goneSignal(reply) }
+      const selected = await parts.items.select(snapshot, query, plan, reading)
+      returned = selected.count
+      const matched = await parts.items.count(snapshot, query, plan, selected)
+      if (!isPlain) return otherBody(reply, page, snapshot, selected, matched)
+      reply.header('content-type', query.encoding.mediaType)
+      const pieces = await readPieces(snapshot, selected)
+      return Buffer.concat([Buffer.from(headText(page, selected, matched)), ...pieces, PAGE_TAIL])
+    })
+    return reply.send(body)
+  } finally {
+    parts.dailyFeatures.giveBack(grant.keyId, limit - returned)
+  }
+}
+
+function nextCursor({ dataset, version, query, after }: PageParts, selected: Selected): string | null {
+  if (!selected.more) return null
+  const position = selected.count === 0 ? after : positionAt(selected, selected.count - 1)
+  return writeCursor({ version: version.version, position }, `${dataset.table}\n${query.selection}`)
+}
+
+function headText(page: PageParts, selected: Selected, matched: number | null): string {
+  const { parts, dataset, base, query } = page
+  const links = pageLinksText(dataset, base, query.pairs, nextCursor(page, selected))
+  return pageHeadText({ returned: selected.count, matched, timeStamp: parts.clock().toISOString() }, links)
+}
+
+/** A page in another form than the pack has. */
+async function otherBody(
+  reply: FastifyReply,
+  page: PageParts,
+  snapshot: Snapshot,
   selected: Selected,
   matched: number | null,
-  reply: FastifyReply,
 ): Promise<Buffer> {
-  const { encoding, crs } = query
-  const last = selected.count === 0 ? after : positionAt(selected, selected.count - 1)
-  const next = selected.more
-    ? writeCursor({ version: version.version, position: last }, `${dataset.table}\n${query.selection}`)
-    : null
+  const { parts, dataset, version, base, query } = page
   const head: PageHead = {
-    links: pageLinks(dataset, base, query.pairs, encoding, next),
+    links: pageLinks(dataset, base, query.pairs, query.encoding, nextCursor(page, selected)),
     returned: selected.count,
     matched,
     timeStamp: parts.clock().toISOString(),
   }
-  reply.header('content-crs', `<${crs.uri}>`)
-  if (encoding === geojson && crs === CRS84 && query.shown === null) {
-    reply.header('content-type', encoding.mediaType)
-    const pieces = await readPieces(snapshot, selected)
-    return Buffer.concat([Buffer.from(pageHead(head)), ...pieces, PAGE_TAIL])
-  }
-  setHeaders(reply, dataset, encoding, head)
+  setHeaders(reply, dataset, query.encoding, head)
   const block = await readBlock(snapshot, selected)
   const { manifest } = version
-  return WRITERS.get(encoding)!({ dataset, manifest, folder: snapshot.folder, base, query, head, block })
+  return WRITERS.get(query.encoding)!({
+    dataset,
+    manifest,
+    folder: snapshot.folder,
+    base,
+    query,
+    head,
+    block,
+  })
 }
 
 /** Encodings without a place for them have links and numbers in headers. */

@@ -4,17 +4,19 @@ import type { Dataset, Version } from '../catalog/dataset.ts'
 import type { OpenSnapshots } from '../catalog/open-snapshots.ts'
 import { type Clock, HOUR } from '../clock.ts'
 import { Problem } from '../problem.ts'
+import type { BoxQuery } from './box-query.ts'
 import type { FilterPlan } from './cql2/plan-filter.ts'
 import { readCursor } from './cursor.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import type { ItemsQuery } from './items-query.ts'
 import type { RowQueries } from './row-queries.ts'
-import { countByBox, selectByBox } from './select-by-box.ts'
+import { countByBox, isDecidedByTree, selectByGeometry, selectInTree } from './select-by-box.ts'
 import { selectByRows } from './select-by-rows.ts'
 import { type Selected, selectRun } from './selected.ts'
 
 /** How long a reading may go on over a version that was replaced meanwhile. */
 const GRACE = HOUR
+const MOST_COUNTS = 10_000
 
 export interface Start {
   version: Version
@@ -40,6 +42,7 @@ export interface ItemsParts {
 /** From a query to the features of its page. */
 export class Items {
   readonly #parts: ItemsParts
+  readonly #counts = new Map<string, number | null>()
 
   constructor(parts: ItemsParts) {
     this.#parts = parts
@@ -72,13 +75,26 @@ export class Items {
     return { version: found, after: position }
   }
 
+  /** The page where the tree alone decides, as for points; null where something has to be waited for. */
+  selectAtOnce(
+    snapshot: Snapshot,
+    { box, sort, offset }: ItemsQuery,
+    plan: FilterPlan | null,
+    after: number,
+    limit: number,
+  ): Selected | null {
+    if (plan || sort.length > 0) return null
+    if (box) return isDecidedByTree(snapshot, box) ? selectInTree(snapshot, box, after, offset, limit) : null
+    return selectRun(after + 1 + offset, limit, snapshot.manifest.rows)
+  }
+
   /** `plan` is what `conditions` come to; `signal` tells that nobody waits any more. */
-  select(
+  async select(
     snapshot: Snapshot,
     query: ItemsQuery,
     plan: FilterPlan | null,
     { after, limit, signal }: Reading,
-  ): Selected | Promise<Selected> {
+  ): Promise<Selected> {
     const { rows, geometries } = this.#parts
     const { box, sort, offset: skip } = query
     if (plan || sort.length > 0) {
@@ -87,8 +103,8 @@ export class Items {
         { rows, geometries, signal: signal() },
       )
     }
-    if (box) return selectByBox(snapshot, box, geometries, after, skip, limit)
-    return selectRun(after + 1 + skip, limit, snapshot.manifest.rows)
+    const known = this.selectAtOnce(snapshot, query, plan, after, limit)
+    return known ?? selectByGeometry(snapshot, box!, geometries, after, skip, limit)
   }
 
   /** How many features the query has in all, where that is cheap to know. */
@@ -101,7 +117,20 @@ export class Items {
     // A first page that is not full has them all.
     if (!more && query.cursor === null && (count > 0 || query.offset === 0)) return query.offset + count
     if (plan) return null
-    if (query.box) return countByBox(snapshot, query.box, this.#parts.geometries)
-    return snapshot.manifest.rows
+    return query.box ? this.#countInBox(snapshot, query.box) : snapshot.manifest.rows
+  }
+
+  /** Remembered, since all pages of a reading ask for it. */
+  #countInBox(snapshot: Snapshot, box: BoxQuery): number | null | Promise<number | null> {
+    const key = `${snapshot.folder} ${box.box.join()} ${box.heights?.join()}`
+    const known = this.#counts.get(key)
+    if (known !== undefined) return known
+    const keep = (count: number | null) => {
+      if (this.#counts.size >= MOST_COUNTS) this.#counts.clear()
+      this.#counts.set(key, count)
+      return count
+    }
+    const counted = countByBox(snapshot, box, this.#parts.geometries)
+    return counted instanceof Promise ? counted.then(keep) : keep(counted)
   }
 }

@@ -6,48 +6,49 @@ import type { GeometryCache } from './geometry-cache.ts'
 import { type Selected, selectFound } from './selected.ts'
 
 /** How many nodes and leaves of the tree counting may look at, and how many geometries. */
-const COUNT_BUDGET = 2048
+const COUNT_BUDGET = 600
 const COUNT_GEOMETRIES = 64
 
-/**
- * The features that meet a box, in snapshot order, after a position. Where the tree alone decides, as for
- * points, nothing is awaited.
- */
-export function selectByBox(
-  snapshot: Snapshot,
-  query: BoxQuery,
-  geometries: GeometryCache,
+/** Whether the box of a feature tells all: points are their boxes. */
+export function isDecidedByTree({ tree, manifest }: Snapshot, query: BoxQuery): boolean {
+  return tree.isPoints && isDecidedInside(manifest, query)
+}
+
+/** Whether a feature whose box lies inside the query's meets it for sure. */
+function isDecidedInside({ hasZ }: Snapshot['manifest'], { projected, heights }: BoxQuery): boolean {
+  return projected === null && !(heights && hasZ)
+}
+
+/** The features that meet a box, in snapshot order, after a position and passing over `skip`. */
+export function selectInTree(
+  { tree }: Snapshot,
+  { box }: BoxQuery,
   after: number,
   skip: number,
   limit: number,
-): Selected | Promise<Selected> {
-  const { tree, manifest } = snapshot
-  const isCertain = query.projected === null && !(query.heights && manifest.hasZ)
-  if (!(isCertain && tree.isPoints)) {
-    return selectExactly(snapshot, query, isCertain, geometries, after, skip, limit)
-  }
+): Selected {
   let from = after
   for (let left = skip; left > 0; ) {
     const skipped = new Uint32Array(Math.min(left, 4096))
-    const found = tree.search(query.box, from, skipped)
-    if (found < skipped.length) return selectFound(new Uint32Array(0), 0, limit)
+    const found = tree.search(box, from, skipped)
+    if (found < skipped.length) return selectFound(skipped, 0, limit)
     from = skipped[found - 1]!
     left -= found
   }
   const positions = new Uint32Array(limit + 1)
-  const found = tree.search(query.box, from, positions)
-  return selectFound(positions, found, limit)
+  return selectFound(positions, tree.search(box, from, positions), limit)
 }
 
-async function selectExactly(
+/** The same where geometries decide about features that the box does not hold. */
+export async function selectByGeometry(
   snapshot: Snapshot,
   query: BoxQuery,
-  isCertain: boolean,
   geometries: GeometryCache,
   after: number,
   skip: number,
   limit: number,
 ): Promise<Selected> {
+  const isDecided = isDecidedInside(snapshot.manifest, query)
   const wanted = limit + 1
   const positions = new Uint32Array(wanted)
   const candidates = new Uint32Array(Math.min(wanted + 16, 1024))
@@ -58,7 +59,7 @@ async function selectExactly(
     const found = snapshot.tree.search(query.box, from, candidates, certain)
     for (let i = 0; i < found && count < wanted; i++) {
       const position = candidates[i]!
-      if (!(isCertain && certain[i] === 1)) {
+      if (!(isDecided && certain[i] === 1)) {
         const cached = geometries.peek(snapshot, position)
         const geometry = cached === undefined ? await geometries.read(snapshot, position) : cached
         if (!meets(geometry, query)) continue
@@ -94,17 +95,29 @@ function meetsHeights(geometry: Geometry, [low, high]: [number, number]): boolea
 }
 
 /** How many features meet the box, where that is cheap to know, else null. */
-export async function countByBox(
+export function countByBox(
   snapshot: Snapshot,
   query: BoxQuery,
   geometries: GeometryCache,
-): Promise<number | null> {
+): number | null | Promise<number | null> {
   const { tree, manifest } = snapshot
-  if (query.projected !== null || (query.heights && manifest.hasZ)) return null
+  if (!isDecidedInside(manifest, query)) return null
   const counted = tree.countWithin(query.box, COUNT_BUDGET)
-  if (counted === null || counted.uncertain.length > COUNT_GEOMETRIES) return null
-  let count = counted.certain
-  for (const position of counted.uncertain) {
+  if (counted === null) return null
+  const { certain, uncertain } = counted
+  if (uncertain.length === 0 || tree.isPoints) return certain + uncertain.length
+  if (uncertain.length > COUNT_GEOMETRIES) return null
+  return countMeeting(snapshot, query, geometries, uncertain).then((more) => certain + more)
+}
+
+async function countMeeting(
+  snapshot: Snapshot,
+  query: BoxQuery,
+  geometries: GeometryCache,
+  positions: readonly number[],
+): Promise<number> {
+  let count = 0
+  for (const position of positions) {
     if (meets(await geometries.read(snapshot, position), query)) count++
   }
   return count

@@ -8,7 +8,7 @@ import { parseFeature } from './parse-feature.ts'
 import { PositionSet } from './position-set.ts'
 import { type FeatureBlock, readBlock } from './read-selected.ts'
 import { type RowQueries, rowsTable } from './row-queries.ts'
-import { meets } from './select-by-box.ts'
+import { isDecidedByTree, meets } from './select-by-box.ts'
 import { type Selected, selectFound } from './selected.ts'
 import type { SortKey } from './sort-keys.ts'
 import { afterRow, orderSql } from './sort-sql.ts'
@@ -131,9 +131,7 @@ async function askRows(
   { rows, geometries, signal }: RowSelectionParts,
 ): Promise<void> {
   const { columns } = snapshot.manifest
-  const isBoxExact =
-    snapshot.tree.isPoints && box?.projected == null && !(box?.heights && snapshot.manifest.hasZ)
-  const open = { exact: plan?.exact ?? null, box: box && !isBoxExact ? box : null }
+  const open = { exact: plan?.exact ?? null, box: box && !isDecidedByTree(snapshot, box) ? box : null }
   const isDecided = open.exact === null && open.box === null
   // What is decided is passed over by the database itself.
   const skip = isDecided ? page.takeSkip() : 0

@@ -3,9 +3,9 @@ import { type Bbox, emptyBbox, geometryBbox, isEmptyBbox } from '@wayleave/geoda
 import { Markup, markup } from './markup.ts'
 
 const WIDTH = 960
-const MOST_HEIGHT = 560
+const MOST_HEIGHT = 480
 const LEAST_HEIGHT = 220
-const MARGIN = 14
+const MARGIN = 26
 
 /** A map of geometries, drawn as one picture: nothing is loaded and nothing runs in the browser. */
 export function featureMap(geometries: readonly Geometry[], title: string): Markup | null {
