@@ -1,57 +1,28 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import { operator } from './events/events.ts'
-import { newId } from './id.ts'
-import { type Account, openAccount } from './testing/account.ts'
+import { test } from 'node:test'
+import { openAccount } from './testing/account.ts'
+import {
+  CREATED,
+  CSV,
+  FORMATS,
+  hasFields,
+  ITEMS,
+  isProblem,
+  MAP,
+  openContract,
+  RECORD,
+  type Row,
+  SECRET,
+  UTC,
+} from './testing/contract.ts'
+import { errors } from './testing/contract-errors.ts'
 import { points, publishText } from './testing/publish.ts'
-import { signIn } from './testing/sign-in.ts'
-import { type Answer, type DatabaseKind, databaseKinds, openTestService } from './testing/test-service.ts'
+import { databaseKinds, openTestService } from './testing/test-service.ts'
 
 /**
  * The contract, row by row, over HTTP: endpoints, rules, states, errors, limits and versions. What a row says
  * is in the name of its test; what it leaves open is held elsewhere.
  */
-
-const RECORD = ['id', 'name', 'scope', 'permissions', 'prefix', 'expiresAt', 'createdAt']
-const CREATED = ['id', 'name', 'scope', 'permissions', 'secret', 'expiresAt', 'createdAt']
-const FORMATS = ['csv', 'json', 'geojson', 'kml', 'shp']
-const MAP = { name: 'Map', permissions: ['read'] }
-const SECRET = /^svc_[a-z0-9]+_[0-9A-Za-z]{32}$/
-const UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/
-
-async function open(t: TestContext, database: DatabaseKind) {
-  const settings = { keysPerUser: 1000, keysPerOrganization: 1000 }
-  const service = await openTestService(t, { database, settings })
-  await publishText(service, 'places', 'places.geojson', points(50))
-  const addOns = ['API_ACCESS', 'GIS_ACCESS', 'ARCHIVED_DATA'] as const
-  const ada = await openAccount(service, 'ada@example.org', { addOns: [...addOns], credits: 1000 })
-  const call = (method: string, path: string, body?: unknown, token = ada.token) =>
-    service.request(method, path, { token, body })
-  const read = (path: string, key?: string) => service.request('GET', path, key === undefined ? {} : { key })
-  const create = async (body: unknown = MAP, path = '/v1/api-keys/personal') => {
-    const answer = await call('POST', path, body)
-    assert.equal(answer.status, 201, answer.text)
-    return answer.body as { id: string; secret: string }
-  }
-  return { service, ada, call, read, create, shared: `/v1/api-keys/organization/${ada.organizationId}` }
-}
-
-type Contract = Awaited<ReturnType<typeof open>>
-type Row = [name: string, check: (contract: Contract) => Promise<void>]
-
-const ITEMS = '/v1/ogc/collections/places/items'
-const CSV = '/v1/dataset/places/files/csv'
-
-function hasFields(record: object, fields: string[]): void {
-  for (const field of fields) assert.ok(Object.hasOwn(record, field), `${field} is missing`)
-}
-
-function isProblem(answer: Answer, status: number): void {
-  assert.equal(answer.status, status, answer.text)
-  assert.match(answer.headers.get('content-type') ?? '', /^application\/problem\+json/)
-  hasFields(answer.body, ['type', 'title', 'status', 'detail', 'instance', 'code', 'requestId'])
-  assert.equal(answer.body.status, status)
-}
 
 const endpoints: Row[] = [
   [
@@ -381,106 +352,9 @@ const states: Row[] = [
   ],
 ]
 
-const errors: Row[] = [
-  [
-    '401: a missing or invalid token on every management endpoint',
-    async ({ service, create, shared }) => {
-      const { id } = await create()
-      const key = `/v1/api-keys/${id}`
-      for (const [method, path] of [
-        ['GET', '/v1/api-keys/my-keys'],
-        ['GET', '/v1/api-keys/accessible'],
-        ['POST', '/v1/api-keys/personal'],
-        ['GET', key],
-        ['PATCH', key],
-        ['POST', `${key}/rotate`],
-        ['POST', `${key}/revoke`],
-        ['DELETE', key],
-        ['GET', `${key}/usage`],
-        ['GET', shared],
-        ['POST', shared],
-        ['GET', '/v1/organization/me'],
-      ] as const) {
-        for (const token of [undefined, 'x', 'eyJhbGciOiJub25lIn0.e30.']) {
-          const answer = await service.request(method, path, token === undefined ? {} : { token })
-          isProblem(answer, 401)
-          assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer/)
-        }
-      }
-    },
-  ],
-  [
-    '401: a missing, malformed, unknown or rotated-away key on every data endpoint',
-    async ({ ada, call, read, create }) => {
-      const { id, secret } = await create()
-      await call('POST', `/v1/api-keys/${id}/rotate`)
-      const last = ada.key.at(-1) === '0' ? '1' : '0'
-      for (const path of [CSV, ITEMS]) {
-        for (const key of [undefined, 'nonsense', ada.key.slice(0, -1) + last, secret]) {
-          const answer = await read(path, key)
-          isProblem(answer, 401)
-          assert.ok(answer.headers.get('www-authenticate'))
-        }
-      }
-    },
-  ],
-  [
-    '403: the caller lacks APIKEY_VIEW or APIKEY_CREATE, or is no member at all',
-    async ({ service, ada, call, shared }) => {
-      await service.parts.members.add(operator, ada.organizationId, 'plain@example.org', [])
-      const plain = await signIn(service, 'plain@example.org')
-      const stranger = await signIn(service, 'stranger@example.org')
-      for (const { token } of [plain, stranger]) {
-        isProblem(await call('GET', shared, undefined, token), 403)
-        isProblem(await call('POST', shared, MAP, token), 403)
-      }
-    },
-  ],
-  [
-    '403: the key’s organization lacks API_ACCESS for downloads or GIS_ACCESS for items',
-    async ({ service }) => {
-      const { key } = await openAccount(service, 'poor@example.org', { credits: 5 })
-      isProblem(await service.request('GET', CSV, { key }), 403)
-      isProblem(await service.request('GET', ITEMS, { key }), 403)
-    },
-  ],
-  [
-    '404: a key or organization that does not exist',
-    async ({ call }) => {
-      for (const id of [newId('key'), 'nonsense']) {
-        isProblem(await call('GET', `/v1/api-keys/${id}`), 404)
-        isProblem(await call('PATCH', `/v1/api-keys/${id}`, { name: 'x' }), 404)
-        isProblem(await call('POST', `/v1/api-keys/${id}/rotate`), 404)
-        isProblem(await call('POST', `/v1/api-keys/${id}/revoke`), 404)
-        isProblem(await call('DELETE', `/v1/api-keys/${id}`), 404)
-        isProblem(await call('GET', `/v1/api-keys/${id}/usage`), 404)
-      }
-      for (const id of [newId('org'), 'nonsense']) {
-        isProblem(await call('GET', `/v1/api-keys/organization/${id}`), 404)
-        isProblem(await call('POST', `/v1/api-keys/organization/${id}`, MAP), 404)
-      }
-    },
-  ],
-  [
-    '404: an unknown table or collection, and an unsupported format',
-    async ({ ada, read }) => {
-      for (const path of [
-        '/v1/dataset/nowhere/files/csv',
-        '/v1/dataset/NO!/files/csv',
-        '/v1/dataset/places/files/docx',
-        '/v1/dataset/places/files/CSV',
-        '/v1/ogc/collections/nowhere/items',
-      ]) {
-        isProblem(await read(path, ada.key), 404)
-      }
-      isProblem(await read('/v1/dataset/nowhere/sample/json'), 404)
-    },
-  ],
-]
-
 for (const database of databaseKinds) {
   test(`the contract holds on ${database}`, async (t) => {
-    const contract = await open(t, database)
+    const contract = await openContract(t, database)
     for (const [part, rows] of Object.entries({ endpoints, rules, states, errors })) {
       for (const [name, check] of rows) await t.test(`${part}: ${name}`, () => check(contract))
     }
@@ -516,7 +390,7 @@ for (const database of databaseKinds) {
       clock,
       settings: { keyRate: 60, keyBurst: 2, userRate: 5 },
     })
-    const ada: Account = await openAccount(service, 'ada@example.org', { addOns: ['GIS_ACCESS'] })
+    const ada = await openAccount(service, 'ada@example.org', { addOns: ['GIS_ACCESS'] })
     await publishText(service, 'places', 'places.geojson', points(3))
     const items = () => service.request('GET', ITEMS, { key: ada.key })
     assert.deepEqual([(await items()).status, (await items()).status], [200, 200])
