@@ -18,6 +18,8 @@ for (const format of ['esm', 'cjs'] as const) {
     format,
     platform: 'neutral',
     target: 'es2022',
+    minify: true,
+    sourcemap: true,
   })
 }
 writeTypes(join(out, 'esm'))

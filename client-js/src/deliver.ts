@@ -75,7 +75,7 @@ export async function deliver(
         report()
       }
       // A page of another origin may not see that the body was packed; browsers check its length themselves.
-      if (total && received < total && response.type !== 'cors') {
+      if (total && received < total && (headers['Range'] || response.type !== 'cors')) {
         throw new ConnectionError(`The connection ended after ${received} of ${total} bytes.`)
       }
     } finally {

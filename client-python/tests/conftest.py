@@ -16,7 +16,8 @@ MANY = 100_000
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     folder = tmp_path_factory.mktemp("service")
-    service = Service(folder)
+    # Behind a proxy a service is known by another address than it is reached at.
+    service = Service(folder, WAYLEAVE_BASE_URL="https://data.example.org")
     service.publish("places", data.places(folder / "places-1.geojson", 120))
     service.publish("places", data.places(folder / "places.geojson"), "--title", "Places", "--credits", "2")
     service.publish("shapes", data.shapes(folder / "shapes.geojson"))

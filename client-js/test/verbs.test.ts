@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { createWriteStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { inspect } from 'node:util'
+import { type Progress, Wayleave, WayleaveError } from '../src/index.ts'
+import { points, TestServer } from './test-server.ts'
+
+const MANY = 100_000
+const server = new TestServer()
+let key: string
+let client: Wayleave
+
+before(async () => {
+  await server.publish('places', points(50))
+  await server.publish('places', points(200), '--title', 'Places', '--credits', '2')
+  await server.publish('many', points(MANY))
+  key = await server.platformKey()
+  await server.start()
+  client = new Wayleave({ apiKey: key, baseUrl: `${server.url}/` })
+})
+after(() => server.close())
+
+test('datasets, one dataset, its archives and its sample arrive as the service has them', async () => {
+  assert.deepEqual((await client.datasets()).map(({ table }) => table).sort(), ['many', 'places'])
+  const places = await client.dataset('places')
+  assert.deepEqual([places.title, places.rows, places.version, places.credits], ['Places', 200, 2, 2])
+  assert.deepEqual(
+    places.columns.map(({ name, type }) => [name, type]),
+    [
+      ['number', 'integer'],
+      ['name', 'text'],
+    ],
+  )
+  assert.deepEqual(
+    (await client.archives('places')).map(({ version, current, rows }) => [version, current, rows]),
+    [
+      [2, true, 200],
+      [1, false, 50],
+    ],
+  )
+  const sample = await client.sample('places')
+  assert.equal(sample.length, 20)
+  assert.deepEqual(Object.keys(sample[0]!), ['number', 'name', 'longitude', 'latitude'])
+})
+
+test('items awaited are a page, and its next the following one', async () => {
+  const page = await client.items<{ number: number }>('places', { limit: 150 })
+  assert.deepEqual(
+    [page.type, page.features.length, page.numberReturned, page.numberMatched],
+    ['FeatureCollection', 150, 150, 200],
+  )
+  const last = await page.next()
+  assert.equal(last?.features.length, 50)
+  assert.equal(await last?.next(), undefined)
+  assert.deepEqual(structuredClone(page).features, page.features)
+})
+
+test('items iterated are all features, each once', async () => {
+  const seen = new Set<number>()
+  for await (const feature of client.items<{ number: number }>('many', { limit: 10_000 })) {
+    seen.add(feature.properties.number)
+  }
+  assert.equal(seen.size, MANY)
+  const sizes: number[] = []
+  for await (const page of client.items('many', { limit: 40_000 }).pages()) sizes.push(page.features.length)
+  assert.deepEqual(sizes, Array(10).fill(10_000))
+})
+
+test('items select by bbox, filter, order and columns', async () => {
+  const page = await client.items('many', { bbox: [0, 30, 20, 40], limit: 10 })
+  assert.equal(page.features.length, 10)
+  for (const { geometry } of page.features) {
+    assert.ok(geometry?.type === 'Point')
+    const [x, y] = geometry.coordinates
+    assert.ok(x! >= 0 && x! <= 20 && y! >= 30 && y! <= 40)
+  }
+  const options = { filter: 'number < 50', sortby: ['-number'], properties: ['number'], limit: 3 }
+  const few = await client.items('many', options)
+  assert.deepEqual(
+    few.features.map((feature) => feature.properties),
+    [{ number: 49 }, { number: 48 }, { number: 47 }],
+  )
+  const filter = { op: '=', args: [{ property: 'number' }, 77] }
+  assert.deepEqual(
+    (await client.items('many', { filter })).features.map(({ id }) => id),
+    [77],
+  )
+})
+
+test('a download is a Buffer in Node, and a Blob where one is asked for', async () => {
+  const csv = await client.download('places', 'csv')
+  assert.ok(Buffer.isBuffer(csv))
+  assert.equal(csv.toString().trim().split('\n').length, 201)
+  const blob = await client.download('places', 'csv', { as: 'blob' })
+  assert.ok(blob instanceof Blob)
+  assert.equal(blob.type, 'text/csv; charset=utf-8')
+  assert.equal(await blob.text(), csv.toString())
+})
+
+test('every format can be downloaded, and an older version', async () => {
+  const { formats } = await client.dataset('places')
+  assert.ok(formats.length >= 8)
+  for (const { format } of formats) assert.ok((await client.download('places', format)).length > 0, format)
+  const old = JSON.parse((await client.download('places', 'geojson', { version: 1 })).toString())
+  assert.equal(old.features.length, 50)
+})
+
+test('a download goes into a stream, web or Node, with its progress', async () => {
+  const whole = await client.download('many', 'geojson')
+  const path = join(server.folder, 'many.out')
+  const seen: Progress[] = []
+  const stream = createWriteStream(path)
+  const bytes = await client.downloadTo('many', 'geojson', stream, { onProgress: (now) => seen.push(now) })
+  assert.equal(bytes, whole.length)
+  assert.ok(stream.closed || stream.writableFinished)
+  assert.ok(whole.equals(await readFile(path)))
+  assert.deepEqual(seen[0], { received: 0, total: whole.length })
+  assert.deepEqual(seen.at(-1), { received: whole.length, total: whole.length })
+  const chunks: Uint8Array[] = []
+  let closed = false
+  const web = new WritableStream<Uint8Array>({
+    write: (chunk) => void chunks.push(chunk),
+    close: () => {
+      closed = true
+    },
+  })
+  await client.downloadTo('many', 'geojson', web)
+  assert.ok(closed && whole.equals(Buffer.concat(chunks)))
+})
+
+test('a key may come from a function, which is asked anew when one is refused', async () => {
+  const asked: (string | undefined)[] = []
+  const expired = 'svc_live_00000000000000000000000000000000'
+  const apiKey = async (refused?: string) => {
+    asked.push(refused)
+    return refused ? key : expired
+  }
+  const session = new Wayleave({ apiKey, baseUrl: server.url })
+  assert.equal((await session.items('places', { limit: 1 })).features.length, 1)
+  assert.deepEqual(asked, [undefined, expired])
+  const signedOut = new Wayleave({ apiKey: () => undefined, baseUrl: server.url })
+  assert.equal((await signedOut.sample('places')).length, 20)
+  await assert.rejects(signedOut.download('places', 'csv'), {
+    name: 'AuthenticationError',
+    code: 'key-missing',
+  })
+})
+
+test('what is missing is said at construction, and the key is shown nowhere', () => {
+  assert.throws(() => new Wayleave({ apiKey: ' ', baseUrl: server.url }), WayleaveError)
+  assert.throws(() => new Wayleave({ apiKey: key }), /baseUrl/)
+  for (const apiKey of ['a b', 'schlüssel', 'a\nx: 1']) {
+    assert.throws(
+      () => new Wayleave({ apiKey, baseUrl: server.url }),
+      (error: Error) => error instanceof WayleaveError && !error.message.includes(apiKey),
+    )
+  }
+  const shown = inspect([client, client.items('places')], { depth: 9, showHidden: true })
+  assert.ok(!(shown + JSON.stringify(client)).includes(key))
+})
