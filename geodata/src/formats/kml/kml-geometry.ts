@@ -1,0 +1,99 @@
+import type { Geometry, GeometryType, Position } from '../../feature.ts'
+import { SourceError } from '../../source-error.ts'
+import { childOf, childrenOf, type KmlElement, textOf } from './kml-element.ts'
+
+const GEOMETRIES = new Set([
+  'Point',
+  'LineString',
+  'LinearRing',
+  'Polygon',
+  'MultiGeometry',
+  'Track',
+  'MultiTrack',
+  'Model',
+])
+
+/** The geometry among a placemark's children, or null; throws a SourceError that says what is wrong with it. */
+export function readKmlGeometry(placemark: KmlElement): Geometry | null {
+  const element = placemark.children.find(({ name }) => GEOMETRIES.has(name))
+  return element ? geometryOf(element) : null
+}
+
+function geometryOf(element: KmlElement): Geometry {
+  switch (element.name) {
+    case 'Point':
+      return { type: 'Point', coordinates: positionsOf(element)[0] ?? [] }
+    case 'LineString':
+    case 'LinearRing':
+      return { type: 'LineString', coordinates: positionsOf(element) }
+    case 'Polygon':
+      return { type: 'Polygon', coordinates: ringsOf(element) }
+    case 'Track':
+      return { type: 'LineString', coordinates: trackOf(element) }
+    case 'MultiTrack':
+      return { type: 'MultiLineString', coordinates: childrenOf(element, 'Track').map(trackOf) }
+    case 'MultiGeometry':
+      return joined(element.children.filter(({ name }) => GEOMETRIES.has(name)).map(geometryOf))
+    default:
+      throw new SourceError('the geometry is a Model, which GeoJSON cannot express')
+  }
+}
+
+const MULTI: { [type in GeometryType]?: GeometryType } = {
+  Point: 'MultiPoint',
+  LineString: 'MultiLineString',
+  Polygon: 'MultiPolygon',
+}
+
+/** Members of one kind are the multiple of that kind; KML has no other word for it. */
+function joined(members: Geometry[]): Geometry {
+  const type = members[0] && MULTI[members[0].type]
+  if (!type || members.some((member) => member.type !== members[0]!.type))
+    return { type: 'GeometryCollection', geometries: members }
+  const coordinates = members.map((member) =>
+    member.type === 'GeometryCollection' ? [] : member.coordinates,
+  )
+  return { type, coordinates } as Geometry
+}
+
+function ringsOf(polygon: KmlElement): Position[][] {
+  const ring = (boundary: KmlElement) => {
+    const linear = childOf(boundary, 'LinearRing')
+    return linear ? positionsOf(linear) : []
+  }
+  const outer = childOf(polygon, 'outerBoundaryIs')
+  if (!outer) return []
+  // The standard has a boundary for each hole; some programs put all holes into one.
+  const holes = childrenOf(polygon, 'innerBoundaryIs').flatMap((inner) =>
+    childrenOf(inner, 'LinearRing').map(positionsOf),
+  )
+  return [ring(outer), ...holes]
+}
+
+/** `longitude,latitude[,height]`, separated by whitespace; spaces after commas are not allowed but met. */
+function positionsOf(element: KmlElement): Position[] {
+  const text = textOf(element, 'coordinates')
+  if (text === null) return []
+  return text
+    .replace(/\s*,\s*/g, ',')
+    .split(/\s+/)
+    .map((tuple) => position(tuple, ','))
+}
+
+function trackOf(track: KmlElement): Position[] {
+  return childrenOf(track, 'coord')
+    .map(({ text }) => text.trim())
+    .filter((text) => text !== '')
+    .map((text) => position(text, /\s+/))
+}
+
+function position(tuple: string, separator: string | RegExp): Position {
+  const parts = tuple.split(separator)
+  if (parts.length > 2 && parts.at(-1) === '') parts.pop()
+  const numbers = parts.slice(0, 3).map((part) => (part === '' ? Number.NaN : Number(part)))
+  if (numbers.length < 2 || numbers.some(Number.isNaN))
+    throw new SourceError(
+      `the coordinates have ${JSON.stringify(tuple.slice(0, 40))}, which is not a position`,
+    )
+  return numbers
+}

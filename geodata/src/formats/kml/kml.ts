@@ -1,0 +1,195 @@
+import { TextDecoder } from 'node:util'
+import { SaxesParser } from 'saxes'
+import type { Feature, FeatureStream, UnreadableRow } from '../../feature.ts'
+import { SourceError } from '../../source-error.ts'
+import { type ByteSource, peek } from '../byte-source.ts'
+import { DEFAULT_LIMITS, megabytes, type SourceLimits } from '../source-limits.ts'
+import { utf16Of } from '../text-decoding.ts'
+import type { KmlElement } from './kml-element.ts'
+import { KmlTable } from './kml-table.ts'
+
+const HEAD_BYTES = 1024
+/** What an element without any text counts for: it is an object in memory. */
+const ELEMENT_CHARACTERS = 64
+/** What may be read before the parser tells of it. */
+const PIECE_CHARACTERS = 1 << 19
+
+/** The placemarks of a KML document, at whatever depth of folders. */
+export async function openKml(
+  source: ByteSource,
+  options: { limits?: SourceLimits } = {},
+): Promise<FeatureStream> {
+  const limits = options.limits ?? DEFAULT_LIMITS
+  const { file } = source
+  const [head, whole] = await peek(source, HEAD_BYTES)
+  const decoder = decoderFor(head, file)
+  const table = new KmlTable(file, limits)
+  let bytesRead = 0
+  return {
+    columns: table.columns,
+    notes: [],
+    crs: 'OGC:CRS84',
+    spatial: true,
+    totalBytes: source.totalBytes,
+    get bytesRead() {
+      return bytesRead
+    },
+    async *batches() {
+      const reader = new PlacemarkReader(file, table, limits)
+      for await (const piece of whole.bytes) {
+        bytesRead += piece.length
+        reader.write(decode(decoder, piece, file, bytesRead))
+        const rows = reader.take()
+        if (rows.length > 0) yield rows
+      }
+      reader.write(decode(decoder, null, file, bytesRead))
+      reader.close()
+      const rows = reader.take()
+      if (rows.length > 0) yield rows
+      if (table.rows === 0) throw new SourceError(noPlacemarks(file, reader.hasLinks))
+    },
+  }
+}
+
+function noPlacemarks(file: string, hasLinks: boolean): string {
+  return hasLinks
+    ? `${file} has no placemarks, only links to other files, which are not followed.`
+    : `${file} has no placemarks.`
+}
+
+/** By the byte order mark, else by the XML declaration. */
+function decoderFor(head: Buffer, file: string): TextDecoder {
+  const declared = /^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w.-]+)["']/.exec(
+    head.toString('latin1').replace(/^\xef\xbb\xbf/, ''),
+  )
+  const label = utf16Of(head) ?? declared?.[1] ?? 'utf-8'
+  try {
+    return new TextDecoder(label, { fatal: true })
+  } catch {
+    throw new SourceError(`${file} is encoded as ${label}, which is not known.`)
+  }
+}
+
+function decode(decoder: TextDecoder, piece: Uint8Array | null, file: string, bytesRead: number): string {
+  try {
+    return piece ? decoder.decode(piece, { stream: true }) : decoder.decode()
+  } catch {
+    throw new SourceError(
+      `${file} is not ${decoder.encoding}, which it is said to be, before byte ${bytesRead}.`,
+    )
+  }
+}
+
+/** HTML's names that are met in descriptions although XML does not know them. Nothing is ever looked up. */
+const HTML_ENTITIES = {
+  nbsp: '\u00a0',
+  copy: '©',
+  reg: '®',
+  deg: '°',
+  euro: '€',
+  middot: '·',
+  ndash: '–',
+  mdash: '—',
+}
+
+class PlacemarkReader {
+  hasLinks = false
+  readonly #file: string
+  readonly #table: KmlTable
+  readonly #limits: SourceLimits
+  readonly #parser = new SaxesParser()
+  #rows: (Feature | UnreadableRow)[] = []
+  /** The elements that are open, from the placemark or schema inwards. */
+  #open: KmlElement[] = []
+  #depth = 0
+  /** Of the placemark that is open, and of what the parser has not yet told of. */
+  #characters = 0
+  #unheard = 0
+
+  constructor(file: string, table: KmlTable, limits: SourceLimits) {
+    this.#file = file
+    this.#table = table
+    this.#limits = limits
+    const parser = this.#parser
+    Object.assign(parser.ENTITIES, HTML_ENTITIES)
+    parser.on('error', (error) => {
+      throw this.#invalid(error)
+    })
+    parser.on('opentag', ({ name, attributes }) => this.#opened(local(name), attributes))
+    parser.on('closetag', ({ name }) => this.#closed(local(name)))
+    parser.on('text', (text) => this.#said(text))
+    parser.on('cdata', (text) => this.#said(text))
+  }
+
+  write(text: string): void {
+    // The parser keeps a text to itself until it ends.
+    this.#unheard += text.length
+    this.#parser.write(text)
+    this.#refuseLarge()
+  }
+
+  close(): void {
+    this.#parser.close()
+  }
+
+  take(): (Feature | UnreadableRow)[] {
+    const rows = this.#rows
+    this.#rows = []
+    return rows
+  }
+
+  #invalid(error: Error): SourceError {
+    const [, line, column, text] = /^(\d+):(\d+): (.*)$/s.exec(error.message) ?? [
+      null,
+      null,
+      null,
+      error.message,
+    ]
+    const reason = text!.replace(/\.$/, '')
+    if (/unclosed tag|unexpected end/.test(reason))
+      return new SourceError(`${this.#file} ends too early: after placemark ${this.#table.rows}, ${reason}.`)
+    const where = line ? ` in line ${line}, column ${column}` : ''
+    return new SourceError(`${this.#file} is not valid XML${where}: ${reason}.`)
+  }
+
+  #opened(name: string, attributes: { [name: string]: string }): void {
+    this.#unheard = 0
+    if (++this.#depth > this.#limits.depth)
+      throw new SourceError(`${this.#file} has elements nested more than ${this.#limits.depth} deep.`)
+    if (name === 'NetworkLink') this.hasLinks = true
+    if (this.#open.length === 0 && name !== 'Placemark' && name !== 'Schema') return
+    const element: KmlElement = { name, attributes, text: '', children: [] }
+    this.#open.at(-1)?.children.push(element)
+    this.#open.push(element)
+    this.#characters += ELEMENT_CHARACTERS
+  }
+
+  #said(text: string): void {
+    const element = this.#open.at(-1)
+    if (!element) return
+    element.text += text
+    this.#characters += text.length
+    this.#refuseLarge()
+  }
+
+  #refuseLarge(): void {
+    if (this.#characters + this.#unheard > this.#limits.rowBytes + PIECE_CHARACTERS)
+      throw new SourceError(
+        `${this.#file}: placemark ${this.#table.rows + 1} is larger than ${megabytes(this.#limits.rowBytes)}.`,
+      )
+  }
+
+  #closed(name: string): void {
+    this.#unheard = 0
+    this.#depth--
+    const element = this.#open.pop()
+    if (!element || this.#open.length > 0) return
+    this.#characters = 0
+    if (name === 'Schema') this.#table.addSchema(element)
+    else this.#rows.push(this.#table.row(element))
+  }
+}
+
+function local(name: string): string {
+  return name.slice(name.indexOf(':') + 1)
+}
