@@ -1,0 +1,87 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { BufferPool, LARGE, SMALL } from './buffer-pool.ts'
+import type { ExportFile } from './export-file.ts'
+import type { ByteRange } from './range.ts'
+
+/** A reader that has taken a piece within this time is fast. */
+const FAST_MS = 50
+
+const pool = new BufferPool()
+
+/** An export opened for sending: a version that is removed meanwhile is still sent whole. */
+export interface OpenExport {
+  file: ExportFile
+  handle: FileHandle
+}
+
+export async function openExport(file: ExportFile): Promise<OpenExport> {
+  return { file, handle: await open(file.path) }
+}
+
+/**
+ * Sends a range of head, file and tail, and ends the response. While one piece is on its way to the reader the
+ * next is read; a reader that is slow holds two small buffers and nothing else. Resolves when all is sent or
+ * the reader has left; rejects when the file cannot be read, with the response cut off.
+ */
+export async function sendExport(
+  { file, handle }: OpenExport,
+  range: ByteRange,
+  response: ServerResponse,
+): Promise<void> {
+  const left = new Promise<void>((resolve) => response.once('close', resolve))
+  try {
+    const fileStart = file.head.length
+    const fileEnd = fileStart + file.fileBytes
+    if (range.start < fileStart) response.write(file.head.subarray(range.start, range.end))
+    const from = Math.max(range.start, fileStart)
+    const to = Math.min(range.end, fileEnd)
+    if (from < to) await sendPart(handle, from - fileStart, to - fileStart, response, left)
+    if (range.end > fileEnd)
+      response.write(file.tail.subarray(Math.max(0, range.start - fileEnd), range.end - fileEnd))
+    response.end()
+    // Whoever waits for the end waits for the reader too.
+    await left
+  } catch (error) {
+    response.destroy()
+    throw error
+  } finally {
+    await handle.close()
+  }
+}
+
+async function sendPart(
+  handle: FileHandle,
+  from: number,
+  to: number,
+  response: ServerResponse,
+  left: Promise<void>,
+): Promise<void> {
+  let at = from
+  let size: typeof SMALL | typeof LARGE = SMALL
+  const readNext = async (): Promise<{ buffer: Buffer; bytes: number } | null> => {
+    if (at >= to) return null
+    const buffer = pool.take(size)
+    const { bytesRead: bytes } = await handle.read(buffer, 0, Math.min(buffer.length, to - at), at)
+    if (bytes === 0) throw new Error('an export file is shorter than its checksum says')
+    at += bytes
+    return { buffer, bytes }
+  }
+  let piece = await readNext()
+  while (piece && !response.destroyed) {
+    const began = performance.now()
+    const written = write(response, piece.buffer.subarray(0, piece.bytes))
+    const next = readNext()
+    // Unheard while the write is waited for, a failed read would end the process.
+    next.catch(() => {})
+    await Promise.race([written, left])
+    // A buffer may be used again once the system has its bytes; a reader that left may still hold it.
+    if (!response.destroyed) pool.giveBack(piece.buffer)
+    size = performance.now() - began < FAST_MS ? LARGE : SMALL
+    piece = await next
+  }
+}
+
+function write(response: ServerResponse, bytes: Buffer): Promise<void> {
+  return new Promise((resolve) => response.write(bytes, () => resolve()))
+}
