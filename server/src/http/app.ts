@@ -1,5 +1,6 @@
 import { administrationRoutes } from '../administration/routes.ts'
 import { catalogRoutes } from '../catalog/routes.ts'
+import { consoleRoutes } from '../console/routes.ts'
 import { creditRoutes } from '../credits/routes.ts'
 import { documentationRoutes } from '../documentation/routes.ts'
 import { downloadRoutes } from '../downloads/routes.ts'
@@ -37,6 +38,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   creditRoutes(app, parts)
   administrationRoutes(app, parts)
 
+  consoleRoutes(app)
   documentationRoutes(app)
   app.get('/v1/openapi.json', { schema: { hide: true } }, async (request) => ({
     ...app.swagger(),

@@ -1,0 +1,42 @@
+import { type DragEvent, useId, useState } from 'react'
+import { bytes } from '../words.ts'
+
+/** A place to drop a file on, and a button for those who cannot. */
+export function FileDrop({ file, onFile }: { file: File | null; onFile: (file: File) => void }) {
+  const id = useId()
+  const [over, setOver] = useState(false)
+  const drop = (event: DragEvent) => {
+    event.preventDefault()
+    setOver(false)
+    const [dropped] = event.dataTransfer.files
+    if (dropped) onFile(dropped)
+  }
+  const drag = (event: DragEvent) => {
+    event.preventDefault()
+    setOver(true)
+  }
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the button inside does the same by keyboard.
+    <div
+      className={`drop${over ? ' over' : ''}`}
+      onDragOver={drag}
+      onDragEnter={drag}
+      onDragLeave={() => setOver(false)}
+      onDrop={drop}
+    >
+      <strong>{file ? file.name : 'Drop a file here'}</strong>
+      <span className="small soft">
+        {file ? bytes(file.size) : 'GeoPackage, zipped shapefile, GeoJSON, FlatGeobuf, KML, CSV and others'}
+      </span>
+      <label className="button small" htmlFor={id}>
+        {file ? 'Choose another file' : 'Choose a file'}
+        <input
+          id={id}
+          type="file"
+          className="visually-hidden"
+          onChange={(event) => event.target.files?.[0] && onFile(event.target.files[0])}
+        />
+      </label>
+    </div>
+  )
+}

@@ -1,0 +1,90 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../api/call.ts'
+import type { AddOn, AdminOrganization } from '../api/records.ts'
+import { ConfirmDialog } from '../components/confirm-dialog.tsx'
+import { Field } from '../components/field.tsx'
+import { count } from '../words.ts'
+
+const meanings: Record<AddOn, string> = {
+  API_ACCESS: 'Downloads of datasets.',
+  GIS_ACCESS: 'Features for maps and GIS programs.',
+  ARCHIVED_DATA: 'Downloads of older versions.',
+}
+
+interface OrganizationDialogProps {
+  organization: AdminOrganization
+  onClose: () => void
+}
+
+export function AddOnsDialog({ organization, onClose }: OrganizationDialogProps) {
+  const queries = useQueryClient()
+  const [addOns, setAddOns] = useState(organization.addOns)
+  const toggle = (addOn: AddOn) =>
+    setAddOns(addOns.includes(addOn) ? addOns.filter((one) => one !== addOn) : [...addOns, addOn])
+  return (
+    <ConfirmDialog
+      title={`Add-ons of ${organization.name}`}
+      action="Save the add-ons"
+      onClose={onClose}
+      onConfirm={async () => {
+        await call('PATCH', `/v1/admin/organizations/${organization.id}`, { addOns })
+        await queries.invalidateQueries()
+      }}
+    >
+      <p className="soft">They hold from the next request on. What is taken away is refused at once.</p>
+      <fieldset>
+        <legend className="visually-hidden">Add-ons</legend>
+        {(Object.keys(meanings) as AddOn[]).map((addOn) => (
+          <label key={addOn} className="choice">
+            <input type="checkbox" checked={addOns.includes(addOn)} onChange={() => toggle(addOn)} />
+            <span>
+              {addOn}
+              <small>{meanings[addOn]}</small>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+    </ConfirmDialog>
+  )
+}
+
+export function CreditsDialog({ organization, onClose }: OrganizationDialogProps) {
+  const queries = useQueryClient()
+  const [way, setWay] = useState<'add' | 'set'>('add')
+  const [amount, setAmount] = useState('100')
+  return (
+    <ConfirmDialog
+      title={`Credits of ${organization.name}`}
+      action={way === 'add' ? 'Add the credits' : 'Set the balance'}
+      onClose={onClose}
+      onConfirm={async () => {
+        await call('POST', `/v1/admin/organizations/${organization.id}/credits`, { [way]: Number(amount) })
+        await queries.invalidateQueries()
+      }}
+    >
+      <p>
+        The balance is {count(organization.credits.balance)}. The change stands in the organization’s ledger.
+      </p>
+      <Field label="What to do">
+        {(props) => (
+          <select {...props} value={way} onChange={(event) => setWay(event.target.value as 'add' | 'set')}>
+            <option value="add">Add to the balance</option>
+            <option value="set">Set the balance</option>
+          </select>
+        )}
+      </Field>
+      <Field label="Credits">
+        {(props) => (
+          <input
+            {...props}
+            type="number"
+            step="1"
+            value={amount}
+            onChange={(event) => setAmount(event.target.value)}
+          />
+        )}
+      </Field>
+    </ConfirmDialog>
+  )
+}

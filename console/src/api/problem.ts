@@ -1,0 +1,69 @@
+import { APIStatusError, WayleaveError } from '@wayleave/client'
+
+export interface FieldError {
+  path: string
+  message: string
+}
+
+/** What went wrong, as the service says it (RFC 9457), or in our words where it could not be asked. */
+export class ProblemError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly requestId: string | null
+  readonly errors: FieldError[]
+  readonly contact: string | null
+
+  constructor(
+    status: number,
+    code: string,
+    detail: string,
+    more: { requestId?: string; errors?: FieldError[]; contact?: string } = {},
+  ) {
+    super(detail)
+    this.name = 'ProblemError'
+    this.status = status
+    this.code = code
+    this.requestId = more.requestId ?? null
+    this.errors = more.errors ?? []
+    this.contact = more.contact ?? null
+  }
+}
+
+export function unreachable(): ProblemError {
+  return new ProblemError(
+    0,
+    'unreachable',
+    'The service cannot be reached. Check the connection and try again.',
+  )
+}
+
+export function problemFrom(status: number, body: string, requestId: string | null): ProblemError {
+  try {
+    const { code, detail, title, ...more } = JSON.parse(body) as Record<string, string | undefined>
+    return new ProblemError(
+      status,
+      code ?? 'unknown',
+      detail ?? title ?? `The service answered ${status}.`,
+      more,
+    )
+  } catch {
+    // A proxy's page: its status says enough.
+    const more = requestId ? { requestId } : {}
+    return new ProblemError(status, 'unknown', `The service answered ${status}.`, more)
+  }
+}
+
+/** Whatever was thrown, as a problem that can be shown. */
+export function asProblem(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error
+  if (error instanceof APIStatusError) {
+    const { status, code, detail, requestId, errors, contact } = error
+    return new ProblemError(status, code, detail || `The service answered ${status}.`, {
+      ...(requestId && { requestId }),
+      ...(contact && { contact }),
+      errors,
+    })
+  }
+  if (error instanceof WayleaveError) return unreachable()
+  return new ProblemError(0, 'unknown', error instanceof Error ? error.message : 'Something went wrong here.')
+}

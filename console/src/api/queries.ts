@@ -1,0 +1,174 @@
+import { keepPreviousData, QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useSyncExternalStore } from 'react'
+import { call } from './call.ts'
+import { publicData } from './data.ts'
+import { asProblem } from './problem.ts'
+import type {
+  AdminOrganization,
+  AdminUser,
+  EventRow,
+  Invitation,
+  Job,
+  KeyRecord,
+  LedgerRow,
+  Me,
+  Member,
+  Organization,
+  OrganizationUsage,
+  Page,
+  Usage,
+} from './records.ts'
+import { type SessionState, session } from './session.ts'
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      retry: (failures, error) => failures < 2 && [0, 503].includes(asProblem(error).status),
+    },
+  },
+})
+
+session.subscribe(() => {
+  if (session.state === 'signed-out') queryClient.clear()
+})
+
+export function useSession(): SessionState {
+  return useSyncExternalStore(session.subscribe, () => session.state)
+}
+
+const list = async <T>(path: string) => (await call<{ data: T[] }>('GET', path)).data
+const hour = 3_600_000
+
+export function useMe() {
+  const enabled = useSession() === 'signed-in'
+  return useQuery({ queryKey: ['me'], queryFn: () => call<Me>('GET', '/v1/auth/me'), enabled })
+}
+
+/** The caller's organization, permissions and all; null until it is known or where there is none. */
+export function useOrganization(): Organization | null {
+  return useMe().data?.organization ?? null
+}
+
+export function useDatasets() {
+  return useQuery({ queryKey: ['datasets'], queryFn: () => publicData.datasets() })
+}
+
+export function useDataset(table: string) {
+  return useQuery({
+    queryKey: ['datasets', table],
+    queryFn: () => publicData.dataset(table),
+    // The catalogue has it whole: the page need not wait for it again.
+    initialData: () =>
+      queryClient
+        .getQueryData<Awaited<ReturnType<typeof publicData.datasets>>>(['datasets'])
+        ?.find((dataset) => dataset.table === table),
+    initialDataUpdatedAt: () => queryClient.getQueryState(['datasets'])?.dataUpdatedAt,
+  })
+}
+
+export function useSample(table: string, version: number, enabled = true) {
+  return useQuery({
+    queryKey: ['sample', table, version],
+    queryFn: () => publicData.sample(table),
+    enabled,
+    staleTime: hour,
+  })
+}
+
+export function useArchives(table: string, enabled: boolean) {
+  return useQuery({ queryKey: ['archives', table], queryFn: () => publicData.archives(table), enabled })
+}
+
+export function useKeys(enabled = true) {
+  return useQuery({ queryKey: ['keys'], queryFn: () => list<KeyRecord>('/v1/api-keys/accessible'), enabled })
+}
+
+export function useKey(path: string) {
+  return useQuery({ queryKey: ['key', path], queryFn: () => call<KeyRecord>('GET', path) })
+}
+
+export interface DateRange {
+  startDate: string
+  endDate: string
+}
+
+export function useUsage<T extends Usage = Usage>(path: string, range: DateRange, refetchInterval = 0) {
+  return useQuery({
+    queryKey: ['usage', path, range],
+    queryFn: () => call<T>('GET', `${path}?${new URLSearchParams({ ...range })}`),
+    placeholderData: keepPreviousData,
+    refetchInterval: refetchInterval || false,
+  })
+}
+
+export function useOrganizationUsage(organizationId: string, range: DateRange) {
+  return useUsage<OrganizationUsage>(`/v1/organization/${organizationId}/usage`, range)
+}
+
+export function useMembers(organizationId: string) {
+  return useQuery({
+    queryKey: ['members', organizationId],
+    queryFn: () => list<Member>(`/v1/organization/${organizationId}/members`),
+  })
+}
+
+export function useInvitations(organizationId: string, enabled: boolean) {
+  return useQuery({
+    queryKey: ['invitations', organizationId],
+    queryFn: () => list<Invitation>(`/v1/organization/${organizationId}/invitations`),
+    enabled,
+  })
+}
+
+const rowsAPage = 50
+
+function useRows<T>(path: string) {
+  return useInfiniteQuery({
+    queryKey: ['rows', path],
+    queryFn: ({ pageParam }) => {
+      const before = pageParam === null ? '' : `&before=${pageParam}`
+      return call<Page<T, number>>('GET', `${path}?limit=${rowsAPage}${before}`)
+    },
+    initialPageParam: null as number | null,
+    getNextPageParam: (page) => page.next,
+  })
+}
+
+export const useLedger = (organizationId: string) =>
+  useRows<LedgerRow>(`/v1/organization/${organizationId}/ledger`)
+export const useEvents = (organizationId: string) =>
+  useRows<EventRow>(`/v1/organization/${organizationId}/events`)
+
+function useAdminRows<T>(path: string, search: string) {
+  return useInfiniteQuery({
+    queryKey: ['admin', path, search],
+    queryFn: ({ pageParam }) => {
+      const query = new URLSearchParams({ limit: String(rowsAPage) })
+      if (search) query.set('search', search)
+      if (pageParam) query.set('after', pageParam)
+      return call<Page<T, string>>('GET', `${path}?${query}`)
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next,
+    placeholderData: keepPreviousData,
+  })
+}
+
+export const useAdminOrganizations = (search: string) =>
+  useAdminRows<AdminOrganization>('/v1/admin/organizations', search)
+export const useAdminUsers = (search: string) => useAdminRows<AdminUser>('/v1/admin/users', search)
+
+export function usePlatformKeys() {
+  return useQuery({ queryKey: ['keys', 'platform'], queryFn: () => list<KeyRecord>('/v1/admin/keys') })
+}
+
+/** A user's management calls are bounded a minute: a job is looked at every one and a half seconds. */
+export function useJob(id: string | null) {
+  return useQuery({
+    queryKey: ['job', id],
+    queryFn: () => call<Job>('GET', `/v1/jobs/${id}`),
+    enabled: id !== null,
+    refetchInterval: ({ state }) => (['done', 'failed'].includes(state.data?.state ?? '') ? false : 1500),
+  })
+}

@@ -1,0 +1,104 @@
+import { useMutation } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { Link, NavLink, Outlet, ScrollRestoration, useLocation, useNavigate } from 'react-router'
+import { asProblem } from '../api/problem.ts'
+import { useMe, useSession } from '../api/queries.ts'
+import { session } from '../api/session.ts'
+import { setTheme, useTheme } from '../theme.ts'
+import { Icon } from './icon.tsx'
+
+/** The bar on top, and the page below it. */
+export function Frame() {
+  const state = useSession()
+  const { pathname } = useLocation()
+
+  useEffect(() => {
+    // Who is signed in is known only to the cookie: the service is asked once, at the start.
+    session.token().catch(() => {
+      if (session.state === 'unknown') setTimeout(() => session.token().catch(() => {}), 3000)
+    })
+  }, [])
+
+  // A screen reader begins at the new page, as it would after a page load.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the path is what the effect waits for.
+  useEffect(() => {
+    if (document.activeElement !== document.body && document.activeElement?.closest('main')) return
+    document.getElementById('content')?.focus({ preventScroll: true })
+  }, [pathname])
+
+  return (
+    <>
+      <a className="skip" href="#content">
+        Skip to the content
+      </a>
+      <header className="bar">
+        <Link className="brand" to="/">
+          <img src="/docs/assets/icon.svg" alt="" width="22" height="22" /> Wayleave
+        </Link>
+        <Navigation signedIn={state === 'signed-in'} />
+        <div className="account">
+          <ThemeButton />
+          {state === 'signed-in' && <Account />}
+          {state === 'signed-out' && pathname !== '/sign-in' && (
+            <Link className="button small" to="/sign-in">
+              Sign in
+            </Link>
+          )}
+        </div>
+      </header>
+      <main id="content" tabIndex={-1}>
+        {state === 'unknown' ? null : <Outlet />}
+      </main>
+      <ScrollRestoration />
+    </>
+  )
+}
+
+function Navigation({ signedIn }: { signedIn: boolean }) {
+  const { data: me } = useMe()
+  return (
+    <nav aria-label="Console">
+      <NavLink to="/datasets">Datasets</NavLink>
+      {signedIn && <NavLink to="/keys">Keys</NavLink>}
+      {me?.organization && <NavLink to="/organization">Organization</NavLink>}
+      {me?.administrator && <NavLink to="/administration">Administration</NavLink>}
+      <a href="/docs">Docs</a>
+    </nav>
+  )
+}
+
+function ThemeButton() {
+  const theme = useTheme()
+  const other = theme === 'dark' ? 'light' : 'dark'
+  return (
+    <button
+      type="button"
+      className="button quiet"
+      onClick={() => setTheme(other)}
+      aria-label={`Change to the ${other} theme`}
+    >
+      <Icon name={theme === 'dark' ? 'sun' : 'moon'} />
+    </button>
+  )
+}
+
+function Account() {
+  const { data: me } = useMe()
+  const navigate = useNavigate()
+  const signOut = useMutation({ mutationFn: () => session.signOut(), onSuccess: () => navigate('/sign-in') })
+  return (
+    <>
+      <span className="account-name small soft" title={me?.user.email}>
+        {signOut.isError ? asProblem(signOut.error).message : me?.user.email}
+      </span>
+      <button
+        type="button"
+        className="button small"
+        onClick={() => signOut.mutate()}
+        disabled={signOut.isPending}
+      >
+        Sign out
+      </button>
+    </>
+  )
+}

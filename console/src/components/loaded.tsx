@@ -1,0 +1,37 @@
+import type { ReactNode } from 'react'
+import { ProblemNote } from './problem-note.tsx'
+import { Skeleton } from './skeleton.tsx'
+
+interface Query<T> {
+  data: T | undefined
+  isError: boolean
+  error: unknown
+  refetch: () => unknown
+}
+
+/** A query's three states: what came, that it is on its way, or why it did not come. */
+export function Loaded<T>({
+  query,
+  lines = 6,
+  height,
+  children,
+}: {
+  query: Query<T>
+  lines?: number
+  height?: string
+  children: (data: T) => ReactNode
+}) {
+  if (query.data !== undefined) return children(query.data)
+  if (query.isError) {
+    return (
+      <div className="padded">
+        <ProblemNote error={query.error} retry={query.refetch} />
+      </div>
+    )
+  }
+  return (
+    <div className="padded">
+      <Skeleton lines={lines} {...(height && { height })} />
+    </div>
+  )
+}

@@ -1,0 +1,27 @@
+import { Navigate, Outlet, useLocation } from 'react-router'
+import { useMe, useSession } from '../api/queries.ts'
+import { NoOrganization } from './no-organization.tsx'
+import { ProblemNote } from './problem-note.tsx'
+import { Skeleton } from './skeleton.tsx'
+
+/** Pages for signed-in users: others sign in first and come back. */
+export function SignedIn() {
+  const state = useSession()
+  const { pathname, search, hash } = useLocation()
+  const me = useMe()
+  if (state !== 'signed-in') {
+    const next = pathname + search + hash
+    // In the history's state rather than the address: an invitation's token does not travel in a query.
+    return <Navigate to="/sign-in" state={next === '/' ? null : { next }} replace />
+  }
+  if (me.isError) return <ProblemNote error={me.error} retry={me.refetch} />
+  if (!me.data) return <Skeleton lines={8} />
+  if (
+    !me.data.organization &&
+    !pathname.startsWith('/invitation') &&
+    !pathname.startsWith('/administration')
+  ) {
+    return <NoOrganization />
+  }
+  return <Outlet />
+}

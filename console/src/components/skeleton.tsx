@@ -1,0 +1,14 @@
+/** Holds the place of what is loading, so that nothing jumps when it comes. */
+export function Skeleton({ lines, height = '1.25rem' }: { lines: number; height?: string }) {
+  return (
+    <div className="stack-small" aria-busy="true">
+      <span className="visually-hidden" role="status">
+        Loading
+      </span>
+      {Array.from({ length: lines }, (_, line) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all alike.
+        <div key={line} className="skeleton" style={{ height, width: line % 3 === 2 ? '70%' : '100%' }} />
+      ))}
+    </div>
+  )
+}

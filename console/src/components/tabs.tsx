@@ -1,0 +1,51 @@
+import { type KeyboardEvent, type ReactNode, useId } from 'react'
+
+/** Parts of a page, one shown at a time; the arrow keys go from one to the next. */
+export function Tabs<T extends string>({
+  label,
+  tabs,
+  chosen,
+  onChoose,
+  children,
+}: {
+  label: string
+  tabs: Record<T, string>
+  chosen: T
+  onChoose: (tab: T) => void
+  children: ReactNode
+}) {
+  const id = useId()
+  const names = Object.keys(tabs) as T[]
+  const move = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
+    if (step === 0) return
+    event.preventDefault()
+    const next = names[(names.indexOf(chosen) + step + names.length) % names.length]!
+    onChoose(next)
+    document.getElementById(`${id}-${next}`)?.focus()
+  }
+  return (
+    <div className="stack">
+      <div className="tabs" role="tablist" aria-label={label}>
+        {names.map((name) => (
+          <button
+            key={name}
+            id={`${id}-${name}`}
+            type="button"
+            role="tab"
+            aria-selected={name === chosen}
+            aria-controls={`${id}-panel`}
+            tabIndex={name === chosen ? 0 : -1}
+            onClick={() => onChoose(name)}
+            onKeyDown={move}
+          >
+            {tabs[name]}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${chosen}`}>
+        {children}
+      </div>
+    </div>
+  )
+}

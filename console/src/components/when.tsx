@@ -1,0 +1,19 @@
+import { ago, day, moment } from '../words.ts'
+
+/** A time as people say it, with the exact one at hand. */
+export function When({ at, never = 'Never' }: { at: string | null; never?: string }) {
+  if (at === null) return <span className="soft">{never}</span>
+  return (
+    <time dateTime={at} title={moment(at)} className="nowrap">
+      {ago(at, Date.now())}
+    </time>
+  )
+}
+
+export function Day({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={moment(at)} className="nowrap">
+      {day(at)}
+    </time>
+  )
+}

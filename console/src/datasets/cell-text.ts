@@ -1,0 +1,6 @@
+/** A value as a table shows it. */
+export function cellText(value: unknown): string {
+  if (value === null || value === undefined) return '–'
+  if (typeof value === 'object') return JSON.stringify(value)
+  return String(value)
+}

@@ -1,0 +1,24 @@
+import type { Dataset } from '@wayleave/client'
+import { Link } from 'react-router'
+import { count, plural, shapeName } from '../words.ts'
+import { DatasetPreview } from './dataset-preview.tsx'
+
+export function DatasetCard({ dataset }: { dataset: Dataset }) {
+  const { table, title, description, geometryType, rows, credits } = dataset
+  return (
+    <li className="card dataset-card">
+      <DatasetPreview dataset={dataset} />
+      <div className="about">
+        <h2>
+          <Link to={`/datasets/${table}`}>{title}</Link>
+        </h2>
+        <p>{description || 'No description.'}</p>
+        <div className="badges">
+          <span className="badge">{shapeName(geometryType)}</span>
+          <span className="badge">{count(rows)} rows</span>
+          <span className="badge">{credits === 0 ? 'Free' : plural(credits, 'credit')}</span>
+        </div>
+      </div>
+    </li>
+  )
+}

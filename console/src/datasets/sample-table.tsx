@@ -1,0 +1,61 @@
+import type { Dataset, Row } from '@wayleave/client'
+import { useSample } from '../api/queries.ts'
+import { Empty } from '../components/empty.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { Scroll } from '../components/scroll.tsx'
+import { plural } from '../words.ts'
+import { cellText } from './cell-text.ts'
+
+const SHOWN = 25
+
+/** Rows of the free sample; the geometry is on the map. */
+export function SampleTable({ dataset }: { dataset: Dataset }) {
+  const sample = useSample(dataset.table, dataset.version, dataset.sample !== null)
+  if (dataset.sample === null) return <Empty title="The publisher gives no sample of this dataset" />
+  return (
+    <div className="card flush">
+      <Loaded query={sample} lines={8}>
+        {(rows) => (
+          <>
+            <Rows rows={rows.slice(0, SHOWN)} />
+            <p className="padded small soft">
+              {rows.length > SHOWN ? `${SHOWN} of ${plural(rows.length, 'row')}` : plural(rows.length, 'row')}{' '}
+              of the free sample: <a href={new URL(dataset.sample!).pathname}>all of it as JSON</a>
+            </p>
+          </>
+        )}
+      </Loaded>
+    </div>
+  )
+}
+
+function Rows({ rows }: { rows: Row[] }) {
+  const names = Object.keys(rows[0] ?? {}).filter((name) => name !== 'geometry')
+  return (
+    <Scroll label="Sample">
+      <table className="data">
+        <thead>
+          <tr>
+            {names.map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows of a sample have no id and do not move.
+            <tr key={index}>
+              {names.map((name) => (
+                <td key={name} className={typeof row[name] === 'number' ? 'number' : undefined}>
+                  {cellText(row[name])}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}

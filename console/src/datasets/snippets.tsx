@@ -1,0 +1,64 @@
+import type { Dataset } from '@wayleave/client'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { useKeys, useSession } from '../api/queries.ts'
+import { CodeBlock } from '../components/code-block.tsx'
+import { Field } from '../components/field.tsx'
+import { Tabs } from '../components/tabs.tsx'
+import { snippetsFor } from './snippet-texts.ts'
+
+/** Code to paste, with the beginning of one of the user's own keys. The rest of it only they know. */
+export function Snippets({ dataset }: { dataset: Dataset }) {
+  const signedIn = useSession() === 'signed-in'
+  const { data: all = [] } = useKeys(signedIn)
+  const keys = all.filter(({ status }) => status === 'active')
+  const [keyId, setKeyId] = useState('')
+  const [language, setLanguage] = useState('curl')
+  const key = keys.find(({ id }) => id === keyId) ?? keys[0]
+  const snippets = snippetsFor(dataset, location.origin, key ? `${key.prefix}…` : 'YOUR_KEY')
+  const snippet = snippets[language]!
+  const names = Object.fromEntries(Object.entries(snippets).map(([id, { name }]) => [id, name]))
+  return (
+    <div className="stack">
+      {key ? (
+        <Field
+          label="Key"
+          help={
+            <>
+              Put the rest of the secret in place of “…”: only you have it. Lost it? Rotate the key on{' '}
+              <Link to={`/keys/${key.id}`}>its page</Link>.
+            </>
+          }
+        >
+          {(props) => (
+            <select {...props} value={key.id} onChange={(event) => setKeyId(event.target.value)}>
+              {keys.map(({ id, name, prefix }) => (
+                <option key={id} value={id}>
+                  {name} ({prefix}…)
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      ) : (
+        <p className="note small">
+          {signedIn ? (
+            <>
+              You have no key yet. <Link to="/keys">Create one</Link> and put it in place of YOUR_KEY.
+            </>
+          ) : (
+            <>
+              <Link to="/sign-in">Sign in</Link> to create a key, and put it in place of YOUR_KEY.
+            </>
+          )}
+        </p>
+      )}
+      <Tabs label="Language" tabs={names} chosen={language} onChoose={setLanguage}>
+        <div className="stack-small">
+          <p className="small soft">{snippet.about}</p>
+          <CodeBlock code={snippet.code} label={`${snippet.name} code`} />
+        </div>
+      </Tabs>
+    </div>
+  )
+}

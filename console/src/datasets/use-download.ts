@@ -1,0 +1,45 @@
+import { useQueryClient } from '@tanstack/react-query'
+import type { Progress } from '@wayleave/client'
+import { useRef, useState } from 'react'
+import { data } from '../api/data.ts'
+import { fileName } from '../words.ts'
+
+export type DownloadState =
+  | { kind: 'idle' }
+  | { kind: 'running'; progress: Progress | null }
+  | { kind: 'done'; bytes: number }
+  | { kind: 'failed'; error: unknown }
+
+/** Fetches a whole file with the session's key, tells how far it is, and hands it to the browser. */
+export function useDownload(table: string, format: string, version?: number) {
+  const [state, setState] = useState<DownloadState>({ kind: 'idle' })
+  const stopping = useRef<AbortController>(null)
+  const queries = useQueryClient()
+  const start = async () => {
+    stopping.current = new AbortController()
+    const { signal } = stopping.current
+    setState({ kind: 'running', progress: null })
+    try {
+      const onProgress = (progress: Progress) => setState({ kind: 'running', progress })
+      const file = await data.download(table, format, { as: 'blob', version, signal, onProgress })
+      save(file, fileName(table, format))
+      setState({ kind: 'done', bytes: file.size })
+    } catch (error) {
+      setState(signal.aborted ? { kind: 'idle' } : { kind: 'failed', error })
+    }
+    // The balance has changed, and the ledger.
+    queries.invalidateQueries({ queryKey: ['me'] })
+    queries.invalidateQueries({ queryKey: ['rows'] })
+  }
+  return { state, start, stop: () => stopping.current?.abort() }
+}
+
+function save(file: Blob, name: string): void {
+  const url = URL.createObjectURL(file)
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  // The browser reads the address after the click has ended.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+}

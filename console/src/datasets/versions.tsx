@@ -1,0 +1,84 @@
+import type { Archive, Dataset } from '@wayleave/client'
+import { useState } from 'react'
+import { useArchives, useMe } from '../api/queries.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Scroll } from '../components/scroll.tsx'
+import { Day } from '../components/when.tsx'
+import { count, formatName, plural } from '../words.ts'
+import { DownloadRow } from './download-row.tsx'
+
+/** All versions, each of which can be downloaded with ARCHIVED_DATA. */
+export function Versions({ dataset }: { dataset: Dataset }) {
+  const archives = useArchives(dataset.table, true)
+  const organization = useMe().data?.organization
+  const unlocked = organization?.addOns.includes('ARCHIVED_DATA') ?? false
+  return (
+    <div className="stack">
+      <p className="small soft">
+        Every publishing makes a version, and none ever changes.{' '}
+        {unlocked
+          ? `A download of an older version costs ${plural(dataset.credits, 'credit')}, as the current one does.`
+          : 'Older versions are downloaded with the add-on ARCHIVED_DATA.'}
+      </p>
+      <div className="card flush">
+        <Loaded query={archives} lines={3}>
+          {(versions) => (
+            <Scroll label="Versions">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">Version</th>
+                    <th scope="col">Published</th>
+                    <th scope="col" className="number">
+                      Rows
+                    </th>
+                    <th scope="col">Files</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {versions.map((version) => (
+                    <tr key={version.version}>
+                      <th scope="row">
+                        {version.version} {version.current && <span className="badge good">Current</span>}
+                      </th>
+                      <td>
+                        <Day at={version.createdAt} />
+                      </td>
+                      <td className="number">{count(version.rows)}</td>
+                      <td>
+                        <VersionFiles table={dataset.table} archive={version} disabled={!unlocked} />
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </Scroll>
+          )}
+        </Loaded>
+      </div>
+    </div>
+  )
+}
+
+function VersionFiles({ table, archive, disabled }: { table: string; archive: Archive; disabled: boolean }) {
+  const [open, setOpen] = useState(false)
+  if (disabled) {
+    return (
+      <span className="soft small">{archive.formats.map(({ format }) => formatName(format)).join(', ')}</span>
+    )
+  }
+  if (!open) {
+    return (
+      <button type="button" className="button small" onClick={() => setOpen(true)}>
+        Download version {archive.version}
+      </button>
+    )
+  }
+  return (
+    <ul className="downloads">
+      {archive.formats.map(({ format }) => (
+        <DownloadRow key={format} table={table} format={format} version={archive.version} disabled={false} />
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,99 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { call } from '../api/call.ts'
+import { asProblem } from '../api/problem.ts'
+import type { CreatedKey, NewKey } from '../api/records.ts'
+import { Dialog } from '../components/dialog.tsx'
+import { Field } from '../components/field.tsx'
+import { ProblemNote } from '../components/problem-note.tsx'
+import { type Expiry, ExpiryField, expiryTime } from './expiry-field.tsx'
+import { permissionsOf, type Reaches } from './key-permissions.ts'
+import { PermissionsField } from './permissions-field.tsx'
+
+/** Where a key can be made, and what is said of it. */
+export interface KeyOwner {
+  path: string
+  title: string
+  about: string
+  withWrite: boolean
+}
+
+export const personalOwner: KeyOwner = {
+  path: '/v1/api-keys/personal',
+  title: 'Create a personal key',
+  about: 'It acts with your organization’s add-ons and credits, and stops when you leave the organization.',
+  withWrite: false,
+}
+
+export const organizationOwner = (organizationId: string): KeyOwner => ({
+  path: `/v1/api-keys/organization/${organizationId}`,
+  title: 'Create an organization key',
+  about: 'It belongs to the organization and goes on working when members leave.',
+  withWrite: false,
+})
+
+export const platformOwner: KeyOwner = {
+  path: '/v1/admin/keys',
+  title: 'Create a platform key',
+  about: 'It is the operator’s: it needs no add-on and no credits, and with write it publishes datasets.',
+  withWrite: true,
+}
+
+export function CreateKeyDialog({
+  owner,
+  onCreated,
+  onClose,
+}: {
+  owner: KeyOwner
+  onCreated: (key: CreatedKey) => void
+  onClose: () => void
+}) {
+  const queries = useQueryClient()
+  const [name, setName] = useState('')
+  const [reaches, setReaches] = useState<Reaches>({ read: 'all', write: 'none' })
+  const [expiry, setExpiry] = useState<Expiry>({ kind: 'days', days: 365 })
+  const create = useMutation({
+    mutationFn: (key: NewKey) => call<CreatedKey>('POST', owner.path, key),
+    onSuccess: (key) => {
+      queries.invalidateQueries({ queryKey: ['keys'] })
+      onCreated(key)
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const expiresAt = expiryTime(expiry, Date.now()) ?? null
+    create.mutate({ name, permissions: permissionsOf(reaches), expiresAt })
+  }
+  const nameWrong = create.isError
+    ? asProblem(create.error).errors.find(({ path }) => path === '/name')?.message
+    : undefined
+  return (
+    <Dialog title={owner.title} onClose={onClose}>
+      <p className="soft">{owner.about}</p>
+      <form className="stack" onSubmit={submit}>
+        <Field label="Name" help="Where the key is used, such as “Map of the town hall”." wrong={nameWrong}>
+          {(props) => (
+            <input
+              {...props}
+              required
+              maxLength={100}
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
+        </Field>
+        <PermissionsField reaches={reaches} onChange={setReaches} withWrite={owner.withWrite} />
+        <ExpiryField expiry={expiry} onChange={setExpiry} />
+        {create.isError && <ProblemNote error={create.error} />}
+        <div className="dialog-foot">
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="button primary" disabled={create.isPending}>
+            Create the key
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,102 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import { call } from '../api/call.ts'
+import type { KeyRecord } from '../api/records.ts'
+import { ConfirmDialog } from '../components/confirm-dialog.tsx'
+import { EditKeyDialog } from './edit-key-dialog.tsx'
+import { SecretDialog } from './secret-dialog.tsx'
+
+type Action = 'edit' | 'rotate' | 'revoke' | 'delete'
+
+/** Everything that can be done to a key, each confirmed in words that say what will happen. */
+export function KeyActions({ record, path, list }: { record: KeyRecord; path: string; list: string }) {
+  const [action, setAction] = useState<Action | null>(null)
+  const [secret, setSecret] = useState<string | null>(null)
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const close = () => setAction(null)
+  const changed = () =>
+    Promise.all([
+      queries.invalidateQueries({ queryKey: ['key', path] }),
+      queries.invalidateQueries({ queryKey: ['keys'] }),
+    ])
+  const button = (name: Action, label: string, danger = false) => (
+    <button type="button" className={`button${danger ? ' danger' : ''}`} onClick={() => setAction(name)}>
+      {label}
+    </button>
+  )
+  return (
+    <div className="row">
+      {record.status !== 'revoked' && button('edit', 'Change')}
+      {record.status === 'active' && button('rotate', 'Rotate')}
+      {record.status !== 'revoked' && button('revoke', 'Revoke', true)}
+      {button('delete', 'Delete', true)}
+      {action === 'edit' && <EditKeyDialog record={record} path={path} onClose={close} onChanged={changed} />}
+      {action === 'rotate' && (
+        <ConfirmDialog
+          title={`Rotate “${record.name}”?`}
+          action="Rotate now"
+          onClose={close}
+          onConfirm={async () => {
+            const rotated = await call<{ secret: string }>('POST', `${path}/rotate`)
+            setSecret(rotated.secret)
+            await changed()
+          }}
+        >
+          <p>The key gets a new secret, shown once.</p>
+          <p>
+            The old secret, <code>{record.prefix}…</code>, stops at once: programs that use it get 401 until
+            they have the new one. Name, permissions, expiry and usage stay.
+          </p>
+        </ConfirmDialog>
+      )}
+      {action === 'revoke' && (
+        <ConfirmDialog
+          title={`Revoke “${record.name}”?`}
+          action="Revoke for good"
+          danger
+          onClose={close}
+          onConfirm={async () => {
+            await call('POST', `${path}/revoke`)
+            await changed()
+          }}
+        >
+          <p>
+            The secret <code>{record.prefix}…</code> stops at once and never works again. This cannot be
+            undone.
+          </p>
+          <p>The record and its usage stay here.</p>
+        </ConfirmDialog>
+      )}
+      {action === 'delete' && (
+        <ConfirmDialog
+          title={`Delete “${record.name}”?`}
+          action="Delete the key"
+          danger
+          onClose={close}
+          onConfirm={async () => {
+            await call('DELETE', path)
+            await queries.invalidateQueries({ queryKey: ['keys'] })
+            navigate(list)
+          }}
+        >
+          <p>
+            {record.status === 'active' ? 'The secret stops at once, and the' : 'The'} key’s record is
+            removed. This cannot be undone.
+          </p>
+          <p>
+            The organization’s usage and ledger keep what the key used. To keep the record too, revoke it.
+          </p>
+        </ConfirmDialog>
+      )}
+      {secret && (
+        <SecretDialog
+          title={`“${record.name}” has a new secret`}
+          secret={secret}
+          onClose={() => setSecret(null)}
+        />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,34 @@
+/** Which datasets a permission reaches: none, all, or those named. */
+export type Reach = 'none' | 'all' | string[]
+
+export interface Reaches {
+  read: Reach
+  write: Reach
+}
+
+export function reachesOf(permissions: readonly string[]): Reaches {
+  const reach = (permission: 'read' | 'write'): Reach => {
+    if (permissions.includes(permission)) return 'all'
+    const tables = permissions
+      .filter((one) => one.startsWith(`${permission}:`))
+      .map((one) => one.slice(permission.length + 1))
+    return tables.length > 0 ? tables : 'none'
+  }
+  return { read: reach('read'), write: reach('write') }
+}
+
+export function permissionsOf(reaches: Reaches): string[] {
+  return (['read', 'write'] as const).flatMap((permission) => {
+    const reach = reaches[permission]
+    if (reach === 'none') return []
+    return reach === 'all' ? [permission] : reach.map((table) => `${permission}:${table}`)
+  })
+}
+
+/** In words, for lists: "read all · write parcels". */
+export function permissionWords(permissions: readonly string[]): string {
+  const { read, write } = reachesOf(permissions)
+  const words = (name: string, reach: Reach) =>
+    reach === 'none' ? [] : [reach === 'all' ? `${name} all` : `${name} ${reach.join(', ')}`]
+  return [...words('read', read), ...words('write', write)].join(' · ')
+}

@@ -1,0 +1,79 @@
+import { type ReactNode, useState } from 'react'
+import type { CreatedKey, KeyRecord } from '../api/records.ts'
+import { Empty } from '../components/empty.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { CreateKeyDialog, type KeyOwner } from './create-key-dialog.tsx'
+import { KeyTable } from './key-table.tsx'
+import { SecretDialog } from './secret-dialog.tsx'
+
+interface KeysQuery {
+  data: KeyRecord[] | undefined
+  isError: boolean
+  error: unknown
+  refetch: () => unknown
+}
+
+/** Keys of one owner: the list, and, for those who may, the making of another. */
+export function KeySection({
+  title,
+  about,
+  query,
+  owner,
+  page,
+}: {
+  title: string
+  about: ReactNode
+  query: KeysQuery
+  /** Null where the caller may look only. */
+  owner: KeyOwner | null
+  page: string
+}) {
+  const [creating, setCreating] = useState(false)
+  const [created, setCreated] = useState<CreatedKey | null>(null)
+  const create = owner && (
+    <button type="button" className="button primary" onClick={() => setCreating(true)}>
+      {owner.title}
+    </button>
+  )
+  return (
+    <section className="card flush">
+      <div className="card-head">
+        <div>
+          <h2>{title}</h2>
+          <p className="small soft">{about}</p>
+        </div>
+        {create}
+      </div>
+      <Loaded query={query} lines={3}>
+        {(keys) =>
+          keys.length > 0 ? (
+            <KeyTable keys={keys} label={title} page={page} />
+          ) : (
+            <Empty title="No key yet">
+              <p>
+                {owner ? 'A key opens the data for one program. Make one for each.' : 'None has been made.'}
+              </p>
+            </Empty>
+          )
+        }
+      </Loaded>
+      {creating && owner && (
+        <CreateKeyDialog
+          owner={owner}
+          onClose={() => setCreating(false)}
+          onCreated={(key) => {
+            setCreating(false)
+            setCreated(key)
+          }}
+        />
+      )}
+      {created && (
+        <SecretDialog
+          title={`The key “${created.name}” works`}
+          secret={created.secret}
+          onClose={() => setCreated(null)}
+        />
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,15 @@
+import type { KeyRecord } from '../api/records.ts'
+import { ago } from '../words.ts'
+
+const SOON_MS = 14 * 86_400_000
+
+/** The state of a key, and its end ahead of time. */
+export function KeyStatus({ record }: { record: KeyRecord }) {
+  const now = Date.now()
+  if (record.status === 'revoked') return <span className="badge bad">Revoked</span>
+  if (record.status === 'expired') return <span className="badge bad">Expired</span>
+  if (record.expiresAt && Date.parse(record.expiresAt) - now < SOON_MS) {
+    return <span className="badge warn">Expires {ago(record.expiresAt, now)}</span>
+  }
+  return <span className="badge good">Active</span>
+}

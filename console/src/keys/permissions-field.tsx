@@ -1,0 +1,77 @@
+import { useId } from 'react'
+import { useDatasets } from '../api/queries.ts'
+import type { Reach, Reaches } from './key-permissions.ts'
+
+/** What the key may do, and with which datasets. */
+export function PermissionsField({
+  reaches,
+  onChange,
+  withWrite,
+}: {
+  reaches: Reaches
+  onChange: (reaches: Reaches) => void
+  withWrite: boolean
+}) {
+  const reach = (permission: 'read' | 'write', label: string, help: string) => (
+    <ReachField
+      label={label}
+      help={help}
+      reach={reaches[permission]}
+      onChange={(reach) => onChange({ ...reaches, [permission]: reach })}
+    />
+  )
+  return (
+    <>
+      {reach('read', 'Read', 'Maps, features and downloads.')}
+      {withWrite && reach('write', 'Write', 'Publishing and describing datasets, with a platform key.')}
+    </>
+  )
+}
+
+function ReachField({
+  label,
+  help,
+  reach,
+  onChange,
+}: {
+  label: string
+  help: string
+  reach: Reach
+  onChange: (reach: Reach) => void
+}) {
+  const id = useId()
+  const { data: datasets = [] } = useDatasets()
+  const chosen = Array.isArray(reach) ? reach : []
+  const known = new Set([...datasets.map(({ table }) => table), ...chosen])
+  const toggle = (table: string) =>
+    onChange(chosen.includes(table) ? chosen.filter((one) => one !== table) : [...chosen, table])
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <select
+        id={id}
+        aria-describedby={`${id}-help`}
+        value={Array.isArray(reach) ? 'some' : reach}
+        onChange={({ target }) => onChange(target.value === 'some' ? [] : (target.value as Reach))}
+      >
+        <option value="all">All datasets, also those published later</option>
+        <option value="some">Chosen datasets</option>
+        <option value="none">No dataset</option>
+      </select>
+      <span className="help" id={`${id}-help`}>
+        {help}
+      </span>
+      {Array.isArray(reach) && (
+        <fieldset className="checks" aria-label={`Datasets to ${label.toLowerCase()}`}>
+          {[...known].map((table) => (
+            <label key={table} className="choice">
+              <input type="checkbox" checked={chosen.includes(table)} onChange={() => toggle(table)} />
+              <code>{table}</code>
+            </label>
+          ))}
+          {known.size === 0 && <span className="soft small">No dataset is published yet.</span>}
+        </fieldset>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,72 @@
+import { useEffect, useState } from 'react'
+import { useBlocker } from 'react-router'
+import { CopyButton } from '../components/copy-button.tsx'
+import { Dialog } from '../components/dialog.tsx'
+
+/** Shows a new secret, this once. It cannot be left unawares: neither by closing nor by leaving the page. */
+export function SecretDialog({
+  title,
+  secret,
+  onClose,
+}: {
+  title: string
+  secret: string
+  onClose: () => void
+}) {
+  const [copied, setCopied] = useState(false)
+  const [asked, setAsked] = useState(false)
+  const blocker = useBlocker(!copied)
+  useEffect(() => {
+    if (copied) return
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [copied])
+  useEffect(() => {
+    if (blocker.state === 'blocked') setAsked(true)
+  }, [blocker.state])
+  const close = () => (copied ? onClose() : setAsked(true))
+  const leave = () => {
+    onClose()
+    blocker.proceed?.()
+  }
+  const stay = () => {
+    setAsked(false)
+    blocker.reset?.()
+  }
+  return (
+    <Dialog title={title} onClose={close}>
+      <p>
+        This is the whole secret. It is shown <strong>this once</strong>: nobody can show it again. Store it
+        where your program reads it, and never in a page or a repository.
+      </p>
+      <div className="secret">
+        <code data-secret>{secret}</code>
+        <CopyButton text={secret} onCopy={() => setCopied(true)} />
+      </div>
+      {asked ? (
+        <div className="note warn stack-small" role="alert">
+          <p>You have not copied the secret. If you leave now, it is lost, and the key must be rotated.</p>
+          <div className="row">
+            <button type="button" className="button small" onClick={stay}>
+              Stay
+            </button>
+            <button type="button" className="button small danger" onClick={leave}>
+              Leave without it
+            </button>
+          </div>
+        </div>
+      ) : (
+        <div className="dialog-foot">
+          <label className="choice small">
+            <input type="checkbox" checked={copied} onChange={(event) => setCopied(event.target.checked)} />I
+            have stored the secret
+          </label>
+          <button type="button" className="button primary" onClick={close}>
+            Done
+          </button>
+        </div>
+      )}
+    </Dialog>
+  )
+}

@@ -1,0 +1,20 @@
+import { count, plural } from '../words.ts'
+import type { View } from './feature-tiles.ts'
+
+/** What the map shows, and what would show more. */
+export function viewWords(
+  view: View | null,
+  kind: 'all' | 'signed-out' | 'locked' | null,
+  loading: boolean,
+): string {
+  if (!view) return 'Loading the features'
+  const shown = view.features.length
+  if (kind === 'signed-out') return `The sample, ${plural(shown, 'feature')}. Sign in to see all.`
+  if (kind === 'locked') {
+    return `The sample, ${plural(shown, 'feature')}. All of them need the add-on GIS_ACCESS.`
+  }
+  if (view.complete)
+    return loading ? `${plural(shown, 'feature')}, more on the way` : plural(shown, 'feature')
+  const of = view.matched === null || view.matched <= shown ? 'many' : count(view.matched)
+  return `Showing ${count(shown)} of ${of}. Zoom in to see all.`
+}

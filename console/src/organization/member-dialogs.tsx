@@ -1,0 +1,84 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import { call } from '../api/call.ts'
+import type { Member, Organization } from '../api/records.ts'
+import { ConfirmDialog } from '../components/confirm-dialog.tsx'
+import { MemberPermissionsField } from './member-permissions.tsx'
+
+interface MemberDialogProps {
+  organization: Organization
+  member: Member
+  onClose: () => void
+}
+
+const pathOf = ({ organization, member }: MemberDialogProps) =>
+  `/v1/organization/${organization.id}/members/${member.userId}`
+
+export function MemberDialog(props: MemberDialogProps) {
+  const { organization, member, onClose } = props
+  const queries = useQueryClient()
+  const [permissions, setPermissions] = useState(member.permissions)
+  return (
+    <ConfirmDialog
+      title={`Permissions of ${member.email}`}
+      action="Save the permissions"
+      onClose={onClose}
+      onConfirm={async () => {
+        await call('PATCH', pathOf(props), { permissions })
+        await queries.invalidateQueries()
+      }}
+    >
+      <p className="soft">They hold from the member’s next request on.</p>
+      <MemberPermissionsField
+        chosen={permissions}
+        onChange={setPermissions}
+        held={organization.permissions}
+      />
+    </ConfirmDialog>
+  )
+}
+
+export function RemoveMemberDialog(props: MemberDialogProps) {
+  const queries = useQueryClient()
+  return (
+    <ConfirmDialog
+      title={`Remove ${props.member.email}?`}
+      action="Remove the member"
+      danger
+      onClose={props.onClose}
+      onConfirm={async () => {
+        await call('DELETE', pathOf(props))
+        await queries.invalidateQueries({ queryKey: ['members'] })
+      }}
+    >
+      <p>
+        They lose access to {props.organization.name}, and their personal keys stop at once. Keys of the
+        organization stay.
+      </p>
+    </ConfirmDialog>
+  )
+}
+
+export function LeaveDialog(props: MemberDialogProps) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  return (
+    <ConfirmDialog
+      title={`Leave ${props.organization.name}?`}
+      action="Leave the organization"
+      danger
+      onClose={props.onClose}
+      onConfirm={async () => {
+        await call('DELETE', pathOf(props))
+        await queries.invalidateQueries()
+        navigate('/')
+      }}
+    >
+      <p>
+        Your personal keys stop at once, and you no longer see this organization. To come back, you need an
+        invitation.
+      </p>
+    </ConfirmDialog>
+  )
+}

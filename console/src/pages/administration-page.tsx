@@ -1,0 +1,27 @@
+import { NavLink, Outlet } from 'react-router'
+import { useMe } from '../api/queries.ts'
+import { Empty } from '../components/empty.tsx'
+
+/** For platform administrators: what the operator also does at the command line. */
+export function AdministrationPage() {
+  const { data: me } = useMe()
+  if (!me?.administrator) return <Empty title="Only platform administrators may see this page" />
+  return (
+    <div className="stack">
+      <div className="page-head">
+        <div>
+          <h1>Administration</h1>
+          <p>The whole service: its organizations, users, platform keys and datasets.</p>
+        </div>
+      </div>
+      <nav className="tabs" aria-label="Administration">
+        <NavLink to="organizations">Organizations</NavLink>
+        <NavLink to="users">Users</NavLink>
+        <NavLink to="keys">Platform keys</NavLink>
+        <NavLink to="datasets">Datasets</NavLink>
+        <NavLink to="publish">Publish</NavLink>
+      </nav>
+      <Outlet />
+    </div>
+  )
+}

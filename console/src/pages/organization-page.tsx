@@ -1,0 +1,92 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { NavLink, Outlet } from 'react-router'
+import { call } from '../api/call.ts'
+import { useOrganization } from '../api/queries.ts'
+import type { Organization } from '../api/records.ts'
+import { Dialog } from '../components/dialog.tsx'
+import { Field } from '../components/field.tsx'
+import { ProblemNote } from '../components/problem-note.tsx'
+import { useAction } from '../components/use-action.ts'
+import { plural } from '../words.ts'
+
+/** The head of the organization's pages, and the parts that the caller may see. */
+export function OrganizationPage() {
+  const organization = useOrganization()!
+  const [renaming, setRenaming] = useState(false)
+  const may = (permission: Organization['permissions'][number]) =>
+    organization.permissions.includes(permission)
+  return (
+    <div className="stack">
+      <div className="page-head">
+        <div>
+          <h1>{organization.name}</h1>
+          <div className="row small soft">
+            <span>{plural(organization.credits.balance, 'credit')}</span>
+            <span className="badges">
+              {organization.addOns.map((addOn) => (
+                <span key={addOn} className="badge good">
+                  {addOn}
+                </span>
+              ))}
+              {organization.addOns.length === 0 && <span className="badge">No add-on</span>}
+            </span>
+          </div>
+        </div>
+        {may('MEMBER_MANAGE') && (
+          <button type="button" className="button" onClick={() => setRenaming(true)}>
+            Rename
+          </button>
+        )}
+      </div>
+      <nav className="tabs" aria-label="Organization">
+        <NavLink to="members">Members</NavLink>
+        {may('BILLING_VIEW') && <NavLink to="usage">Usage</NavLink>}
+        {may('BILLING_VIEW') && <NavLink to="credits">Credits</NavLink>}
+        {may('MEMBER_MANAGE') && <NavLink to="events">Events</NavLink>}
+      </nav>
+      <Outlet />
+      {renaming && <RenameDialog organization={organization} onClose={() => setRenaming(false)} />}
+    </div>
+  )
+}
+
+function RenameDialog({ organization, onClose }: { organization: Organization; onClose: () => void }) {
+  const queries = useQueryClient()
+  const [name, setName] = useState(organization.name)
+  const rename = useAction(async () => {
+    await call('PATCH', `/v1/organization/${organization.id}`, { name })
+    await queries.invalidateQueries({ queryKey: ['me'] })
+    onClose()
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    rename.run()
+  }
+  return (
+    <Dialog title="Rename the organization" onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        <Field label="Name" help="Its members and the operator see it. Keys and usage stay as they are.">
+          {(props) => (
+            <input
+              {...props}
+              required
+              maxLength={100}
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
+        </Field>
+        {rename.error !== null && <ProblemNote error={rename.error} />}
+        <div className="dialog-foot">
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="button primary" disabled={rename.running}>
+            Rename
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,156 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useEffect, useState } from 'react'
+import { type Description, DescriptionFields } from '../administration/description-fields.tsx'
+import { FileDrop } from '../administration/file-drop.tsx'
+import { PublishOutcome } from '../administration/publish-outcome.tsx'
+import { tableNameOf } from '../administration/table-name.ts'
+import { upload } from '../administration/upload.ts'
+import { useDatasets, useJob } from '../api/queries.ts'
+import { Field } from '../components/field.tsx'
+import { ProblemNote } from '../components/problem-note.tsx'
+import { useTitle } from '../components/use-title.ts'
+import { bytes } from '../words.ts'
+
+const nothingSaid: Description = {
+  title: '',
+  description: '',
+  license: '',
+  attribution: '',
+  keywords: '',
+  credits: '',
+}
+
+type Sending = { kind: 'idle' } | { kind: 'sending'; sent: number } | { kind: 'failed'; error: unknown }
+
+/** A file by drag and drop, what is said of it, its progress, and the report. */
+export function PublishPage() {
+  useTitle('Publish')
+  const queries = useQueryClient()
+  const { data: datasets = [] } = useDatasets()
+  const [file, setFile] = useState<File | null>(null)
+  const [table, setTable] = useState('')
+  const [said, setSaid] = useState(nothingSaid)
+  const [reading, setReading] = useState({
+    layer: '',
+    crs: '',
+    idColumn: '',
+    timeColumn: '',
+    skipInvalid: false,
+  })
+  const [sending, setSending] = useState<Sending>({ kind: 'idle' })
+  const [jobId, setJobId] = useState<string | null>(null)
+  const job = useJob(jobId)
+  const exists = datasets.find((dataset) => dataset.table === table)
+
+  const state = job.data?.state
+  useEffect(() => {
+    if (state === 'done') queries.invalidateQueries({ queryKey: ['datasets'] })
+  }, [state, queries])
+
+  const choose = (chosen: File) => {
+    setFile(chosen)
+    setTable((typed) => typed || tableNameOf(chosen.name))
+    setJobId(null)
+    setSending({ kind: 'idle' })
+  }
+  const publish = async (event: FormEvent) => {
+    event.preventDefault()
+    if (!file) return
+    setJobId(null)
+    setSending({ kind: 'sending', sent: 0 })
+    const { skipInvalid, ...texts } = reading
+    const given = Object.entries({ ...said, ...texts }).filter(([, value]) => value.trim() !== '')
+    const options = { ...Object.fromEntries(given), ...(skipInvalid && { skipInvalid: 'true' }) }
+    try {
+      const onProgress = (sent: number) => setSending({ kind: 'sending', sent })
+      const started = await upload(table, file, options, onProgress, new AbortController().signal)
+      setJobId(started.id)
+      setSending({ kind: 'idle' })
+    } catch (error) {
+      setSending({ kind: 'failed', error })
+    }
+  }
+  const busy = sending.kind === 'sending' || state === 'waiting' || state === 'running'
+  const set = (name: 'layer' | 'crs' | 'idColumn' | 'timeColumn') => (event: { target: { value: string } }) =>
+    setReading({ ...reading, [name]: event.target.value })
+  return (
+    <form className="columns" onSubmit={publish}>
+      <section className="card stack">
+        <FileDrop file={file} onFile={choose} />
+        <Field
+          label="Table"
+          help={
+            exists
+              ? `${table} exists: the file becomes its version after ${exists.version}, and what you leave empty below stays.`
+              : 'The name in addresses: lower-case letters, digits and _, a letter first.'
+          }
+        >
+          {(props) => (
+            <input
+              {...props}
+              required
+              pattern="[a-z][a-z0-9_]{0,62}"
+              value={table}
+              onChange={(event) => setTable(event.target.value)}
+            />
+          )}
+        </Field>
+        <DescriptionFields value={said} onChange={setSaid} />
+        <details>
+          <summary>How to read the file</summary>
+          <div className="stack padded-top">
+            <div className="inline-form">
+              <Field label="Layer" help="Of a file that has several.">
+                {(props) => <input {...props} value={reading.layer} onChange={set('layer')} />}
+              </Field>
+              <Field label="CRS" help="Where the file does not say, such as EPSG:25832.">
+                {(props) => <input {...props} value={reading.crs} onChange={set('crs')} />}
+              </Field>
+            </div>
+            <div className="inline-form">
+              <Field label="Column of ids">
+                {(props) => <input {...props} value={reading.idColumn} onChange={set('idColumn')} />}
+              </Field>
+              <Field label="Column of times">
+                {(props) => <input {...props} value={reading.timeColumn} onChange={set('timeColumn')} />}
+              </Field>
+            </div>
+            <label className="choice">
+              <input
+                type="checkbox"
+                checked={reading.skipInvalid}
+                onChange={(event) => setReading({ ...reading, skipInvalid: event.target.checked })}
+              />
+              Publish the valid rows, and leave the others out
+            </label>
+          </div>
+        </details>
+        <div>
+          <button type="submit" className="button primary" disabled={!file || busy}>
+            Publish
+          </button>
+        </div>
+      </section>
+      <section className="card stack-small" aria-label="Progress">
+        <h2>Progress</h2>
+        {sending.kind === 'idle' && !jobId && (
+          <p className="soft small">
+            The file is sent, compiled aside, and then served whole. Until then, and if it fails, the version
+            before goes on.
+          </p>
+        )}
+        {sending.kind === 'sending' && file && (
+          <div className="stack-small" role="status">
+            <p>
+              Sending, {bytes(sending.sent)} of {bytes(file.size)}
+            </p>
+            <progress aria-label="Sending" value={sending.sent} max={file.size} />
+          </div>
+        )}
+        {sending.kind === 'failed' && <ProblemNote error={sending.error} />}
+        {job.isError && <ProblemNote error={job.error} retry={job.refetch} />}
+        {job.data && <PublishOutcome job={job.data} />}
+      </section>
+    </form>
+  )
+}

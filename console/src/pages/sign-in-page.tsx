@@ -1,0 +1,158 @@
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { Link, Navigate, useLocation, useNavigate } from 'react-router'
+import { useSession } from '../api/queries.ts'
+import { post, session } from '../api/session.ts'
+import { DemoMail } from '../components/demo-mail.tsx'
+import { Field } from '../components/field.tsx'
+import { ProblemNote } from '../components/problem-note.tsx'
+import { useTitle } from '../components/use-title.ts'
+
+/** Sign-in by mail: ask for the mail, then come back by its link or type its code. */
+export function SignInPage() {
+  useTitle('Sign in')
+  const state = useSession()
+  const location = useLocation()
+  const [email, setEmail] = useState('')
+  const [sentTo, setSentTo] = useState<string | null>(null)
+  const next = nextOf(location.state)
+  const token = location.hash.slice(1)
+
+  if (token) return <RedeemLink token={token} signedIn={state === 'signed-in'} />
+  if (state === 'signed-in') return <Navigate to={next} replace />
+  if (sentTo) return <CheckMail email={sentTo} next={next} onBack={() => setSentTo(null)} />
+  return <AskForMail email={email} onEmail={setEmail} onSent={() => setSentTo(email.trim())} />
+}
+
+/** Only a path of our own: a foreign address is not followed. */
+function nextOf(state: unknown): string {
+  const next = (state as { next?: unknown } | null)?.next
+  return typeof next === 'string' && /^\/(?!\/)/.test(next) ? next : '/'
+}
+
+function AskForMail({
+  email,
+  onEmail,
+  onSent,
+}: {
+  email: string
+  onEmail: (email: string) => void
+  onSent: () => void
+}) {
+  const ask = useMutation({ mutationFn: () => post('/v1/auth/magic-link', { email }), onSuccess: onSent })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    ask.mutate()
+  }
+  return (
+    <div className="narrow stack">
+      <h1>Sign in</h1>
+      <p className="soft">No password: a mail brings you a link and a code.</p>
+      <form className="stack" onSubmit={submit}>
+        <Field label="Mail address">
+          {(props) => (
+            <input
+              {...props}
+              type="email"
+              autoComplete="email"
+              required
+              maxLength={320}
+              value={email}
+              onChange={(event) => onEmail(event.target.value)}
+            />
+          )}
+        </Field>
+        {ask.isError && <ProblemNote error={ask.error} />}
+        <button type="submit" className="button primary wide" disabled={ask.isPending}>
+          Send the mail
+        </button>
+      </form>
+      <p className="small soft">
+        Or <Link to="/datasets">look at the datasets</Link> first, without signing in.
+      </p>
+    </div>
+  )
+}
+
+function CheckMail({ email, next, onBack }: { email: string; next: string; onBack: () => void }) {
+  const navigate = useNavigate()
+  const [code, setCode] = useState('')
+  const redeem = useMutation({
+    mutationFn: () => session.signInByCode(email, code.trim()),
+    onSuccess: () => navigate(next, { replace: true }),
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    redeem.mutate()
+  }
+  return (
+    <div className="narrow stack">
+      <h1>Check your mail</h1>
+      <p>
+        If <strong>{email}</strong> may sign in, a mail is on its way. Open its link, or type its code here.
+        Both work once, for 15 minutes.
+      </p>
+      <DemoMail email={email} />
+      <form className="stack" onSubmit={submit}>
+        <Field label="Code of six digits">
+          {(props) => (
+            <input
+              {...props}
+              className="code"
+              inputMode="numeric"
+              autoComplete="one-time-code"
+              pattern="\s*[0-9]{6}\s*"
+              title="Six digits"
+              required
+              value={code}
+              onChange={(event) => setCode(event.target.value)}
+            />
+          )}
+        </Field>
+        {redeem.isError && <ProblemNote error={redeem.error} />}
+        <button type="submit" className="button primary wide" disabled={redeem.isPending}>
+          Sign in
+        </button>
+      </form>
+      <p className="small">
+        <button type="button" className="link" onClick={onBack}>
+          Use another address, or send the mail again
+        </button>
+      </p>
+    </div>
+  )
+}
+
+/** Redeemed on a click, not on opening: programs that check the links of mails must not use them up. */
+function RedeemLink({ token, signedIn }: { token: string; signedIn: boolean }) {
+  const navigate = useNavigate()
+  const redeem = useMutation({
+    mutationFn: () => session.signInByLink(token),
+    onSuccess: () => navigate('/', { replace: true }),
+  })
+  return (
+    <div className="narrow stack">
+      <h1>Sign in to Wayleave</h1>
+      <p className="soft">
+        {signedIn
+          ? 'You are signed in already. Continue to sign in as the address this link was sent to.'
+          : 'The link works once. You stay signed in on this device until you sign out.'}
+      </p>
+      {redeem.isError && <ProblemNote error={redeem.error} />}
+      {redeem.isError ? (
+        <Link className="button wide" to="/sign-in">
+          Ask for a new link
+        </Link>
+      ) : (
+        <button
+          type="button"
+          className="button primary wide"
+          onClick={() => redeem.mutate()}
+          disabled={redeem.isPending}
+        >
+          Sign in
+        </button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,108 @@
+import { createBrowserRouter, Navigate, type RouteObject } from 'react-router'
+import { Frame } from './components/frame.tsx'
+import { PageFailure } from './components/page-failure.tsx'
+import { SignedIn } from './components/signed-in.tsx'
+import { CataloguePage } from './pages/catalogue-page.tsx'
+import { GettingStartedPage } from './pages/getting-started-page.tsx'
+import { InvitationPage } from './pages/invitation-page.tsx'
+import { KeysPage } from './pages/keys-page.tsx'
+import { NotFoundPage } from './pages/not-found-page.tsx'
+import { SignInPage } from './pages/sign-in-page.tsx'
+
+/** Every page of the console. The server answers these paths with the console, and no others. */
+const routes: RouteObject[] = [
+  {
+    Component: Frame,
+    HydrateFallback: () => null,
+    ErrorBoundary: PageFailure,
+    children: [
+      { path: '/sign-in', Component: SignInPage },
+      { path: '/datasets', Component: CataloguePage },
+      {
+        path: '/datasets/:table',
+        lazy: async () => ({ Component: (await import('./pages/dataset-page.tsx')).DatasetPage }),
+      },
+      {
+        Component: SignedIn,
+        children: [
+          { path: '/', Component: GettingStartedPage },
+          { path: '/invitation', Component: InvitationPage },
+          { path: '/keys', Component: KeysPage },
+          {
+            path: '/keys/:keyId',
+            lazy: async () => ({ Component: (await import('./pages/key-page.tsx')).KeyPage }),
+          },
+          {
+            path: '/organization',
+            lazy: async () => ({
+              Component: (await import('./pages/organization-page.tsx')).OrganizationPage,
+            }),
+            children: [
+              { index: true, element: <Navigate to="members" replace /> },
+              {
+                path: 'members',
+                lazy: async () => ({ Component: (await import('./pages/members-page.tsx')).MembersPage }),
+              },
+              {
+                path: 'usage',
+                lazy: async () => ({
+                  Component: (await import('./pages/organization-usage-page.tsx')).OrganizationUsagePage,
+                }),
+              },
+              {
+                path: 'credits',
+                lazy: async () => ({ Component: (await import('./pages/credits-page.tsx')).CreditsPage }),
+              },
+              {
+                path: 'events',
+                lazy: async () => ({ Component: (await import('./pages/events-page.tsx')).EventsPage }),
+              },
+            ],
+          },
+          {
+            path: '/administration',
+            lazy: async () => ({
+              Component: (await import('./pages/administration-page.tsx')).AdministrationPage,
+            }),
+            children: [
+              { index: true, element: <Navigate to="organizations" replace /> },
+              {
+                path: 'organizations',
+                lazy: async () => ({
+                  Component: (await import('./pages/organizations-page.tsx')).OrganizationsPage,
+                }),
+              },
+              {
+                path: 'users',
+                lazy: async () => ({ Component: (await import('./pages/users-page.tsx')).UsersPage }),
+              },
+              {
+                path: 'keys',
+                lazy: async () => ({
+                  Component: (await import('./pages/platform-keys-page.tsx')).PlatformKeysPage,
+                }),
+              },
+              {
+                path: 'datasets',
+                lazy: async () => ({
+                  Component: (await import('./pages/published-datasets-page.tsx')).PublishedDatasetsPage,
+                }),
+              },
+              {
+                path: 'publish',
+                lazy: async () => ({ Component: (await import('./pages/publish-page.tsx')).PublishPage }),
+              },
+            ],
+          },
+          {
+            path: '/administration/keys/:keyId',
+            lazy: async () => ({ Component: (await import('./pages/key-page.tsx')).PlatformKeyPage }),
+          },
+        ],
+      },
+      { path: '*', Component: NotFoundPage },
+    ],
+  },
+]
+
+export const router = createBrowserRouter(routes)

@@ -1,0 +1,36 @@
+import { useSyncExternalStore } from 'react'
+
+export type Theme = 'light' | 'dark'
+
+const dark = matchMedia('(prefers-color-scheme: dark)')
+const listeners = new Set<() => void>()
+dark.addEventListener('change', () => tell())
+
+function tell(): void {
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+function shown(): Theme {
+  const chosen = document.documentElement.dataset['theme']
+  return chosen === 'light' || chosen === 'dark' ? chosen : dark.matches ? 'dark' : 'light'
+}
+
+/** The theme on the screen: the one chosen here, else the system's. */
+export function useTheme(): Theme {
+  return useSyncExternalStore(subscribe, shown)
+}
+
+export function setTheme(theme: Theme): void {
+  document.documentElement.dataset['theme'] = theme
+  try {
+    localStorage.setItem('theme', theme)
+  } catch {
+    // Where storage is closed, the choice lasts as long as the page.
+  }
+  tell()
+}

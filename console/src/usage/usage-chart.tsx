@@ -1,0 +1,87 @@
+import 'uplot/dist/uPlot.min.css'
+import { useEffect, useRef } from 'react'
+import UPlot from 'uplot'
+import type { Usage } from '../api/records.ts'
+import { useTheme } from '../theme.ts'
+import { count, plural } from '../words.ts'
+
+const HEIGHT = 230
+
+/** Calls as bars, credits as a line, over the days. The text below the chart says the same. */
+export function UsageChart({ days }: { days: Usage['days'] }) {
+  const place = useRef<HTMLDivElement>(null)
+  const theme = useTheme()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colours that are read.
+  useEffect(() => {
+    const element = place.current!
+    const chart = new UPlot(options(element), seriesOf(days), element)
+    const watch = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }))
+    watch.observe(element)
+    return () => {
+      watch.disconnect()
+      chart.destroy()
+    }
+  }, [days, theme])
+  const calls = days.reduce((sum, day) => sum + day.calls, 0)
+  return <div ref={place} className="chart" role="img" aria-label={`${plural(calls, 'call')} by day`} />
+}
+
+function seriesOf(days: Usage['days']): UPlot.AlignedData {
+  return [
+    days.map(({ date }) => Date.parse(date) / 1000),
+    days.map(({ calls }) => calls),
+    days.map(({ credits }) => credits),
+  ]
+}
+
+function options(element: HTMLElement): UPlot.Options {
+  const style = getComputedStyle(element)
+  const color = (name: string) => resolved(element, `var(${name})`)
+  const soft = color('--soft')
+  const font = `12px ${style.fontFamily}`
+  const axis = { stroke: soft, font, grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } }
+  const whole = (_chart: UPlot, values: number[]) =>
+    values.map((value) => (Number.isInteger(value) ? count(value) : ''))
+  return {
+    width: element.clientWidth,
+    height: HEIGHT,
+    tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
+    cursor: { y: false, drag: { x: false, y: false } },
+    legend: { live: true },
+    scales: { y: { range: (_chart, _low, high) => [0, Math.max(4, high * 1.1)] } },
+    axes: [
+      { ...axis, grid: { show: false }, values: dayNames },
+      { ...axis, size: 56, values: whole },
+    ],
+    series: [
+      {
+        label: 'Day',
+        value: (_chart, seconds) => (seconds ? new Date(seconds * 1000).toISOString().slice(0, 10) : '–'),
+      },
+      {
+        label: 'Calls',
+        stroke: color('--accent'),
+        fill: color('--accent'),
+        paths: UPlot.paths.bars!({ size: [0.7, 28] }),
+        points: { show: false },
+      },
+      { label: 'Credits', stroke: color('--warn'), width: 2, points: { size: 5 } },
+    ],
+  }
+}
+
+function dayNames(_chart: UPlot, seconds: number[]): string[] {
+  return seconds.map((at) =>
+    new Date(at * 1000).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+  )
+}
+
+/** A canvas knows no light-dark(): the browser is asked what it comes to here. */
+function resolved(element: HTMLElement, value: string): string {
+  const probe = document.createElement('span')
+  probe.style.color = value
+  element.append(probe)
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return color
+}

@@ -1,0 +1,85 @@
+const number = new Intl.NumberFormat('en')
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+
+export function count(value: number): string {
+  return number.format(value)
+}
+
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`
+}
+
+export function bytes(value: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB']
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, value)) / 3))
+  const scaled = value / 1000 ** power
+  return `${scaled >= 100 || power === 0 ? Math.round(scaled) : scaled.toFixed(1)} ${units[power]}`
+}
+
+/** A day in UTC, as all dates of the service are. */
+export function day(iso: string): string {
+  return new Date(iso).toLocaleDateString('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    timeZone: 'UTC',
+  })
+}
+
+export function moment(iso: string): string {
+  const time = new Date(iso).toISOString()
+  return `${day(iso)}, ${time.slice(11, 16)} UTC`
+}
+
+const steps: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+]
+
+export function ago(iso: string, now: number): string {
+  const seconds = (Date.parse(iso) - now) / 1000
+  const [unit, length] = steps.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1]
+  return unit === 'second'
+    ? seconds < 0
+      ? 'just now'
+      : 'in a moment'
+    : relative.format(Math.round(seconds / length), unit)
+}
+
+const formats: Record<string, { name: string; extension: string }> = {
+  csv: { name: 'CSV', extension: 'csv' },
+  json: { name: 'JSON', extension: 'json' },
+  geojson: { name: 'GeoJSON', extension: 'geojson' },
+  kml: { name: 'KML', extension: 'kml' },
+  shp: { name: 'Shapefile', extension: 'shp.zip' },
+  geoparquet: { name: 'GeoParquet', extension: 'parquet' },
+  gpkg: { name: 'GeoPackage', extension: 'gpkg' },
+  fgb: { name: 'FlatGeobuf', extension: 'fgb' },
+}
+
+export function formatName(format: string): string {
+  return formats[format]?.name ?? format
+}
+
+export function fileName(table: string, format: string): string {
+  return `${table}.${formats[format]?.extension ?? format}`
+}
+
+const shapes: Record<string, string> = { Geometry: 'Mixed shapes', GeometryCollection: 'Collections' }
+
+export function shapeName(geometryType: string | null): string {
+  if (geometryType === null) return 'Table'
+  return (
+    shapes[geometryType] ??
+    `${geometryType.replace(/([a-z])([A-Z])/g, '$1 $2')}s`.toLowerCase().replace(/^./, (c) => c.toUpperCase())
+  )
+}
+
+/** Today and the days before it, in UTC. */
+export function lastDays(days: number, now: number): { startDate: string; endDate: string } {
+  const date = (back: number) => new Date(now - back * 86_400_000).toISOString().slice(0, 10)
+  return { startDate: date(days - 1), endDate: date(0) }
+}

@@ -1,0 +1,17 @@
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+import { world } from './scripts/world-plugin.ts'
+
+export default defineConfig({
+  plugins: [react(), world()],
+  resolve: { conditions: ['wayleave-source', 'module', 'browser', 'production'] },
+  build: {
+    target: 'es2023',
+    // No file is written into another one: the pages' policy lets neither scripts nor styles stand inline.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 2000,
+    reportCompressedSize: false,
+  },
+  server: { proxy: { '/v1': 'http://127.0.0.1:8080', '/docs': 'http://127.0.0.1:8080' } },
+})

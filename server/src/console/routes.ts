@@ -1,0 +1,108 @@
+import { readFile } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { promisify } from 'node:util'
+import { constants, gzip } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from '../http/frame.ts'
+import { html, PAGE_HEADERS } from '../http/html.ts'
+import { notFound } from '../problem.ts'
+
+const BUILD = new URL('../../../console/dist/', import.meta.url)
+const MEDIA_TYPES: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+}
+
+/** The console's own pages. Whatever else is unknown stays a 404 with a problem. */
+const PAGES = [
+  '/',
+  '/sign-in',
+  '/invitation',
+  '/datasets',
+  '/datasets/:table',
+  '/keys',
+  '/keys/:keyId',
+  '/organization',
+  '/organization/:part',
+  '/administration',
+  '/administration/:part',
+  '/administration/keys/:keyId',
+]
+
+interface Asset {
+  bytes: Buffer
+  packed: Buffer
+}
+
+/** The web console, as it was built; without a build, a page that says how to make one. */
+export function consoleRoutes(app: App, build: URL = BUILD): void {
+  const hidden = { schema: { hide: true } }
+  /** Their names change with their content: once read, they hold for as long as the process. */
+  const assets = new Map<string, Promise<Asset>>()
+
+  const read = async (url: URL): Promise<Asset> => {
+    const bytes = await readFile(url)
+    return { bytes, packed: await promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION }) }
+  }
+
+  for (const path of PAGES) {
+    app.get(path, hidden, async (_request, reply) => {
+      const page = await readFile(new URL('index.html', build)).catch(() => undefined)
+      reply.headers(PAGE_HEADERS).header('cache-control', 'no-cache')
+      return page ? reply.send(page) : reply.send(withoutBuild())
+    })
+  }
+
+  app.get('/theme.js', hidden, async (_request, reply) => {
+    const bytes = await readFile(new URL('theme.js', build)).catch(() => undefined)
+    if (!bytes) throw notFound('such file')
+    return reply.header('content-type', MEDIA_TYPES['.js']).header('cache-control', 'no-cache').send(bytes)
+  })
+
+  app.get<{ Params: { name: string } }>('/assets/:name', hidden, async (request, reply) => {
+    const { name } = request.params
+    const mediaType = /^[\w-]+(\.[\w-]+)+$/.test(name) ? MEDIA_TYPES[extname(name)] : undefined
+    if (!mediaType) throw notFound('such file')
+    let asset = assets.get(name)
+    if (!asset) {
+      asset = read(new URL(`assets/${name}`, build))
+      assets.set(name, asset)
+      asset.catch(() => assets.delete(name))
+    }
+    const found = await asset.catch(() => {
+      throw notFound('such file')
+    })
+    return send(request, reply.header('content-type', mediaType), found)
+  })
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, { bytes, packed }: Asset) {
+  reply.header('cache-control', 'public, max-age=31536000, immutable').header('vary', 'Accept-Encoding')
+  if (!/\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))) return reply.send(bytes)
+  return reply.header('content-encoding', 'gzip').send(packed)
+}
+
+function withoutBuild(): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Wayleave</title>
+<link rel="stylesheet" href="/docs/assets/documentation.css">
+</head>
+<body>
+<header><a class="brand" href="/">Wayleave</a><nav aria-label="Service"><a href="/docs">Documentation</a><a href="/docs/api">API reference</a></nav></header>
+<div class="columns"><main>
+<h1>The service runs. The console is not built.</h1>
+<p>Build it with this line in the folder of the service, then load this page again:</p>
+<pre><code>npm run build --workspace console</code></pre>
+<p><code>npm start</code> builds it by itself. The API does without it: see the <a href="/docs">documentation</a>.</p>
+</main></div>
+</body>
+</html>
+`.text
+}
