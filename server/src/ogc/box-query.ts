@@ -29,7 +29,7 @@ export function readBox(text: string, crs: Crs): BoxQuery {
   if (given[1] > given[3]) throw invalidInput('bbox', 'must have its southern edge first')
   const heights: [number, number] | null = half === 3 ? [numbers[2]!, numbers[5]!] : null
   if (heights && heights[0] > heights[1]) throw invalidInput('bbox', 'must have its lower height first')
-  if (crs.fromWgs84 === null) return { box: given, heights, projected: null }
+  if (crs.fromWgs84 === null) return { box: aroundTheWorld(given), heights, projected: null }
   if (given[0] > given[2]) throw invalidInput('bbox', 'must have its western edge first in this CRS')
   if (crs.rectangular) return { box: cornersOf(given, crs.toWgs84!), heights, projected: null }
   return {
@@ -37,6 +37,15 @@ export function readBox(text: string, crs: Crs): BoxQuery {
     heights,
     projected: { transform: crs.fromWgs84, box: given },
   }
+}
+
+/** Maps that are moved beyond 180° ask for longitudes that no feature has: the same places are meant. */
+function aroundTheWorld([west, south, east, north]: Bbox): Bbox {
+  if (west > east || (west >= -180 && east <= 180)) return [west, south, east, north]
+  if (east - west >= 360) return [-180, south, 180, north]
+  const turned = (longitude: number) =>
+    longitude > 180 || longitude < -180 ? longitude - 360 * Math.floor((longitude + 180) / 360) : longitude
+  return [turned(west), south, turned(east), north]
 }
 
 function readNumbers(text: string): number[] | null {

@@ -10,6 +10,7 @@ import {
   type TestService,
   type TestSettings,
 } from '../../testing/test-service.ts'
+import { geojsonText } from './random-places.ts'
 
 export interface OgcService extends TestService {
   /** A platform key that reads everything. */
@@ -64,7 +65,7 @@ async function publish(
   const folder = join(service.config.dataDir, 'sources')
   mkdirSync(folder, { recursive: true })
   const path = join(folder, `${table}.geojson`)
-  writeFileSync(path, JSON.stringify({ type: 'FeatureCollection', features }))
+  writeFileSync(path, geojsonText(features))
   await service.parts.publishing.publish({ table, path, description: {}, ...more }, operator)
 }
 
