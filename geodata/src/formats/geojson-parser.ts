@@ -3,12 +3,6 @@ import { SourceError } from '../source-error.ts'
 import type { GeojsonBlock } from './geojson-scanner.ts'
 import { parseJson } from './parse-json.ts'
 
-/**
- * Sixteen digits that begin a number: perhaps an integer that a double would damage. Digits after a point or
- * inside a text do not count, so that few features take the slow way.
- */
-const LONG_INTEGER = /[\s:,[-]\d{16}/
-
 const GEOMETRY_TYPES = new Set([
   'Point',
   'MultiPoint',
@@ -60,10 +54,8 @@ export class GeojsonParser {
     if (!block.commas || block.ranges.length === 0) return null
     try {
       const bytes = block.bytes.subarray(block.ranges[0]!, block.ranges[block.ranges.length - 1]!)
-      const mayBeLong = hasLongDigits(bytes)
-      const text = decode(bytes)
-      if (mayBeLong && LONG_INTEGER.test(text)) return null
-      const elements = JSON.parse(`[${text}]`) as unknown[]
+      if (hasLongInteger(bytes)) return null
+      const elements = JSON.parse(`[${decode(bytes)}]`) as unknown[]
       return elements.length === block.ranges.length / 2 ? elements : null
     } catch {
       return null
@@ -132,17 +124,24 @@ export class GeojsonParser {
   }
 }
 
-/** Whether sixteen digits stand in a row: then every sixteenth byte looks at one of them. */
-function hasLongDigits(bytes: Uint8Array): boolean {
+/**
+ * Whether sixteen digits begin a number: perhaps an integer that a double would damage. Looking at every
+ * sixteenth byte finds any sixteen digits; those after a point or inside a text do not count.
+ */
+function hasLongInteger(bytes: Uint8Array): boolean {
   for (let probe = 15; probe < bytes.length; probe += 16) {
     if (!isDigit(bytes[probe]!)) continue
     let from = probe
     while (from > 0 && isDigit(bytes[from - 1]!)) from--
     let to = probe + 1
     while (to < bytes.length && isDigit(bytes[to]!)) to++
-    if (to - from >= 16) return true
+    if (to - from >= 16 && isBeforeNumber(bytes[from - 1])) return true
   }
   return false
+}
+
+function isBeforeNumber(byte: number | undefined): boolean {
+  return byte === 0x3a || byte === 0x2c || byte === 0x5b || byte === 0x2d || (byte ?? 0) <= 0x20
 }
 
 function isDigit(byte: number): boolean {

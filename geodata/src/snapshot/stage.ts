@@ -91,7 +91,7 @@ export class Stage {
       return false
     }
     feature.geometry = prepared
-    if (prepared.type !== 'Point') this.#geometryBytes += wkbSize(prepared)
+    if (prepared.type !== 'Point') this.#geometryBytes += wkbSize(prepared, false)
     return true
   }
 

@@ -1,11 +1,10 @@
 import type { Feature, Geometry, GeometryType } from '../feature.ts'
 import { type Bbox, emptyBbox, geometryBbox, isEmptyBbox } from '../geometry/bbox.ts'
-import { geometryText } from '../geometry/geometry-text.ts'
 import { pointOnSurface } from '../geometry/point-on-surface.ts'
-import { hasZ } from '../geometry/wkb.ts'
 import { hilbertKey, UNLOCATED_KEY } from '../hilbert.ts'
 import { ColumnBytes } from './column-bytes.ts'
 import type { PlainColumn } from './plain-parquet.ts'
+import { writeGeojson } from './write-geojson.ts'
 
 /** In the order in which a manifest lists them; a set of them is a set of bits. */
 export const GEOMETRY_TYPES: GeometryType[] = [
@@ -59,9 +58,9 @@ export class StagedPlaces {
       const bit = 1 << (i & 7)
       if (geometry !== null) {
         hasGeometry[i >> 3]! |= bit
-        this.#wkb.geometry(geometry)
-        this.#geojson.text(geometryText(geometry))
-        this.#note(geometry)
+        const withZ = writeGeojson(geometry, this.#geojson)
+        this.#wkb.geometry(geometry, withZ)
+        this.#note(geometry, withZ)
       }
       if (geometry === null || !this.#locate(geometry)) this.#key.double(UNLOCATED_KEY)
       else {
@@ -89,11 +88,11 @@ export class StagedPlaces {
     return columns
   }
 
-  #note(geometry: Geometry): void {
+  #note(geometry: Geometry, withZ: boolean): void {
     const profile = this.profile
     profile.hasGeometry = true
     profile.geometryTypes |= 1 << GEOMETRY_TYPES.indexOf(geometry.type)
-    if (!profile.hasZ) profile.hasZ = hasZ(geometry)
+    profile.hasZ ||= withZ
   }
 
   /** False where the geometry is empty. Points, of which there are most, take a way without a box. */
