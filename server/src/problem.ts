@@ -98,11 +98,6 @@ export const problems = {
     'Invitation not usable',
     'The invitation was accepted or withdrawn already, has expired, or is for another mail address.',
   ],
-  'publish-conflict': [
-    409,
-    'Dataset is changing',
-    'The dataset was removed or replaced while the operation ran. Try again.',
-  ],
   'body-too-large': [413, 'Body too large', 'The body is larger than this address takes.'],
   'unsupported-media-type': [
     415,

@@ -49,7 +49,12 @@ export async function startService(
   const stop = async () => {
     parts.overload.stop()
     const grace = new AbortController()
-    const closed = app.close().finally(() => grace.abort())
+    // A connection whose last answer is sent after this would be kept open for more.
+    const idle = setInterval(() => app.server.closeIdleConnections(), 50)
+    const closed = app.close().finally(() => {
+      clearInterval(idle)
+      grace.abort()
+    })
     const late = sleep(GRACE, undefined, { signal: grace.signal }).then(
       () => {
         log.warn('Requests still running after the grace period are cut off.')

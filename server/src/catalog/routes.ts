@@ -21,7 +21,8 @@ interface CatalogParts {
   baseUrl: BaseUrl
 }
 
-const noQuery = Type.Object({}, { additionalProperties: false })
+/** Where keys in addresses are allowed, they are allowed here too. */
+const noQuery = Type.Object({ api_key: Type.Optional(Type.String()) }, { additionalProperties: false })
 const tableParams = Type.Object({ table: Type.String() })
 const bbox = nullable(Type.Array(Type.Number(), { description: 'West, south, east, north in WGS84.' }))
 const formats = Type.Array(

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { startServerProcess } from '../testing/server-process.ts'
+import { temporaryFolder } from '../testing/test-service.ts'
+
+const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
+
+test('SIGTERM finishes the request under way, refuses new ones, and exits with 0', async (t) => {
+  const server = await startServerProcess(t, temporaryFolder(t))
+  const { port } = new URL(server.url)
+  const body = JSON.stringify({ email: 'ada@example.org' })
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.write(
+    `POST /v1/auth/magic-link HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
+  )
+  // The server has the head of the request once it answers another on a connection of its own.
+  await fetch(`${server.url}/health`)
+  await sleep(100)
+  const exit = once(server.child, 'exit')
+  server.child.kill('SIGTERM')
+  await sleep(300)
+  await assert.rejects(fetch(`${server.url}/health`).then((response) => assert.equal(response.status, 200)))
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    answer += text
+  })
+  socket.write(body.slice(5))
+  assert.deepEqual(await exit, [0, null])
+  assert.match(answer, /^HTTP\/1\.1 202 /)
+})
+
+test('a second server on the same data folder is refused in one sentence; after kill -9 the folder is free', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const first = await startServerProcess(t, dataDir)
+  const second = spawnSync(process.execPath, [program, 'serve', '--port', '0', '--data-dir', dataDir], {
+    encoding: 'utf8',
+  })
+  assert.equal(second.status, 1)
+  assert.match(
+    second.stderr,
+    /^wayleave: Another server uses the data folder .+\. Stop it, or give this one a folder of its own with --data-dir\.\n$/,
+  )
+  await first.kill()
+  const third = await startServerProcess(t, dataDir)
+  assert.equal((await fetch(`${third.url}/ready`)).status, 200)
+})
+
+test('a port that is taken stops the start with a sentence and exit code 1', async (t) => {
+  const first = await startServerProcess(t, temporaryFolder(t))
+  const { port } = new URL(first.url)
+  const second = spawnSync(
+    process.execPath,
+    [program, 'serve', '--port', port, '--data-dir', temporaryFolder(t)],
+    {
+      encoding: 'utf8',
+      timeout: 20_000,
+    },
+  )
+  assert.equal(second.status, 1)
+  assert.match(second.stderr, /wayleave: .*(address already in use|EADDRINUSE)/)
+})
