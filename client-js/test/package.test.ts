@@ -165,10 +165,12 @@ test('it works in a page of a real browser, of another origin, and gives Blobs t
   })
 })
 
-test('every example of the README runs', async (t) => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  const examples = [...readme.matchAll(/^```js( browser)?\n(.*?)^```$/gms)]
-  assert.ok(examples.length >= 6)
+test('every example of the README and of docs/javascript.md runs', async (t) => {
+  const documents = ['README.md', '../docs/javascript.md'].map((name) =>
+    readFileSync(join(root, name), 'utf8'),
+  )
+  const examples = [...documents.join('').matchAll(/^```js( browser)?\n(.*?)^```$/gms)]
+  assert.ok(examples.length >= 9)
   for (const [index, [, browser, source]] of examples.entries()) {
     await t.test(`example ${index + 1}`, async () => {
       if (!browser) return void assert.notEqual(run(process.execPath, 'example.mjs', source!), '')

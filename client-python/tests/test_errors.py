@@ -124,16 +124,10 @@ def test_a_service_that_never_answers_is_a_timeout(proxy: Proxy, key: str) -> No
 
 
 def test_something_else_than_the_service_is_said_to_be_that(service: Service, key: str) -> None:
-    for address in ("/health?", "/problems/not-found?", "/v1/dataset/places/sample/json?"):
-        with impatient(service.url + address, key) as client:
-            for call in (
-                client.datasets,
-                lambda: client.dataset("places"),
-                lambda: next(client.items("places")),
-            ):
-                with pytest.raises(wayleave.WayleaveError, match="something else") as caught:
-                    call()
-                assert not isinstance(caught.value, wayleave.APIStatusError)
+    with impatient(service.url + "/health?", key) as client:
+        for call in (client.datasets, lambda: client.dataset("places"), lambda: next(client.items("places"))):
+            with pytest.raises(wayleave.WayleaveError, match="something else"):
+                call()
 
 
 def test_the_classes_are_those_of_the_statuses() -> None:

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from service import ROOT, Service
+
+import wayleave
+
+README = Path(__file__).parents[1] / "README.md"
+DOCUMENTS = [README, ROOT / "docs" / "python.md"]
+
+
+def examples(language: str) -> list[str]:
+    texts = [document.read_text() for document in DOCUMENTS]
+    return [code for text in texts for code in re.findall(rf"^```{language}\n(.*?)^```$", text, re.S | re.M)]
+
+
+@pytest.fixture
+def environment(service: Service, key: str, folder: Path) -> dict[str, str]:
+    command = folder / "bin" / "wayleave-get"
+    command.parent.mkdir()
+    command.write_text(
+        f"#!{sys.executable}\nimport sys\nfrom wayleave.command import main\nsys.exit(main())\n"
+    )
+    command.chmod(0o755)
+    path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
+    source = {"PATH": path, "PYTHONPATH": str(README.parent / "src")}
+    return {**os.environ, **source, "WAYLEAVE_API_KEY": key, "WAYLEAVE_BASE_URL": service.url}
+
+
+@pytest.mark.parametrize("code", examples("python"), ids=range(len(examples("python"))))
+def test_every_example_runs(environment: dict[str, str], folder: Path, code: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], env=environment, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr if "progress=True" not in code else "") == (0, "")
+    assert done.stdout
+
+
+@pytest.mark.parametrize("code", [code for code in examples("sh") if "pip install" not in code])
+def test_every_command_runs(environment: dict[str, str], folder: Path, code: str) -> None:
+    here = code.replace("/tmp", str(folder))
+    done = subprocess.run(["sh", "-ec", here], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "places.csv" in done.stdout
+
+
+def test_the_readme_names_every_error_and_says_that_it_is_a_preview() -> None:
+    text = README.read_text()
+    errors = [name for name in wayleave.__all__ if name.endswith("Error")]
+    assert [name for name in errors if f"`{name}`" not in text] == []
+    assert wayleave.__version__.startswith("0.")
+    assert "**Preview.**" in text
