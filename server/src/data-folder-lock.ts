@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { tryLock } from './file-lock.ts'
 
-export class DataFolderInUseError extends Error {
+class DataFolderInUseError extends Error {
   override name = 'DataFolderInUseError'
 }
 

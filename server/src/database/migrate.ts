@@ -3,7 +3,7 @@ import { migrations } from './migrations.ts'
 import type { ControlDatabase, Tx } from './open.ts'
 
 /** The database was made by a newer program: going on could damage it. */
-export class DatabaseTooNewError extends Error {
+class DatabaseTooNewError extends Error {
   override name = 'DatabaseTooNewError'
 }
 

@@ -118,7 +118,7 @@ export async function makeFrame({
   return { app, routes }
 }
 
-export function pathOf(request: FastifyRequest): string {
+function pathOf(request: FastifyRequest): string {
   const mark = request.url.indexOf('?')
   return mark === -1 ? request.url : request.url.slice(0, mark)
 }
