@@ -93,7 +93,7 @@ interface Head {
 /** Enough of the file to hold its first line, however long that is. */
 async function readHead(source: ByteSource, limits: SourceLimits): Promise<Head> {
   let whole = source
-  for (let size = HEAD_BYTES; ; size *= 8) {
+  for (let size = HEAD_BYTES; ; size = Math.min(size * 8, limits.rowBytes + 1)) {
     const [head, again] = await peek(whole, size)
     whole = again
     const isWhole = head.length < size
