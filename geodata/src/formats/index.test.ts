@@ -244,8 +244,9 @@ function tar(): Buffer {
   return bytes
 }
 
-function* zeros(megabytes: number): Generator<Buffer> {
-  for (let i = 0; i < megabytes; i++) yield Buffer.alloc(1 << 20, '1,2\n')
+/** Rows that compress a thousandfold. */
+function* regular(megabytes: number): Generator<Buffer> {
+  for (let i = 0; i < megabytes; i++) yield Buffer.alloc(1 << 20, `1,${'2'.repeat(1021)}\n`)
 }
 
 /** Opens a file in a process of its own; answers the sentence and the most memory it took, in megabytes. */
@@ -267,8 +268,8 @@ function inProcess(path: string): { message: string; peak: number } {
 test('bombs and endless rows are stopped, and memory stays bounded', async (t) => {
   const folder = scratch(t)
   const gzipped = join(folder, 'bomb.csv.gz')
-  await pipeline(Readable.from(zeros(90)), createGzip({ level: 9 }), createWriteStream(gzipped))
-  const zipped = await zip(t, 'bomb.zip', { 'bomb.csv': Readable.from(zeros(90)) })
+  await pipeline(Readable.from(regular(90)), createGzip({ level: 9 }), createWriteStream(gzipped))
+  const zipped = await zip(t, 'bomb.zip', { 'bomb.csv': Readable.from(regular(90)) })
   const line = join(folder, 'line.csv')
   await pipeline(Readable.from(repeated('x'.repeat(1 << 20), 40)), createWriteStream(line))
   const quote = join(folder, 'quote.csv')
@@ -294,7 +295,7 @@ test('bombs and endless rows are stopped, and memory stays bounded', async (t) =
   for (const [path, message] of cases) {
     const found = inProcess(path)
     assert.match(found.message, message)
-    assert.ok(found.peak < 400, `${basename(path)} took ${found.peak} MB`)
+    assert.ok(found.peak < 300, `${basename(path)} took ${found.peak} MB`)
   }
 })
 
