@@ -1,8 +1,7 @@
-import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { CompileProgress, CompileReport } from '@wayleave/geodata/snapshot/compile.ts'
 import { compileInProcess } from '@wayleave/geodata/snapshot/compile-in-process.ts'
-import { type Manifest, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { DatasetDescription } from '../catalog/dataset.ts'
 import {
@@ -88,11 +87,10 @@ export class Publishing {
     try {
       const folder = join(stage.folder, 'snapshot')
       const { manifest, report } = await compileInProcess(
-        { ...options, path, file, folder, limits },
+        { ...options, sample, path, file, folder, limits },
         onProgress,
         signal,
       )
-      if (!sample) await rm(join(folder, SNAPSHOT_FILES.sample), { force: true })
       if (buildExports) {
         const about = { ...description, keywords: undefined, credits: undefined }
         report.notes.push(
