@@ -178,7 +178,7 @@ export const settings = {
     'WAYLEAVE_MAX_UPLOAD_BYTES',
     4 * 1024 ** 3,
     integer(1, Number.MAX_SAFE_INTEGER),
-    'The largest file that may be published.',
+    'The largest file that may be published, in bytes, also when it is unpacked.',
   ),
   maxRows: setting(
     'WAYLEAVE_MAX_ROWS',

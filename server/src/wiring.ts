@@ -136,10 +136,11 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     limits: {
       rows: config.maxRows,
       columns: config.maxColumns,
-      nesting: config.maxNesting,
-      expansion: config.maxExpansion,
-      bytes: config.maxUploadBytes,
+      depth: config.maxNesting,
+      compressionRatio: config.maxExpansion,
+      decompressedBytes: config.maxUploadBytes,
     },
+    mostBytes: config.maxUploadBytes,
     keepVersions: config.keepVersions,
   })
   const jobs = new Jobs({

@@ -315,3 +315,25 @@ test('a start does not sweep away what another process is publishing', async (t)
   assert.deepEqual(await exit, [0, null])
   assert.equal((await service.request('GET', '/v1/dataset/places')).body.rows, 60_000)
 })
+
+test('each bound of the settings is a sentence for the publisher', async (t) => {
+  const settings = { maxRows: 5, maxColumns: 3, maxNesting: 4, maxUploadBytes: 2000 }
+  const service = await openTestService(t, { settings })
+  const nested = `[${'['.repeat(10)}${']'.repeat(10)}]`
+  const feature = (properties: string) =>
+    `{"type":"Feature","properties":${properties},"geometry":{"type":"Point","coordinates":[1,2]}}`
+  const attempts: [string, RegExp][] = [
+    [points(6), /5 rows/],
+    [feature('{"a":1,"b":2,"c":3,"d":4}'), /3 columns/],
+    [feature(`{"a":${nested}}`), /nest|deep/],
+    [points(100), /WAYLEAVE_MAX_UPLOAD_BYTES allows 2000/],
+  ]
+  for (const [content, sentence] of attempts) {
+    await assert.rejects(publishText(service, 'places', 'places.geojson', content), (error: Error) => {
+      assert.match(error.name, /SourceError/)
+      assert.match(error.message, sentence)
+      return true
+    })
+  }
+  assert.deepEqual((await service.request('GET', '/v1/datasets')).body.data, [])
+})

@@ -1,7 +1,9 @@
+import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { CompileProgress, CompileReport } from '@wayleave/geodata/snapshot/compile.ts'
+import type { CompileLimits, CompileProgress, CompileReport } from '@wayleave/geodata/snapshot/compile.ts'
 import { compileInProcess } from '@wayleave/geodata/snapshot/compile-in-process.ts'
 import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import { SourceError } from '@wayleave/geodata/source-error.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { DatasetDescription } from '../catalog/dataset.ts'
 import {
@@ -54,7 +56,9 @@ export interface PublishingParts {
   clock: Clock
   blobs: Blobs
   staging: Staging
-  limits: { rows: number; columns: number; nesting: number; expansion: number; bytes: number }
+  limits: CompileLimits
+  /** The largest file that is taken. */
+  mostBytes: number
   keepVersions: number | null
 }
 
@@ -82,6 +86,7 @@ export class Publishing {
       file = basename(path),
       ...options
     } = request
+    await this.#requireSize(path, file)
     const began = performance.now()
     const stage = staging.begin(table)
     try {
@@ -158,6 +163,14 @@ export class Publishing {
     const making = staging.sweep()
     const named = new Set(await readSnapshotNames(database.db))
     for (const name of present) if (!named.has(name) && !making.has(name)) await blobs.delete(name)
+  }
+
+  async #requireSize(path: string, file: string): Promise<void> {
+    const { mostBytes } = this.#parts
+    const { size } = await stat(path)
+    if (size > mostBytes) {
+      throw new SourceError(`${file} has ${size} bytes, and WAYLEAVE_MAX_UPLOAD_BYTES allows ${mostBytes}.`)
+    }
   }
 
   #now(): string {
