@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { feature, mesh } from 'topojson-client'
 import type { GeometryCollection, GeometryObject, Topology } from 'topojson-specification'
 import type { Plugin } from 'vite'
+import { unbroken } from '../src/map/unbroken.ts'
 
 const require = createRequire(import.meta.url)
 const PREFIX = 'virtual:world/'
@@ -29,25 +30,34 @@ function layers(scale: '50m' | '110m') {
   const borders = mesh(countries, countries.objects.countries as GeometryObject, (a, b) => a !== b)
   return {
     land: { type: 'MultiPolygon', coordinates: rounded(landOf(scale), 2) },
-    borders: { type: 'MultiLineString', coordinates: rounded(borders.coordinates, 2) },
+    borders: { type: 'MultiLineString', coordinates: rounded(borders.coordinates.map(unbroken), 2) },
   }
 }
 
 /** The coasts as one SVG path in degrees, north up, for small previews. */
 function outlinePath(): string {
   const rings = (rounded(landOf('110m'), 1) as number[][][][]).flat()
-  return rings.map((ring) => `M${ring.map(([x, y]) => `${x} ${-y!}`).join('L')}Z`).join('')
+  const path = (ring: number[][], shift: number) =>
+    `M${ring.map(([x, y]) => `${Number((x! + shift).toFixed(1))} ${-y!}`).join('L')}Z`
+  return rings
+    .map((ring) => {
+      // What reaches over the date line is drawn on both edges of the world.
+      const over = ring.some(([x]) => x! > 180) ? -360 : ring.some(([x]) => x! < -180) ? 360 : 0
+      return path(ring, 0) + (over ? path(ring, over) : '')
+    })
+    .join('')
 }
 
-function landOf(scale: '50m' | '110m'): Nested {
+function landOf(scale: '50m' | '110m'): number[][][][] {
   const atlas = require(`world-atlas/land-${scale}.json`) as Land
-  return feature(atlas, atlas.objects.land).features.flatMap(({ geometry }) =>
+  const polygons = feature(atlas, atlas.objects.land).features.flatMap(({ geometry }) =>
     geometry.type === 'Polygon'
       ? [geometry.coordinates]
       : geometry.type === 'MultiPolygon'
         ? geometry.coordinates
         : [],
   )
+  return polygons.map((rings) => rings.map(unbroken))
 }
 
 /** Coordinates of fewer digits; a position that became equal to the one before it goes. */

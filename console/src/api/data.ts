@@ -1,12 +1,10 @@
 import { Wayleave } from '@wayleave/client'
-import { session } from './session.ts'
-import { sessionKey } from './session-key.ts'
+import { heldSessionKey, sessionKey } from './session-key.ts'
 
 /** For features and downloads, which need a key. */
 export const data = new Wayleave({ apiKey: sessionKey })
 
-/** For what anyone may read: a signed-in user has a rate limit of their own, others share that of their address. */
+/** For what anyone may read: a key has a rate limit of its own, others share that of their network address. */
 export const publicData = new Wayleave({
-  apiKey: (refused) =>
-    session.state === 'signed-in' && refused === undefined ? sessionKey().catch(() => '') : '',
+  apiKey: (refused) => (refused === undefined ? heldSessionKey() : ''),
 })

@@ -11,10 +11,15 @@ session.subscribe(() => {
   held = null
 })
 
+/** The key that is held already, for calls that are better with one and work without. */
+export function heldSessionKey(): string {
+  return held && Date.now() < held.endsAt - MARGIN_MS ? held.secret : ''
+}
+
 /** The short-lived key for the console's own maps and downloads: in memory alone, renewed before it ends. */
 export function sessionKey(refused?: string): Promise<string> {
-  if (held && held.secret !== refused && Date.now() < held.endsAt - MARGIN_MS)
-    return Promise.resolve(held.secret)
+  const secret = heldSessionKey()
+  if (secret && secret !== refused) return Promise.resolve(secret)
   asking ??= ask().finally(() => {
     asking = null
   })

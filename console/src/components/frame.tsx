@@ -20,7 +20,6 @@ export function Frame() {
   }, [])
 
   // A screen reader begins at the new page, as it would after a page load.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the path is what the effect waits for.
   useEffect(() => {
     if (document.activeElement !== document.body && document.activeElement?.closest('main')) return
     document.getElementById('content')?.focus({ preventScroll: true })

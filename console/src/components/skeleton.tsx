@@ -6,7 +6,6 @@ export function Skeleton({ lines, height = '1.25rem' }: { lines: number; height?
         Loading
       </span>
       {Array.from({ length: lines }, (_, line) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all alike.
         <div key={line} className="skeleton" style={{ height, width: line % 3 === 2 ? '70%' : '100%' }} />
       ))}
     </div>

@@ -40,7 +40,11 @@ function MapPreview({ bbox, rows }: { bbox: Box; rows: Row[] }) {
   const [west, south, east, north] = padded(bbox)
   const drawn = pathsOf(rows)
   return (
-    <svg viewBox={`${west} ${-north} ${east - west} ${north - south}`} preserveAspectRatio="xMidYMid slice">
+    <svg
+      aria-hidden="true"
+      viewBox={`${west} ${-north} ${east - west} ${north - south}`}
+      preserveAspectRatio="xMidYMid slice"
+    >
       <Suspense>
         <Coast />
       </Suspense>
@@ -115,7 +119,6 @@ function TablePreview({ names, rows }: { names: string[]; rows: Row[] }) {
       </thead>
       <tbody>
         {rows.slice(0, 5).map((row, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: rows of a sample have no id and do not move.
           <tr key={index}>
             {names.map((name) => (
               <td key={name}>{cellText(row[name])}</td>

@@ -45,7 +45,6 @@ function Rows({ rows }: { rows: Row[] }) {
         </thead>
         <tbody>
           {rows.map((row, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows of a sample have no id and do not move.
             <tr key={index}>
               {names.map((name) => (
                 <td key={name} className={typeof row[name] === 'number' ? 'number' : undefined}>

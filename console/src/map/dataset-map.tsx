@@ -7,7 +7,7 @@ import { useTheme } from '../theme.ts'
 import { DatasetView } from './dataset-view.ts'
 import { FeatureAttributes } from './feature-attributes.tsx'
 import { FeatureTiles, type View } from './feature-tiles.ts'
-import { loadTile } from './load-tile.ts'
+import { isSmall, loadTile, WORLD } from './load-tile.ts'
 import { sampleFeatures } from './sample-features.ts'
 import type { Box, TileName } from './tile.ts'
 import { viewWords } from './view-words.ts'
@@ -24,7 +24,6 @@ export function DatasetMap({ dataset }: { dataset: Dataset }) {
   const [broken, setBroken] = useState(false)
   const view = useView(dataset, tiles)
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme is changed below, without a new map.
   useEffect(() => {
     try {
       map.current = new DatasetView(place.current!, dataset.bbox as Box, theme, {
@@ -45,14 +44,14 @@ export function DatasetMap({ dataset }: { dataset: Dataset }) {
   }, [theme])
 
   useEffect(() => {
-    if (view.shown) map.current?.setFeatures(view.shown.features)
+    if (view.shown) map.current?.setView(view.shown)
   }, [view.shown])
 
   const words = broken
     ? 'This browser cannot draw maps (WebGL is off). The sample shows rows as text.'
     : view.error
       ? asProblem(view.error).message
-      : viewWords(view.shown, view.kind, view.loading)
+      : viewWords(view.shown, view.kind, view.loading, dataset.rows)
   return (
     <section
       className="map"
@@ -86,7 +85,6 @@ function useView(dataset: Dataset, tiles: TileName[] | null) {
   const [loading, setLoading] = useState(true)
   const [error, setError] = useState<unknown>(null)
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new version of the dataset is another set of tiles.
   useEffect(() => {
     store.current = new FeatureTiles((tile, signal) => loadTile(dataset, tile, signal))
   }, [dataset.table, dataset.version])
@@ -96,7 +94,7 @@ function useView(dataset: Dataset, tiles: TileName[] | null) {
     const stop = new AbortController()
     setLoading(true)
     const timer = setTimeout(() => {
-      store.current!.fill(tiles, stop.signal, setShown).then(
+      store.current!.fill(isSmall(dataset) ? [WORLD] : tiles, stop.signal, setShown).then(
         () => {
           setLoading(false)
           setError(null)
@@ -110,13 +108,13 @@ function useView(dataset: Dataset, tiles: TileName[] | null) {
       clearTimeout(timer)
       stop.abort()
     }
-  }, [kind, tiles])
+  }, [kind, tiles, dataset])
 
   useEffect(() => {
     if (kind === null || kind === 'all') return
     if (dataset.sample !== null && !sample.data) return
     const features = sampleFeatures(sample.data ?? [])
-    setShown({ features, matched: dataset.rows, complete: false })
+    setShown({ features, counts: [], matched: dataset.rows, complete: false })
     setLoading(false)
   }, [kind, sample.data, dataset])
 

@@ -5,18 +5,24 @@ import {
   type GeoJSONSource,
   Map as LibreMap,
   type MapMouseEvent,
+  Marker,
   NavigationControl,
   setWorkerUrl,
 } from 'maplibre-gl'
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url'
 import type { Theme } from '../theme.ts'
+import { countMarker } from './count-marker.ts'
+import { drawnGeometry } from './drawn-geometry.ts'
+import type { TileCount, View } from './feature-tiles.ts'
 import { FEATURE_LAYERS, mapStyle } from './map-style.ts'
-import { type Box, type TileName, tilesOf } from './tile.ts'
+import { type Box, boxOf, middleOf, type TileName, tilesOf } from './tile.ts'
 
 setWorkerUrl(workerUrl)
 
 const FINE_FROM_ZOOM = 3
 const REACH_PX = 4
+/** Tiles of 150 to 300 pixels: some twenty in a view. */
+const TILE_ZOOM = 1.75
 
 export interface ViewEvents {
   onMove: (tiles: TileName[]) => void
@@ -30,9 +36,12 @@ export class DatasetView {
   #features: Feature[] = []
   #chosen: Feature | null = null
   #fine = false
+  #markers: Marker[] = []
+  readonly #bbox: Box
 
   constructor(container: HTMLElement, bbox: Box, theme: Theme, events: ViewEvents) {
     this.#events = events
+    this.#bbox = bbox
     this.#map = new LibreMap({
       container,
       style: mapStyle(theme),
@@ -63,9 +72,10 @@ export class DatasetView {
     this.#map.setStyle(mapStyle(theme), { diff: false })
   }
 
-  setFeatures(features: Feature[]): void {
+  setView({ features, counts }: View): void {
     this.#features = features
     this.#drawFeatures()
+    this.#drawCounts(counts)
   }
 
   clearChoice(): void {
@@ -78,7 +88,7 @@ export class DatasetView {
 
   #moved(): void {
     const bounds = this.#map.getBounds()
-    const zoom = Math.max(0, Math.min(18, Math.floor(this.#map.getZoom()) + 1))
+    const zoom = Math.max(0, Math.min(18, Math.floor(this.#map.getZoom() + TILE_ZOOM)))
     const view: Box = [bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()]
     this.#events.onMove(tilesOf(view, zoom))
     if (!this.#fine && this.#map.getZoom() >= FINE_FROM_ZOOM) {
@@ -108,10 +118,21 @@ export class DatasetView {
       type: 'Feature' as const,
       id,
       properties: {},
-      geometry,
+      geometry: drawnGeometry(geometry),
     }))
     this.#source('features')?.setData({ type: 'FeatureCollection', features } as never)
     this.#markChosen()
+  }
+
+  #drawCounts(counts: TileCount[]): void {
+    for (const marker of this.#markers) marker.remove()
+    const most = Math.max(...counts.map(({ count }) => count))
+    this.#markers = counts.map(({ tile, count }) => {
+      const element = countMarker(count, most, () =>
+        this.#map.fitBounds(withinWorld(boxOf(tile)), { padding: 8 }),
+      )
+      return new Marker({ element }).setLngLat(middleOf(tile, this.#bbox)).addTo(this.#map)
+    })
   }
 
   #source(name: string): GeoJSONSource | undefined {

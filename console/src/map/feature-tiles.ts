@@ -9,8 +9,15 @@ export interface LoadedTile {
   complete: boolean
 }
 
+export interface TileCount {
+  tile: TileName
+  count: number
+}
+
 export interface View {
   features: Feature[]
+  /** Tiles that hold more features than are drawn: how many. */
+  counts: TileCount[]
   /** How many there are in view, where that is known. */
   matched: number | null
   complete: boolean
@@ -20,8 +27,8 @@ export interface View {
 const KEPT = 160
 
 /**
- * The features of a dataset by tiles of the map, so that moving back asks for nothing again, and a view of a
- * large dataset shows some features everywhere instead of all features of one corner.
+ * The features of a dataset by tiles of the map, so that moving back asks for nothing again. A tile with too many
+ * is shown by their number: the first of them would all lie in one corner, and say something wrong.
  */
 export class FeatureTiles {
   readonly #load: (tile: TileName, signal: AbortSignal) => Promise<LoadedTile>
@@ -58,14 +65,16 @@ export class FeatureTiles {
     const held = new Set(names.map((name) => this.#held(name)).filter((name) => name !== undefined))
     // A shape that reaches over several tiles comes with each of them.
     const features = new Map<string | number, Feature>()
+    const counts: TileCount[] = []
     let matched: number | null = 0
     let complete = true
     for (const name of held) {
       const tile = this.#tiles.get(name)!
-      for (const feature of tile.features) features.set(feature.id, feature)
+      if (!tile.complete && tile.matched !== null) counts.push({ tile: name, count: tile.matched })
+      else for (const feature of tile.features) features.set(feature.id, feature)
       matched = matched === null || tile.matched === null ? null : matched + tile.matched
       complete &&= tile.complete
     }
-    return { features: [...features.values()], matched, complete }
+    return { features: [...features.values()], counts, matched, complete }
   }
 }

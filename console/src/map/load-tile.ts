@@ -3,12 +3,19 @@ import { data } from '../api/data.ts'
 import type { LoadedTile } from './feature-tiles.ts'
 import { boxOf, type TileName } from './tile.ts'
 
-/** In all, a view of a dozen tiles has some thousands of features at most, which any machine draws smoothly. */
-const POINTS_A_TILE = 400
-const SHAPES_A_TILE = 200
+/** In all, a view of some twenty tiles has a few thousand features at most, which any machine draws smoothly. */
+const A_TILE = 250
+/** A dataset as small as this comes whole, in one tile that is the world. */
+const SMALL = 2500
+
+export const WORLD: TileName = '0/0/0'
+
+export function isSmall(dataset: Dataset): boolean {
+  return dataset.rows <= SMALL
+}
 
 export async function loadTile(dataset: Dataset, tile: TileName, signal: AbortSignal): Promise<LoadedTile> {
-  const limit = dataset.geometryType === 'Point' ? POINTS_A_TILE : SHAPES_A_TILE
+  const limit = isSmall(dataset) ? SMALL : A_TILE
   // The attributes come along: a click then shows them at once.
   const page = await data.items(dataset.table, { bbox: boxOf(tile), limit, signal })
   const complete = !page.links.some(({ rel }) => rel === 'next')

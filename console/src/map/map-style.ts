@@ -55,7 +55,7 @@ export function mapStyle(theme: Theme): StyleSpecification {
         type: 'line',
         source: 'features',
         filter: ['!=', ['geometry-type'], 'Point'],
-        paint: { 'line-color': color, 'line-width': 1.2 },
+        paint: { 'line-color': color, 'line-width': ['interpolate', ['linear'], ['zoom'], 0, 0.6, 5, 1.3] },
       },
       {
         id: 'points',

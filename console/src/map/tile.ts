@@ -56,3 +56,12 @@ export function ancestorsOf(name: TileName): TileName[] {
     return nameOf({ zoom: zoom - up, x: x >> up, y: y >> up })
   })
 }
+
+/** The middle of the part of a tile that a box reaches into. */
+export function middleOf(name: TileName, within: Box): [longitude: number, latitude: number] {
+  const [west, south, east, north] = boxOf(name)
+  return [
+    (Math.max(west, within[0]) + Math.min(east, within[2])) / 2,
+    (Math.max(south, within[1]) + Math.min(north, within[3])) / 2,
+  ]
+}

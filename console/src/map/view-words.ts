@@ -6,6 +6,7 @@ export function viewWords(
   view: View | null,
   kind: 'all' | 'signed-out' | 'locked' | null,
   loading: boolean,
+  rows: number,
 ): string {
   if (!view) return 'Loading the features'
   const shown = view.features.length
@@ -15,6 +16,8 @@ export function viewWords(
   }
   if (view.complete)
     return loading ? `${plural(shown, 'feature')}, more on the way` : plural(shown, 'feature')
-  const of = view.matched === null || view.matched <= shown ? 'many' : count(view.matched)
-  return `Showing ${count(shown)} of ${of}. Zoom in to see all.`
+  // A feature on the edge of two tiles is counted in both.
+  const matched = view.matched === null ? null : Math.min(view.matched, rows)
+  if (shown === 0 && matched !== null) return `${plural(matched, 'feature')}, counted. Zoom in to see them.`
+  return `Showing ${count(shown)} of ${matched === null ? 'many' : count(matched)}. Zoom in to see all.`
 }

@@ -1,11 +1,12 @@
 import { type ReactNode, useState } from 'react'
 import { Link } from 'react-router'
-import { useOrganization, useOrganizationUsage } from '../api/queries.ts'
+import { useKeys, useOrganization, useOrganizationUsage } from '../api/queries.ts'
 import type { Count } from '../api/records.ts'
 import { Empty } from '../components/empty.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Scroll } from '../components/scroll.tsx'
 import { useTitle } from '../components/use-title.ts'
+import { gathered } from '../usage/gathered-keys.ts'
 import { OperationTable } from '../usage/operation-table.tsx'
 import { UsageByDay } from '../usage/usage-report.tsx'
 import { count, lastDays } from '../words.ts'
@@ -16,6 +17,7 @@ export function OrganizationUsagePage() {
   const organization = useOrganization()!
   const [range, setRange] = useState(() => lastDays(30, Date.now()))
   const usage = useOrganizationUsage(organization.id, range)
+  const listed = new Set(useKeys().data?.map(({ id }) => id))
   return (
     <div className="stack">
       <UsageByDay usage={usage} range={range} onRange={setRange} />
@@ -24,14 +26,10 @@ export function OrganizationUsagePage() {
           <>
             <CountTable
               title="By key"
-              rows={keys.map((row) => ({
+              rows={gathered(keys, listed).map((row) => ({
                 ...row,
                 id: row.keyId,
-                name: row.name ? (
-                  <Link to={`/keys/${row.keyId}`}>{row.name}</Link>
-                ) : (
-                  <code className="soft">{row.keyId}</code>
-                ),
+                name: listed.has(row.keyId) ? <Link to={`/keys/${row.keyId}`}>{row.name}</Link> : row.name,
               }))}
             />
             <CountTable

@@ -11,7 +11,6 @@ const HEIGHT = 230
 export function UsageChart({ days }: { days: Usage['days'] }) {
   const place = useRef<HTMLDivElement>(null)
   const theme = useTheme()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colours that are read.
   useEffect(() => {
     const element = place.current!
     const chart = new UPlot(options(element), seriesOf(days), element)
@@ -48,7 +47,11 @@ function options(element: HTMLElement): UPlot.Options {
     tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
     cursor: { y: false, drag: { x: false, y: false } },
     legend: { live: true },
-    scales: { y: { range: (_chart, _low, high) => [0, Math.max(4, high * 1.1)] } },
+    // Half a day more on both sides, so that the first and the last bar are whole.
+    scales: {
+      x: { range: (_chart, low, high) => [low - 43_200, high + 43_200] },
+      y: { range: (_chart, _low, high) => [0, Math.max(4, high * 1.1)] },
+    },
     axes: [
       { ...axis, grid: { show: false }, values: dayNames },
       { ...axis, size: 56, values: whole },
@@ -65,7 +68,7 @@ function options(element: HTMLElement): UPlot.Options {
         paths: UPlot.paths.bars!({ size: [0.7, 28] }),
         points: { show: false },
       },
-      { label: 'Credits', stroke: color('--warn'), width: 2, points: { size: 5 } },
+      { label: 'Credits', stroke: color('--warn'), width: 2, points: { show: false } },
     ],
   }
 }
