@@ -32,7 +32,8 @@ export function readCursor(text: string, query: string): Cursor {
 }
 
 function putCheck(bytes: Buffer, query: string): void {
-  const [high, low] = hash64(query, bytes.readUInt32BE(2), bytes.readUInt32BE(6))
+  const version = bytes.readUInt32BE(2) ^ Math.imul(bytes.readUInt16BE(0), 0x9e3779b1)
+  const [high, low] = hash64(query, version, bytes.readUInt32BE(6))
   bytes.writeUInt32BE(high, 10)
   bytes.writeUInt32BE(low, 14)
 }

@@ -33,6 +33,13 @@ export class DailyFeatures {
     this.#redis?.on('error', (error) => log.warn({ err: error }, 'Redis does not count daily features.'))
   }
 
+  /** Resolves once Redis answers, where there is one. */
+  async ready(): Promise<void> {
+    if (this.#redis && this.#redis.status !== 'ready') {
+      await new Promise<void>((resolve) => this.#redis!.once('ready', resolve))
+    }
+  }
+
   /** How many of the wanted features the key may have now: all of them where nothing bounds it; 429 at none. */
   take(keyId: string, wanted: number): number | Promise<number> {
     if (this.#most === null) return wanted

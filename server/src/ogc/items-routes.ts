@@ -1,7 +1,7 @@
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { Dataset } from '../catalog/dataset.ts'
+import type { Dataset, Version } from '../catalog/dataset.ts'
 import type { OpenSnapshots } from '../catalog/open-snapshots.ts'
 import type { Clock } from '../clock.ts'
 import type { Authenticate } from '../http/authenticate.ts'
@@ -12,9 +12,19 @@ import type { Meter } from '../usage/meter.ts'
 import type { FilterPlan } from './cql2/plan-filter.ts'
 import { CRS84, type CrsList } from './crs-list.ts'
 import { writeCsv } from './csv-page.ts'
-import { writeCursor } from './cursor.ts'
+import { hash64, writeCursor } from './cursor.ts'
 import type { DailyFeatures } from './daily-features.ts'
-import { csv, type Encoding, flatgeobuf, geojson, geojsonSeq, html, jsonFg, ndjson } from './encodings.ts'
+import {
+  csv,
+  type Encoding,
+  flatgeobuf,
+  geojson,
+  geojsonSeq,
+  html,
+  ITEMS_ENCODINGS,
+  jsonFg,
+  ndjson,
+} from './encodings.ts'
 import { writeFlatgeobuf } from './flatgeobuf-page.ts'
 import {
   PAGE_TAIL,
@@ -143,7 +153,11 @@ function sendFrom(
 function sendPage(request: FastifyRequest, reply: FastifyReply, page: PageParts) {
   const { parts, grant, dataset, version, base, query, limit } = page
   const { encoding, crs } = query
-  const tag = weakTag(version.snapshot, dataset.updatedAt, base, request.url, encoding.mediaType, limit)
+  const tag = weakTag(
+    request.url,
+    versionSeed(version, dataset, base),
+    limit * 16 + ITEMS_ENCODINGS.indexOf(encoding),
+  )
   reply.header('vary', VARY).header('cache-control', CACHE_CONTROL).header('etag', tag)
   parts.meter.record(grant, { operation: 'items', table: dataset.table, format: encoding.name })
   if (isUnchanged(request, tag)) {
@@ -155,6 +169,18 @@ function sendPage(request: FastifyRequest, reply: FastifyReply, page: PageParts)
   if (isPlain && sendFromMemory(reply, page)) return undefined
   return sendWaiting(reply, page, isPlain)
 }
+
+/** What of a page's content its address does not tell: the version, and what links and titles are made from. */
+function versionSeed(version: Version, dataset: Dataset, base: string): number {
+  const known = seeds.get(version)
+  if (known && known.base === base && known.updatedAt === dataset.updatedAt) return known.seed
+  const { updatedAt } = dataset
+  const [seed] = hash64(`${version.snapshot}\n${updatedAt}\n${base}`)
+  seeds.set(version, { base, updatedAt, seed })
+  return seed
+}
+
+const seeds = new WeakMap<Version, { base: string; updatedAt: string; seed: number }>()
 
 function sendFromMemory(reply: FastifyReply, page: PageParts): boolean {
   const { parts, grant, version, query, plan, after, limit } = page

@@ -21,12 +21,16 @@ export function pageLinksText(
 ): string {
   const collection = `${base}${ROOT}/collections/${table}`
   const url = `${collection}/items`
-  const own = escaped(linkQuery(pairs, []))
-  let text = `[{"href":"${url}${own}${SELF}`
+  const own = linkQuery(pairs, [])
+  const isPlain = !pairs.some(({ name }) => name === 'f' || name === 'cursor' || name === 'offset')
+  const join = own === '' ? '?' : '&'
+  let text = `[{"href":"${url}${escaped(own)}${SELF}`
   if (next !== null) {
-    text += `,{"href":"${url}${escaped(linkQuery(pairs, ['cursor', 'offset'], `cursor=${next}`))}${NEXT}`
+    const cursor = `cursor=${next}`
+    const query = isPlain ? own + join + cursor : linkQuery(pairs, ['cursor', 'offset'], cursor)
+    text += `,{"href":"${url}${escaped(query)}${NEXT}`
   }
-  const start = `,{"href":"${url}${escaped(linkQuery(pairs, ['f'], 'f='))}`
+  const start = `,{"href":"${url}${escaped(isPlain ? `${own}${join}f=` : linkQuery(pairs, ['f'], 'f='))}`
   for (const end of ALTERNATES) text += start + end
   return `${text},{"href":"${collection}","rel":"collection","type":"${json.mediaType}","title":${JSON.stringify(title)}}]`
 }

@@ -11,10 +11,10 @@ export const CACHE_CONTROL = 'private, no-cache'
 export const CONTENT_SECURITY_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-/** The answer's tag, from everything that decides its content. */
-export function weakTag(...parts: (string | number)[]): string {
-  const [high, low] = hash64(parts.join('\n'))
-  return `W/"${high.toString(16).padStart(8, '0')}${low.toString(16).padStart(8, '0')}"`
+/** The tag of an answer whose content is decided by these texts and numbers. */
+export function weakTag(text: string, seed = 0, second = 0): string {
+  const [high, low] = hash64(text, seed, second)
+  return `W/"${high.toString(36)}.${low.toString(36)}"`
 }
 
 export function isUnchanged(request: FastifyRequest, tag: string): boolean {
@@ -29,7 +29,7 @@ export function sendDocument(
   encoding: Encoding,
   text: string,
 ): FastifyReply {
-  const tag = weakTag(encoding.mediaType, text)
+  const tag = weakTag(encoding.mediaType + text)
   reply.header('vary', VARY).header('cache-control', CACHE_CONTROL).header('etag', tag)
   if (isUnchanged(request, tag)) return reply.code(304).send()
   if (encoding.mediaType === 'text/html') {

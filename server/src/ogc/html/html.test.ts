@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openOgc } from '../testing/open-ogc.ts'
+
+const NASTY = `<script>alert(1)</script>"'><img src=x onerror=alert(2)>&amp;`
+
+test('pages for people escape whatever they show and run nothing', async (t) => {
+  const service = await openOgc(t)
+  const properties = { [NASTY]: NASTY, nested: { [NASTY]: [NASTY] } }
+  const shape = {
+    type: 'Polygon',
+    coordinates: [
+      [
+        [1, 2],
+        [3, 2],
+        [3, 4],
+        [1, 2],
+      ],
+    ],
+  }
+  const features = [
+    { type: 'Feature', id: NASTY, geometry: { type: 'Point', coordinates: [1, 2] }, properties },
+    { type: 'Feature', id: 'b', geometry: shape, properties },
+    { type: 'Feature', id: 'c', geometry: null, properties },
+  ]
+  const description = {
+    title: NASTY,
+    description: NASTY,
+    attribution: NASTY,
+    license: NASTY,
+    keywords: [NASTY],
+  }
+  await service.publish('nasty', features, { description })
+  const given = encodeURIComponent(NASTY)
+  const paths = [
+    '',
+    '/api',
+    '/conformance',
+    '/collections',
+    '/collections/nasty',
+    '/collections/nasty/schema',
+    '/collections/nasty/queryables',
+    '/collections/nasty/sortables',
+    '/collections/nasty/items',
+    `/collections/nasty/items?${given}=${given}`,
+    `/collections/nasty/items/${given}`,
+  ]
+  for (const path of paths) {
+    const answer = await service.fetch(`${path}${path.includes('?') ? '&' : '?'}f=html`)
+    assert.equal(answer.status, 200, path)
+    assert.match(answer.headers.get('content-security-policy')!, /^default-src 'none'/)
+    const text = await answer.text()
+    assert.ok(!/<script|<img|onerror=(?!alert\(2\)&gt;)|javascript:|\sstyle=/i.test(text), path)
+    assert.ok(!text.includes(NASTY), path)
+    for (const [, href] of text.matchAll(/(?:href|src|action)="([^"]*)"/g)) {
+      assert.ok(href!.startsWith(`${service.url}/v1/`), `${path} leads to ${href}`)
+    }
+    if (path.startsWith('/collections/nasty')) assert.ok(text.includes('&lt;script&gt;'), path)
+  }
+})
+
+test('the page of features has a map, a table and the way on', async (t) => {
+  const service = await openOgc(t)
+  const features = Array.from({ length: 5 }, (_, i) => ({
+    type: 'Feature',
+    geometry: { type: 'Point', coordinates: [i * 10, i * 5] },
+    properties: { name: `Place ${i}` },
+  }))
+  await service.publish('places', features)
+  const text = await (await service.fetch('/collections/places/items?f=html&limit=2&bbox=&filter=')).text()
+  assert.match(text, /<svg class="map"/)
+  assert.equal(text.match(/<tr>/g)!.length, 3)
+  const next = /rel="next" href="([^"]+)"/.exec(text)![1]!.replaceAll('&amp;', '&')
+  const second = await (await fetch(next, { headers: { 'x-api-key': service.key } })).text()
+  assert.match(second, /First page/)
+  assert.notEqual(/Place \d/.exec(second)![0], /Place \d/.exec(text)![0])
+})

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { buildTree, IndexTree, treeNodeNumbers } from '@wayleave/geodata/snapshot/index-tree.ts'
+import fc from 'fast-check'
+import { PositionSet } from './position-set.ts'
+
+const coordinate = fc.integer({ min: -20, max: 20 })
+
+test('the set of a box holds the points in it, in order, and sets intersect', () => {
+  const points = fc.array(fc.tuple(coordinate, coordinate), { minLength: 1, maxLength: 400 })
+  const box = fc.tuple(coordinate, coordinate, coordinate, coordinate)
+  fc.assert(
+    fc.property(points, box, box, (places, one, other) => {
+      const leaves = Float64Array.from(places.flat())
+      const nodes = new Float64Array(treeNodeNumbers(places.length))
+      buildTree(leaves, true, nodes)
+      const tree = new IndexTree(leaves, true, nodes)
+      const members = ([west, south, east, north]: [number, number, number, number]) =>
+        places.flatMap(([x, y], i) => {
+          const between = west <= east ? x >= west && x <= east : x >= west || x <= east
+          return between && y >= south && y <= north ? [i] : []
+        })
+      const listed = (set: PositionSet) => {
+        const all: number[] = []
+        for (let at = set.next(0); at !== -1; at = set.next(at + 1)) all.push(at)
+        assert.equal(set.count, all.length)
+        return all
+      }
+      const set = PositionSet.inBox(tree, places.length + 3, one)
+      assert.deepEqual(listed(set), members(one))
+      set.intersect(PositionSet.inBox(tree, places.length + 3, other))
+      const both = new Set(members(other))
+      assert.deepEqual(
+        listed(set),
+        members(one).filter((i) => both.has(i)),
+      )
+    }),
+  )
+})
