@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { openOgc } from './testing/open-ogc.ts'
+import { randomPlaces } from './testing/random-places.ts'
+
+const run = promisify(execFile)
+
+/** GDAL as a user of it would call it: with a key in a header, and a cache of its own for nothing. */
+async function ogr(key: string, program: string, ...args: string[]): Promise<string> {
+  const env = { ...process.env, GDAL_HTTP_HEADERS: `X-API-Key: ${key}`, CPL_VSIL_CURL_ALLOWED_EXTENSIONS: '' }
+  const { stdout } = await run(program, args, { env, maxBuffer: 1 << 26 })
+  return stdout
+}
+
+test("GDAL's OAPIF driver reads collections whole, by pages, boxes and attributes", async (t) => {
+  const service = await openOgc(t)
+  const places = randomPlaces(250, 5, false)
+  await service.publish('places', places)
+  await service.publish('shapes', randomPlaces(50, 6))
+  const source = `OAPIF:${service.url}/v1/ogc`
+  const list = await ogr(service.key, 'ogrinfo', '-ro', source)
+  assert.match(list, /places/)
+  assert.match(list, /shapes/)
+  const summary = await ogr(service.key, 'ogrinfo', '-ro', '-so', source, 'places')
+  assert.match(summary, /Feature Count: 250/)
+  assert.match(summary, /name: String/)
+  const read = async (...more: string[]) => {
+    const text = await ogr(service.key, 'ogr2ogr', '-f', 'GeoJSON', '/vsistdout/', source, ...more)
+    return JSON.parse(text).features as { geometry: object | null; properties: { i: number } }[]
+  }
+  const all = await read('places', '-oo', 'PAGE_SIZE=40')
+  assert.deepEqual(
+    all.map(({ properties }) => properties.i).sort((a, b) => a - b),
+    places.map((_, i) => i),
+  )
+  for (const { geometry, properties } of all) assert.deepEqual(geometry, places[properties.i]!.geometry)
+  const boxed = await read('places', '-spat', '-50', '-50', '50', '50')
+  assert.equal(
+    boxed.length,
+    (await service.get('/collections/places/items?bbox=-50,-50,50,50')).body.numberMatched,
+  )
+  const named = await read('places', '-where', "name = 'Bay'")
+  assert.equal(named.length, places.filter(({ properties }) => properties.name === 'Bay').length)
+  assert.equal((await read('shapes')).length, 50)
+})
+
+const OWSLIB = `
+import json, sys
+from owslib.ogcapi.features import Features
+url, key = sys.argv[1:]
+api = Features(url, headers={'X-API-Key': key})
+read, page = [], api.collection_items('places', limit=60)
+while True:
+    read += [feature['properties']['i'] for feature in page['features']]
+    following = [link['href'] for link in page['links'] if link['rel'] == 'next']
+    if not following:
+        break
+    cursor = following[0].split('cursor=')[1]
+    page = api.collection_items('places', limit=60, cursor=cursor)
+print(json.dumps({
+    'collections': [one['id'] for one in api.collections()['collections']],
+    'features': api.feature_collections(),
+    'title': api.collection('places')['title'],
+    'queryables': sorted(api.collection_queryables('places')['properties']),
+    'conformance': len(api.conformance()['conformsTo']),
+    'openapi': api.api()['openapi'],
+    'item': api.collection_item('places', 7)['id'],
+    'boxed': api.collection_items('places', bbox=[-50, -50, 50, 50], limit=1)['numberMatched'],
+    'filtered': api.collection_items('places', filter='i < 10')['numberReturned'],
+    'read': read,
+}))
+`
+
+test('OWSLib reads a collection whole', async (t) => {
+  const python = process.env['WAYLEAVE_TEST_PYTHON']
+  if (!python) throw new Error('WAYLEAVE_TEST_PYTHON is not set: run the tests with npm test.')
+  const service = await openOgc(t)
+  const places = randomPlaces(150, 9, false)
+  await service.publish('places', places)
+  const { stdout } = await run(python, ['-c', OWSLIB, `${service.url}/v1/ogc`, service.key])
+  const found = JSON.parse(stdout)
+  assert.deepEqual(found.collections, ['places'])
+  assert.deepEqual(found.features, ['places'])
+  assert.equal(found.title, 'Places')
+  assert.deepEqual(found.queryables, ['at', 'big', 'day', 'geometry', 'i', 'name', 'open', 'size'])
+  assert.ok(found.conformance > 10)
+  assert.match(found.openapi, /^3\.0/)
+  assert.equal(found.item, 7)
+  assert.equal(found.filtered, 10)
+  assert.deepEqual(
+    found.read.sort((a: number, b: number) => a - b),
+    places.map((_, i) => i),
+  )
+})
