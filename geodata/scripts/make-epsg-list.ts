@@ -5,8 +5,8 @@
  *
  *   node geodata/scripts/make-epsg-list.ts <path to proj.db> > geodata/src/epsg.tsv
  */
-import { createRequire } from 'node:module'
 import { DatabaseSync } from 'node:sqlite'
+import epsgIndex from 'epsg-index/all.json' with { type: 'json' }
 import proj4 from 'proj4'
 
 interface IndexEntry {
@@ -46,7 +46,7 @@ const KINDS = new Set(['CRS-PROJCRS', 'CRS-GEOGCRS', 'CRS-GEOG3DCRS', 'CRS-COMPO
 const projDatabase = process.argv[2]
 if (!projDatabase) throw new Error('usage: node make-epsg-list.ts <path to proj.db>')
 const database = new DatabaseSync(projDatabase, { readOnly: true })
-const index: { [code: string]: IndexEntry } = createRequire(import.meta.url)('epsg-index/all.json')
+const index = epsgIndex as unknown as { [code: string]: IndexEntry }
 
 const northFirst = new Set<string>()
 const axes = database.prepare(`
