@@ -21,14 +21,21 @@ export class GeometryCache {
     this.#maxBytes = maxBytes
   }
 
+  /** Without waiting: undefined where it must be read. A flat point stands in the tree already. */
   peek(snapshot: Snapshot, position: number): Geometry | null | undefined {
+    const { tree, manifest } = snapshot
+    if (tree.isPoints && !manifest.hasZ) {
+      if (position >= tree.count) return null
+      const [x, y] = tree.box(position)
+      return { type: 'Point', coordinates: [x, y] }
+    }
     return this.#kept.get(keyOf(snapshot, position))?.geometry
   }
 
   async read(snapshot: Snapshot, position: number): Promise<Geometry | null> {
+    const known = this.peek(snapshot, position)
+    if (known !== undefined) return known
     const key = keyOf(snapshot, position)
-    const present = this.#kept.get(key)
-    if (present) return present.geometry
     const text = sliceFeature(await snapshot.readPack(position, position + 1)).geometry
     const geometry = JSON.parse(text.toString('utf8')) as Geometry | null
     this.#keep(key, { geometry, bytes: text.length + 100 })

@@ -10,21 +10,20 @@ const numbersOf = (features: { properties: { i: number } }[]) =>
 const sorted = (all: number[]) => [...all].sort((a, b) => a - b)
 
 /** Every limit gives the same features in the same order, each once. */
-async function readInPages(service: OgcService, path: string, most: number): Promise<number[]> {
+async function readInPages(service: OgcService, path: string, limits = [7]): Promise<number[]> {
   const join = path.includes('?') ? '&' : '?'
   const whole = await service.get(`${path}${join}limit=10000`)
   assert.equal(whole.status, 200, whole.text)
   const order = numbersOf(whole.body.features)
   assert.equal(whole.body.numberMatched, order.length)
-  for (const limit of [1, 7, 100]) {
-    if (order.length / limit > most) continue
+  for (const limit of limits) {
     assert.deepEqual(
       numbersOf(await service.readAll(`${path}${join}limit=${limit}`)),
       order,
       `limit ${limit}`,
     )
   }
-  for (const offset of [1, 5, order.length]) {
+  for (const offset of [5, order.length]) {
     const rest = await service.get(`${path}${join}limit=10000&offset=${offset}`)
     assert.deepEqual(numbersOf(rest.body.features), order.slice(offset), `offset ${offset}`)
   }
@@ -72,10 +71,10 @@ test('a box selects by the geometry itself, in pages of any size, each feature o
   await service.publish('points', points)
   for (const [table, places] of [['shapes', shapes] as const, ['points', points] as const]) {
     for (const bbox of BOXES) {
-      const order = await readInPages(service, `/collections/${table}/items?bbox=${bbox}`, 40)
+      const order = await readInPages(service, `/collections/${table}/items?bbox=${bbox}`, [3, 100])
       assert.deepEqual(sorted(order), inBox(places, bbox), `${table} ${bbox}`)
     }
-    const all = await readInPages(service, `/collections/${table}/items`, 60)
+    const all = await readInPages(service, `/collections/${table}/items`, [7, 100])
     assert.deepEqual(
       sorted(all),
       places.map((_, i) => i),
@@ -135,14 +134,14 @@ test('filters select what they say, alone, in a box and in an order, in pages of
         places.filter(({ properties, geometry }) => holds(properties, geometry) === true),
       )
       const path = `/collections/${table}/items?filter=${encodeURIComponent(filter)}`
-      assert.deepEqual(sorted(await readInPages(service, path, 12)), expected, filter)
-      const both = await readInPages(service, `${path}&bbox=${box}`, 6)
+      assert.deepEqual(sorted(await readInPages(service, path, [19])), expected, filter)
+      const both = await readInPages(service, `${path}&bbox=${box}`, [11])
       assert.deepEqual(
         sorted(both),
         expected.filter((i) => inside.has(i)),
         `${filter} in a box`,
       )
-      const descending = await readInPages(service, `${path}&sortby=-i`, 6)
+      const descending = await readInPages(service, `${path}&sortby=-i`, [23])
       assert.deepEqual(descending, expected.toReversed(), `${filter} in order`)
     }
   }
@@ -173,7 +172,7 @@ test('features come in any order asked for, nulls last, in pages of any size', a
       return snapshot.indexOf(a) - snapshot.indexOf(b)
     })
     assert.deepEqual(
-      await readInPages(service, `/collections/points/items?sortby=${sortby}`, 30),
+      await readInPages(service, `/collections/points/items?sortby=${sortby}`, [1, 13]),
       expected,
       sortby,
     )
@@ -181,7 +180,7 @@ test('features come in any order asked for, nulls last, in pages of any size', a
     const boxed = await readInPages(
       service,
       `/collections/points/items?sortby=${sortby}&bbox=-100,-50,100,50`,
-      10,
+      [9],
     )
     assert.deepEqual(
       boxed,

@@ -36,7 +36,11 @@ export function planConditions(
     const whole: Expression | undefined =
       parts.length > 1 ? { kind: 'call', op: 'and', args: parts, at: 'in the query' } : parts[0]
     if (!whole) return null
-    return planFilter(whole, manifest.columns, { isSpatial: manifest.geometryType !== null })
+    const isSpatial = manifest.geometryType !== null
+    const plan = planFilter(whole, manifest.columns, { isSpatial, readsExtent: false })
+    // Where the tree can tell where matches are it does so sooner than DuckDB, which must read every geometry.
+    const isBounded = plan.exact === null || plan.bbox !== null || plan.isSpatialOnly
+    return isBounded ? plan : planFilter(whole, manifest.columns, { isSpatial })
   } catch (error) {
     if (error instanceof Cql2Error) throw new Problem('invalid-filter', error.message)
     throw error

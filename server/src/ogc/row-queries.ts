@@ -97,6 +97,7 @@ async function openInstance(folder: string): Promise<DuckDBInstance> {
     "SET GLOBAL TimeZone = 'UTC'",
     "SET temp_directory = ''",
     'SET parquet_metadata_cache = true',
+    'SET preserve_insertion_order = true',
     `SET allowed_directories = [${quoted(join(folder, '/'))}]`,
     'SET enable_external_access = false',
     'SET lock_configuration = true',

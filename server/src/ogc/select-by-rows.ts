@@ -103,7 +103,8 @@ async function lookAtEach(
     if (!plan!.isSpatialOnly) return testValues(snapshot, candidates, plan!.matches, box)
     const passed: boolean[] = []
     for (const position of candidates) {
-      const geometry = geometries.peek(snapshot, position) ?? (await geometries.read(snapshot, position))
+      const known = geometries.peek(snapshot, position)
+      const geometry = known === undefined ? await geometries.read(snapshot, position) : known
       passed.push(plan!.matches({ properties: {}, geometry }) && (!box || meets(geometry, box)))
     }
     return passed
@@ -153,7 +154,7 @@ async function askRows(
       }
     }
     const condition = where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`
-    const sql = `SELECT file_row_number FROM ${rowsTable(snapshot)}${condition} ORDER BY ${orderSql(sort, columns)} LIMIT ${size} OFFSET ${skip}`
+    const sql = `SELECT file_row_number FROM ${rowsTable(snapshot)}${condition}${orderSql(sort, columns)} LIMIT ${size} OFFSET ${skip}`
     const found = await rows.positions(sql, values, signal)
     await keepPassing(snapshot, found, open, page, geometries)
     if (page.isFull || found.length < size) return

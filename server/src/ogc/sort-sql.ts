@@ -3,12 +3,16 @@ import type { Column, Value } from '@wayleave/geodata/feature.ts'
 import { identifier } from './cql2/to-sql.ts'
 import type { SortKey } from './sort-keys.ts'
 
-/** Nulls come last in both directions, and equals in snapshot order: one order, whole and fixed. */
+/**
+ * Nulls come last in both directions, and equals in snapshot order: one order, whole and fixed. Without keys
+ * there is no clause: the database keeps the order of the file, and stops at its limit sooner than if it sorted.
+ */
 export function orderSql(sort: readonly SortKey[], columns: readonly Column[]): string {
+  if (sort.length === 0) return ''
   const keys = sort.map(({ column, descending }) => {
     return `${identifier(columns[column]!.name)} ${descending ? 'DESC' : 'ASC'} NULLS LAST`
   })
-  return [...keys, 'file_row_number'].join(', ')
+  return ` ORDER BY ${keys.join(', ')}, file_row_number`
 }
 
 /** SQL for the rows that come after one with these values at this position. */
