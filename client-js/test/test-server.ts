@@ -157,7 +157,7 @@ export function points(count: number): object[] {
   return Array.from({ length: count }, (_, i) => ({
     type: 'Feature',
     id: i + 1,
-    properties: { number: i + 1, name: `place ${i + 1} – 村` },
+    properties: { number: i + 1, name: `Ort ${i + 1} – 村` },
     geometry: {
       type: 'Point',
       coordinates: [((i * 137.508) % 360) - 180, ((i * 73.123) % 180) - 90],

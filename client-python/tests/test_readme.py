@@ -36,7 +36,10 @@ def environment(service: Service, key: str, folder: Path) -> dict[str, str]:
 @pytest.mark.parametrize("code", examples("python"), ids=range(len(examples("python"))))
 def test_every_example_runs(environment: dict[str, str], folder: Path, code: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], env=environment, capture_output=True, text=True
+        [sys.executable, "-W", "error", "-W", "ignore::ResourceWarning", "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert (done.returncode, done.stderr if "progress=True" not in code else "") == (0, "")
     assert done.stdout

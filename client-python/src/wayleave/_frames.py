@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from wayleave._columns import series_of, text_dtype
@@ -25,8 +27,14 @@ def frame_of_rows(rows: Sequence[dict[str, Any]], columns: Sequence[Column], spa
     return pandas.DataFrame(_series(rows, [*columns, *(COORDINATES if spatial else ())]), copy=False)
 
 
+def frame_of_json(content: bytes, columns: Sequence[Column], spatial: bool) -> pd.DataFrame:
+    with _no_garbage_collection():
+        return frame_of_rows(json.loads(content), columns, spatial)
+
+
 def frame_of_geojson(content: bytes, columns: Sequence[Column]) -> gpd.GeoDataFrame:
-    return frame_of_features(json.loads(content)["features"], columns)
+    with _no_garbage_collection():
+        return frame_of_features(json.loads(content)["features"], columns)
 
 
 def frame_of_features(features: Sequence[Feature], columns: Sequence[Column]) -> gpd.GeoDataFrame:
@@ -46,6 +54,18 @@ def frame_of_geoparquet(content: bytes, columns: Sequence[Column]) -> gpd.GeoDat
         if name != geo
     }
     return _geo_frame(data, geometries_of_wkb(table.column(geo).to_numpy(zero_copy_only=False)))
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Parsing makes a million objects and no cycle; looking for cycles among them would double its time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _geo_frame(data: dict[str, pd.Series], geometry: Any) -> gpd.GeoDataFrame:  # noqa: ANN401
@@ -85,19 +105,18 @@ def _arrow_series(values: Any, column: Column) -> pd.Series:  # noqa: ANN401
     ):
         naive = values.cast(pyarrow.timestamp("us")).to_pandas()
         return naive.dt.tz_localize("UTC") if pyarrow.types.is_timestamp(kind) else naive
-    return series_of(_json_values(values), column)
+    return series_of(_json_values(values, column), column)
 
 
-def _json_values(values: Any) -> list[Any]:  # noqa: ANN401
+def _json_values(values: Any, column: Column) -> list[Any]:  # noqa: ANN401
     """As the GeoJSON would have them."""
     pyarrow = need("pyarrow", "geo", "GeoParquet")
     kind = values.type
     python = values.to_pylist()
+    if column.type == "json" or getattr(kind, "extension_name", "") == "arrow.json":
+        return [None if value is None else json.loads(value) for value in python]
     if pyarrow.types.is_decimal(kind):
         return [None if value is None else int(value) for value in python]
-    # Older versions of pyarrow do not know the type and show its text.
-    if getattr(kind, "extension_name", "") == "arrow.json":
-        return [None if value is None else json.loads(value) for value in python]
     if pyarrow.types.is_date(kind):
         return [None if value is None else value.isoformat() for value in python]
     if pyarrow.types.is_timestamp(kind):

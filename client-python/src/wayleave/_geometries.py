@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from wayleave._extras import need
@@ -29,10 +30,12 @@ def _points(shapes: Sequence[dict[str, Any] | None]) -> Any:  # noqa: ANN401
     numpy = need("numpy", "geo", "A geodataframe")
     shapely = need("shapely", "geo", "A geodataframe")
     points = numpy.full(len(shapes), None, dtype=object)
-    present = [i for i, shape in enumerate(shapes) if shape is not None]
-    if present:
-        coordinates = [shape["coordinates"] for shape in shapes if shape is not None]
-        points[present] = shapely.points(numpy.array(coordinates, dtype="float64"))
+    positions = [shape["coordinates"] for shape in shapes if shape is not None]
+    if positions:
+        width = len(positions[0])
+        numbers = numpy.fromiter(chain.from_iterable(positions), "float64", count=len(positions) * width)
+        present = numpy.fromiter((shape is not None for shape in shapes), bool, count=len(shapes))
+        points[present] = shapely.points(numbers.reshape(-1, width))
     return points
 
 

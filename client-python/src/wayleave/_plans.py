@@ -11,7 +11,13 @@ from urllib.parse import quote
 from wayleave._deliver import Progress, deliver
 from wayleave._errors import WayleaveError
 from wayleave._extras import has, need
-from wayleave._frames import frame_of_features, frame_of_geojson, frame_of_geoparquet, frame_of_rows
+from wayleave._frames import (
+    frame_of_features,
+    frame_of_geojson,
+    frame_of_geoparquet,
+    frame_of_json,
+    frame_of_rows,
+)
 from wayleave._models import Archive, Column, Dataset, Feature, Page, archive_of, dataset_of, page_of
 from wayleave._retry import Policy, request
 from wayleave._sink import MemorySink, PartFile
@@ -71,9 +77,7 @@ def read_table(table: str, version: int | None, policy: Policy, progress: Progre
     need("pandas", "pandas", "A dataframe")
     columns, geometry_type, _ = yield from _schema(table, version, policy)
     content = yield from _content(table, "json", version, policy, progress)
-    return (
-        yield from compute(lambda: frame_of_rows(json.loads(content), columns, geometry_type is not None))
-    )
+    return (yield from compute(lambda: frame_of_json(content, columns, geometry_type is not None)))
 
 
 def download(
