@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { type DuckDBConnection, type DuckDBDataChunk, DuckDBInstance } from '@duckdb/node-api'
 import type { Feature, FeatureStream, Geometry, UnreadableRow, Value } from '../feature.ts'
 import { SourceError } from '../source-error.ts'
 import { findCoordinateColumns, geometryReader, otherColumns } from './coordinate-columns.ts'
@@ -165,7 +165,7 @@ class ParquetDatabase {
     const database = new ParquetDatabase(instance, connection, path, file)
     // Geometries are taken as bytes: one that is broken is then a problem of its row, not of the file.
     await connection.run(`
-      SET TimeZone = 'UTC'; SET enable_geoparquet_conversion = false; SET ignore_unknown_crs = true;
+      SET TimeZone = 'UTC'; SET streaming_buffer_size = '16MB'; SET enable_geoparquet_conversion = false; SET ignore_unknown_crs = true;
       SET allowed_paths = [${literal(path)}]; SET enable_external_access = false; SET lock_configuration = true`)
     return database
   }
@@ -216,17 +216,25 @@ class ParquetDatabase {
   ): AsyncGenerator<unknown[][]> {
     const selected = [...(geometry ? [geometry.sql] : []), ...columns.map(({ sql }) => sql)]
     const list = selected.length > 0 ? selected.join(', ') : 'true'
+    let next: Promise<DuckDBDataChunk | null> = Promise.resolve(null)
     try {
       const result = await this.#connection.stream(
         `SELECT ${list} FROM ${this.#from}${limit ? ` LIMIT ${limit}` : ''}`,
       )
+      next = result.fetchChunk()
       for (;;) {
-        const chunk = await result.fetchChunk()
+        const chunk = await next
         if (!chunk || chunk.rowCount === 0) return
+        // The next chunk is fetched while this one is turned into rows.
+        next = result.fetchChunk()
+        next.catch(() => {})
         yield chunk.getColumns()
       }
     } catch (error) {
       throw this.#refusal(error)
+    } finally {
+      // The session must not be closed under a fetch that is under way.
+      await next.catch(() => {})
     }
   }
 }
