@@ -21,6 +21,7 @@ function packagesOf(folder: string): Packages {
   const own = folder === 'scripts' ? {} : JSON.parse(read(`${folder}/package.json`))
   const shared = JSON.parse(read('package.json'))
   return {
+    name: own.name ?? '',
     dependencies: Object.keys({ ...shared.dependencies, ...own.dependencies, ...own.peerDependencies }),
     devDependencies: Object.keys({ ...own.devDependencies, ...shared.devDependencies }),
   }
@@ -71,6 +72,7 @@ export const from = 'm'
 })
 
 const packages: Packages = {
+  name: 'wayleave',
   dependencies: ['fastify', 'kysely', 'pg', 'pino'],
   devDependencies: ['fast-check'],
 }

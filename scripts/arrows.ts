@@ -12,6 +12,9 @@ const arrows: Record<string, string[]> = {
   scripts: [],
 }
 
+/** What a folder reads of another that is no code: documents, and what was built. */
+const files: Record<string, string[]> = { server: ['docs/', 'console/dist/'] }
+
 /** Files beside config.ts that may read the environment: they run before it, or in a process of their own. */
 const environmentReaders: string[] = ['server/bin/wayleave.js']
 
@@ -23,6 +26,8 @@ const allowedNames = ['scripts/services.ts']
 const emptyNames = /^(utils?|helpers?|common|misc|managers?|services?)$/
 
 export interface Packages {
+  /** The folder's own name as a package. */
+  name: string
   /** What the folder's own package.json asks for, and the runtime itself. */
   dependencies: string[]
   /** What only tests, scripts and builds may use: the folder's and the root's. */
@@ -57,11 +62,14 @@ function crossesFolders(file: string, specifier: string, packages: Packages): st
   const folder = file.split('/')[0]!
   if (specifier.startsWith('.')) {
     const target = posix.join(posix.dirname(file), specifier)
-    return target.startsWith(`${folder}/`) ? null : `${specifier} leads out of ${folder}`
+    const within =
+      `${target}/`.startsWith(`${folder}/`) || files[folder]?.some((name) => target.startsWith(name))
+    return within || isTest(file) ? null : `${specifier} leads out of ${folder}`
   }
-  if (specifier.startsWith('node:')) return null
+  // What a bundler makes up, and what a page in a test asks its own server for.
+  if (/^(node:|virtual:|\/)/.test(specifier)) return null
   if (specifier.startsWith('@wayleave/') || specifier === 'wayleave') {
-    const allowed = arrows[folder]!.some((name) =>
+    const allowed = [...arrows[folder]!, ...(isTest(file) ? [packages.name] : [])].some((name) =>
       name.endsWith('/') ? specifier.startsWith(name) : specifier === name,
     )
     return allowed ? null : `${folder} may not import ${specifier}`
@@ -70,7 +78,9 @@ function crossesFolders(file: string, specifier: string, packages: Packages): st
   const known = isForDevelopment(file)
     ? [...packages.dependencies, ...packages.devDependencies]
     : packages.dependencies
-  return known.includes(name) ? null : `${name} is no dependency of ${folder}`
+  // Types that stand alone have a package of their own, which nothing that runs needs.
+  const types = packages.devDependencies.includes(`@types/${name}`)
+  return types || known.includes(name) ? null : `${name} is no dependency of ${folder}`
 }
 
 function crossesLayers(file: string, specifier: string): string | null {
@@ -94,11 +104,16 @@ function mayReadEnvironment(file: string): boolean {
   return file === 'server/src/config.ts'
 }
 
+/** Tests may read the repository, and import the package they test by its name. */
+function isTest(file: string): boolean {
+  return /\.test\.tsx?$/.test(file) || file.includes('/test/')
+}
+
 /** Code that is never part of the running service or of a published client. */
 function isForDevelopment(file: string): boolean {
   const [folder, second] = file.split('/')
   if (folder === 'scripts' || folder === 'bench' || second === 'scripts') return true
-  if (file.includes('/testing/')) return true
+  if (/\/(testing|test|test-support)\//.test(file)) return true
   const name = basename(file)
   return /\.test\.ts$|^test-|-arbitrary\.ts$/.test(name) || /(^|\.)config\.(ts|js|mjs)$/.test(name)
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { readConfig, SettingError, settings, unknownVariables } from './config.ts'
-import { temporaryFolder } from './testing/test-service.ts'
+import { temporaryFolder } from './testing/test-server.ts'
 
 const program = fileURLToPath(new URL('../bin/wayleave.js', import.meta.url))
 

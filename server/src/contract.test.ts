@@ -17,7 +17,7 @@ import {
 } from './testing/contract.ts'
 import { errors } from './testing/contract-errors.ts'
 import { points, publishText } from './testing/publish.ts'
-import { databaseKinds, openTestService } from './testing/test-service.ts'
+import { databaseKinds, openTestServer } from './testing/test-server.ts'
 
 /**
  * The contract, row by row, over HTTP: endpoints, rules, states, errors, limits and versions. What a row says
@@ -385,7 +385,7 @@ for (const database of databaseKinds) {
 
   test(`errors: 429 past the rate, for keys and for users (${database})`, async (t) => {
     const clock = () => new Date('2026-11-15T12:00:00Z')
-    const service = await openTestService(t, {
+    const service = await openTestServer(t, {
       database,
       clock,
       settings: { keyRate: 60, keyBurst: 2, userRate: 5 },

@@ -3,14 +3,14 @@ import { type TestContext, test } from 'node:test'
 import { newId } from '../id.ts'
 import { keyOpens } from '../testing/key-opens.ts'
 import { signIn } from '../testing/sign-in.ts'
-import { type DatabaseKind, databaseKinds, openTestService } from '../testing/test-service.ts'
+import { type DatabaseKind, databaseKinds, openTestServer } from '../testing/test-server.ts'
 
 async function open(t: TestContext, database: DatabaseKind) {
   // No two moments are equal, so that lists in the order of their making have one order.
   let time = Date.now()
   const clock = () => new Date(time++)
   const settings = { admins: ['root@example.org'] }
-  const service = await openTestService(t, { database, clock, settings })
+  const service = await openTestServer(t, { database, clock, settings })
   const root = await signIn(service, 'root@example.org')
   const call = (method: string, path: string, body?: unknown, token = root.token) =>
     service.request(method, `/v1/admin${path}`, { token, body })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openAccount } from '../testing/account.ts'
 import { points, publishText } from '../testing/publish.ts'
-import { openTestService, temporaryDatabase, temporaryFolder } from '../testing/test-service.ts'
+import { openTestServer, temporaryDatabase, temporaryFolder } from '../testing/test-server.ts'
 
 const METADATA = [
   ...['table', 'title', 'description', 'license', 'attribution', 'keywords', 'geometryType', 'bbox', 'rows'],
@@ -10,7 +10,7 @@ const METADATA = [
 ]
 
 test('metadata is public, has its fields, and says what was published', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   assert.deepEqual((await service.request('GET', '/v1/datasets')).body, { data: [] })
   const description = {
     title: 'Places',
@@ -46,7 +46,7 @@ test('metadata is public, has its fields, and says what was published', async (t
 })
 
 test('what is published again keeps what the publisher does not say anew', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(3), {
     description: { title: 'First', credits: 9 },
   })
@@ -59,7 +59,7 @@ test('what is published again keeps what the publisher does not say anew', async
 })
 
 test('the sample is free, small, spread, shaped like the json export, and fixed for a version', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   for (const [rows, expected] of [
     [1, 1],
     [5, 1],
@@ -82,7 +82,7 @@ test('the sample is free, small, spread, shaped like the json export, and fixed 
 })
 
 test('what is not there is 404, unknown parameters are 400, a wrong key is 401', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(3))
   const account = await openAccount(service, 'ada@example.org')
   for (const path of [
@@ -116,8 +116,8 @@ test('what is not there is 404, unknown parameters are 400, a wrong key is 401',
 test('a version published on one node is seen by the next request to another', async (t) => {
   const databaseUrl = await temporaryDatabase(t)
   const dataDir = temporaryFolder(t)
-  const one = await openTestService(t, { databaseUrl, dataDir })
-  const two = await openTestService(t, { databaseUrl, dataDir })
+  const one = await openTestServer(t, { databaseUrl, dataDir })
+  const two = await openTestServer(t, { databaseUrl, dataDir })
   for (const rows of [2, 3, 4]) {
     await publishText(one, 'places', 'places.geojson', points(rows))
     assert.equal((await two.request('GET', '/v1/dataset/places')).body.rows, rows)

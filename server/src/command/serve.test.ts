@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startServerProcess } from '../testing/server-process.ts'
-import { temporaryFolder } from '../testing/test-service.ts'
+import { temporaryFolder } from '../testing/test-server.ts'
 
 const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
 

@@ -29,13 +29,13 @@ ${Object.values(settings)
 
 async function serve(flags: Record<string, unknown>): Promise<void> {
   const { makeLogger } = await import('../http/logger.ts')
-  const { startService } = await import('../service.ts')
+  const { startServer } = await import('../start-server.ts')
   const { prepareDemo } = await import('../demo.ts')
   const config = readConfig({ flags })
   const log = makeLogger(config.logLevel)
   for (const name of unknownVariables()) log.warn(`There is no setting ${name}; it is ignored.`)
   let demo: Demo | undefined
-  const service = await startService(config, log, systemClock, async (parts) => {
+  const service = await startServer(config, log, systemClock, async (parts) => {
     if (config.demo) demo = await prepareDemo(parts, (sentence) => process.stderr.write(`${sentence}\n`))
   })
 

@@ -4,11 +4,11 @@ import { operator } from '../events/events.ts'
 import { newId } from '../id.ts'
 import type { Problem } from '../problem.ts'
 import { signIn } from '../testing/sign-in.ts'
-import { databaseKinds, openTestService } from '../testing/test-service.ts'
+import { databaseKinds, openTestServer } from '../testing/test-server.ts'
 
 for (const database of databaseKinds) {
   test(`a grant and a correction change the balance together with a row and an event (${database})`, async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const { ledger, organizations, database: control } = service.parts
     const { id } = await organizations.create(operator, 'A')
     assert.equal(await ledger.grantCredits(operator, id, 50), 50)
@@ -45,7 +45,7 @@ for (const database of databaseKinds) {
   })
 
   test(`grants at once all count, and each row's balance follows from the one before (${database})`, async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const { ledger, organizations, database: control } = service.parts
     const { id } = await organizations.create(operator, 'A')
     await Promise.all(Array.from({ length: 30 }, (_, i) => ledger.grantCredits(operator, id, i + 1)))
@@ -65,7 +65,7 @@ for (const database of databaseKinds) {
   })
 
   test(`amounts that are no whole numbers in bounds, and unknown organizations, change nothing (${database})`, async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const { ledger, organizations } = service.parts
     const { id } = await organizations.create(operator, 'A')
     const failure = async (work: () => Promise<unknown>) => {
@@ -90,7 +90,7 @@ for (const database of databaseKinds) {
   })
 
   test(`the ledger is read newest first, a page at a time, by members with BILLING_VIEW (${database})`, async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const { ledger, members } = service.parts
     const ada = await signIn(service, 'ada@example.org')
     const path = `/v1/organization/${ada.organizationId}/ledger`

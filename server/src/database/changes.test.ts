@@ -8,7 +8,7 @@ import {
   databaseKinds,
   temporaryDatabase,
   temporaryFolder,
-} from '../testing/test-service.ts'
+} from '../testing/test-server.ts'
 import { type Changes, openChanges } from './changes.ts'
 import { type ControlDatabase, openDatabase } from './open.ts'
 

@@ -13,7 +13,7 @@ import {
   databaseKinds,
   temporaryDatabase,
   temporaryFolder,
-} from '../testing/test-service.ts'
+} from '../testing/test-server.ts'
 import { migrations } from './migrations.ts'
 import { isUniqueViolation, openDatabase } from './open.ts'
 

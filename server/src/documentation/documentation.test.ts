@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { settings } from '../config.ts'
 import { problems } from '../problem.ts'
-import { openTestService } from '../testing/test-service.ts'
+import { openTestServer } from '../testing/test-server.ts'
 import { Documentation, PAGES } from './documentation.ts'
 import { generatedPages } from './generated-pages.ts'
 
@@ -24,10 +24,15 @@ test('every page of docs/ is served, and every served page exists', () => {
 })
 
 test('every setting that any page names exists', () => {
-  const known = new Set<string>([...Object.values(settings).map((row) => row.variable), 'WAYLEAVE_CONFIG', 'WAYLEAVE_API_KEY'])
+  const known = new Set<string>([
+    ...Object.values(settings).map((row) => row.variable),
+    'WAYLEAVE_CONFIG',
+    'WAYLEAVE_API_KEY',
+  ])
   const pages = [...PAGES.map((name) => `${name}.md`), '../README.md', '../ARCHITECTURE.md']
   for (const page of pages) {
-    for (const [name] of readDoc(page).matchAll(/WAYLEAVE_[A-Z_]+[A-Z]/g)) assert.ok(known.has(name), `${page} names ${name}`)
+    for (const [name] of readDoc(page).matchAll(/WAYLEAVE_[A-Z_]+[A-Z]/g))
+      assert.ok(known.has(name), `${page} names ${name}`)
   }
 })
 
@@ -36,7 +41,8 @@ test('every problem code is used, and every code that is used is in the table', 
     .filter((name) => name !== 'problem.ts')
     .map((name) => readFileSync(new URL(`server/src/${name}`, root), 'utf8'))
     .join('\n')
-  for (const name of Object.keys(problems)) assert.ok(code.includes(`'${name}'`) || name === 'not-found', `${name} is never answered`)
+  for (const name of Object.keys(problems))
+    assert.ok(code.includes(`'${name}'`) || name === 'not-found', `${name} is never answered`)
 })
 
 test('links between the pages lead somewhere', () => {
@@ -51,15 +57,30 @@ test('links between the pages lead somewhere', () => {
 })
 
 test('pages, problem pages and the API reference are served, with a strict policy and nothing inline', async (t) => {
-  const service = await openTestService(t)
-  const paths = ['/docs', '/docs/', '/docs/api', ...PAGES.slice(1).map((name) => `/docs/${name}`), ...Object.keys(problems).map((code) => `/problems/${code}`)]
+  const service = await openTestServer(t)
+  const paths = [
+    '/docs',
+    '/docs/',
+    '/docs/api',
+    ...PAGES.slice(1).map((name) => `/docs/${name}`),
+    ...Object.keys(problems).map((code) => `/problems/${code}`),
+  ]
   for (const path of paths) {
     const answer = await service.request('GET', path)
     assert.equal(answer.status, 200, path)
     assert.match(answer.headers.get('content-security-policy')!, /default-src 'none'; script-src 'self'/)
-    assert.doesNotMatch(answer.text, /<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=|https?:\/\/[^"]*\.(js|css)"/, path)
+    assert.doesNotMatch(
+      answer.text,
+      /<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=|https?:\/\/[^"]*\.(js|css)"/,
+      path,
+    )
   }
-  for (const path of ['/docs/nothing', '/problems/nothing', '/docs/assets/nothing.js', '/docs/assets/..%2froutes.ts']) {
+  for (const path of [
+    '/docs/nothing',
+    '/problems/nothing',
+    '/docs/assets/nothing.js',
+    '/docs/assets/..%2froutes.ts',
+  ]) {
     assert.equal((await service.request('GET', path)).status, 404, path)
   }
   for (const asset of ['documentation.css', 'api-reference.js', 'icon.svg']) {
@@ -68,9 +89,11 @@ test('pages, problem pages and the API reference are served, with a strict polic
 })
 
 test('the API definition has every public route, with a summary and a tag, and no other', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   const definition = (await service.request('GET', '/v1/openapi.json')).body
-  const documented = Object.entries(definition.paths as Record<string, Record<string, { summary?: string; tags?: string[] }>>)
+  const documented = Object.entries(
+    definition.paths as Record<string, Record<string, { summary?: string; tags?: string[] }>>,
+  )
     .flatMap(([path, operations]) =>
       Object.entries(operations).map(([method, operation]) => {
         assert.ok(operation.summary && operation.tags?.length, `${method} ${path} says what it does`)
@@ -83,5 +106,8 @@ test('the API definition has every public route, with a summary and a tag, and n
     .filter((row) => row.method !== 'HEAD' && row.method !== 'OPTIONS' && !hidden.test(row.url))
     .map((row) => `${row.method} ${row.url.replace(/:([A-Za-z]+)/g, '{$1}')}`)
     .sort()
-  assert.deepEqual(documented.filter((row) => !row.includes(' /v1/ogc')), [...new Set(existing)])
+  assert.deepEqual(
+    documented.filter((row) => !row.includes(' /v1/ogc')),
+    [...new Set(existing)],
+  )
 })

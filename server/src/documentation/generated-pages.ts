@@ -9,7 +9,8 @@ export const generatedPages: Record<string, () => string> = {
 
 function settingsPage(): string {
   const rows = (Object.entries(settings) as [string, Setting<unknown>][]).map(
-    ([name, row]) => `| \`${row.variable}\` | \`${name}\` | ${defaultText(row.default)} | ${cell(row.help)} |`,
+    ([name, row]) =>
+      `| \`${row.variable}\` | \`${name}\` | ${defaultText(row.default)} | ${cell(row.help)} |`,
   )
   return `# Settings
 

@@ -7,14 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openAccount, readAccountLedger } from '../testing/account.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { startServerProcess } from '../testing/server-process.ts'
-import { openTestService, temporaryFolder } from '../testing/test-service.ts'
+import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
 import { sweepExports } from './exports.ts'
 
 const path = '/v1/dataset/places/files'
 
 test('a server killed in the midst of a build serves correct bytes after its start, paid once, and leaves no litter', async (t) => {
   const dataDir = temporaryFolder(t)
-  const first = await openTestService(t, { dataDir })
+  const first = await openTestServer(t, { dataDir })
   await publishText(first, 'places', 'places.geojson', points(60_000))
   const account = await openAccount(first, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 10 })
   await first.stop()
@@ -34,7 +34,7 @@ test('a server killed in the midst of a build serves correct bytes after its sta
   await doomed.kill()
   assert.equal(await asked, null)
 
-  const second = await openTestService(t, { dataDir })
+  const second = await openTestServer(t, { dataDir })
   const answer = await second.request('GET', `${path}/kml`, { key: account.key })
   assert.deepEqual([answer.status, answer.headers.get('credits-charged')], [200, '0'])
   assert.equal(answer.text.match(/<Placemark/g)?.length, 60_000)
@@ -49,7 +49,7 @@ test('a server killed in the midst of a build serves correct bytes after its sta
 
 test('the ledger sums to the balance whenever the server is killed while keys download', async (t) => {
   const dataDir = temporaryFolder(t)
-  const first = await openTestService(t, { dataDir })
+  const first = await openTestServer(t, { dataDir })
   const tables = ['a', 'b', 'c']
   for (const table of tables)
     await publishText(first, table, `${table}.geojson`, points(30), { description: { credits: 2 } })
@@ -70,7 +70,7 @@ test('the ledger sums to the balance whenever the server is killed while keys do
     await Promise.all(downloads)
     if (server.child.exitCode === null && server.child.signalCode === null) await once(server.child, 'exit')
   }
-  const last = await openTestService(t, { dataDir })
+  const last = await openTestServer(t, { dataDir })
   const { balance, rows } = await readAccountLedger(last, account)
   assert.equal(
     rows.reduce((sum, row) => sum + row.amount, 0),

@@ -6,7 +6,7 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { DAY, HOUR, plus } from '../clock.ts'
 import { createKey, openAccount, readAccountLedger } from '../testing/account.ts'
 import { points, publishText } from '../testing/publish.ts'
-import { databaseKinds, openTestService, type TestService } from '../testing/test-service.ts'
+import { databaseKinds, openTestServer, type TestServer } from '../testing/test-server.ts'
 
 const FORMATS: [format: string, mediaType: string, extension: string, start: string][] = [
   ['csv', 'text/csv; charset=utf-8', 'csv', 'number,name,half,longitude,latitude'],
@@ -21,7 +21,7 @@ const FORMATS: [format: string, mediaType: string, extension: string, start: str
 
 /** The bytes as they travel: `fetch` would ask for an encoding, and unpack it. */
 async function get(
-  service: TestService,
+  service: TestServer,
   path: string,
   key: string,
   headers: Record<string, string> = {},
@@ -39,7 +39,7 @@ async function get(
 }
 
 test('every format is sent whole, named and typed, and each costs the price once', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(50), { description: { credits: 3 } })
   const account = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 100 })
   let left = 100
@@ -72,7 +72,7 @@ test('every format is sent whole, named and typed, and each costs the price once
 })
 
 test('the wrong caller is told what is missing, and nothing is charged', async (t) => {
-  const service = await openTestService(t, { settings: { contactUrl: 'https://example.org/ask' } })
+  const service = await openTestServer(t, { settings: { contactUrl: 'https://example.org/ask' } })
   await publishText(service, 'places', 'places.geojson', points(3))
   await publishText(service, 'others', 'others.geojson', points(3))
   const path = '/v1/dataset/places/files/csv'
@@ -119,7 +119,7 @@ test('the wrong caller is told what is missing, and nothing is charged', async (
 
 for (const database of databaseKinds) {
   test(`30 keys racing for 3 credits: three answers of 200 and a balance of 0, on ${database}`, async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     await publishText(service, 'places', 'places.geojson', points(20))
     const account = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 3 })
     const keys = await Promise.all(
@@ -139,7 +139,7 @@ for (const database of databaseKinds) {
   })
 
   test(`one key asking twenty times at once pays once, on ${database}`, async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     await publishText(service, 'places', 'places.geojson', points(20))
     const account = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 10 })
     const path = '/v1/dataset/places/files/geojson'
@@ -151,7 +151,7 @@ for (const database of databaseKinds) {
 
 test('the right to fetch again ends after 24 hours, and with a new version', async (t) => {
   let now = new Date('2026-03-01T12:00:00Z')
-  const service = await openTestService(t, { clock: () => now })
+  const service = await openTestServer(t, { clock: () => now })
   await publishText(service, 'places', 'places.geojson', points(5))
   const account = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 10 })
   const charged = async () =>
@@ -166,7 +166,7 @@ test('the right to fetch again ends after 24 hours, and with a new version', asy
 })
 
 test('a client that breaks off and resumes pays once and gets identical bytes', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(20_000))
   const account = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 10 })
   const path = '/v1/dataset/places/files/geojson'
@@ -186,7 +186,7 @@ test('a client that breaks off and resumes pays once and gets identical bytes', 
 })
 
 test('ranges, conditions and HEAD are answered as RFC 9110 says, and those without a body are free', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(200))
   const account = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 1 })
   for (const format of ['csv', 'geojson']) {
@@ -233,7 +233,7 @@ test('ranges, conditions and HEAD are answered as RFC 9110 says, and those witho
 })
 
 test('a stored variant is sent to whoever accepts it, with a tag of its own', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(300))
   const account = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 10 })
   for (const format of ['csv', 'geojson', 'kml']) {
@@ -268,7 +268,7 @@ test('a stored variant is sent to whoever accepts it, with a tag of its own', as
 })
 
 test('a build that fails is refunded, told to all who wait, and tried anew', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(50))
   const account = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 10 })
   const other = await createKey(service, account, ['read'])
@@ -303,7 +303,7 @@ test('a build that fails is refunded, told to all who wait, and tried anew', asy
 })
 
 test('archives need ARCHIVED_DATA alone, and each version keeps its own bytes in every format', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   const counts = [3, 5, 8]
   for (const count of counts) await publishText(service, 'places', 'places.geojson', points(count))
   const account = await openAccount(service, 'ada@example.org', { addOns: ['ARCHIVED_DATA'], credits: 100 })
@@ -347,7 +347,7 @@ test('archives need ARCHIVED_DATA alone, and each version keeps its own bytes in
 })
 
 test('a damaged file is noticed by its checksum after a start, and built anew', async (t) => {
-  const first = await openTestService(t)
+  const first = await openTestServer(t)
   await publishText(first, 'places', 'places.geojson', points(50))
   const { secret } = await first.parts.keys.createPlatform(
     { actor: 'operator', address: null, requestId: null },
@@ -359,6 +359,6 @@ test('a damaged file is noticed by its checksum after a start, and built anew', 
   const snapshots = join(first.config.dataDir, 'snapshots')
   const file = join(snapshots, readdirSync(snapshots)[0]!, 'exports', 'places.csv')
   writeFileSync(file, Buffer.alloc(good.bytes.length, 'x'))
-  const second = await openTestService(t, { dataDir: first.config.dataDir })
+  const second = await openTestServer(t, { dataDir: first.config.dataDir })
   assert.ok((await get(second, '/v1/dataset/places/files/csv', secret)).bytes.equals(good.bytes))
 })

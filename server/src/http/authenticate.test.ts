@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { openAccount } from '../testing/account.ts'
-import { openTestService, type TestSettings } from '../testing/test-service.ts'
+import { openTestServer, type TestSettings } from '../testing/test-server.ts'
 
 /** A dataset that is not there: 404 for whoever shows a key, 401 for whoever does not. */
 const DOWNLOAD = '/v1/dataset/nowhere/files/csv'
 
 async function open(t: TestContext, settings: TestSettings['settings'] = {}) {
-  const service = await openTestService(t, { settings })
+  const service = await openTestServer(t, { settings })
   const { key } = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'] })
   const status = async (headers: Record<string, string>, query = '') =>
     (await service.request('GET', DOWNLOAD + query, { headers })).status

@@ -30,6 +30,7 @@ export class BaseUrl {
   of(request: FastifyRequest): string {
     if (this.#configured) return this.#configured
     const host = request.host
-    return /^[\w.:[\]-]{1,255}$/.test(host) ? `${request.protocol}://${host}` : this.#bound
+    const protocol = request.protocol === 'https' ? 'https' : 'http'
+    return /^[\w.:[\]-]{1,255}$/.test(host) ? `${protocol}://${host}` : this.#bound
   }
 }

@@ -1,4 +1,5 @@
 import type { App } from './frame.ts'
+import { normalPath } from './normal-path.ts'
 
 const EXPOSED =
   'ETag, Last-Modified, Link, Content-Crs, Content-Disposition, Content-Range, Accept-Ranges, Retry-After, RateLimit, RateLimit-Policy, Credits-Charged, Credits-Remaining, X-Request-Id, Location'
@@ -9,7 +10,7 @@ const EXPOSED =
  */
 export function addCors(app: App): void {
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.headers.origin === undefined || request.url.startsWith('/v1/auth')) return done()
+    if (request.headers.origin === undefined || normalPath(request.url).startsWith('/v1/auth')) return done()
     reply.header('access-control-allow-origin', '*')
     reply.header('access-control-expose-headers', EXPOSED)
     const asked = request.headers['access-control-request-method']

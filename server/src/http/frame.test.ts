@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import { type Config, readConfig } from '../config.ts'
 import { Problem } from '../problem.ts'
 import { cleanUp } from '../testing/cleanup.ts'
-import { databaseKinds, openTestService } from '../testing/test-service.ts'
+import { databaseKinds, openTestServer } from '../testing/test-server.ts'
 import { BaseUrl } from './base-url.ts'
 import { makeFrame } from './frame.ts'
 import { makeLogger } from './logger.ts'
@@ -55,7 +55,7 @@ async function openFrame(t: TestContext, given: Partial<Config> = {}) {
 
 for (const database of databaseKinds) {
   test(`the service is healthy and ready on ${database}`, async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     assert.deepEqual((await service.request('GET', '/health')).body, { status: 'ok' })
     assert.deepEqual((await service.request('GET', '/ready')).body, { status: 'ready' })
   })
@@ -165,7 +165,7 @@ test('a stopping node answers 503 and asks for the connection to be closed', asy
 })
 
 test('what is not HTTP at all gets a 400 problem, and the server lives on', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   const { port } = new URL(service.url)
   const socket = connect(Number(port), '127.0.0.1')
   socket.write('GET / HTTP/9.9\r\n\r\n')
@@ -177,7 +177,7 @@ test('what is not HTTP at all gets a 400 problem, and the server lives on', asyn
 })
 
 test('metrics are for loopback or the token, and count by route pattern', async (t) => {
-  const service = await openTestService(t, { settings: { metricsToken: 'long-metrics-token' } })
+  const service = await openTestServer(t, { settings: { metricsToken: 'long-metrics-token' } })
   await service.request('GET', '/health')
   const local = await service.request('GET', '/metrics')
   assert.match(local.text, /wayleave_http_requests_total\{method="GET",route="\/health",status="200"\} 1/)

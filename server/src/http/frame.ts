@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import swagger from '@fastify/swagger'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Ajv from 'ajv'
@@ -11,14 +11,18 @@ import fastify, {
   type RawServerDefault,
 } from 'fastify'
 import type { Logger } from 'pino'
+import { SECOND } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { Problem } from '../problem.ts'
 import type { BaseUrl } from './base-url.ts'
+import { addBodyDeadline } from './body-deadline.ts'
 import { addCors } from './cors.ts'
 import type { Metrics } from './metrics.ts'
+import { normalPath } from './normal-path.ts'
 import { openApiDocument } from './openapi.ts'
 import type { Overload } from './overload.ts'
 import { answerProblem, asProblem } from './problem-answer.ts'
+import { requestIds } from './request-id.ts'
 import { logRequest } from './request-log.ts'
 import { RouteTable } from './route-table.ts'
 import { addSameOrigin } from './same-origin.ts'
@@ -37,10 +41,13 @@ export interface FrameParts {
   baseUrl: BaseUrl
   metrics: Metrics
   overload: Overload
+  /** How long a small body may take to arrive, in milliseconds. */
+  bodyDeadline?: number
 }
 
 /** JSON bodies are small; uploads have a limit of their own on their own route. */
 const BODY_LIMIT = 256 * 1024
+const BODY_DEADLINE = 30 * SECOND
 
 /** The HTTP frame: everything that holds for every route, and no route of its own but the API definition. */
 export async function makeFrame({
@@ -49,13 +56,14 @@ export async function makeFrame({
   baseUrl,
   metrics,
   overload,
+  bodyDeadline = BODY_DEADLINE,
 }: FrameParts): Promise<{ app: App; routes: RouteTable }> {
   const app: App = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
-    genReqId: (request) => requestId(request, config.trustedProxies.length > 0),
+    genReqId: requestIds(config.trustedProxies),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
     forceCloseConnections: 'idle',
     requestTimeout: 0,
@@ -90,6 +98,7 @@ export async function makeFrame({
   })
   addCors(app)
   addSameOrigin(app, baseUrl)
+  addBodyDeadline(app, BODY_LIMIT, bodyDeadline)
 
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unmatched'
@@ -107,7 +116,7 @@ export async function makeFrame({
   })
 
   app.setNotFoundHandler((request, reply) => {
-    const methods = routes.methodsAt(pathOf(request))
+    const methods = routes.methodsAt(normalPath(request.url))
     if (methods.length === 0) throw new Problem('not-found', 'There is nothing at this address.')
     if (request.method === 'OPTIONS') return reply.code(204).header('allow', methods.join(', ')).send()
     throw new Problem('method-not-allowed', `${request.method} is not possible here.`, {
@@ -144,15 +153,11 @@ function validators() {
     (httpPart === 'body' ? body : text).compile(schema)
 }
 
-/** A request id comes from the proxy where one is trusted; it is checked, for it goes into logs and headers. */
-function requestId(request: { headers: IncomingMessage['headers'] }, trusted: boolean): string {
-  const given = request.headers['x-request-id']
-  return trusted && typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID()
-}
-
 /** What Node's parser itself refuses never reaches a handler: answered with a problem all the same. */
-function badRequestOnSocket(error: Error & { code?: string }, socket: import('node:net').Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+function badRequestOnSocket(error: Error & { code?: string }, socket: Socket): void {
+  // Where an answer is on its way, this one would land in the middle of it.
+  const { _httpMessage: answering } = socket as Socket & { _httpMessage?: ServerResponse | null }
+  if (error.code === 'ECONNRESET' || !socket.writable || answering?.headersSent) {
     socket.destroy()
     return
   }

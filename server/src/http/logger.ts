@@ -6,7 +6,7 @@ import pino, { type Logger } from 'pino'
  * never log secrets; this is the net beneath them.
  */
 const SECRETS =
-  /\b[a-z][a-z0-9]{0,9}_[a-z][a-z0-9]{0,15}_[0-9A-Za-z]{32}\b|\beyJ[\w-]+\.[\w-]+\.[\w-]+|(?<=:\/\/[^\s/:@"]*:)[^\s/@"]+(?=@)|(?<=(?:token|secret|authorization|api_key|cookie)["=:\s]{1,4})[\w.+/=-]{6,}|(?<=code["=:\s]{1,4})\d{6}\b/gi
+  /\b[a-z][a-z0-9]{0,9}_[a-z][a-z0-9]{0,15}_[0-9A-Za-z]{32}\b|(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]+|(?<=:\/\/[^\s/:@"]*:)[^\s/@"]+(?=@)|(?<=(?:token|secret|authorization|api_key|cookie)["=:\s]{1,4})[\w.+/=-]{6,}|(?<=code["=:\s]{1,4})\d{6}\b/gi
 
 export function redact(line: string): string {
   return line.replace(SECRETS, '[redacted]')

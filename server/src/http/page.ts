@@ -8,6 +8,7 @@ export const pageQuery = Type.Object(
     before: Type.Optional(
       Type.Integer({
         minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
         description: 'The `next` of the page before; without it, the newest rows.',
       }),
     ),

@@ -7,12 +7,17 @@ interface Links {
   contactUrl: string | null
 }
 
+/** A body of a quarter of a megabyte can be wrong in ten thousand places: the answer need not be larger than it. */
+const MOST_ERRORS = 20
+
 /** Turns whatever was thrown into the Problem that the caller is shown. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   const { code, validation, validationContext, statusCode, message } = error as FastifyError
   if (validation) {
-    const errors = validation.map((failure): FieldError => fieldError(failure, validationContext))
+    const errors = validation
+      .slice(0, MOST_ERRORS)
+      .map((failure): FieldError => fieldError(failure, validationContext))
     const first = errors[0]
     return new Problem('invalid-input', first ? `${first.path}: ${first.message}.` : undefined, { errors })
   }
@@ -28,9 +33,12 @@ export function asProblem(error: unknown): Problem {
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new Problem('invalid-input', 'The body is not as long as Content-Length says.')
     case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
       return new Problem('not-found', 'The address is malformed.')
   }
-  if (statusCode === 400) return new Problem('invalid-input', message, { cause: error })
+  if (statusCode === 413) return new Problem('body-too-large', undefined, { cause: error })
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return new Problem('invalid-input', message, { cause: error })
   return new Problem('internal-error', undefined, { cause: error })
 }
 

@@ -14,17 +14,12 @@ import { operator } from '../events/events.ts'
 import { runCommand } from '../testing/run-command.ts'
 import { signIn } from '../testing/sign-in.ts'
 import { testClock } from '../testing/test-clock.ts'
-import {
-  databaseKinds,
-  openTestService,
-  type TestService,
-  temporaryDatabase,
-} from '../testing/test-service.ts'
+import { databaseKinds, openTestServer, type TestServer, temporaryDatabase } from '../testing/test-server.ts'
 
-const me = async (service: TestService, token: string) =>
+const me = async (service: TestServer, token: string) =>
   (await service.request('GET', '/v1/auth/me', { token })).status
 
-const keys = async (service: TestService): Promise<JWK[]> =>
+const keys = async (service: TestServer): Promise<JWK[]> =>
   (await service.request('GET', '/.well-known/jwks.json')).body.keys
 
 for (const database of databaseKinds) {
@@ -33,7 +28,7 @@ for (const database of databaseKinds) {
 
   guarantee('an access token is an EdDSA token of 15 minutes that the published keys verify', async (t) => {
     const settings = { baseUrl: 'https://data.example.org' }
-    const service = await openTestService(t, { database, settings })
+    const service = await openTestServer(t, { database, settings })
     const { token, userId } = await signIn(service, 'ada@example.org')
     const { alg, kid } = decodeProtectedHeader(token)
     const [jwk] = await keys(service)
@@ -46,7 +41,7 @@ for (const database of databaseKinds) {
 
   guarantee('an expired token is 401', async (t) => {
     const { clock, pass } = testClock()
-    const service = await openTestService(t, { database, clock })
+    const service = await openTestServer(t, { database, clock })
     const { token } = await signIn(service, 'ada@example.org')
     pass(14 * MINUTE)
     assert.equal(await me(service, token), 200)
@@ -59,7 +54,7 @@ for (const database of databaseKinds) {
 
   guarantee('rotating the signing key signs nobody out, and new tokens have the new key', async (t) => {
     const { clock, pass } = testClock()
-    const service = await openTestService(t, { database, clock })
+    const service = await openTestServer(t, { database, clock })
     const old = await signIn(service, 'ada@example.org')
     const { kid } = await service.parts.identity.signingKeys.rotate(operator)
     assert.equal(await me(service, old.token), 200)
@@ -85,7 +80,7 @@ for (const database of databaseKinds) {
   guarantee(
     'the command that rotates the key is in force for the next request of a running server',
     async (t) => {
-      const service = await openTestService(t, { database })
+      const service = await openTestServer(t, { database })
       const old = await signIn(service, 'ada@example.org')
       const { code, json } = await runCommand(service.config, 'rotate-signing-key', '--json')
       assert.equal(code, 0)
@@ -97,7 +92,7 @@ for (const database of databaseKinds) {
 }
 
 test('a token with alg none, a foreign key, issuer or audience, or any part changed is 401', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   const { token, userId } = await signIn(service, 'ada@example.org')
   const claims = decodeJwt(token)
   const header = decodeProtectedHeader(token)
@@ -144,7 +139,7 @@ test('a token with alg none, a foreign key, issuer or audience, or any part chan
 })
 
 test('a token is not accepted where there is none, or where it stands in another place', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   const { token } = await signIn(service, 'ada@example.org')
   const none = await service.request('GET', '/v1/auth/me')
   assert.deepEqual([none.status, none.body.code], [401, 'token-missing'])
@@ -156,8 +151,8 @@ test('a token is not accepted where there is none, or where it stands in another
 test('nodes that start at the same instant share one signing key, and learn of a new one at once', async (t) => {
   const databaseUrl = await temporaryDatabase(t)
   const [one, two] = await Promise.all([
-    openTestService(t, { databaseUrl }),
-    openTestService(t, { databaseUrl }),
+    openTestServer(t, { databaseUrl }),
+    openTestServer(t, { databaseUrl }),
   ])
   const [first, second] = await Promise.all([keys(one), keys(two)])
   assert.equal(first.length, 1)

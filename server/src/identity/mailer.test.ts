@@ -9,7 +9,7 @@ import { makeLogger } from '../http/logger.ts'
 import { cleanUp } from '../testing/cleanup.ts'
 import { runCommand } from '../testing/run-command.ts'
 import { askForLink } from '../testing/sign-in.ts'
-import { openTestService, temporaryFolder } from '../testing/test-service.ts'
+import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
 import { signInMail } from './mail-texts.ts'
 import { checkMailSettings, isLoopback } from './mailer.ts'
 import { SmtpMailer } from './smtp-mailer.ts'
@@ -83,7 +83,7 @@ test('with a mail server the sign-in mail goes out by SMTP, signed in to it, and
   const smtp = await mailServer(t, undefined, { authOptional: false, allowInsecureAuth: true })
   const smtpUrl = `smtp://wayleave:opensesame@127.0.0.1:${smtp.port}`
   const settings = { smtpUrl, mailFrom: 'Data Portal <portal@example.org>' }
-  const service = await openTestService(t, { settings })
+  const service = await openTestServer(t, { settings })
   await service.request('POST', '/v1/auth/magic-link', { body: { email: 'Ada@example.org' } })
   await smtp.untilAttempts(1)
   const [message] = smtp.received
@@ -126,7 +126,7 @@ test('a mail server that is away delays no answer and no stop', async (t) => {
 })
 
 test('without a mail server every mail is a whole file that only the operator can read', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   const { token } = await askForLink(service, 'ada@example.org')
   const outbox = join(service.config.dataDir, 'outbox')
   const names = readdirSync(outbox)

@@ -3,14 +3,9 @@ import { type TestContext, test } from 'node:test'
 import { DAY, SECOND } from '../clock.ts'
 import { askForLink, signIn } from '../testing/sign-in.ts'
 import { testClock } from '../testing/test-clock.ts'
-import {
-  databaseKinds,
-  openTestService,
-  type TestService,
-  temporaryDatabase,
-} from '../testing/test-service.ts'
+import { databaseKinds, openTestServer, type TestServer, temporaryDatabase } from '../testing/test-server.ts'
 
-const refresh = (service: TestService, refreshToken: string) =>
+const refresh = (service: TestServer, refreshToken: string) =>
   service.request('POST', '/v1/auth/refresh', { body: { refreshToken } })
 
 for (const database of databaseKinds) {
@@ -18,7 +13,7 @@ for (const database of databaseKinds) {
     test(`${name} (${database})`, run)
 
   guarantee('a refresh token is exchanged for a new pair that works', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const { refreshToken, userId } = await signIn(service, 'ada@example.org')
     const answer = await refresh(service, refreshToken)
     assert.equal(answer.status, 200)
@@ -30,7 +25,7 @@ for (const database of databaseKinds) {
 
   guarantee('a reused refresh token ends its family, and no other', async (t) => {
     const { clock, pass } = testClock()
-    const service = await openTestService(t, { database, clock })
+    const service = await openTestServer(t, { database, clock })
     const stolen = await signIn(service, 'ada@example.org')
     const other = await signIn(service, 'ada@example.org')
     const next = await refresh(service, stolen.refreshToken)
@@ -50,7 +45,7 @@ for (const database of databaseKinds) {
 
   guarantee('two tabs that refresh at once stay signed in', async (t) => {
     const { clock, pass } = testClock()
-    const service = await openTestService(t, { database, clock })
+    const service = await openTestServer(t, { database, clock })
     const { refreshToken } = await signIn(service, 'ada@example.org')
     const answers = await Promise.all(Array.from({ length: 5 }, () => refresh(service, refreshToken)))
     assert.deepEqual(new Set(answers.map((answer) => answer.status)), new Set([200]))
@@ -61,7 +56,7 @@ for (const database of databaseKinds) {
 
   guarantee('a tab that comes late gets the newest token, not one that was used since', async (t) => {
     const { clock, pass } = testClock()
-    const service = await openTestService(t, { database, clock })
+    const service = await openTestServer(t, { database, clock })
     const { refreshToken } = await signIn(service, 'ada@example.org')
     const second = (await refresh(service, refreshToken)).body.refreshToken
     const third = (await refresh(service, second)).body.refreshToken
@@ -74,7 +69,7 @@ for (const database of databaseKinds) {
 
   guarantee('a session lasts for 30 days after its last refresh', async (t) => {
     const { clock, pass } = testClock()
-    const service = await openTestService(t, { database, clock })
+    const service = await openTestServer(t, { database, clock })
     const { refreshToken } = await signIn(service, 'ada@example.org')
     pass(29 * DAY)
     const next = await refresh(service, refreshToken)
@@ -90,7 +85,7 @@ for (const database of databaseKinds) {
   })
 
   guarantee('signing out ends the whole family', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const { refreshToken } = await signIn(service, 'ada@example.org')
     const next = await refresh(service, refreshToken)
     const out = await service.request('POST', '/v1/auth/sign-out', { body: { refreshToken } })
@@ -102,7 +97,7 @@ for (const database of databaseKinds) {
   })
 
   guarantee('no refresh token is stored, only its hash', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const { refreshToken } = await signIn(service, 'ada@example.org')
     const rows = await service.parts.database.db.selectFrom('refresh_tokens').selectAll().execute()
     assert.equal(rows.length, 1)
@@ -111,7 +106,7 @@ for (const database of databaseKinds) {
 }
 
 test('in the browser the refresh token lives in a cookie that no script and no other site gets', async (t) => {
-  const service = await openTestService(t, { settings: { baseUrl: 'https://data.example.org' } })
+  const service = await openTestServer(t, { settings: { baseUrl: 'https://data.example.org' } })
   const { token } = await askForLink(service, 'ada@example.org')
   const entered = await service.request('POST', '/v1/auth/token', { body: { token, cookie: true } })
   assert.deepEqual(Object.keys(entered.body).sort(), ['accessToken', 'expiresIn', 'tokenType'])
@@ -144,14 +139,14 @@ test('in the browser the refresh token lives in a cookie that no script and no o
 })
 
 test('below a path of a larger site the cookie is sent to that path alone', async (t) => {
-  const service = await openTestService(t, { settings: { baseUrl: 'https://example.org/data' } })
+  const service = await openTestServer(t, { settings: { baseUrl: 'https://example.org/data' } })
   const { token } = await askForLink(service, 'ada@example.org')
   const entered = await service.request('POST', '/v1/auth/token', { body: { token, cookie: true } })
   assert.match(entered.headers.getSetCookie()[0]!, /; Path=\/data\/v1\/auth;/)
 })
 
 test('without https the cookie is not marked Secure, so that a browser on loopback keeps it', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   const { token } = await askForLink(service, 'ada@example.org')
   const entered = await service.request('POST', '/v1/auth/token', { body: { token, cookie: true } })
   assert.doesNotMatch(entered.headers.getSetCookie()[0]!, /Secure/)
@@ -160,7 +155,7 @@ test('without https the cookie is not marked Secure, so that a browser on loopba
 
 test('a session begun on one node goes on at another', async (t) => {
   const databaseUrl = await temporaryDatabase(t)
-  const [one, two] = [await openTestService(t, { databaseUrl }), await openTestService(t, { databaseUrl })]
+  const [one, two] = [await openTestServer(t, { databaseUrl }), await openTestServer(t, { databaseUrl })]
   const { refreshToken } = await signIn(one, 'ada@example.org')
   const [first, second] = await Promise.all([refresh(one, refreshToken), refresh(two, refreshToken)])
   assert.equal(first.status, 200)

@@ -4,12 +4,12 @@ import { type TestContext, test } from 'node:test'
 import { DAY, MINUTE } from '../clock.ts'
 import { askForLink, nextMail, signIn, untakenMail } from '../testing/sign-in.ts'
 import { testClock } from '../testing/test-clock.ts'
-import { databaseKinds, openTestService, type TestService } from '../testing/test-service.ts'
+import { databaseKinds, openTestServer, type TestServer } from '../testing/test-server.ts'
 
-const redeem = (service: TestService, body: object) => service.request('POST', '/v1/auth/token', { body })
+const redeem = (service: TestServer, body: object) => service.request('POST', '/v1/auth/token', { body })
 
 /** Until everything asked for so far has become a mail or nothing. */
-const mailed = (service: TestService) => service.parts.identity.close()
+const mailed = (service: TestServer) => service.parts.identity.close()
 
 for (const database of databaseKinds) {
   const guarantee = (name: string, run: (t: TestContext) => Promise<void>) =>
@@ -17,7 +17,7 @@ for (const database of databaseKinds) {
 
   guarantee('a new address signs up by its link, with an organization of its own', async (t) => {
     const settings = { newOrganizationAddOns: ['GIS_ACCESS'], newOrganizationCredits: 50 }
-    const service = await openTestService(t, { database, settings })
+    const service = await openTestServer(t, { database, settings })
     const { token } = await signIn(service, ' Ada@Example.org ')
     const me = await service.request('GET', '/v1/auth/me', { token })
     assert.deepEqual(Object.keys(me.body), ['user', 'administrator', 'organization'])
@@ -49,7 +49,7 @@ for (const database of databaseKinds) {
   })
 
   guarantee('a link works once', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const { token } = await askForLink(service, 'ada@example.org')
     const first = await redeem(service, { token })
     assert.equal(first.status, 200)
@@ -68,14 +68,14 @@ for (const database of databaseKinds) {
   })
 
   guarantee('a link works once, also when redeemed many times at the same instant', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const { token } = await askForLink(service, 'ada@example.org')
     const answers = await Promise.all(Array.from({ length: 10 }, () => redeem(service, { token })))
     assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, ...Array(9).fill(401)])
   })
 
   guarantee('a code works once, also when redeemed many times at the same instant', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const { code } = await askForLink(service, 'ada@example.org')
     const body = { email: 'Ada@example.org', code }
     const answers = await Promise.all(Array.from({ length: 10 }, () => redeem(service, body)))
@@ -83,14 +83,14 @@ for (const database of databaseKinds) {
   })
 
   guarantee('the link of a mail is spent with its code', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const { code, token } = await askForLink(service, 'ada@example.org')
     assert.equal((await redeem(service, { email: 'ada@example.org', code })).status, 200)
     assert.equal((await redeem(service, { token })).status, 401)
   })
 
   guarantee('fetching the link with GET or HEAD redeems nothing', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const { link, token } = await askForLink(service, 'ada@example.org')
     assert.equal(link, `${service.url}/sign-in#${token}`)
     for (const method of ['GET', 'HEAD']) {
@@ -103,7 +103,7 @@ for (const database of databaseKinds) {
 
   guarantee('a link and its code stop after 15 minutes', async (t) => {
     const { clock, pass } = testClock()
-    const service = await openTestService(t, { database, clock })
+    const service = await openTestServer(t, { database, clock })
     const old = await askForLink(service, 'ada@example.org')
     pass(14 * MINUTE)
     const newer = await askForLink(service, 'ada@example.org')
@@ -115,7 +115,7 @@ for (const database of databaseKinds) {
 
   guarantee('of four links the oldest is void', async (t) => {
     const { clock, pass } = testClock()
-    const service = await openTestService(t, { database, clock })
+    const service = await openTestServer(t, { database, clock })
     const mails = []
     for (let i = 0; i < 4; i++) {
       mails.push(await askForLink(service, 'ada@example.org'))
@@ -127,7 +127,7 @@ for (const database of databaseKinds) {
   })
 
   guarantee('five wrong codes void the code, and not the link', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const { token, code } = await askForLink(service, 'ada@example.org')
     const wrong = { email: 'ada@example.org', code: otherThan(code) }
     const guesses = await Promise.all(Array.from({ length: 5 }, () => redeem(service, wrong)))
@@ -137,7 +137,7 @@ for (const database of databaseKinds) {
   })
 
   guarantee('four wrong codes leave the right one working', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const { code } = await askForLink(service, 'ada@example.org')
     for (let i = 0; i < 4; i++) await redeem(service, { email: 'ada@example.org', code: otherThan(code) })
     assert.equal((await redeem(service, { email: 'ada@example.org', code })).status, 200)
@@ -145,7 +145,7 @@ for (const database of databaseKinds) {
 
   guarantee('ten wrong codes stop codes for a day, and not links', async (t) => {
     const { clock, pass } = testClock()
-    const service = await openTestService(t, { database, clock })
+    const service = await openTestServer(t, { database, clock })
     const email = 'ada@example.org'
     for (let i = 0; i < 2; i++) {
       const { code } = await askForLink(service, email)
@@ -165,7 +165,7 @@ for (const database of databaseKinds) {
   guarantee(
     'known and unknown addresses get the same answer, and by invitation only known ones a mail',
     async (t) => {
-      const service = await openTestService(t, { database, settings: { signUp: 'invite' } })
+      const service = await openTestServer(t, { database, settings: { signUp: 'invite' } })
       await service.parts.members.add(
         { actor: 'operator', address: null, requestId: null },
         (
@@ -189,7 +189,7 @@ for (const database of databaseKinds) {
   )
 
   guarantee('an address beyond its limit gets the same answer and no mail', async (t) => {
-    const service = await openTestService(t, { database, settings: { signInRate: 5 } })
+    const service = await openTestServer(t, { database, settings: { signInRate: 5 } })
     const answers = []
     for (let i = 0; i < 7; i++) {
       answers.push(
@@ -205,7 +205,7 @@ for (const database of databaseKinds) {
 
   guarantee('a mail that no terminal sees is whole, 7bit, and has its link alone on a line', async (t) => {
     const baseUrl = `https://${'long-name.'.repeat(9)}example.org`
-    const service = await openTestService(t, { database, settings: { baseUrl } })
+    const service = await openTestServer(t, { database, settings: { baseUrl } })
     const { source, token } = await askForLink(service, 'ada@example.org')
     assert.match(source, /^Content-Transfer-Encoding: 7bit\r$/m)
     assert.match(source, new RegExp(`^${baseUrl}/sign-in#${token}\\r$`, 'm'))
@@ -217,7 +217,7 @@ for (const database of databaseKinds) {
   guarantee(
     'nothing of a bad request for a link or a token is stored, and each wrong field is named',
     async (t) => {
-      const service = await openTestService(t, { database })
+      const service = await openTestServer(t, { database })
       const bad: [path: string, body: unknown, field: string][] = [
         ['/v1/auth/magic-link', {}, '/email'],
         ['/v1/auth/magic-link', { email: 7 }, '/email'],
@@ -256,7 +256,7 @@ for (const database of databaseKinds) {
   )
 
   guarantee('no token, code or link of a sign-in is in any log line or event', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const mail = await askForLink(service, 'ada@example.org')
     await redeem(service, { token: 'A'.repeat(43) })
     const { body } = await redeem(service, { token: mail.token })
@@ -290,7 +290,7 @@ for (const database of databaseKinds) {
 }
 
 test('a poisoned Host or forwarded header does not reach a mail', async (t) => {
-  const service = await openTestService(t, { settings: { trustedProxies: ['127.0.0.1'] } })
+  const service = await openTestServer(t, { settings: { trustedProxies: ['127.0.0.1'] } })
   await new Promise<void>((resolve, reject) => {
     const headers = {
       host: 'evil.example',
@@ -315,7 +315,7 @@ test('a poisoned Host or forwarded header does not reach a mail', async (t) => {
 })
 
 test('headers that spoof a network address do not dodge the limit on sign-in mails', async (t) => {
-  const service = await openTestService(t, { settings: { signInAddressRate: 3 } })
+  const service = await openTestServer(t, { settings: { signInAddressRate: 3 } })
   const answers = []
   for (let i = 0; i < 4; i++) {
     const headers = {
@@ -336,7 +336,7 @@ test('headers that spoof a network address do not dodge the limit on sign-in mai
 })
 
 test('failed credentials count against the network address', async (t) => {
-  const service = await openTestService(t, { settings: { addressRate: 3 } })
+  const service = await openTestServer(t, { settings: { addressRate: 3 } })
   const statuses = []
   for (let i = 0; i < 4; i++) statuses.push((await redeem(service, { token: 'wrong' })).status)
   assert.deepEqual(statuses, [401, 401, 401, 429])
@@ -344,7 +344,7 @@ test('failed credentials count against the network address', async (t) => {
 })
 
 test('sign-in answers no page of another origin', async (t) => {
-  const service = await openTestService(t, { settings: { baseUrl: 'https://data.example.org' } })
+  const service = await openTestServer(t, { settings: { baseUrl: 'https://data.example.org' } })
   const ask = (headers: Record<string, string>) =>
     service.request('POST', '/v1/auth/magic-link', { headers, body: { email: 'bob@example.org' } })
   for (const origin of [
@@ -377,13 +377,13 @@ test('sign-in answers no page of another origin', async (t) => {
 })
 
 test('the newest link is shown in a demo on loopback, and nowhere else', async (t) => {
-  const demo = await openTestService(t, { settings: { demo: true } })
+  const demo = await openTestServer(t, { settings: { demo: true } })
   const { link } = await askForLink(demo, 'ada@example.org')
   const shown = await demo.request('GET', '/v1/auth/demo-mail?email=Ada@example.org')
   assert.deepEqual(shown.body, { path: link.slice(demo.url.length) })
   assert.equal((await demo.request('GET', '/v1/auth/demo-mail?email=eve@example.org')).status, 404)
   assert.equal((await demo.request('GET', '/v1/auth/demo-mail?email=eve')).status, 400)
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   assert.equal((await service.request('GET', '/v1/auth/demo-mail?email=ada@example.org')).status, 404)
 })
 

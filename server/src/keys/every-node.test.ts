@@ -7,15 +7,15 @@ import { runCommand } from '../testing/run-command.ts'
 import { signIn } from '../testing/sign-in.ts'
 import {
   databaseKinds,
-  openTestService,
-  type TestService,
+  openTestServer,
+  type TestServer,
   temporaryDatabase,
   temporaryFolder,
-} from '../testing/test-service.ts'
+} from '../testing/test-server.ts'
 
 const MAP = { name: 'Map', permissions: ['read'] }
 
-async function createKey(service: TestService, token: string, body: unknown = MAP) {
+async function createKey(service: TestServer, token: string, body: unknown = MAP) {
   const answer = await service.request('POST', '/v1/api-keys/personal', { token, body })
   assert.equal(answer.status, 201, answer.text)
   return answer.body as { id: string; secret: string }
@@ -32,8 +32,8 @@ for (const [name, method, tail] of endings) {
   test(`a ${name} secret is 401 on a second node at once`, async (t) => {
     const databaseUrl = await temporaryDatabase(t)
     const dataDir = temporaryFolder(t)
-    const one = await openTestService(t, { databaseUrl, dataDir })
-    const two = await openTestService(t, { databaseUrl, dataDir })
+    const one = await openTestServer(t, { databaseUrl, dataDir })
+    const two = await openTestServer(t, { databaseUrl, dataDir })
     const { token } = await signIn(one, 'ada@example.org')
     for (let round = 0; round < 5; round++) {
       const { id, secret } = await createKey(one, token)
@@ -52,8 +52,8 @@ test('an expired secret is 401 on a second node at once, and a later expiry open
   const clock = () => now
   const databaseUrl = await temporaryDatabase(t)
   const dataDir = temporaryFolder(t)
-  const one = await openTestService(t, { databaseUrl, dataDir, clock })
-  const two = await openTestService(t, { databaseUrl, dataDir, clock })
+  const one = await openTestServer(t, { databaseUrl, dataDir, clock })
+  const two = await openTestServer(t, { databaseUrl, dataDir, clock })
   const { token } = await signIn(one, 'ada@example.org')
   const expiresAt = plus(now, MINUTE).toISOString()
   const { id, secret } = await createKey(one, token, { ...MAP, expiresAt })
@@ -67,7 +67,7 @@ test('an expired secret is 401 on a second node at once, and a later expiry open
 
 for (const database of databaseKinds) {
   test(`what the command line changes holds for a running server's next request (${database})`, async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const run = async (...args: string[]) => {
       const result = await runCommand(service.config, ...args, '--json')
       assert.equal(result.code, 0, result.stderr)

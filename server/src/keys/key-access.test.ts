@@ -4,7 +4,7 @@ import { newId } from '../id.ts'
 import { addMember, MAP, openKeyHolder, RECORD, verbsOf } from '../testing/key-holder.ts'
 import { keyOpens } from '../testing/key-opens.ts'
 import { signIn } from '../testing/sign-in.ts'
-import { databaseKinds } from '../testing/test-service.ts'
+import { databaseKinds } from '../testing/test-server.ts'
 
 for (const database of databaseKinds) {
   test(`lists show what the caller may see, newest first, and never a secret (${database})`, async (t) => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { MINUTE, plus } from '../clock.ts'
 import { CREATED, MAP, openKeyHolder, RECORD, verbsOf } from '../testing/key-holder.ts'
 import { keyOpens } from '../testing/key-opens.ts'
-import { databaseKinds } from '../testing/test-service.ts'
+import { databaseKinds } from '../testing/test-server.ts'
 import { deleteExpiredSessionKeys } from './store.ts'
 
 for (const database of databaseKinds) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { signIn } from '../testing/sign-in.ts'
-import { type Answer, openTestService } from '../testing/test-service.ts'
+import { type Answer, openTestServer } from '../testing/test-server.ts'
 
 /** Time stands still: nothing comes back into a bucket while a slow machine asks. */
 const clock = () => new Date('2026-11-15T12:00:00Z')
@@ -9,7 +9,7 @@ const clock = () => new Date('2026-11-15T12:00:00Z')
 const statuses = (answers: Answer[]) => answers.map(({ status }) => status)
 
 test('a key is limited to its burst and rate, and every answer says what is left', async (t) => {
-  const service = await openTestService(t, { clock, settings: { keyRate: 60, keyBurst: 3 } })
+  const service = await openTestServer(t, { clock, settings: { keyRate: 60, keyBurst: 3 } })
   const { token } = await signIn(service, 'ada@example.org')
   const createKey = async () => {
     const body = { name: 'Map', permissions: ['read'] }
@@ -32,7 +32,7 @@ test('a key is limited to its burst and rate, and every answer says what is left
 })
 
 test('a signed-in user is limited on the management endpoints, by user and not by token', async (t) => {
-  const service = await openTestService(t, { clock, settings: { userRate: 4 } })
+  const service = await openTestServer(t, { clock, settings: { userRate: 4 } })
   const first = await signIn(service, 'ada@example.org')
   const second = await signIn(service, 'ada@example.org')
   const bob = await signIn(service, 'bob@example.org')
@@ -48,7 +48,7 @@ test('a signed-in user is limited on the management endpoints, by user and not b
 })
 
 test('an address without credentials is limited, and headers that claim another do not help', async (t) => {
-  const service = await openTestService(t, { clock, settings: { addressRate: 3 } })
+  const service = await openTestServer(t, { clock, settings: { addressRate: 3 } })
   const answers: Answer[] = []
   for (let i = 0; i < 5; i++) {
     const headers = {
@@ -63,7 +63,7 @@ test('an address without credentials is limited, and headers that claim another 
 })
 
 test('failed credentials count against the address', async (t) => {
-  const service = await openTestService(t, { clock, settings: { addressRate: 3 } })
+  const service = await openTestServer(t, { clock, settings: { addressRate: 3 } })
   const wrong = [
     await service.request('GET', '/v1/datasets', { key: 'svc_live_0000' }),
     await service.request('GET', '/v1/api-keys/my-keys'),
@@ -75,7 +75,7 @@ test('failed credentials count against the address', async (t) => {
 })
 
 test('behind a trusted proxy the address it names is limited, IPv6 by /64', async (t) => {
-  const service = await openTestService(t, {
+  const service = await openTestServer(t, {
     clock,
     settings: { addressRate: 1, trustedProxies: ['127.0.0.1/32'] },
   })

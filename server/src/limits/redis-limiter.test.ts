@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeLogger } from '../http/logger.ts'
 import { cleanUp } from '../testing/cleanup.ts'
-import { openTestService } from '../testing/test-service.ts'
+import { openTestServer } from '../testing/test-server.ts'
 import { RedisLimiter } from './redis-limiter.ts'
 
 function redisUrl(): string {
@@ -78,8 +78,8 @@ test('two nodes share one bucket: of many requests at once exactly the burst pas
 
 test('two servers on one Redis count one address together', async (t) => {
   const settings = { redisUrl: redisUrl(), addressRate: 4 }
-  const one = await openTestService(t, { settings })
-  const two = await openTestService(t, { settings })
+  const one = await openTestServer(t, { settings })
+  const two = await openTestServer(t, { settings })
   const statuses: number[] = []
   for (const node of [one, two, one, two, one, two]) {
     statuses.push((await node.request('GET', '/v1/api-keys/my-keys')).status)
@@ -130,7 +130,7 @@ test('a server whose Redis was never there starts and answers', async (t) => {
   await once(unused, 'listening')
   const { port } = unused.address() as AddressInfo
   await new Promise((resolve) => unused.close(resolve))
-  const service = await openTestService(t, {
+  const service = await openTestServer(t, {
     settings: { redisUrl: `redis://127.0.0.1:${port}`, addressRate: 1 },
   })
   for (let i = 0; i < 5; i++) assert.equal((await service.request('GET', '/v1/api-keys/my-keys')).status, 401)

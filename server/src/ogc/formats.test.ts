@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { transformer } from '@wayleave/geodata/crs.ts'
-import { temporaryFolder } from '../testing/test-service.ts'
+import { temporaryFolder } from '../testing/test-server.ts'
 import { openOgc, point } from './testing/open-ogc.ts'
 import { randomPlaces } from './testing/random-places.ts'
 

@@ -5,10 +5,10 @@ import { operator } from '../events/events.ts'
 import { keyOpens } from '../testing/key-opens.ts'
 import { nextMail, type SignedInUser, signIn, untakenMail } from '../testing/sign-in.ts'
 import { testClock } from '../testing/test-clock.ts'
-import { databaseKinds, openTestService, type TestService } from '../testing/test-service.ts'
+import { databaseKinds, openTestServer, type TestServer } from '../testing/test-server.ts'
 
 /** Invites an address and answers the invitation with the token that its mail carries. */
-async function invite(service: TestService, by: SignedInUser, email: string, permissions: string[] = []) {
+async function invite(service: TestServer, by: SignedInUser, email: string, permissions: string[] = []) {
   const answer = await service.request('POST', `/v1/organization/${by.organizationId}/invitations`, {
     token: by.token,
     body: { email, permissions },
@@ -19,7 +19,7 @@ async function invite(service: TestService, by: SignedInUser, email: string, per
   return { ...answer.body, token: mail.token, source: mail.source }
 }
 
-const accept = (service: TestService, by: SignedInUser, token: string) =>
+const accept = (service: TestServer, by: SignedInUser, token: string) =>
   service.request('POST', '/v1/invitations/accept', { token: by.token, body: { token } })
 
 for (const database of databaseKinds) {
@@ -27,7 +27,7 @@ for (const database of databaseKinds) {
     test(`${name} (${database})`, run)
 
   guarantee('whoever accepts an invitation moves, and their keys of before stop', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     const bob = await signIn(service, 'bob@example.org')
     const body = { name: 'Mine', permissions: ['read'] }
@@ -69,7 +69,7 @@ for (const database of databaseKinds) {
   })
 
   guarantee('an invitation accepted many times at the same instant is accepted once', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     const bob = await signIn(service, 'bob@example.org')
     const { token } = await invite(service, ada, 'bob@example.org')
@@ -81,7 +81,7 @@ for (const database of databaseKinds) {
     'an invitation is of use to its own address alone, until it is withdrawn, replaced or old',
     async (t) => {
       const { clock, pass } = testClock()
-      const service = await openTestService(t, { database, clock })
+      const service = await openTestServer(t, { database, clock })
       const ada = await signIn(service, 'ada@example.org')
       const eve = await signIn(service, 'eve@example.org')
       const first = await invite(service, ada, 'bob@example.org')
@@ -107,7 +107,7 @@ for (const database of databaseKinds) {
   )
 
   guarantee('the last manager of others cannot move away by an invitation', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     const bob = await signIn(service, 'bob@example.org')
     await service.parts.members.add(operator, bob.organizationId, 'cyd@example.org', [])
@@ -121,7 +121,7 @@ for (const database of databaseKinds) {
   guarantee(
     'an invited address signs up where sign-up is by invitation, into that organization alone',
     async (t) => {
-      const service = await openTestService(t, { database, settings: { signUp: 'invite' } })
+      const service = await openTestServer(t, { database, settings: { signUp: 'invite' } })
       const { id } = await service.parts.organizations.create(operator, 'Survey')
       await service.parts.members.add(operator, id, 'ada@example.org')
       const ada = await signIn(service, 'ada@example.org')
@@ -133,7 +133,7 @@ for (const database of databaseKinds) {
   )
 
   guarantee('a member is not invited again, and invitations to one address are limited', async (t) => {
-    const service = await openTestService(t, { database, settings: { signInRate: 2 } })
+    const service = await openTestServer(t, { database, settings: { signInRate: 2 } })
     const ada = await signIn(service, 'ada@example.org')
     const path = `/v1/organization/${ada.organizationId}/invitations`
     const own = await service.request('POST', path, { ...ada, body: { email: 'ada@example.org' } })
@@ -149,7 +149,7 @@ for (const database of databaseKinds) {
 }
 
 test('a name in any script arrives in an invitation, and can bring no markup or header into it', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   const ada = await signIn(service, 'ada@example.org')
   const name = 'Vermessung Köln <b>"&"</b>'
   await service.request('PATCH', `/v1/organization/${ada.organizationId}`, { ...ada, body: { name } })

@@ -3,19 +3,14 @@ import { type TestContext, test } from 'node:test'
 import { operator } from '../events/events.ts'
 import { keyOpens } from '../testing/key-opens.ts'
 import { signIn } from '../testing/sign-in.ts'
-import {
-  databaseKinds,
-  openTestService,
-  type TestService,
-  temporaryDatabase,
-} from '../testing/test-service.ts'
+import { databaseKinds, openTestServer, type TestServer, temporaryDatabase } from '../testing/test-server.ts'
 import type { MemberPermission } from './permissions.ts'
 
 const ALL = ['APIKEY_VIEW', 'APIKEY_CREATE', 'MEMBER_MANAGE', 'BILLING_VIEW']
 
 /** Signs an address in as a member of the organization, as the operator's command does. */
 async function joinAs(
-  service: TestService,
+  service: TestServer,
   organizationId: string,
   email: string,
   permissions: MemberPermission[],
@@ -24,7 +19,7 @@ async function joinAs(
   return signIn(service, email)
 }
 
-async function personalKey(service: TestService, token: string): Promise<string> {
+async function personalKey(service: TestServer, token: string): Promise<string> {
   const body = { name: 'Mine', permissions: ['read'] }
   return (await service.request('POST', '/v1/api-keys/personal', { token, body })).body.secret
 }
@@ -34,7 +29,7 @@ for (const database of databaseKinds) {
     test(`${name} (${database})`, run)
 
   guarantee('an organization is 404 where it does not exist and 403 for whoever is not in it', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     const eve = await signIn(service, 'eve@example.org')
     const routes: [method: string, path: string, body?: object][] = [
@@ -68,7 +63,7 @@ for (const database of databaseKinds) {
   guarantee(
     'a member without MEMBER_MANAGE reads, and changes nothing; the answer names what they lack',
     async (t) => {
-      const service = await openTestService(t, { database })
+      const service = await openTestServer(t, { database })
       const ada = await signIn(service, 'ada@example.org')
       const bob = await joinAs(service, ada.organizationId, 'bob@example.org', ['BILLING_VIEW'])
       const path = `/v1/organization/${ada.organizationId}`
@@ -101,7 +96,7 @@ for (const database of databaseKinds) {
   )
 
   guarantee('a member cannot grant what they do not hold', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     const bob = await joinAs(service, ada.organizationId, 'bob@example.org', ['MEMBER_MANAGE', 'APIKEY_VIEW'])
     const cyd = await joinAs(service, ada.organizationId, 'cyd@example.org', ['BILLING_VIEW'])
@@ -127,7 +122,7 @@ for (const database of databaseKinds) {
   guarantee(
     'the last member with MEMBER_MANAGE can neither leave nor lose it, also at the same instant',
     async (t) => {
-      const service = await openTestService(t, { database })
+      const service = await openTestServer(t, { database })
       const ada = await signIn(service, 'ada@example.org')
       const bob = await joinAs(service, ada.organizationId, 'bob@example.org', ['MEMBER_MANAGE'])
       await joinAs(service, ada.organizationId, 'cyd@example.org', [])
@@ -157,7 +152,7 @@ for (const database of databaseKinds) {
   )
 
   guarantee('the operator moves no last manager away from other members', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     await joinAs(service, ada.organizationId, 'bob@example.org', [])
     const other = await service.parts.organizations.create(operator, 'Other')
@@ -172,7 +167,7 @@ for (const database of databaseKinds) {
   guarantee(
     'whoever leaves has no organization until they make one; its first credits are given once',
     async (t) => {
-      const service = await openTestService(t, { database, settings: { newOrganizationCredits: 10 } })
+      const service = await openTestServer(t, { database, settings: { newOrganizationCredits: 10 } })
       const ada = await signIn(service, 'ada@example.org')
       await joinAs(service, ada.organizationId, 'bob@example.org', ['MEMBER_MANAGE'])
       const early = await service.request('POST', '/v1/organization', { ...ada, body: { name: 'Second' } })
@@ -202,7 +197,7 @@ for (const database of databaseKinds) {
   )
 
   guarantee('where sign-up is by invitation, users make no organizations', async (t) => {
-    const service = await openTestService(t, {
+    const service = await openTestServer(t, {
       database,
       settings: { signUp: 'invite', admins: ['ada@example.org'] },
     })
@@ -215,7 +210,7 @@ for (const database of databaseKinds) {
   })
 
   guarantee('bad input of every kind is 400 with the field named, and changes nothing', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     const path = `/v1/organization/${ada.organizationId}`
     const before = await service.request('GET', path, ada)
@@ -251,7 +246,7 @@ for (const database of databaseKinds) {
   })
 
   guarantee('a user’s key stops when the user is removed; an organization key stays', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     const bob = await joinAs(service, ada.organizationId, 'bob@example.org', ['APIKEY_CREATE'])
     const own = await personalKey(service, bob.token)
@@ -273,7 +268,7 @@ for (const database of databaseKinds) {
   })
 
   guarantee('events tell who did what and from where, newest first, a page at a time', async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     const path = `/v1/organization/${ada.organizationId}`
     await service.request('PATCH', path, { ...ada, body: { name: 'Survey' } })
@@ -311,7 +306,7 @@ for (const database of databaseKinds) {
 
 test('a removed member’s key is refused on every node at once', async (t) => {
   const databaseUrl = await temporaryDatabase(t)
-  const [one, two] = [await openTestService(t, { databaseUrl }), await openTestService(t, { databaseUrl })]
+  const [one, two] = [await openTestServer(t, { databaseUrl }), await openTestServer(t, { databaseUrl })]
   const ada = await signIn(one, 'ada@example.org')
   const bob = await joinAs(one, ada.organizationId, 'bob@example.org', [])
   const own = await personalKey(one, bob.token)

@@ -11,16 +11,16 @@ import { openAccount } from '../testing/account.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { runCommand } from '../testing/run-command.ts'
 import { signIn } from '../testing/sign-in.ts'
-import { databaseKinds, openTestService, type TestService, temporaryFolder } from '../testing/test-service.ts'
+import { databaseKinds, openTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
 const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
 
-async function publisherKey(service: TestService, permissions = ['read', 'write']): Promise<string> {
+async function publisherKey(service: TestServer, permissions = ['read', 'write']): Promise<string> {
   return (await service.parts.keys.createPlatform(operator, { name: 'Publisher', permissions })).secret
 }
 
 async function upload(
-  service: TestService,
+  service: TestServer,
   path: string,
   body: string | FormData,
   headers: Record<string, string>,
@@ -30,7 +30,7 @@ async function upload(
   return { status: response.status, headers: response.headers, body: (await response.json()) as any }
 }
 
-async function finished(service: TestService, id: string, key: string) {
+async function finished(service: TestServer, id: string, key: string) {
   for (;;) {
     const { body } = await service.request('GET', `/v1/jobs/${id}`, { key })
     if (body.state === 'done' || body.state === 'failed') return body
@@ -38,11 +38,11 @@ async function finished(service: TestService, id: string, key: string) {
   }
 }
 
-const snapshotsOf = (service: TestService) => readdirSync(join(service.config.dataDir, 'snapshots')).sort()
+const snapshotsOf = (service: TestServer) => readdirSync(join(service.config.dataDir, 'snapshots')).sort()
 
 for (const database of databaseKinds) {
   test(`a file sent over HTTP becomes a dataset, with a job that tells its report, on ${database}`, async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const key = await publisherKey(service)
     const sent = await upload(
       service,
@@ -67,7 +67,7 @@ for (const database of databaseKinds) {
   })
 
   test(`two publishers of one table at once: both versions exist, in order, on ${database}`, async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const reports = await Promise.all([
       publishText(service, 'places', 'one.geojson', points(3)),
       publishText(service, 'places', 'two.geojson', points(5)),
@@ -83,7 +83,7 @@ for (const database of databaseKinds) {
   })
 
   test(`numbers go on after unpublishing, and nothing of the removed versions stays, on ${database}`, async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     await publishText(service, 'places', 'places.geojson', points(3))
     await publishText(service, 'places', 'places.geojson', points(3))
     await service.parts.publishing.unpublish('places', operator)
@@ -95,7 +95,7 @@ for (const database of databaseKinds) {
 }
 
 test('a form with the file as a part is published, and its other parts are the options', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   const key = await publisherKey(service)
   const form = new FormData()
   form.set('title', 'From a form')
@@ -117,7 +117,7 @@ test('a form with the file as a part is published, and its other parts are the o
 })
 
 test('only a platform key with write, or an administrator, publishes, describes and removes', async (t) => {
-  const service = await openTestService(t, { settings: { admins: ['root@example.org'] } })
+  const service = await openTestServer(t, { settings: { admins: ['root@example.org'] } })
   const good = await publisherKey(service)
   const reader = await publisherKey(service, ['read'])
   const narrow = await publisherKey(service, ['write:others'])
@@ -161,7 +161,7 @@ test('only a platform key with write, or an administrator, publishes, describes 
 })
 
 test('a broken file publishes nothing: the job names the rows, and --skip-invalid publishes the rest', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   const key = await publisherKey(service)
   const feature = (coordinates: unknown) => ({
     type: 'Feature',
@@ -186,7 +186,7 @@ test('a broken file publishes nothing: the job names the rows, and --skip-invali
 })
 
 test('an upload past the bound is 413, an empty one 400, and neither leaves a file', async (t) => {
-  const service = await openTestService(t, { settings: { maxUploadBytes: 1000 } })
+  const service = await openTestServer(t, { settings: { maxUploadBytes: 1000 } })
   const key = await publisherKey(service)
   const big = await upload(service, '/v1/dataset/places', points(100), { 'x-api-key': key })
   assert.deepEqual([big.status, big.body.code], [413, 'body-too-large'])
@@ -219,7 +219,7 @@ test('an upload past the bound is 413, an empty one 400, and neither leaves a fi
 })
 
 test('the versions past WAYLEAVE_KEEP_VERSIONS go, and their files with them', async (t) => {
-  const service = await openTestService(t, { settings: { keepVersions: 2 } })
+  const service = await openTestServer(t, { settings: { keepVersions: 2 } })
   for (const count of [1, 2, 3, 4]) await publishText(service, 'places', 'places.geojson', points(count))
   const archives = (await service.request('GET', '/v1/dataset/places/archives')).body.data
   assert.deepEqual(
@@ -230,7 +230,7 @@ test('the versions past WAYLEAVE_KEEP_VERSIONS go, and their files with them', a
 })
 
 test('what the command line publishes and removes is seen by the running serverâ€™s next request', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestServer(t)
   const file = join(temporaryFolder(t), 'places.geojson')
   for (const count of [4, 6]) {
     writeFileSync(file, points(count))
@@ -272,7 +272,7 @@ test('what the command line publishes and removes is seen by the running serverâ
 
 test('kill -9 at any moment of publishing leaves the version before, and no litter after the next start', async (t) => {
   const dataDir = temporaryFolder(t)
-  const first = await openTestService(t, { dataDir })
+  const first = await openTestServer(t, { dataDir })
   await publishText(first, 'places', 'places.geojson', points(7))
   await first.stop()
   const file = join(dataDir, 'many.geojson')
@@ -288,7 +288,7 @@ test('kill -9 at any moment of publishing leaves the version before, and no litt
     child.kill('SIGKILL')
     await exit
   }
-  const second = await openTestService(t, { dataDir })
+  const second = await openTestServer(t, { dataDir })
   const { body } = await second.request('GET', '/v1/dataset/places')
   const archives = (await second.request('GET', '/v1/dataset/places/archives')).body.data
   assert.ok(body.rows === 7 || body.rows === 40_000)
@@ -311,14 +311,14 @@ test('a start does not sweep away what another process is publishing', async (t)
   const exit = once(child, 'exit')
   const staging = join(dataDir, 'staging')
   while (!existsSync(staging) || readdirSync(staging).length === 0) await sleep(2)
-  const service = await openTestService(t, { dataDir })
+  const service = await openTestServer(t, { dataDir })
   assert.deepEqual(await exit, [0, null])
   assert.equal((await service.request('GET', '/v1/dataset/places')).body.rows, 60_000)
 })
 
 test('each bound of the settings is a sentence for the publisher', async (t) => {
   const settings = { maxRows: 5, maxColumns: 3, maxNesting: 4, maxUploadBytes: 2000 }
-  const service = await openTestService(t, { settings })
+  const service = await openTestServer(t, { settings })
   const nested = `[${'['.repeat(10)}${']'.repeat(10)}]`
   const feature = (properties: string) =>
     `{"type":"Feature","properties":${properties},"geometry":{"type":"Point","coordinates":[1,2]}}`

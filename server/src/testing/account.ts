@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { operator } from '../events/events.ts'
 import { type SignedInUser, signIn } from './sign-in.ts'
-import type { TestService } from './test-service.ts'
+import type { TestServer } from './test-server.ts'
 
 export interface Account extends SignedInUser {
   key: string
@@ -16,7 +16,7 @@ export interface AccountWishes {
 
 /** A signed-in user whose organization has the add-ons and credits asked for, with a key. */
 export async function openAccount(
-  service: TestService,
+  service: TestServer,
   email: string,
   wishes: AccountWishes = {},
 ): Promise<Account> {
@@ -29,7 +29,7 @@ export async function openAccount(
 }
 
 export async function createKey(
-  service: TestService,
+  service: TestServer,
   user: { token: string; organizationId: string },
   permissions: string[],
   scope: 'personal' | 'organization' = 'personal',
@@ -45,7 +45,7 @@ export async function createKey(
 }
 
 /** The balance, and every row of the ledger, oldest first. */
-export async function readAccountLedger(service: TestService, { token, organizationId }: SignedInUser) {
+export async function readAccountLedger(service: TestServer, { token, organizationId }: SignedInUser) {
   const me = await service.request('GET', '/v1/organization/me', { token })
   const ledger = await service.request('GET', `/v1/organization/${organizationId}/ledger?limit=1000`, {
     token,

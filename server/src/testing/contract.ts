@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { openAccount } from './account.ts'
 import { points, publishText } from './publish.ts'
-import { type Answer, type DatabaseKind, openTestService } from './test-service.ts'
+import { type Answer, type DatabaseKind, openTestServer } from './test-server.ts'
 
 export const RECORD = ['id', 'name', 'scope', 'permissions', 'prefix', 'expiresAt', 'createdAt']
 export const CREATED = ['id', 'name', 'scope', 'permissions', 'secret', 'expiresAt', 'createdAt']
@@ -13,7 +13,7 @@ export const UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/
 
 export async function openContract(t: TestContext, database: DatabaseKind) {
   const settings = { keysPerUser: 1000, keysPerOrganization: 1000 }
-  const service = await openTestService(t, { database, settings })
+  const service = await openTestServer(t, { database, settings })
   await publishText(service, 'places', 'places.geojson', points(50))
   const addOns = ['API_ACCESS', 'GIS_ACCESS', 'ARCHIVED_DATA'] as const
   const ada = await openAccount(service, 'ada@example.org', { addOns: [...addOns], credits: 1000 })

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { operator } from '../events/events.ts'
 import type { MemberPermission } from '../organizations/permissions.ts'
 import { type SignedInUser, signIn } from './sign-in.ts'
-import { openTestService, type TestService, type TestSettings } from './test-service.ts'
+import { openTestServer, type TestServer, type TestSettings } from './test-server.ts'
 
 /** The fields of a key's record, and of the answer to its creation. */
 export const RECORD = [
@@ -25,7 +25,7 @@ export const MAP = { name: 'Map', permissions: ['read'] }
 
 /** A service, one user of it, and ways to make keys. */
 export async function openKeyHolder(t: TestContext, settings: TestSettings) {
-  const service = await openTestService(t, settings)
+  const service = await openTestServer(t, settings)
   const ada = await signIn(service, 'ada@example.org')
   const create = async (path: string, body: unknown = MAP, token = ada.token) => {
     const answer = await service.request('POST', path, { token, body })
@@ -39,7 +39,7 @@ export async function openKeyHolder(t: TestContext, settings: TestSettings) {
 
 /** Puts a user into an organization as the operator does. */
 export async function addMember(
-  { service }: { service: TestService },
+  { service }: { service: TestServer },
   organizationId: string,
   email: string,
   permissions: MemberPermission[],

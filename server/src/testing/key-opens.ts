@@ -1,7 +1,7 @@
-import type { TestService } from './test-service.ts'
+import type { TestServer } from './test-server.ts'
 
 /** Whether a node accepts the secret for data now. */
-export async function keyOpens(service: TestService, secret: string): Promise<boolean> {
+export async function keyOpens(service: TestServer, secret: string): Promise<boolean> {
   const { status, body } = await service.request('GET', '/v1/datasets', { key: secret })
   if (status === 200) return true
   if (status === 401 && body.code === 'key-invalid') return false

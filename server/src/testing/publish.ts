@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { operator } from '../events/events.ts'
 import type { PublishReport, PublishRequest } from '../publishing/publishing.ts'
-import type { TestService } from './test-service.ts'
+import type { TestServer } from './test-server.ts'
 
 /** Publishes a text as a file of the given name. */
 export async function publishText(
-  service: TestService,
+  service: TestServer,
   table: string,
   file: string,
   content: string | Buffer,

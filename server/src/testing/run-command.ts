@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { TestService } from './test-service.ts'
+import type { TestServer } from './test-server.ts'
 
 const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
 
@@ -14,7 +14,7 @@ export interface CommandResult {
 
 /** The real program, in a process of its own, on the folder and database of a service that runs. */
 export function runCommand(
-  place: Pick<TestService['config'], 'dataDir' | 'databaseUrl'>,
+  place: Pick<TestServer['config'], 'dataDir' | 'databaseUrl'>,
   ...args: string[]
 ): Promise<CommandResult> {
   const env: Record<string, string> = { PATH: process.env['PATH'] ?? '', WAYLEAVE_DATA_DIR: place.dataDir }

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { TestService } from './test-service.ts'
+import type { TestServer } from './test-server.ts'
 
 export interface SignedInUser {
   token: string
@@ -25,7 +25,7 @@ const PATIENCE_MS = 10_000
 const taken = new Set<string>()
 
 /** Signs in as people do: asks for a mail, reads it in the outbox, redeems its link. */
-export async function signIn(service: TestService, email: string): Promise<SignedInUser> {
+export async function signIn(service: TestServer, email: string): Promise<SignedInUser> {
   const { token: linkToken } = await askForLink(service, email)
   const redeemed = await service.request('POST', '/v1/auth/token', { body: { token: linkToken } })
   if (redeemed.status !== 200) throw new Error(`Sign-in answered ${redeemed.status}: ${redeemed.text}`)
@@ -39,14 +39,14 @@ export async function signIn(service: TestService, email: string): Promise<Signe
   }
 }
 
-export async function askForLink(service: TestService, email: string): Promise<ReceivedMail> {
+export async function askForLink(service: TestServer, email: string): Promise<ReceivedMail> {
   const asked = await service.request('POST', '/v1/auth/magic-link', { body: { email } })
   if (asked.status !== 202) throw new Error(`The request for a link answered ${asked.status}: ${asked.text}`)
   return nextMail(service, email)
 }
 
 /** Waits for a mail to the address that no call took before, the oldest first. */
-export async function nextMail(service: TestService, email: string): Promise<ReceivedMail> {
+export async function nextMail(service: TestServer, email: string): Promise<ReceivedMail> {
   const until = Date.now() + PATIENCE_MS
   while (Date.now() < until) {
     const mail = await untakenMail(service, email)
@@ -57,7 +57,7 @@ export async function nextMail(service: TestService, email: string): Promise<Rec
 }
 
 /** The mail to the address that waits in the outbox now, if there is one. */
-export async function untakenMail(service: TestService, email: string): Promise<ReceivedMail | null> {
+export async function untakenMail(service: TestServer, email: string): Promise<ReceivedMail | null> {
   const folder = join(service.config.dataDir, 'outbox')
   const names = await readdir(folder).catch(() => [])
   for (const name of names.filter((one) => one.endsWith('.eml')).sort()) {

@@ -5,7 +5,7 @@ import { operator } from '../events/events.ts'
 import { newId } from '../id.ts'
 import type { Grant } from '../keys/grant.ts'
 import { signIn } from '../testing/sign-in.ts'
-import { databaseKinds, openTestService } from '../testing/test-service.ts'
+import { databaseKinds, openTestServer } from '../testing/test-server.ts'
 import { usageRange, usageReport } from './usage.ts'
 import { addUsage } from './usage-store.ts'
 
@@ -66,7 +66,7 @@ test('a report has a row for each day, and its parts add up to its totals', () =
 
 for (const database of databaseKinds) {
   test(`a key's calls appear in its usage, in its organization's, and in lastUsedAt (${database})`, async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const { token, organizationId } = await signIn(service, 'ada@example.org')
     const call = (method: string, path: string, body?: unknown) =>
       service.request(method, path, { token, body })
@@ -115,7 +115,7 @@ for (const database of databaseKinds) {
   })
 
   test(`usage counts the days asked for, by operation, key and dataset (${database})`, async (t) => {
-    const service = await openTestService(t, { database, clock })
+    const service = await openTestServer(t, { database, clock })
     const { token, organizationId } = await signIn(service, 'ada@example.org')
     const { id } = (await service.request('POST', '/v1/api-keys/personal', { token, body: MAP })).body
     const row = (days: number, table: string, calls: number, credits: number) => ({
@@ -172,7 +172,7 @@ for (const database of databaseKinds) {
   })
 
   test(`an organization's usage needs BILLING_VIEW (${database})`, async (t) => {
-    const service = await openTestService(t, { database })
+    const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     await service.parts.members.add(operator, ada.organizationId, 'carl@example.org', ['APIKEY_VIEW'])
     const carl = await signIn(service, 'carl@example.org')
@@ -191,7 +191,7 @@ for (const database of databaseKinds) {
 
   test(`calls are added up over batches, days and nodes, each once (${database})`, async (t) => {
     let now = new Date('2026-11-15T23:59:59.900Z')
-    const service = await openTestService(t, { database, clock: () => now })
+    const service = await openTestServer(t, { database, clock: () => now })
     const { meter, database: control } = service.parts
     const grant = { keyId: newId('key'), organizationId: null } as Grant
     const call = { operation: 'items', table: 'roads', format: 'geojson' }

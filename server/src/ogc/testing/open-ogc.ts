@@ -5,14 +5,14 @@ import { operator } from '../../events/events.ts'
 import type { PublishRequest } from '../../publishing/publishing.ts'
 import {
   type Answer,
-  openTestService,
+  openTestServer,
   type RequestOptions,
-  type TestService,
+  type TestServer,
   type TestSettings,
-} from '../../testing/test-service.ts'
+} from '../../testing/test-server.ts'
 import { geojsonText } from './random-places.ts'
 
-export interface OgcService extends TestService {
+export interface OgcService extends TestServer {
   /** A platform key that reads everything. */
   key: string
   publish(table: string, features: object[], more?: Partial<PublishRequest>): Promise<void>
@@ -27,7 +27,7 @@ export interface OgcService extends TestService {
 
 /** A service with a key that reads, for tests of what lies under /v1/ogc. */
 export async function openOgc(t: TestContext, given: TestSettings = {}): Promise<OgcService> {
-  const service = await openTestService(t, given)
+  const service = await openTestServer(t, given)
   const created = await service.parts.keys.createPlatform(operator, { name: 'test', permissions: ['read'] })
   const key = created.secret
   const get = (path: string, options: RequestOptions = {}) =>
@@ -57,7 +57,7 @@ export async function openOgc(t: TestContext, given: TestSettings = {}): Promise
 }
 
 async function publish(
-  service: TestService,
+  service: TestServer,
   table: string,
   features: object[],
   more: Partial<PublishRequest>,

@@ -13,7 +13,7 @@ import { openParts, type Parts } from './wiring.ts'
 /** How long a stop waits for requests that are under way. */
 const GRACE = 10 * SECOND
 
-export interface Service {
+export interface RunningServer {
   app: App
   routes: RouteTable
   parts: Parts
@@ -24,12 +24,12 @@ export interface Service {
 }
 
 /** A server on a port: the parts, the app over them, and an orderly end. */
-export async function startService(
+export async function startServer(
   config: Config,
   log: Logger,
   clock: Clock = systemClock,
   prepare: (parts: Parts) => Promise<void> = async () => {},
-): Promise<Service> {
+): Promise<RunningServer> {
   // On PostgreSQL several nodes may share one folder; SQLite itself is one server's.
   const unlock = config.databaseUrl ? () => {} : lockDataFolder(config.dataDir)
   const parts = await openParts({ config, log, clock, serving: true }).catch((error: unknown) => {

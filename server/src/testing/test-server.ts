@@ -7,7 +7,7 @@ import pg from 'pg'
 import { type Clock, systemClock } from '../clock.ts'
 import { type Config, readConfig } from '../config.ts'
 import { makeLogger } from '../http/logger.ts'
-import { type Service, startService } from '../service.ts'
+import { type RunningServer, startServer } from '../start-server.ts'
 import { cleanUp } from './cleanup.ts'
 
 export type DatabaseKind = 'sqlite' | 'postgres'
@@ -22,7 +22,7 @@ export interface TestSettings {
   settings?: Partial<Config>
 }
 
-export interface TestService extends Service {
+export interface TestServer extends RunningServer {
   config: Config
   /** Every line logged so far. */
   logLines: string[]
@@ -45,7 +45,7 @@ export interface Answer {
 }
 
 /** A real server on a free port of loopback, with a data folder and a database of its own, gone after the test. */
-export async function openTestService(t: TestContext, given: TestSettings = {}): Promise<TestService> {
+export async function openTestServer(t: TestContext, given: TestSettings = {}): Promise<TestServer> {
   const dataDir = given.dataDir ?? temporaryFolder(t)
   const databaseUrl = given.databaseUrl ?? (given.database === 'postgres' ? await temporaryDatabase(t) : null)
   const config: Config = {
@@ -65,7 +65,7 @@ export async function openTestService(t: TestContext, given: TestSettings = {}):
   }
   const logLines: string[] = []
   const log = makeLogger('debug', (line) => logLines.push(line))
-  const service = await startService(config, log, given.clock ?? systemClock)
+  const service = await startServer(config, log, given.clock ?? systemClock)
   cleanUp(t, () => service.stop())
   return { ...service, config, logLines, request: (...args) => request(service.url, ...args) }
 }

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import fastify from 'fastify'
+import type { App } from '../http/frame.ts'
+import { answerProblem, asProblem } from '../http/problem-answer.ts'
+import { consoleRoutes } from './routes.ts'
+
+async function appOn(build: string): Promise<App> {
+  const app = fastify() as unknown as App
+  app.setErrorHandler((error, request, reply) =>
+    answerProblem(asProblem(error), request, reply, { baseUrl: () => 'http://localhost', contactUrl: null }),
+  )
+  consoleRoutes(app, pathToFileURL(`${build}/`))
+  await app.ready()
+  return app
+}
+
+test('the console is served at its own paths, its files for ever and its page never from a cache', async (t) => {
+  const build = await mkdtemp(join(tmpdir(), 'console-build-'))
+  t.after(() => rm(build, { recursive: true }))
+  await mkdir(join(build, 'assets'))
+  await writeFile(join(build, 'index.html'), '<!doctype html><title>Console</title>')
+  await writeFile(join(build, 'theme.js'), '1')
+  await writeFile(join(build, 'secret.txt'), 'not for anyone')
+  await writeFile(join(build, 'assets', 'index-Ab12.js'), 'export const answer = 42')
+  const app = await appOn(build)
+
+  for (const path of ['/', '/sign-in', '/datasets/places', '/keys/key_1', '/organization/members']) {
+    const page = await app.inject(path)
+    assert.equal(page.statusCode, 200, path)
+    assert.match(page.body, /Console/)
+    assert.equal(page.headers['cache-control'], 'no-cache')
+    assert.match(String(page.headers['content-security-policy']), /default-src 'none'; script-src 'self'/)
+  }
+  const asset = await app.inject('/assets/index-Ab12.js')
+  assert.equal(asset.headers['cache-control'], 'public, max-age=31536000, immutable')
+  assert.equal(asset.body, 'export const answer = 42')
+  const packed = await app.inject({
+    url: '/assets/index-Ab12.js',
+    headers: { 'accept-encoding': 'gzip, br' },
+  })
+  assert.equal(packed.headers['content-encoding'], 'gzip')
+
+  const strangers = ['/nowhere', '/v1/nowhere', '/docs/nowhere', '/assets/none.js', '/assets/..%2Fsecret.txt']
+  for (const path of [...strangers, '/assets/..%2F..%2Fpackage.json', '/secret.txt', '/keys/a/b']) {
+    assert.equal((await app.inject(path)).statusCode, 404, path)
+  }
+})
+
+test('without a build, a page says how to make one', async () => {
+  const app = await appOn(join(tmpdir(), 'no-such-build'))
+  const page = await app.inject('/')
+  assert.equal(page.statusCode, 200)
+  assert.match(page.body, /npm run build --workspace console/)
+  assert.equal((await app.inject('/theme.js')).statusCode, 404)
+})
