@@ -12,11 +12,13 @@ process.once('message', (answer: BareAnswer) => {
 // The parent may die without a word; nobody else would ever end this process.
 process.once('disconnect', () => process.exit())
 
-function sendBytes({ status = 200, headers, body = new Uint8Array() }: BareAnswer) {
-  const all = { ...headers, 'content-length': body.length }
+function sendBytes({ status = 200, headers, body = new Uint8Array(), bodies = [body] }: BareAnswer) {
+  const answers = bodies.map((bytes) => ({ bytes, all: { ...headers, 'content-length': bytes.length } }))
+  let next = 0
   return (response: ServerResponse) => {
+    const { bytes, all } = answers[next++ % answers.length]!
     response.writeHead(status, all)
-    response.end(body)
+    response.end(bytes)
   }
 }
 

@@ -2,11 +2,12 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** What the bare server answers to every request: these bytes, or those of a file. */
+/** What the bare server answers to every request: these bytes, several in turn, or those of a file. */
 export interface BareAnswer {
   status?: number
   headers?: Record<string, string>
   body?: Uint8Array
+  bodies?: Uint8Array[]
   file?: string
 }
 

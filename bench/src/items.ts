@@ -1,0 +1,210 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { countriesGeojson } from '@wayleave/demo/world.ts'
+import { startBareServer } from './bare-server.ts'
+import { type Bench, decimal, whole } from './bench.ts'
+import { type Comparison, compare } from './compare.ts'
+import { generateGeojson } from './generate.ts'
+import { startWayleave, type WayleaveServer } from './wayleave-server.ts'
+
+const POINTS: [table: string, features: number][] = [
+  ['points_10k', 10_000],
+  ['points_1m', 1_000_000],
+  ['points_5m', 5_000_000],
+]
+/** What is asked for: the dataset, the width of the boxes in degrees, and the limit. */
+const PAGES: [table: string, size: number, limit: number][] = [
+  ['countries', 20, 10],
+  ['countries', 360, 1000],
+  ['points_10k', 20, 10],
+  ['points_1m', 2, 10],
+  ['points_1m', 20, 10],
+  ['points_1m', 360, 10],
+  ['points_1m', 20, 1000],
+  ['points_1m', 360, 1000],
+  ['points_5m', 20, 10],
+  ['points_5m', 20, 1000],
+]
+/** How many different boxes are asked for in turn. */
+const BOXES = 200
+const FILTERS = [
+  'population = 123456',
+  "kind = 'well' AND value < 0.5",
+  "name LIKE '%Hill 99%'",
+  "updated > TIMESTAMP('2023-02-28T00:00:00Z') AND active = true",
+]
+
+const run = promisify(execFile)
+const command = join(import.meta.dirname, '../../server/bin/wayleave.js')
+
+/** Pages of features against a bare server that sends the very same bodies in turn. */
+export const bench: Bench = async (print) => {
+  const server = await startWayleave()
+  try {
+    const key = await publishAll(server, print)
+    const asker = new Asker(server, { 'x-api-key': key })
+    print('| dataset | box | limit | KB | ours, pages/s | bare, pages/s | ratio | by processor |')
+    print('|---|---|--:|--:|--:|--:|--:|--:|')
+    const times = new Map<string, number>()
+    for (const [table, size, limit] of PAGES) {
+      const paths = boxes(size).map((box) => `${items(table)}?limit=${limit}&bbox=${box}`)
+      const { result, bytes } = await asker.compare(paths)
+      times.set(`${table} ${size} ${limit}`, result.ours.serverMicrosecondsPerRequest)
+      const box = size === 360 ? 'world' : `${size}°`
+      print(`| ${table} | ${box} | ${limit} | ${decimal(bytes / 1000, 1)} | ${figures(result)} |`)
+    }
+    print('\nAims: at least 0.5 at limit 10, at least 0.6 at limit 1000.\n')
+    const [small, medium, large] = POINTS.map(([table]) => times.get(`${table} 20 10`)!) as [
+      number,
+      number,
+      number,
+    ]
+    print(
+      `20° boxes at limit 10, by processor time: 5 M takes ${decimal(large / medium)} of 1 M, 1 M takes ${decimal(medium / small)} of 10 k (aim: within 1.3).`,
+    )
+    await lastPage(asker, print)
+    await filters(asker, server, print)
+  } finally {
+    await server.stop()
+  }
+}
+
+function items(table: string): string {
+  return `/v1/ogc/collections/${table}/items`
+}
+
+function figures({ ours, theirs, ratio, processorRatio }: Comparison): string {
+  const rates = [ours, theirs].map((side) => whole(side.requestsPerSecond))
+  return [...rates, decimal(ratio), decimal(processorRatio)].join(' | ')
+}
+
+class Asker {
+  readonly server: WayleaveServer
+  readonly headers: Record<string, string>
+
+  constructor(server: WayleaveServer, headers: Record<string, string>) {
+    this.server = server
+    this.headers = headers
+  }
+
+  async get(path: string): Promise<{ bytes: Uint8Array; headers: Headers }> {
+    const answer = await fetch(new URL(path, this.server.origin), { headers: this.headers })
+    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`)
+    return { bytes: await answer.bytes(), headers: answer.headers }
+  }
+
+  /** The bare server sends the bodies themselves, so that both read as much memory that is not at hand. */
+  async compare(paths: string[]): Promise<{ result: Comparison; bytes: number }> {
+    const answers = []
+    for (const path of paths) answers.push(await this.get(path))
+    const bodies = answers.map(({ bytes }) => bytes)
+    const headers = Object.fromEntries(
+      [...answers[0]!.headers].filter(([name]) => !MADE_BY_NODE.includes(name)),
+    )
+    const bare = await startBareServer({ headers, bodies })
+    try {
+      const ours = paths.map((path) => ({ path, headers: this.headers }))
+      const load = { connections: 16, seconds: 2 }
+      const result = await compare(
+        { name: 'wayleave', server: this.server, load: { ...load, requests: ours } },
+        {
+          name: 'node:http',
+          server: bare,
+          load: { ...load, requests: [{ path: '/', headers: this.headers }] },
+        },
+      )
+      return { result, bytes: bodies.reduce((sum, body) => sum + body.length, 0) / bodies.length }
+    } finally {
+      await bare.stop()
+    }
+  }
+}
+
+/** Node's own server adds these by itself. */
+const MADE_BY_NODE = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']
+
+/** Boxes of one size all over the world, the same in every run. */
+function boxes(size: number): string[] {
+  let state = size
+  const random = () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 32
+  }
+  return Array.from({ length: size >= 360 ? 1 : BOXES }, () => {
+    const west = -180 + random() * (360 - size)
+    const south = -80 + random() * (160 - size / 2)
+    return [west, south, west + size, south + size / 2].map((side) => side.toFixed(3)).join(',')
+  })
+}
+
+async function publishAll(server: WayleaveServer, print: (line: string) => void): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'wayleave-bench-'))
+  try {
+    const countries = join(folder, 'countries.geojson')
+    await writeFile(countries, JSON.stringify(countriesGeojson()))
+    await operate(server, 'publish', countries, '--table', 'countries')
+    for (const [table, features] of POINTS) {
+      const path = join(folder, `${table}.geojson`)
+      await generateGeojson(path, { features })
+      await operate(server, 'publish', path, '--table', table)
+      await rm(path)
+    }
+    print(`Published: countries of the world, and ${POINTS.map(([, n]) => whole(n)).join(', ')} points.\n`)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+  const args = ['key', 'create', '--platform', '--name', 'bench', '--permissions', 'read']
+  return (JSON.parse(await operate(server, ...args)) as { secret: string }).secret
+}
+
+async function operate({ dataDir }: WayleaveServer, ...args: string[]): Promise<string> {
+  const env = { ...process.env, WAYLEAVE_DATA_DIR: dataDir }
+  return (await run(process.execPath, [command, ...args, '--json'], { env, maxBuffer: 1 << 24 })).stdout
+}
+
+async function lastPage(asker: Asker, print: (line: string) => void): Promise<void> {
+  const first = `${items('points_1m')}?limit=100`
+  const { bytes } = await asker.get(`${first}&offset=999800`)
+  const { links } = JSON.parse(Buffer.from(bytes).toString()) as { links: { rel: string; href: string }[] }
+  const last = new URL(links.find(({ rel }) => rel === 'next')!.href)
+  const [begin, end] = [await asker.compare([first]), await asker.compare([last.pathname + last.search])]
+  const slower = end.result.ours.serverMicrosecondsPerRequest / begin.result.ours.serverMicrosecondsPerRequest
+  print(`The last page of 1 M points at limit 100 takes ${decimal(slower)} of the first (aim: within 1.3).`)
+}
+
+/** Each filter by itself, and how long a request that needs nothing waits meanwhile. */
+async function filters(asker: Asker, server: WayleaveServer, print: (line: string) => void): Promise<void> {
+  print('\n| filter on 1 M points, limit 10 | median ms | longest wait of another request, ms |')
+  print('|---|--:|--:|')
+  for (const filter of FILTERS) {
+    const path = `${items('points_1m')}?limit=10&filter=${encodeURIComponent(filter)}`
+    const times: number[] = []
+    let running = true
+    const waiting = longestWait(server, () => running)
+    for (let i = 0; i < 25; i++) {
+      const began = performance.now()
+      await asker.get(path)
+      times.push(performance.now() - began)
+    }
+    running = false
+    times.splice(0, 5)
+    times.sort((a, b) => a - b)
+    print(`| ${filter} | ${decimal(times[10]!, 1)} | ${decimal(await waiting, 1)} |`)
+  }
+  print('\nAims: below 60 ms, and no stall of the event loop above 20 ms.')
+}
+
+async function longestWait({ origin }: WayleaveServer, isRunning: () => boolean): Promise<number> {
+  let longest = 0
+  while (isRunning()) {
+    const began = performance.now()
+    await (await fetch(`${origin}/health`)).text()
+    longest = Math.max(longest, performance.now() - began)
+    await delay(2)
+  }
+  return longest
+}
