@@ -74,7 +74,7 @@ function ThemeButton() {
       type="button"
       className="button quiet"
       onClick={() => setTheme(other)}
-      aria-label={`Change to the ${other} theme`}
+      aria-label={`Use the ${other} theme`}
     >
       <Icon name={theme === 'dark' ? 'sun' : 'moon'} />
     </button>

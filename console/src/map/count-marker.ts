@@ -1,17 +1,18 @@
-import { count, plural } from '../words.ts'
+import { plural } from '../words.ts'
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 
 /** A disk with the number of features in its part of the map; a click goes there. */
-export function countMarker(features: number, most: number, onClick: () => void): HTMLElement {
+export function countMarker(features: number | null, most: number, onClick: () => void): HTMLElement {
   const button = document.createElement('button')
-  const share = Math.log1p(features) / Math.log1p(most)
+  const share = features === null ? 1 : Math.log1p(features) / Math.log1p(most)
+  const words = `${features === null ? 'Many features' : plural(features, 'feature')} here: zoom in`
   button.type = 'button'
   button.className = 'map-count'
   button.style.setProperty('--size', `${Math.round(26 + 26 * share ** 2)}px`)
-  button.textContent = compact.format(features)
-  button.title = `${count(features)} features: zoom in`
-  button.ariaLabel = `${plural(features, 'feature')} here: zoom in`
+  button.textContent = features === null ? 'many' : compact.format(features)
+  button.title = words
+  button.ariaLabel = words
   button.addEventListener('click', (event) => {
     event.stopPropagation()
     onClick()

@@ -126,7 +126,7 @@ export class DatasetView {
 
   #drawCounts(counts: TileCount[]): void {
     for (const marker of this.#markers) marker.remove()
-    const most = Math.max(...counts.map(({ count }) => count))
+    const most = Math.max(...counts.map(({ count }) => count ?? 0))
     this.#markers = counts.map(({ tile, count }) => {
       const element = countMarker(count, most, () =>
         this.#map.fitBounds(withinWorld(boxOf(tile)), { padding: 8 }),

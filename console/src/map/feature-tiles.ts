@@ -11,7 +11,8 @@ export interface LoadedTile {
 
 export interface TileCount {
   tile: TileName
-  count: number
+  /** Null where they are too many to be counted quickly. */
+  count: number | null
 }
 
 export interface View {
@@ -70,7 +71,7 @@ export class FeatureTiles {
     let complete = true
     for (const name of held) {
       const tile = this.#tiles.get(name)!
-      if (!tile.complete && tile.matched !== null) counts.push({ tile: name, count: tile.matched })
+      if (!tile.complete) counts.push({ tile: name, count: tile.matched })
       else for (const feature of tile.features) features.set(feature.id, feature)
       matched = matched === null || tile.matched === null ? null : matched + tile.matched
       complete &&= tile.complete

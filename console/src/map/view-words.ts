@@ -14,10 +14,11 @@ export function viewWords(
   if (kind === 'locked') {
     return `The sample, ${plural(shown, 'feature')}. All of them need the add-on GIS_ACCESS.`
   }
-  if (view.complete)
-    return loading ? `${plural(shown, 'feature')}, more on the way` : plural(shown, 'feature')
+  if (loading) return `${plural(shown, 'feature')}, more on the way`
+  if (view.complete) return plural(shown, 'feature')
   // A feature on the edge of two tiles is counted in both.
   const matched = view.matched === null ? null : Math.min(view.matched, rows)
-  if (shown === 0 && matched !== null) return `${plural(matched, 'feature')}, counted. Zoom in to see them.`
+  if (shown === 0)
+    return `${matched === null ? 'Many features' : plural(matched, 'feature')}. Zoom in to see them.`
   return `Showing ${count(shown)} of ${matched === null ? 'many' : count(matched)}. Zoom in to see all.`
 }

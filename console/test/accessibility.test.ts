@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import axe, { type AxeResults } from 'axe-core'
+import type { Page } from 'playwright-core'
+import { parcelsGeojson } from './parcels.ts'
+import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
+
+describe('axe finds no serious problem, in both themes', { concurrency: 1 }, () => {
+  let service: TestConsole
+  let page: Page
+  let token = ''
+
+  before(async () => {
+    service = await startConsole()
+    const window = await service.open({ bypassCSP: true })
+    page = window.page
+    const bearer = page.waitForRequest(/auth\/me/).then((request) => request.headerValue('authorization'))
+    await service.signIn(page, ADMINISTRATOR)
+    token = (await bearer)!
+    await prepare(service.url, token)
+  })
+  after(() => service.close())
+
+  const pages: Record<string, { path: string; shows: string; act?: () => Promise<void> }> = {
+    'getting started': { path: '/', shows: 'Waiting for the first request of this key…' },
+    catalogue: { path: '/datasets', shows: '1 dataset' },
+    dataset: { path: '/datasets/parcels', shows: '60 features' },
+    keys: { path: '/keys', shows: 'Town map' },
+    'creating a key': {
+      path: '/keys',
+      shows: 'Town map',
+      act: async () => {
+        await page.getByRole('button', { name: 'Create a personal key' }).click()
+        await page.getByLabel('Read').selectOption('some')
+      },
+    },
+    'a secret': {
+      path: '/keys',
+      shows: 'Town map',
+      act: async () => {
+        await page.getByRole('button', { name: 'Create a personal key' }).click()
+        await page.getByLabel('Name').fill('For the test')
+        await page.getByRole('button', { name: 'Create the key' }).click()
+        await page.getByLabel('I have stored the secret').check()
+      },
+    },
+    'a key that does not exist': { path: '/keys/none', shows: 'Try again' },
+    members: { path: '/organization/members', shows: 'No open invitation' },
+    usage: { path: '/organization/usage', shows: 'By dataset' },
+    credits: { path: '/organization/credits', shows: 'Granted' },
+    events: { path: '/organization/events', shows: 'key.created' },
+    organizations: { path: '/administration/organizations', shows: 'GIS_ACCESS' },
+    users: { path: '/administration/users', shows: 'Last sign-in' },
+    'platform keys': { path: '/administration/keys', shows: 'Platform keys' },
+    'published datasets': { path: '/administration/datasets', shows: 'Describe' },
+    publish: { path: '/administration/publish', shows: 'Drop a file here' },
+    invitation: { path: '/invitation#none', shows: 'You are invited' },
+    'an unknown address': { path: '/datasets/none', shows: 'Try again' },
+    'sign-in by link': { path: '/sign-in#none', shows: 'You are signed in already.' },
+  }
+
+  for (const [name, { path, shows, act }] of Object.entries(pages)) {
+    test(name, async () => {
+      // A path that differs in its fragment alone is no new page for the browser.
+      await page.goto('about:blank')
+      await page.goto(service.url + path)
+      await page.getByText(shows).first().waitFor()
+      await act?.()
+      await check(page)
+    })
+  }
+
+  test('a key with its usage', async () => {
+    await page.goto(`${service.url}/keys`)
+    await page.getByRole('link', { name: 'Town map' }).click()
+    await page.locator('.chart canvas').waitFor()
+    await check(page)
+    await page.getByRole('button', { name: 'Revoke' }).click()
+    await check(page)
+  })
+
+  test('sign-in', async () => {
+    const { page, context } = await service.open({ bypassCSP: true })
+    await page.goto(`${service.url}/sign-in`)
+    await page.getByLabel('Mail address').fill('somebody@example.org')
+    await check(page)
+    await page.getByRole('button', { name: 'Send the mail' }).click()
+    await page.getByRole('heading', { name: 'Check your mail' }).waitFor()
+    await check(page)
+    await context.close()
+  })
+})
+
+async function check(page: Page): Promise<void> {
+  const present = await page.evaluate(() => 'axe' in window)
+  if (!present) await page.evaluate(axe.source)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    const { violations } = await page.evaluate(
+      async () =>
+        (await (window as unknown as { axe: typeof axe }).axe.run({
+          resultTypes: ['violations'],
+        })) as AxeResults,
+    )
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    const told = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)
+    assert.deepEqual(told, [], `${colorScheme} at ${page.url()}`)
+  }
+}
+
+/** A dataset, add-ons, credits and keys, so that every page has something on it. */
+async function prepare(url: string, authorization: string): Promise<void> {
+  const send = async (method: string, path: string, body: unknown) => {
+    const answer = await fetch(url + path, {
+      method,
+      headers: { authorization, 'content-type': 'application/json' },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    assert.ok(answer.ok, `${method} ${path} answered ${answer.status}`)
+    return answer.json()
+  }
+  const { organization } = await (await fetch(`${url}/v1/auth/me`, { headers: { authorization } })).json()
+  await send('PATCH', `/v1/admin/organizations/${organization.id}`, { addOns: ['API_ACCESS', 'GIS_ACCESS'] })
+  await send('POST', `/v1/admin/organizations/${organization.id}/credits`, { add: 10 })
+  await send('POST', `/v1/api-keys/organization/${organization.id}`, {
+    name: 'Town map',
+    permissions: ['read'],
+  })
+  const job = await send('PUT', '/v1/dataset/parcels?filename=parcels.geojson', parcelsGeojson(60))
+  for (let state = ''; state !== 'done'; ) {
+    const answer = await fetch(`${url}/v1/jobs/${job.id}`, { headers: { authorization } })
+    state = (await answer.json()).state
+    assert.notEqual(state, 'failed')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}

@@ -1,0 +1,365 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import type { Page } from 'playwright-core'
+import { parcelsGeojson } from './parcels.ts'
+import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
+
+const run = promisify(execFile)
+const USER = 'user@example.org'
+const COLLEAGUE = 'colleague@example.org'
+
+/** One story on one server, told in order: each test begins where the one before ended. */
+describe('the console', { concurrency: 1 }, () => {
+  let service: TestConsole
+  let admin: Page
+  let user: Page
+  let secret = ''
+
+  before(async () => {
+    service = await startConsole()
+    admin = (await service.open()).page
+    user = (await service.open()).page
+  })
+  after(async () => {
+    await service.close()
+    assert.deepEqual(service.faults, [], 'no page broke, and none broke the Content-Security-Policy')
+  })
+
+  const curl = async (path: string, key: string) => {
+    const args = ['-s', '-o', '/dev/null', '-w', '%{http_code}', '-H', `X-API-Key: ${key}`]
+    return (await run('curl', [...args, service.url + path])).stdout
+  }
+  const items = '/v1/ogc/collections/parcels/items?limit=3'
+  const storedSecret = async (page: Page) => {
+    const shown = await page.locator('[data-secret]').textContent()
+    await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).click()
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), shown)
+    await page.getByRole('button', { name: 'Done' }).click()
+    return shown!
+  }
+
+  test('a link of the outbox signs in on a click, and the session outlasts a reload', async () => {
+    await service.signIn(admin, ADMINISTRATOR)
+    await service.signIn(user, USER)
+    await user.reload()
+    await user.getByText(`You are signed in as ${USER}.`).waitFor()
+    const stored = await user.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))
+    assert.doesNotMatch(stored, /svc_|eyJ|token|refresh/i)
+    const cookies = await user.context().cookies(`${service.url}/v1/auth/refresh`)
+    assert.deepEqual(
+      cookies.map(({ httpOnly, sameSite }) => ({ httpOnly, sameSite })),
+      [{ httpOnly: true, sameSite: 'Strict' }],
+    )
+  })
+
+  test('a code of the mail signs in on another device, and signing out holds for every tab', async () => {
+    const { page, context } = await service.open()
+    await page.goto(`${service.url}/keys`)
+    await page.getByLabel('Mail address').fill(USER)
+    await page.getByRole('button', { name: 'Send the mail' }).click()
+    const { code } = await service.mailedLink(USER)
+    await page.getByLabel('Code of six digits').fill(code)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    // Back to the page that was asked for.
+    await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor()
+    const tab = await context.newPage()
+    await tab.goto(`${service.url}/keys`)
+    await tab.getByRole('heading', { name: 'Keys', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await tab.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await tab.reload()
+    await tab.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await context.close()
+  })
+
+  test('a wrong code is answered with the problem’s sentence and the request’s id', async () => {
+    const { page, context } = await service.open()
+    await page.goto(`${service.url}/sign-in`)
+    await page.getByLabel('Mail address').fill('stranger@example.org')
+    await page.getByRole('button', { name: 'Send the mail' }).click()
+    await page.getByLabel('Code of six digits').fill('000000')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    const alert = page.getByRole('alert')
+    await alert.getByText(/code/).first().waitFor()
+    assert.match((await alert.textContent())!, /Request [\w-]{8,}/)
+    await context.close()
+  })
+
+  test('an administrator publishes a dropped file and reads the report', async () => {
+    await admin.getByRole('link', { name: 'Administration' }).click()
+    await admin.getByRole('link', { name: 'Publish' }).click()
+    await drop(admin, 'Parcels.geojson', parcelsGeojson(60))
+    assert.equal(await admin.getByLabel('Table').inputValue(), 'parcels')
+    await admin.getByLabel('Title').fill('Parcels of the town')
+    await admin.getByLabel('Keywords, separated by commas').fill('land, owners')
+    await admin.getByRole('button', { name: 'Publish' }).click()
+    await admin.getByText(/version 1: 60 rows/).waitFor()
+    await admin.getByText('owner (text), area (number), built (boolean)').waitFor()
+  })
+
+  test('a file that cannot be read is reported, and nothing is published', async () => {
+    await admin.getByRole('link', { name: 'Publish', exact: true }).click()
+    await admin.reload()
+    await drop(admin, 'broken.geojson', '{"type":"FeatureCollection","features":[{"type":')
+    await admin.getByRole('button', { name: 'Publish' }).click()
+    await admin.getByText('Nothing was changed: the version before is still served.').waitFor()
+    const answer = await fetch(`${service.url}/v1/dataset/broken`)
+    assert.equal(answer.status, 404)
+  })
+
+  test('an administrator grants add-ons and credits, which the organization then has', async () => {
+    await admin.getByRole('link', { name: 'Organizations' }).click()
+    await admin.getByLabel('Search').fill('user')
+    await admin.getByRole('button', { name: /^Add-ons of user/ }).click()
+    for (const addOn of ['API_ACCESS', 'GIS_ACCESS', 'ARCHIVED_DATA']) await admin.getByLabel(addOn).check()
+    await admin.getByRole('button', { name: 'Save the add-ons' }).click()
+    await admin.getByRole('button', { name: /^Credits of user/ }).click()
+    await admin.getByLabel('Credits', { exact: true }).fill('25')
+    await admin.getByRole('button', { name: 'Add the credits' }).click()
+    await admin.getByRole('cell', { name: '25', exact: true }).waitFor()
+    await user.goto(`${service.url}/organization/credits`)
+    await user.getByText('credits left').waitFor()
+    await user.getByRole('cell', { name: '+25' }).waitFor()
+    await user.getByText('ARCHIVED_DATA').waitFor()
+  })
+
+  test('getting started ticks each step as it happens, down to a working curl', async () => {
+    await user.goto(service.url)
+    await user.getByRole('button', { name: 'Create a personal key' }).click()
+    await user.getByLabel('Name').fill('My notebook')
+    await user.getByRole('button', { name: 'Create the key' }).click()
+    const dialog = user.getByRole('dialog')
+    // Neither Escape nor the browser's back button loses the secret unawares.
+    await dialog.getByText('this once').waitFor()
+    await user.keyboard.press('Escape')
+    await dialog.getByText('You have not copied the secret.').waitFor()
+    await dialog.getByRole('button', { name: 'Stay' }).click()
+    secret = await storedSecret(user)
+    assert.match(secret, /^svc_live_\w{32}$/)
+    const command = await user.getByRole('region', { name: 'First request' }).locator('code').textContent()
+    const { stdout } = await run('sh', ['-c', command!.replace(/^curl /, 'curl -s ')])
+    assert.equal(JSON.parse(stdout).features.length, 3)
+    await user.getByText(/It works: the key has made 1 call/).waitFor()
+    assert.equal(await user.locator('.step[data-done=true]').count(), 3)
+  })
+
+  test('the catalogue finds a dataset by a keyword, with a preview of it', async () => {
+    await user.getByRole('link', { name: 'Datasets', exact: true }).click()
+    await user.getByLabel('Search').fill('nothing like it')
+    await user.getByText('No dataset matches').waitFor()
+    await user.getByLabel('Search').fill('OWNERS town')
+    await user.getByText('1 dataset', { exact: true }).waitFor()
+    await user.locator('.preview .shapes[d^=M]').first().waitFor({ state: 'attached' })
+    await user.getByRole('link', { name: 'Parcels of the town' }).click()
+    await user.getByRole('heading', { name: 'Parcels of the town' }).waitFor()
+  })
+
+  test('the map draws the features in view, and a click shows the attributes of one', async () => {
+    await user.getByText('60 features', { exact: true }).waitFor()
+    const box = (await user.locator('.map').boundingBox())!
+    const attributes = user.getByRole('region', { name: 'Attributes' })
+    await poll(async () => {
+      await user.mouse.click(box.x + box.width / 2 - 4, box.y + box.height / 2 - 4)
+      return attributes.isVisible()
+    })
+    assert.match((await attributes.textContent())!, /ownerOwner \d+area[\d.]+built(true|false)/)
+    await user.getByRole('button', { name: 'Close the attributes' }).click()
+    await attributes.waitFor({ state: 'hidden' })
+  })
+
+  test('a dataset’s page shows its sample, columns and code with the user’s own key prefix', async () => {
+    await user.getByRole('tab', { name: 'Sample' }).click()
+    await user.getByRole('columnheader', { name: 'owner' }).waitFor()
+    await user.getByRole('tab', { name: 'Columns' }).click()
+    await user.getByRole('row', { name: /area number/ }).waitFor()
+    await user.getByRole('tab', { name: 'Use it' }).click()
+    for (const language of ['curl', 'Python', 'JavaScript', 'QGIS', 'GDAL']) {
+      await user.getByRole('tab', { name: language }).click()
+      const code = await user.getByRole('region', { name: `${language} code` }).textContent()
+      assert.ok(code!.includes(`${secret.slice(0, 17)}…`), language)
+    }
+  })
+
+  test('a download says its price before, and costs it', async () => {
+    await user.getByText('A format costs 1 credit, once in 24 hours.').waitFor()
+    const [download] = await Promise.all([
+      user.waitForEvent('download'),
+      user.getByRole('button', { name: 'Download CSV' }).click(),
+    ])
+    assert.equal(download.suggestedFilename(), 'parcels.csv')
+    const rows = (await readFile(await download.path(), 'utf8')).trim().split('\n')
+    assert.equal(rows.length, 61)
+    await user.getByText(/has 24 credits/).waitFor()
+    await user.getByRole('tab', { name: 'Versions' }).click()
+    await user.getByRole('button', { name: 'Download version 1' }).click()
+    const [archive] = await Promise.all([
+      user.waitForEvent('download'),
+      user.getByRole('tabpanel').getByRole('button', { name: 'Download GeoJSON' }).click(),
+    ])
+    assert.equal(archive.suggestedFilename(), 'parcels.geojson')
+  })
+
+  test('the usage of a key shows its calls and credits by day and operation', async () => {
+    assert.equal(await curl('/v1/dataset/parcels/files/csv', secret), '200')
+    await user.getByRole('link', { name: 'Keys', exact: true }).click()
+    await user.getByRole('link', { name: 'My notebook' }).click()
+    await poll(async () => {
+      await user.reload()
+      const totals = user.locator('[data-usage-totals]')
+      await totals.waitFor()
+      return /^2 calls and 1 credit /.test((await totals.textContent())!)
+    })
+    await user.locator('.chart canvas').waitFor()
+    await user.getByRole('row', { name: 'download parcels csv 1 1' }).waitFor()
+    await user.getByLabel('Last day').fill('2026-01-31')
+    await user.getByLabel('First day').fill('2026-01-01')
+    await user.getByText(/0 calls and 0 credits from 2026-01-01/).waitFor()
+  })
+
+  test('renaming and narrowing a key leaves its secret as it is', async () => {
+    await user.getByRole('button', { name: 'Change' }).click()
+    const dialog = user.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('My notebook at home')
+    await dialog.getByLabel('Read').selectOption('some')
+    await dialog.getByLabel('parcels').check()
+    await dialog.getByLabel('Expires').selectOption('30')
+    await dialog.getByRole('button', { name: 'Save the changes' }).click()
+    await user.getByRole('heading', { name: 'My notebook at home' }).waitFor()
+    await user.getByText('read parcels').waitFor()
+    assert.equal(await curl(items, secret), '200')
+  })
+
+  test('rotating stops the old secret at once', async () => {
+    await user.getByRole('button', { name: 'Rotate' }).click()
+    await user.getByText(/stops at once: programs that use it get 401/).waitFor()
+    await user.getByRole('button', { name: 'Rotate now' }).click()
+    const rotated = await storedSecret(user)
+    assert.notEqual(rotated, secret)
+    assert.equal(await curl(items, secret), '401')
+    assert.equal(await curl(items, rotated), '200')
+    secret = rotated
+  })
+
+  test('revoking stops the key for good, and deleting removes its record', async () => {
+    await user.getByRole('button', { name: 'Revoke' }).click()
+    await user.getByRole('button', { name: 'Revoke for good' }).click()
+    await user.getByText('Revoked', { exact: true }).first().waitFor()
+    assert.equal(await curl(items, secret), '401')
+    await user.getByRole('button', { name: 'Delete' }).click()
+    await user.getByRole('button', { name: 'Delete the key' }).click()
+    await user.getByRole('heading', { name: 'Keys', exact: true }).waitFor()
+    await user.getByRole('region', { name: 'Personal keys' }).waitFor({ state: 'detached' })
+  })
+
+  test('an organization key is made and works', async () => {
+    await user.getByRole('button', { name: 'Create an organization key' }).click()
+    await user.getByLabel('Name').fill('Town map')
+    await user.getByRole('button', { name: 'Create the key' }).click()
+    const shared = await storedSecret(user)
+    await user.getByRole('link', { name: 'Town map' }).waitFor()
+    assert.equal(await curl(items, shared), '200')
+  })
+
+  test('an invited colleague with only APIKEY_VIEW sees keys, no button to create one, and is refused by the API', async () => {
+    await user.getByRole('link', { name: 'Organization', exact: true }).click()
+    await user.getByRole('button', { name: 'Invite a colleague' }).click()
+    await user.getByLabel('Mail address').fill(COLLEAGUE)
+    await user.getByLabel('APIKEY_VIEW').check()
+    await user.getByRole('button', { name: 'Send the invitation' }).click()
+    await user.getByRole('row', { name: /colleague@example.org/ }).waitFor()
+    const { link } = await service.mailedLink(COLLEAGUE)
+    const { page, context } = await service.open()
+    await service.signIn(page, COLLEAGUE)
+    await page.goto(link)
+    await page.getByRole('button', { name: 'Accept the invitation' }).click()
+    await page.getByRole('heading', { name: 'Members' }).waitFor()
+    for (const hidden of ['Rename', 'Invite a colleague', 'Change', 'Remove']) {
+      assert.equal(await page.getByRole('button', { name: hidden }).count(), 0, hidden)
+    }
+    for (const hidden of ['Usage', 'Credits', 'Events', 'Administration']) {
+      assert.equal(await page.getByRole('link', { name: hidden }).count(), 0, hidden)
+    }
+    const authorization = page
+      .waitForRequest(/accessible/)
+      .then((request) => request.headerValue('authorization'))
+    await page.getByRole('link', { name: 'Keys', exact: true }).click()
+    await page.getByRole('link', { name: 'Town map' }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Create an organization key' }).count(), 0)
+    const headers = { authorization: (await authorization)!, 'content-type': 'application/json' }
+    const me = await (await fetch(`${service.url}/v1/organization/me`, { headers })).json()
+    const refused = await fetch(`${service.url}/v1/api-keys/organization/${me.id}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ name: 'Mine', permissions: ['read'] }),
+    })
+    assert.equal(refused.status, 403)
+    await page.getByRole('link', { name: 'Town map' }).click()
+    await page.getByRole('heading', { name: 'Town map' }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Rotate' }).count(), 0)
+    await context.close()
+  })
+
+  test('a member’s permissions are changed and the member removed, and events tell of it', async () => {
+    await user.reload()
+    await user.getByRole('button', { name: `Change ${COLLEAGUE}` }).click()
+    await user.getByLabel('BILLING_VIEW').check()
+    await user.getByRole('button', { name: 'Save the permissions' }).click()
+    await user.getByRole('row', { name: new RegExp(`${COLLEAGUE}.*BILLING_VIEW`) }).waitFor()
+    await user.getByRole('button', { name: `Remove ${COLLEAGUE}` }).click()
+    await user.getByRole('button', { name: 'Remove the member' }).click()
+    await user.getByRole('row', { name: new RegExp(COLLEAGUE) }).waitFor({ state: 'detached' })
+    await user.getByRole('link', { name: 'Events' }).click()
+    await user.getByText('member.removed').first().waitFor()
+    await user.getByRole('link', { name: 'Usage' }).click()
+    await user.getByRole('row', { name: /Town map/ }).waitFor()
+  })
+
+  test('a platform key is made, and a dataset described and removed', async () => {
+    await admin.getByRole('link', { name: 'Platform keys' }).click()
+    await admin.getByRole('button', { name: 'Create a platform key' }).click()
+    await admin.getByLabel('Name').fill('Nightly publishing')
+    await admin.getByLabel('Write').selectOption('all')
+    await admin.getByRole('button', { name: 'Create the key' }).click()
+    const key = await storedSecret(admin)
+    assert.equal(await curl(items, key), '200')
+    await admin.getByRole('link', { name: 'Nightly publishing' }).click()
+    await admin.getByText('read all · write all').waitFor()
+    await admin.getByRole('link', { name: 'Administration' }).click()
+    await admin
+      .getByRole('navigation', { name: 'Administration' })
+      .getByRole('link', { name: 'Datasets' })
+      .click()
+    await admin.getByRole('button', { name: 'Describe parcels' }).click()
+    await admin.getByLabel('Credits a download').fill('7')
+    await admin.getByRole('button', { name: 'Save the description' }).click()
+    await admin.getByRole('cell', { name: '7', exact: true }).waitFor()
+    await admin.getByRole('button', { name: 'Remove parcels' }).click()
+    await admin.getByRole('button', { name: 'Remove the dataset' }).click()
+    await admin.getByText('No dataset is published yet').waitFor()
+    assert.equal((await fetch(`${service.url}/v1/dataset/parcels`)).status, 404)
+  })
+})
+
+async function drop(page: Page, name: string, content: string): Promise<void> {
+  const transfer = await page.evaluateHandle(
+    ([name, content]) => {
+      const transfer = new DataTransfer()
+      transfer.items.add(new File([content!], name!))
+      return transfer
+    },
+    [name, content],
+  )
+  await page.locator('.drop').dispatchEvent('drop', { dataTransfer: transfer })
+}
+
+/** For what comes a moment later, such as usage that is written once a second. */
+async function poll(holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 40; tries++) {
+    if (await holds()) return
+    await new Promise((resolve) => setTimeout(resolve, 250))
+  }
+  assert.fail('It did not happen within ten seconds.')
+}

@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+
+const root = join(import.meta.dirname, '..', '..')
+const wayleave = join(root, 'server', 'bin', 'wayleave.js')
+
+export const ADMINISTRATOR = 'admin@example.org'
+
+/** A real server on an empty data folder with the console as it is built, and a real browser. */
+export interface TestConsole {
+  url: string
+  dataDir: string
+  browser: Browser
+  /** What pages threw, and what their Content-Security-Policy stopped. */
+  faults: string[]
+  /** A window of its own, with nobody signed in. */
+  open(options?: Parameters<Browser['newContext']>[0]): Promise<{ context: BrowserContext; page: Page }>
+  /** Signs in as people do: by the link of the mail in the outbox. */
+  signIn(page: Page, email: string): Promise<void>
+  /** The newest link mailed to an address, once there is one that was not taken. */
+  mailedLink(email: string): Promise<{ link: string; code: string }>
+  close(): Promise<void>
+}
+
+export async function startConsole(): Promise<TestConsole> {
+  buildConsole()
+  const dataDir = mkdtempSync(join(tmpdir(), 'wayleave-console-'))
+  const server = await startServer(dataDir)
+  const browser = await chromium.launch({
+    executablePath: process.env['WAYLEAVE_TEST_CHROMIUM'] ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-dev-shm-usage',
+      '--use-angle=swiftshader',
+      '--enable-unsafe-swiftshader',
+    ],
+  })
+  const taken = new Set<string>()
+  const faults: string[] = []
+
+  const mailedLink = async (email: string) => {
+    const folder = join(dataDir, 'outbox')
+    for (let tries = 0; tries < 500; tries++) {
+      const names = readdirSync(folder, { withFileTypes: true })
+        .map(({ name }) => name)
+        .filter((name) => name.endsWith('.eml') && !taken.has(name))
+      for (const name of names.sort()) {
+        const source = readFileSync(join(folder, name), 'utf8')
+        if (!source.toLowerCase().includes(`\r\nto: ${email}\r\n`)) continue
+        taken.add(name)
+        const link = /^https?:\S+$/m.exec(source)?.[0] ?? ''
+        return { link, code: /^\d{6}\r?$/m.exec(source)?.[0].trim() ?? '' }
+      }
+      await sleep(20)
+    }
+    throw new Error(`No mail to ${email} came.`)
+  }
+
+  return {
+    url: server.url,
+    dataDir,
+    browser,
+    faults,
+    mailedLink,
+    open: async (options) => {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options })
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url })
+      const page = await context.newPage()
+      page.setDefaultTimeout(15_000)
+      context.on('weberror', (event) => faults.push(event.error().message))
+      context.on('console', (message) => {
+        if (message.text().includes('Content Security Policy')) faults.push(message.text())
+      })
+      return { context, page }
+    },
+    signIn: async (page, email) => {
+      await page.goto(`${server.url}/sign-in`)
+      await page.getByLabel('Mail address').fill(email)
+      await page.getByRole('button', { name: 'Send the mail' }).click()
+      await page.getByRole('heading', { name: 'Check your mail' }).waitFor()
+      await page.goto((await mailedLink(email)).link)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('heading', { name: 'Getting started' }).waitFor()
+    },
+    close: async () => {
+      await browser.close()
+      await server.stop()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** As `npm start` does: only where there is no build, or an old one. */
+export function buildConsole(): void {
+  const script = `import { ensureConsole } from './scripts/console-build.ts'; ensureConsole(process.cwd())`
+  const build = spawnSync(process.execPath, ['--input-type=module-typescript', '-e', script], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  if (build.status !== 0) throw new Error(build.stderr)
+}
+
+async function startServer(dataDir: string): Promise<{ url: string; stop: () => Promise<void> }> {
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [wayleave, 'serve', '--json', '--port', '0', '--data-dir', dataDir],
+    {
+      env: {
+        ...process.env,
+        WAYLEAVE_ADMINS: ADMINISTRATOR,
+        WAYLEAVE_LOG_LEVEL: 'warn',
+        // A whole day's clicks in a minute, from one address.
+        WAYLEAVE_KEY_RATE: '100000',
+        WAYLEAVE_USER_RATE: '100000',
+        WAYLEAVE_ADDRESS_RATE: '100000',
+        WAYLEAVE_SIGN_IN_ADDRESS_RATE: '10000',
+        WAYLEAVE_SIGN_IN_RATE: '1000',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  const stop = async () => {
+    if (child.exitCode !== null) return
+    const exit = once(child, 'exit')
+    child.kill('SIGTERM')
+    await exit
+  }
+  for await (const line of createInterface({ input: child.stdout! })) {
+    return { url: (JSON.parse(line) as { url: string }).url, stop }
+  }
+  throw new Error(`The server ended with exit code ${child.exitCode} before it listened.`)
+}
