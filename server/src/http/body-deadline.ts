@@ -5,11 +5,13 @@ import type { App } from './frame.ts'
  * deadline; a file may take its time, and is not held in memory.
  */
 export function addBodyDeadline(app: App, smallBody: number, milliseconds: number): void {
-  app.addHook('preParsing', (request, _reply, payload, done) => {
-    if (request.routeOptions.bodyLimit <= smallBody && !request.raw.complete) {
-      const late = setTimeout(() => request.raw.destroy(), milliseconds).unref()
-      request.raw.once('close', () => clearTimeout(late)).once('end', () => clearTimeout(late))
+  app.addHook('onRequest', ({ raw, routeOptions }, _reply, done) => {
+    const hasBody =
+      raw.headers['content-length'] !== undefined || raw.headers['transfer-encoding'] !== undefined
+    if (hasBody && routeOptions.bodyLimit <= smallBody) {
+      const late = setTimeout(() => raw.complete || raw.destroy(), milliseconds).unref()
+      raw.once('close', () => clearTimeout(late))
     }
-    done(null, payload)
+    done()
   })
 }
