@@ -1,7 +1,7 @@
 import type { Geometry } from '@wayleave/geodata/feature.ts'
 
 /** A small generator with a seed, so that a failure can be seen again. */
-export function numbers(seed: number): () => number {
+function numbers(seed: number): () => number {
   let state = seed
   return () => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0

@@ -97,7 +97,7 @@ const rectangle = fc
     ]
     return { type: 'Polygon', coordinates: [ring] }
   })
-export const geometry: fc.Arbitrary<Geometry> = fc.oneof(
+const geometry: fc.Arbitrary<Geometry> = fc.oneof(
   place.map((coordinates): Geometry => ({ type: 'Point', coordinates })),
   fc
     .uniqueArray(place, { minLength: 2, maxLength: 3, selector: String })
