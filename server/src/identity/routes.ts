@@ -11,6 +11,7 @@ import { readCookie, strictCookie } from '../http/cookies.ts'
 import type { App } from '../http/frame.ts'
 import { nullable } from '../http/nullable.ts'
 import { security, tags } from '../http/openapi.ts'
+import { withoutBody } from '../http/without-body.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { OrganizationSchema } from '../organizations/schemas.ts'
 import { invalidInput, notFound, Problem } from '../problem.ts'
@@ -126,7 +127,7 @@ export function signInRoutes(app: App, parts: SignInRoutesParts): void {
   })
 
   app.post('/v1/auth/refresh', {
-    onRequest: byAddress,
+    onRequest: [byAddress, withoutBody],
     preValidation: absentBodyIsEmpty,
     schema: {
       tags: [tags.signIn],
@@ -152,7 +153,7 @@ export function signInRoutes(app: App, parts: SignInRoutesParts): void {
   })
 
   app.post('/v1/auth/sign-out', {
-    onRequest: byAddress,
+    onRequest: [byAddress, withoutBody],
     preValidation: absentBodyIsEmpty,
     schema: {
       tags: [tags.signIn],

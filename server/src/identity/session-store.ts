@@ -1,4 +1,5 @@
 import type { ControlDatabase, Db, Tx } from '../database/open.ts'
+import { lockUser } from './user-store.ts'
 
 export interface RefreshTokenRow {
   token_hash: string
@@ -13,14 +14,23 @@ export async function insertRefreshToken(tx: Tx, row: RefreshTokenRow): Promise<
   await tx.insertInto('refresh_tokens').values(row).execute()
 }
 
-/** Held until the transaction ends: of two refreshes with one token, the second sees what the first did. */
+export async function findRefreshToken(tx: Tx, tokenHash: string): Promise<RefreshTokenRow | undefined> {
+  return tx.selectFrom('refresh_tokens').selectAll().where('token_hash', '=', tokenHash).executeTakeFirst()
+}
+
+/**
+ * With the user's row held until the transaction ends: of two refreshes with one token, the second sees what
+ * the first did, and whoever ends a family waits for nobody who waits for them.
+ */
 export async function lockRefreshToken(
   database: ControlDatabase,
   tx: Tx,
   tokenHash: string,
 ): Promise<RefreshTokenRow | undefined> {
-  const query = tx.selectFrom('refresh_tokens').selectAll().where('token_hash', '=', tokenHash)
-  return database.forUpdate(query).executeTakeFirst()
+  const row = await findRefreshToken(tx, tokenHash)
+  if (!row) return undefined
+  await lockUser(database, tx, row.user_id)
+  return findRefreshToken(tx, tokenHash)
 }
 
 export async function setReplaced(tx: Tx, tokenHash: string, at: Date): Promise<void> {
@@ -31,15 +41,8 @@ export async function setReplaced(tx: Tx, tokenHash: string, at: Date): Promise<
     .execute()
 }
 
-/** Again until nothing is left: a refresh that runs at the same time may add a token that the first pass misses. */
 export async function deleteFamily(tx: Tx, familyId: string): Promise<void> {
-  for (let deleted = 1n; deleted > 0n; ) {
-    const result = await tx
-      .deleteFrom('refresh_tokens')
-      .where('family_id', '=', familyId)
-      .executeTakeFirstOrThrow()
-    deleted = result.numDeletedRows
-  }
+  await tx.deleteFrom('refresh_tokens').where('family_id', '=', familyId).execute()
 }
 
 export async function deleteExpiredRefreshTokens(db: Db, now: Date): Promise<void> {

@@ -96,6 +96,23 @@ for (const database of databaseKinds) {
     assert.equal(again.status, 204)
   })
 
+  guarantee('signing out while another tab still refreshes the token before fails for neither', async (t) => {
+    const service = await openTestServer(t, { database })
+    for (let round = 0; round < 8; round++) {
+      const { refreshToken } = await signIn(service, 'ada@example.org')
+      const next = (await refresh(service, refreshToken)).body.refreshToken
+      const [out, ...others] = await Promise.all([
+        service.request('POST', '/v1/auth/sign-out', { body: { refreshToken: next } }),
+        refresh(service, refreshToken),
+        refresh(service, refreshToken),
+        service.request('POST', '/v1/auth/sign-out', { body: { refreshToken } }),
+      ])
+      assert.equal(out.status, 204)
+      for (const { status } of others) assert.ok([200, 204, 401].includes(status), String(status))
+      assert.equal((await refresh(service, next)).status, 401)
+    }
+  })
+
   guarantee('no refresh token is stored, only its hash', async (t) => {
     const service = await openTestServer(t, { database })
     const { refreshToken } = await signIn(service, 'ada@example.org')
@@ -136,6 +153,17 @@ test('in the browser the refresh token lives in a cookie that no script and no o
   const ended = await service.request('POST', '/v1/auth/refresh', { headers: { cookie: last } })
   assert.equal(ended.status, 401)
   assert.match(ended.headers.getSetCookie()[0]!, /^wayleave_refresh=; .*Max-Age=0;/)
+})
+
+test('a page that announces JSON and sends nothing refreshes and signs out by its cookie', async (t) => {
+  const service = await openTestServer(t)
+  const { token } = await askForLink(service, 'ada@example.org')
+  const entered = await service.request('POST', '/v1/auth/token', { body: { token, cookie: true } })
+  const cookie = entered.headers.getSetCookie()[0]!.split(';')[0]!
+  const headers = { cookie, 'content-type': 'application/json' }
+  assert.equal((await service.request('POST', '/v1/auth/refresh', { headers })).status, 200)
+  assert.equal((await service.request('POST', '/v1/auth/sign-out', { headers })).status, 204)
+  assert.equal((await service.request('POST', '/v1/auth/refresh', { headers })).status, 401)
 })
 
 test('below a path of a larger site the cookie is sent to that path alone', async (t) => {

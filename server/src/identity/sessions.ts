@@ -7,6 +7,7 @@ import { findMembership } from '../organizations/store.ts'
 import { Problem } from '../problem.ts'
 import {
   deleteFamily,
+  findRefreshToken,
   insertRefreshToken,
   lockRefreshToken,
   type RefreshTokenRow,
@@ -74,7 +75,7 @@ export class Sessions {
    * token into the cookie that both share. Null where it was replaced longer ago.
    */
   async #successor(tx: Tx, token: string, row: RefreshTokenRow): Promise<string | null> {
-    const { database, clock, secret } = this.#options
+    const { clock, secret } = this.#options
     const now = clock()
     const successor = createHmac('sha256', secret).update(token).digest('base64url')
     if (row.replaced_at === null) {
@@ -83,7 +84,7 @@ export class Sessions {
       return successor
     }
     if (now.getTime() - Date.parse(row.replaced_at) > GRACE) return null
-    const next = await lockRefreshToken(database, tx, hashToken(successor))
+    const next = await findRefreshToken(tx, hashToken(successor))
     if (!next) return null
     return next.replaced_at === null ? successor : this.#successor(tx, successor, next)
   }

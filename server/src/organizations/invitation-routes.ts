@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Authenticate } from '../http/authenticate.ts'
 import type { App } from '../http/frame.ts'
 import { security, tags } from '../http/openapi.ts'
+import { withoutBody } from '../http/without-body.ts'
 import type { Invitations } from './invitations.ts'
 import type { Organizations } from './organizations.ts'
 import { InvitationSchema, OrganizationSchema, PermissionsSchema } from './schemas.ts'
@@ -64,7 +65,7 @@ export function invitationRoutes(
   })
 
   app.delete('/v1/organization/:organizationId/invitations/:invitationId', {
-    onRequest,
+    onRequest: [onRequest, withoutBody],
     schema: {
       ...documented,
       summary: 'Withdraw an invitation',

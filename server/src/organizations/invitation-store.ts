@@ -60,6 +60,11 @@ export async function hasOpenInvitation(db: Db, email: string, now: Date): Promi
   return row !== undefined
 }
 
+export async function findInvitation(db: Db, tokenHash: string): Promise<Invitation | undefined> {
+  const row = await selectInvitations(db).where('token_hash', '=', tokenHash).executeTakeFirst()
+  return row && toInvitation(row)
+}
+
 /** Held until the transaction ends: an invitation is accepted once. */
 export async function lockInvitation(
   database: ControlDatabase,

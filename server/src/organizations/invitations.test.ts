@@ -132,6 +132,31 @@ for (const database of databaseKinds) {
     },
   )
 
+  guarantee('to accept and to be invited again at the same instant never wait for each other', async (t) => {
+    const service = await openTestServer(t, { database })
+    const ada = await signIn(service, 'ada@example.org')
+    const bob = await signIn(service, 'bob@example.org')
+    const path = `/v1/organization/${ada.organizationId}`
+    const body = { email: 'bob@example.org' }
+    for (let round = 0; round < 8; round++) {
+      const { token } = await invite(service, ada, 'bob@example.org')
+      const answers = await Promise.all([
+        accept(service, bob, token),
+        service.request('POST', `${path}/invitations`, { ...ada, body }),
+        accept(service, bob, token),
+      ])
+      const [first, again, second] = answers.map((answer) => answer.status)
+      assert.ok([first, second].filter((status) => status === 200).length <= 1)
+      assert.ok(
+        [first, second].every((status) => status === 200 || status === 409),
+        `${first} ${second}`,
+      )
+      assert.ok(again === 201 || again === 409, String(again))
+      if (again === 201) await nextMail(service, 'bob@example.org')
+      await service.request('DELETE', `${path}/members/${bob.userId}`, ada)
+    }
+  })
+
   guarantee('a member is not invited again, and invitations to one address are limited', async (t) => {
     const service = await openTestServer(t, { database, settings: { signInRate: 2 } })
     const ada = await signIn(service, 'ada@example.org')

@@ -2,7 +2,7 @@ import { type Clock, DAY, plus } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
-import { newId } from '../id.ts'
+import { isId, newId } from '../id.ts'
 import { normalEmail } from '../identity/email.ts'
 import type { Mailer } from '../identity/mail.ts'
 import { invitationMail } from '../identity/mail-texts.ts'
@@ -11,6 +11,7 @@ import type { Limiter, Rate } from '../limits/limiter.ts'
 import { invalidInput, notFound, Problem } from '../problem.ts'
 import {
   deleteInvitation,
+  findInvitation,
   type Invitation,
   lockInvitation,
   putInvitation,
@@ -101,7 +102,9 @@ export class Invitations {
     const { database, clock } = this.#options
     await database.db.transaction().execute(async (tx) => {
       await requireMember(tx, caller.userId, organizationId, 'MEMBER_MANAGE')
-      const email = await deleteInvitation(tx, organizationId, invitationId)
+      const email = isId('inv', invitationId)
+        ? await deleteInvitation(tx, organizationId, invitationId)
+        : undefined
       if (email === undefined) throw notFound('such invitation')
       await recordEvent(tx, clock(), caller.origin, {
         action: 'invitation.withdrawn',
@@ -117,14 +120,7 @@ export class Invitations {
     const { database, changes, clock } = this.#options
     await changes.commit(async (tx, changed) => {
       const now = clock()
-      const invitation = await lockInvitation(database, tx, hashToken(token))
-      if (
-        !invitation ||
-        invitation.acceptedAt !== null ||
-        Date.parse(invitation.expiresAt) <= now.getTime()
-      ) {
-        throw new Problem('invitation-invalid', 'The invitation was used or withdrawn, or has expired.')
-      }
+      const invitation = requireOpen(await findInvitation(tx, hashToken(token)), now)
       if (invitation.email !== caller.email) {
         throw new Problem('invitation-invalid', 'The invitation is for another mail address.')
       }
@@ -134,6 +130,8 @@ export class Invitations {
         const already = present.find((member) => member.userId === caller.userId)
         return already?.permissions ?? permissions
       })
+      // Whoever invites holds the organization before the invitation: in that order here too.
+      requireOpen(await lockInvitation(database, tx, hashToken(token)), now)
       await setAccepted(tx, id, now)
       await recordEvent(tx, now, caller.origin, {
         action: 'invitation.accepted',
@@ -156,4 +154,11 @@ export class Invitations {
       headers: { 'retry-after': String(late.retryAfter) },
     })
   }
+}
+
+function requireOpen(invitation: Invitation | undefined, now: Date): Invitation {
+  if (invitation && invitation.acceptedAt === null && Date.parse(invitation.expiresAt) > now.getTime()) {
+    return invitation
+  }
+  throw new Problem('invitation-invalid', 'The invitation was used or withdrawn, or has expired.')
 }

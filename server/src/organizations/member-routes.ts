@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Authenticate } from '../http/authenticate.ts'
 import type { App } from '../http/frame.ts'
 import { security, tags } from '../http/openapi.ts'
+import { withoutBody } from '../http/without-body.ts'
 import type { Members } from './members.ts'
 import { MemberSchema, PermissionsSchema } from './schemas.ts'
 
@@ -46,7 +47,7 @@ export function memberRoutes(
   })
 
   app.delete('/v1/organization/:organizationId/members/:userId', {
-    onRequest,
+    onRequest: [onRequest, withoutBody],
     schema: {
       ...documented,
       summary: 'Remove a member, or leave',

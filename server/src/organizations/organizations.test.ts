@@ -44,7 +44,7 @@ for (const database of databaseKinds) {
       ['GET', '/events'],
     ]
     for (const [method, path, body] of routes) {
-      for (const unknown of ['org_00000000000000000000', 'nonsense', 'usr_00000000000000000000']) {
+      for (const unknown of ['org_00000000000000000000', 'nonsense', 'usr_00000000000000000000', '%00']) {
         const answer = await service.request(method, `/v1/organization/${unknown}${path}`, {
           token: eve.token,
           body,
@@ -58,6 +58,26 @@ for (const database of databaseKinds) {
     }
     const members = await service.request('GET', `/v1/organization/${ada.organizationId}/members`, ada)
     assert.equal(members.body.data.length, 1)
+  })
+
+  guarantee('what cannot be a member or an invitation is 404, and no row number is too large', async (t) => {
+    const service = await openTestServer(t, { database })
+    const ada = await signIn(service, 'ada@example.org')
+    const path = `/v1/organization/${ada.organizationId}`
+    // Many clients announce JSON at every call, also where they send nothing.
+    const options = { token: ada.token, headers: { 'content-type': 'application/json' } }
+    for (const name of ['x', '%00', 'usr_00000000000000000000', 'inv_00000000000000000000']) {
+      assert.equal((await service.request('DELETE', `${path}/members/${name}`, options)).status, 404)
+      assert.equal((await service.request('DELETE', `${path}/invitations/${name}`, options)).status, 404)
+    }
+    for (const list of ['events', 'ledger']) {
+      for (const before of ['1e30', '99999999999999999999', '0', 'x', '1.5', '']) {
+        const answer = await service.request('GET', `${path}/${list}?before=${before}`, ada)
+        assert.deepEqual([answer.status, answer.body.errors?.[0]?.path], [400, 'before'], `${list} ${before}`)
+      }
+      const last = await service.request('GET', `${path}/${list}?before=${Number.MAX_SAFE_INTEGER}`, ada)
+      assert.equal(last.status, 200)
+    }
   })
 
   guarantee(

@@ -1,4 +1,5 @@
 import type { ControlDatabase, Db, Tx } from '../database/open.ts'
+import { isId } from '../id.ts'
 import { ADD_ONS, type AddOn } from '../keys/grant.ts'
 import { type MemberPermission, sortPermissions } from './permissions.ts'
 
@@ -47,6 +48,7 @@ export async function lockOrganizations(
 ): Promise<Set<string>> {
   const found = new Set<string>()
   for (const id of [...new Set(ids)].sort()) {
+    if (!isId('org', id)) continue
     const query = tx.selectFrom('organizations').select('id').where('id', '=', id)
     if (await database.forUpdate(query).executeTakeFirst()) found.add(id)
   }
