@@ -1,12 +1,14 @@
 import { createRequire } from 'node:module'
+import type { Geometry } from '@wayleave/geodata/feature.ts'
 import { feature } from 'topojson-client'
 import type { GeometryCollection, Topology } from 'topojson-specification'
+import { cutAtAntimeridian } from './cut-at-antimeridian.ts'
 
 const require = createRequire(import.meta.url)
 
 type Atlas = Topology<{ land: GeometryCollection; countries?: GeometryCollection<{ name: string }> }>
 
-/** Countries as features whose id is their ISO 3166-1 numeric code, where they have one. */
+/** Countries with their ISO 3166-1 numeric code, where they have one. */
 export function countriesGeojson() {
   const atlas = require('world-atlas/countries-50m.json') as Atlas
   const { features } = feature(atlas, atlas.objects.countries!)
@@ -15,13 +17,16 @@ export function countriesGeojson() {
     features: features.map(({ id, properties, geometry }) => ({
       type: 'Feature' as const,
       properties: { name: properties.name, iso_numeric: id === undefined ? null : String(id) },
-      geometry,
+      geometry: cut(geometry as Geometry),
     })),
   }
 }
 
-/** The land of the world, for the background of maps. */
-export function landGeojson() {
-  const atlas = require('world-atlas/land-110m.json') as Atlas
-  return feature(atlas, atlas.objects.land)
+function cut(geometry: Geometry) {
+  if (geometry.type !== 'Polygon' && geometry.type !== 'MultiPolygon') return geometry
+  const polygons = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates
+  const pieces = polygons.flatMap(cutAtAntimeridian)
+  return pieces.length === 1
+    ? { type: 'Polygon' as const, coordinates: pieces[0]! }
+    : { type: 'MultiPolygon' as const, coordinates: pieces }
 }
