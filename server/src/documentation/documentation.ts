@@ -45,7 +45,7 @@ export class Documentation {
 
   apiReference(): string {
     const content = html`<h1>API reference</h1>
-<p>Made from the <a href="/v1/openapi.json">API definition</a> that the service itself validates by. A key or token that you give here stays in this page.</p>
+<p>Made from the <a href="/v1/openapi.json">API definition</a> that the service itself validates by. OGC API - Features has a <a href="/v1/ogc/api?f=html">definition of its own</a>, as the standard asks. A key or token that you give here stays in this page.</p>
 <form class="credentials" id="credentials" autocomplete="off">
 <label>API key <input name="key" type="password" autocomplete="off" spellcheck="false"></label>
 <label>Bearer token <input name="token" type="password" autocomplete="off" spellcheck="false"></label>
