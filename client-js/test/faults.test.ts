@@ -203,7 +203,7 @@ test('a server that goes away and comes back is waited for', async () => {
 })
 
 test('429 is waited out for as long as the service says', async () => {
-  const limited = new TestServer({ WAYLEAVE_KEY_RATE: '60', WAYLEAVE_KEY_BURST: '2' })
+  const limited = new TestServer({ WAYLEAVE_KEY_RATE: '30', WAYLEAVE_KEY_BURST: '1' })
   const apiKey = await limited.platformKey()
   await limited.start()
   try {
@@ -212,11 +212,11 @@ test('429 is waited out for as long as the service says', async () => {
       await delay(ms)
     }
     const client = new Wayleave({ apiKey, baseUrl: limited.url, sleep })
-    for (let i = 0; i < 4; i++) await client.datasets()
-    assert.ok(waits.length > 0 && waits.every((ms) => ms >= 1000 && ms <= 1250), `${waits}`)
+    for (let i = 0; i < 3; i++) await client.datasets()
+    assert.ok(waits.length > 0 && waits.every((ms) => ms >= 1000 && ms <= 2250), `${waits}`)
     await assert.rejects(
       Promise.all([1, 2, 3, 4].map(() => client.datasets({ maxRetries: 0 }))),
-      (error) => error instanceof errors.RateLimitError && error.retryAfter === 1,
+      (error) => error instanceof errors.RateLimitError && [1, 2].includes(error.retryAfter!),
     )
   } finally {
     await limited.close()

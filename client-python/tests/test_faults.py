@@ -214,7 +214,7 @@ def test_a_server_that_goes_away_and_comes_back_is_waited_for(tmp_path: Path) ->
 
 
 def test_429_is_waited_out_for_as_long_as_the_service_says(tmp_path: Path) -> None:
-    service = Service(tmp_path, WAYLEAVE_KEY_RATE="60", WAYLEAVE_KEY_BURST="2")
+    service = Service(tmp_path, WAYLEAVE_KEY_RATE="30", WAYLEAVE_KEY_BURST="1")
     key = service.platform_key()
     service.start()
     waits: list[float] = []
@@ -225,15 +225,15 @@ def test_429_is_waited_out_for_as_long_as_the_service_says(tmp_path: Path) -> No
 
     try:
         with wayleave.Client(key, service.url, sleep=sleep) as client:
-            for _ in range(4):
+            for _ in range(3):
                 assert client.datasets() == []
             assert waits
-            assert all(1 <= wait <= 1.25 for wait in waits)
+            assert all(1 <= wait <= 2.25 for wait in waits)
             with pytest.raises(wayleave.RateLimitError) as caught:
                 for _ in range(4):
                     client.datasets(max_retries=0)
             assert (caught.value.status, caught.value.code) == (429, "rate-limited")
-            assert caught.value.retry_after == 1
+            assert caught.value.retry_after in (1, 2)
     finally:
         service.stop()
 
