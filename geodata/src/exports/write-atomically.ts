@@ -57,7 +57,9 @@ export async function removePartial(path: string, pid: number): Promise<void> {
  * called when the folder is opened.
  */
 export async function removeStalePartials(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
+  // A snapshot that nobody has downloaded has no such folder.
+  const names = await readdir(folder).catch(() => [])
+  for (const name of names) {
     const pid = /\.partial-(\d+)/.exec(name)?.[1]
     if (pid !== undefined && !isRunning(Number(pid)))
       await rm(join(folder, name), { recursive: true, force: true })

@@ -36,6 +36,7 @@ export function archiveMetadata(table: string, version: Version, current: boolea
     rows: manifest.rows,
     geometryType: manifest.geometryType,
     bbox: manifest.bbox,
+    columns: manifest.columns,
     formats: formatsOf(manifest.geometryType !== null).map(({ format, mediaType }) => ({
       format,
       mediaType,

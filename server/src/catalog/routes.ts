@@ -29,6 +29,10 @@ const formats = Type.Array(
   Type.Object({ format: Type.String(), mediaType: Type.String(), url: Type.String() }),
 )
 
+const columns = Type.Array(
+  Type.Object({ name: Type.String(), type: Type.String(), nullable: Type.Boolean() }),
+)
+
 const metadata = Type.Object({
   table: Type.String(),
   title: Type.String(),
@@ -39,7 +43,7 @@ const metadata = Type.Object({
   geometryType: nullable(Type.String()),
   bbox,
   rows: Type.Integer(),
-  columns: Type.Array(Type.Object({ name: Type.String(), type: Type.String(), nullable: Type.Boolean() })),
+  columns,
   version: Type.Integer(),
   updatedAt: Type.String(),
   credits: Type.Integer({ description: 'What one download costs.' }),
@@ -60,6 +64,7 @@ const archive = Type.Object({
   rows: Type.Integer(),
   geometryType: nullable(Type.String()),
   bbox,
+  columns,
   formats,
 })
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { DAY, HOUR, plus } from '../clock.ts'
 import { createKey, openAccount, readAccountLedger } from '../testing/account.ts'
@@ -38,6 +40,16 @@ async function get(
   }
 }
 
+/** The checksum of GeoJSON is found in the background: asked for until it is there. */
+async function digestOf(service: TestServer, path: string, key: string): Promise<string> {
+  for (;;) {
+    const { headers } = await get(service, path, key, {}, 'HEAD')
+    const digest = headers.get('repr-digest')
+    if (digest) return digest
+    await sleep(10)
+  }
+}
+
 test('every format is sent whole, named and typed, and each costs the price once', async (t) => {
   const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(50), { description: { credits: 3 } })
@@ -59,6 +71,12 @@ test('every format is sent whole, named and typed, and each costs the price once
       ['0', answer.headers.get('etag')],
     )
     assert.ok(again.bytes.equals(answer.bytes))
+    const digest = (await digestOf(service, `/v1/dataset/places/files/${format}`, account.key)).slice(9, -1)
+    assert.equal(
+      digest,
+      createHash('sha256').update(answer.bytes).digest('base64'),
+      `${format}’s Repr-Digest`,
+    )
   }
   await service.parts.meter.flush()
   const usage = (

@@ -8,6 +8,8 @@ export interface ExportFile {
   bytes: number
   /** Strong: equal tags are equal bytes. */
   etag: string
+  /** SHA-256 of all bytes, in base64; null until it is known. */
+  digest: string | null
   mediaType: string
   encoding: 'identity' | 'gzip' | 'zstd'
   /** What a browser saves it as. */

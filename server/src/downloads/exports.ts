@@ -1,19 +1,22 @@
 import { hash } from 'node:crypto'
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buildExportInProcess, buildVariantInProcess } from '@wayleave/geodata/exports/build-in-process.ts'
 import { ExportError } from '@wayleave/geodata/exports/export-error.ts'
 import { geojsonParts } from '@wayleave/geodata/exports/geojson.ts'
 import type { ExportFormatEntry } from '@wayleave/geodata/exports/index.ts'
 import { type Variant, variantPath } from '@wayleave/geodata/exports/variant.ts'
-import type { BuiltFile } from '@wayleave/geodata/exports/write-atomically.ts'
+import { type BuiltFile, removeStalePartials } from '@wayleave/geodata/exports/write-atomically.ts'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
 import { Problem } from '../problem.ts'
 import { builtBefore, exportPath, removeBuilt, writeMeta } from './built-file.ts'
+import { hashFile } from './check-file.ts'
 import type { ExportFile } from './export-file.ts'
 
+/** What is forgotten is found again on disk. */
+const MOST_READY = 10_000
 /** What is compressed already gains nothing. */
 const NOT_COMPRESSED = new Set(['shp', 'geoparquet'])
 
@@ -51,6 +54,7 @@ export class Exports {
     if (present) return present
     const building = this.#make(request)
       .then((file) => {
+        if (this.#ready.size >= MOST_READY) this.#ready.clear()
         this.#ready.set(name, file)
         return file
       })
@@ -77,7 +81,7 @@ export class Exports {
     const plain = exportPath(folder, dataset.table, format)
     const path = encoding === 'identity' ? plain : variantPath(plain, encoding)
     const built = (await builtBefore(path)) ?? (await this.#build(request, folder, plain, path))
-    return this.#file(request, { path, bytes: built.bytes, tag: built.sha256.slice(0, 32) })
+    return this.#file(request, { path, ...built })
   }
 
   async #build(request: ExportRequest, folder: string, plain: string, path: string): Promise<BuiltFile> {
@@ -119,18 +123,33 @@ export class Exports {
     return turn
   }
 
+  /** GeoParquet is the snapshot's own file; GeoJSON is its pack between a head and a tail. */
   #own(request: ExportRequest, folder: string): ExportFile {
     const { manifest } = request.version
-    const name = request.format.format === 'geojson' ? SNAPSHOT_FILES.pack : SNAPSHOT_FILES.rows
-    const { bytes, sha256 } = manifest.files[name]!
-    const parts = request.format.format === 'geojson' ? geojsonParts(manifest) : undefined
-    const tag = parts ? hash('sha256', sha256 + parts.head + parts.tail).slice(0, 32) : sha256.slice(0, 32)
-    return this.#file(request, { path: join(folder, name), bytes, tag, ...parts })
+    if (request.format.format !== 'geojson') {
+      return this.#file(request, {
+        path: join(folder, SNAPSHOT_FILES.rows),
+        ...manifest.files[SNAPSHOT_FILES.rows]!,
+      })
+    }
+    const { bytes, sha256 } = manifest.files[SNAPSHOT_FILES.pack]!
+    const { head, tail } = geojsonParts(manifest)
+    const path = join(folder, SNAPSHOT_FILES.pack)
+    const tag = hash('sha256', sha256 + head + tail)
+    const file = {
+      ...this.#file(request, { path, bytes, sha256: tag, head, tail }),
+      digest: null as string | null,
+    }
+    // The checksum of the three together takes a while to find, and nobody waits for it.
+    hashFile(path, head, tail).then((digest) => {
+      file.digest = digest?.toString('base64') ?? null
+    })
+    return file
   }
 
   #file(
     { dataset, version, format, encoding }: ExportRequest,
-    found: { path: string; bytes: number; tag: string; head?: Buffer; tail?: Buffer },
+    found: { path: string; bytes: number; sha256: string; head?: Buffer; tail?: Buffer },
   ): ExportFile {
     const head = found.head ?? Buffer.alloc(0)
     const tail = found.tail ?? Buffer.alloc(0)
@@ -140,7 +159,8 @@ export class Exports {
       tail,
       fileBytes: found.bytes,
       bytes: head.length + found.bytes + tail.length,
-      etag: `"${found.tag}"`,
+      etag: `"${found.sha256.slice(0, 32)}"`,
+      digest: Buffer.from(found.sha256, 'hex').toString('base64'),
       mediaType: format.mediaType,
       encoding,
       filename: `${dataset.table}.${format.extension}`,
@@ -155,21 +175,7 @@ export function isCompressible(format: string): boolean {
 
 /** Removes what builds that were killed left in a snapshot's folder. */
 export async function sweepExports(folder: string): Promise<void> {
-  const exports = join(folder, 'exports')
-  const names = await readdir(exports).catch(() => [])
-  for (const name of names) {
-    const pid = /\.partial-(\d+)/.exec(name)?.[1]
-    if (pid && !isRunning(Number(pid))) await rm(join(exports, name), { recursive: true, force: true })
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
+  await removeStalePartials(join(folder, 'exports'))
 }
 
 function nameOf({ version, format, encoding }: ExportRequest): string {

@@ -197,6 +197,7 @@ function describeFile(reply: FastifyReply, file: ExportFile): void {
     .header('accept-ranges', 'bytes')
     .header('cache-control', 'private, no-cache')
   if (file.encoding !== 'identity') reply.header('content-encoding', file.encoding)
+  if (file.digest !== null) reply.header('repr-digest', `sha-256=:${file.digest}:`)
 }
 
 function headerText(header: string | string[] | undefined): string | undefined {

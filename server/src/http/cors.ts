@@ -2,7 +2,7 @@ import type { App } from './frame.ts'
 import { normalPath } from './normal-path.ts'
 
 const EXPOSED =
-  'ETag, Last-Modified, Link, Content-Crs, Content-Disposition, Content-Range, Accept-Ranges, Retry-After, RateLimit, RateLimit-Policy, Credits-Charged, Credits-Remaining, X-Request-Id, Location'
+  'ETag, Last-Modified, Link, Content-Crs, Content-Disposition, Content-Encoding, Content-Range, Repr-Digest, Accept-Ranges, Retry-After, RateLimit, RateLimit-Policy, Credits-Charged, Credits-Remaining, X-Request-Id, Location'
 
 /**
  * Any page may read data with a key it holds: keys travel in a header, never in a cookie, so an origin
