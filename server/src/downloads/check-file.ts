@@ -9,8 +9,8 @@ interface Hashing {
 /** The SHA-256 of a file with bytes before and after it: in a thread, for a gigabyte takes a second. */
 export function hashFile(
   path: string,
-  head = new Uint8Array(),
-  tail = new Uint8Array(),
+  head: Uint8Array = new Uint8Array(),
+  tail: Uint8Array = new Uint8Array(),
 ): Promise<Buffer | null> {
   const { promise, resolve } = Promise.withResolvers<Buffer | null>()
   const worker = new Worker(new URL(import.meta.url), {
