@@ -7,6 +7,18 @@ import { unbroken } from '../src/map/unbroken.ts'
 const require = createRequire(import.meta.url)
 const PREFIX = 'virtual:world/'
 
+type Scale = '50m' | '110m'
+const atlases = {
+  '50m': () => ({
+    land: require('world-atlas/land-50m.json') as Land,
+    countries: require('world-atlas/countries-50m.json') as Countries,
+  }),
+  '110m': () => ({
+    land: require('world-atlas/land-110m.json') as Land,
+    countries: require('world-atlas/countries-110m.json') as Countries,
+  }),
+}
+
 type Land = Topology<{ land: GeometryCollection }>
 type Countries = Topology<{ countries: GeometryCollection }>
 type Nested = number[] | Nested[]
@@ -25,8 +37,8 @@ export function world(): Plugin {
   }
 }
 
-function layers(scale: '50m' | '110m') {
-  const countries = require(`world-atlas/countries-${scale}.json`) as Countries
+function layers(scale: Scale) {
+  const { countries } = atlases[scale]()
   const borders = mesh(countries, countries.objects.countries as GeometryObject, (a, b) => a !== b)
   return {
     land: { type: 'MultiPolygon', coordinates: rounded(landOf(scale), 2) },
@@ -48,9 +60,9 @@ function outlinePath(): string {
     .join('')
 }
 
-function landOf(scale: '50m' | '110m'): number[][][][] {
-  const atlas = require(`world-atlas/land-${scale}.json`) as Land
-  const polygons = feature(atlas, atlas.objects.land).features.flatMap(({ geometry }) =>
+function landOf(scale: Scale): number[][][][] {
+  const { land } = atlases[scale]()
+  const polygons = feature(land, land.objects.land).features.flatMap(({ geometry }) =>
     geometry.type === 'Polygon'
       ? [geometry.coordinates]
       : geometry.type === 'MultiPolygon'

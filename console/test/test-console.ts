@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -47,10 +47,8 @@ export async function startConsole(): Promise<TestConsole> {
   const mailedLink = async (email: string) => {
     const folder = join(dataDir, 'outbox')
     for (let tries = 0; tries < 500; tries++) {
-      const names = readdirSync(folder, { withFileTypes: true })
-        .map(({ name }) => name)
-        .filter((name) => name.endsWith('.eml') && !taken.has(name))
-      for (const name of names.sort()) {
+      const names = existsSync(folder) ? readdirSync(folder).sort() : []
+      for (const name of names.filter((one) => one.endsWith('.eml') && !taken.has(one))) {
         const source = readFileSync(join(folder, name), 'utf8')
         if (!source.toLowerCase().includes(`\r\nto: ${email}\r\n`)) continue
         taken.add(name)

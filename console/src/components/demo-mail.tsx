@@ -1,21 +1,20 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
+import { demoLink } from '../api/demo-link.ts'
 
-/** In a demo on this machine no mail leaves it, and the service tells the link; elsewhere it tells nothing. */
-export function DemoMail({ email }: { email: string }) {
+const TRIES = 8
+
+/** The link of the mail, where the service is a demo. `before` is that of an older mail, used up perhaps. */
+export function DemoMail({ email, before }: { email: string; before: string | null }) {
   const { data: path } = useQuery({
-    queryKey: ['demo-mail', email],
-    queryFn: async () => {
-      const response = await fetch(`/v1/auth/demo-mail?${new URLSearchParams({ email })}`)
-      if (!response.ok) return null
-      return ((await response.json()) as { path: string }).path
-    },
+    queryKey: ['demo-mail', email, before],
+    queryFn: () => demoLink(email),
     staleTime: 0,
     gcTime: 0,
-    retry: false,
-    refetchInterval: ({ state }) => (state.data || state.dataUpdateCount > 4 ? false : 700),
+    refetchInterval: ({ state }) =>
+      (state.data && state.data !== before) || state.dataUpdateCount >= TRIES ? false : 500,
   })
-  if (!path) return null
+  if (!path || path === before) return null
   return (
     <div className="note good">
       <p>

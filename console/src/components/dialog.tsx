@@ -11,11 +11,16 @@ export function Dialog({
   children: ReactNode
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
+  const leaving = useRef(false)
   const id = useId()
   useEffect(() => {
     const element = dialog.current!
+    leaving.current = false
     if (!element.open) element.showModal()
-    return () => element.close()
+    return () => {
+      leaving.current = true
+      element.close()
+    }
   }, [])
   return (
     <dialog
@@ -24,6 +29,12 @@ export function Dialog({
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault()
+        onClose()
+      }}
+      onClose={() => {
+        // A second Escape closes it without asking: whether it may close is for its owner to say.
+        if (leaving.current) return
+        dialog.current?.showModal()
         onClose()
       }}
     >

@@ -1,23 +1,28 @@
 import { useMutation } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { Link, NavLink, Outlet, ScrollRestoration, useLocation, useNavigate } from 'react-router'
 import { asProblem } from '../api/problem.ts'
 import { useMe, useSession } from '../api/queries.ts'
 import { session } from '../api/session.ts'
 import { setTheme, useTheme } from '../theme.ts'
 import { Icon } from './icon.tsx'
+import { ProblemNote } from './problem-note.tsx'
 
 /** The bar on top, and the page below it. */
 export function Frame() {
   const state = useSession()
   const { pathname } = useLocation()
 
-  useEffect(() => {
-    // Who is signed in is known only to the cookie: the service is asked once, at the start.
-    session.token().catch(() => {
-      if (session.state === 'unknown') setTimeout(() => session.token().catch(() => {}), 3000)
+  const [failure, setFailure] = useState<unknown>(null)
+
+  // Who is signed in is known only to the cookie: the service is asked once, at the start.
+  const begin = useCallback(() => {
+    setFailure(null)
+    session.token().catch((error: unknown) => {
+      if (session.state === 'unknown') setFailure(error)
     })
   }, [])
+  useEffect(begin, [begin])
 
   // A screen reader begins at the new page, as it would after a page load.
   useEffect(() => {
@@ -46,7 +51,8 @@ export function Frame() {
         </div>
       </header>
       <main id="content" tabIndex={-1}>
-        {state === 'unknown' ? null : <Outlet />}
+        {state !== 'unknown' && <Outlet />}
+        {failure !== null && <ProblemNote error={failure} retry={begin} />}
       </main>
       <ScrollRestoration />
     </>

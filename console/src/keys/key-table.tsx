@@ -12,8 +12,8 @@ export function KeyTable({ keys, label, page }: { keys: KeyRecord[]; label: stri
         <thead>
           <tr>
             <th scope="col">Name</th>
-            <th scope="col">Begins with</th>
             <th scope="col">Status</th>
+            <th scope="col">Begins with</th>
             <th scope="col">Permissions</th>
             <th scope="col">Last used</th>
             <th scope="col">Expires</th>
@@ -26,10 +26,10 @@ export function KeyTable({ keys, label, page }: { keys: KeyRecord[]; label: stri
                 <Link to={`${page}/${key.id}`}>{key.name}</Link>
               </th>
               <td>
-                <code className="nowrap">{key.prefix}…</code>
+                <KeyStatus record={key} />
               </td>
               <td>
-                <KeyStatus record={key} />
+                <code className="nowrap">{key.prefix}…</code>
               </td>
               <td>{permissionWords(key.permissions)}</td>
               <td>

@@ -1,4 +1,4 @@
-import { useEvents, useMembers, useOrganization } from '../api/queries.ts'
+import { useEvents, useKeys, useMembers, useOrganization } from '../api/queries.ts'
 import type { EventRow } from '../api/records.ts'
 import { Empty } from '../components/empty.tsx'
 import { Loaded } from '../components/loaded.tsx'
@@ -13,7 +13,11 @@ export function EventsPage() {
   const organization = useOrganization()!
   const events = useEvents(organization.id)
   const { data: members = [] } = useMembers(organization.id)
-  const names = new Map(members.map(({ userId, email }) => [`user:${userId}`, email]))
+  const { data: keys = [] } = useKeys()
+  const names = new Map<string, string>([
+    ...members.map(({ userId, email }) => [`user:${userId}`, email] as const),
+    ...keys.map(({ id, name }) => [`key:${id}`, name] as const),
+  ])
   return (
     <section className="card flush">
       <div className="card-head">
@@ -25,7 +29,7 @@ export function EventsPage() {
           if (rows.length === 0) return <Empty title="Nothing has happened yet" />
           return (
             <>
-              <Events rows={rows} nameOf={(id) => names.get(id) ?? id} />
+              <Events rows={rows} nameOf={(id) => names.get(id)} />
               <MoreButton query={events} />
             </>
           )
@@ -35,7 +39,7 @@ export function EventsPage() {
   )
 }
 
-function Events({ rows, nameOf }: { rows: EventRow[]; nameOf: (id: string) => string }) {
+function Events({ rows, nameOf }: { rows: EventRow[]; nameOf: (id: string) => string | undefined }) {
   return (
     <Scroll label="Events">
       <table>
@@ -58,12 +62,10 @@ function Events({ rows, nameOf }: { rows: EventRow[]; nameOf: (id: string) => st
                 <code>{event.action}</code>
               </td>
               <td>
-                {nameOf(event.subject)}
-                {Object.keys(event.detail).length > 0 && (
-                  <div className="small soft">{detailWords(event.detail)}</div>
-                )}
+                {subjectName(event, nameOf(event.subject))}
+                <div className="small soft">{detailWords(event)}</div>
               </td>
-              <td>{nameOf(event.actor)}</td>
+              <td>{nameOf(event.actor) ?? event.actor}</td>
               <td className="soft">{event.address ?? '–'}</td>
             </tr>
           ))}
@@ -73,8 +75,20 @@ function Events({ rows, nameOf }: { rows: EventRow[]; nameOf: (id: string) => st
   )
 }
 
-function detailWords(detail: Record<string, unknown>): string {
-  return Object.entries(detail)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ')
+/** By name where there is one: now, or when it happened. */
+function subjectName({ subject, detail }: EventRow, name: string | undefined): string {
+  const then = detail['name'] ?? detail['email']
+  return name ?? (typeof then === 'string' ? then : subject)
+}
+
+function detailWords({ subject, detail }: EventRow): string {
+  const words = Object.entries(detail)
+    .filter(([name, value]) => name !== 'name' && name !== 'email' && value !== null)
+    .map(([name, value]) => `${name} ${valueWords(value)}`)
+  return [subject.replace(/^\w+:/, ''), ...words].join(' · ')
+}
+
+function valueWords(value: unknown): string {
+  if (Array.isArray(value)) return value.map(String).join(', ')
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

@@ -19,8 +19,12 @@ export function GettingStartedPage() {
   const datasets = useDatasets()
   const [created, setCreated] = useState<CreatedKey | null>(null)
   const active = keys.data?.filter(({ status }) => status === 'active') ?? []
+  // The one just made, else one that has worked, else any.
   const key =
-    active.find(({ id }) => id === created?.id) ?? active.find(({ scope }) => scope === 'user') ?? active[0]
+    active.find(({ id }) => id === created?.id) ??
+    active.find(({ lastUsedAt }) => lastUsedAt !== null) ??
+    active.find(({ scope }) => scope === 'user') ??
+    active[0]
   const organization = me.organization!
   return (
     <div className="stack">

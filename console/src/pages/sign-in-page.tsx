@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Link, Navigate, useLocation, useNavigate } from 'react-router'
+import { demoLink } from '../api/demo-link.ts'
 import { useSession } from '../api/queries.ts'
 import { post, session } from '../api/session.ts'
 import { DemoMail } from '../components/demo-mail.tsx'
@@ -14,14 +15,20 @@ export function SignInPage() {
   const state = useSession()
   const location = useLocation()
   const [email, setEmail] = useState('')
-  const [sentTo, setSentTo] = useState<string | null>(null)
+  const [sent, setSent] = useState<Sent | null>(null)
   const next = nextOf(location.state)
   const token = location.hash.slice(1)
 
   if (token) return <RedeemLink token={token} signedIn={state === 'signed-in'} />
   if (state === 'signed-in') return <Navigate to={next} replace />
-  if (sentTo) return <CheckMail email={sentTo} next={next} onBack={() => setSentTo(null)} />
-  return <AskForMail email={email} onEmail={setEmail} onSent={() => setSentTo(email.trim())} />
+  if (sent) return <CheckMail sent={sent} next={next} onBack={() => setSent(null)} />
+  return <AskForMail email={email} onEmail={setEmail} onSent={setSent} />
+}
+
+interface Sent {
+  email: string
+  /** The link of the mail before this one, where the service is a demo. */
+  linkBefore: string | null
 }
 
 /** Only a path of our own: a foreign address is not followed. */
@@ -37,9 +44,16 @@ function AskForMail({
 }: {
   email: string
   onEmail: (email: string) => void
-  onSent: () => void
+  onSent: (sent: Sent) => void
 }) {
-  const ask = useMutation({ mutationFn: () => post('/v1/auth/magic-link', { email }), onSuccess: onSent })
+  const ask = useMutation({
+    mutationFn: async (): Promise<Sent> => {
+      const linkBefore = await demoLink(email)
+      await post('/v1/auth/magic-link', { email })
+      return { email: email.trim(), linkBefore }
+    },
+    onSuccess: onSent,
+  })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     ask.mutate()
@@ -74,7 +88,8 @@ function AskForMail({
   )
 }
 
-function CheckMail({ email, next, onBack }: { email: string; next: string; onBack: () => void }) {
+function CheckMail({ sent, next, onBack }: { sent: Sent; next: string; onBack: () => void }) {
+  const { email, linkBefore } = sent
   const navigate = useNavigate()
   const [code, setCode] = useState('')
   const redeem = useMutation({
@@ -92,7 +107,7 @@ function CheckMail({ email, next, onBack }: { email: string; next: string; onBac
         If <strong>{email}</strong> may sign in, a mail is on its way. Open its link, or type its code here.
         Both work once, for 15 minutes.
       </p>
-      <DemoMail email={email} />
+      <DemoMail email={email} before={linkBefore} />
       <form className="stack" onSubmit={submit}>
         <Field label="Code of six digits">
           {(props) => (

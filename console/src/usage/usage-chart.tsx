@@ -41,6 +41,7 @@ function options(element: HTMLElement): UPlot.Options {
   const axis = { stroke: soft, font, grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } }
   const whole = (_chart: UPlot, values: number[]) =>
     values.map((value) => (Number.isInteger(value) ? count(value) : ''))
+  const shown = (_chart: UPlot, value: number | null) => (value === null ? '–' : count(value))
   return {
     width: element.clientWidth,
     height: HEIGHT,
@@ -63,12 +64,13 @@ function options(element: HTMLElement): UPlot.Options {
       },
       {
         label: 'Calls',
+        value: shown,
         stroke: color('--accent'),
         fill: color('--accent'),
         paths: UPlot.paths.bars!({ size: [0.7, 28] }),
         points: { show: false },
       },
-      { label: 'Credits', stroke: color('--warn'), width: 2, points: { show: false } },
+      { label: 'Credits', value: shown, stroke: color('--warn'), width: 2, points: { show: false } },
     ],
   }
 }

@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { permissionsOf, permissionWords, reachesOf } from './key-permissions.ts'
+
+test('permissions survive the form, whether for all datasets or for some', () => {
+  for (const permissions of [['read'], ['read:a', 'read:b'], ['read', 'write:a'], ['write']]) {
+    assert.deepEqual(permissionsOf(reachesOf(permissions)), permissions)
+  }
+})
+
+test('permissions are said in words', () => {
+  assert.equal(permissionWords(['read:a', 'read:b', 'write']), 'read a, b · write all')
+})
