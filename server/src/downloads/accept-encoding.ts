@@ -12,8 +12,10 @@ export function preferredEncoding(header: string | undefined): 'identity' | 'gzi
   }
   const weightOf = (name: string) =>
     weights.get(name) ?? (name === 'identity' ? 0.001 : (weights.get('*') ?? 0))
-  return PREFERRED.reduce(
-    (best, name) => (weightOf(name) > weightOf(best) ? name : best),
-    PREFERRED[0] as (typeof PREFERRED)[number],
+  // Where nothing is welcome, the bytes as they are: at least nobody is sent a coding they did not name.
+  return PREFERRED.reduce<(typeof PREFERRED)[number]>(
+    (best, name) =>
+      weightOf(name) > weightOf(best) || (best !== 'identity' && weightOf(best) === 0) ? name : best,
+    PREFERRED[0],
   )
 }

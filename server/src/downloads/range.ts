@@ -9,7 +9,7 @@ export interface ByteRange {
  * a malformed one and a list of ranges may be ignored. `unsatisfiable`: 416.
  */
 export function parseRange(header: string | undefined, bytes: number): ByteRange | null | 'unsatisfiable' {
-  const match = header === undefined ? null : /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header.trim())
+  const match = header === undefined ? null : /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header.trim())
   if (!match || (match[1] === '' && match[2] === '')) return null
   if (match[1] === '') {
     const length = Math.min(Number(match[2]), bytes)

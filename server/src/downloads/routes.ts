@@ -46,17 +46,23 @@ export function downloadRoutes(
     querystring: noQuery,
   })
 
+  /** Before the query is judged: whoever shows no key is told that first. */
+  const grants = new WeakMap<FastifyRequest, Grant>()
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
+    grants.set(request, await authenticate.key(request, reply))
+  }
+
   app.get('/v1/dataset/:table/files/:format', {
+    onRequest,
     schema: schema('Download a dataset', 'Needs API_ACCESS and costs the dataset’s price in credits.', {
       table: Type.String(),
       format: Type.String(),
     }),
     handler: async (request, reply) => {
       const { table, format } = request.params as { table: string; format: string }
-      const grant = await authenticate.key(request, reply)
       const dataset = await catalog.find(table)
       return download(request, reply, {
-        grant,
+        grant: grants.get(request)!,
         dataset,
         version: dataset,
         format,
@@ -67,6 +73,7 @@ export function downloadRoutes(
   })
 
   app.get('/v1/dataset/:table/archives/:version/files/:format', {
+    onRequest,
     schema: schema('Download a version of a dataset', 'Needs ARCHIVED_DATA, and costs like a download.', {
       table: Type.String(),
       version: Type.String(),
@@ -74,11 +81,10 @@ export function downloadRoutes(
     }),
     handler: async (request, reply) => {
       const { table, version, format } = request.params as { table: string; version: string; format: string }
-      const grant = await authenticate.key(request, reply)
       const dataset = await catalog.find(table)
       const archived = await catalog.version(table, version)
       return download(request, reply, {
-        grant,
+        grant: grants.get(request)!,
         dataset,
         version: archived,
         format,

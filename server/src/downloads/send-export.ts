@@ -29,7 +29,10 @@ export async function sendExport(
   range: ByteRange,
   response: ServerResponse,
 ): Promise<void> {
-  const left = new Promise<void>((resolve) => response.once('close', resolve))
+  // A reader that left while the file was being made is told of by no further event.
+  const left = response.destroyed
+    ? Promise.resolve()
+    : new Promise<void>((resolve) => response.once('close', resolve))
   try {
     const fileStart = file.head.length
     const fileEnd = fileStart + file.fileBytes

@@ -18,9 +18,11 @@ export function logRequest(log: Logger, request: FastifyRequest, reply: FastifyR
   const level = ROUTINE.has(path) && reply.statusCode < 400 ? DEBUG : INFO
   if (level < log.levelVal) return
   const shown = JSON.stringify(SECRET_LIKE.test(path) ? redact(path) : path)
+  // The address of a reader that has left is not known any more.
+  const address = JSON.stringify((request.ip as string | undefined) ?? null)
   const ms = Math.round(reply.elapsedTime * 10) / 10
   const stream = (log as unknown as Record<symbol, { write(line: string): void }>)[pino.symbols.streamSym]!
   stream.write(
-    `{"level":${level},"time":"${new Date().toISOString()}","requestId":${JSON.stringify(request.id)},"method":"${request.method}","path":${shown},"status":${reply.statusCode},"ms":${ms},"address":${JSON.stringify(request.ip)},"msg":"request"}\n`,
+    `{"level":${level},"time":"${new Date().toISOString()}","requestId":${JSON.stringify(request.id)},"method":"${request.method}","path":${shown},"status":${reply.statusCode},"ms":${ms},"address":${address},"msg":"request"}\n`,
   )
 }
