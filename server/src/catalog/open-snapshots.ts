@@ -23,6 +23,9 @@ export class OpenSnapshots {
   /** In order of last use. */
   readonly #entries = new Map<string, Entry>()
 
+  /** Asked for again and again, and moved to the end but once. */
+  #peeked: string | null = null
+
   constructor(blobs: Blobs, most = MOST_OPEN) {
     this.#blobs = blobs
     this.#most = most
@@ -43,8 +46,11 @@ export class OpenSnapshots {
   peek(name: string): Snapshot | null {
     const entry = this.#entries.get(name)
     if (!entry?.snapshot) return null
-    this.#entries.delete(name)
-    this.#entries.set(name, entry)
+    if (name !== this.#peeked) {
+      this.#entries.delete(name)
+      this.#entries.set(name, entry)
+      this.#peeked = name
+    }
     return entry.snapshot
   }
 
@@ -54,6 +60,7 @@ export class OpenSnapshots {
 
   #entry(name: string): Entry {
     const present = this.#entries.get(name)
+    this.#peeked = null
     if (present) {
       this.#entries.delete(name)
       this.#entries.set(name, present)

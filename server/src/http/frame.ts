@@ -61,6 +61,8 @@ export async function makeFrame({
   const app: App = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
+    // A request has a line of its own at its end, and needs no logger of its own before.
+    childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_LIMIT,
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
     genReqId: requestIds(config.trustedProxies),

@@ -36,7 +36,7 @@ import {
 } from './geojson-page.ts'
 import { writeItemsHtml } from './html/features.ts'
 import type { Items, Start } from './items.ts'
-import { type ItemsQuery, readItemsQuery } from './items-query.ts'
+import { type ItemsQuery, MOST_LIMIT, readItemsQuery } from './items-query.ts'
 import { writeJsonFg } from './json-fg-page.ts'
 import { linkHeader, ROOT } from './links.ts'
 import type { PageHead, WritePage } from './page-content.ts'
@@ -182,11 +182,15 @@ function versionSeed(version: Version, dataset: Dataset, base: string): number {
 
 const seeds = new WeakMap<Version, { base: string; updatedAt: string; seed: number }>()
 
+/** Room for the positions of a page that is answered before any other begins. */
+const scratch = new Uint32Array(MOST_LIMIT + 1)
+
 function sendFromMemory(reply: FastifyReply, page: PageParts): boolean {
   const { parts, grant, version, query, plan, after, limit } = page
   const snapshot = parts.snapshots.peek(version.snapshot)
   if (!snapshot) return false
-  const selected = parts.items.selectAtOnce(snapshot, query, plan, after, limit)
+  const into = scratch.subarray(0, limit + 1)
+  const selected = parts.items.selectAtOnce(snapshot, query, plan, after, limit, into)
   if (!selected) return false
   const matched = parts.items.count(snapshot, query, plan, selected)
   if (matched instanceof Promise) return false
@@ -225,8 +229,17 @@ function nextCursor({ dataset, version, query, after }: PageParts, selected: Sel
 function headText(page: PageParts, selected: Selected, matched: number | null): string {
   const { parts, dataset, base, query } = page
   const links = pageLinksText(dataset, base, query.pairs, nextCursor(page, selected))
-  return pageHeadText({ returned: selected.count, matched, timeStamp: parts.clock().toISOString() }, links)
+  return pageHeadText({ returned: selected.count, matched, timeStamp: timeText(parts.clock()) }, links)
 }
+
+/** Many pages are answered in one millisecond; its text is made once. */
+function timeText(now: Date): string {
+  const milliseconds = now.getTime()
+  if (milliseconds !== lastTime.milliseconds) lastTime = { milliseconds, text: now.toISOString() }
+  return lastTime.text
+}
+
+let lastTime = { milliseconds: Number.NaN, text: '' }
 
 /** A page in another form than the pack has. */
 async function otherBody(
@@ -241,7 +254,7 @@ async function otherBody(
     links: pageLinks(dataset, base, query.pairs, query.encoding, nextCursor(page, selected)),
     returned: selected.count,
     matched,
-    timeStamp: parts.clock().toISOString(),
+    timeStamp: timeText(parts.clock()),
   }
   setHeaders(reply, dataset, query.encoding, head)
   const block = await readBlock(snapshot, selected)

@@ -82,9 +82,12 @@ export class Items {
     plan: FilterPlan | null,
     after: number,
     limit: number,
+    into?: Uint32Array,
   ): Selected | null {
     if (plan || sort.length > 0) return null
-    if (box) return isDecidedByTree(snapshot, box) ? selectInTree(snapshot, box, after, offset, limit) : null
+    if (box) {
+      return isDecidedByTree(snapshot, box) ? selectInTree(snapshot, box, after, offset, limit, into) : null
+    }
     return selectRun(after + 1 + offset, limit, snapshot.manifest.rows)
   }
 
@@ -117,12 +120,13 @@ export class Items {
     // A first page that is not full has them all.
     if (!more && query.cursor === null && (count > 0 || query.offset === 0)) return query.offset + count
     if (plan) return null
-    return query.box ? this.#countInBox(snapshot, query.box) : snapshot.manifest.rows
+    return query.box ? this.#countInBox(snapshot, query.box, query.selection) : snapshot.manifest.rows
   }
 
   /** Remembered, since all pages of a reading ask for it. */
-  #countInBox(snapshot: Snapshot, box: BoxQuery): number | null | Promise<number | null> {
-    const key = `${snapshot.folder} ${box.box.join()} ${box.heights?.join()}`
+  #countInBox(snapshot: Snapshot, box: BoxQuery, selection: string): number | null | Promise<number | null> {
+    const key = `${snapshot.folder}
+${selection}`
     const known = this.#counts.get(key)
     if (known !== undefined) return known
     const keep = (count: number | null) => {

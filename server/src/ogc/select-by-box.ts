@@ -19,13 +19,17 @@ function isDecidedInside({ hasZ }: Snapshot['manifest'], { projected, heights }:
   return projected === null && !(heights && hasZ)
 }
 
-/** The features that meet a box, in snapshot order, after a position and passing over `skip`. */
+/**
+ * The features that meet a box, in snapshot order, after a position and passing over `skip`; one more than the
+ * limit is looked for. They are put into `into`, where it is given.
+ */
 export function selectInTree(
   { tree }: Snapshot,
   { box }: BoxQuery,
   after: number,
   skip: number,
   limit: number,
+  into: Uint32Array = new Uint32Array(limit + 1),
 ): Selected {
   let from = after
   for (let left = skip; left > 0; ) {
@@ -35,8 +39,7 @@ export function selectInTree(
     from = skipped[found - 1]!
     left -= found
   }
-  const positions = new Uint32Array(limit + 1)
-  return selectFound(positions, tree.search(box, from, positions), limit)
+  return selectFound(into, tree.search(box, from, into), limit)
 }
 
 /** The same where geometries decide about features that the box does not hold. */
