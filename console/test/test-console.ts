@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -94,8 +95,35 @@ export async function startConsole(): Promise<TestConsole> {
   }
 }
 
-/** As `npm start` does: only where there is no build, or an old one. */
+/** As `npm start` does: only where there is no build, or an old one. Test files run beside each other. */
 export function buildConsole(): void {
+  const lock = join(
+    tmpdir(),
+    `wayleave-console-build-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`,
+  )
+  const wait = new Int32Array(new SharedArrayBuffer(4))
+  for (let tries = 0; !takeLock(lock); tries++) {
+    // Whoever held it this long has died with it.
+    if (tries > 300) rmSync(lock, { recursive: true, force: true })
+    Atomics.wait(wait, 0, 0, 200)
+  }
+  try {
+    runBuild()
+  } finally {
+    rmSync(lock, { recursive: true, force: true })
+  }
+}
+
+function takeLock(lock: string): boolean {
+  try {
+    mkdirSync(lock)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function runBuild(): void {
   const script = `import { ensureConsole } from './scripts/console-build.ts'; ensureConsole(process.cwd())`
   const build = spawnSync(process.execPath, ['--input-type=module-typescript', '-e', script], {
     cwd: root,

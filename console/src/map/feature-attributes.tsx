@@ -20,10 +20,25 @@ export function FeatureAttributes({ feature, onClose }: { feature: Feature; onCl
         {Object.entries(feature.properties).map(([name, value]) => (
           <div key={name} className="contents">
             <dt>{name}</dt>
-            <dd>{cellText(value)}</dd>
+            <dd>
+              {typeof value === 'string' && isAddress(value) ? <Address url={value} /> : cellText(value)}
+            </dd>
           </div>
         ))}
       </dl>
     </section>
+  )
+}
+
+/** Only addresses of the web: data must not make a link that runs a script. */
+function isAddress(text: string): boolean {
+  return /^https?:\/\/\S+$/.test(text)
+}
+
+function Address({ url }: { url: string }) {
+  return (
+    <a href={url} target="_blank" rel="noreferrer">
+      {url}
+    </a>
   )
 }
