@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -111,4 +112,30 @@ test('a node whose listening connection breaks is told again', async (t) => {
   await sleep(50)
   await one!.changes.commit(async (_tx, changed) => changed('key', 'k'))
   assert.deepEqual(two!.heard, ['key k'])
+})
+
+test('on SQLite a look holds for a moment alone, also in a turn that takes long', async (t) => {
+  const [node] = await openNodes(t, 'sqlite', [true])
+  const { changes, heard, database } = node!
+  assert.ok(changes.trusted())
+  const elsewhere = new DatabaseSync(database.file!)
+  cleanUp(t, () => elsewhere.close())
+  elsewhere.exec(`begin; update change_number set number = number + 1;
+    insert into changes select number, 'key', 'k1', '' from change_number; commit`)
+  for (const begin = performance.now(); performance.now() - begin < 5; );
+  assert.ok(changes.trusted())
+  assert.deepEqual(heard, ['key k1'])
+})
+
+test('on SQLite a look that failed is made again, and trusts nothing meanwhile', async (t) => {
+  const [one, two] = await openNodes(t, 'sqlite', [true, true])
+  let failures = 2
+  two!.changes.listen(() => {
+    if (failures-- > 0) throw new Error('not now')
+  })
+  await one!.changes.commit(async (_tx, changed) => changed('key', 'k1'))
+  assert.throws(() => two!.changes.trusted(), /not now/)
+  assert.throws(() => two!.changes.trusted(), /not now/)
+  assert.ok(two!.changes.trusted())
+  assert.equal(failures, -1)
 })

@@ -2,6 +2,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { ChangeFeed, type Changes, commitNumbered } from './changes.ts'
 import type { ControlDatabase } from './open.ts'
 
+const LOOK_HOLDS_MS = 1
+
 interface ChangeRow {
   number: number
   subject: string
@@ -11,9 +13,9 @@ interface ChangeRow {
 /**
  * On SQLite, `PRAGMA data_version` on a connection that never writes moves with every commit of any other
  * connection, in this process or another. Asking costs a few microseconds, so it is asked before the first
- * use of a cache in each turn of the event loop; only when it moved are the changes themselves read. One
- * look a turn is enough: the requests that a turn handles had arrived before it began, so what another
- * process changes after the look was not finished when they were sent.
+ * use of a cache in each turn of the event loop, and again in a turn that takes long; only when it moved are
+ * the changes themselves read. That is enough: from its commit to its end a command takes longer than a look
+ * holds, so a request that is sent after the command meets a later look.
  */
 export async function openSqliteChanges(database: ControlDatabase): Promise<Changes> {
   const connection = new DatabaseSync(database.file!, { readOnly: true })
@@ -24,16 +26,17 @@ export async function openSqliteChanges(database: ControlDatabase): Promise<Chan
   )
   const feed = new ChangeFeed()
   let seen = -1
-  let lookedThisTurn = false
+  let lookHoldsUntil = 0
   const readCurrent = () => (currentNumber.get() as { number: number }).number
   feed.last = readCurrent()
 
   function catchUp(): void {
     const version = (dataVersion.get() as { data_version: number }).data_version
     if (version === seen) return
-    seen = version
     const current = readCurrent()
     if (current > feed.last) feed.apply(changesSince.all(feed.last) as unknown as ChangeRow[], current)
+    // Last: what fails on the way is looked at again.
+    seen = version
   }
 
   return {
@@ -43,12 +46,13 @@ export async function openSqliteChanges(database: ControlDatabase): Promise<Chan
       return result
     },
     trusted() {
-      if (lookedThisTurn) return true
-      lookedThisTurn = true
-      setImmediate(() => {
-        lookedThisTurn = false
-      })
+      const now = performance.now()
+      if (now < lookHoldsUntil) return true
       catchUp()
+      lookHoldsUntil = now + LOOK_HOLDS_MS
+      setImmediate(() => {
+        lookHoldsUntil = 0
+      })
       return true
     },
     get applied() {

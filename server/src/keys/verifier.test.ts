@@ -196,3 +196,24 @@ for (const kind of databaseKinds) {
 test('a cached key is verified at once, without waiting for anything', async () => {
   assert.ok((await timeVerification(100)) > 0)
 })
+
+test('without trust no request joins a load that began before it', async (t) => {
+  const database = await openDatabase({ databaseUrl: null, dataDir: temporaryFolder(t) })
+  cleanUp(t, () => database.close())
+  let questions = 0
+  const db = database.db.withPlugin({
+    transformQuery: ({ node }) => {
+      questions++
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  })
+  const untrusted = await openChanges(database, { nodeId: newId('node'), serving: true })
+  cleanUp(t, () => untrusted.close())
+  const changes = { ...untrusted, trusted: () => false }
+  const rate = { perMinute: 600, burst: 100 }
+  const verifier = new Verifier({ db, changes, clock: () => new Date(), format, rate })
+  const secret = newSecret(format)
+  assert.deepEqual(await Promise.all([verifier.verify(secret), verifier.verify(secret)]), [null, null])
+  assert.equal(questions, 2)
+})

@@ -42,8 +42,10 @@ export class Verifier {
       const grant = this.#grants.get(secretHash)
       if (grant) return this.#unexpired(grant)
       if (this.#unknown.has(secretHash)) return null
+      return this.#load(secretHash).then((grant) => grant && this.#unexpired(grant))
     }
-    return this.#load(secretHash).then((grant) => grant && this.#unexpired(grant))
+    // A load under way is a cache too: without trust, nobody knows what has changed since it began.
+    return this.#read(secretHash).then((grant) => grant && this.#unexpired(grant))
   }
 
   #unexpired(grant: Grant): Grant | null {
