@@ -70,6 +70,13 @@ describe('axe finds no serious problem, in both themes', { concurrency: 1 }, () 
     })
   }
 
+  test('the check itself tells what is wrong', async () => {
+    await page.goto(`${service.url}/keys`)
+    await page.getByText('Town map').waitFor()
+    await page.evaluate(() => document.body.append(document.createElement('button')))
+    await assert.rejects(check(page), /button-name/)
+  })
+
   test('a key with its usage', async () => {
     await page.goto(`${service.url}/keys`)
     await page.getByRole('link', { name: 'Town map' }).click()

@@ -61,6 +61,10 @@ describe('the console', { concurrency: 1 }, () => {
     await service.signIn(user, USER)
     await user.reload()
     await user.getByText(`You are signed in as ${USER}.`).waitFor()
+    await user.getByRole('button', { name: 'Use the dark theme' }).click()
+    await user.reload()
+    await user.locator('html[data-theme=dark]').waitFor()
+    assert.deepEqual(await user.evaluate(() => ({ ...localStorage })), { theme: 'dark' })
     const stored = await user.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))
     assert.doesNotMatch(stored, /svc_|eyJ|token|refresh/i)
     const cookies = await user.context().cookies(`${service.url}/v1/auth/refresh`)
@@ -100,6 +104,21 @@ describe('the console', { concurrency: 1 }, () => {
     const alert = page.getByRole('alert')
     await alert.getByText(/code/).first().waitFor()
     assert.match((await alert.textContent())!, /Request [\w-]{8,}/)
+    await context.close()
+  })
+
+  step('a link opened in a signed-in window leaves nothing of the user before', async () => {
+    const { page, context } = await service.open()
+    await service.signIn(page, 'first@example.org')
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ email: USER })
+    await fetch(`${service.url}/v1/auth/magic-link`, { method: 'POST', headers, body })
+    await page.goto((await service.mailedLink(USER)).link)
+    await page.getByText('You are signed in already.').waitFor()
+    await page.getByText('first@example.org').waitFor()
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText(`You are signed in as ${USER}.`).waitFor()
+    assert.equal(await page.getByText('first@example.org').count(), 0)
     await context.close()
   })
 

@@ -24,8 +24,9 @@ class Session {
 
   constructor() {
     this.#otherTabs.onmessage = ({ data }) => {
-      if (data === 'signed-out') this.#forget()
-      else if (this.state === 'signed-out') this.renew('').catch(() => {})
+      // Whoever signed in there may be somebody else: nothing of the user before is kept.
+      this.#forget()
+      if (data === 'signed-in') this.renew('').catch(() => {})
     }
   }
 
@@ -50,13 +51,11 @@ class Session {
   }
 
   async signInByLink(token: string): Promise<void> {
-    this.#hold(await post<Tokens>('/v1/auth/token', { token, cookie: true }))
-    this.#otherTabs.postMessage('signed-in')
+    this.#begin(await post<Tokens>('/v1/auth/token', { token, cookie: true }))
   }
 
   async signInByCode(email: string, code: string): Promise<void> {
-    this.#hold(await post<Tokens>('/v1/auth/token', { email, code, cookie: true }))
-    this.#otherTabs.postMessage('signed-in')
+    this.#begin(await post<Tokens>('/v1/auth/token', { email, code, cookie: true }))
   }
 
   async signOut(): Promise<void> {
@@ -72,6 +71,12 @@ class Session {
       if (error instanceof ProblemError && error.status === 401) this.#forget()
       throw error
     }
+  }
+
+  #begin(tokens: Tokens): void {
+    this.#forget()
+    this.#hold(tokens)
+    this.#otherTabs.postMessage('signed-in')
   }
 
   #hold({ accessToken, expiresIn }: Tokens): string {

@@ -26,6 +26,10 @@ export function Frame() {
 
   // A screen reader begins at the new page, as it would after a page load.
   useEffect(() => {
+    // On a phone the menus scroll: the current page is brought into their view.
+    for (const link of document.querySelectorAll('nav [aria-current]')) {
+      link.scrollIntoView({ inline: 'nearest', block: 'nearest' })
+    }
     if (document.activeElement !== document.body && document.activeElement?.closest('main')) return
     document.getElementById('content')?.focus({ preventScroll: true })
   }, [pathname])

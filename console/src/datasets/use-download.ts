@@ -10,6 +10,9 @@ export type DownloadState =
   | { kind: 'done'; bytes: number }
   | { kind: 'failed'; error: unknown }
 
+/** A fast download has thousands of chunks a second: no eye follows them. */
+const PROGRESS_MS = 100
+
 /** Fetches a whole file with the session's key, tells how far it is, and hands it to the browser. */
 export function useDownload(table: string, format: string, version?: number) {
   const [state, setState] = useState<DownloadState>({ kind: 'idle' })
@@ -20,7 +23,12 @@ export function useDownload(table: string, format: string, version?: number) {
     const { signal } = stopping.current
     setState({ kind: 'running', progress: null })
     try {
-      const onProgress = (progress: Progress) => setState({ kind: 'running', progress })
+      let toldAt = 0
+      const onProgress = (progress: Progress) => {
+        if (performance.now() - toldAt < PROGRESS_MS) return
+        toldAt = performance.now()
+        setState({ kind: 'running', progress })
+      }
       const file = await data.download(table, format, { as: 'blob', version, signal, onProgress })
       save(file, fileName(table, format))
       setState({ kind: 'done', bytes: file.size })

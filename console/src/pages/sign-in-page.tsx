@@ -107,7 +107,6 @@ function CheckMail({ sent, next, onBack }: { sent: Sent; next: string; onBack: (
         If <strong>{email}</strong> may sign in, a mail is on its way. Open its link, or type its code here.
         Both work once, for 15 minutes.
       </p>
-      <DemoMail email={email} before={linkBefore} />
       <form className="stack" onSubmit={submit}>
         <Field label="Code of six digits">
           {(props) => (
@@ -134,6 +133,7 @@ function CheckMail({ sent, next, onBack }: { sent: Sent; next: string; onBack: (
           Use another address, or send the mail again
         </button>
       </p>
+      <DemoMail email={email} before={linkBefore} />
     </div>
   )
 }
