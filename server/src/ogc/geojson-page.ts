@@ -8,18 +8,9 @@ import { joinFeatures, rewriteFeatures } from './rewrite-features.ts'
 /** Between the head and this stand the features. */
 export const PAGE_TAIL = Buffer.from('\n]}\n')
 
-export function pageHead({ links, ...head }: PageHead, more = ''): string {
-  return pageHeadText(head, JSON.stringify(links), more)
-}
-
-/** The same with the links as text. */
-export function pageHeadText(
-  { returned, matched, timeStamp }: Omit<PageHead, 'links'>,
-  links: string,
-  more = '',
-): string {
+export function pageHead({ links, returned, matched, timeStamp }: PageHead, more = ''): string {
   const total = matched === null ? '' : `"numberMatched":${matched},`
-  return `{"type":"FeatureCollection",${more}${total}"numberReturned":${returned},"timeStamp":"${timeStamp}","links":${links},"features":[\n`
+  return `{"type":"FeatureCollection",${more}${total}"numberReturned":${returned},"timeStamp":"${timeStamp}","links":${JSON.stringify(links)},"features":[\n`
 }
 
 /** `next` is the cursor of the following page, or null on the last. */

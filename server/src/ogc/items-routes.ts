@@ -26,21 +26,14 @@ import {
   ndjson,
 } from './encodings.ts'
 import { writeFlatgeobuf } from './flatgeobuf-page.ts'
-import {
-  PAGE_TAIL,
-  pageHeadText,
-  pageLinks,
-  writeGeojson,
-  writeGeojsonSeq,
-  writeNdjson,
-} from './geojson-page.ts'
+import { PAGE_TAIL, pageLinks, writeGeojson, writeGeojsonSeq, writeNdjson } from './geojson-page.ts'
 import { writeItemsHtml } from './html/features.ts'
 import type { Items, Start } from './items.ts'
 import { type ItemsQuery, MOST_LIMIT, readItemsQuery } from './items-query.ts'
 import { writeJsonFg } from './json-fg-page.ts'
 import { linkHeader, ROOT } from './links.ts'
 import type { PageHead, WritePage } from './page-content.ts'
-import { pageLinksText } from './page-links-text.ts'
+import { type GeojsonHead, pageHeadBound, putPageHead } from './page-head-bytes.ts'
 import { planConditions } from './plan-conditions.ts'
 import { readQuery } from './query-string.ts'
 import { readBlock, readPieces } from './read-selected.ts'
@@ -195,7 +188,7 @@ function sendFromMemory(reply: FastifyReply, page: PageParts): boolean {
   const matched = parts.items.count(snapshot, query, plan, selected)
   if (matched instanceof Promise) return false
   reply.header('content-type', query.encoding.mediaType)
-  if (!sendAtOnce(reply, headText(page, selected, matched), snapshot, selected)) return false
+  if (!sendAtOnce(reply, geojsonHead(page, selected, matched), snapshot, selected)) return false
   parts.dailyFeatures.giveBack(grant.keyId, limit - selected.count)
   return true
 }
@@ -212,7 +205,9 @@ async function sendWaiting(reply: FastifyReply, page: PageParts, isPlain: boolea
       if (!isPlain) return otherBody(reply, page, snapshot, selected, matched)
       reply.header('content-type', query.encoding.mediaType)
       const pieces = await readPieces(snapshot, selected)
-      return Buffer.concat([Buffer.from(headText(page, selected, matched)), ...pieces, PAGE_TAIL])
+      const head = geojsonHead(page, selected, matched)
+      const room = Buffer.allocUnsafe(pageHeadBound(head))
+      return Buffer.concat([room.subarray(0, putPageHead(head, room)), ...pieces, PAGE_TAIL])
     })
     return reply.send(body)
   } finally {
@@ -226,10 +221,11 @@ function nextCursor({ dataset, version, query, after }: PageParts, selected: Sel
   return writeCursor({ version: version.version, position }, `${dataset.table}\n${query.selection}`)
 }
 
-function headText(page: PageParts, selected: Selected, matched: number | null): string {
+function geojsonHead(page: PageParts, selected: Selected, matched: number | null): GeojsonHead {
   const { parts, dataset, base, query } = page
-  const links = pageLinksText(dataset, base, query.pairs, nextCursor(page, selected))
-  return pageHeadText({ returned: selected.count, matched, timeStamp: timeText(parts.clock()) }, links)
+  const next = nextCursor(page, selected)
+  const timeStamp = timeText(parts.clock())
+  return { dataset, base, pairs: query.pairs, next, returned: selected.count, matched, timeStamp }
 }
 
 /** Many pages are answered in one millisecond; its text is made once. */

@@ -1,6 +1,7 @@
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import type { FastifyReply } from 'fastify'
 import { PAGE_TAIL } from './geojson-page.ts'
+import { type GeojsonHead, pageHeadBound, putPageHead } from './page-head-bytes.ts'
 import type { Selected } from './selected.ts'
 
 /** Pages are put together in buffers that are used again: a new one for each page costs more than the copy. */
@@ -14,7 +15,7 @@ const kept: Buffer[][] = SIZES.map(() => [])
  */
 export function sendAtOnce(
   reply: FastifyReply,
-  head: string,
+  head: GeojsonHead,
   snapshot: Snapshot,
   selected: Selected,
 ): boolean {
@@ -26,11 +27,11 @@ export function sendAtOnce(
         ? 0
         : offsets[first + count]! - offsets[first]!
       : snapshot.featuresLength(positions, count)
-  const size = head.length * 3 + features + PAGE_TAIL.length
+  const size = pageHeadBound(head) + features + PAGE_TAIL.length
   const shelf = SIZES.findIndex((most) => size <= most)
   const buffer =
     (shelf === -1 ? undefined : kept[shelf]!.pop()) ?? Buffer.allocUnsafeSlow(SIZES[shelf] ?? size)
-  const start = buffer.write(head)
+  const start = putPageHead(head, buffer)
   const end =
     first >= 0
       ? snapshot.copyRun(first, first + count, buffer, start)
