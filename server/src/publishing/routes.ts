@@ -12,6 +12,7 @@ import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/frame.ts'
 import { nullable } from '../http/nullable.ts'
 import { security, tags } from '../http/openapi.ts'
+import { withoutBody } from '../http/without-body.ts'
 import { requirePublisher } from '../keys/grant.ts'
 import { invalidInput, notFound, Problem } from '../problem.ts'
 import type { Job, Jobs } from './jobs.ts'
@@ -27,11 +28,13 @@ interface PublishingRouteParts {
   config: Config
 }
 
+/** PostgreSQL keeps no zero bytes in a text. */
+const NO_ZERO = '^[^\\x00]*$'
 const text = (most: number, description: string) =>
-  Type.Optional(Type.String({ maxLength: most, description }))
+  Type.Optional(Type.String({ maxLength: most, pattern: NO_ZERO, description }))
 
 const description = {
-  title: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  title: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: NO_ZERO })),
   description: text(10_000, 'What the dataset holds.'),
   license: text(500, 'The license, by name or address.'),
   attribution: text(1000, 'Whom users must name.'),
@@ -83,25 +86,26 @@ export function publishingRoutes(
   app: App,
   { authenticate, publishing, jobs, baseUrl, config }: PublishingRouteParts,
 ): void {
-  /** A platform key with `write`, or a platform administrator. */
-  async function publisher(request: FastifyRequest, reply: FastifyReply, table: string): Promise<Origin> {
-    if (/^bearer /i.test(request.headers.authorization ?? '')) {
-      await authenticate.administrator(request, reply)
-      return authenticate.userOf(request).origin
-    }
-    const grant = await authenticate.key(request, reply)
-    requirePublisher(grant, table)
-    return { actor: `key:${grant.keyId}`, address: request.ip, requestId: request.id }
-  }
   const tableOf = (request: { params: { table: string } }) => {
     if (!isTable(request.params.table))
       throw notFound('such dataset: a table name has lower-case letters, digits and _')
     return request.params.table
   }
   const origins = new WeakMap<FastifyRequest, Origin>()
+  /** A platform key with `write`, or a platform administrator; who asks is found out before what is asked for. */
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
-    const table = tableOf(request as FastifyRequest<{ Params: { table: string } }>)
-    origins.set(request, await publisher(request, reply, table))
+    const given = request as FastifyRequest<{ Params: { table: string } }>
+    if (/^bearer /i.test(request.headers.authorization ?? '')) {
+      await authenticate.user(request, reply)
+      const { administrator, origin } = authenticate.userOf(request)
+      tableOf(given)
+      if (!administrator) throw new Problem('not-administrator')
+      origins.set(request, origin)
+    } else {
+      const grant = await authenticate.key(request, reply)
+      requirePublisher(grant, tableOf(given))
+      origins.set(request, { actor: `key:${grant.keyId}`, address: request.ip, requestId: request.id })
+    }
   }
 
   // In a scope of its own: here alone a body of any type is a file, and is not read into memory.
@@ -134,7 +138,7 @@ export function publishingRoutes(
           // Whatever of the body is still under way is not wanted any more.
           reply.header('connection', 'close')
           reply.raw.once('finish', () => request.raw.destroy())
-          throw error
+          throw request.isMultipart() ? asFormProblem(error) : error
         })
         const { options, filename } = received
         const started = await jobs.start(id, requestOf(table, path, filename, options), origins.get(request)!)
@@ -176,7 +180,7 @@ export function publishingRoutes(
       params,
       response: { 204: Type.Unsafe<undefined>({ description: 'Removed.' }) },
     },
-    onRequest,
+    onRequest: [onRequest, withoutBody],
     handler: async (request, reply) => {
       await publishing.unpublish(tableOf(request), origins.get(request)!)
       return reply.code(204).send(undefined)
@@ -223,6 +227,14 @@ async function receiveForm(request: FastifyRequest, path: string, query: UploadO
     fields[part.fieldname] = String(part.value)
   }
   throw invalidInput('file', 'the form has no part "file"')
+}
+
+/** The form's parser tells what is wrong with a form by a sentence alone; all other errors have a code. */
+function asFormProblem(error: unknown): unknown {
+  if (error instanceof Problem || (error as { code?: string }).code !== undefined) return error
+  return new Problem('invalid-input', `The form cannot be read: ${(error as Error).message}.`, {
+    cause: error,
+  })
 }
 
 /** Form fields are text, as a query's parameters are, and are held to the same schema. */

@@ -33,6 +33,9 @@ test('a range is the last 30 days, or what was asked for: UTC, inclusive, at mos
     { startDate: '2026-1-1' },
     { endDate: '' },
     { endDate: 'today' },
+    { endDate: '0000-01-01' },
+    { startDate: '2026-02-30T00:00:00Z', endDate: '2026-03-03' },
+    { startDate: '9999-12-31', endDate: '9999-12-31T23:59:59-02:00' },
   ]) {
     assert.throws(() => usageRange(wrong, clock), { code: 'invalid-input' }, JSON.stringify(wrong))
   }

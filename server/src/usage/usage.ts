@@ -78,7 +78,9 @@ function add(count: Count, row: UsageRow): void {
 function checkDate(name: string, text: string): string {
   const form = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/
   const at = form.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(at) || (text.length === 10 && textOf(at) !== text))
+  const day = Date.parse(text.slice(0, 10))
+  // The runtime reads the 30th of February as the 2nd of March. Years past 9999 are written, and sort, otherwise.
+  if (Number.isNaN(at + day) || textOf(day) !== text.slice(0, 10) || textOf(at) < '1000')
     throw invalidInput(name, 'must be a date such as 2026-01-31')
   return textOf(at)
 }
