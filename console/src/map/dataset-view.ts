@@ -21,8 +21,8 @@ setWorkerUrl(workerUrl)
 
 const FINE_FROM_ZOOM = 3
 const REACH_PX = 4
-/** Tiles of 150 to 300 pixels: some twenty in a view. */
-const TILE_ZOOM = 1.75
+/** Tiles of 128 to 256 pixels: some thirty in a view. */
+const TILE_ZOOM = 2
 
 export interface ViewEvents {
   onMove: (tiles: TileName[]) => void

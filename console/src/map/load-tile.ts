@@ -3,7 +3,7 @@ import { data } from '../api/data.ts'
 import type { LoadedTile } from './feature-tiles.ts'
 import { boxOf, type TileName } from './tile.ts'
 
-/** In all, a view of some twenty tiles has a few thousand features at most, which any machine draws smoothly. */
+/** In all, a view of some thirty tiles has some thousand features at most, which any machine draws smoothly. */
 const A_TILE = 250
 /** A dataset as small as this comes whole, in one tile that is the world. */
 const SMALL = 2500

@@ -65,7 +65,7 @@ export function mapStyle(theme: Theme): StyleSpecification {
         paint: {
           'circle-color': color,
           'circle-opacity': 0.75,
-          'circle-radius': ['interpolate', ['linear'], ['zoom'], 0, 2.2, 6, 4, 12, 6],
+          'circle-radius': ['interpolate', ['linear'], ['zoom'], 0, 2.7, 6, 4.5, 12, 6.5],
           'circle-stroke-width': 0.6,
           'circle-stroke-color': land,
         },
