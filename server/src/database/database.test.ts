@@ -7,6 +7,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { sql } from 'kysely'
+import pg from 'pg'
 import { cleanUp } from '../testing/cleanup.ts'
 import {
   type DatabaseKind,
@@ -117,4 +119,24 @@ test('a database that another process has locked delays its users and not the ev
   other.exec('commit')
   await insert
   assert.equal(done, true)
+})
+
+test('a PostgreSQL that ends its connections fails what runs, and is used again after', async (t) => {
+  const databaseUrl = await temporaryDatabase(t)
+  const { db, close } = await openDatabase({ databaseUrl, dataDir: '' })
+  cleanUp(t, close)
+  const running = Array.from({ length: 5 }, () =>
+    sql`select pg_sleep(60)`.execute(db).then(
+      () => 'done',
+      () => 'failed',
+    ),
+  )
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  const ended = `select count(pg_terminate_backend(pid))::int as count from pg_stat_activity
+    where datname = current_database() and query like '%pg_sleep%' and pid <> pg_backend_pid()`
+  for (let count = 0; count < 5; ) count += (await client.query(ended)).rows[0].count
+  await client.end()
+  assert.deepEqual(new Set(await Promise.all(running)), new Set(['failed']))
+  assert.equal((await sql<{ one: number }>`select 1 as one`.execute(db)).rows[0]!.one, 1)
 })

@@ -55,8 +55,10 @@ function openPostgres(url: string): ControlDatabase {
       oid === 20 ? Number : pg.types.getTypeParser(oid, format),
   }
   const pool = new pg.Pool({ connectionString: url, max: 10, types: types as pg.CustomTypesConfig })
-  // A connection that breaks while idle is replaced at the next use; unheard, the event would end the process.
+  // A connection that breaks, idle or in use, is replaced at the next use, and its query fails by itself;
+  // unheard, the event would end the process.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   return {
     db,
