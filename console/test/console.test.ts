@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { parcelsGeojson } from './parcels.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
+import { drop, poll, shownOn } from './test-page-actions.ts'
 
 const run = promisify(execFile)
 const USER = 'user@example.org'
@@ -385,29 +386,3 @@ describe('the console', { concurrency: 1 }, () => {
     assert.equal((await fetch(`${service.url}/v1/dataset/parcels`)).status, 404)
   })
 })
-
-async function shownOn(page: Page): Promise<string> {
-  const text = (await page.locator('body').textContent()) ?? ''
-  return `${page.url()}: ${text.replace(/\s+/g, ' ').slice(0, 600)}`
-}
-
-async function drop(page: Page, name: string, content: string): Promise<void> {
-  const transfer = await page.evaluateHandle(
-    ([name, content]) => {
-      const transfer = new DataTransfer()
-      transfer.items.add(new File([content!], name!))
-      return transfer
-    },
-    [name, content],
-  )
-  await page.locator('.drop').dispatchEvent('drop', { dataTransfer: transfer })
-}
-
-/** For what comes a moment later, such as usage that is written once a second. */
-async function poll(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 40; tries++) {
-    if (await holds()) return
-    await new Promise((resolve) => setTimeout(resolve, 250))
-  }
-  assert.fail('It did not happen within ten seconds.')
-}

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+
+/** What is on a page, for the report of a failure. */
+export async function shownOn(page: Page): Promise<string> {
+  const text = (await page.locator('body').textContent()) ?? ''
+  return `${page.url()}: ${text.replace(/\s+/g, ' ').slice(0, 600)}`
+}
+
+/** Drops a file on the page, as a hand does. */
+export async function drop(page: Page, name: string, content: string): Promise<void> {
+  const transfer = await page.evaluateHandle(
+    ([name, content]) => {
+      const transfer = new DataTransfer()
+      transfer.items.add(new File([content!], name!))
+      return transfer
+    },
+    [name, content],
+  )
+  await page.locator('.drop').dispatchEvent('drop', { dataTransfer: transfer })
+}
+
+/** For what comes a moment later, such as usage that is written once a second. */
+export async function poll(holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 40; tries++) {
+    if (await holds()) return
+    await new Promise((resolve) => setTimeout(resolve, 250))
+  }
+  assert.fail('It did not happen within ten seconds.')
+}
