@@ -44,11 +44,17 @@ function lineMeets(line: Position[], box: Bbox): boolean {
 }
 
 /** Where their extents overlap, they meet unless all corners of the box lie on one side of the segment. */
-function segmentMeets(a: Position, b: Position, [west, south, east, north]: Bbox): boolean {
-  const [ax, ay] = a as [number, number]
-  const [bx, by] = b as [number, number]
-  if (Math.max(ax, bx) < west || Math.min(ax, bx) > east) return false
-  if (Math.max(ay, by) < south || Math.min(ay, by) > north) return false
+function segmentMeets(a: Position, b: Position, box: Bbox): boolean {
+  const ax = a[0]!
+  const ay = a[1]!
+  const bx = b[0]!
+  const by = b[1]!
+  const west = box[0]
+  const south = box[1]
+  const east = box[2]
+  const north = box[3]
+  if ((ax < west && bx < west) || (ax > east && bx > east)) return false
+  if ((ay < south && by < south) || (ay > north && by > north)) return false
   if (ax >= west && ax <= east && ay >= south && ay <= north) return true
   if (bx >= west && bx <= east && by >= south && by <= north) return true
   const southWest = Math.sign(orient2d(ax, ay, bx, by, west, south))
@@ -70,10 +76,12 @@ function insideRings(x: number, y: number, rings: Position[][]): boolean {
   let inside = false
   for (const ring of rings) {
     for (let i = 1; i < ring.length; i++) {
-      const [ax, ay] = ring[i - 1] as [number, number]
-      const [bx, by] = ring[i] as [number, number]
+      const a = ring[i - 1]!
+      const b = ring[i]!
+      const ay = a[1]!
+      const by = b[1]!
       if (ay > y === by > y) continue
-      const side = orient2d(ax, ay, bx, by, x, y)
+      const side = orient2d(a[0]!, ay, b[0]!, by, x, y)
       if (by > ay ? side > 0 : side < 0) inside = !inside
     }
   }

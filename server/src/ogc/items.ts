@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
@@ -10,7 +11,7 @@ import { readCursor } from './cursor.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import type { ItemsQuery } from './items-query.ts'
 import type { RowQueries } from './row-queries.ts'
-import { countByBox, isDecidedByTree, selectByGeometry, selectInTree } from './select-by-box.ts'
+import { BoxSearch, countByBox, ENDED, isDecidedByTree, PAUSED, selectInTree } from './select-by-box.ts'
 import { selectByRows } from './select-by-rows.ts'
 import { type Selected, selectRun } from './selected.ts'
 
@@ -75,7 +76,7 @@ export class Items {
     return { version: found, after: position }
   }
 
-  /** The page where the tree alone decides, as for points; null where something has to be waited for. */
+  /** The page where everything that decides is in memory; null where something has to be waited for. */
   selectAtOnce(
     snapshot: Snapshot,
     { box, sort, offset }: ItemsQuery,
@@ -85,8 +86,12 @@ export class Items {
     into?: Uint32Array,
   ): Selected | null {
     if (plan || sort.length > 0) return null
+    if (box && isDecidedByTree(snapshot, box)) {
+      return selectInTree(snapshot, box, after, offset, limit, into)
+    }
     if (box) {
-      return isDecidedByTree(snapshot, box) ? selectInTree(snapshot, box, after, offset, limit, into) : null
+      const search = new BoxSearch(snapshot, box, this.#parts.geometries, { after, skip: offset, limit })
+      return search.advance() === ENDED ? search.selected : null
     }
     return selectRun(after + 1 + offset, limit, snapshot.manifest.rows)
   }
@@ -106,8 +111,13 @@ export class Items {
         { rows, geometries, signal: signal() },
       )
     }
-    const known = this.selectAtOnce(snapshot, query, plan, after, limit)
-    return known ?? selectByGeometry(snapshot, box!, geometries, after, skip, limit)
+    if (!box || isDecidedByTree(snapshot, box)) return this.selectAtOnce(snapshot, query, plan, after, limit)!
+    const search = new BoxSearch(snapshot, box, geometries, { after, skip, limit })
+    for (let needed = search.advance(); needed !== ENDED; ) {
+      if (needed === PAUSED) await nextTurn()
+      needed = search.advance(needed === PAUSED ? undefined : await geometries.read(snapshot, needed))
+    }
+    return search.selected
   }
 
   /** How many features the query has in all, where that is cheap to know. */

@@ -1,13 +1,18 @@
 import type { Geometry, Position } from '@wayleave/geodata/feature.ts'
 import { intersectsBbox } from '@wayleave/geodata/geometry/intersects-bbox.ts'
+import type { TreeCount } from '@wayleave/geodata/snapshot/index-tree.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import type { BoxQuery } from './box-query.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import { type Selected, selectFound } from './selected.ts'
+import { SLICE_MS } from './take-turns.ts'
 
 /** How many nodes and leaves of the tree counting may look at, and how many geometries. */
 const COUNT_BUDGET = 600
 const COUNT_GEOMETRIES = 64
+
+export const ENDED = -1
+export const PAUSED = -2
 
 /** Whether the box of a feature tells all: points are their boxes. */
 export function isDecidedByTree({ tree, manifest }: Snapshot, query: BoxQuery): boolean {
@@ -42,38 +47,84 @@ export function selectInTree(
   return selectFound(into, tree.search(box, from, into), limit)
 }
 
-/** The same where geometries decide about features that the box does not hold. */
-export async function selectByGeometry(
-  snapshot: Snapshot,
-  query: BoxQuery,
-  geometries: GeometryCache,
-  after: number,
-  skip: number,
-  limit: number,
-): Promise<Selected> {
-  const isDecided = isDecidedInside(snapshot.manifest, query)
-  const wanted = limit + 1
-  const positions = new Uint32Array(wanted)
-  const candidates = new Uint32Array(Math.min(wanted + 16, 1024))
-  const certain = new Uint8Array(candidates.length)
-  let count = 0
-  let left = skip
-  for (let from = after; count < wanted; ) {
-    const found = snapshot.tree.search(query.box, from, candidates, certain)
-    for (let i = 0; i < found && count < wanted; i++) {
-      const position = candidates[i]!
-      if (!(isDecided && certain[i] === 1)) {
-        const cached = geometries.peek(snapshot, position)
-        const geometry = cached === undefined ? await geometries.read(snapshot, position) : cached
-        if (!meets(geometry, query)) continue
-      }
-      if (left > 0) left--
-      else positions[count++] = position
-    }
-    if (found < candidates.length) break
-    from = candidates[found - 1]!
+/**
+ * The same where geometries decide about features that the box does not hold whole. It stops wherever it needs
+ * a geometry that is not at hand: then the page is either waited for or given up.
+ */
+export class BoxSearch {
+  readonly #snapshot: Snapshot
+  readonly #query: BoxQuery
+  readonly #geometries: GeometryCache
+  readonly #limit: number
+  readonly #isDecidedInside: boolean
+  readonly #positions: Uint32Array
+  readonly #candidates: Uint32Array
+  readonly #certain: Uint8Array
+  #from: number
+  #skip: number
+  #count = 0
+  #found = 0
+  #next = 0
+  #hasMore = true
+
+  constructor(
+    snapshot: Snapshot,
+    query: BoxQuery,
+    geometries: GeometryCache,
+    { after, skip, limit }: { after: number; skip: number; limit: number },
+  ) {
+    this.#snapshot = snapshot
+    this.#query = query
+    this.#geometries = geometries
+    this.#limit = limit
+    this.#isDecidedInside = isDecidedInside(snapshot.manifest, query)
+    this.#positions = new Uint32Array(limit + 1)
+    this.#candidates = new Uint32Array(Math.min(limit + 16, 1024))
+    this.#certain = new Uint8Array(this.#candidates.length)
+    this.#from = after
+    this.#skip = skip
   }
-  return selectFound(positions, count, limit)
+
+  get selected(): Selected {
+    return selectFound(this.#positions, this.#count, this.#limit)
+  }
+
+  /**
+   * Goes on, with the geometry that was needed, and answers the position of the next one needed; ENDED at the
+   * end, PAUSED where it has gone on for so long that others should have their turn.
+   */
+  advance(needed?: Geometry | null): number {
+    let known = needed
+    const until = performance.now() + SLICE_MS
+    for (let steps = 1; this.#count <= this.#limit; steps++) {
+      if (steps % 16 === 0 && performance.now() > until) return PAUSED
+      if (this.#next === this.#found && !this.#searchOn()) return ENDED
+      const position = this.#candidates[this.#next]!
+      if (!(this.#isDecidedInside && this.#certain[this.#next] === 1)) {
+        known ??= this.#geometries.peek(this.#snapshot, position)
+        if (known === undefined) return position
+        if (!meets(known, this.#query)) {
+          this.#next++
+          known = undefined
+          continue
+        }
+      }
+      this.#next++
+      known = undefined
+      if (this.#skip > 0) this.#skip--
+      else this.#positions[this.#count++] = position
+    }
+    return ENDED
+  }
+
+  #searchOn(): boolean {
+    if (!this.#hasMore) return false
+    this.#found = this.#snapshot.tree.search(this.#query.box, this.#from, this.#candidates, this.#certain)
+    this.#next = 0
+    this.#hasMore = this.#found === this.#candidates.length
+    if (this.#found > 0) this.#from = this.#candidates[this.#found - 1]!
+    return this.#found > 0
+  }
 }
 
 /** Whether the geometry itself meets what is asked, and not only its box. */
@@ -110,17 +161,23 @@ export function countByBox(
   const { certain, uncertain } = counted
   if (uncertain.length === 0 || tree.isPoints) return certain + uncertain.length
   if (uncertain.length > COUNT_GEOMETRIES) return null
-  return countMeeting(snapshot, query, geometries, uncertain).then((more) => certain + more)
+  let more = 0
+  for (const position of uncertain) {
+    const known = geometries.peek(snapshot, position)
+    if (known === undefined) return countMeeting(snapshot, query, geometries, counted)
+    if (meets(known, query)) more++
+  }
+  return certain + more
 }
 
 async function countMeeting(
   snapshot: Snapshot,
   query: BoxQuery,
   geometries: GeometryCache,
-  positions: readonly number[],
+  { certain, uncertain }: TreeCount,
 ): Promise<number> {
-  let count = 0
-  for (const position of positions) {
+  let count = certain
+  for (const position of uncertain) {
     if (meets(await geometries.read(snapshot, position), query)) count++
   }
   return count

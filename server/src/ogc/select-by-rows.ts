@@ -12,13 +12,12 @@ import { isDecidedByTree, meets } from './select-by-box.ts'
 import { type Selected, selectFound } from './selected.ts'
 import type { SortKey } from './sort-keys.ts'
 import { afterRow, orderSql } from './sort-sql.ts'
+import { SLICE_MS } from './take-turns.ts'
 
 /** Candidates so few are looked at one by one sooner than the database is asked. */
 const FEW = 1000
 const BATCH = 256
 const LARGEST_BATCH = 16_384
-/** How long features are looked at before others have their turn. */
-const SLICE_MS = 8
 
 export interface RowSelection {
   snapshot: Snapshot

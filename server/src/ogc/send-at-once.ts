@@ -5,8 +5,8 @@ import { type GeojsonHead, pageHeadBound, putPageHead } from './page-head-bytes.
 import type { Selected } from './selected.ts'
 
 /** Pages are put together in buffers that are used again: a new one for each page costs more than the copy. */
-const SIZES = [1 << 14, 1 << 17, 1 << 20]
-const MOST_KEPT = 8
+const SIZES = [1 << 14, 1 << 17, 1 << 20, 1 << 22]
+const MOST_KEPT = [32, 32, 8, 4]
 const kept: Buffer[][] = SIZES.map(() => [])
 
 /**
@@ -49,5 +49,5 @@ export function sendAtOnce(
 
 function giveBack(shelf: number, buffer: Buffer): void {
   const buffers = kept[shelf]
-  if (buffers && buffers.length < MOST_KEPT) buffers.push(buffer)
+  if (buffers && buffers.length < MOST_KEPT[shelf]!) buffers.push(buffer)
 }

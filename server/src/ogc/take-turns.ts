@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** How long one request works before others have their turn. */
-const SLICE_MS = 8
+export const SLICE_MS = 8
 
 /** Calls `work` for each number below `count`, in slices between which others are served. */
 export async function takeTurns(count: number, work: (i: number) => void): Promise<void> {
