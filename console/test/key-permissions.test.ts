@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { permissionsOf, permissionWords, reachesOf } from './key-permissions.ts'
+import { permissionsOf, permissionWords, reachesOf } from '../src/keys/key-permissions.ts'
 
 test('permissions survive the form, whether for all datasets or for some', () => {
   for (const permissions of [['read'], ['read:a', 'read:b'], ['read', 'write:a'], ['write']]) {

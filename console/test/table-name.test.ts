@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { tableNameOf } from './table-name.ts'
+import { tableNameOf } from '../src/administration/table-name.ts'
 
 test('a file’s name becomes a table’s name that the service takes', () => {
   assert.equal(tableNameOf('Parcels 2026.geojson'), 'parcels_2026')

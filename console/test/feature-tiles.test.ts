@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FeatureTiles, type LoadedTile, type View } from './feature-tiles.ts'
+import { FeatureTiles, type LoadedTile, type View } from '../src/map/feature-tiles.ts'
 
 const feature = (id: number) => ({ type: 'Feature' as const, id, geometry: null, properties: {} })
 const signal = new AbortController().signal

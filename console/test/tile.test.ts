@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { ancestorsOf, type Box, boxOf, tilesOf } from './tile.ts'
+import { ancestorsOf, type Box, boxOf, tilesOf } from '../src/map/tile.ts'
 
 const zoom = fc.integer({ min: 0, max: 14 })
 const longitude = fc.double({ min: -179.9, max: 179.9, noNaN: true })
