@@ -31,13 +31,15 @@ export function SampleTable({ dataset }: { dataset: Dataset }) {
 
 function Rows({ rows }: { rows: Row[] }) {
   const names = Object.keys(rows[0] ?? {}).filter((name) => name !== 'geometry')
+  const numbers = new Set(names.filter((name) => rows.some((row) => typeof row[name] === 'number')))
+  const numeric = (name: string) => (numbers.has(name) ? 'number' : undefined)
   return (
     <Scroll label="Sample">
       <table className="data">
         <thead>
           <tr>
             {names.map((name) => (
-              <th key={name} scope="col">
+              <th key={name} scope="col" className={numeric(name)}>
                 {name}
               </th>
             ))}
@@ -47,7 +49,7 @@ function Rows({ rows }: { rows: Row[] }) {
           {rows.map((row, index) => (
             <tr key={index}>
               {names.map((name) => (
-                <td key={name} className={typeof row[name] === 'number' ? 'number' : undefined}>
+                <td key={name} className={numeric(name)}>
                   {cellText(row[name])}
                 </td>
               ))}
