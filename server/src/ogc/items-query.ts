@@ -70,7 +70,8 @@ export function readItemsQuery(
   const given: Given = {}
   let properties: Conditions['properties'] | null = null
   for (const { name, value } of pairs) {
-    if ((ITEMS_PARAMETERS as readonly string[]).includes(name)) given[name as Parameter] = value
+    const parameter = ITEMS_PARAMETERS[(ITEMS_PARAMETERS as readonly string[]).indexOf(name)]
+    if (parameter) given[parameter] = value
     else if (manifest.columns.some((column) => column.name === name)) {
       properties ??= []
       properties.push({ column: name, value })
