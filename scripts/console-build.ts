@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const sources = [
   'console/{index.html,vite.config.ts,package.json}',
-  'console/{src,public}/**/*',
+  'console/{src,public,scripts}/**/*',
   'client-js/src/**/*',
 ]
 

@@ -48,13 +48,21 @@ function openSqlite(dataDir: string): ControlDatabase {
   return { db, kind: 'sqlite', file, url: null, forUpdate: (query) => query, close: () => db.destroy() }
 }
 
+/** A database that hangs must not hang every request with it. */
+const PATIENCE = { connectionTimeoutMillis: 10_000, statement_timeout: 60_000 }
+
 function openPostgres(url: string): ControlDatabase {
   // Counts and numbers of ours stay far below 2^53: as JavaScript numbers on both databases.
   const types = {
     getTypeParser: (oid: number, format?: 'text' | 'binary') =>
       oid === 20 ? Number : pg.types.getTypeParser(oid, format),
   }
-  const pool = new pg.Pool({ connectionString: url, max: 10, types: types as pg.CustomTypesConfig })
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 10,
+    ...PATIENCE,
+    types: types as pg.CustomTypesConfig,
+  })
   // A connection that breaks, idle or in use, is replaced at the next use, and its query fails by itself;
   // unheard, the event would end the process.
   pool.on('error', () => {})

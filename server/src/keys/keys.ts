@@ -228,7 +228,8 @@ export class Keys {
       last_used_at: null,
     }
     await store.insertKey(tx, key)
-    await recordKeyEvent(tx, now, origin, 'key.created', key, { kind, permissions, expiresAt })
+    // The console makes itself a key every quarter of an hour: what a reader wants to know is the sign-in.
+    if (kind === 'key') await recordKeyEvent(tx, now, origin, 'key.created', key, { permissions, expiresAt })
     return { id: key.id, name, scope, permissions, secret, expiresAt, createdAt: key.created_at }
   }
 
