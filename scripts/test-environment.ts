@@ -14,6 +14,8 @@ const debianNeeds: DebianNeed[] = [
   { package: 'redis-server', isPresent: () => hasProgram('redis-server') },
   { package: 'gdal-bin', isPresent: () => hasProgram('ogr2ogr') && hasProgram('ogrinfo') },
   { package: 'chromium', isPresent: () => findProgram(...chromiumNames) !== null },
+  // Users paste curl lines: the console's test does so too.
+  { package: 'curl', isPresent: () => hasProgram('curl') },
   { package: 'r-cran-sf', isPresent: () => existsSync('/usr/lib/R/site-library/sf/shape') },
   { package: 'python3-venv', isPresent: canMakeVirtualEnvironment },
 ]
