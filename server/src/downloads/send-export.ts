@@ -7,6 +7,9 @@ import type { ByteRange } from './range.ts'
 /** A reader that has taken a piece within this time is fast. */
 const FAST_MS = 50
 
+/** The system itself takes some megabytes for a reader that reads nothing: only past these is speed the reader's. */
+const WARM_UP = 8 << 20
+
 const pool = new BufferPool()
 
 /** An export opened for sending: a version that is removed meanwhile is still sent whole. */
@@ -21,7 +24,7 @@ export async function openExport(file: ExportFile): Promise<OpenExport> {
 
 /**
  * Sends a range of head, file and tail, and ends the response. While one piece is on its way to the reader the
- * next is read; a reader that is slow holds two small buffers and nothing else. Resolves when all is sent or
+ * next is read; a reader that is slow holds one small buffer and nothing else. Resolves when all is sent or
  * the reader has left; rejects when the file cannot be read, with the response cut off.
  */
 export async function sendExport(
@@ -61,28 +64,36 @@ async function sendPart(
   left: Promise<void>,
 ): Promise<void> {
   let at = from
-  let size: typeof SMALL | typeof LARGE = SMALL
+  let isFast = false
   const readNext = async (): Promise<{ buffer: Buffer; bytes: number } | null> => {
     if (at >= to) return null
-    const buffer = pool.take(size)
-    const { bytesRead: bytes } = await handle.read(buffer, 0, Math.min(buffer.length, to - at), at)
-    if (bytes === 0) throw new Error('an export file is shorter than its checksum says')
-    at += bytes
-    return { buffer, bytes }
+    const buffer = pool.take(isFast ? LARGE : SMALL)
+    try {
+      const { bytesRead: bytes } = await handle.read(buffer, 0, Math.min(buffer.length, to - at), at)
+      if (bytes === 0) throw new Error('an export file is shorter than its checksum says')
+      at += bytes
+      return { buffer, bytes }
+    } catch (error) {
+      pool.giveUp(buffer)
+      throw error
+    }
   }
   let piece = await readNext()
   while (piece && !response.destroyed) {
     const began = performance.now()
     const written = write(response, piece.buffer.subarray(0, piece.bytes))
-    const next = readNext()
+    // The next piece is read ahead for fast readers alone: a slow one holds a single small buffer.
+    const next = isFast ? readNext() : null
     // Unheard while the write is waited for, a failed read would end the process.
-    next.catch(() => {})
+    next?.catch(() => {})
     await Promise.race([written, left])
     // A buffer may be used again once the system has its bytes; a reader that left may still hold it.
-    if (!response.destroyed) pool.giveBack(piece.buffer)
-    size = performance.now() - began < FAST_MS ? LARGE : SMALL
-    piece = await next
+    if (response.destroyed) pool.giveUp(piece.buffer)
+    else pool.giveBack(piece.buffer)
+    isFast = performance.now() - began < FAST_MS && at - from > WARM_UP
+    piece = await (next ?? readNext())
   }
+  if (piece) pool.giveBack(piece.buffer)
 }
 
 function write(response: ServerResponse, bytes: Buffer): Promise<void> {
