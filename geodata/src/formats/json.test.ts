@@ -124,6 +124,8 @@ test('what is not rows, is cut off or is too large is refused with a sentence', 
   await refusal('{"a":1}\n{"a":', /^a\.json ends inside row 2\.$/)
   const limits = { ...DEFAULT_LIMITS, rowBytes: 1 << 16, columns: 3 }
   await refusal(`[{"a":"${'x'.repeat(1 << 20)}"}]`, /row 1 is larger than 0 MB/, { limits })
+  const rest = `{"rows":[{"a":1}],"more":"${'x'.repeat(1 << 20)}"}`
+  await refusal(rest, /what follows the rows is larger than 0 MB/, { limits })
   await refusal('[{"a":1,"b":1,"c":1,"d":1}]', /more than 3 columns/, { limits })
   await refusal(`[{"a":${'['.repeat(200)}${']'.repeat(200)}}]`, /nested more than 100 deep/)
 })

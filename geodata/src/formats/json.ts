@@ -89,17 +89,17 @@ class JsonElements {
       bytes = Buffer.concat([bytes, ...pieces])
       pieces = []
       gathered = 0
-      if (scanner.arrayEnd >= 0) continue
+      if (scanner.arrayEnd >= 0) {
+        this.#refuseLarge(bytes, scanner)
+        continue
+      }
       at = scanner.scan(bytes, at, bytes.length)
       if (scanner.ranges.length > 0) yield parseElements(bytes, scanner.ranges, this.#inArray)
       const keep = Math.min(scanner.openStart >= 0 ? scanner.openStart : at, bytes.length)
       bytes = bytes.subarray(keep)
       scanner.shift(keep)
       at -= keep
-      if (bytes.length > this.#limits.rowBytes)
-        throw new SourceError(
-          `${file}: row ${scanner.count + 1} is larger than ${megabytes(this.#limits.rowBytes)}.`,
-        )
+      this.#refuseLarge(bytes, scanner)
     }
     bytes = Buffer.concat([bytes, ...pieces])
     if (scanner.arrayEnd < 0) {
@@ -107,6 +107,13 @@ class JsonElements {
       if (scanner.ranges.length > 0) yield parseElements(bytes, scanner.ranges, this.#inArray)
     }
     this.#refuseUnfinished(scanner, bytes)
+  }
+
+  #refuseLarge(bytes: Buffer, scanner: ElementScanner): void {
+    const { rowBytes } = this.#limits
+    if (bytes.length <= rowBytes) return
+    const what = scanner.arrayEnd >= 0 ? 'what follows the rows' : `row ${scanner.count + 1}`
+    throw new SourceError(`${this.#source.file}: ${what} is larger than ${megabytes(rowBytes)}.`)
   }
 
   #refuseUnfinished(scanner: ElementScanner, rest: Buffer): void {

@@ -28,10 +28,9 @@ export async function openParquet(
     if (described.length > limits.columns)
       throw new SourceError(`${file} has ${described.length} columns; at most ${limits.columns} are read.`)
     const stated = findParquetGeometry(await database.geoMetadata(), described, file)
-    const table = described
+    const columns = described
       .filter(({ name }) => name !== stated?.name)
       .map(({ name, type }) => parquetColumn(name, type))
-    const columns = table.filter((column) => column !== null)
     const found = stated ? null : await findByNames(database, columns, options.crs !== undefined)
     const kept = found ? otherColumns(columns.length, found.columns).map((i) => columns[i]!) : columns
     const total = await database.count()

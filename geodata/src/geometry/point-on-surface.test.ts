@@ -33,6 +33,16 @@ test('the point of a C-shaped polygon with a hole lies on it, where its centre d
   assert.ok(intersectsBbox(shape, [x, y, x, y]))
 })
 
+test('a geometry may have more members than a call takes arguments', () => {
+  const members = Array.from({ length: 300_000 }, (_, i): Position => [i / 300_000, 1])
+  assert.deepEqual(pointOnSurface({ type: 'MultiPoint', coordinates: members }), [0, 1])
+  const lines = members.map(([x, y]) => [
+    [x!, y!],
+    [x!, y! + 1],
+  ])
+  assert.deepEqual(pointOnSurface({ type: 'MultiLineString', coordinates: lines }), [0, 1.5])
+})
+
 test('the point of any star-shaped polygon lies on it', () => {
   const radii = fc.array(fc.double({ min: 0.01, max: 1, noNaN: true }), { minLength: 3, maxLength: 40 })
   fc.assert(

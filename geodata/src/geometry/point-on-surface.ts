@@ -29,25 +29,26 @@ interface Candidate {
   size: number
 }
 
+/** One by one: a geometry may have more members than a call takes arguments. */
 function collect(geometry: Geometry, into: Parts): void {
   switch (geometry.type) {
     case 'Point':
       into.points.push(geometry.coordinates)
       return
     case 'MultiPoint':
-      into.points.push(...geometry.coordinates)
+      for (const point of geometry.coordinates) into.points.push(point)
       return
     case 'LineString':
       into.lines.push(geometry.coordinates)
       return
     case 'MultiLineString':
-      into.lines.push(...geometry.coordinates)
+      for (const line of geometry.coordinates) into.lines.push(line)
       return
     case 'Polygon':
       into.polygons.push(geometry.coordinates)
       return
     case 'MultiPolygon':
-      into.polygons.push(...geometry.coordinates)
+      for (const rings of geometry.coordinates) into.polygons.push(rings)
       return
     case 'GeometryCollection':
       for (const member of geometry.geometries) collect(member, into)
