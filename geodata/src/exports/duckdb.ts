@@ -17,8 +17,3 @@ export async function openDuckDb({
   })
   return { instance, connection: await instance.connect() }
 }
-
-/** A text in SQL. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
-}

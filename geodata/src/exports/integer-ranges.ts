@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { quoteName, quoteText } from '../quote-sql.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
-import { openDuckDb, quoted } from './duckdb.ts'
+import { openDuckDb } from './duckdb.ts'
 import type { ExportOptions } from './export-options.ts'
 
 /** The smallest usual type that holds every value of an integer column. */
@@ -20,12 +21,12 @@ export async function integerSizes(
   const { instance, connection } = await openDuckDb(options)
   try {
     const bounds = integers.map(({ name }) => {
-      const column = `"${name.replaceAll('"', '""')}"`
+      const column = quoteName(name)
       return `min(${column})::VARCHAR, max(${column})::VARCHAR`
     })
     const path = join(folder, SNAPSHOT_FILES.rows)
     const rows = await connection.runAndReadAll(
-      `SELECT ${bounds.join(', ')} FROM read_parquet(${quoted(path)})`,
+      `SELECT ${bounds.join(', ')} FROM read_parquet(${quoteText(path)})`,
     )
     const row = rows.getRows()[0]!
     let at = 0

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from '@duckdb/node-api'
+import { quoteText } from '../quote-sql.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { copyBytes } from './byte-sink.ts'
 import { ExportError } from './export-error.ts'
@@ -72,9 +73,9 @@ class PointsFile extends PointSource {
   #latitudes: (number | null)[] = []
 
   static async read(path: string, options: ExportOptions): Promise<PointSource> {
-    const { openDuckDb, quoted } = await import('./duckdb.ts')
+    const { openDuckDb } = await import('./duckdb.ts')
     const { instance, connection } = await openDuckDb(options)
-    const result = await connection.stream(`SELECT longitude, latitude FROM read_parquet(${quoted(path)})`)
+    const result = await connection.stream(`SELECT longitude, latitude FROM read_parquet(${quoteText(path)})`)
     return new PointsFile(instance, connection, result)
   }
 

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { findEpsg } from '../epsg.ts'
 import type { ColumnType, Feature, FeatureStream, SourceColumn, UnreadableRow, Value } from '../feature.ts'
+import { quoteName } from '../quote-sql.ts'
 import { SourceError } from '../source-error.ts'
 import { chooseLayer } from './choose-layer.ts'
 import { readGeopackageGeometry } from './geopackage-geometry.ts'
@@ -45,7 +46,7 @@ export async function openGeopackage(
     const columns = attributes.map(({ name, declared }) =>
       sourceColumn(name, declared, jsonColumns.has(name)),
     )
-    const total = Number(query(database, `SELECT count(*) AS n FROM ${quote(layer.name)}`)[0]!['n'])
+    const total = Number(query(database, `SELECT count(*) AS n FROM ${quoteName(layer.name)}`)[0]!['n'])
     let row = 0
     return {
       columns,
@@ -102,10 +103,6 @@ function query(database: DatabaseSync, sql: string, ...values: (string | number)
   return database.prepare(sql).all(...values)
 }
 
-function quote(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
-}
-
 /** GDAL adds an empty table of its own where there is no other with geometry. */
 function layersOf(database: DatabaseSync, file: string): Layer[] {
   const tables = new Set(query(database, 'SELECT name FROM sqlite_master').map(({ name }) => name))
@@ -132,7 +129,7 @@ function layersOf(database: DatabaseSync, file: string): Layer[] {
 }
 
 function columnsOf(database: DatabaseSync, layer: Layer): TableColumn[] {
-  const rows = query(database, `PRAGMA table_info(${quote(layer.name)})`)
+  const rows = query(database, `PRAGMA table_info(${quoteName(layer.name)})`)
   const keys = rows.filter(({ pk }) => Number(pk) > 0)
   return rows.map(({ name, type, pk }) => ({
     name: String(name),
@@ -187,11 +184,11 @@ function* readRows(
 ): Generator<(Feature | UnreadableRow)[]> {
   const key = table.find(({ isKey }) => isKey)
   const selected = [
-    key ? quote(key.name) : 'NULL',
-    layer.geometryColumn === null ? 'NULL' : quote(layer.geometryColumn),
-    ...columns.map(({ name }) => quote(name)),
+    key ? quoteName(key.name) : 'NULL',
+    layer.geometryColumn === null ? 'NULL' : quoteName(layer.geometryColumn),
+    ...columns.map(({ name }) => quoteName(name)),
   ]
-  const statement = database.prepare(`SELECT ${selected.join(', ')} FROM ${quote(layer.name)}`)
+  const statement = database.prepare(`SELECT ${selected.join(', ')} FROM ${quoteName(layer.name)}`)
   statement.setReadBigInts(true)
   statement.setReturnArrays(true)
   const converters = columns.map(({ type }) =>

@@ -1,5 +1,6 @@
 import { DuckDBBlobValue } from '@duckdb/node-api'
 import type { SourceColumn, Value } from '../feature.ts'
+import { quoteName } from '../quote-sql.ts'
 import { parseJson } from './parse-json.ts'
 
 /** How one column is asked for and turned into our values. */
@@ -13,7 +14,7 @@ export interface ParquetColumn extends SourceColumn {
 const EXACT_DIGITS = 15
 
 export function parquetColumn(name: string, type: string): ParquetColumn {
-  const id = quoted(name)
+  const id = quoteName(name)
   if (/(\[\d*\]|^STRUCT\(|^MAP\(|^UNION\(|^JSON$|^VARIANT$)/.test(type) && !/^ENUM\(/.test(type))
     return { name, type: 'json', sql: `CAST(to_json(${id}) AS VARCHAR)`, convert: toJson }
   const decimal = /^DECIMAL\((\d+),(\d+)\)$/.exec(type)
@@ -57,10 +58,6 @@ function decimalColumn(name: string, id: string, digits: number, scale: number):
   if (digits <= EXACT_DIGITS) return { name, type: 'number', sql: `CAST(${id} AS DOUBLE)`, convert: same }
   const note = `Column ${name} has decimals of ${digits} digits, more than a number holds exactly: it is kept as text.`
   return { name, type: 'text', sql: asText(id), convert: same, note }
-}
-
-export function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }
 
 function asText(id: string): string {

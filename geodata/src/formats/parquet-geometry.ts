@@ -1,7 +1,8 @@
 import type { Geometry, GeometryType, Position, Value } from '../feature.ts'
 import { readWkb } from '../geometry/wkb.ts'
+import { quoteName } from '../quote-sql.ts'
 import { SourceError } from '../source-error.ts'
-import { bytesOf, quoted } from './parquet-column.ts'
+import { bytesOf } from './parquet-column.ts'
 
 /** The column that holds the geometry, by the file's own statement. */
 export interface ParquetGeometry {
@@ -79,11 +80,14 @@ function reading(
   file: string,
 ): Pick<ParquetGeometry, 'sql' | 'read'> {
   if (/^WKB$/i.test(encoding))
-    return { sql: type.startsWith('GEOMETRY') ? `ST_AsWKB(${quoted(name)})` : quoted(name), read: fromWkb }
+    return {
+      sql: type.startsWith('GEOMETRY') ? `ST_AsWKB(${quoteName(name)})` : quoteName(name),
+      read: fromWkb,
+    }
   const native = NATIVE[encoding.toLowerCase()]
   if (!native) throw new SourceError(`${file} encodes its geometry as ${encoding}, which is not known.`)
   return {
-    sql: `CAST(to_json(${quoted(name)}) AS VARCHAR)`,
+    sql: `CAST(to_json(${quoteName(name)}) AS VARCHAR)`,
     read: (value) => ({ type: native, coordinates: positions(JSON.parse(String(value))) }) as Geometry,
   }
 }

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { type DuckDBConnection, type DuckDBDataChunk, DuckDBInstance } from '@duckdb/node-api'
 import type { Feature, FeatureStream, Geometry, UnreadableRow, Value } from '../feature.ts'
+import { quoteText } from '../quote-sql.ts'
 import { SourceError } from '../source-error.ts'
 import { findCoordinateColumns, geometryReader, otherColumns } from './coordinate-columns.ts'
 import { type ParquetColumn, parquetColumn } from './parquet-column.ts'
@@ -149,7 +150,7 @@ class ParquetDatabase {
     this.#connection = connection
     this.#path = path
     this.#file = file
-    this.#from = `read_parquet(${literal(path)})`
+    this.#from = `read_parquet(${quoteText(path)})`
   }
 
   /** A session that can read this one file and nothing else, and cannot be told otherwise. */
@@ -165,7 +166,7 @@ class ParquetDatabase {
     // Geometries are taken as bytes: one that is broken is then a problem of its row, not of the file.
     await connection.run(`
       SET TimeZone = 'UTC'; SET streaming_buffer_size = '16MB'; SET enable_geoparquet_conversion = false; SET ignore_unknown_crs = true;
-      SET allowed_paths = [${literal(path)}]; SET enable_external_access = false; SET lock_configuration = true`)
+      SET allowed_paths = [${quoteText(path)}]; SET enable_external_access = false; SET lock_configuration = true`)
     return database
   }
 
@@ -197,7 +198,7 @@ class ParquetDatabase {
   }
 
   async geoMetadata(): Promise<string | null> {
-    const sql = `SELECT decode(value) FROM parquet_kv_metadata(${literal(this.#path)}) WHERE decode(key) = 'geo'`
+    const sql = `SELECT decode(value) FROM parquet_kv_metadata(${quoteText(this.#path)}) WHERE decode(key) = 'geo'`
     const [row] = await this.#rows(sql)
     return row ? String(row[0]) : null
   }
@@ -236,8 +237,4 @@ class ParquetDatabase {
       await next.catch(() => {})
     }
   }
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
 }

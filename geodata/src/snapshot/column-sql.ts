@@ -1,16 +1,9 @@
 import type { ColumnType } from '../feature.ts'
+import { quoteName } from '../quote-sql.ts'
 import type { ColumnProfile, StagedAs } from './staged-column.ts'
 import { KIND } from './value-kinds.ts'
 
 /** SQL that makes a column's final values, and their JSON text, from the ways in which they were staged. */
-
-export function quoteName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
-}
-
-export function quoteText(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
-}
 
 const SQL_TYPE: { [type in ColumnType]: string } = {
   boolean: 'BOOLEAN',

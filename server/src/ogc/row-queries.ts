@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
+import { quoteText } from '@wayleave/geodata/quote-sql.ts'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import { Problem } from '../problem.ts'
@@ -79,9 +80,12 @@ export class RowQueries {
   }
 
   async #connect(): Promise<DuckDBConnection> {
-    this.#opening ??= openInstance(this.#folder)
-    const connection = await (await this.#opening).connect()
-    return connection
+    this.#opening ??= openInstance(this.#folder).catch((error: unknown) => {
+      // The next query tries anew.
+      this.#opening = null
+      throw error
+    })
+    return (await this.#opening).connect()
   }
 }
 
@@ -98,7 +102,7 @@ async function openInstance(folder: string): Promise<DuckDBInstance> {
     "SET temp_directory = ''",
     'SET parquet_metadata_cache = true',
     'SET preserve_insertion_order = true',
-    `SET allowed_directories = [${quoted(join(folder, '/'))}]`,
+    `SET allowed_directories = [${quoteText(join(folder, '/'))}]`,
     'SET enable_external_access = false',
     'SET lock_configuration = true',
   ]) {
@@ -132,9 +136,5 @@ async function readPositions(
 
 /** The rows of a snapshot as a table in SQL, with `file_row_number`, which is the position. */
 export function rowsTable({ folder }: Snapshot): string {
-  return `read_parquet(${quoted(join(folder, SNAPSHOT_FILES.rows))}, file_row_number = true)`
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
+  return `read_parquet(${quoteText(join(folder, SNAPSHOT_FILES.rows))}, file_row_number = true)`
 }

@@ -1,6 +1,6 @@
 import type { DuckDBValue } from '@duckdb/node-api'
 import type { Column, Value } from '@wayleave/geodata/feature.ts'
-import { identifier } from './cql2/to-sql.ts'
+import { quoteName } from '@wayleave/geodata/quote-sql.ts'
 import type { SortKey } from './sort-keys.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { SortKey } from './sort-keys.ts'
 export function orderSql(sort: readonly SortKey[], columns: readonly Column[]): string {
   if (sort.length === 0) return ''
   const keys = sort.map(({ column, descending }) => {
-    return `${identifier(columns[column]!.name)} ${descending ? 'DESC' : 'ASC'} NULLS LAST`
+    return `${quoteName(columns[column]!.name)} ${descending ? 'DESC' : 'ASC'} NULLS LAST`
   })
   return ` ORDER BY ${keys.join(', ')}, file_row_number`
 }
@@ -26,7 +26,7 @@ export function afterRow(
   const [key, ...others] = sort
   if (!key) return `file_row_number > ${position}`
   const { name, type } = columns[key.column]!
-  const column = identifier(name)
+  const column = quoteName(name)
   const value = values[name] ?? null
   const rest = afterRow(others, columns, values, position, bind)
   if (value === null) return `(${column} IS NULL AND ${rest})`

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Column } from '../../feature.ts'
+import { quoteName } from '../../quote-sql.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
 import type { ExportOptions } from '../export-options.ts'
 import type { IntegerSize } from '../integer-ranges.ts'
@@ -79,13 +80,13 @@ export function createTables(
   database.exec(BASE)
   const type = layerType(manifest).type?.toUpperCase()
   const definitions = [
-    `${identifier(names.id)} INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL`,
-    ...(names.geometry ? [`${identifier(names.geometry)} ${type}`] : []),
+    `${quoteName(names.id)} INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL`,
+    ...(names.geometry ? [`${quoteName(names.geometry)} ${type}`] : []),
     ...manifest.columns.map(
-      (column, i) => `${identifier(column.name)} ${columnType(column, sizes[i] ?? null)}`,
+      (column, i) => `${quoteName(column.name)} ${columnType(column, sizes[i] ?? null)}`,
     ),
   ]
-  database.exec(`CREATE TABLE ${identifier(table)} (${definitions.join(', ')})`)
+  database.exec(`CREATE TABLE ${quoteName(table)} (${definitions.join(', ')})`)
   const about = [description, attribution, license].filter(Boolean).join('\n\n')
   const changed = new Date(updatedAt ?? 0).toISOString()
   const spatial = names.geometry !== null
@@ -115,10 +116,6 @@ export function createTables(
     )
 }
 
-export function identifier(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
-}
-
 function columnType({ type }: Column, size: IntegerSize | null): string {
   switch (type) {
     case 'boolean':
@@ -139,9 +136,9 @@ function columnType({ type }: Column, size: IntegerSize | null): string {
 /** The triggers of the R-tree extension (annex F.3): they keep the index true when someone edits the file. */
 export function createTriggers(database: DatabaseSync, table: string, names: TableNames): void {
   if (!names.geometry) return
-  const rtree = identifier(`rtree_${table}_${names.geometry}`)
-  const trigger = (suffix: string) => identifier(`rtree_${table}_${names.geometry}_${suffix}`)
-  const [t, id, geom] = [identifier(table), identifier(names.id), identifier(names.geometry)]
+  const rtree = quoteName(`rtree_${table}_${names.geometry}`)
+  const trigger = (suffix: string) => quoteName(`rtree_${table}_${names.geometry}_${suffix}`)
+  const [t, id, geom] = [quoteName(table), quoteName(names.id), quoteName(names.geometry)]
   const full = `(NEW.${geom} NOTNULL AND NOT ST_IsEmpty(NEW.${geom}))`
   const bare = `(NEW.${geom} ISNULL OR ST_IsEmpty(NEW.${geom}))`
   const insert =

@@ -1,5 +1,6 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { Column } from '../../feature.ts'
+import { quoteName } from '../../quote-sql.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
 import type { ExportOptions } from '../export-options.ts'
 import { FlatGeometry } from '../flat-geometry.ts'
@@ -10,7 +11,7 @@ import { FeatureSlices, readPack } from '../pack-reader.ts'
 import { PropertySlices, stringValue } from '../property-slices.ts'
 import { GeometryBlobs } from './geometry-blob.ts'
 import { RtreeBuilder } from './rtree.ts'
-import { createTables, createTriggers, identifier, tableNames } from './schema.ts'
+import { createTables, createTriggers, tableNames } from './schema.ts'
 
 const QUOTE = 0x22
 const TRUE = 0x74
@@ -41,7 +42,7 @@ export async function writeGeopackage(
       : null
     const placeholders = Array.from({ length: names.columns.length + (rtree ? 2 : 1) }, () => '?')
     const insert = database.prepare(
-      `INSERT INTO ${identifier(options.table)} VALUES (${placeholders.join(', ')})`,
+      `INSERT INTO ${quoteName(options.table)} VALUES (${placeholders.join(', ')})`,
     )
 
     const types = layerType(manifest)

@@ -3,6 +3,7 @@ import { after, test } from 'node:test'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { Column, Geometry } from '@wayleave/geodata/feature.ts'
 import { prepare } from '@wayleave/geodata/predicates/predicates.ts'
+import { quoteName } from '@wayleave/geodata/quote-sql.ts'
 import fc from 'fast-check'
 import { Cql2Error } from './cql2-error.ts'
 import { mapGeometries } from './map-geometries.ts'
@@ -12,7 +13,6 @@ import { type FilterPlan, planFilter } from './plan-filter.ts'
 import { printJson } from './print-json.ts'
 import { printText, wkt } from './test-support/print-text.ts'
 import { COLUMNS, filter, type Row, row } from './test-support/random-filters.ts'
-import { identifier } from './to-sql.ts'
 
 const instance = await DuckDBInstance.create(':memory:')
 const connection = await instance.connect()
@@ -32,7 +32,7 @@ const SQL_TYPES = {
 /** A table as rows.parquet has it; the column `wide` is of the type that holds 38 digits. */
 async function createTable(database: DuckDBConnection, rows: Row[], wide: string): Promise<void> {
   const types = COLUMNS.map(({ name, type }) => (name === 'wide' ? wide : SQL_TYPES[type]))
-  const definitions = COLUMNS.map(({ name }, i) => `${identifier(name)} ${types[i]}`)
+  const definitions = COLUMNS.map(({ name }, i) => `${quoteName(name)} ${types[i]}`)
   await database.run(
     `CREATE OR REPLACE TABLE t (${definitions.join(', ')}, geometry GEOMETRY, position INTEGER)`,
   )

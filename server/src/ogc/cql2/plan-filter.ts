@@ -1,20 +1,19 @@
 import type { Column, Geometry } from '@wayleave/geodata/feature.ts'
+import type { Bbox } from '@wayleave/geodata/geometry/bbox.ts'
 import { prepare } from '@wayleave/geodata/predicates/predicates.ts'
+import { quoteName } from '@wayleave/geodata/quote-sql.ts'
 import type { Expression } from './ast.ts'
 import { check } from './check.ts'
 import { columnsOf } from './columns-of.ts'
 import type { Condition } from './condition.ts'
 import { evaluator, type FeatureValues } from './evaluate.ts'
-import { identifier, isSqlOnly, type Parameter, SqlWriter } from './to-sql.ts'
-
-/** west, south, east, north */
-export type Box = [number, number, number, number]
+import { isSqlOnly, type Parameter, SqlWriter } from './to-sql.ts'
 
 export interface FilterPlan {
   /** For DuckDB: selects every match, and nothing else where `exact` is null. */
   sql: { where: string; params: Parameter[] }
   /** Every match has a geometry whose box meets this one; null where nothing is known of that. */
-  bbox: Box | null
+  bbox: Bbox | null
   /** Decides on what the SQL selected; null where the SQL decides alone. */
   exact: ((feature: FeatureValues) => boolean) | null
   /**
@@ -99,7 +98,7 @@ function possibleExtent(
   wanted: boolean,
   writer: SqlWriter,
 ): string {
-  const column = identifier('geometry')
+  const column = quoteName('geometry')
   const box = boxOf(condition, wanted)
   if (box === null) return `(${column} IS NOT NULL)`
   return `ST_Intersects_Extent(${column}, CAST(${writer.bind(boxText(box))} AS GEOMETRY))`
@@ -110,12 +109,12 @@ function meansMeeting({ predicate }: Condition & { kind: 'spatial' }, wanted: bo
   return (predicate === 'disjoint') !== wanted
 }
 
-function extentOf(geometry: Geometry): Box | null {
+function extentOf(geometry: Geometry): Bbox | null {
   const { isEmpty, west, south, east, north } = prepare(geometry)
   return isEmpty ? null : [west, south, east, north]
 }
 
-function boxText([west, south, east, north]: Box): string {
+function boxText([west, south, east, north]: Bbox): string {
   const corners = [
     [west, south],
     [east, south],
@@ -130,7 +129,7 @@ function boxText([west, south, east, north]: Box): string {
  * A box that the geometry of every feature meets for which the condition has the wanted value. Of two boxes
  * that must both be met the smaller is taken: a large geometry may meet both and not what they share.
  */
-function boxOf(condition: Condition, wanted: boolean): Box | null {
+function boxOf(condition: Condition, wanted: boolean): Bbox | null {
   switch (condition.kind) {
     case 'and':
     case 'or': {
@@ -151,10 +150,10 @@ function boxOf(condition: Condition, wanted: boolean): Box | null {
   }
 }
 
-function area([west, south, east, north]: Box): number {
+function area([west, south, east, north]: Bbox): number {
   return (east - west) * (north - south)
 }
 
-function union(a: Box, b: Box): Box {
+function union(a: Bbox, b: Bbox): Bbox {
   return [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3])]
 }

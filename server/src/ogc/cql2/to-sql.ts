@@ -1,3 +1,4 @@
+import { quoteName } from '@wayleave/geodata/quote-sql.ts'
 import type { ArithmeticStep, Condition, LiteralValue, Scalar, ScalarType } from './condition.ts'
 import { foldSql } from './fold-text.ts'
 
@@ -67,8 +68,8 @@ export class SqlWriter {
   }
 
   #nullable(of: (Condition & { kind: 'isNull' })['of']): string {
-    if (of.kind === 'geometry') return identifier('geometry')
-    if (of.kind === 'json') return identifier(of.name)
+    if (of.kind === 'geometry') return quoteName('geometry')
+    if (of.kind === 'json') return quoteName(of.name)
     return 'type' in of ? this.operand(of) : this.condition(of)
   }
 
@@ -85,7 +86,7 @@ export class SqlWriter {
       case 'literal':
         return this.#literal(scalar)
       case 'column':
-        return identifier(scalar.name)
+        return quoteName(scalar.name)
       case 'arithmetic':
         return this.#arithmetic(scalar.op, this.#term(scalar.left), this.#term(scalar.right), scalar.type)
       case 'power':
@@ -121,10 +122,6 @@ export class SqlWriter {
     if (op === 'div') return type === 'integer' ? `(${left} // ${divisor})` : `trunc(${left} / ${divisor})`
     throw new Error('A power of any exponent has no SQL.')
   }
-}
-
-export function identifier(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }
 
 function sqlType(type: Exclude<ScalarType, 'boolean'>, value: LiteralValue): string {
