@@ -1,4 +1,4 @@
-import { readRecords } from './csv-records.ts'
+import { sampleRecords } from './csv-records.ts'
 
 export interface CsvDialect {
   delimiter: string
@@ -10,27 +10,21 @@ const DELIMITERS = [',', ';', '\t', '|']
 const SAMPLE_RECORDS = 50
 
 /** Recognises the delimiter and the header by the first records. */
-export function recogniseDialect(text: string, isWhole: boolean): CsvDialect {
-  const delimiter = recogniseDelimiter(text, isWhole)
-  const records = sampleOf(text, delimiter, isWhole)
+export function recogniseDialect(sample: Uint8Array, isWhole: boolean): CsvDialect {
+  const delimiter = recogniseDelimiter(sample, isWhole)
+  const { records } = sampleRecords(sample, delimiter, isWhole, SAMPLE_RECORDS)
   const first = records[0] ?? []
   const hasHeader = looksLikeHeader(first, records.slice(1))
   const names = first.map((name, i) => (hasHeader ? name.trim() : '') || `column_${i + 1}`)
   return { delimiter, hasHeader, names }
 }
 
-function sampleOf(text: string, delimiter: string, isWhole: boolean): string[][] {
-  return readRecords(text, delimiter, isWhole, SAMPLE_RECORDS).records.filter(
-    (record) => typeof record !== 'string',
-  )
-}
-
 /** The delimiter by which most records have the same number of values, and more than one. */
-function recogniseDelimiter(text: string, isWhole: boolean): string {
+function recogniseDelimiter(sample: Uint8Array, isWhole: boolean): string {
   let best = ','
   let bestScore = 0
   for (const delimiter of DELIMITERS) {
-    const records = sampleOf(text, delimiter, isWhole)
+    const { records } = sampleRecords(sample, delimiter, isWhole, SAMPLE_RECORDS)
     const width = records[0]?.length ?? 0
     if (width < 2) continue
     const regular = records.filter((record) => record.length === width).length / records.length

@@ -1,89 +1,211 @@
-/** Takes records apart by RFC 4180: values in quotes may hold delimiters, line ends and doubled quotes. */
-
-export interface CsvRecords {
-  /** A record that is not well formed is the sentence that says why. */
-  records: (string[] | string)[]
-  /** Where the first record begins that the text does not end. */
-  rest: number
-  /** Whether `rest` begins a record with an open quote. */
-  openQuote: boolean
-}
+/**
+ * Takes records apart by RFC 4180, in the bytes that they came in: values in quotes may hold delimiters, line
+ * ends and doubled quotes. The bytes are UTF-8 or ASCII, in which none of these can be a part of a character.
+ */
 
 const QUOTE = 34
 const NEWLINE = 10
 const RETURN = 13
 
-/** `isLast`: the text is the file's end, so that its last record needs no line end. */
-export function readRecords(text: string, delimiter: string, isLast: boolean, limit = Infinity): CsvRecords {
-  const records: (string[] | string)[] = []
-  let at = 0
-  let quote = text.indexOf('"')
-  while (at < text.length && records.length < limit) {
-    let end = text.indexOf('\n', at)
-    if (end < 0) {
-      if (!isLast) break
-      end = text.length
-    }
-    if (quote >= 0 && quote < at) quote = text.indexOf('"', at)
-    if (quote < 0 || quote >= end) {
-      // Most lines have no quote, and the engine's own split is faster than any loop of ours.
-      const line = text.slice(at, end > at && text.charCodeAt(end - 1) === RETURN ? end - 1 : end)
-      if (line !== '') records.push(line.split(delimiter))
-      at = end + 1
-      continue
-    }
-    const next = readQuoted(text, at, delimiter, isLast, records)
-    if (next < 0) return { records, rest: at, openQuote: true }
-    at = next
+const AT_RECORD = 0
+const AT_RECORD_RETURN = 1
+const AT_FIELD = 2
+const IN_PLAIN = 3
+const IN_QUOTES = 4
+/** After a quote inside quotes: it ends the value, or the next one makes it a quote of the value. */
+const AT_SECOND_QUOTE = 5
+
+/** Finds where records end. It remembers where it stands, so that bytes may arrive piece by piece. */
+export class RecordScanner {
+  /** Records that have ended; lines with nothing in them are none. */
+  records = 0
+  readonly #delimiter: number
+  #state = AT_RECORD
+
+  constructor(delimiter: string) {
+    this.#delimiter = delimiter.charCodeAt(0)
   }
-  return { records, rest: Math.min(at, text.length), openQuote: false }
+
+  /** Whether the bytes so far end inside quotes. */
+  get isQuoted(): boolean {
+    return this.#state === IN_QUOTES
+  }
+
+  /** Goes on from `from` to the end of the bytes; answers the end of the last whole record, or -1. */
+  scan(bytes: Uint8Array, from: number, limit = Infinity): number {
+    const delimiter = this.#delimiter
+    const end = bytes.length
+    let state = this.#state
+    let ended = -1
+    let at = from
+    while (at < end) {
+      if (state === IN_QUOTES) {
+        at = bytes.indexOf(QUOTE, at)
+        if (at < 0) break
+        state = AT_SECOND_QUOTE
+        at++
+        continue
+      }
+      const byte = bytes[at]!
+      if (byte === NEWLINE) {
+        at++
+        ended = at
+        if (state !== AT_RECORD && state !== AT_RECORD_RETURN && ++this.records >= limit) break
+        state = AT_RECORD
+      } else if (byte === QUOTE && state !== IN_PLAIN) {
+        // A quote that is not the first byte of a value is one of its bytes.
+        state = state === AT_RECORD_RETURN ? IN_PLAIN : IN_QUOTES
+        at++
+      } else if (state === AT_RECORD && byte === RETURN) {
+        state = AT_RECORD_RETURN
+        at++
+      } else if (byte === delimiter) {
+        state = AT_FIELD
+        at++
+      } else {
+        state = IN_PLAIN
+        do at++
+        while (at < end && bytes[at] !== delimiter && bytes[at] !== NEWLINE)
+      }
+    }
+    this.#state = state
+    return ended
+  }
+
+  /** The file ends here: the last record needs no line end. */
+  finish(): void {
+    if (this.#state !== AT_RECORD && this.#state !== AT_RECORD_RETURN) this.records++
+    this.#state = AT_RECORD
+  }
 }
 
-/** Reads one record that has quotes; answers where the next begins, or -1 where the text ends inside it. */
-function readQuoted(
-  text: string,
-  from: number,
+/** Reads whole records, one after the other; each of its values is a range of the bytes. */
+export class RecordReader {
+  readonly bytes: Buffer
+  at = 0
+  /** Of the record read last: how many values it has, and what is wrong with it ('' where nothing is). */
+  count = 0
+  problem = ''
+  starts = new Int32Array(64)
+  ends = new Int32Array(64)
+  /** 1 where doubled quotes in the range stand for single ones. */
+  escaped = new Uint8Array(64)
+  readonly #delimiter: number
+
+  constructor(bytes: Uint8Array, delimiter: string) {
+    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.#delimiter = delimiter.charCodeAt(0)
+  }
+
+  /** Reads the next record; false where there is none. */
+  next(): boolean {
+    const { bytes } = this
+    const end = bytes.length
+    let at = this.at
+    while (at < end && isEmptyLine(bytes, at)) at += bytes[at] === NEWLINE ? 1 : 2
+    this.count = 0
+    this.problem = ''
+    if (at >= end) {
+      this.at = end
+      return false
+    }
+    const delimiter = this.#delimiter
+    for (;;) {
+      if (at < end && bytes[at] === QUOTE) at = this.#quoted(at + 1)
+      else {
+        const start = at
+        while (at < end && bytes[at] !== delimiter && bytes[at] !== NEWLINE) at++
+        const isLast = at >= end || bytes[at] === NEWLINE
+        this.#value(start, isLast && at > start && bytes[at - 1] === RETURN ? at - 1 : at, 0)
+      }
+      if (at >= end) break
+      if (bytes[at++] === NEWLINE) break
+    }
+    this.at = at
+    return true
+  }
+
+  /** The value's text. */
+  text(index: number): string {
+    const text = this.bytes.toString('utf8', this.starts[index]!, this.ends[index]!)
+    return this.escaped[index] === 1 ? text.replaceAll('""', '"') : text
+  }
+
+  texts(): string[] {
+    const texts: string[] = new Array(this.count)
+    for (let i = 0; i < this.count; i++) texts[i] = this.text(i)
+    return texts
+  }
+
+  #quoted(start: number): number {
+    const { bytes } = this
+    const end = bytes.length
+    let escaped = 0
+    let at = start
+    for (;;) {
+      while (at < end && bytes[at] !== QUOTE) at++
+      if (at + 1 >= end || bytes[at + 1] !== QUOTE) break
+      escaped = 1
+      at += 2
+    }
+    this.#value(start, at, escaped)
+    const stray = at + 1
+    at = stray
+    while (at < end && bytes[at] !== this.#delimiter && bytes[at] !== NEWLINE) at++
+    if (at > stray && this.problem === '') {
+      const after = bytes.toString('utf8', stray, at).trim()
+      if (after !== '') this.problem = `a quoted value is followed by ${JSON.stringify(after.slice(0, 20))}`
+    }
+    return at
+  }
+
+  #value(start: number, end: number, escaped: number): void {
+    if (this.count === this.starts.length) this.#grow()
+    this.starts[this.count] = start
+    this.ends[this.count] = end
+    this.escaped[this.count++] = escaped
+  }
+
+  #grow(): void {
+    const { starts, ends, escaped } = this
+    this.starts = new Int32Array(starts.length * 2)
+    this.starts.set(starts)
+    this.ends = new Int32Array(starts.length * 2)
+    this.ends.set(ends)
+    this.escaped = new Uint8Array(starts.length * 2)
+    this.escaped.set(escaped)
+  }
+}
+
+function isEmptyLine(bytes: Buffer, at: number): boolean {
+  if (bytes[at] === NEWLINE) return true
+  return bytes[at] === RETURN && (at + 1 === bytes.length || bytes[at + 1] === NEWLINE)
+}
+
+export interface SampleRecords {
+  /** The texts of those that are well formed. */
+  records: string[][]
+  /** How many there are in all, and whether the sample ends inside quotes. */
+  count: number
+  isQuoted: boolean
+}
+
+/** The first records. `isWhole`: the bytes are all there are, so that the last record needs no line end. */
+export function sampleRecords(
+  bytes: Uint8Array,
   delimiter: string,
-  isLast: boolean,
-  records: (string[] | string)[],
-): number {
-  const comma = delimiter.charCodeAt(0)
-  const values: string[] = []
-  let problem = ''
-  let at = from
-  for (;;) {
-    let value: string
-    if (text.charCodeAt(at) === QUOTE) {
-      const close = closingQuote(text, at + 1)
-      if (close < 0) return -1
-      value = text.slice(at + 1, close)
-      if (value.includes('"')) value = value.replaceAll('""', '"')
-      at = close + 1
-      const stray = at
-      while (at < text.length && text.charCodeAt(at) !== comma && text.charCodeAt(at) !== NEWLINE) at++
-      const after = text.slice(stray, at).trim()
-      if (after !== '' && problem === '')
-        problem = `a quoted value is followed by ${JSON.stringify(after.slice(0, 20))}`
-    } else {
-      const start = at
-      while (at < text.length && text.charCodeAt(at) !== comma && text.charCodeAt(at) !== NEWLINE) at++
-      const end = text.charCodeAt(at - 1) === RETURN && text.charCodeAt(at) !== comma ? at - 1 : at
-      value = text.slice(start, Math.max(start, end))
-    }
-    values.push(value)
-    if (at >= text.length) {
-      if (!isLast) return -1
-      break
-    }
-    at++
-    if (text.charCodeAt(at - 1) === NEWLINE) break
+  isWhole: boolean,
+  limit = Infinity,
+): SampleRecords {
+  const scanner = new RecordScanner(delimiter)
+  let end = Math.max(0, scanner.scan(bytes, 0, limit))
+  const { isQuoted } = scanner
+  if (isWhole && scanner.records < limit && !isQuoted) {
+    end = bytes.length
+    scanner.finish()
   }
-  records.push(problem === '' ? values : problem)
-  return at
-}
-
-function closingQuote(text: string, from: number): number {
-  let at = text.indexOf('"', from)
-  while (at >= 0 && text.charCodeAt(at + 1) === QUOTE) at = text.indexOf('"', at + 2)
-  return at
+  const reader = new RecordReader(bytes.subarray(0, end), delimiter)
+  const records: string[][] = []
+  while (reader.next()) if (reader.problem === '') records.push(reader.texts())
+  return { records, count: scanner.records, isQuoted }
 }

@@ -1,5 +1,5 @@
-import type { FeatureStream, SourceColumn } from '../feature.ts'
 import { SourceError } from '../source-error.ts'
+import type { BlockStream } from './block-stream.ts'
 import type { ByteSource } from './byte-source.ts'
 import { GeojsonParser } from './geojson-parser.ts'
 import { ElementScanner, type GeojsonBlock, readHead } from './geojson-scanner.ts'
@@ -12,12 +12,6 @@ export interface GeojsonOptions {
   maxDepth?: number
 }
 
-export interface GeojsonStream extends FeatureStream {
-  readonly columns: SourceColumn[]
-  /** The features unparsed, for those who parse in several threads: use either this or `batches`, once. */
-  blocks(): AsyncGenerator<GeojsonBlock>
-}
-
 const DEFAULT_FEATURE_BYTES = 64 << 20
 const DEFAULT_DEPTH = 100
 /** Large enough that a block's overhead vanishes, small enough that its objects stay in the young heap. */
@@ -27,7 +21,7 @@ const BLOCK_BYTES = 1 << 20
  * GeoJSON in every form that is met: a collection with other members before and after its features, a single
  * feature or geometry, one a line, or an RFC 8142 sequence; with or without a byte order mark.
  */
-export async function openGeojson(source: ByteSource, options: GeojsonOptions = {}): Promise<GeojsonStream> {
+export async function openGeojson(source: ByteSource, options: GeojsonOptions = {}): Promise<BlockStream> {
   const window = new BlockWindow(source, options.maxFeatureBytes ?? DEFAULT_FEATURE_BYTES)
   const head = await findHead(window).catch(async (error) => {
     await window.close()
@@ -56,6 +50,7 @@ export async function openGeojson(source: ByteSource, options: GeojsonOptions = 
     get spatial() {
       return spatial
     },
+    parsing: { format: 'geojson', file: source.file, maxColumns: options.maxColumns },
     blocks,
     async *batches() {
       for await (const block of blocks()) {

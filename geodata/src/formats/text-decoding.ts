@@ -3,28 +3,28 @@ import { isAscii, isUtf8 } from 'node:buffer'
 const windows1252 = new TextDecoder('windows-1252')
 
 /**
- * Decodes text that does not say what it is encoded in, piece by piece. Bytes that are not UTF-8 make the rest
+ * Makes UTF-8 of text that does not say what it is encoded in, piece by piece. Bytes that are not UTF-8 make the rest
  * windows-1252, unless real UTF-8 stood before them: then they are damage, and `damaged` says so.
  */
 export class TextDecoding {
   encoding: 'utf-8' | 'windows-1252' | 'unknown' = 'unknown'
 
-  /** A piece that ends with a whole character, such as one that ends with a line. */
-  decode(bytes: Buffer): { text: string; damaged: boolean } {
-    if (isAscii(bytes)) return { text: bytes.toString('latin1'), damaged: false }
+  /** A piece that ends with a whole character, such as one that ends with a line; itself where it is UTF-8. */
+  decode(bytes: Buffer): { bytes: Buffer; damaged: boolean } {
+    if (isAscii(bytes)) return { bytes, damaged: false }
     if (this.encoding !== 'windows-1252' && isUtf8(bytes)) {
       this.encoding = 'utf-8'
-      return { text: bytes.toString('utf8'), damaged: false }
+      return { bytes, damaged: false }
     }
     if (this.encoding !== 'windows-1252') {
       const text = bytes.toString('utf8')
       if (this.encoding === 'utf-8' || isMostlyUtf8(text)) {
         this.encoding = 'utf-8'
-        return { text, damaged: true }
+        return { bytes: Buffer.from(text), damaged: true }
       }
     }
     this.encoding = 'windows-1252'
-    return { text: windows1252.decode(bytes), damaged: false }
+    return { bytes: Buffer.from(windows1252.decode(bytes)), damaged: false }
   }
 }
 

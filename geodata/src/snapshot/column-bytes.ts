@@ -4,6 +4,7 @@ import { wkbSize, writeWkbInto } from '../geometry/wkb.ts'
 const ZERO = 0x30
 const MINUS = 0x2d
 const POINT = 0x2e
+const QUOTE = 0x22
 
 /** A growing buffer that values are written to in Parquet's PLAIN encoding. Reused from chunk to chunk. */
 export class ColumnBytes {
@@ -28,6 +29,16 @@ export class ColumnBytes {
   /** Valid until the next `clear` or write. */
   data(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)
+  }
+
+  /** What has been written, for reading it again; valid as long as `data`. */
+  get bytes(): Buffer {
+    return this.#bytes
+  }
+
+  /** Where the text that begins at `start` ends. */
+  end(start: number): number {
+    return start + this.#view.getUint32(start - 4, true)
   }
 
   #room(bytes: number): void {
@@ -77,6 +88,26 @@ export class ColumnBytes {
     }
     this.#view.setUint32(this.#length, size, true)
     this.#length = start + size
+  }
+
+  /** A text that is a range of other bytes; answers where it begins. Doubled quotes become single ones. */
+  piece(source: Uint8Array, from: number, to: number, isEscaped: boolean): number {
+    this.#room(4 + to - from)
+    const bytes = this.#bytes
+    const start = this.#length + 4
+    let at = start
+    if (isEscaped) {
+      for (let i = from; i < to; i++) {
+        bytes[at++] = source[i]!
+        if (source[i] === QUOTE) i++
+      }
+    } else if (to - from > 40) {
+      bytes.set(source.subarray(from, to), start)
+      at += to - from
+    } else for (let i = from; i < to; i++) bytes[at++] = source[i]!
+    this.#view.setUint32(start - 4, at - start, true)
+    this.#length = at
+    return start
   }
 
   /** Opens a text that is written piece by piece; `endText` closes it. */

@@ -3,6 +3,8 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { fileSource } from '../formats/byte-source.ts'
+import { openCsv } from '../formats/csv.ts'
 import { SourceError } from '../source-error.ts'
 import { compileSnapshot } from './compile.ts'
 import { compileInProcess } from './compile-in-process.ts'
@@ -88,4 +90,61 @@ test('problems that several threads find are told in the order of the rows', asy
   assert.ok(cut instanceof InvalidSourceError)
   assert.equal(cut.problemCount, 16)
   await assert.rejects(compileSnapshot({ path, folder, limits: { columns: 2 } }), /has more than 2 columns/)
+})
+
+test('a CSV in many threads makes the same snapshot as in one, whatever its texts are', async () => {
+  const path = join(scratch, 'many.csv')
+  const line = (i: number) => {
+    const name = i % 3 === 0 ? `"the ""${i}"",\nüber"` : `Straße ${i}`
+    // Numbers that become texts late, in a chunk of their own.
+    const size = i < 290_000 ? `${i}.50` : `${i}`
+    const code = i === 299_999 ? 'A7' : `${i}`
+    return `${name},${i % 7 === 0 ? '' : i},${i / 64},${size},${code},2020-01-${10 + (i % 18)},${(i % 360) - 180},${(i % 170) - 85}`
+  }
+  const lines = Array.from({ length: 300_000 }, (_, i) => line(i))
+  await writeFile(path, `name,n,value,size,code,day,longitude,latitude\r\n${lines.join('\r\n')}`)
+  const { size } = await stat(path)
+  assert.ok(size > 1 << 24, 'large enough for threads')
+  const apart = await compileInProcess({ path, folder: join(scratch, 'apart-csv'), threads: 3 })
+  const stream = await openCsv(await fileSource(path, 'many.csv'))
+  const small = Object.defineProperty(stream, 'totalBytes', { value: 0 })
+  const options = { path, folder: join(scratch, 'here-csv'), threads: 1 }
+  const here = await compileSnapshot(options, undefined, undefined, {
+    stream: small,
+    format: 'csv',
+    bytes: size,
+  })
+  assert.deepEqual(apart.manifest, { ...here.manifest, files: apart.manifest.files })
+  for (const file of ['features.pack', 'features.index', 'sample.json'])
+    assert.equal(apart.manifest.files[file]!.sha256, here.manifest.files[file]!.sha256, file)
+  assert.deepEqual(
+    apart.manifest.columns.map(({ type }) => type),
+    ['text', 'integer', 'number', 'number', 'text', 'date'],
+  )
+  const pack = await readFile(join(scratch, 'apart-csv', 'features.pack'), 'utf8')
+  const features = pack.split(',\n').map((text) => JSON.parse(text))
+  for (const { id, properties, geometry } of features) {
+    const i = id - 1
+    assert.deepEqual(properties, {
+      name: i % 3 === 0 ? `the "${i}",\nüber` : `Straße ${i}`,
+      n: i % 7 === 0 ? null : i,
+      value: i / 64,
+      size: i < 290_000 ? i + 0.5 : i,
+      code: i === 299_999 ? 'A7' : `${i}`,
+      day: `2020-01-${10 + (i % 18)}`,
+    })
+    assert.deepEqual(geometry.coordinates, [(i % 360) - 180, (i % 170) - 85])
+  }
+})
+
+test('digits are kept as they are written where one value makes a column text', async () => {
+  const path = join(scratch, 'late.csv')
+  const texts = Array.from({ length: 30_000 }, (_, i) => [`${i}`, `${i}.50`, `${i}.25`, `-${i / 7}`, 'true'])
+  texts.push(['x', 'x', 'x', 'x', 'x'])
+  await writeFile(path, `a,b,c,d,e\n${texts.map((row) => row.join(',')).join('\n')}\n`)
+  const { manifest } = await compileSnapshot({ path, folder: join(scratch, 'late') })
+  assert.ok(manifest.columns.every(({ type }) => type === 'text'))
+  const pack = await readFile(join(scratch, 'late', 'features.pack'), 'utf8')
+  for (const [i, text] of pack.split(',\n').entries())
+    assert.deepEqual(Object.values(JSON.parse(text).properties), texts[i])
 })

@@ -1,7 +1,6 @@
 import { basename } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import type { GeojsonStream } from '../formats/geojson.ts'
-import type { GeojsonBlock } from '../formats/geojson-scanner.ts'
+import { type BlockStream, blockRows, type SourceBlock } from '../formats/block-stream.ts'
 import { SourceError } from '../source-error.ts'
 import type { CompileOptions, CompileProgress } from './compile.ts'
 import { withRowProblems } from './invalid-source-error.ts'
@@ -14,9 +13,9 @@ const ENTRY = new URL('./stage-worker.ts', import.meta.url)
 /** Blocks given to a thread ahead of time: one to work on, one to take next. */
 const AHEAD = 2
 
-/** Scans here for the features' places; parses, checks and stages them in threads. */
+/** Scans here for the places of rows; parses, checks and stages them in threads. */
 export async function stageInThreads(
-  stream: GeojsonStream,
+  stream: BlockStream,
   crs: string | null,
   options: CompileOptions,
   folder: string,
@@ -26,8 +25,7 @@ export async function stageInThreads(
   const file = options.file ?? basename(options.path)
   const maxRows = options.limits?.rows ?? DEFAULT_MAX_ROWS
   const threads = Array.from({ length: options.threads ?? DEFAULT_THREADS }, (_, i) => {
-    const data = { folder, prefix: `rows${i}`, file, crs, maxColumns: options.limits?.columns }
-    return new StageThread(data)
+    return new StageThread({ folder, prefix: `rows${i}`, crs, parsing: stream.parsing }, file)
   })
   let rows = 0
   let broken: unknown = null
@@ -35,7 +33,7 @@ export async function stageInThreads(
     try {
       for await (const block of stream.blocks()) {
         signal?.throwIfAborted()
-        rows += block.ranges.length / 2
+        rows += blockRows(block)
         if (rows > maxRows) throw new SourceError(`${file} has more than ${maxRows} rows.`)
         const free = threads.find((thread) => thread.waiting < AHEAD)
         await (free ?? (await Promise.race(threads.map((thread) => thread.free())))).give(block)
@@ -59,13 +57,13 @@ class StageThread {
   /** Blocks given and not yet done. */
   waiting = 0
 
-  constructor(data: StageWorkerData) {
+  constructor(data: StageWorkerData, file: string) {
     this.#worker = new Worker(ENTRY, {
       workerData: data,
       resourceLimits: { maxOldGenerationSizeMb: 768, maxYoungGenerationSizeMb: 48 },
     })
     this.#worker.on('message', (reply: StageReply) => this.#take(reply))
-    this.#worker.on('error', (error: NodeJS.ErrnoException) => this.#fail(clarify(error, data.file)))
+    this.#worker.on('error', (error: NodeJS.ErrnoException) => this.#fail(clarify(error, file)))
     this.#worker.on('exit', () => this.#fail(new Error('a staging thread ended early')))
     // Whoever waits hears of a failure; where nobody does, it is no failure of the process.
     this.#summary.promise.catch(() => {})
@@ -92,13 +90,14 @@ class StageThread {
     return this.#room.promise
   }
 
-  async give(block: GeojsonBlock): Promise<void> {
+  async give(block: SourceBlock): Promise<void> {
     await this.#room.promise
     if (++this.waiting === AHEAD) {
       this.#room = Promise.withResolvers()
       this.#room.promise.catch(() => {})
     }
-    this.#worker.postMessage(block satisfies StageRequest, [block.bytes.buffer, block.ranges.buffer])
+    const arrays = 'ranges' in block ? [block.bytes.buffer, block.ranges.buffer] : [block.bytes.buffer]
+    this.#worker.postMessage(block satisfies StageRequest, arrays)
   }
 
   finish(): Promise<StageSummary> {

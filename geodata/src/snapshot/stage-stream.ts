@@ -1,7 +1,8 @@
 import { basename } from 'node:path'
 import type { FeatureStream } from '../feature.ts'
-import type { GeojsonStream } from '../formats/geojson.ts'
+import { blockRows, isBlockStream } from '../formats/block-stream.ts'
 import { SourceError } from '../source-error.ts'
+import { BlockStager } from './block-stager.ts'
 import type { CompileOptions, CompileProgress } from './compile.ts'
 import { withRowProblems } from './invalid-source-error.ts'
 import { DEFAULT_MAX_ROWS } from './limits.ts'
@@ -20,7 +21,7 @@ const PARALLEL_BYTES = 1 << 24
 /** Wide rows fill a chunk before their number does. */
 const FLUSH_BYTES = 1 << 24
 
-/** Reads a source to its end and stages its rows: a large GeoJSON in several threads, all else in this one. */
+/** Reads a source to its end and stages its rows: a large GeoJSON or CSV in several threads, all else in this one. */
 export async function stageStream(
   stream: FeatureStream,
   options: CompileOptions,
@@ -31,8 +32,8 @@ export async function stageStream(
   const crs = options.crs ?? stream.crs
   const isLarge = (stream.totalBytes ?? Infinity) > PARALLEL_BYTES
   const summary =
-    'blocks' in stream && isLarge
-      ? await stageInThreads(stream as GeojsonStream, crs, options, folder, onProgress, signal)
+    isBlockStream(stream) && isLarge
+      ? await stageInThreads(stream, crs, options, folder, onProgress, signal)
       : await stageHere(stream, crs, options, folder, onProgress, signal)
   return { summary, crs: await crsName(crs), notes: [...stream.notes, ...crsNotes(crs, summary)] }
 }
@@ -49,18 +50,29 @@ async function stageHere(
   const maxRows = options.limits?.rows ?? DEFAULT_MAX_ROWS
   const file = options.file ?? basename(options.path)
   let rows = 0
-  let flushedAt = 0
+  const count = (more: number) => {
+    signal?.throwIfAborted()
+    rows += more
+    if (rows > maxRows) throw new SourceError(`${file} has more than ${maxRows} rows.`)
+    onProgress({ phase: 'reading', rows, bytesRead: stream.bytesRead, totalBytes: stream.totalBytes })
+  }
   try {
-    for await (const batch of stream.batches()) {
-      signal?.throwIfAborted()
-      rows += batch.length
-      if (rows > maxRows) throw new SourceError(`${file} has more than ${maxRows} rows.`)
-      stage.add(batch, stream.columns, (index) => `column${index}`)
-      if (stream.bytesRead - flushedAt > FLUSH_BYTES) {
-        stage.flush()
-        flushedAt = stream.bytesRead
+    if (isBlockStream(stream)) {
+      const stager = new BlockStager(stream.parsing, stage)
+      for await (const block of stream.blocks()) {
+        count(blockRows(block))
+        stager.take(block)
       }
-      onProgress({ phase: 'reading', rows, bytesRead: stream.bytesRead, totalBytes: stream.totalBytes })
+    } else {
+      let flushedAt = 0
+      for await (const batch of stream.batches()) {
+        count(batch.length)
+        stage.add(batch, stream.columns, (index) => `column${index}`)
+        if (stream.bytesRead - flushedAt > FLUSH_BYTES) {
+          stage.flush()
+          flushedAt = stream.bytesRead
+        }
+      }
     }
   } catch (error) {
     throw withRowProblems(error, file, stage.summary)

@@ -1,31 +1,26 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { GeojsonParser } from '../formats/geojson-parser.ts'
-import type { GeojsonBlock } from '../formats/geojson-scanner.ts'
+import type { BlockParsing, SourceBlock } from '../formats/block-stream.ts'
 import { SourceError } from '../source-error.ts'
+import { BlockStager } from './block-stager.ts'
 import { Stage, type StageSummary } from './stage.ts'
 import { transformerFor } from './transformer-for.ts'
 
 export interface StageWorkerData {
   folder: string
   prefix: string
-  file: string
   crs: string | null
-  maxColumns: number | undefined
+  parsing: BlockParsing
 }
 
 /** A block to stage, or null where there are no more. */
-export type StageRequest = GeojsonBlock | null
+export type StageRequest = SourceBlock | null
 
 export type StageReply = { done: true } | { summary: StageSummary } | { refused: string }
 
-/** Wide rows fill a chunk before their number does. */
-const FLUSH_BYTES = 1 << 24
-
 const port = parentPort!
-const { folder, prefix, file, crs, maxColumns } = workerData as StageWorkerData
+const { folder, prefix, crs, parsing } = workerData as StageWorkerData
 const stage = new Stage({ folder, prefix, transform: await transformerFor(crs) })
-const parser = new GeojsonParser(file, maxColumns)
-let sinceFlush = 0
+const stager = new BlockStager(parsing, stage)
 
 port.on('message', (block: StageRequest) => {
   try {
@@ -42,14 +37,6 @@ function handle(block: StageRequest): StageReply {
     stage.flush()
     return { summary: stage.summary }
   }
-  // By name, because each thread finds the columns in an order of its own; hexadecimal, because the database
-  // takes names that differ in case alone for one.
-  const stagedName = (index: number) => Buffer.from(parser.columns[index]!.name, 'utf8').toString('hex')
-  stage.add(parser.parse(block), parser.columns, stagedName)
-  sinceFlush += block.bytes.length
-  if (sinceFlush > FLUSH_BYTES) {
-    stage.flush()
-    sinceFlush = 0
-  }
+  stager.take(block)
   return { done: true }
 }

@@ -1,6 +1,14 @@
 import { closeSync, openSync, writevSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Feature, isUnreadable, type SourceColumn, type UnreadableRow, type Value } from '../feature.ts'
+import {
+  type Feature,
+  type Geometry,
+  isUnreadable,
+  type SourceColumn,
+  type UnreadableRow,
+  type Value,
+} from '../feature.ts'
+import type { RecordReader } from '../formats/csv-records.ts'
 import { prepareGeometry, type Transformer } from '../geometry/prepare-geometry.ts'
 import { wkbSize } from '../geometry/wkb.ts'
 import type { RowProblem } from '../source-error.ts'
@@ -8,6 +16,7 @@ import { ColumnBytes } from './column-bytes.ts'
 import { type PlainColumn, plainParquet } from './plain-parquet.ts'
 import { type ColumnProfile, StagedColumn } from './staged-column.ts'
 import { type PlaceProfile, StagedPlaces } from './staged-places.ts'
+import { StagedText } from './staged-text.ts'
 
 export const MAX_LISTED_PROBLEMS = 10
 
@@ -42,6 +51,10 @@ export class Stage {
   readonly #id: StagedColumn
   readonly #rowNumbers = new ColumnBytes()
   readonly #places = new StagedPlaces()
+  readonly #texts: StagedText[] = []
+  /** Of the rows gathered: their numbers and geometries, and, where they are no texts, their values. */
+  #rows: number[] = []
+  #geometries: (Geometry | null)[] = []
   #features: Feature[] = []
   #geometryBytes = 0
 
@@ -77,42 +90,73 @@ export class Stage {
       this.summary.columns.push(profile)
     }
     for (const row of rows) {
-      if (isUnreadable(row)) this.#problem(row.row, row.problem)
-      else if (this.#prepare(row)) this.#features.push(row)
-      if (this.#features.length >= CHUNK_ROWS || this.#geometryBytes >= CHUNK_GEOMETRY_BYTES) this.flush()
+      if (isUnreadable(row)) this.problem(row.row, row.problem)
+      else if (this.#prepare(row.row, row.geometry)) {
+        this.#features.push(row)
+        this.#gather(row.row, row.geometry)
+      }
     }
   }
 
-  #prepare(feature: Feature): boolean {
-    if (feature.geometry === null) return true
-    const prepared = prepareGeometry(feature.geometry, this.#transform)
+  /** Names the columns of a source in which all values are texts; its rows come by `addTexts`. */
+  declareTexts(names: string[]): void {
+    for (const [index, name] of names.entries()) {
+      const profile = newProfile(name, `column${index}`, 'infer-text', 0, index)
+      this.#texts.push(new StagedText(profile, CHUNK_ROWS))
+      this.summary.columns.push(profile)
+    }
+  }
+
+  /** Takes a row whose values are the record's at the places that are kept. */
+  addTexts(row: number, geometry: Geometry | null, record: RecordReader, kept: number[]): void {
+    if (!this.#prepare(row, geometry)) return
+    const { bytes, starts, ends, escaped } = record
+    for (let i = 0; i < kept.length; i++) {
+      const place = kept[i]!
+      this.#texts[i]!.add(bytes, starts[place]!, ends[place]!, escaped[place] === 1)
+    }
+    this.#gather(row, geometry)
+  }
+
+  #gather(row: number, geometry: Geometry | null): void {
+    this.#rows.push(row)
+    this.#geometries.push(geometry)
+    if (this.#rows.length >= CHUNK_ROWS || this.#geometryBytes >= CHUNK_GEOMETRY_BYTES) this.flush()
+  }
+
+  #prepare(row: number, geometry: Geometry | null): boolean {
+    if (geometry === null) return true
+    const prepared = prepareGeometry(geometry, this.#transform)
     if (typeof prepared === 'string') {
-      this.#problem(feature.row, prepared)
+      this.problem(row, prepared)
       return false
     }
-    feature.geometry = prepared
     if (prepared.type !== 'Point') this.#geometryBytes += wkbSize(prepared, false)
     return true
   }
 
-  #problem(row: number, message: string): void {
+  problem(row: number, message: string): void {
     this.summary.problemCount++
     if (this.summary.problems.length < MAX_LISTED_PROBLEMS) this.summary.problems.push({ row, message })
   }
 
   /** Writes what is gathered; call it once more when the source has ended. */
   flush(): void {
-    const features = this.#features
-    if (features.length === 0) return
+    const rows = this.#rows.length
+    if (rows === 0) return
     const columns = [
-      this.#encodeRowNumbers(features),
-      ...this.#places.encode(features),
-      ...this.#encodeValues(features),
+      this.#encodeRowNumbers(),
+      ...this.#places.encode(this.#geometries),
+      ...this.#texts.map((column) => column.encode()).filter((column) => column !== null),
+      ...this.#encodeValues(this.#features),
     ]
     const file = join(this.#folder, `${this.#prefix}-${this.summary.files.length}.parquet`)
-    writeParts(file, plainParquet(features.length, columns))
+    writeParts(file, plainParquet(rows, columns))
     this.summary.files.push(file)
-    this.summary.rows += features.length
+    this.summary.rows += rows
+    for (const column of this.#texts) column.clear()
+    this.#rows = []
+    this.#geometries = []
     this.#features = []
     this.#geometryBytes = 0
   }
@@ -132,9 +176,9 @@ export class Stage {
     return encoded
   }
 
-  #encodeRowNumbers(features: Feature[]): PlainColumn {
+  #encodeRowNumbers(): PlainColumn {
     this.#rowNumbers.clear()
-    for (const { row } of features) this.#rowNumbers.int64(row)
+    for (const row of this.#rows) this.#rowNumbers.int64(row)
     return { name: 'row', type: 'int64', present: null, data: this.#rowNumbers.data() }
   }
 }

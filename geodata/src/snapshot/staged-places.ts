@@ -1,4 +1,4 @@
-import type { Feature, Geometry, GeometryType } from '../feature.ts'
+import type { Geometry, GeometryType } from '../feature.ts'
 import { type Bbox, emptyBbox, geometryBbox, isEmptyBbox } from '../geometry/bbox.ts'
 import { pointOnSurface } from '../geometry/point-on-surface.ts'
 import { hilbertKey, UNLOCATED_KEY } from '../hilbert.ts'
@@ -46,15 +46,15 @@ export class StagedPlaces {
   readonly #latitude = new ColumnBytes()
   readonly #box = [new ColumnBytes(), new ColumnBytes(), new ColumnBytes(), new ColumnBytes()]
 
-  encode(features: Feature[]): PlainColumn[] {
+  encode(geometries: (Geometry | null)[]): PlainColumn[] {
     for (const bytes of [this.#key, this.#wkb, this.#geojson, this.#longitude, this.#latitude, ...this.#box])
       bytes.clear()
-    const bitBytes = Math.ceil(features.length / 8)
+    const bitBytes = Math.ceil(geometries.length / 8)
     const hasGeometry = new Uint8Array(bitBytes)
     const isLocated = new Uint8Array(bitBytes)
     const hasBox = new Uint8Array(bitBytes)
-    for (let i = 0; i < features.length; i++) {
-      const geometry = features[i]!.geometry
+    for (let i = 0; i < geometries.length; i++) {
+      const geometry = geometries[i]!
       const bit = 1 << (i & 7)
       if (geometry !== null) {
         hasGeometry[i >> 3]! |= bit
