@@ -229,6 +229,12 @@ export const settings = {
     choice('debug', 'info', 'warn', 'error', 'silent'),
     'How much is logged.',
   ),
+  readerPatience: setting(
+    'WAYLEAVE_READER_PATIENCE',
+    120,
+    integer(1, 86_400),
+    'Seconds after which a connection is closed whose reader takes nothing of its answer.',
+  ),
   maxEventLoopDelay: setting(
     'WAYLEAVE_MAX_EVENT_LOOP_DELAY',
     1000,

@@ -8,7 +8,11 @@ import { sweepExports } from './downloads/exports.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/frame.ts'
 import type { RouteTable } from './http/route-table.ts'
+import { StalledReaders } from './http/stalled-readers.ts'
 import { openParts, type Parts } from './wiring.ts'
+
+/** What readers that have stopped reading may hold of the memory together. */
+const MOST_STALLED_BYTES = 256 * 1024 ** 2
 
 /** How long a stop waits for requests that are under way. */
 const GRACE = 10 * SECOND
@@ -40,6 +44,11 @@ export async function startServer(
   parts.housekeeping.add('unfinished exports', 10 * MINUTE, () => sweepAllExports(parts))
   await parts.jobs.sweep()
   const { app, routes } = await buildApp(parts)
+  const readers = new StalledReaders(
+    app.server,
+    { milliseconds: config.readerPatience * SECOND, mostBytes: MOST_STALLED_BYTES },
+    (connections) => log.info({ connections }, 'Readers took nothing for too long: cut off.'),
+  )
   await prepare(parts)
   await app.listen({ port: config.port, host: config.host })
   const { address, port } = app.server.address() as AddressInfo
@@ -63,6 +72,7 @@ export async function startServer(
       () => {},
     )
     await Promise.all([closed, late])
+    readers.stop()
     await parts.close()
     unlock()
   }
