@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { roundOutward } from '../geometry/bbox.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { ByteSink } from './byte-sink.ts'
 import { ExportError } from './export-error.ts'
@@ -15,18 +16,11 @@ export interface GeojsonParts {
  * ever making the file.
  */
 export function geojsonParts(manifest: Manifest): GeojsonParts {
-  const bbox = manifest.bbox ? `"bbox":${JSON.stringify(manifest.bbox.map(outward))},\n` : ''
+  const bbox = manifest.bbox ? `"bbox":${JSON.stringify(roundOutward(manifest.bbox))},\n` : ''
   return {
     head: Buffer.from(`{"type":"FeatureCollection",\n${bbox}"features":[\n`),
     tail: Buffer.from('\n]}\n'),
   }
-}
-
-/** Seven decimals are a centimetre; rounding outward keeps every feature inside the box. */
-function outward(value: number, side: number): number {
-  const rounded = (side < 2 ? Math.floor : Math.ceil)(value * 1e7) / 1e7
-  const limit = side % 2 === 0 ? 180 : 90
-  return Math.abs(value) <= limit ? Math.max(-limit, Math.min(limit, rounded)) : rounded
 }
 
 export async function writeGeojson(

@@ -3,17 +3,15 @@ import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 
-/** The GeoParquet export is the snapshot's own file, byte for byte: a server sends that one. */
-export function geoparquetPath(folder: string): string {
-  return join(folder, SNAPSHOT_FILES.rows)
-}
-
-/** For those who want a file of their own; where the file system can, it shares the disk's blocks. */
+/**
+ * The GeoParquet export is the snapshot's own file, byte for byte, and a server sends that one. This is for
+ * those who want a file of their own; where the file system can, it shares the disk's blocks.
+ */
 export async function writeGeoparquet(
   folder: string,
   manifest: Manifest,
   partial: string,
 ): Promise<string | undefined> {
-  await copyFile(geoparquetPath(folder), partial, constants.COPYFILE_FICLONE)
+  await copyFile(join(folder, SNAPSHOT_FILES.rows), partial, constants.COPYFILE_FICLONE)
   return manifest.files[SNAPSHOT_FILES.rows]?.sha256
 }

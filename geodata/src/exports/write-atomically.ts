@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
+import { checksum } from '../snapshot/checksum.ts'
 import { ExportError, isDiskFull } from './export-error.ts'
 
 export interface BuiltFile {
@@ -25,7 +23,7 @@ export async function writeAtomically(
 ): Promise<BuiltFile> {
   const partial = partialPath(path, process.pid)
   try {
-    const sha256 = (await write(partial)) ?? (await sha256OfFile(partial))
+    const sha256 = (await write(partial)) ?? (await checksum(partial))
     const handle = await open(partial, 'r+')
     let bytes: number
     try {
@@ -74,14 +72,8 @@ function isRunning(pid: number): boolean {
   }
 }
 
-async function sha256OfFile(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash)
-  return hash.digest('hex')
-}
-
-/** Without it a power cut may undo the rename. */
-async function syncFolder(path: string): Promise<void> {
+/** Without it a power cut may undo the renames in the folder. */
+export async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {
     await handle.sync()

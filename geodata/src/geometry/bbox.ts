@@ -33,6 +33,19 @@ function extendBbox(into: Bbox, geometry: Geometry): void {
   }
 }
 
+/**
+ * A box of seven decimals, which are a centimetre, around the box: whatever lies in this one lies in that, and
+ * it does not leave the world where this one does not.
+ */
+export function roundOutward(bbox: Bbox): Bbox {
+  return bbox.map((value, side) => {
+    const rounded = (side < 2 ? Math.floor : Math.ceil)(value * 1e7) / 1e7
+    const isOutward = side < 2 ? rounded <= value : rounded >= value
+    const limit = side % 2 === 0 ? 180 : 90
+    return isOutward && (Math.abs(rounded) <= limit || Math.abs(value) > limit) ? rounded : value
+  }) as Bbox
+}
+
 /** The geometry's box; an empty one (`isEmptyBbox`) where it has no positions. */
 export function geometryBbox(geometry: Geometry): Bbox {
   const bbox = emptyBbox()

@@ -1,11 +1,10 @@
 /**
- * Where snapshots live: the smallest port that a folder and an object store can both serve. Names are
- * `<snapshot>/<file>`; what is written never changes.
+ * Where snapshots live: the smallest port that a folder and an object store can both serve. What is written
+ * never changes.
  */
 export interface Blobs {
   /** A folder on local disk that holds all files of a snapshot. */
   localFolder(snapshot: string): Promise<string>
-  read(name: string, from: number, to: number): Promise<Buffer>
   /** Takes over a finished local folder as a snapshot, whole or not at all. */
   writeWhole(snapshot: string, folder: string): Promise<void>
   /** The names of all snapshots. */

@@ -1,5 +1,6 @@
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { syncFolder } from '@wayleave/geodata/exports/write-atomically.ts'
 import type { Blobs } from './blobs.ts'
 
 /** Snapshots as folders of one folder. `writeWhole` is a rename: both must lie on one file system. */
@@ -12,18 +13,6 @@ export class FolderBlobs implements Blobs {
 
   async localFolder(snapshot: string): Promise<string> {
     return this.#path(snapshot)
-  }
-
-  async read(name: string, from: number, to: number): Promise<Buffer> {
-    const [snapshot = '', file = ''] = name.split('/')
-    const handle = await open(join(this.#path(snapshot), checked(file)))
-    try {
-      const bytes = Buffer.allocUnsafe(to - from)
-      const { bytesRead } = await handle.read(bytes, 0, bytes.length, from)
-      return bytes.subarray(0, bytesRead)
-    } finally {
-      await handle.close()
-    }
   }
 
   async writeWhole(snapshot: string, folder: string): Promise<void> {
@@ -52,10 +41,4 @@ export class FolderBlobs implements Blobs {
 function checked(name: string): string {
   if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(name)) throw new Error(`not a blob name: ${name}`)
   return name
-}
-
-/** A rename survives a power cut once the folder that lists it is on disk. */
-async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path)
-  await handle.sync().finally(() => handle.close())
 }

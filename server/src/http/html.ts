@@ -1,4 +1,4 @@
-/** HTML made of templates whose every value is escaped, unless it is HTML made the same way. */
+/** HTML that is safe to send: made by `html`, which escapes whatever is put into it. */
 export class Html {
   readonly text: string
 
@@ -7,14 +7,17 @@ export class Html {
   }
 }
 
-export function html(strings: TemplateStringsArray, ...values: unknown[]): Html {
-  return new Html(strings.reduce((text, part, i) => text + asHtml(values[i - 1]) + part))
+export type Content = Html | string | number | null | readonly Content[]
+
+/** Texts that are put in are escaped, for elements and for quoted attributes; HTML is not escaped again. */
+export function html(strings: TemplateStringsArray, ...contents: Content[]): Html {
+  return new Html(strings.reduce((text, part, i) => text + textOf(contents[i - 1]!) + part))
 }
 
-function asHtml(value: unknown): string {
-  if (value instanceof Html) return value.text
-  if (Array.isArray(value)) return value.map(asHtml).join('')
-  return value === null || value === undefined || value === false ? '' : escapeHtml(String(value))
+function textOf(content: Content): string {
+  if (content instanceof Html) return content.text
+  if (Array.isArray(content)) return content.map(textOf).join('')
+  return content === null ? '' : escapeHtml(String(content))
 }
 
 const ENTITIES: Record<string, string> = {

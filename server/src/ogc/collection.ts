@@ -1,4 +1,4 @@
-import type { Bbox } from '@wayleave/geodata/geometry/bbox.ts'
+import { type Bbox, roundOutward } from '@wayleave/geodata/geometry/bbox.ts'
 import type { Dataset } from '../catalog/dataset.ts'
 import { CRS84, type CrsList } from './crs-list.ts'
 import { DOCUMENT_ENCODINGS, type Encoding, html, ITEMS_ENCODINGS, json, schemaJson } from './encodings.ts'
@@ -8,6 +8,8 @@ import type { QueryPair } from './query-string.ts'
 const QUERYABLES = 'http://www.opengis.net/def/rel/ogc/1.0/queryables'
 const SCHEMA = 'http://www.opengis.net/def/rel/ogc/1.0/schema'
 const SORTABLES = 'http://www.opengis.net/def/rel/ogc/1.0/sortables'
+
+const WORLD: Bbox = [-180, -90, 180, 90]
 
 export type CollectionDocument = ReturnType<typeof collectionDocument>
 
@@ -24,7 +26,11 @@ export function collectionDocument(dataset: Dataset, base: string, crsList: CrsL
     itemType: 'feature',
     ...(manifest.geometryType === null
       ? {}
-      : { extent: { spatial: { bbox: [outward(manifest.bbox)], crs: CRS84.uri } } }),
+      : {
+          extent: {
+            spatial: { bbox: [manifest.bbox ? roundOutward(manifest.bbox) : WORLD], crs: CRS84.uri },
+          },
+        }),
     crs: crsList.of(manifest).map(({ uri }) => uri),
     storageCrs: CRS84.uri,
     itemCount: manifest.rows,
@@ -104,16 +110,4 @@ export function allCollections(
 /** A license that is an address can be followed; others are only named. */
 function licenseLink(license: string): Link[] {
   return /^https?:\/\//.test(license) ? [{ href: license, rel: 'license', title: 'The license' }] : []
-}
-
-const WORLD: Bbox = [-180, -90, 180, 90]
-
-/** Seven decimals are a centimetre. Rounded outward, so that the extent holds every feature. */
-function outward(bbox: Bbox | null): Bbox {
-  if (bbox === null) return WORLD
-  return bbox.map((value, side) => {
-    const rounded = (side < 2 ? Math.floor : Math.ceil)(value * 1e7) / 1e7
-    const inside = side < 2 ? rounded <= value : rounded >= value
-    return inside ? rounded : value
-  }) as Bbox
 }

@@ -1,4 +1,5 @@
-import type { Geometry, Position } from '@wayleave/geodata/feature.ts'
+import type { Position } from '@wayleave/geodata/feature.ts'
+import { mapPositions } from '@wayleave/geodata/geometry/map-positions.ts'
 import type { Bound, Expression } from './ast.ts'
 import { boxGeometry } from './literals.ts'
 
@@ -11,9 +12,13 @@ export function mapGeometries(expression: Expression, move: (position: Position)
   const bound = (end: Bound) => (end === null ? null : inside(end))
   switch (expression.kind) {
     case 'geometry':
-      return { ...expression, geometry: moved(expression.geometry, move) }
+      return { ...expression, geometry: mapPositions(expression.geometry, move) }
     case 'bbox':
-      return { kind: 'geometry', geometry: moved(boxGeometry(expression.bounds), move), at: expression.at }
+      return {
+        kind: 'geometry',
+        geometry: mapPositions(boxGeometry(expression.bounds), move),
+        at: expression.at,
+      }
     case 'interval':
       return { ...expression, start: bound(expression.start), end: bound(expression.end) }
     case 'array':
@@ -22,30 +27,5 @@ export function mapGeometries(expression: Expression, move: (position: Position)
       return { ...expression, args: expression.args.map(inside) }
     default:
       return expression
-  }
-}
-
-function moved(geometry: Geometry, move: (position: Position) => Position): Geometry {
-  const line = (positions: Position[]) => positions.map(move)
-  switch (geometry.type) {
-    case 'Point':
-      return geometry.coordinates.length === 0
-        ? geometry
-        : { type: 'Point', coordinates: move(geometry.coordinates) }
-    case 'MultiPoint':
-      return { type: 'MultiPoint', coordinates: line(geometry.coordinates) }
-    case 'LineString':
-      return { type: 'LineString', coordinates: line(geometry.coordinates) }
-    case 'MultiLineString':
-      return { type: 'MultiLineString', coordinates: geometry.coordinates.map(line) }
-    case 'Polygon':
-      return { type: 'Polygon', coordinates: geometry.coordinates.map(line) }
-    case 'MultiPolygon':
-      return { type: 'MultiPolygon', coordinates: geometry.coordinates.map((rings) => rings.map(line)) }
-    case 'GeometryCollection':
-      return {
-        type: 'GeometryCollection',
-        geometries: geometry.geometries.map((member) => moved(member, move)),
-      }
   }
 }

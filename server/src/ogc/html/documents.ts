@@ -1,10 +1,10 @@
 import type { Dataset } from '../../catalog/dataset.ts'
+import { html } from '../../http/html.ts'
 import type { apiDefinition } from '../api-definition.ts'
 import type { allCollections, CollectionDocument } from '../collection.ts'
 import { type Link, ROOT } from '../links.ts'
 import type { collectionSchema } from '../schemas.ts'
 import { facts, htmlPage, table } from './layout.ts'
-import { markup } from './markup.ts'
 
 const COUNT = new Intl.NumberFormat('en')
 
@@ -18,7 +18,7 @@ export function landingHtml(
     trail: [],
     base,
     links: document.links,
-    body: markup`<p>${document.description}</p>
+    body: html`<p>${document.description}</p>
 <ul class="cards">
 <li><a href="${root}/collections?f=html">Collections</a><p class="quiet">The datasets that your API key may read. Your browser asks for the key: give it as the user name.</p></li>
 <li><a href="${root}/api?f=html">The API</a><p class="quiet">Every address and parameter, described.</p></li>
@@ -37,8 +37,8 @@ export function conformanceHtml(
     trail: [{ href: `${base}${ROOT}/conformance?f=html`, title: 'Conformance' }],
     base,
     links: document.links,
-    body: markup`<p>The classes of the standards that hold here.</p><ul>${document.conformsTo.map(
-      (uri) => markup`<li><code>${uri}</code></li>`,
+    body: html`<p>The classes of the standards that hold here.</p><ul>${document.conformsTo.map(
+      (uri) => html`<li><code>${uri}</code></li>`,
     )}</ul>`,
   })
 }
@@ -53,10 +53,10 @@ export function collectionsHtml(base: string, document: ReturnType<typeof allCol
     links,
     body:
       collections.length === 0
-        ? markup`<p>There is no collection that this key may read.</p>`
-        : markup`<ul class="cards">${collections.map(
+        ? html`<p>There is no collection that this key may read.</p>`
+        : html`<ul class="cards">${collections.map(
             ({ id, title, description, itemCount }) =>
-              markup`<li><a href="${root}/${id}?f=html">${title}</a><p>${shorten(description)}</p><p class="quiet">${COUNT.format(itemCount)} features</p></li>`,
+              html`<li><a href="${root}/${id}?f=html">${title}</a><p>${shorten(description)}</p><p class="quiet">${COUNT.format(itemCount)} features</p></li>`,
           )}</ul>`,
   })
 }
@@ -71,7 +71,7 @@ export function collectionHtml(base: string, dataset: Dataset, document: Collect
     trail: collectionTrail(base, dataset),
     base,
     links: document.links,
-    body: markup`<p>${dataset.description}</p>
+    body: html`<p>${dataset.description}</p>
 <p><a class="button" href="${url}/items?f=html">Look at the features</a></p>
 ${facts([
   ['Features', COUNT.format(manifest.rows)],
@@ -81,12 +81,12 @@ ${facts([
   ['License', dataset.license],
   ['Attribution', dataset.attribution],
   ['Keywords', dataset.keywords.join(', ')],
-  ['Coordinate systems', markup`${document.crs.map((uri) => markup`<code>${uri}</code><br>`)}`],
+  ['Coordinate systems', html`${document.crs.map((uri) => html`<code>${uri}</code><br>`)}`],
   [
     'Features as',
-    markup`${encodings.map(
+    html`${encodings.map(
       ({ href, title = '' }, i) =>
-        markup`${i > 0 ? ', ' : ''}<a href="${href}">${title.replace(/^The features as /, '')}</a>`,
+        html`${i > 0 ? ', ' : ''}<a href="${href}">${title.replace(/^The features as /, '')}</a>`,
     )}`,
   ],
 ])}
@@ -94,7 +94,7 @@ ${facts([
 ${table(
   ['Name', 'Type', 'May be missing'],
   manifest.columns.map(({ name, type, nullable }) => [
-    markup`<code>${name}</code>`,
+    html`<code>${name}</code>`,
     type,
     nullable ? 'yes' : 'no',
   ]),
@@ -130,7 +130,7 @@ export function schemaHtml(
     body: table(
       ['Name', 'Type', 'Format', 'Role'],
       rows.map(([name, { type, format, 'x-ogc-role': role }]) => [
-        markup`<code>${name}</code>`,
+        html`<code>${name}</code>`,
         type ?? (format ? '' : 'any'),
         format ?? '',
         role ?? '',
@@ -155,13 +155,13 @@ export function apiHtml(base: string, document: ReturnType<typeof apiDefinition>
     trail: [{ href: `${base}${ROOT}/api?f=html`, title: 'The API' }],
     base,
     links,
-    body: markup`<p>All addresses begin with <code>${document.servers[0]!.url}</code>. Collections and features need an API key, in the header <code>X-API-Key</code> or as Basic authentication.</p>${paths.map(
+    body: html`<p>All addresses begin with <code>${document.servers[0]!.url}</code>. Collections and features need an API key, in the header <code>X-API-Key</code> or as Basic authentication.</p>${paths.map(
       ([path, { get }]) =>
-        markup`<h2><code>GET ${path}</code></h2><p>${get.summary}</p>${table(
+        html`<h2><code>GET ${path}</code></h2><p>${get.summary}</p>${table(
           ['Parameter', 'In', 'What it means'],
           get.parameters.map((parameter) => {
             const known = '$ref' in parameter ? shared[parameter.$ref.split('/').at(-1)!]! : parameter
-            return [markup`<code>${known.name}</code>`, known.in, known.description ?? '']
+            return [html`<code>${known.name}</code>`, known.in, known.description ?? '']
           }),
         )}`,
     )}`,

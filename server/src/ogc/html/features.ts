@@ -1,5 +1,7 @@
 import type { Geometry, Value } from '@wayleave/geodata/feature.ts'
+import { jsonText } from '@wayleave/geodata/snapshot/json-text.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
+import { type Content, html } from '../../http/html.ts'
 import { type Link, ROOT } from '../links.ts'
 import type { WritePage } from '../page-content.ts'
 import { type ParsedFeature, parseFeature } from '../parse-feature.ts'
@@ -7,7 +9,6 @@ import { takeTurns } from '../take-turns.ts'
 import { collectionTrail } from './documents.ts'
 import { facts, htmlPage, table } from './layout.ts'
 import { featureMap } from './map.ts'
-import { type Content, markup } from './markup.ts'
 
 const COUNT = new Intl.NumberFormat('en')
 
@@ -32,7 +33,7 @@ export const writeItemsHtml: WritePage = async ({ dataset, manifest, base, query
       trail: [...collectionTrail(base, dataset), { href: first, title: 'Features' }],
       base,
       links: head.links,
-      body: markup`<form method="get" action="${url}">
+      body: html`<form method="get" action="${url}">
 <input type="hidden" name="f" value="html">
 <label>West, south, east, north<input name="bbox" value="${given('bbox')}" placeholder="-10,35,30,60"></label>
 <label>Filter in CQL2<input name="filter" value="${given('filter')}"></label>
@@ -44,7 +45,7 @@ ${featureMap(shapes, `A map of ${head.returned} features of ${dataset.title}`)}
 ${table(
   ['id', ...columns.map(({ name }) => name)],
   features.map(({ id, properties }) => [
-    markup`<a href="${url}/${encodeURIComponent(String(id))}?f=html">${String(id)}</a>`,
+    html`<a href="${url}/${encodeURIComponent(String(id))}?f=html">${String(id)}</a>`,
     ...columns.map(({ name }) => cell(properties[name])),
   ]),
 )}
@@ -55,8 +56,8 @@ ${table(
 
 function pageLinks(next: Link | undefined, isLater: boolean, first: string): Content {
   return [
-    isLater ? markup`<a href="${first}">First page</a>` : null,
-    next ? markup`<a class="button" rel="next" href="${next.href}">Next page</a>` : null,
+    isLater ? html`<a href="${first}">First page</a>` : null,
+    next ? html`<a class="button" rel="next" href="${next.href}">Next page</a>` : null,
   ]
 }
 
@@ -77,23 +78,13 @@ export function itemHtml(
     ],
     base,
     links,
-    body: markup`${feature.geometry && featureMap([feature.geometry], `A map of ${id}`)}
+    body: html`${feature.geometry && featureMap([feature.geometry], `A map of ${id}`)}
 ${facts(Object.entries(feature.properties).map(([name, value]) => [name, cell(value)]))}`,
   })
 }
 
 function cell(value: Value | undefined): Content {
   if (value === null || value === undefined) return null
-  if (typeof value === 'object') return markup`<code>${jsonText(value)}</code>`
+  if (typeof value === 'object') return html`<code>${jsonText(value)}</code>`
   return String(value)
-}
-
-/** Integers of any size, where JSON.stringify has none. */
-function jsonText(value: Value): string {
-  if (typeof value === 'bigint') return String(value)
-  if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`
-  if (value === null || typeof value !== 'object') return JSON.stringify(value)
-  return `{${Object.entries(value)
-    .map(([name, member]) => `${JSON.stringify(name)}:${jsonText(member)}`)
-    .join(',')}}`
 }

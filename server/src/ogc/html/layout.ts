@@ -1,5 +1,5 @@
+import { type Content, Html, html } from '../../http/html.ts'
 import { type Link, ROOT } from '../links.ts'
-import { type Content, Markup, markup } from './markup.ts'
 
 export interface Layout {
   title: string
@@ -15,7 +15,7 @@ export function htmlPage({ title, trail, base, links, body }: Layout): string {
   const root = base + ROOT
   const way = [{ href: root, title: 'Wayleave' }, ...trail]
   const others = links.filter(({ rel, type }) => rel === 'alternate' && type !== 'text/html')
-  const page = markup`<html lang="en">
+  const page = html`<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -24,7 +24,7 @@ export function htmlPage({ title, trail, base, links, body }: Layout): string {
 </head>
 <body>
 <header><nav aria-label="Where you are"><ol>${way.map(
-    ({ href, title: name }) => markup`<li><a href="${href}">${name}</a></li>`,
+    ({ href, title: name }) => html`<li><a href="${href}">${name}</a></li>`,
   )}</ol></nav></header>
 <main>
 <h1>${title}</h1>
@@ -33,27 +33,27 @@ ${body}
 <footer>${
     others.length === 0
       ? null
-      : markup`<p>This page as ${others.map(
+      : html`<p>This page as ${others.map(
           ({ href, title: name = '' }, i) =>
-            markup`${i > 0 ? ', ' : ''}<a href="${href}">${name.replace(/^This (document|page) as /, '')}</a>`,
+            html`${i > 0 ? ', ' : ''}<a href="${href}">${name.replace(/^This (document|page) as /, '')}</a>`,
         )}.</p>`
   }</footer>
 </body>
 </html>
 `
-  return new Markup(`<!doctype html>\n${page.text}`).text
+  return new Html(`<!doctype html>\n${page.text}`).text
 }
 
 /** Names and what belongs to them; what there is nothing to say about is left out. */
-export function facts(rows: readonly [string, Content][]): Markup {
+export function facts(rows: readonly [string, Content][]): Html {
   const said = rows.filter(([, value]) => value !== null && value !== '')
-  return markup`<dl>${said.map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
+  return html`<dl>${said.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
 }
 
-export function table(heads: readonly Content[], rows: readonly (readonly Content[])[]): Markup {
-  return markup`<div class="scroll"><table><thead><tr>${heads.map(
-    (head) => markup`<th scope="col">${head}</th>`,
+export function table(heads: readonly Content[], rows: readonly (readonly Content[])[]): Html {
+  return html`<div class="scroll"><table><thead><tr>${heads.map(
+    (head) => html`<th scope="col">${head}</th>`,
   )}</tr></thead><tbody>${rows.map(
-    (cells) => markup`<tr>${cells.map((cell) => markup`<td>${cell}</td>`)}</tr>\n`,
+    (cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`,
   )}</tbody></table></div>`
 }

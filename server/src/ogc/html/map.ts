@@ -1,6 +1,6 @@
 import type { Geometry, Position } from '@wayleave/geodata/feature.ts'
 import { type Bbox, emptyBbox, geometryBbox, isEmptyBbox } from '@wayleave/geodata/geometry/bbox.ts'
-import { Markup, markup } from './markup.ts'
+import { Html, html } from '../../http/html.ts'
 
 const WIDTH = 960
 const MOST_HEIGHT = 480
@@ -8,7 +8,7 @@ const LEAST_HEIGHT = 220
 const MARGIN = 26
 
 /** A map of geometries, drawn as one picture: nothing is loaded and nothing runs in the browser. */
-export function featureMap(geometries: readonly Geometry[], title: string): Markup | null {
+export function featureMap(geometries: readonly Geometry[], title: string): Html | null {
   const extent = emptyBbox()
   for (const geometry of geometries) extend(extent, geometryBbox(geometry))
   if (isEmptyBbox(extent)) return null
@@ -18,10 +18,10 @@ export function featureMap(geometries: readonly Geometry[], title: string): Mark
   const points: string[] = []
   for (const geometry of geometries) draw(geometry, view, areas, lines, points)
   // Shapes are numbers and letters of ours alone, so that they need no escaping.
-  const shapes = new Markup(
+  const shapes = new Html(
     `${view.grid()}<path class="area" d="${areas.join('')}"/><path class="line" d="${lines.join('')}"/><path class="point" d="${points.join('')}"/>`,
   )
-  return markup`<svg class="map" viewBox="0 0 ${WIDTH} ${view.height}" role="img" aria-label="${title}">${shapes}</svg>`
+  return html`<svg class="map" viewBox="0 0 ${WIDTH} ${view.height}" role="img" aria-label="${title}">${shapes}</svg>`
 }
 
 /** From degrees to the picture: longitudes are narrowed as they are in the middle of the extent. */
