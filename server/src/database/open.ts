@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { Kysely, PostgresDialect, type SelectQueryBuilder, type Transaction } from 'kysely'
+import { Kysely, PostgresDialect, type SelectQueryBuilder, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import { migrate } from './migrate.ts'
 import type { Tables } from './schema.ts'
@@ -9,7 +9,7 @@ import { sqliteDialect } from './sqlite-dialect.ts'
 export type Db = Kysely<Tables>
 export type Tx = Transaction<Tables>
 
-/** The control database and the two small things in which the dialects differ. */
+/** The control database and the small things in which the dialects differ. */
 export interface ControlDatabase {
   db: Db
   kind: 'sqlite' | 'postgres'
@@ -24,6 +24,8 @@ export interface ControlDatabase {
   forUpdate<T, O>(
     query: SelectQueryBuilder<Tables, T & keyof Tables, O>,
   ): SelectQueryBuilder<Tables, T & keyof Tables, O>
+  /** The same for what has no row to lock: whoever else asks for the name waits until the transaction ends. */
+  lockName(tx: Tx, name: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -45,7 +47,15 @@ function openSqlite(dataDir: string): ControlDatabase {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const file = join(dataDir, 'wayleave.db')
   const db = new Kysely<Tables>({ dialect: sqliteDialect(file) })
-  return { db, kind: 'sqlite', file, url: null, forUpdate: (query) => query, close: () => db.destroy() }
+  return {
+    db,
+    kind: 'sqlite',
+    file,
+    url: null,
+    forUpdate: (query) => query,
+    lockName: async () => {},
+    close: () => db.destroy(),
+  }
 }
 
 /** A database that hangs must not hang every request with it. */
@@ -74,6 +84,9 @@ function openPostgres(url: string): ControlDatabase {
     file: null,
     url,
     forUpdate: (query) => query.forUpdate(),
+    lockName: async (tx, name) => {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx)
+    },
     close: () => db.destroy(),
   }
 }

@@ -14,8 +14,9 @@ export interface LinkRow {
 /** Of more links than these for one address, the oldest are void. */
 const MOST_OUTSTANDING = 3
 
-/** Adds a link and voids the oldest of those that are then too many. */
-export async function insertLink(tx: Tx, row: LinkRow): Promise<void> {
+/** Adds a link and voids the oldest of those that are then too many; two at once do so one after the other. */
+export async function insertLink(database: ControlDatabase, tx: Tx, row: LinkRow): Promise<void> {
+  await database.lockName(tx, `sign-in-links ${row.email}`)
   await tx.insertInto('sign_in_links').values(row).execute()
   await tx
     .deleteFrom('sign_in_links')

@@ -133,7 +133,7 @@ export class SignIn {
       expires_at: plus(now, LINK_LIFETIME).toISOString(),
       used_at: null,
     }
-    await database.db.transaction().execute((tx) => insertLink(tx, row))
+    await database.db.transaction().execute((tx) => insertLink(database, tx, row))
     mailer.post(signInMail(email, `${baseUrl()}/sign-in#${token}`, code))
   }
 
