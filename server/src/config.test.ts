@@ -37,6 +37,7 @@ test('a bad setting is named in one sentence, and a secret one is not repeated',
     [{ WAYLEAVE_TRUSTED_PROXIES: '10.0.0.0/40' }, /^WAYLEAVE_TRUSTED_PROXIES/],
     [{ WAYLEAVE_NEW_ORGANIZATION_ADD_ONS: 'API_ACCESS,ALL' }, /^WAYLEAVE_NEW_ORGANIZATION_ADD_ONS/],
     [{ WAYLEAVE_KEY_IN_URL: 'maybe' }, /^WAYLEAVE_KEY_IN_URL/],
+    [{ WAYLEAVE_ADMINS: 'ada@example.org, root' }, /^WAYLEAVE_ADMINS: .* is not a list of mail addresses\.$/],
   ]
   for (const [environment, sentence] of bad) {
     assert.throws(

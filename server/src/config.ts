@@ -1,6 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { addressList, boolean, choice, integer, type Parse, text, textList, url } from './setting-parsers.ts'
+import {
+  addressList,
+  boolean,
+  choice,
+  emailList,
+  integer,
+  type Parse,
+  text,
+  textList,
+  url,
+} from './setting-parsers.ts'
 
 /** One row of the table of settings. `--help`, docs/settings.md and the parser are all made from it. */
 export interface Setting<T> {
@@ -79,7 +89,7 @@ export const settings = {
   admins: setting(
     'WAYLEAVE_ADMINS',
     [] as string[],
-    textList(),
+    emailList(),
     'Mail addresses of the platform administrators, separated by commas.',
   ),
   signUp: setting(
@@ -283,7 +293,6 @@ export function readConfig(sources: SettingSources = {}): Config {
     parsed.keyBurst = parsed.keyRate === settings.keyRate.default ? 100 : parsed.keyRate
   }
   parsed.dataDir = resolve(parsed.dataDir)
-  parsed.admins = parsed.admins.map((address) => address.toLowerCase())
   return parsed
 }
 

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { normalEmail } from './identity/email.ts'
 
 /** The parsed value, or what was expected instead, to stand after "is not". */
 export type Parse<T> = (given: unknown) => { value: T } | { expected: string }
@@ -54,6 +55,16 @@ export function addressList(): Parse<string[]> {
       return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
     })
     return items && valid ? { value: items } : { expected: 'a list of network addresses' }
+  }
+}
+
+/** Mail addresses in the one form that sign-in compares. */
+export function emailList(): Parse<string[]> {
+  return (given) => {
+    const addresses = splitList(given)?.map(normalEmail)
+    return addresses?.every((address) => address !== null)
+      ? { value: addresses }
+      : { expected: 'a list of mail addresses' }
   }
 }
 
