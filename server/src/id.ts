@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
 
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** Digits, capitals and small letters: what no program and no font breaks. */
+export const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** Random characters of the 62, each equally likely: bytes past the last whole multiple of 62 are thrown away. */
 export function randomBase62(length: number, random: (size: number) => Uint8Array = randomBytes): string {
   let text = ''
   while (text.length < length) {
     for (const byte of random(length * 2)) {
-      if (byte < 248 && text.length < length) text += ALPHABET[byte % 62]
+      if (byte < 248 && text.length < length) text += BASE62[byte % 62]
     }
   }
   return text

@@ -69,7 +69,8 @@ export function emailList(): Parse<string[]> {
 }
 
 export function url(...protocols: string[]): Parse<string> {
-  const expected = `an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`
+  const beginnings = protocols.map((protocol) => (protocol === 'mailto:' ? protocol : `${protocol}//`))
+  const expected = `an address that begins with ${beginnings.join(' or ')}`
   return (given) => {
     if (typeof given !== 'string' || !URL.canParse(given)) return { expected }
     const parsed = new URL(given)

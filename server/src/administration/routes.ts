@@ -3,6 +3,7 @@ import type { Authenticate } from '../http/authenticate.ts'
 import type { App } from '../http/frame.ts'
 import { nullable } from '../http/nullable.ts'
 import { security, tags } from '../http/openapi.ts'
+import { readPage } from '../http/page.ts'
 import { ADD_ONS, type AddOn } from '../keys/grant.ts'
 import { keyPathRoutes } from '../keys/key-path-routes.ts'
 import type { Keys } from '../keys/keys.ts'
@@ -75,7 +76,8 @@ export function administrationRoutes(
       querystring: listing,
       response: { 200: list(organizationRow) },
     },
-    handler: (request) => page(request.query, (part) => administration.organizations(part)),
+    handler: ({ query }) =>
+      readPage(query.limit, (limit) => administration.organizations({ ...query, limit })),
   })
 
   app.post('/v1/admin/organizations', {
@@ -131,7 +133,7 @@ export function administrationRoutes(
   app.get('/v1/admin/users', {
     onRequest,
     schema: { ...documented, summary: 'All users', querystring: listing, response: { 200: list(userRow) } },
-    handler: (request) => page(request.query, (part) => administration.users(part)),
+    handler: ({ query }) => readPage(query.limit, (limit) => administration.users({ ...query, limit })),
   })
 
   app.get('/v1/admin/keys', {
@@ -165,19 +167,6 @@ export function administrationRoutes(
   }
   keyPathRoutes(app, { keys, path: '/v1/admin/keys/:keyId', ...platformKey })
   keyUsageRoute(app, { usageReports, path: '/v1/admin/keys/:keyId/usage', ...platformKey })
-}
-
-interface Part {
-  search?: string
-  limit: number
-  after?: string
-}
-
-/** One row more than is shown tells whether there are more. */
-async function page<T extends { id: string }>(part: Part, read: (part: Part) => Promise<T[]>) {
-  const rows = await read({ ...part, limit: part.limit + 1 })
-  const data = rows.slice(0, part.limit)
-  return { data, next: rows.length > part.limit ? data.at(-1)!.id : null }
 }
 
 function oneOf({ add, set }: { add?: number; set?: number }): { add: number } | { set: number } {

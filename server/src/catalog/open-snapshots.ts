@@ -73,7 +73,10 @@ export class OpenSnapshots {
       (snapshot) => {
         entry.snapshot = snapshot
       },
-      () => this.#entries.delete(name),
+      () => {
+        // Unless it was dropped meanwhile, and another took its place.
+        if (this.#entries.get(name) === entry) this.#entries.delete(name)
+      },
     )
     for (const oldest of this.#entries.keys()) {
       if (this.#entries.size <= this.#most) break

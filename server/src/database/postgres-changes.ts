@@ -158,7 +158,7 @@ class ServingNode {
 
   async #listen(): Promise<void> {
     if (this.#listening) return
-    const client = new pg.Client({ connectionString: this.#database.url! })
+    const client = new pg.Client({ connectionString: this.#database.url!, connectionTimeoutMillis: LEASE_MS })
     const lost = () => {
       if (this.#listening === client) this.#listening = null
     }
@@ -169,8 +169,13 @@ class ServingNode {
         this.#trustedUntil = 0
       })
     })
-    await client.connect()
-    await client.query(`listen ${CHANNEL}`)
+    try {
+      await client.connect()
+      await client.query(`listen ${CHANNEL}`)
+    } catch (error) {
+      await client.end().catch(() => {})
+      throw error
+    }
     this.#listening = client
   }
 

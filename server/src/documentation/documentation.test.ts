@@ -91,6 +91,8 @@ test('pages, problem pages and the API reference are served, with a strict polic
 test('the API definition has every public route, with a summary and a tag, and no other', async (t) => {
   const service = await openTestServer(t)
   const definition = (await service.request('GET', '/v1/openapi.json')).body
+  // OpenAPI 3.0 knows no other members of a license.
+  assert.deepEqual(Object.keys(definition.info.license), ['name', 'url'])
   const documented = Object.entries(
     definition.paths as Record<string, Record<string, { summary?: string; tags?: string[] }>>,
   )

@@ -22,7 +22,7 @@ export function openApiDocument(): Document {
       version: '1',
       description:
         'Datasets to download and to query, and the API keys that unlock them. Data is read with an API key in the header `X-API-Key`; keys and organizations are managed with the Bearer token of a signed-in user.',
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } as { name: string },
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     tags: Object.values(tags).map((name) => ({ name })),
     components: {

@@ -26,10 +26,10 @@ export function pageSchema<T extends TSchema>(row: T) {
 }
 
 /** `read` is asked for one row more than is shown, which tells whether there are more. */
-export async function readPage<T extends { id: number }>(
+export async function readPage<T extends { id: number | string }>(
   limit: number,
   read: (limit: number) => Promise<T[]>,
-): Promise<{ data: T[]; next: number | null }> {
+): Promise<{ data: T[]; next: T['id'] | null }> {
   const rows = await read(limit + 1)
   const data = rows.slice(0, limit)
   return { data, next: rows.length > limit ? data.at(-1)!.id : null }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { randomBase62 } from '../id.ts'
+import { BASE62, randomBase62 } from '../id.ts'
 
 /**
  * A secret is `svc_{env}_`, 26 random characters and six of checksum: the CRC-32 of all that precedes them,
@@ -15,11 +15,10 @@ export interface SecretFormat {
 /** Every text that has the form of a secret, whatever its literal and label, wherever it stands. */
 export const SECRET_LIKE = /\b[a-z][a-z0-9]{0,9}_[a-z][a-z0-9]{0,15}_[0-9A-Za-z]{32}\b/g
 
-const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const NO_DIGIT = 255
 /** By character code. */
 const DIGIT_VALUES = Uint8Array.from({ length: 128 }, (_, code) => {
-  const value = DIGITS.indexOf(String.fromCharCode(code))
+  const value = BASE62.indexOf(String.fromCharCode(code))
   return value === -1 ? NO_DIGIT : value
 })
 const RANDOM_LENGTH = 26
@@ -63,7 +62,7 @@ function checksum(text: string): string {
   let rest = crc32(text)
   let digits = ''
   for (let i = 0; i < CHECKSUM_LENGTH; i++) {
-    digits = DIGITS[rest % 62] + digits
+    digits = BASE62[rest % 62] + digits
     rest = Math.floor(rest / 62)
   }
   return digits

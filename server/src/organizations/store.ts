@@ -1,3 +1,4 @@
+import { addLedgerRow } from '../credits/ledger-store.ts'
 import type { ControlDatabase, Db, Tx } from '../database/open.ts'
 import { isId } from '../id.ts'
 import { ADD_ONS, type AddOn } from '../keys/grant.ts'
@@ -61,25 +62,22 @@ export async function insertOrganization(
   { id, name, addOns, credits, createdAt }: Organization,
   actor: string,
 ): Promise<void> {
-  await tx.insertInto('organizations').values({ id, name, credits, created_at: createdAt }).execute()
+  await tx.insertInto('organizations').values({ id, name, credits: 0, created_at: createdAt }).execute()
   await insertAddOns(tx, id, addOns, createdAt)
   if (credits === 0) return
-  await tx
-    .insertInto('ledger')
-    .values({
-      organization_id: id,
-      at: createdAt,
-      amount: credits,
-      balance: credits,
-      kind: 'grant',
-      key_id: null,
-      table_name: null,
-      version: null,
-      format: null,
-      actor,
-      refunds: null,
-    })
-    .execute()
+  await addLedgerRow(tx, {
+    organization_id: id,
+    at: createdAt,
+    amount: credits,
+    balance: credits,
+    kind: 'grant',
+    key_id: null,
+    table_name: null,
+    version: null,
+    format: null,
+    actor,
+    refunds: null,
+  })
 }
 
 export async function setOrganizationName(tx: Tx, id: string, name: string): Promise<void> {

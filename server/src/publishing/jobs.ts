@@ -61,7 +61,7 @@ export class Jobs {
     this.#parts = parts
   }
 
-  /** A fresh place for an upload; the file is removed when its job ends, or by `discard`. */
+  /** A fresh place for an upload. The file is removed when its job ends; before the job starts, by its writer. */
   async uploadPath(jobId: string): Promise<string> {
     await mkdir(this.#parts.uploads, { recursive: true, mode: 0o700 })
     return join(this.#parts.uploads, jobId)

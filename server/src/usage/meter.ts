@@ -10,7 +10,7 @@ const FLUSH_MS = 500
 const LAST_USED_ROUNDS = 60
 const HOUSEKEEPING_ROUNDS = 7200
 
-/** What was called: `download`, `archive`, `items`, `item`, `collections`, `metadata`, `sample`, `publish`. */
+/** What was called: `download`, `archive`, `items`, `item`, `collections`, `metadata`, `sample`. */
 export interface Call {
   operation: string
   table: string
@@ -33,7 +33,8 @@ export class Meter {
   readonly #timer: NodeJS.Timeout
   readonly #lastUsed = new Map<string, number>()
   #batch: Batch = newBatch()
-  #unsaved: Batch[] = []
+  /** The batch whose commit is tried until it is known to have come through. */
+  #unsaved: Batch | null = null
   #flushing: Promise<void> | null = null
   #rounds = 0
   #day = { from: 0, to: 0, text: '' }
@@ -80,7 +81,7 @@ export class Meter {
   #tick(): void {
     this.#rounds++
     const work = async () => {
-      if (this.#batch.rows.size > 0 || this.#unsaved.length > 0) await this.flush()
+      if (this.#batch.rows.size > 0 || this.#unsaved) await this.flush()
       if (this.#rounds % LAST_USED_ROUNDS === 0) await this.#saveLastUsed()
       if (this.#rounds % HOUSEKEEPING_ROUNDS === 0) {
         await forgetBatchesBefore(this.#database.db, new Date(this.#clock().getTime() - DAY).toISOString())
@@ -91,15 +92,20 @@ export class Meter {
     )
   }
 
+  /** While the database is away, all that comes gathers in one batch, which grows by no more than its rows. */
   async #save(): Promise<void> {
-    if (this.#batch.rows.size > 0) {
-      this.#unsaved.push(this.#batch)
-      this.#batch = newBatch()
-    }
-    for (let batch = this.#unsaved[0]; batch; batch = this.#unsaved[0]) {
-      await addUsageBatch(this.#database, batch.id, this.#clock().toISOString(), [...batch.rows.values()])
-      this.#unsaved.shift()
-    }
+    await this.#saveUnsaved()
+    if (this.#batch.rows.size === 0) return
+    this.#unsaved = this.#batch
+    this.#batch = newBatch()
+    await this.#saveUnsaved()
+  }
+
+  async #saveUnsaved(): Promise<void> {
+    if (!this.#unsaved) return
+    const { id, rows } = this.#unsaved
+    await addUsageBatch(this.#database, id, this.#clock().toISOString(), [...rows.values()])
+    this.#unsaved = null
   }
 
   async #saveLastUsed(): Promise<void> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { DAY, plus } from '../clock.ts'
 import { operator } from '../events/events.ts'
 import { newId } from '../id.ts'
@@ -217,5 +218,26 @@ for (const database of databaseKinds) {
       { date: '2026-11-16', table_name: 'rivers', calls: 1 },
       { date: '2026-11-16', table_name: 'roads', calls: 7 },
     ])
+  })
+
+  test(`calls that come while usage cannot be saved gather in one batch, and none is lost (${database})`, async (t) => {
+    const service = await openTestServer(t, { database })
+    const { meter, database: control } = service.parts
+    const grant = { keyId: newId('key'), organizationId: null } as Grant
+    const call = { operation: 'items', table: 'roads', format: 'geojson' }
+    await sql`alter table usage_batches rename to away`.execute(control.db)
+    for (let i = 0; i < 5; i++) {
+      meter.record(grant, call)
+      await assert.rejects(meter.flush())
+    }
+    await sql`alter table away rename to usage_batches`.execute(control.db)
+    await meter.flush()
+    const { calls } = await control.db
+      .selectFrom('usage')
+      .select('calls')
+      .where('key_id', '=', grant.keyId)
+      .executeTakeFirstOrThrow()
+    assert.equal(calls, 5)
+    assert.ok((await control.db.selectFrom('usage_batches').select('id').execute()).length <= 2)
   })
 }
