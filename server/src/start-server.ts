@@ -33,6 +33,7 @@ export async function startServer(
   log: Logger,
   clock: Clock = systemClock,
   prepare: (parts: Parts) => Promise<void> = async () => {},
+  grace: number = GRACE,
 ): Promise<RunningServer> {
   // On PostgreSQL several nodes may share one folder; SQLite itself is one server's.
   const unlock = config.databaseUrl ? () => {} : lockDataFolder(config.dataDir)
@@ -57,14 +58,14 @@ export async function startServer(
   let stopped: Promise<void> | undefined
   const stop = async () => {
     parts.overload.stop()
-    const grace = new AbortController()
+    const finished = new AbortController()
     // A connection whose last answer is sent after this would be kept open for more.
     const idle = setInterval(() => app.server.closeIdleConnections(), 50)
     const closed = app.close().finally(() => {
       clearInterval(idle)
-      grace.abort()
+      finished.abort()
     })
-    const late = sleep(GRACE, undefined, { signal: grace.signal }).then(
+    const late = sleep(grace, undefined, { signal: finished.signal }).then(
       () => {
         log.warn('Requests still running after the grace period are cut off.')
         app.server.closeAllConnections()

@@ -216,6 +216,7 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
       await jobs.close()
       await identity.close()
       await exports.close()
+      await cashier.close()
       await meter.close()
       await rows.close()
       await dailyFeatures.close()

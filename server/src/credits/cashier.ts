@@ -34,6 +34,7 @@ export class Cashier {
   readonly #database: ControlDatabase
   readonly #meter: Meter
   readonly #clock: Clock
+  readonly #deliveries = new Set<Promise<void>>()
 
   constructor(database: ControlDatabase, meter: Meter, clock: Clock) {
     this.#database = database
@@ -67,6 +68,22 @@ export class Cashier {
       remaining: paid.balance,
       refund: () => this.#refund(organizationId, bill, paid.ledgerId),
     }
+  }
+
+  /** A delivery that may still end in a refund: a stop waits for it. */
+  watch<T>(delivery: Promise<T>): Promise<T> {
+    const settled = delivery.then(
+      () => {},
+      () => {},
+    )
+    this.#deliveries.add(settled)
+    settled.then(() => this.#deliveries.delete(settled))
+    return delivery
+  }
+
+  /** All deliveries under way have ended, and all their refunds are in the ledger. */
+  async close(): Promise<void> {
+    while (this.#deliveries.size > 0) await Promise.all(this.#deliveries)
   }
 
   /** Null where another request of the same payer has paid meanwhile: the balance's lock puts them in a row. */

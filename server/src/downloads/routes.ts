@@ -130,9 +130,18 @@ export function downloadRoutes(
 
     const call = { operation, table: dataset.table, format: format.format }
     const charge = await cashier.charge({ grant, call, version: version.version, price: dataset.credits })
+    return cashier.watch(deliver(request, reply, wanted, known, charge))
+  }
+
+  async function deliver(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    wanted: ExportRequest,
+    known: ExportFile | undefined,
+    charge: Charge,
+  ) {
     try {
-      const file = known ?? (await exports.get(wanted))
-      return await send(request, reply, wanted, file, charge)
+      return await send(request, reply, wanted, known ?? (await exports.get(wanted)), charge)
     } catch (error) {
       exports.forget(wanted)
       await charge.refund()
@@ -160,12 +169,13 @@ export function downloadRoutes(
     // Past the frame's own sending, which has no way to use a buffer twice; its hooks see the end all the same.
     reply.hijack()
     reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders)
-    sendExport(opened, bytes, reply.raw).catch((error: unknown) => {
+    const sent = sendExport(opened, bytes, reply.raw).catch(async (error: unknown) => {
       // The answer has begun and can only be cut off; the client sees that it is short, and pays nothing.
       log.error({ err: error, requestId: request.id }, 'A download broke off.')
       exports.forget(wanted)
-      charge.refund().catch((failure: unknown) => log.error({ err: failure }, 'A refund failed.'))
+      await charge.refund().catch((failure: unknown) => log.error({ err: failure }, 'A refund failed.'))
     })
+    cashier.watch(sent)
     return reply
   }
 }

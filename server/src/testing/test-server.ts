@@ -20,6 +20,8 @@ export interface TestSettings {
   dataDir?: string
   clock?: Clock
   settings?: Partial<Config>
+  /** How long a stop waits for requests under way, in milliseconds. */
+  grace?: number
 }
 
 export interface TestServer extends RunningServer {
@@ -65,7 +67,7 @@ export async function openTestServer(t: TestContext, given: TestSettings = {}): 
   }
   const logLines: string[] = []
   const log = makeLogger('debug', (line) => logLines.push(line))
-  const service = await startServer(config, log, given.clock ?? systemClock)
+  const service = await startServer(config, log, given.clock ?? systemClock, undefined, given.grace)
   cleanUp(t, () => service.stop())
   return { ...service, config, logLines, request: (...args) => request(service.url, ...args) }
 }
