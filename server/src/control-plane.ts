@@ -37,7 +37,10 @@ export async function openControlPlane({
   serving,
 }: ControlPlaneOpening): Promise<ControlPlane> {
   const database = await openDatabase(config)
-  const changes = await openChanges(database, { nodeId, serving })
+  const changes = await openChanges(database, { nodeId, serving }).catch(async (error: unknown) => {
+    await database.close()
+    throw error
+  })
   const starting = startingGrant(config)
   const organizations = new Organizations({ database, changes, clock, starting, signUp: config.signUp })
   const ledger = new Ledger(database, clock)

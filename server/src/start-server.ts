@@ -41,9 +41,23 @@ export async function startServer(
     unlock()
     throw error
   })
+  return serve(parts, unlock, prepare).catch(async (error: unknown) => {
+    await parts.close()
+    unlock()
+    throw error
+  })
+}
+
+async function serve(
+  parts: Parts,
+  unlock: () => void,
+  prepare: (parts: Parts) => Promise<void>,
+): Promise<RunningServer> {
+  const { config, log } = parts
   await parts.publishing.sweep()
   parts.housekeeping.add('unfinished exports', 10 * MINUTE, () => sweepAllExports(parts))
   await parts.jobs.sweep()
+  if (config.databaseUrl) parts.housekeeping.add('abandoned jobs', MINUTE, () => parts.jobs.sweep())
   const { app, routes } = await buildApp(parts)
   const readers = new StalledReaders(
     app.server,

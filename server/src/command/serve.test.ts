@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startServerProcess } from '../testing/server-process.ts'
-import { temporaryFolder } from '../testing/test-server.ts'
+import { databaseKinds, temporaryDatabase, temporaryFolder } from '../testing/test-server.ts'
 
 const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
 
@@ -50,17 +50,22 @@ test('a second server on the same data folder is refused in one sentence; after 
   assert.equal((await fetch(`${third.url}/ready`)).status, 200)
 })
 
-test('a port that is taken stops the start with a sentence and exit code 1', async (t) => {
-  const first = await startServerProcess(t, temporaryFolder(t))
-  const { port } = new URL(first.url)
-  const second = spawnSync(
-    process.execPath,
-    [program, 'serve', '--port', port, '--data-dir', temporaryFolder(t)],
-    {
-      encoding: 'utf8',
-      timeout: 20_000,
-    },
-  )
-  assert.equal(second.status, 1)
-  assert.match(second.stderr, /wayleave: .*(address already in use|EADDRINUSE)/)
-})
+for (const database of databaseKinds) {
+  test(`what stops a start ends the process: a port that is taken with 1, a bad setting with 2 (${database})`, async (t) => {
+    const first = await startServerProcess(t, temporaryFolder(t))
+    const { port } = new URL(first.url)
+    const databaseUrl = database === 'postgres' ? await temporaryDatabase(t) : ''
+    const start = (environment: Record<string, string>) =>
+      spawnSync(process.execPath, [program, 'serve', '--port', port, '--data-dir', temporaryFolder(t)], {
+        encoding: 'utf8',
+        timeout: 20_000,
+        env: { ...process.env, WAYLEAVE_DATABASE_URL: databaseUrl, ...environment },
+      })
+    const second = start({})
+    assert.equal(second.status, 1)
+    assert.match(second.stderr, /wayleave: .*(address already in use|EADDRINUSE)/)
+    const third = start({ WAYLEAVE_CRS: 'nonsense' })
+    assert.equal(third.status, 2)
+    assert.match(third.stderr, /wayleave: WAYLEAVE_CRS: "nonsense" is not an EPSG code that we know\./)
+  })
+}

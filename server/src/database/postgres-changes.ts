@@ -51,7 +51,7 @@ async function acknowledgedByAll({ db }: ControlDatabase, number: number): Promi
       .selectFrom('nodes')
       .select('id')
       .where('acknowledged', '<', number)
-      .where('lease_until', '>', nowText(0))
+      .where('lease_until', '>', databaseTime(0))
       .executeTakeFirst()
     if (!behind) return
     await sleep(wait)
@@ -119,8 +119,8 @@ class ServingNode {
     const { db } = this.#database
     await db
       .insertInto('nodes')
-      .values({ id: this.#id, lease_until: nowText(LEASE_MS), acknowledged: this.#feed.last })
-      .onConflict((row) => row.column('id').doUpdateSet({ lease_until: nowText(LEASE_MS) }))
+      .values({ id: this.#id, lease_until: databaseTime(LEASE_MS), acknowledged: this.#feed.last })
+      .onConflict((row) => row.column('id').doUpdateSet({ lease_until: databaseTime(LEASE_MS) }))
       .execute()
     await this.catchUp()
     this.#trustedUntil = began + TRUST_MS
@@ -194,7 +194,7 @@ function isoText(expression: string): string {
   return `to_char((${expression}) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 }
 
-/** The database's clock, for leases are compared by many machines. */
-function nowText(plusMs: number) {
+/** By the database's clock, for leases are compared by many machines. */
+export function databaseTime(plusMs: number) {
   return sql<string>`${sql.raw(isoText(`clock_timestamp() + interval '${plusMs} milliseconds'`))}`
 }

@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CompileProgress } from '@wayleave/geodata/snapshot/compile.ts'
 import { InvalidSourceError } from '@wayleave/geodata/snapshot/invalid-source-error.ts'
@@ -98,7 +98,10 @@ export class Jobs {
     return toJob(row)
   }
 
-  /** At start: jobs and uploads of processes that ended in their midst. */
+  /**
+   * Jobs and uploads of processes that ended in their midst: on SQLite at the start, before anything is
+   * uploaded; on PostgreSQL also while nodes serve, for another one may have ended.
+   */
   async sweep(): Promise<void> {
     const { database, clock, nodeId, uploads } = this.#parts
     const living = database.kind === 'sqlite' ? [nodeId] : await livingNodes(database.db)
@@ -106,6 +109,20 @@ export class Jobs {
     await failJobsOfOthers(database.db, living, JSON.stringify(problem), clock().toISOString())
     await deleteJobsBefore(database.db, plus(clock(), -KEEP).toISOString())
     if (database.kind === 'sqlite') await rm(uploads, { recursive: true, force: true })
+    else await this.#sweepUploads()
+  }
+
+  /** What nobody has written to for a day, and no job waits to read. */
+  async #sweepUploads(): Promise<void> {
+    const { database, clock, uploads } = this.#parts
+    const dayAgo = plus(clock(), -DAY)
+    for (const name of await readdir(uploads).catch(() => [])) {
+      const path = join(uploads, name)
+      const { mtime } = await stat(path).catch(() => ({ mtime: clock() }))
+      const job = mtime < dayAgo ? await readJob(database.db, name) : undefined
+      const isWanted = mtime >= dayAgo || job?.state === 'waiting' || job?.state === 'running'
+      if (!isWanted) await rm(path, { force: true })
+    }
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { DAY } from '../clock.ts'
+import { newId } from '../id.ts'
+import { openTestServer } from '../testing/test-server.ts'
+import { insertJob, type JobRow } from './job-store.ts'
+
+function jobOf(nodeId: string): JobRow {
+  const at = new Date().toISOString()
+  const unset = { progress: null, report: null, problem: null, version: null }
+  const times = { created_at: at, updated_at: at }
+  return {
+    id: newId('job'),
+    table_name: 'places',
+    state: 'running',
+    actor: 'operator',
+    node_id: nodeId,
+    ...unset,
+    ...times,
+  }
+}
+
+test('the jobs of a node that ended in their midst fail, while those of living nodes go on', async (t) => {
+  const { parts } = await openTestServer(t, { database: 'postgres' })
+  const { db } = parts.database
+  const [gone, slow] = [newId('node'), newId('node')]
+  const ago = (milliseconds: number) => new Date(Date.now() - milliseconds).toISOString()
+  await db
+    .insertInto('nodes')
+    .values({ id: gone, lease_until: ago(600_000), acknowledged: 0 })
+    .execute()
+  await db
+    .insertInto('nodes')
+    .values({ id: slow, lease_until: ago(5_000), acknowledged: 0 })
+    .execute()
+  const jobs = [gone, slow, parts.nodeId].map(jobOf)
+  for (const job of jobs) await insertJob(db, job)
+  await parts.jobs.sweep()
+  const states = await Promise.all(jobs.map(async ({ id }) => (await parts.jobs.find(id)).state))
+  assert.deepEqual(states, ['failed', 'running', 'running'])
+})
+
+test('uploads that no job waits for are removed after a day', async (t) => {
+  const { parts, config } = await openTestServer(t, { database: 'postgres' })
+  const folder = join(config.dataDir, 'uploads')
+  mkdirSync(folder, { recursive: true })
+  const wanted = jobOf(parts.nodeId)
+  await insertJob(parts.database.db, wanted)
+  const [left, fresh] = [newId('job'), newId('job')]
+  const old = new Date(Date.now() - 2 * DAY)
+  for (const name of [left, fresh, wanted.id]) {
+    writeFileSync(join(folder, name), 'x')
+    if (name !== fresh) utimesSync(join(folder, name), old, old)
+  }
+  await parts.jobs.sweep()
+  assert.deepEqual(readdirSync(folder).sort(), [fresh, wanted.id].sort())
+})
