@@ -77,7 +77,19 @@ export interface Opening {
   serving: boolean
 }
 
-export async function openParts({ config, log, clock, serving }: Opening): Promise<Parts> {
+export async function openParts(opening: Opening): Promise<Parts> {
+  const opened = new AsyncDisposableStack()
+  try {
+    return await wire(opening, opened)
+  } catch (error) {
+    // Whatever is open already would keep a process alive that could not start.
+    await opened.disposeAsync()
+    throw error
+  }
+}
+
+/** What is put on `opened` is closed in the opposite order. */
+async function wire({ config, log, clock, serving }: Opening, opened: AsyncDisposableStack): Promise<Parts> {
   if (serving) checkMailSettings(config)
   const nodeId = newId('node')
   const baseUrl = new BaseUrl(config.baseUrl)
@@ -85,12 +97,16 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
   const overload = new Overload(config.maxEventLoopDelay)
   const control = await openControlPlane({ config, clock, nodeId, serving })
   const { database, changes, starting } = control
+  opened.defer(() => database.close())
+  opened.defer(() => changes.close())
 
   const limiter =
     config.redisUrl && serving
       ? await RedisLimiter.open(config.redisUrl, log)
       : new MemoryLimiter(() => clock().getTime())
+  opened.defer(() => limiter.close())
   const meter = new Meter(database, clock, log)
+  opened.defer(() => meter.close())
   const verifier = new Verifier({
     db: database.db,
     changes,
@@ -109,6 +125,7 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     starting,
     serving,
   })
+  opened.defer(() => identity.close())
   const invitations = new Invitations({
     database,
     changes,
@@ -122,11 +139,14 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
   const blobs = new FolderBlobs(join(config.dataDir, 'snapshots'))
   const catalog = new Catalog(database.db, changes)
   const snapshots = new OpenSnapshots(blobs)
+  opened.defer(() => snapshots.close())
   const crsList = new CrsList(config.crs)
   const rows = new RowQueries(join(config.dataDir, 'snapshots'))
+  opened.defer(() => rows.close())
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
   const items = new Items({ catalog, snapshots, geometries, rows, clock })
   const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, serving ? config.redisUrl : null, log)
+  opened.defer(() => dailyFeatures.close())
   const publishing = new Publishing({
     database,
     changes,
@@ -153,6 +173,8 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
   })
   const cashier = new Cashier(database, meter, clock)
   const exports = new Exports(blobs)
+  opened.defer(() => exports.close())
+  opened.defer(() => jobs.close())
   const authenticate = new Authenticate({
     verifier,
     verifyToken: (token) => identity.accessTokens.verify(token),
@@ -166,6 +188,8 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
   })
 
   const housekeeping = new Housekeeping(log)
+  opened.defer(() => housekeeping.close())
+  opened.defer(() => overload.stop())
   if (serving) {
     housekeeping.add('expired sign-ins', 60 * MINUTE, () => identity.signIn.tidy())
     housekeeping.add('expired session keys', 10 * MINUTE, () =>
@@ -210,20 +234,6 @@ export async function openParts({ config, log, clock, serving }: Opening): Promi
     checkReady: async () => {
       await database.db.selectFrom('migrations').select('number').executeTakeFirstOrThrow()
     },
-    close: async () => {
-      overload.stop()
-      await housekeeping.close()
-      await jobs.close()
-      await identity.close()
-      await exports.close()
-      await cashier.close()
-      await meter.close()
-      await rows.close()
-      await dailyFeatures.close()
-      await snapshots.close()
-      await limiter.close()
-      await changes.close()
-      await database.close()
-    },
+    close: () => opened.disposeAsync(),
   }
 }
