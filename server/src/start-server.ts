@@ -41,18 +41,20 @@ export async function startServer(
     unlock()
     throw error
   })
-  return serve(parts, unlock, prepare).catch(async (error: unknown) => {
+  return serve(parts, { unlock, prepare, grace }).catch(async (error: unknown) => {
     await parts.close()
     unlock()
     throw error
   })
 }
 
-async function serve(
-  parts: Parts,
-  unlock: () => void,
-  prepare: (parts: Parts) => Promise<void>,
-): Promise<RunningServer> {
+interface Serving {
+  unlock: () => void
+  prepare: (parts: Parts) => Promise<void>
+  grace: number
+}
+
+async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise<RunningServer> {
   const { config, log } = parts
   await parts.publishing.sweep()
   parts.housekeeping.add('unfinished exports', 10 * MINUTE, () => sweepAllExports(parts))
