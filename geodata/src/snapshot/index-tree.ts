@@ -61,6 +61,13 @@ export interface TreeCount {
   uncertain: number[]
 }
 
+/** Features from `begin` to `end` (excluded); those that are not certain stand alone. */
+export interface TreeRun {
+  begin: number
+  end: number
+  isCertain: boolean
+}
+
 export class IndexTree {
   readonly count: number
   /** Whether every leaf is a point: then every hit is certain. */
@@ -134,6 +141,48 @@ export class IndexTree {
   visitRuns(query: Bbox, visit: (begin: number, end: number) => void): void {
     const walk = new TreeWalk(query, 0, this.count, this.#levels.length)
     while (this.#next(walk)) visit(walk.begin, walk.end)
+  }
+
+  /**
+   * The runs of features from position `from` on that `decide` does not decide against, in snapshot order.
+   * It is asked about the boxes of nodes, and of their children where it leaves a node open: true is for all
+   * features below, false or null for none, undefined for an open one. Now and then a run of none is among
+   * them, so that who walks can let others have their turn.
+   */
+  *runsWhere(
+    decide: (west: number, south: number, east: number, north: number) => boolean | null | undefined,
+    from: number,
+  ): Generator<TreeRun> {
+    const top = this.#levels.length
+    const nodes = this.#nodes
+    const leaves = this.#leaves
+    const stride = this.isPoints ? 2 : 4
+    // A cursor at the end leaves nothing to walk.
+    let level = from < this.count ? top : top + 1
+    let index = 0
+    for (let steps = 1; level <= top && index * SPANS[level]! < this.count; steps++) {
+      if (steps % 256 === 0) yield { begin: 0, end: 0, isCertain: false }
+      const boxes = level === 0 ? leaves : nodes
+      const at = level === 0 ? index * stride : this.#levels[level - 1]! + index * 4
+      const to = level === 0 && this.isPoints ? at : at + 2
+      const isPassed = (index + 1) * SPANS[level]! <= from
+      const decided = isPassed ? false : decide(boxes[at]!, boxes[at + 1]!, boxes[to]!, boxes[to + 1]!)
+      if (decided === undefined && level > 0) {
+        level--
+        index *= FANOUT
+        continue
+      }
+      if (decided === true || decided === undefined) {
+        const begin = Math.max(from, index * SPANS[level]!)
+        const end = Math.min(this.count, (index + 1) * SPANS[level]!)
+        yield { begin, end, isCertain: decided === true }
+      }
+      index++
+      while (level < top && index % FANOUT === 0) {
+        index /= FANOUT
+        level++
+      }
+    }
   }
 
   /**

@@ -24,8 +24,7 @@ export class GeometryCache {
   /** Without waiting: undefined where it must be read. A flat point stands in the tree already. */
   peek(snapshot: Snapshot, position: number): Geometry | null | undefined {
     const { tree, manifest } = snapshot
-    if (tree.isPoints && !manifest.hasZ) {
-      if (position >= tree.count) return null
+    if (tree.isPoints && !manifest.hasZ && position < tree.count) {
       const [x, y] = tree.box(position)
       return { type: 'Point', coordinates: [x, y] }
     }

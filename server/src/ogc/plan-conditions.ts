@@ -39,7 +39,7 @@ export function planConditions(
     const isSpatial = manifest.geometryType !== null
     const plan = planFilter(whole, manifest.columns, { isSpatial, readsExtent: false })
     // Where the tree can tell where matches are it does so sooner than DuckDB, which must read every geometry.
-    const isBounded = plan.exact === null || plan.bbox !== null || plan.isSpatialOnly
+    const isBounded = plan.exact === null || plan.bbox !== null || plan.decide !== null
     return isBounded ? plan : planFilter(whole, manifest.columns, { isSpatial })
   } catch (error) {
     if (error instanceof Cql2Error) throw new Problem('invalid-filter', error.message)

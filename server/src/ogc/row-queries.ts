@@ -5,11 +5,13 @@ import { quoteText } from '@wayleave/geodata/quote-sql.ts'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import { Problem } from '../problem.ts'
+import { RowCache, type RowSource, selectSql } from './row-cache.ts'
 
 /** Each query uses several threads already; more at once only make all of them late. */
 const SESSIONS = 2
 const MOST_WAITING = 256
-const MEMORY = '512MB'
+const MEMORY = '768MB'
+const KEPT_BYTES = 256 << 20
 
 /**
  * Asks the rows of snapshots, in process. Sessions see nothing but the snapshots' folder, and nothing of
@@ -21,6 +23,8 @@ export class RowQueries {
   #opening: Promise<DuckDBInstance> | null = null
   readonly #idle: DuckDBConnection[] = []
   readonly #waiting: (() => void)[] = []
+  readonly #cache = new RowCache(KEPT_BYTES, (sql) => this.#runAside(sql))
+  #filling: Promise<void> | null = null
   #running = 0
 
   /** `folder` holds the snapshots. Nothing is opened before the first query. */
@@ -28,15 +32,25 @@ export class RowQueries {
     this.#folder = folder
   }
 
-  /** The first column of a query's result, which holds positions. An aborted query is interrupted. */
-  async positions(sql: string, values: DuckDBValue[], signal: AbortSignal): Promise<Uint32Array> {
+  /**
+   * The first column of a query's result, which holds positions. `sql` is given the table to read from, which
+   * has the source's columns and `file_row_number`, in this order. An aborted query is interrupted.
+   */
+  async positions(
+    source: RowSource,
+    sql: (table: string) => string,
+    values: DuckDBValue[],
+    signal: AbortSignal,
+  ): Promise<Uint32Array> {
     await this.#enter(signal)
+    const kept = this.#cache.borrow(source)
     try {
       const connection = this.#idle.pop() ?? (await this.#connect())
       const interrupt = () => connection.interrupt()
       signal.addEventListener('abort', interrupt)
       try {
-        return await readPositions(connection, sql, values)
+        const table = kept?.table ?? `(${selectSql(source.columns, rowsFile(source.snapshot))})`
+        return await readPositions(connection, sql(table), values)
       } finally {
         signal.removeEventListener('abort', interrupt)
         this.#idle.push(connection)
@@ -45,11 +59,36 @@ export class RowQueries {
       signal.throwIfAborted()
       throw error
     } finally {
+      if (kept) await this.#cache.giveBack(kept)
       this.#leave()
+      if (!kept && this.#cache.isWanted(source)) this.#filling ??= this.#fill(source)
+    }
+  }
+
+  /** Nobody waits for it: where memory does not suffice the file goes on to be read. */
+  async #fill(source: RowSource): Promise<void> {
+    await this.#enter(NEVER)
+    try {
+      await this.#cache.fill(source, rowsFile(source.snapshot))
+    } catch {
+      this.#cache.refuse(source)
+    } finally {
+      this.#leave()
+      this.#filling = null
+    }
+  }
+
+  async #runAside(sql: string): Promise<unknown> {
+    const connection = this.#idle.pop() ?? (await this.#connect())
+    try {
+      return (await connection.runAndReadAll(sql)).getRows()[0]?.[0]
+    } finally {
+      this.#idle.push(connection)
     }
   }
 
   async close(): Promise<void> {
+    await this.#filling
     for (const connection of this.#idle) connection.closeSync()
     this.#idle.length = 0
     const instance = await this.#opening
@@ -135,6 +174,8 @@ async function readPositions(
 }
 
 /** The rows of a snapshot as a table in SQL, with `file_row_number`, which is the position. */
-export function rowsTable({ folder }: Snapshot): string {
+function rowsFile({ folder }: Snapshot): string {
   return `read_parquet(${quoteText(join(folder, SNAPSHOT_FILES.rows))}, file_row_number = true)`
 }
+
+const NEVER = new AbortController().signal

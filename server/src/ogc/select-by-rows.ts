@@ -1,18 +1,21 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DuckDBBlobValue, type DuckDBValue } from '@duckdb/node-api'
+import type { Column } from '@wayleave/geodata/feature.ts'
+import { quoteName } from '@wayleave/geodata/quote-sql.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import type { BoxQuery } from './box-query.ts'
 import type { FilterPlan } from './cql2/plan-filter.ts'
 import type { GeometryCache } from './geometry-cache.ts'
+import { PageUnderWay } from './page-under-way.ts'
 import { parseFeature } from './parse-feature.ts'
 import { PositionSet } from './position-set.ts'
 import { type FeatureBlock, readBlock } from './read-selected.ts'
-import { type RowQueries, rowsTable } from './row-queries.ts'
+import type { RowQueries } from './row-queries.ts'
 import { isDecidedByTree, meets } from './select-by-box.ts'
+import { selectByTree } from './select-by-tree.ts'
 import { type Selected, selectFound } from './selected.ts'
 import type { SortKey } from './sort-keys.ts'
-import { afterRow, orderSql } from './sort-sql.ts'
-import { SLICE_MS } from './take-turns.ts'
+import { orderSql, type RowsAfter, rowsAfter } from './sort-sql.ts'
+import { Turns } from './take-turns.ts'
 
 /** Candidates so few are looked at one by one sooner than the database is asked. */
 const FEW = 1000
@@ -38,46 +41,19 @@ export interface RowSelectionParts {
 
 /** The features that meet conditions, or in an order, that only their values can tell. */
 export async function selectByRows(asked: RowSelection, parts: RowSelectionParts): Promise<Selected> {
-  const { snapshot, plan, box, sort, limit } = asked
-  const region = regionOf(snapshot, plan, box)
-  if (region?.count === 0) return selectFound(new Uint32Array(0), 0, limit)
+  const { snapshot, plan, box, sort, after, limit } = asked
   const page = new PageUnderWay(asked.skip, limit)
-  const isFew = region !== null && region.count <= FEW
-  if (sort.length === 0 && plan && (isFew || plan.isSpatialOnly)) await lookAtEach(asked, region, page, parts)
-  else await askRows(asked, region, page, parts)
-  return { ...selectFound(page.positions, page.count, limit), ascending: sort.length === 0 }
-}
-
-/** Matches as they come: the first `skip` are passed over, and one more than the limit is wanted. */
-class PageUnderWay {
-  readonly positions: Uint32Array
-  count = 0
-  #skip: number
-
-  constructor(skip: number, limit: number) {
-    this.#skip = skip
-    this.positions = new Uint32Array(limit + 1)
+  const isInOrder = sort.length === 0
+  // A cursor that somebody made up may name any position.
+  if (after >= snapshot.manifest.rows) return selectFound(page.positions, 0, limit)
+  if (isInOrder && plan?.decide) await selectByTree({ ...asked, plan }, plan.decide, page, parts)
+  else {
+    const region = regionOf(snapshot, plan, box)
+    if (region?.count === 0) return selectFound(page.positions, 0, limit)
+    if (isInOrder && plan && region && region.count <= FEW) await lookAtEach(asked, region, page, parts)
+    else await askRows(asked, region, page, parts)
   }
-
-  get isFull(): boolean {
-    return this.count === this.positions.length
-  }
-
-  /** How many more matches are wanted. */
-  get wanted(): number {
-    return this.#skip + this.positions.length - this.count
-  }
-
-  takeSkip(): number {
-    const skip = this.#skip
-    this.#skip = 0
-    return skip
-  }
-
-  add(position: number): void {
-    if (this.#skip > 0) this.#skip--
-    else this.positions[this.count++] = position
-  }
+  return { ...selectFound(page.positions, page.count, limit), ascending: isInOrder }
 }
 
 /** Where matches can be at all, as far as the tree knows; null where it knows nothing. */
@@ -89,37 +65,22 @@ function regionOf(snapshot: Snapshot, plan: FilterPlan | null, box: BoxQuery | n
   return region ?? null
 }
 
-/** Goes through the region, or through all features, in snapshot order. */
+/** Goes through the region in snapshot order. */
 async function lookAtEach(
   { snapshot, plan, box, after }: RowSelection,
-  region: PositionSet | null,
+  region: PositionSet,
   page: PageUnderWay,
-  { signal, geometries }: RowSelectionParts,
+  { signal }: RowSelectionParts,
 ): Promise<void> {
-  const { located } = snapshot.manifest
-  const next = (from: number) => (region ? region.next(from) : from < located ? from : -1)
-  const test = async (candidates: number[]) => {
-    if (!plan!.isSpatialOnly) return testValues(snapshot, candidates, plan!.matches, box)
-    const passed: boolean[] = []
-    for (const position of candidates) {
-      const known = geometries.peek(snapshot, position)
-      const geometry = known === undefined ? await geometries.read(snapshot, position) : known
-      passed.push(plan!.matches({ properties: {}, geometry }) && (!box || meets(geometry, box)))
-    }
-    return passed
-  }
+  const turns = new Turns(signal)
   let batch = 32
-  let sliceEnd = performance.now() + SLICE_MS
-  for (let from = next(after + 1); from !== -1 && !page.isFull; ) {
+  for (let from = region.next(after + 1); from !== -1 && !page.isFull; ) {
     const candidates: number[] = []
-    for (; from !== -1 && candidates.length < batch; from = next(from + 1)) candidates.push(from)
-    const passed = await test(candidates)
+    for (; from !== -1 && candidates.length < batch; from = region.next(from + 1)) candidates.push(from)
+    const passed = await testValues(snapshot, candidates, plan!.matches, box)
     for (let i = 0; i < candidates.length && !page.isFull; i++) if (passed[i]) page.add(candidates[i]!)
     batch = Math.min(BATCH, batch * 2)
-    if (performance.now() < sliceEnd) continue
-    await nextTurn()
-    signal.throwIfAborted()
-    sliceEnd = performance.now() + SLICE_MS
+    await turns.next()
   }
 }
 
@@ -133,10 +94,12 @@ async function askRows(
   const { columns } = snapshot.manifest
   const open = { exact: plan?.exact ?? null, box: box && !isDecidedByTree(snapshot, box) ? box : null }
   const isDecided = open.exact === null && open.box === null
+  const source = { snapshot, columns: readColumns(plan, sort, columns) }
+  const turns = new Turns(signal)
   // What is decided is passed over by the database itself.
   const skip = isDecided ? page.takeSkip() : 0
   let size = isDecided ? page.wanted : Math.max(BATCH, Math.min(page.wanted, LARGEST_BATCH))
-  for (let last = after; ; ) {
+  for (let last = after, isNullsTurn = false; ; ) {
     const where: string[] = plan ? [plan.sql.where] : []
     const values: DuckDBValue[] = [...(plan?.sql.params ?? [])]
     const bind = (value: DuckDBValue) => `$${values.push(value)}`
@@ -145,21 +108,36 @@ async function askRows(
       const bits = bind(new DuckDBBlobValue(region.bytes))
       where.push(`get_bit(CAST(CAST(${bits} AS BLOB) AS BIT), CAST(file_row_number AS INTEGER)) = 1`)
     }
+    let following: RowsAfter | null = null
     if (last >= 0) {
-      if (sort.length === 0) where.push(`file_row_number > ${last}`)
-      else {
-        const feature = parseFeature(await snapshot.readPack(last, last + 1))
-        where.push(afterRow(sort, columns, feature.properties, last, bind))
-      }
+      const { properties } = parseFeature(await snapshot.readPack(last, last + 1))
+      following = rowsAfter(sort, columns, properties, last, isNullsTurn ? () => '' : bind)
+      where.push(isNullsTurn ? following.nulls! : following.where)
     }
     const condition = where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`
-    const sql = `SELECT file_row_number FROM ${rowsTable(snapshot)}${condition}${orderSql(sort, columns)} LIMIT ${size} OFFSET ${skip}`
-    const found = await rows.positions(sql, values, signal)
-    await keepPassing(snapshot, found, open, page, geometries)
-    if (page.isFull || found.length < size) return
-    last = found[found.length - 1]!
-    size = Math.min(LARGEST_BATCH, size * 4)
+    const rest = `${condition}${orderSql(sort, columns)} LIMIT ${size} OFFSET ${skip}`
+    const sql = (table: string) => `SELECT file_row_number FROM ${table}${rest}`
+    const found = await rows.positions(source, sql, values, signal)
+    await keepPassing(snapshot, found, open, page, geometries, turns)
+    if (page.isFull) return
+    if (found.length === size) {
+      last = found[found.length - 1]!
+      isNullsTurn = false
+      size = Math.min(LARGEST_BATCH, size * 4)
+    } else if (following?.nulls && !isNullsTurn) isNullsTurn = true
+    else return
   }
+}
+
+/** The columns that the query reads, each with the SQL that makes it of the file's. */
+function readColumns(
+  plan: FilterPlan | null,
+  sort: readonly SortKey[],
+  columns: readonly Column[],
+): Map<string, string> {
+  const names = new Set([...(plan?.sql.columns ?? []), ...sort.map(({ column }) => columns[column]!.name)])
+  const plain = Array.from(names, (name): [string, string] => [name, quoteName(name)])
+  return new Map([...plain, ...(plan?.sql.derived ?? [])])
 }
 
 interface Undecided {
@@ -173,8 +151,8 @@ async function keepPassing(
   { exact, box }: Undecided,
   page: PageUnderWay,
   geometries: GeometryCache,
+  turns: Turns,
 ): Promise<void> {
-  let sliceEnd = performance.now() + SLICE_MS
   for (let at = 0; at < found.length && !page.isFull; at += BATCH) {
     const some = [...found.subarray(at, at + BATCH)]
     const passed = exact
@@ -183,9 +161,7 @@ async function keepPassing(
         ? await testBox(snapshot, some, box, geometries)
         : null
     for (let i = 0; i < some.length && !page.isFull; i++) if (!passed || passed[i]) page.add(some[i]!)
-    if (performance.now() < sliceEnd) continue
-    await nextTurn()
-    sliceEnd = performance.now() + SLICE_MS
+    await turns.next()
   }
 }
 

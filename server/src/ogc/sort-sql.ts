@@ -15,23 +15,40 @@ export function orderSql(sort: readonly SortKey[], columns: readonly Column[]): 
   return ` ORDER BY ${keys.join(', ')}, file_row_number`
 }
 
-/** SQL for the rows that come after one with these values at this position. */
-export function afterRow(
+/** What comes after a row in an order. */
+export interface RowsAfter {
+  /** Those of them that have the first key, or all where the row lacks it. */
+  where: string
+  /** Those that lack the first key, which come last; null where `where` has them already. */
+  nulls: string | null
+}
+
+/**
+ * SQL for the rows that come after one with these values at this position. They are asked for in two steps,
+ * since the database can use the least and greatest values of a column only where all rows have to meet a
+ * condition: an OR of all costs three times as much.
+ */
+export function rowsAfter(
   sort: readonly SortKey[],
   columns: readonly Column[],
   values: { [name: string]: Value },
   position: number,
   bind: (value: DuckDBValue) => string,
-): string {
+): RowsAfter {
   const [key, ...others] = sort
-  if (!key) return `file_row_number > ${position}`
-  const { name, type } = columns[key.column]!
+  if (!key) return { where: `file_row_number > ${position}`, nulls: null }
+  const { name, type, nullable } = columns[key.column]!
   const column = quoteName(name)
   const value = values[name] ?? null
-  const rest = afterRow(others, columns, values, position, bind)
-  if (value === null) return `(${column} IS NULL AND ${rest})`
+  const rest = rowsAfter(others, columns, values, position, bind)
+  const later = rest.nulls === null ? rest.where : `(${rest.where} OR ${rest.nulls})`
+  if (value === null) return { where: `(${column} IS NULL AND ${later})`, nulls: null }
   const last = `CAST(${bind(value as DuckDBValue)} AS ${sqlType(type, value)})`
-  return `(${column} ${key.descending ? '<' : '>'} ${last} OR ${column} IS NULL OR (${column} = ${last} AND ${rest}))`
+  const after = key.descending ? '<' : '>'
+  return {
+    where: `(${column} ${after}= ${last} AND (${column} ${after} ${last} OR ${later}))`,
+    nulls: nullable ? `(${column} IS NULL)` : null,
+  }
 }
 
 function sqlType(type: Column['type'], value: Value): string {

@@ -49,7 +49,8 @@ async function createTable(database: DuckDBConnection, rows: Row[], wide: string
 
 /** What the caller of a plan does: the SQL first, then the exact test on what it gave. */
 async function selected(plan: FilterPlan, rows: Row[]): Promise<number[]> {
-  const sql = `SELECT position FROM t WHERE ${plan.sql.where} ORDER BY position`
+  const derived = Array.from(plan.sql.derived, ([name, made]) => `, ${made} AS ${quoteName(name)}`)
+  const sql = `SELECT position FROM (SELECT *${derived.join('')} FROM t) WHERE ${plan.sql.where} ORDER BY position`
   const result = await connection.runAndReadAll(sql, plan.sql.params)
   const positions = result.getRows().map(([position]) => position as number)
   return positions.filter((position) => plan.exact === null || plan.exact(asFeature(rows[position]!)))
@@ -73,10 +74,31 @@ for (const wide of ['HUGEINT', 'DECIMAL(38, 0)']) {
         for (const position of plan.bbox === null ? [] : expected) {
           assert.ok(meets(plan.bbox!, rows[position]!.geometry!), 'a match lies outside the box')
         }
+        if (plan.decide) assertDecided(plan, rows)
       }),
       { numRuns: 500 },
     )
   })
+}
+
+/** What is said of a box is true of all geometries in it: of one's own box, and of one with others beside. */
+function assertDecided({ decide, matches }: FilterPlan, rows: Row[]): void {
+  const boxes = rows.flatMap(({ geometry }, i) => {
+    const box = geometry && prepare(geometry)
+    return box && !box.isEmpty ? [{ ...box, matched: matches(asFeature(rows[i]!)) }] : []
+  })
+  for (const [i, box] of boxes.entries()) {
+    const own = decide!(box.west, box.south, box.east, box.north)
+    if (own !== undefined) assert.equal(own === true, box.matched)
+    const other = boxes[(i + 1) % boxes.length]!
+    const wide = decide!(
+      Math.min(box.west, other.west),
+      Math.min(box.south, other.south),
+      Math.max(box.east, other.east),
+      Math.max(box.north, other.north),
+    )
+    if (wide !== undefined) assert.deepEqual([box.matched, other.matched], [wide === true, wide === true])
+  }
 }
 
 function meets([west, south, east, north]: number[], geometry: Geometry): boolean {
@@ -238,10 +260,12 @@ test('the plan tells what each part of the work needs', () => {
   )
   assert.deepEqual(mixed.bbox, [0, 0, 2, 2])
   assert.deepEqual(mixed.needs, { columns: [], geometry: true })
-  assert.equal(mixed.isSpatialOnly, false)
+  assert.equal(mixed.decide, null)
   const either = plan('S_INTERSECTS(geometry, BBOX(0, 0, 2, 2)) OR NOT S_DISJOINT(geometry, POINT(5 7))')
   assert.deepEqual(either.bbox, [0, 0, 5, 7])
-  assert.equal(either.isSpatialOnly, true)
+  assert.equal(either.decide!(0, 0, 1, 1), undefined)
+  assert.equal(either.decide!(0.5, 0.5, 1, 1), true)
+  assert.equal(either.decide!(3, 3, 4, 4), false)
   assert.equal(plan('S_INTERSECTS(geometry, POINT(1 1)) OR count = 1').bbox, null)
   assert.equal(plan('NOT S_INTERSECTS(geometry, POINT(1 1))').bbox, null)
   const later = planFilter(parseText('count = 1'), COLUMNS, { isSpatial: true, firstParameter: 4 })

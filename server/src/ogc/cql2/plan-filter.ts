@@ -1,17 +1,26 @@
 import type { Column, Geometry } from '@wayleave/geodata/feature.ts'
 import type { Bbox } from '@wayleave/geodata/geometry/bbox.ts'
 import { prepare } from '@wayleave/geodata/predicates/predicates.ts'
-import { quoteName } from '@wayleave/geodata/quote-sql.ts'
 import type { Expression } from './ast.ts'
 import { check } from './check.ts'
 import { columnsOf } from './columns-of.ts'
 import type { Condition } from './condition.ts'
+import { type DecideInBox, decideInBox } from './decide-in-box.ts'
 import { evaluator, type FeatureValues } from './evaluate.ts'
 import { isSqlOnly, type Parameter, SqlWriter } from './to-sql.ts'
 
+export interface FilterSql {
+  where: string
+  params: Parameter[]
+  /** The columns that it reads, the derived ones apart. */
+  columns: ReadonlySet<string>
+  /** Columns that it reads and that have to be made from the rows' own, each by its SQL. */
+  derived: ReadonlyMap<string, string>
+}
+
 export interface FilterPlan {
   /** For DuckDB: selects every match, and nothing else where `exact` is null. */
-  sql: { where: string; params: Parameter[] }
+  sql: FilterSql
   /** Every match has a geometry whose box meets this one; null where nothing is known of that. */
   bbox: Bbox | null
   /** Decides on what the SQL selected; null where the SQL decides alone. */
@@ -21,8 +30,11 @@ export interface FilterPlan {
    * searched with `bbox`.
    */
   matches: (feature: FeatureValues) => boolean
-  /** Whether the filter is of nothing but the geometry: then the tree and `matches` suffice. */
-  isSpatialOnly: boolean
+  /**
+   * Where the filter is of nothing but the geometry: what it is for all features in a box. Then the tree and
+   * `matches` suffice.
+   */
+  decide: DecideInBox | null
   /** The columns that `exact` reads, and whether it reads the geometry. */
   needs: { columns: string[]; geometry: boolean }
 }
@@ -52,11 +64,16 @@ export function planFilter(expression: Expression, columns: Column[], options: P
   const whole = evaluator(condition)
   const rest = evaluator({ kind: 'and', args: open })
   return {
-    sql: { where: where.length === 0 ? 'TRUE' : where.join(' AND '), params: writer.parameters },
+    sql: {
+      where: where.length === 0 ? 'TRUE' : where.join(' AND '),
+      params: writer.parameters,
+      columns: writer.columns,
+      derived: writer.derived,
+    },
     bbox: boxOf(condition, true),
     exact: open.length === 0 ? null : (feature) => rest(feature) === true,
     matches: (feature) => whole(feature) === true,
-    isSpatialOnly: columnsOf(condition).columns.length === 0,
+    decide: columnsOf(condition).columns.length === 0 ? decideInBox(condition) : null,
     needs: columnsOf({ kind: 'and', args: open }),
   }
 }
@@ -98,7 +115,7 @@ function possibleExtent(
   wanted: boolean,
   writer: SqlWriter,
 ): string {
-  const column = quoteName('geometry')
+  const column = writer.column('geometry')
   const box = boxOf(condition, wanted)
   if (box === null) return `(${column} IS NOT NULL)`
   return `ST_Intersects_Extent(${column}, CAST(${writer.bind(boxText(box))} AS GEOMETRY))`
