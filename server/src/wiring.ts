@@ -14,6 +14,7 @@ import { Exports } from './downloads/exports.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { Authenticate } from './http/authenticate.ts'
 import { BaseUrl } from './http/base-url.ts'
+import { TrustedProxies } from './http/caller.ts'
 import { Metrics } from './http/metrics.ts'
 import { Overload } from './http/overload.ts'
 import { newId } from './id.ts'
@@ -48,6 +49,7 @@ export interface Parts extends ControlPlane {
   baseUrl: BaseUrl
   metrics: Metrics
   overload: Overload
+  proxies: TrustedProxies
   limiter: Limiter
   meter: Meter
   housekeeping: Housekeeping
@@ -95,6 +97,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
   const baseUrl = new BaseUrl(config.baseUrl)
   const metrics = new Metrics()
   const overload = new Overload(config.maxEventLoopDelay)
+  const proxies = new TrustedProxies(config.trustedProxies)
   const control = await openControlPlane({ config, clock, nodeId, serving })
   const { database, changes, starting } = control
   opened.defer(() => database.close())
@@ -214,6 +217,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     baseUrl,
     metrics,
     overload,
+    proxies,
     limiter,
     meter,
     housekeeping,

@@ -31,10 +31,14 @@ export class Catalog {
     })
   }
 
-  /** Throws 404 for a table that does not exist. Answers at once where it is known. */
-  find(table: string): Dataset | Promise<Dataset> {
-    const known = this.#changes.trusted() ? this.#datasets.get(table) : undefined
-    return known ?? this.#load(table)
+  /** Throws 404 for a table that does not exist. */
+  async find(table: string): Promise<Dataset> {
+    return this.peek(table) ?? this.#load(table)
+  }
+
+  /** The dataset if it is in memory, without a wait. */
+  peek(table: string): Dataset | null {
+    return (this.#changes.trusted() && this.#datasets.get(table)) || null
   }
 
   async all(): Promise<Dataset[]> {

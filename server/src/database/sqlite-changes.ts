@@ -12,10 +12,10 @@ interface ChangeRow {
 
 /**
  * On SQLite, `PRAGMA data_version` on a connection that never writes moves with every commit of any other
- * connection, in this process or another. Asking costs a few microseconds, so it is asked before the first
- * use of a cache in each turn of the event loop, and again in a turn that takes long; only when it moved are
- * the changes themselves read. That is enough: from its commit to its end a command takes longer than a look
- * holds, so a request that is sent after the command meets a later look.
+ * connection, in this process or another. Asking costs a few microseconds, so it is asked once a millisecond
+ * where a cache is used; only when it moved are the changes themselves read. That is enough: from its commit
+ * to its end a command takes longer than a look holds, so a request that is sent after the command meets a
+ * later look.
  */
 export async function openSqliteChanges(database: ControlDatabase): Promise<Changes> {
   const connection = new DatabaseSync(database.file!, { readOnly: true })
@@ -50,9 +50,6 @@ export async function openSqliteChanges(database: ControlDatabase): Promise<Chan
       if (now < lookHoldsUntil) return true
       catchUp()
       lookHoldsUntil = now + LOOK_HOLDS_MS
-      setImmediate(() => {
-        lookHoldsUntil = 0
-      })
       return true
     },
     get applied() {

@@ -7,11 +7,14 @@ import { downloadRoutes } from '../downloads/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
 import { signInRoutes } from '../identity/routes.ts'
 import { keyRoutes } from '../keys/routes.ts'
+import { directItems } from '../ogc/direct-items.ts'
+import { ITEMS_ROUTE } from '../ogc/items-routes.ts'
 import { ogcRoutes } from '../ogc/routes.ts'
 import { organizationRoutes } from '../organizations/routes.ts'
 import { publishingRoutes } from '../publishing/routes.ts'
 import { usageRoutes } from '../usage/routes.ts'
 import type { Parts } from '../wiring.ts'
+import { DirectAnswers } from './direct-answers.ts'
 import { type App, makeFrame } from './frame.ts'
 import { operationRoutes } from './operation-routes.ts'
 import type { RouteTable } from './route-table.ts'
@@ -46,5 +49,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   }))
 
   await app.ready()
+  const items = directItems({ ...parts, keyInUrl: parts.config.keyInUrl })
+  new DirectAnswers(parts, ITEMS_ROUTE, items).precede(app.server)
   return { app, routes }
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Origin } from '../events/events.ts'
 import type { Grant } from '../keys/grant.ts'
@@ -67,36 +68,32 @@ export class Authenticate {
 
   /** The key of a data request, or 401; counted against the key's rate. */
   async key(request: FastifyRequest, reply: FastifyReply): Promise<Grant> {
-    return this.keyAtOnce(request, reply)
-  }
-
-  /** The same without a wait where the key is known and the limits are counted here: features are paged by it. */
-  keyAtOnce(request: FastifyRequest, reply: FastifyReply): Grant | Promise<Grant> {
     const secret = this.#secretOf(request)
-    const grant = secret === undefined ? null : this.#options.verifier.verify(secret)
-    if (grant === null || grant instanceof Promise) return this.#keyLater(request, reply, secret, grant)
-    const taken = this.#options.limiter.take(`key:${grant.keyId}`, grant.rate)
-    if (taken instanceof Promise) {
-      return taken.then((decision) => {
-        answerLimit(reply, 'key', grant.rate, decision)
-        return grant
-      })
-    }
-    answerLimit(reply, 'key', grant.rate, taken)
+    if (secret === undefined) throw await this.#refuse(request, reply, 'key-missing', keyChallenge(request))
+    const { verifier } = this.#options
+    const grant = verifier.peek(secret, request.raw.socket) ?? (await verifier.verify(secret))
+    if (!grant) throw await this.#refuse(request, reply, 'key-invalid', keyChallenge(request))
+    await this.limit(reply, 'key', bucketOf(grant), grant.rate)
     return grant
   }
 
-  async #keyLater(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    secret: string | undefined,
-    verifying: Promise<Grant | null> | null,
-  ): Promise<Grant> {
-    if (secret === undefined) throw await this.#refuse(request, reply, 'key-missing', keyChallenge(request))
-    const grant = await verifying
-    if (!grant) throw await this.#refuse(request, reply, 'key-invalid', keyChallenge(request))
-    await this.limit(reply, 'key', `key:${grant.keyId}`, grant.rate)
-    return grant
+  /**
+   * The key of a request that needs no wait: it is in memory, its limit is counted here and not reached. Null
+   * otherwise. Nothing is counted yet.
+   */
+  peekKey({ headers, socket }: IncomingMessage): Grant | null {
+    const { limiter, verifier } = this.#options
+    if (!limiter.isLocal) return null
+    const secret = secretIn(headers)
+    const grant = secret === undefined ? null : verifier.peek(secret, socket)
+    if (grant === null) return null
+    return (limiter.peek(bucketOf(grant), grant.rate) as Decision).allowed ? grant : null
+  }
+
+  /** Counts a request of a key that was peeked, and answers the headers that tell its caller where they stand. */
+  countPeeked(grant: Grant): [policy: string, state: string] {
+    const decision = this.#options.limiter.take(bucketOf(grant), grant.rate) as Decision
+    return rateLimitHeaders('key', grant.rate, decision)
   }
 
   /** Public data: a key is not needed, and counts where it is given; without one the address is limited. */
@@ -111,22 +108,11 @@ export class Authenticate {
     await this.limit(reply, 'address', addressBucket(request.ip), this.#options.rates.address)
   }
 
-  #secretOf(request: FastifyRequest): string | undefined {
-    const header = request.headers['x-api-key']
-    if (typeof header === 'string' && header !== '') return header
-    const basic = request.headers.authorization
-    if (basic !== undefined && /^basic /i.test(basic)) {
-      const [name = '', password = ''] = splitOnce(
-        Buffer.from(basic.slice(6), 'base64').toString('utf8'),
-        ':',
-      )
-      return SECRET_LIKE.test(password) ? password : name
-    }
-    if (this.#options.keyInUrl) {
-      const given = (request.query as Record<string, unknown>)['api_key']
-      if (typeof given === 'string' && given !== '') return given
-    }
-    return undefined
+  #secretOf({ headers, query }: FastifyRequest): string | undefined {
+    const secret = secretIn(headers)
+    if (secret !== undefined || !this.#options.keyInUrl) return secret
+    const given = (query as Record<string, unknown>)['api_key']
+    return typeof given === 'string' && given !== '' ? given : undefined
   }
 
   async #refuse(
@@ -142,8 +128,7 @@ export class Authenticate {
   /** Counts a request against a bucket; 429 where it is empty. */
   async limit(reply: FastifyReply, name: string, bucket: string, rate: Rate): Promise<void> {
     const taken = this.#options.limiter.take(bucket, rate)
-    const decision = taken instanceof Promise ? await taken : taken
-    answerLimit(reply, name, rate, decision)
+    answerLimit(reply, name, rate, taken instanceof Promise ? await taken : taken)
   }
 }
 
@@ -157,6 +142,17 @@ function answerLimit(reply: FastifyReply, name: string, rate: Rate, decision: De
       headers: { 'retry-after': String(decision.retryAfter) },
     })
   }
+}
+
+function bucketOf({ keyId }: Grant): string {
+  return `key:${keyId}`
+}
+
+function secretIn({ 'x-api-key': header, authorization: basic }: IncomingHttpHeaders): string | undefined {
+  if (typeof header === 'string' && header !== '') return header
+  if (basic === undefined || !/^basic /i.test(basic)) return undefined
+  const [name = '', password = ''] = splitOnce(Buffer.from(basic.slice(6), 'base64').toString('utf8'), ':')
+  return SECRET_LIKE.test(password) ? password : name
 }
 
 /** Programs put the key in either field, and something of their own in the other. */

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { Caller } from './caller.ts'
 
 /**
  * The address that links begin with: the setting where there is one; else, behind a trusted proxy, what the
@@ -27,7 +27,7 @@ export class BaseUrl {
     return this.#configured ?? this.#bound
   }
 
-  of(request: FastifyRequest): string {
+  of(request: Pick<Caller, 'host' | 'protocol'>): string {
     if (this.#configured) return this.#configured
     const host = request.host
     const protocol = request.protocol === 'https' ? 'https' : 'http'

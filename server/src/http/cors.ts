@@ -1,7 +1,7 @@
 import type { App } from './frame.ts'
 import { normalPath } from './normal-path.ts'
 
-const EXPOSED =
+export const CORS_EXPOSED =
   'ETag, Last-Modified, Link, Content-Crs, Content-Disposition, Content-Encoding, Content-Range, Repr-Digest, Accept-Ranges, Retry-After, RateLimit, RateLimit-Policy, Credits-Charged, Credits-Remaining, X-Request-Id, Location'
 
 /**
@@ -12,7 +12,7 @@ export function addCors(app: App): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (request.headers.origin === undefined || normalPath(request.url).startsWith('/v1/auth')) return done()
     reply.header('access-control-allow-origin', '*')
-    reply.header('access-control-expose-headers', EXPOSED)
+    reply.header('access-control-expose-headers', CORS_EXPOSED)
     const asked = request.headers['access-control-request-method']
     if (request.method !== 'OPTIONS' || asked === undefined) return done()
     reply

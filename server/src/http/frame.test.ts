@@ -8,6 +8,7 @@ import { Problem } from '../problem.ts'
 import { cleanUp } from '../testing/cleanup.ts'
 import { databaseKinds, openTestServer } from '../testing/test-server.ts'
 import { BaseUrl } from './base-url.ts'
+import { TrustedProxies } from './caller.ts'
 import { makeFrame } from './frame.ts'
 import { makeLogger } from './logger.ts'
 import { Metrics } from './metrics.ts'
@@ -22,6 +23,7 @@ async function openFrame(t: TestContext, given: Partial<Config> = {}) {
     log: makeLogger('debug', (line) => lines.push(line)),
     baseUrl: new BaseUrl(config.baseUrl),
     metrics: new Metrics(),
+    proxies: new TrustedProxies(config.trustedProxies),
     overload,
   })
   app.post('/things', {

@@ -16,13 +16,14 @@ import type { Config } from '../config.ts'
 import { Problem } from '../problem.ts'
 import type { BaseUrl } from './base-url.ts'
 import { addBodyDeadline } from './body-deadline.ts'
+import type { TrustedProxies } from './caller.ts'
 import { addCors } from './cors.ts'
 import type { Metrics } from './metrics.ts'
 import { normalPath } from './normal-path.ts'
 import { openApiDocument } from './openapi.ts'
 import type { Overload } from './overload.ts'
 import { answerProblem, asProblem } from './problem-answer.ts'
-import { requestIds } from './request-id.ts'
+import { requestId } from './request-id.ts'
 import { logRequest } from './request-log.ts'
 import { RouteTable } from './route-table.ts'
 import { addSameOrigin } from './same-origin.ts'
@@ -41,6 +42,7 @@ export interface FrameParts {
   baseUrl: BaseUrl
   metrics: Metrics
   overload: Overload
+  proxies: TrustedProxies
   /** How long a small body may take to arrive, in milliseconds. */
   bodyDeadline?: number
 }
@@ -56,6 +58,7 @@ export async function makeFrame({
   baseUrl,
   metrics,
   overload,
+  proxies,
   bodyDeadline = BODY_DEADLINE,
 }: FrameParts): Promise<{ app: App; routes: RouteTable }> {
   const app: App = fastify({
@@ -65,7 +68,7 @@ export async function makeFrame({
     childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_LIMIT,
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
-    genReqId: requestIds(config.trustedProxies),
+    genReqId: (request) => requestId(request, proxies),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
     forceCloseConnections: 'idle',
     requestTimeout: 0,
@@ -104,8 +107,15 @@ export async function makeFrame({
 
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unmatched'
-    metrics.observe(request.method, route, reply.statusCode, reply.elapsedTime)
-    logRequest(log, request, reply, pathOf(request))
+    metrics.requests.observe(request.method, route, reply.statusCode, reply.elapsedTime)
+    logRequest(log, {
+      id: request.id,
+      method: request.method,
+      path: pathOf(request),
+      status: reply.statusCode,
+      milliseconds: reply.elapsedTime,
+      address: request.ip as string | undefined,
+    })
     done()
   })
 

@@ -6,6 +6,7 @@ import { Type } from 'typebox'
 import { type Config, readConfig } from '../config.ts'
 import { cleanUp } from '../testing/cleanup.ts'
 import { BaseUrl } from './base-url.ts'
+import { TrustedProxies } from './caller.ts'
 import { makeFrame } from './frame.ts'
 import { makeLogger, redact } from './logger.ts'
 import { Metrics } from './metrics.ts'
@@ -20,6 +21,7 @@ async function openFrame(t: TestContext, given: Partial<Config> = {}, bodyDeadli
     log: makeLogger('debug', (line) => lines.push(line)),
     baseUrl,
     metrics: new Metrics(),
+    proxies: new TrustedProxies(config.trustedProxies),
     overload: new Overload(60_000),
     bodyDeadline,
   })

@@ -12,9 +12,11 @@ export function redact(line: string): string {
   return line.replace(SECRETS, '[redacted]')
 }
 
+const GATHERED_LENGTH = 16 * 1024
+const LONGEST_WAIT = 1000
+
 /** Lines go to standard error: standard output is for what a command answers. */
 export function makeLogger(level: string, write?: (line: string) => void): Logger {
-  const destination = pino.destination({ dest: 2, sync: false, minLength: 4096 })
   const options = {
     level,
     base: undefined,
@@ -22,12 +24,32 @@ export function makeLogger(level: string, write?: (line: string) => void): Logge
     serializers: { err: errorForLog },
     hooks: { streamWrite: redact },
   }
-  if (write) return pino(options, { write })
-  const logger = pino(options, destination)
-  // Lines are gathered to spare a write for each; a second is as long as a person waits for one.
-  setInterval(() => destination.flush(), 1000).unref()
-  process.on('exit', () => destination.flushSync())
-  return logger
+  return pino(options, write ? { write } : gatherLines())
+}
+
+/**
+ * Gathers lines to spare a write, and the look at its characters, for each; a second is as long as a person
+ * waits for one.
+ */
+function gatherLines(): { write(line: string): void } {
+  const destination = pino.destination({ dest: 2, sync: false })
+  let text = ''
+  const flush = () => {
+    if (text === '') return
+    destination.write(text)
+    text = ''
+  }
+  setInterval(flush, LONGEST_WAIT).unref()
+  process.on('exit', () => {
+    flush()
+    destination.flushSync()
+  })
+  return {
+    write(line) {
+      text += line
+      if (text.length >= GATHERED_LENGTH) flush()
+    },
+  }
 }
 
 function errorForLog(error: Error & { code?: unknown }): Record<string, unknown> {

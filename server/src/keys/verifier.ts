@@ -28,24 +28,45 @@ export class Verifier {
   /** Kept apart, so that a flood of invented keys pushes out no real one. */
   readonly #unknown = new Set<string>()
   #loading = new Map<string, Promise<Grant | null>>()
+  readonly #lastOn = new WeakMap<object, { secret: string; secretHash: string }>()
 
   constructor(options: VerifierOptions) {
     this.#options = options
     options.changes.listen((subject, id) => this.#forget(subject, id))
   }
 
-  /** Null for a secret that opens nothing. Answers at once where the cache may be used and knows. */
-  verify(secret: string): Grant | null | Promise<Grant | null> {
+  /** Null for a secret that opens nothing. */
+  async verify(secret: string): Promise<Grant | null> {
     if (!isWellFormed(secret, this.#options.format)) return null
+    const grant = await this.#find(hashOf(secret))
+    return grant && this.#unexpired(grant)
+  }
+
+  /** The same of a secret that is in the cache, without a wait; null where it is not. */
+  peek(secret: string, connection: object): Grant | null {
+    if (!this.#options.changes.trusted()) return null
+    const grant = this.#grants.get(this.#hashOn(connection, secret))
+    return grant === undefined ? null : this.#unexpired(grant)
+  }
+
+  /**
+   * A connection sends one key again and again. Comparing it with what the same connection sent before tells
+   * nobody anything about the keys of others.
+   */
+  #hashOn(connection: object, secret: string): string {
+    const last = this.#lastOn.get(connection)
+    if (last?.secret === secret) return last.secretHash
     const secretHash = hashOf(secret)
-    if (this.#options.changes.trusted()) {
-      const grant = this.#grants.get(secretHash)
-      if (grant) return this.#unexpired(grant)
-      if (this.#unknown.has(secretHash)) return null
-      return this.#load(secretHash).then((grant) => grant && this.#unexpired(grant))
-    }
+    this.#lastOn.set(connection, { secret, secretHash })
+    return secretHash
+  }
+
+  async #find(secretHash: string): Promise<Grant | null> {
     // A load under way is a cache too: without trust, nobody knows what has changed since it began.
-    return this.#read(secretHash).then((grant) => grant && this.#unexpired(grant))
+    if (!this.#options.changes.trusted()) return this.#read(secretHash)
+    const grant = this.#grants.get(secretHash)
+    if (grant) return grant
+    return this.#unknown.has(secretHash) ? null : this.#load(secretHash)
   }
 
   #unexpired(grant: Grant): Grant | null {

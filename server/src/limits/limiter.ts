@@ -18,6 +18,8 @@ export interface Decision {
 
 /** Counts against buckets by name: in this process, or in Redis for all nodes together. */
 export interface Limiter {
+  /** Whether this process counts, so that it answers at once. */
+  readonly isLocal: boolean
   take(bucket: string, rate: Rate): Decision | Promise<Decision>
   /** What `take` would say, without counting. */
   peek(bucket: string, rate: Rate): Decision | Promise<Decision>

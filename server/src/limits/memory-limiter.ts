@@ -5,6 +5,7 @@ const SWEEP_MS = 10_000
 const MOST_BUCKETS = 500_000
 
 export class MemoryLimiter implements Limiter {
+  readonly isLocal = true
   readonly #fullAgainAt = new Map<string, number>()
   readonly #now: () => number
   readonly #sweep: NodeJS.Timeout

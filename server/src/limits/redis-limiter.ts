@@ -28,6 +28,7 @@ const PAUSE_MS = 1000
 
 /** Limits in Redis. Away, it lets requests through and says so in the log: data matters more than counting. */
 export class RedisLimiter implements Limiter {
+  readonly isLocal = false
   readonly #redis: Redis
   readonly #log: Logger
   #warnedAt = Number.NEGATIVE_INFINITY

@@ -49,10 +49,10 @@ function aroundTheWorld([west, south, east, north]: Bbox): Bbox {
 }
 
 function readNumbers(text: string): number[] | null {
+  if (!/^[\d.eE+, -]*$/.test(text)) return null
   const numbers: number[] = []
   for (const part of text.split(',')) {
-    const trimmed = part.trim()
-    const value = /^[\d.eE+-]+$/.test(trimmed) ? Number(trimmed) : Number.NaN
+    const value = part.trim() === '' ? Number.NaN : Number(part)
     if (!Number.isFinite(value)) return null
     numbers.push(value)
   }

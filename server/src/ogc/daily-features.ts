@@ -41,9 +41,15 @@ export class DailyFeatures {
   }
 
   /** How many of the wanted features the key may have now: all of them where nothing bounds it; 429 at none. */
-  take(keyId: string, wanted: number): number | Promise<number> {
+  async take(keyId: string, wanted: number): Promise<number> {
+    return this.#most === null ? wanted : this.#takeBounded(keyId, wanted, this.#most)
+  }
+
+  /** The same without a wait; null where Redis must be asked or nothing is left. */
+  takeAtOnce(keyId: string, wanted: number): number | null {
     if (this.#most === null) return wanted
-    return this.#takeBounded(keyId, wanted, this.#most)
+    if (this.#redis !== null) return null
+    return this.#takeHere(keyId, wanted, this.#most) || null
   }
 
   giveBack(keyId: string, unused: number): void {

@@ -4,7 +4,8 @@ import { notFound } from '../problem.ts'
 import { CRS84 } from './crs-list.ts'
 import { type Encoding, geojson, html, ITEM_ENCODINGS, json, negotiate } from './encodings.ts'
 import { itemHtml } from './html/features.ts'
-import { admit, type ItemsRouteParts } from './items-routes.ts'
+import type { ItemsParts } from './items-page.ts'
+import { admit } from './items-routes.ts'
 import { jsonFgItem } from './json-fg-page.ts'
 import { type Link, ROOT, selfAndAlternates } from './links.ts'
 import { parseFeature } from './parse-feature.ts'
@@ -12,7 +13,7 @@ import { parameterOf, type QueryPair, readQuery, refuseUnknown } from './query-s
 import { sendDocument } from './respond.ts'
 import { rewriteFeatures } from './rewrite-features.ts'
 
-export function itemRoutes(app: App, parts: ItemsRouteParts): void {
+export function itemRoutes(app: App, parts: ItemsParts): void {
   const known = parts.keyInUrl ? ['f', 'crs', 'api_key'] : ['f', 'crs']
 
   // A wildcard, because an id may have slashes in it and any length.

@@ -5,13 +5,20 @@ import type { Dataset, Version } from '../catalog/dataset.ts'
 import type { OpenSnapshots } from '../catalog/open-snapshots.ts'
 import { type Clock, HOUR } from '../clock.ts'
 import { Problem } from '../problem.ts'
-import type { BoxQuery } from './box-query.ts'
 import type { FilterPlan } from './cql2/plan-filter.ts'
-import { readCursor } from './cursor.ts'
+import { type Cursor, readCursor } from './cursor.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import type { ItemsQuery } from './items-query.ts'
 import type { RowQueries } from './row-queries.ts'
-import { BoxSearch, countByBox, ENDED, isDecidedByTree, PAUSED, selectInTree } from './select-by-box.ts'
+import {
+  BoxSearch,
+  countAtHand,
+  countByBox,
+  ENDED,
+  isDecidedByTree,
+  PAUSED,
+  selectInTree,
+} from './select-by-box.ts'
 import { selectByRows } from './select-by-rows.ts'
 import { type Selected, selectRun } from './selected.ts'
 
@@ -32,7 +39,7 @@ export interface Reading {
   signal: () => AbortSignal
 }
 
-export interface ItemsParts {
+export interface SelectionParts {
   catalog: Catalog
   snapshots: OpenSnapshots
   geometries: GeometryCache
@@ -42,10 +49,10 @@ export interface ItemsParts {
 
 /** From a query to the features of its page. */
 export class Items {
-  readonly #parts: ItemsParts
-  readonly #counts = new Map<string, number | null>()
+  readonly #parts: SelectionParts
+  readonly #counts = new WeakMap<Snapshot, Map<string, number | null>>()
 
-  constructor(parts: ItemsParts) {
+  constructor(parts: SelectionParts) {
     this.#parts = parts
   }
 
@@ -53,15 +60,18 @@ export class Items {
    * Where a page begins. A reading stays in the version it began in, so that its pages fit together; an hour
    * after that was replaced it has to begin again.
    */
-  start(dataset: Dataset, query: ItemsQuery): Start | Promise<Start> {
-    if (query.cursor === null) return { version: dataset, after: -1 }
-    const { version, position } = readCursor(query.cursor, `${dataset.table}\n${query.selection}`)
-    return version === dataset.version
-      ? { version: dataset, after: position }
-      : this.#older(dataset, version, position)
+  async start(dataset: Dataset, query: ItemsQuery): Promise<Start> {
+    return this.startAtOnce(dataset, query) ?? this.#older(dataset, cursorOf(dataset, query)!)
   }
 
-  async #older(dataset: Dataset, number: number, position: number): Promise<Start> {
+  /** The same without a wait; null in an older version. */
+  startAtOnce(dataset: Dataset, query: ItemsQuery): Start | null {
+    const cursor = cursorOf(dataset, query)
+    if (cursor === null) return { version: dataset, after: -1 }
+    return cursor.version === dataset.version ? { version: dataset, after: cursor.position } : null
+  }
+
+  async #older(dataset: Dataset, { version: number, position }: Cursor): Promise<Start> {
     const { catalog, clock } = this.#parts
     const versions = await catalog.versions(dataset.table)
     const at = versions.findIndex(({ version }) => version === number)
@@ -76,24 +86,20 @@ export class Items {
     return { version: found, after: position }
   }
 
-  /** The page where everything that decides is in memory; null where something has to be waited for. */
+  /**
+   * The page of a query without conditions or an order of its own, put into `into` and found without a wait;
+   * null where a geometry has to be read.
+   */
   selectAtOnce(
     snapshot: Snapshot,
-    { box, sort, offset }: ItemsQuery,
-    plan: FilterPlan | null,
-    after: number,
-    limit: number,
+    { box, offset: skip }: ItemsQuery,
+    { after, limit }: Omit<Reading, 'signal'>,
     into?: Uint32Array,
   ): Selected | null {
-    if (plan || sort.length > 0) return null
-    if (box && isDecidedByTree(snapshot, box)) {
-      return selectInTree(snapshot, box, after, offset, limit, into)
-    }
-    if (box) {
-      const search = new BoxSearch(snapshot, box, this.#parts.geometries, { after, skip: offset, limit })
-      return search.advance() === ENDED ? search.selected : null
-    }
-    return selectRun(after + 1 + offset, limit, snapshot.manifest.rows)
+    if (!box) return selectRun(after + 1 + skip, limit, snapshot.manifest.rows)
+    if (isDecidedByTree(snapshot, box)) return selectInTree(snapshot, box, after, skip, limit, into)
+    const search = new BoxSearch(snapshot, box, this.#parts.geometries, { after, skip, limit })
+    return search.advance() === ENDED ? search.selected : null
   }
 
   /** `plan` is what `conditions` come to; `signal` tells that nobody waits any more. */
@@ -111,7 +117,7 @@ export class Items {
         { rows, geometries, signal: signal() },
       )
     }
-    if (!box || isDecidedByTree(snapshot, box)) return this.selectAtOnce(snapshot, query, plan, after, limit)!
+    if (!box || isDecidedByTree(snapshot, box)) return this.selectAtOnce(snapshot, query, { after, limit })!
     const search = new BoxSearch(snapshot, box, geometries, { after, skip, limit })
     for (let needed = search.advance(); needed !== ENDED; ) {
       if (needed === PAUSED) await nextTurn()
@@ -121,30 +127,46 @@ export class Items {
   }
 
   /** How many features the query has in all, where that is cheap to know. */
-  count(
+  async count(
     snapshot: Snapshot,
     query: ItemsQuery,
     plan: FilterPlan | null,
-    { count, more }: Selected,
-  ): number | null | Promise<number | null> {
-    // A first page that is not full has them all.
-    if (!more && query.cursor === null && (count > 0 || query.offset === 0)) return query.offset + count
-    if (plan) return null
-    return query.box ? this.#countInBox(snapshot, query.box, query.selection) : snapshot.manifest.rows
+    selected: Selected,
+  ): Promise<number | null> {
+    if (plan && !isAll(query, selected)) return null
+    const known = this.countAtOnce(snapshot, query, selected)
+    if (known !== undefined) return known
+    const count = await countByBox(snapshot, query.box!, this.#parts.geometries)
+    return this.#keepCount(snapshot, query, count)
+  }
+
+  /** The same of a query without conditions, without a wait; undefined where geometries have to be read. */
+  countAtOnce(snapshot: Snapshot, query: ItemsQuery, selected: Selected): number | null | undefined {
+    if (isAll(query, selected)) return query.offset + selected.count
+    if (!query.box) return snapshot.manifest.rows
+    const known = this.#counts.get(snapshot)?.get(query.selection)
+    if (known !== undefined) return known
+    const count = countAtHand(snapshot, query.box, this.#parts.geometries)
+    return count === undefined ? undefined : this.#keepCount(snapshot, query, count)
   }
 
   /** Remembered, since all pages of a reading ask for it. */
-  #countInBox(snapshot: Snapshot, box: BoxQuery, selection: string): number | null | Promise<number | null> {
-    const key = `${snapshot.folder}
-${selection}`
-    const known = this.#counts.get(key)
-    if (known !== undefined) return known
-    const keep = (count: number | null) => {
-      if (this.#counts.size >= MOST_COUNTS) this.#counts.clear()
-      this.#counts.set(key, count)
-      return count
+  #keepCount(snapshot: Snapshot, { selection }: ItemsQuery, count: number | null): number | null {
+    let counts = this.#counts.get(snapshot)
+    if (!counts || counts.size >= MOST_COUNTS) {
+      counts = new Map()
+      this.#counts.set(snapshot, counts)
     }
-    const counted = countByBox(snapshot, box, this.#parts.geometries)
-    return counted instanceof Promise ? counted.then(keep) : keep(counted)
+    counts.set(selection, count)
+    return count
   }
+}
+
+/** A first page that is not full has them all. */
+function isAll({ cursor, offset }: ItemsQuery, { count, more }: Selected): boolean {
+  return !more && cursor === null && (count > 0 || offset === 0)
+}
+
+function cursorOf({ table }: Dataset, { cursor, selection }: ItemsQuery): Cursor | null {
+  return cursor === null ? null : readCursor(cursor, `${table}\n${selection}`)
 }

@@ -40,19 +40,19 @@ export function pageHeadBound({ dataset, base, pairs }: GeojsonHead): number {
 }
 
 /**
- * Puts the head of a GeoJSON page at the beginning of `target` and answers where it ends. Every page has it,
+ * Puts the head of a GeoJSON page into `target` from `begin` on and answers where it ends. Every page has it,
  * whatever its size: the address is written once and copied for the other links.
  */
-export function putPageHead(head: GeojsonHead, target: Buffer): number {
+export function putPageHead(head: GeojsonHead, target: Buffer, begin = 0): number {
   const { dataset, base, pairs, next, returned, matched, timeStamp } = head
   const own = linkQuery(pairs, [])
   if (!PLAIN.test(own) || pairs.some(({ name }) => name === 'f')) {
     const links = pageLinks(dataset, base, pairs, geojson, next)
-    return target.write(pageHead({ links, returned, matched, timeStamp }))
+    return begin + target.write(pageHead({ links, returned, matched, timeStamp }), begin)
   }
   const total = matched === null ? '' : `"numberMatched":${matched},`
   const start = `{"type":"FeatureCollection",${total}"numberReturned":${returned},"timeStamp":"${timeStamp}","links":[{"href":"`
-  const from = target.write(start, 0, 'latin1')
+  const from = begin + target.write(start, begin, 'latin1')
   const url = `${base}${ROOT}/collections/${dataset.table}/items`
   const to = from + target.write(url + own, from, 'latin1')
   let at = to + SELF.copy(target, to)

@@ -24,14 +24,15 @@ import {
   schemaHtml,
 } from './html/documents.ts'
 import { itemRoutes } from './item-routes.ts'
-import { admit, type ItemsRouteParts, itemsRoutes } from './items-routes.ts'
+import type { ItemsParts } from './items-page.ts'
+import { admit, itemsRoutes } from './items-routes.ts'
 import { conformanceDeclaration, landingPage } from './landing.ts'
 import { ROOT, selfAndAlternates } from './links.ts'
 import { parameterOf, type QueryPair, readQuery, refuseUnknown } from './query-string.ts'
 import { sendDocument } from './respond.ts'
 import { collectionSchema, type SchemaKind } from './schemas.ts'
 
-export type OgcParts = ItemsRouteParts
+export type OgcParts = ItemsParts
 
 /** OGC API - Features. */
 export function ogcRoutes(app: App, parts: OgcParts): void {

@@ -148,39 +148,47 @@ function meetsHeights(geometry: Geometry, [low, high]: [number, number]): boolea
   return least > most || (least <= high && most >= low)
 }
 
-/** How many features meet the box, where that is cheap to know, else null. */
-export function countByBox(
+/**
+ * How many features meet the box, where that is cheap to know, else null; undefined where geometries decide that
+ * are not at hand.
+ */
+export function countAtHand(
   snapshot: Snapshot,
   query: BoxQuery,
   geometries: GeometryCache,
-): number | null | Promise<number | null> {
-  const { tree, manifest } = snapshot
-  if (!isDecidedInside(manifest, query)) return null
-  const counted = tree.countWithin(query.box, COUNT_BUDGET)
+): number | null | undefined {
+  const counted = countCheaply(snapshot, query)
   if (counted === null) return null
-  const { certain, uncertain } = counted
-  if (uncertain.length === 0 || tree.isPoints) return certain + uncertain.length
-  if (uncertain.length > COUNT_GEOMETRIES) return null
-  let more = 0
-  for (const position of uncertain) {
+  let count = counted.certain
+  for (const position of counted.uncertain) {
     const known = geometries.peek(snapshot, position)
-    if (known === undefined) return countMeeting(snapshot, query, geometries, counted)
-    if (meets(known, query)) more++
+    if (known === undefined) return undefined
+    if (meets(known, query)) count++
   }
-  return certain + more
+  return count
 }
 
-async function countMeeting(
+/** The same with those geometries read. */
+export async function countByBox(
   snapshot: Snapshot,
   query: BoxQuery,
   geometries: GeometryCache,
-  { certain, uncertain }: TreeCount,
-): Promise<number> {
-  let count = certain
-  for (const position of uncertain) {
+): Promise<number | null> {
+  const counted = countCheaply(snapshot, query)
+  if (counted === null) return null
+  let count = counted.certain
+  for (const position of counted.uncertain) {
     if (meets(await geometries.read(snapshot, position), query)) count++
   }
   return count
+}
+
+function countCheaply({ tree, manifest }: Snapshot, query: BoxQuery): TreeCount | null {
+  if (!isDecidedInside(manifest, query)) return null
+  const counted = tree.countWithin(query.box, COUNT_BUDGET)
+  if (counted === null) return null
+  if (tree.isPoints) return { certain: counted.certain + counted.uncertain.length, uncertain: [] }
+  return counted.uncertain.length > COUNT_GEOMETRIES ? null : counted
 }
 
 export function transformed(geometry: Geometry, transform: (position: Position) => Position): Geometry {

@@ -1,0 +1,114 @@
+import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { type DirectBody, type DirectRoute, HEAD_ROOM } from '../http/direct-answers.ts'
+import { type Grant, requireAddOn, requirePermission } from '../keys/grant.ts'
+import { CRS84 } from './crs-list.ts'
+import { geojson } from './encodings.ts'
+import { PAGE_TAIL } from './geojson-page.ts'
+import { geojsonHead, type ItemsParts, isPlain, type PageRequest, pageTag } from './items-page.ts'
+import { MOST_LIMIT, readItemsQuery } from './items-query.ts'
+import { ROOT } from './links.ts'
+import { giveBack, takeBuffer } from './page-buffers.ts'
+import { pageHeadBound, putPageHead } from './page-head-bytes.ts'
+import { readQuery } from './query-string.ts'
+import { CACHE_CONTROL, VARY } from './respond.ts'
+import type { Selected } from './selected.ts'
+
+const BEFORE = `${ROOT}/collections/`
+const AFTER = '/items'
+const HEADERS = `vary: ${VARY}\r\ncache-control: ${CACHE_CONTROL}\r\ncontent-crs: ${CRS84.header}\r\ncontent-type: ${geojson.mediaType}\r\n`
+
+/** Room for the positions of a page that is answered before any other begins. */
+const scratch = new Uint32Array(MOST_LIMIT + 1)
+
+/**
+ * The page that nearly everyone asks for, where all that it needs is in memory: the key, the dataset, the open
+ * snapshot, its geometries and the bytes. The rules are those of the ordinary way, in its order.
+ */
+export function directItems(parts: ItemsParts): DirectRoute {
+  const { authenticate, baseUrl, catalog } = parts
+  return (request, caller) => {
+    const url = request.url!
+    const { headers } = request
+    if (headers['if-none-match'] !== undefined) return null
+    const table = tableIn(url)
+    const grant = table === null ? null : authenticate.peekKey(request)
+    if (table === null || grant === null) return null
+    requireAddOn(grant, 'GIS_ACCESS')
+    const dataset = catalog.peek(table)
+    if (dataset === null) return null
+    requirePermission(grant, 'read', dataset.table)
+    const query = readItemsQuery(readQuery(url), headers.accept, dataset, parts)
+    if (!isPlain(query) || query.conditions !== null || query.sort.length > 0) return null
+    const start = parts.items.startAtOnce(dataset, query)
+    if (start === null) return null
+    return answer(parts, grant, { ...start, dataset, base: baseUrl.of(caller), query }, url)
+  }
+}
+
+/** The table of an address that has nothing unusual before its query. */
+function tableIn(url: string): string | null {
+  const mark = url.indexOf('?', BEFORE.length)
+  const end = (mark === -1 ? url.length : mark) - AFTER.length
+  return end > BEFORE.length && url.startsWith(AFTER, end) ? url.slice(BEFORE.length, end) : null
+}
+
+function answer(parts: ItemsParts, grant: Grant, page: PageRequest, url: string): DirectBody | null {
+  const { dailyFeatures, authenticate, meter } = parts
+  const { dataset, query } = page
+  const limit = dailyFeatures.takeAtOnce(grant.keyId, query.limit)
+  if (limit === null) return null
+  const body = bodyInMemory(parts, page, limit)
+  dailyFeatures.giveBack(grant.keyId, limit - (body?.returned ?? 0))
+  if (body === null) return null
+  const [policy, state] = authenticate.countPeeked(grant)
+  meter.record(grant, { operation: 'items', table: dataset.table, format: geojson.name })
+  const { bytes, end, shelf } = body
+  return {
+    bytes,
+    start: HEAD_ROOM,
+    end,
+    headers: `${HEADERS}etag: ${pageTag(page, url, limit)}\r\nratelimit-policy: ${policy}\r\nratelimit: ${state}\r\n`,
+    path: BEFORE + dataset.table + AFTER,
+    giveBack: () => giveBack(shelf, bytes),
+  }
+}
+
+interface PageBody {
+  bytes: Buffer
+  end: number
+  shelf: number
+  returned: number
+}
+
+/** Nothing is awaited between the look into the cache and the copy. */
+function bodyInMemory(parts: ItemsParts, page: PageRequest, limit: number): PageBody | null {
+  const { items, snapshots, clock } = parts
+  const snapshot = snapshots.peek(page.version.snapshot)
+  if (snapshot === null) return null
+  const into = scratch.subarray(0, limit + 1)
+  const selected = items.selectAtOnce(snapshot, page.query, { after: page.after, limit }, into)
+  if (selected === null) return null
+  const matched = items.countAtOnce(snapshot, page.query, selected)
+  if (matched === undefined) return null
+  const head = geojsonHead(page, selected, matched, clock())
+  const size = HEAD_ROOM + pageHeadBound(head) + bytesOf(snapshot, selected) + PAGE_TAIL.length
+  const { buffer: bytes, shelf } = takeBuffer(size)
+  const start = putPageHead(head, bytes, HEAD_ROOM)
+  const copied = copyInto(bytes, start, snapshot, selected)
+  if (copied === -1) {
+    giveBack(shelf, bytes)
+    return null
+  }
+  return { bytes, end: copied + PAGE_TAIL.copy(bytes, copied), shelf, returned: selected.count }
+}
+
+function bytesOf(snapshot: Snapshot, { positions, first, count }: Selected): number {
+  if (first === -1) return snapshot.featuresLength(positions, count)
+  return count === 0 ? 0 : snapshot.offsets[first + count]! - snapshot.offsets[first]!
+}
+
+function copyInto(bytes: Buffer, at: number, snapshot: Snapshot, selected: Selected): number {
+  const { positions, first, count } = selected
+  if (first === -1) return snapshot.copyFeatures(positions, count, bytes, at)
+  return snapshot.copyRun(first, first + count, bytes, at)
+}

@@ -1,0 +1,17 @@
+/** Pages are put together in buffers that are used again: a new one for each page costs more than the copy. */
+const SIZES = [1 << 14, 1 << 17, 1 << 20, 1 << 22]
+const MOST_KEPT = [64, 32, 8, 4]
+const kept: Buffer[][] = SIZES.map(() => [])
+
+/** A buffer of at least `size` bytes, and the shelf it is to be given back to. */
+export function takeBuffer(size: number): { buffer: Buffer; shelf: number } {
+  const shelf = SIZES.findIndex((most) => size <= most)
+  const buffer = kept[shelf]?.pop() ?? Buffer.allocUnsafeSlow(SIZES[shelf] ?? size)
+  return { buffer, shelf }
+}
+
+/** Only when nobody reads it any more. */
+export function giveBack(shelf: number, buffer: Buffer): void {
+  const buffers = kept[shelf]
+  if (buffers && buffers.length < MOST_KEPT[shelf]!) buffers.push(buffer)
+}
