@@ -6,7 +6,7 @@ import type { Bbox } from '../geometry/bbox.ts'
 import { quoteName, quoteText } from '../quote-sql.ts'
 import { columnSql, jsonTextSql } from './column-sql.ts'
 import { SNAPSHOT_FILES } from './manifest.ts'
-import { FEATURE_HEAD, FEATURE_TAIL, GEOMETRY_HEAD, PROPERTIES_HEAD } from './pack.ts'
+import { FEATURE_TAIL, PROPERTIES_HEAD } from './pack.ts'
 import type { ColumnProfile } from './staged-column.ts'
 
 /** A published column and how it was staged. */
@@ -124,55 +124,36 @@ export class Assembly {
     if (spatial) values.push('ST_GeomFromWKB(wkb) AS geometry')
     // A table without a single column still has rows.
     const list = values.length > 0 ? values.join(', ') : 'row AS "row"'
-    await this.#copy(list, SNAPSHOT_FILES.rows, 'FORMAT parquet, COMPRESSION zstd')
+    await this.#copy(list, this.#file(SNAPSHOT_FILES.rows), 'FORMAT parquet, COMPRESSION zstd')
     if (spatial)
-      await this.#copy('longitude, latitude', SNAPSHOT_FILES.points, 'FORMAT parquet, COMPRESSION zstd')
+      await this.#copy(
+        'longitude, latitude',
+        this.#file(SNAPSHOT_FILES.points),
+        'FORMAT parquet, COMPRESSION zstd',
+      )
   }
 
-  /** One line a feature, each with a comma at its end: the caller takes the last one off. */
-  async writePack(id: IdSource): Promise<void> {
+  /** Ids and properties of all features as `PropertyLines` reads them, for a pack whose runs have none. */
+  async writePropertyLines(path: string, id: IdSource): Promise<void> {
     const members = this.#options.columns.map((column, index) => {
       const name = quoteText(`${index === 0 ? '' : ','}${JSON.stringify(column.name)}:`)
       const text = jsonTextSql(`(${columnSql(column.profile, column.type)})`, column.type)
       return `${name}, coalesce(${text}, 'null')`
     })
-    const geometry = this.#options.spatial ? `coalesce(geojson, 'null')` : `'null'`
     const line = [
-      quoteText(FEATURE_HEAD),
+      'row::VARCHAR',
+      'chr(9)',
       this.#idSql(id),
-      quoteText(GEOMETRY_HEAD),
-      geometry,
+      'chr(9)',
       quoteText(`${PROPERTIES_HEAD}{`),
       ...members,
       quoteText(`}${FEATURE_TAIL},`),
     ]
     await this.#copy(
       `concat(${line.join(', ')})`,
-      SNAPSHOT_FILES.pack,
+      path,
       `FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\x01'`,
     )
-  }
-
-  /** The boxes of all located features in snapshot order, or their coordinates where all are points. */
-  async readLeaves(into: Float64Array, isPoints: boolean): Promise<void> {
-    const numbers = isPoints ? ['longitude', 'latitude'] : this.#boxSql()
-    const result = await this.#connection.stream(
-      `SELECT ${numbers.join(', ')} FROM ${this.#source} WHERE longitude IS NOT NULL ORDER BY key, row`,
-    )
-    const width = numbers.length
-    let at = 0
-    for (
-      let chunk = await result.fetchChunk();
-      chunk && chunk.rowCount > 0;
-      chunk = await result.fetchChunk()
-    ) {
-      for (let c = 0; c < width; c++) {
-        const vector = chunk.getColumnVector(c)
-        for (let i = 0; i < chunk.rowCount; i++) into[at + i * width + c] = vector.getItem(i) as number
-      }
-      at += chunk.rowCount * width
-    }
-    if (at !== into.length) throw new Error(`${at} of ${into.length} numbers of the index were found`)
   }
 
   #boxSql(): string[] {
@@ -194,10 +175,13 @@ export class Assembly {
     return id.type === 'number' || id.type === 'boolean' ? `to_json(${text})::VARCHAR` : text
   }
 
-  async #copy(list: string, file: string, format: string): Promise<void> {
-    const target = quoteText(join(this.#options.folder, file))
+  #file(name: string): string {
+    return join(this.#options.folder, name)
+  }
+
+  async #copy(list: string, path: string, format: string): Promise<void> {
     await this.#connection.run(
-      `COPY (SELECT ${list} FROM ${this.#source} ORDER BY key, row) TO ${target} (${format})`,
+      `COPY (SELECT ${list} FROM ${this.#source} ORDER BY key, row) TO ${quoteText(path)} (${format})`,
     )
   }
 
@@ -208,7 +192,7 @@ export class Assembly {
 
 /** The staged files as one table that has the columns of a place even where no file has them. */
 function stagedSql({ files, hasGeometry }: AssembleOptions): string {
-  const noPlace = `NULL::BLOB AS wkb, NULL::VARCHAR AS geojson, NULL::DOUBLE AS longitude, NULL::DOUBLE AS latitude`
+  const noPlace = `NULL::BLOB AS wkb, NULL::DOUBLE AS longitude, NULL::DOUBLE AS latitude`
   if (files.length === 0) return `SELECT NULL::DOUBLE AS key, NULL::BIGINT AS row, ${noPlace} WHERE false`
   const table = `read_parquet([${files.map(quoteText).join(', ')}], union_by_name = true)`
   return hasGeometry ? `SELECT * FROM ${table}` : `SELECT *, ${noPlace} FROM ${table}`

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { open, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isEmptyBbox } from '../geometry/bbox.ts'
-import { Assembly } from './assemble.ts'
+import { Assembly, type FinalColumn, type IdSource } from './assemble.ts'
 import { checksum } from './checksum.ts'
 import { chooseColumns, chooseIds, chooseTimeColumn } from './choose-columns.ts'
 import type { Compiled, CompileOptions, CompilePhase } from './compile.ts'
@@ -11,10 +11,12 @@ import { type IndexParts, layIndex, writeIndex } from './index-file.ts'
 import { buildTree } from './index-tree.ts'
 import { DEFAULT_MEMORY_MEGABYTES, DEFAULT_THREADS } from './limits.ts'
 import { type Manifest, SNAPSHOT_FILES } from './manifest.ts'
+import { type MergedPack, mergeRuns } from './merge-runs.ts'
+import { PropertyLines } from './property-lines.ts'
 import { samplePositions, sampleRow } from './sample.ts'
-import { type PackScan, scanPack, trimPack } from './scan-pack.ts'
 import type { StageSummary } from './stage.ts'
 import { GEOMETRY_TYPES } from './staged-places.ts'
+import { areRight } from './staged-texts.ts'
 
 export interface BuildOptions {
   options: CompileOptions
@@ -32,20 +34,25 @@ type ManifestHead = Omit<Manifest, 'files'>
 /** From staged rows to the files of a snapshot; the manifest is written last. */
 export async function buildSnapshot(build: BuildOptions): Promise<Compiled> {
   const { folder } = build.options
-  const { head, index } = await writeRowFiles(build)
-  const scan = await scanPack(join(folder, SNAPSHOT_FILES.pack), index.offsets)
+  const { head, index, pack } = await writeFeatures(build)
   buildTree(index.leaves, index.isPoints, index.nodes)
-  buildIdTable(scan.idHashes, index.idStarts, index.idPositions)
+  buildIdTable(pack.idHashes, index.idStarts, index.idPositions)
   await writeIndex(join(folder, SNAPSHOT_FILES.index), index)
   if (build.options.sample !== false) await writeSample(folder, index, head)
   build.signal?.throwIfAborted()
-  const manifest: Manifest = { ...head, files: await fileChecksums(folder, scan) }
+  const manifest: Manifest = { ...head, files: await fileChecksums(folder, pack) }
   await writeFile(join(folder, SNAPSHOT_FILES.manifest), `${JSON.stringify(manifest, null, 2)}\n`)
   return { manifest, report: reportOf(manifest, build.summary) }
 }
 
-/** What needs the database: its memory is given back before the index takes its own. */
-async function writeRowFiles(build: BuildOptions): Promise<{ head: ManifestHead; index: IndexParts }> {
+interface Written {
+  head: ManifestHead
+  index: IndexParts
+  pack: MergedPack
+}
+
+/** The row files, which the database writes, and the pack. */
+async function writeFeatures(build: BuildOptions): Promise<Written> {
   const { options, summary, spatial, notes, source } = build
   const { places } = summary
   const columns = chooseColumns(summary, spatial, notes)
@@ -67,13 +74,9 @@ async function writeRowFiles(build: BuildOptions): Promise<{ head: ManifestHead;
     const id = await chooseIds(assembly, options, summary, columns, source.file, notes)
     const counts = summary.skippedForIds > 0 ? await assembly.bounds() : countsOf(summary)
     build.onPhase('sorting')
-    await assembly.writeRows()
-    await assembly.writePack(id)
+    const { index, pack } = await writeRowsAndPack(build, assembly, counts, columns, id)
     build.signal?.throwIfAborted()
     build.onPhase('indexing')
-    const packBytes = await trimPack(join(options.folder, SNAPSHOT_FILES.pack))
-    const index = layIndex({ ...counts, isPoints: !places.hasShapes, narrow: packBytes < 2 ** 32 - 2 })
-    await assembly.readLeaves(index.leaves, index.isPoints)
     const geometryTypes = GEOMETRY_TYPES.filter((_, i) => places.geometryTypes & (1 << i))
     const head: ManifestHead = {
       formatVersion: 1,
@@ -90,10 +93,47 @@ async function writeRowFiles(build: BuildOptions): Promise<{ head: ManifestHead;
       source,
       notes,
     }
-    return { head, index }
+    return { head, index, pack }
   } finally {
     build.signal?.removeEventListener('abort', interrupt)
     assembly.close()
+  }
+}
+
+/**
+ * The pack's features are in the runs already, unless their columns or types turned out to be others than they
+ * seemed: then the database writes their properties, and the pack has to wait for it.
+ */
+async function writeRowsAndPack(
+  { options, staging, summary, signal }: BuildOptions,
+  assembly: Assembly,
+  counts: Pick<Manifest, 'rows' | 'located'>,
+  columns: FinalColumn[],
+  id: IdSource,
+): Promise<Pick<Written, 'index' | 'pack'>> {
+  const isReady = summary.skippedForIds === 0 && areRight(summary.texts, columns, id)
+  const linesPath = join(staging, 'properties')
+  const writing = assembly.writeRows()
+  writing.catch(() => {})
+  let lines: PropertyLines | null = null
+  try {
+    if (!isReady) {
+      await writing
+      await assembly.writePropertyLines(linesPath, id)
+      lines = new PropertyLines(linesPath)
+    }
+    const mostBytes = summary.texts.bytes + (isReady ? 0 : (await stat(linesPath)).size)
+    const index = layIndex({
+      ...counts,
+      isPoints: !summary.places.hasShapes,
+      narrow: mostBytes < 2 ** 32 - 2,
+    })
+    const path = join(options.folder, SNAPSHOT_FILES.pack)
+    const pack = await mergeRuns(summary.runs, path, index, { ids: id !== null, lines, signal })
+    return { index, pack }
+  } finally {
+    lines?.close()
+    await writing
   }
 }
 
@@ -131,14 +171,14 @@ async function writeSample(folder: string, { offsets }: IndexParts, head: Manife
   }
 }
 
-async function fileChecksums(folder: string, scan: PackScan): Promise<Manifest['files']> {
+async function fileChecksums(folder: string, pack: MergedPack): Promise<Manifest['files']> {
   const files: Manifest['files'] = {}
   for (const name of Object.values(SNAPSHOT_FILES)) {
     const path = join(folder, name)
     if (name === SNAPSHOT_FILES.manifest || !existsSync(path)) continue
     files[name] = {
       bytes: (await stat(path)).size,
-      sha256: name === SNAPSHOT_FILES.pack ? scan.sha256 : await checksum(path),
+      sha256: name === SNAPSHOT_FILES.pack ? pack.sha256 : await checksum(path),
     }
   }
   return files

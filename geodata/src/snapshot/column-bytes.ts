@@ -1,10 +1,14 @@
 import type { Geometry } from '../feature.ts'
 import { wkbSize, writeWkbInto } from '../geometry/wkb.ts'
+import { escapeText, numberText } from './value-text.ts'
 
 const ZERO = 0x30
 const MINUS = 0x2d
 const POINT = 0x2e
 const QUOTE = 0x22
+const BACKSLASH = 0x5c
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are among what is to be escaped
+const NEEDS_ESCAPE = /["\\\u0000-\u001f]/g
 
 /** A growing buffer that values are written to in Parquet's PLAIN encoding. Reused from chunk to chunk. */
 export class ColumnBytes {
@@ -36,6 +40,10 @@ export class ColumnBytes {
     return this.#bytes
   }
 
+  get length(): number {
+    return this.#length
+  }
+
   /** Where the text that begins at `start` ends. */
   end(start: number): number {
     return start + this.#view.getUint32(start - 4, true)
@@ -54,6 +62,17 @@ export class ColumnBytes {
     this.#room(8)
     this.#view.setFloat64(this.#length, value, true)
     this.#length += 8
+  }
+
+  uint32(value: number): void {
+    this.#room(4)
+    this.#view.setUint32(this.#length, value, true)
+    this.#length += 4
+  }
+
+  /** Puts a number in the place of one that was written before. */
+  setUint32(at: number, value: number): void {
+    this.#view.setUint32(at, value, true)
   }
 
   int64(value: number | bigint): void {
@@ -165,6 +184,67 @@ export class ColumnBytes {
       rest = tenth
     }
     this.#length += count
+  }
+
+  /** Bytes of another buffer. */
+  range(source: Buffer, from: number, to: number): void {
+    const size = to - from
+    this.#room(size)
+    const bytes = this.#bytes
+    let at = this.#length
+    if (size > 40) source.copy(bytes, at, from, to)
+    else for (let i = from; i < to; i++) bytes[at++] = source[i]!
+    this.#length += size
+  }
+
+  /** A piece of an open text that may hold any character. */
+  unicode(text: string): void {
+    this.#room(text.length * 3)
+    this.#length += this.#bytes.write(text, this.#length)
+  }
+
+  /** A value of a number column, as `numberText` spells it. */
+  jsonNumber(value: number): void {
+    const size = Math.abs(value)
+    if (size >= 1e-4 && size < 1e15) this.number(value)
+    else this.ascii(numberText(value))
+  }
+
+  /** A JSON string. */
+  jsonString(value: string): void {
+    const length = value.length
+    this.#room(length + 2)
+    const bytes = this.#bytes
+    let at = this.#length
+    bytes[at++] = QUOTE
+    for (let i = 0; i < length; i++) {
+      const code = value.charCodeAt(i)
+      if (code < 0x20 || code > 0x7e || code === QUOTE || code === BACKSLASH) {
+        this.unicode(`"${value.replace(NEEDS_ESCAPE, escapeText)}"`)
+        return
+      }
+      bytes[at++] = code
+    }
+    bytes[at++] = QUOTE
+    this.#length = at
+  }
+
+  /** A JSON string of a text in UTF-8. */
+  jsonRange(source: Buffer, from: number, to: number): void {
+    this.#room(to - from + 2)
+    const bytes = this.#bytes
+    let at = this.#length
+    bytes[at++] = QUOTE
+    for (let i = from; i < to; i++) {
+      const byte = source[i]!
+      if (byte < 0x20 || byte === QUOTE || byte === BACKSLASH) {
+        this.unicode(`"${source.toString('utf8', from, to).replace(NEEDS_ESCAPE, escapeText)}"`)
+        return
+      }
+      bytes[at++] = byte
+    }
+    bytes[at++] = QUOTE
+    this.#length = at
   }
 
   geometry(geometry: Geometry, withZ: boolean): void {

@@ -1,6 +1,7 @@
 import { MAX_LISTED_PROBLEMS, type StageSummary } from './stage.ts'
 import type { ColumnProfile } from './staged-column.ts'
 import type { PlaceProfile } from './staged-places.ts'
+import { joinTexts } from './staged-texts.ts'
 
 /** What several threads found, as if one had found it: columns in the order of their first appearance. */
 export function joinSummaries(summaries: StageSummary[]): StageSummary {
@@ -12,6 +13,8 @@ export function joinSummaries(summaries: StageSummary[]): StageSummary {
     first.problemCount += other.problemCount
     joinPlaces(first.places, other.places)
     first.files.push(...other.files)
+    first.runs.push(...other.runs)
+    joinTexts(first.texts, other.texts)
     joinProfiles(first.id, other.id)
     for (const profile of other.columns) {
       const known = columns.get(profile.staged)

@@ -13,10 +13,14 @@ import { prepareGeometry, type Transformer } from '../geometry/prepare-geometry.
 import { wkbSize } from '../geometry/wkb.ts'
 import type { RowProblem } from '../source-error.ts'
 import { ColumnBytes } from './column-bytes.ts'
+import { columnNames } from './column-names.ts'
+import { FEATURE_TAIL, PACK_SEPARATOR, PROPERTIES_HEAD } from './pack.ts'
 import { type PlainColumn, plainParquet } from './plain-parquet.ts'
+import { type RowTexts, type Run, RunWriter } from './run-writer.ts'
 import { type ColumnProfile, StagedColumn } from './staged-column.ts'
 import { type PlaceProfile, StagedPlaces } from './staged-places.ts'
 import { StagedText } from './staged-text.ts'
+import { joinTexts, noTexts, type StagedTexts } from './staged-texts.ts'
 
 export const MAX_LISTED_PROBLEMS = 10
 
@@ -24,6 +28,9 @@ export const MAX_LISTED_PROBLEMS = 10
 const CHUNK_ROWS = 8192
 /** Shapes of many positions fill a chunk before its rows do. */
 const CHUNK_GEOMETRY_BYTES = 1 << 24
+
+const OPEN_PROPERTIES = Buffer.from(`${PROPERTIES_HEAD}{`)
+const CLOSE_PROPERTIES = Buffer.from(`}${FEATURE_TAIL}${PACK_SEPARATOR}`)
 
 export interface StageSummary {
   rows: number
@@ -36,6 +43,8 @@ export interface StageSummary {
   columns: ColumnProfile[]
   id: ColumnProfile
   files: string[]
+  runs: Run[]
+  texts: StagedTexts
 }
 
 /**
@@ -49,6 +58,7 @@ export class Stage {
   readonly #transform: Transformer | null
   readonly #columns: StagedColumn[] = []
   readonly #id: StagedColumn
+  readonly #runs: RunWriter
   readonly #rowNumbers = new ColumnBytes()
   readonly #places = new StagedPlaces()
   readonly #texts: StagedText[] = []
@@ -62,6 +72,7 @@ export class Stage {
     this.#folder = options.folder
     this.#prefix = options.prefix
     this.#transform = options.transform
+    this.#runs = new RunWriter(join(options.folder, `${options.prefix}.runs`))
     this.#id = new StagedColumn(newProfile('id', 'id', 'infer-json', 0, 0))
     this.summary = {
       rows: 0,
@@ -72,6 +83,8 @@ export class Stage {
       columns: [],
       id: this.#id.profile,
       files: [],
+      runs: this.#runs.runs,
+      texts: noTexts(),
     }
   }
 
@@ -153,12 +166,55 @@ export class Stage {
     const file = join(this.#folder, `${this.#prefix}-${this.summary.files.length}.parquet`)
     writeParts(file, plainParquet(rows, columns))
     this.summary.files.push(file)
+    this.#writeRun()
     this.summary.rows += rows
     for (const column of this.#texts) column.clear()
     this.#rows = []
     this.#geometries = []
     this.#features = []
     this.#geometryBytes = 0
+  }
+
+  /** The features' texts, as if the columns and types of this chunk were those of all rows. */
+  #writeRun(): void {
+    const columns = [...this.#texts, ...this.#columns]
+    const names = columnNames(
+      columns.map(({ profile }) => profile.name),
+      this.#places.profile.hasGeometry,
+      [],
+    )
+    const { texts } = this.summary
+    const types = columns.map((column) => column.textTypes())
+    joinTexts(texts, { ...noTexts(), names, types, idTypes: this.#id.textTypes() })
+    const isUsable = texts.isWhole && texts.types.every((each) => each !== 0)
+    this.#runs.write(this.#rows, this.#places, this.#rowTexts(isUsable ? names : null))
+    texts.bytes = this.#runs.runs.at(-1)!.end
+  }
+
+  #rowTexts(names: string[] | null): RowTexts {
+    const features = this.#features
+    const texts = this.#texts
+    const columns = this.#columns
+    const heads = (names ?? []).map((name, i) => Buffer.from(`${i === 0 ? '' : ','}${JSON.stringify(name)}:`))
+    return {
+      id: (row, out) => {
+        const id = features[row]?.id ?? null
+        if (id !== null) this.#id.writeText(id, out)
+      },
+      properties: (row, out) => {
+        if (names === null) return
+        out.range(OPEN_PROPERTIES, 0, OPEN_PROPERTIES.length)
+        for (let i = 0; i < texts.length; i++) {
+          out.range(heads[i]!, 0, heads[i]!.length)
+          texts[i]!.writeText(row, out)
+        }
+        for (let i = 0; i < columns.length; i++) {
+          out.range(heads[i]!, 0, heads[i]!.length)
+          columns[i]!.writeText(features[row]!.values[i], out)
+        }
+        out.range(CLOSE_PROPERTIES, 0, CLOSE_PROPERTIES.length)
+      },
+    }
   }
 
   #encodeValues(features: Feature[]): PlainColumn[] {

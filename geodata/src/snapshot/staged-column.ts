@@ -2,7 +2,8 @@ import type { SourceColumn, Value } from '../feature.ts'
 import { ColumnBytes } from './column-bytes.ts'
 import { jsonText } from './json-text.ts'
 import type { PlainColumn, PlainType } from './plain-parquet.ts'
-import { areNumbers, KIND, kindOfText, kindOfValue } from './value-kinds.ts'
+import { areIntegers, areNumbers, KIND, kindOfText, kindOfValue } from './value-kinds.ts'
+import { ANY_TYPE, TYPE, utcText } from './value-text.ts'
 
 /**
  * How a chunk's values of one column were staged: each way is a column of its own in the staged files, so that
@@ -38,9 +39,39 @@ export class StagedColumn {
   readonly profile: ColumnProfile
   readonly #bytes = new ColumnBytes()
   #chunkKinds = 0
+  /** Whether the column is one of numbers by all that is known: then integers are spelt as such. */
+  #isNumber = false
 
   constructor(profile: ColumnProfile) {
     this.profile = profile
+  }
+
+  /**
+   * For which types of the column `writeText` is right in the chunk encoded last: what the type is will only be
+   * known when all rows have been seen.
+   */
+  textTypes(): number {
+    const kinds = this.#chunkKinds
+    // In a source of strings an empty one is missing or not as the column's type will be.
+    if (this.profile.declared === 'infer-text') return 0
+    if (kinds === 0) return ANY_TYPE
+    if (kinds & KIND.nested) return TYPE.json
+    if (kinds === KIND.boolean) return TYPE.boolean | TYPE.json
+    if (this.#isNumber) return TYPE.number
+    if (areIntegers(kinds)) return TYPE.integer
+    if (kinds === KIND.timestamp) return TYPE.timestamp
+    if (kinds === KIND.date) return TYPE.date | TYPE.text | TYPE.json
+    return (kinds & ~(KIND.text | KIND.date | KIND.timestamp)) === 0 ? TYPE.text | TYPE.json : 0
+  }
+
+  /** Writes a value of the chunk encoded last as the JSON that a feature has. */
+  writeText(value: Value | undefined, out: ColumnBytes): void {
+    if (!isPresent(value)) out.ascii('null')
+    else if (this.#chunkKinds & KIND.nested) out.unicode(jsonText(value!))
+    else if (typeof value === 'string')
+      out.jsonString(this.#chunkKinds === KIND.timestamp ? utcText(value) : value)
+    else if (typeof value !== 'boolean' && this.#isNumber) out.jsonNumber(Number(value))
+    else out.ascii(String(value))
   }
 
   /** Encodes this column of a chunk; null where the chunk has no value in it. */
@@ -82,6 +113,8 @@ export class StagedColumn {
     }
     this.#chunkKinds = kinds
     profile.kinds |= kinds
+    this.#isNumber =
+      areNumbers(kinds) && (profile.declared === 'number' || (profile.kinds & KIND.number) !== 0)
     profile.present += present
     return present
   }

@@ -39,6 +39,13 @@ export class StagedPlaces {
     hasZ: false,
     bbox: emptyBbox(),
   }
+  /** Of the rows encoded last: their keys on the curve, and four numbers of a box each. */
+  keys = new Float64Array(0)
+  boxes = new Float64Array(0)
+  /** How many numbers of its box tell where a row is: 4, or 2 for a point, or none. */
+  boxNumbers = new Uint8Array(0)
+  /** Where the text of each row's geometry begins in `text`; 0 where it has none. */
+  textStarts = new Uint32Array(0)
   readonly #key = new ColumnBytes()
   readonly #wkb = new ColumnBytes()
   readonly #geojson = new ColumnBytes()
@@ -49,6 +56,8 @@ export class StagedPlaces {
   encode(geometries: (Geometry | null)[]): PlainColumn[] {
     for (const bytes of [this.#key, this.#wkb, this.#geojson, this.#longitude, this.#latitude, ...this.#box])
       bytes.clear()
+    if (this.keys.length < geometries.length) this.#grow(geometries.length)
+    this.boxNumbers.fill(0)
     const bitBytes = Math.ceil(geometries.length / 8)
     const hasGeometry = new Uint8Array(bitBytes)
     const isLocated = new Uint8Array(bitBytes)
@@ -58,17 +67,31 @@ export class StagedPlaces {
       const bit = 1 << (i & 7)
       if (geometry !== null) {
         hasGeometry[i >> 3]! |= bit
+        this.textStarts[i] = this.#geojson.length + 4
         const withZ = writeGeojson(geometry, this.#geojson)
         this.#wkb.geometry(geometry, withZ)
         this.#note(geometry, withZ)
-      }
-      if (geometry === null || !this.#locate(geometry)) this.#key.double(UNLOCATED_KEY)
-      else {
+      } else this.textStarts[i] = 0
+      this.keys[i] = UNLOCATED_KEY
+      if (geometry !== null && this.#locate(geometry, i)) {
         isLocated[i >> 3]! |= bit
         if (geometry.type !== 'Point') hasBox[i >> 3]! |= bit
       }
     }
+    for (let i = 0; i < geometries.length; i++) this.#key.double(this.keys[i]!)
     return this.#columns(hasGeometry, isLocated, hasBox)
+  }
+
+  #grow(rows: number): void {
+    this.keys = new Float64Array(rows)
+    this.boxes = new Float64Array(rows * 4)
+    this.boxNumbers = new Uint8Array(rows)
+    this.textStarts = new Uint32Array(rows)
+  }
+
+  /** The texts of the geometries encoded last. */
+  get text(): ColumnBytes {
+    return this.#geojson
   }
 
   #columns(hasGeometry: Uint8Array, isLocated: Uint8Array, hasBox: Uint8Array): PlainColumn[] {
@@ -76,7 +99,6 @@ export class StagedPlaces {
     if (hasGeometry.some((bits) => bits !== 0)) {
       columns.push(
         { name: 'wkb', type: 'bytes', present: hasGeometry, data: this.#wkb.data() },
-        { name: 'geojson', type: 'text', present: hasGeometry, data: this.#geojson.data() },
         { name: 'longitude', type: 'double', present: isLocated, data: this.#longitude.data() },
         { name: 'latitude', type: 'double', present: isLocated, data: this.#latitude.data() },
       )
@@ -96,12 +118,15 @@ export class StagedPlaces {
   }
 
   /** False where the geometry is empty. Points, of which there are most, take a way without a box. */
-  #locate(geometry: Geometry): boolean {
+  #locate(geometry: Geometry, row: number): boolean {
     if (geometry.type === 'Point') {
       if (geometry.coordinates.length === 0) return false
       const [x, y] = geometry.coordinates as [number, number]
       this.#extend(x, y, x, y)
-      this.#key.double(hilbertKey(x, y))
+      this.keys[row] = hilbertKey(x, y)
+      this.boxes[row * 4] = x
+      this.boxes[row * 4 + 1] = y
+      this.boxNumbers[row] = 2
       this.#longitude.double(x)
       this.#latitude.double(y)
       return true
@@ -111,7 +136,9 @@ export class StagedPlaces {
     const point = pointOnSurface(geometry)!
     this.profile.hasShapes = true
     this.#extend(...box)
-    this.#key.double(hilbertKey((box[0] + box[2]) / 2, (box[1] + box[3]) / 2))
+    this.keys[row] = hilbertKey((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
+    this.boxes.set(box, row * 4)
+    this.boxNumbers[row] = 4
     this.#longitude.double(point[0]!)
     this.#latitude.double(point[1]!)
     for (let side = 0; side < 4; side++) this.#box[side]!.double(box[side]!)

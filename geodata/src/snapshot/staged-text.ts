@@ -3,7 +3,8 @@ import { ColumnBytes } from './column-bytes.ts'
 import type { PlainColumn } from './plain-parquet.ts'
 import type { ColumnProfile, StagedAs } from './staged-column.ts'
 import { kindOfTextBytes } from './text-kinds.ts'
-import { KIND } from './value-kinds.ts'
+import { areIntegers, areNumbers, KIND } from './value-kinds.ts'
+import { ANY_TYPE, TYPE, utcText } from './value-text.ts'
 
 /**
  * A column of a source in which all values are texts, staged from the source's bytes without making strings of
@@ -17,6 +18,11 @@ export class StagedText {
   /** Where each row's text begins; 0 where it has none. */
   readonly #starts: Uint32Array
   #rows = 0
+  #chunkKinds = 0
+  /** Whether the chunk's texts are written as answers have them: numbers in the shortest way, times in UTC. */
+  #isCanonical = false
+  /** As of a StagedColumn. */
+  #isNumber = false
 
   constructor(profile: ColumnProfile, maxRows: number) {
     this.profile = profile
@@ -37,8 +43,11 @@ export class StagedText {
       present++
       bits[row >> 3]! |= 1 << (row & 7)
     }
+    this.#chunkKinds = 0
     if (present === 0) return null
     const kinds = this.#observe()
+    this.#chunkKinds = kinds
+    this.#isNumber = areNumbers(kinds) && (this.profile.kinds & KIND.number) !== 0
     this.profile.present += present
     const [as, data] = this.#write(kinds)
     if (!this.profile.stagedAs.includes(as)) this.profile.stagedAs.push(as)
@@ -54,6 +63,38 @@ export class StagedText {
   clear(): void {
     this.#rows = 0
     this.#texts.clear()
+  }
+
+  /** As of a StagedColumn. */
+  textTypes(): number {
+    const kinds = this.#chunkKinds
+    if (kinds === 0) return ANY_TYPE
+    if (kinds === KIND.boolean) return TYPE.boolean
+    // Up to 15 digits a number is spelt as an integer is.
+    if (kinds === KIND.integer) return TYPE.integer | TYPE.number
+    if (this.#isNumber) return TYPE.number
+    if (areIntegers(kinds)) return TYPE.integer
+    if (kinds === KIND.date) return TYPE.date | TYPE.text
+    if (kinds === KIND.timestamp) return TYPE.timestamp | (this.#isCanonical ? TYPE.text : 0)
+    return TYPE.text
+  }
+
+  writeText(row: number, out: ColumnBytes): void {
+    const start = this.#starts[row]!
+    if (start === 0) {
+      out.ascii('null')
+      return
+    }
+    const { bytes } = this.#texts
+    const end = this.#texts.end(start)
+    const kinds = this.#chunkKinds
+    if (kinds === KIND.boolean) out.ascii(end - start === 4 ? 'true' : 'false')
+    else if (this.#isNumber && !this.#isCanonical)
+      out.jsonNumber(Number(bytes.toString('latin1', start, end)))
+    else if (this.#isNumber || areIntegers(kinds)) out.range(bytes, start, end)
+    else if (kinds === KIND.timestamp && !this.#isCanonical)
+      out.jsonString(utcText(bytes.toString('latin1', start, end)))
+    else out.jsonRange(bytes, start, end)
   }
 
   #observe(): number {
@@ -74,8 +115,25 @@ export class StagedText {
     let typed: Uint8Array | null = null
     if (kinds === KIND.integer) typed = this.#integers()
     else if (kinds === KIND.number || kinds === (KIND.number | KIND.integer)) typed = this.#numbers()
+    this.#isCanonical = kinds === KIND.timestamp ? this.#areUtc() : typed !== null
     if (typed === null) return ['text', this.#texts.data()]
     return [kinds === KIND.integer ? 'integer' : 'number', typed]
+  }
+
+  #areUtc(): boolean {
+    const { bytes } = this.#texts
+    for (let row = 0; row < this.#rows; row++) {
+      const start = this.#starts[row]!
+      if (start === 0) continue
+      // Of all forms of a timestamp only `2020-12-28T12:30:00Z` has this length and these letters.
+      if (
+        this.#texts.end(start) - start !== 20 ||
+        bytes[start + 10] !== LETTER_T ||
+        bytes[start + 19] !== LETTER_Z
+      )
+        return false
+    }
+    return true
   }
 
   #integers(): Uint8Array {
@@ -113,6 +171,8 @@ export class StagedText {
 const ZERO = 48
 const POINT = 46
 const MINUS = 45
+const LETTER_T = 0x54
+const LETTER_Z = 0x5a
 
 /** Whether plain decimal digits have no zeros that say nothing. */
 function isShortest(bytes: Uint8Array, start: number, end: number): boolean {

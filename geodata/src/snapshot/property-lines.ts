@@ -1,0 +1,71 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+
+const BLOCK_BYTES = 1 << 22
+const TAB = 9
+const NEWLINE = 10
+
+/**
+ * Lines that the database made: a row's number, a tab, its id as JSON, a tab, and its properties as a run has
+ * them, which end with the newline. They stand in snapshot order.
+ */
+export class PropertyLines {
+  /** The line that was reached: where its parts are in `bytes`. */
+  bytes: Buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES)
+  id = 0
+  properties = 0
+  end = 0
+  readonly #handle: number
+  #row = -1
+  #filled = 0
+  /** Whether the row that the line is of has been reached. */
+  #isTaken = true
+
+  constructor(path: string) {
+    this.#handle = openSync(path, 'r')
+  }
+
+  close(): void {
+    closeSync(this.#handle)
+  }
+
+  get length(): number {
+    return this.end - this.id
+  }
+
+  /** Whether the row has a line: then it stands at it. To be asked of all rows, in order. */
+  reach(row: number): boolean {
+    if (this.#isTaken) this.#next()
+    this.#isTaken = this.#row === row
+    return this.#isTaken
+  }
+
+  #next(): void {
+    let newline = this.bytes.indexOf(NEWLINE, this.end)
+    while (newline < 0 || newline >= this.#filled) {
+      if (!this.#fill()) {
+        this.#row = -1
+        return
+      }
+      newline = this.bytes.indexOf(NEWLINE, this.end)
+    }
+    const { bytes } = this
+    const tab = bytes.indexOf(TAB, this.end)
+    this.#row = Number(bytes.toString('latin1', this.end, tab))
+    this.id = tab + 1
+    this.properties = bytes.indexOf(TAB, this.id) + 1
+    this.end = newline + 1
+  }
+
+  /** Reads more behind what is left, which moves to the front; false at the end of the file. */
+  #fill(): boolean {
+    const left = this.#filled - this.end
+    const size = left > BLOCK_BYTES / 2 ? left * 2 : BLOCK_BYTES
+    const bytes = size === this.bytes.length ? this.bytes : Buffer.allocUnsafeSlow(size)
+    this.bytes.copy(bytes, 0, this.end, this.#filled)
+    this.bytes = bytes
+    this.end = 0
+    const read = readSync(this.#handle, bytes, left, size - left, null)
+    this.#filled = left + read
+    return read > 0
+  }
+}

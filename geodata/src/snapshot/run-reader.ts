@@ -1,0 +1,156 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { RECORD_HEAD, type Run } from './run-writer.ts'
+
+/** Memory for the buffers of all runs together, and the least and the most of one. */
+const ALL_BYTES = 48 << 20
+const LEAST_BYTES = 1 << 13
+const MOST_BYTES = 1 << 18
+
+/** Reads many runs as one, in the order of key and row. */
+export class RunReader {
+  readonly #handles = new Map<string, number>()
+  readonly #cursors: RunCursor[]
+  /** A heap of the cursors that have a record: the first comes first. */
+  readonly #heap: RunCursor[]
+
+  constructor(runs: Run[]) {
+    const bytes = Math.max(
+      LEAST_BYTES,
+      Math.min(MOST_BYTES, Math.floor(ALL_BYTES / Math.max(1, runs.length))),
+    )
+    this.#cursors = runs.map((run) => new RunCursor(this.#open(run.file), run, bytes))
+    this.#heap = this.#cursors.filter((cursor) => cursor.next())
+    for (let i = (this.#heap.length >> 1) - 1; i >= 0; i--) this.#sink(i)
+  }
+
+  #open(file: string): number {
+    const known = this.#handles.get(file)
+    if (known !== undefined) return known
+    const handle = openSync(file, 'r')
+    this.#handles.set(file, handle)
+    return handle
+  }
+
+  close(): void {
+    for (const handle of this.#handles.values()) closeSync(handle)
+  }
+
+  /** The cursor that stands at the first record of all, or null where none is left. */
+  first(): RunCursor | null {
+    return this.#heap[0] ?? null
+  }
+
+  /** Goes on behind the first record. */
+  advance(): void {
+    const heap = this.#heap
+    if (!heap[0]!.next()) {
+      const last = heap.pop()!
+      if (heap.length === 0) return
+      heap[0] = last
+    }
+    this.#sink(0)
+  }
+
+  #sink(from: number): void {
+    const heap = this.#heap
+    const moving = heap[from]!
+    const { key, row } = moving
+    let at = from
+    for (;;) {
+      let child = at * 2 + 1
+      if (child >= heap.length) break
+      let least = heap[child]!
+      const other = heap[child + 1]
+      if (other !== undefined && isBefore(other.key, other.row, least.key, least.row)) {
+        least = other
+        child++
+      }
+      if (!isBefore(least.key, least.row, key, row)) break
+      heap[at] = least
+      at = child
+    }
+    heap[at] = moving
+  }
+}
+
+function isBefore(key: number, row: number, otherKey: number, otherRow: number): boolean {
+  return key < otherKey || (key === otherKey && row < otherRow)
+}
+
+/** Where the reading of one run stands: a record in `bytes`, by its parts. */
+export class RunCursor {
+  key = 0
+  row = 0
+  bytes: Buffer
+  view: DataView
+  /** Where the parts of the record begin; the box ends where the id begins. */
+  box = 0
+  id = 0
+  geometry = 0
+  properties = 0
+  end = 0
+  readonly #handle: number
+  readonly #size: number
+  readonly #runEnd: number
+  #position: number
+  #filled = 0
+
+  constructor(handle: number, run: Run, size: number) {
+    this.#handle = handle
+    this.#position = run.start
+    this.#runEnd = run.end
+    this.#size = Math.min(size, run.end - run.start)
+    this.bytes = Buffer.allocUnsafeSlow(this.#size)
+    this.view = new DataView(this.bytes.buffer)
+  }
+
+  /** Goes to the next record; false where there is none. */
+  next(): boolean {
+    const start = this.#need(RECORD_HEAD, this.end)
+    if (start < 0) {
+      this.bytes = Buffer.alloc(0)
+      return false
+    }
+    const length = this.view.getUint32(start + 16, true)
+    const at = this.#need(length, start)
+    const { view } = this
+    this.key = view.getFloat64(at, true)
+    this.row = view.getFloat64(at + 8, true)
+    this.box = at + RECORD_HEAD
+    this.end = at + length
+    this.properties = this.end - view.getUint32(at + 28, true)
+    this.geometry = this.properties - view.getUint32(at + 24, true)
+    this.id = this.geometry - view.getUint32(at + 20, true)
+    return true
+  }
+
+  /** Has so many bytes from `at` in the buffer; answers where they are now, or -1 where the run has ended. */
+  #need(length: number, at: number): number {
+    if (at + length <= this.#filled) return at
+    const kept = this.#filled - at
+    if (kept === 0 && this.#position === this.#runEnd) return -1
+    this.#resize(length, at)
+    this.#filled = kept
+    while (this.#filled < length) {
+      const wanted = Math.min(this.bytes.length - this.#filled, this.#runEnd - this.#position)
+      const read = readSync(this.#handle, this.bytes, this.#filled, wanted, this.#position)
+      if (read === 0) throw new Error('a run ends too early')
+      this.#filled += read
+      this.#position += read
+    }
+    return 0
+  }
+
+  /** Moves what is left to the front, into a buffer that is larger only while a record needs it. */
+  #resize(length: number, at: number): void {
+    const size = Math.max(this.#size, length)
+    if (size === this.bytes.length) {
+      this.bytes.copyWithin(0, at, this.#filled)
+      return
+    }
+    const resized = Buffer.allocUnsafeSlow(size)
+    this.bytes.copy(resized, 0, at, this.#filled)
+    this.bytes = resized
+    this.view = new DataView(resized.buffer)
+  }
+}
