@@ -92,6 +92,50 @@ test('the answer is that of the exact predicate on the box as a polygon', () => 
   )
 })
 
+test('the same of outlines with hundreds of corners, around, beside and inside a box', () => {
+  const radii = fc.array(fc.integer({ min: 5, max: 9 }), { minLength: 30, maxLength: 300 })
+  const corner = fc.integer({ min: -20, max: 20 }).map((n) => n / 2)
+  fc.assert(
+    fc.property(radii, fc.tuple(corner, corner, corner, corner), (lengths, [x1, y1, x2, y2]) => {
+      const [west, south, east, north] = [
+        Math.min(x1, x2),
+        Math.min(y1, y2),
+        Math.max(x1, x2),
+        Math.max(y1, y2),
+      ]
+      fc.pre(west < east && south < north)
+      const star = (scale: number) => {
+        const ring = lengths.map((length, i) => {
+          const angle = (i / lengths.length) * 2 * Math.PI
+          return [length * scale * Math.cos(angle), length * scale * Math.sin(angle)]
+        })
+        return [...ring, ring[0]!]
+      }
+      const box = prepare({
+        type: 'Polygon',
+        coordinates: [
+          [
+            [west, south],
+            [east, south],
+            [east, north],
+            [west, north],
+            [west, south],
+          ],
+        ],
+      })
+      const shapes: Geometry[] = [
+        { type: 'Polygon', coordinates: [star(1), star(0.5).reverse()] },
+        { type: 'LineString', coordinates: star(0.8) },
+        { type: 'MultiPolygon', coordinates: [[star(0.3)], [star(1), star(0.6).reverse()]] },
+      ]
+      for (const shape of shapes) {
+        assert.equal(intersectsBbox(shape, [west, south, east, north]), holds('intersects', box, shape))
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
 /** Random rings cross themselves, and then inside has no meaning: a triangle cannot. */
 function isSimple(geometry: Geometry): boolean {
   if (geometry.type === 'Polygon')
