@@ -92,6 +92,10 @@ export function kindOfText(text: string): number {
 function kindOfTime(text: string): number {
   // The two hyphens stand where few other texts have them: most strings stop here.
   if (text.length < 10 || text.charCodeAt(4) !== 45 || text.charCodeAt(7) !== 45) return KIND.text
+  if (isPlainDay(text)) {
+    if (text.length === 10) return KIND.date
+    if (isPlainTime(text)) return KIND.timestamp
+  }
   const match = text.length === 10 ? DATE.exec(text) : TIMESTAMP.exec(text)
   if (match === null || !isDay(Number(match[1]), Number(match[2]), Number(match[3]))) return KIND.text
   if (text.length === 10) return KIND.date
@@ -103,6 +107,35 @@ function kindOfTime(text: string): number {
   // A zone must not push the moment out of the years 1 to 9999.
   const year = Number(match[1])
   return year === 1 || year === 9999 ? KIND.text : KIND.timestamp
+}
+
+/** A day of any month, in a year without rules of its own. A pattern takes ten times as long; false says nothing. */
+function isPlainDay(text: string): boolean {
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2)
+  const month = twoDigits(text, 5)
+  const day = twoDigits(text, 8)
+  return year > 1 && year < 9999 && month >= 1 && month <= 12 && day >= 1 && day <= 28
+}
+
+/** A time of day to the second after a day, in UTC; false says nothing. */
+function isPlainTime(text: string): boolean {
+  const separator = text.charCodeAt(10)
+  if (separator !== 0x54 && separator !== 0x20) return false
+  if (text.charCodeAt(13) !== 0x3a || text.charCodeAt(16) !== 0x3a) return false
+  const [hour, minute, second] = [twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)]
+  if (!(hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second < 60)) return false
+  return (
+    text.length === 19 ||
+    (text.length === 20 && text[19] === 'Z') ||
+    (text.length === 22 && text.endsWith('+00'))
+  )
+}
+
+/** NaN where there are no two digits. */
+function twoDigits(text: string, at: number): number {
+  const tens = text.charCodeAt(at) - 48
+  const ones = text.charCodeAt(at + 1) - 48
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : NaN
 }
 
 function isDay(year: number, month: number, day: number): boolean {
