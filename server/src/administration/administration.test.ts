@@ -60,7 +60,7 @@ for (const database of databaseKinds) {
   test(`lists of organizations and users are searched and read a page at a time (${database})`, async (t) => {
     const { service, root, call } = await open(t, database)
     const made: string[] = []
-    for (const name of ['100% Maps', '100 Maps', 'under_score', 'Zürich']) {
+    for (const name of ['100% Maps', '100 Maps', 'under_score', 'Zürich', 'ZÜRCHER Ämter']) {
       made.push((await call('POST', '/organizations', { name })).body.id)
     }
     const ada = await signIn(service, 'ada@example.org')
@@ -69,8 +69,8 @@ for (const database of databaseKinds) {
     assert.equal(all.next, null)
     assert.equal(all.data.at(-1).members, 1)
 
-    const first = (await call('GET', '/organizations?limit=4')).body
-    const second = (await call('GET', `/organizations?limit=4&after=${first.next}`)).body
+    const first = (await call('GET', '/organizations?limit=5')).body
+    const second = (await call('GET', `/organizations?limit=5&after=${first.next}`)).body
     assert.deepEqual([...ids(first), ...ids(second)], ids(all))
     assert.equal(second.next, null)
     const find = async (text: string) =>
@@ -79,6 +79,8 @@ for (const database of databaseKinds) {
     assert.deepEqual(await find('MAPS'), [made[0], made[1]])
     assert.deepEqual(await find('r_s'), [made[2]])
     assert.deepEqual(await find('rich'), [made[3]])
+    assert.deepEqual(await find('ÄMTER'), [made[4]])
+    assert.deepEqual(await find('zürcher ä'), [made[4]])
     assert.deepEqual(await find(made[1]!), [made[1]])
     assert.deepEqual(await find("' or 1=1 --"), [])
 

@@ -15,10 +15,9 @@ export function unpublishCommand(): Command {
 }
 
 async function list(flags: OperatorFlags): Promise<void> {
-  const data = await withParts(flags, async ({ catalog, config }) => {
-    const base = config.baseUrl ?? `http://${config.host}:${config.port}`
-    return (await catalog.all()).map((dataset) => datasetMetadata(dataset, base))
-  })
+  const data = await withParts(flags, async ({ catalog, baseUrl }) =>
+    (await catalog.all()).map((dataset) => datasetMetadata(dataset, baseUrl.settled())),
+  )
   const rows = data.map((dataset) => [
     dataset.table,
     dataset.title,

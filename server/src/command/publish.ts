@@ -69,7 +69,7 @@ async function publish(file: string, flags: PublishFlags): Promise<void> {
         operator,
         (progress) => bar.show(progress),
       ),
-      base: parts.config.baseUrl ?? `http://${parts.config.host}:${parts.config.port}`,
+      base: parts.baseUrl.settled(),
     }))
     bar.clear()
     const urls = {

@@ -20,6 +20,7 @@ export async function withParts<T>(
   const { openParts } = await import('../wiring.ts')
   const quiet = config.logLevel === 'silent' ? 'silent' : 'warn'
   const parts = await openParts({ config, log: makeLogger(quiet), clock: systemClock, serving: false })
+  parts.baseUrl.listening(config.host, config.port)
   try {
     return await work(parts)
   } finally {

@@ -22,6 +22,10 @@ const port = parentPort!
 const database = new DatabaseSync((workerData as { path: string }).path, { timeout: 10_000 })
 // FULL: a committed credit survives a power cut, not only the end of the process.
 database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+// SQLite's own knows the letters of ASCII alone: people search for "Zürich" as they like.
+database.function('lower', { deterministic: true }, (text) =>
+  typeof text === 'string' ? text.toLowerCase() : text,
+)
 
 const statements = new Map<string, StatementSync>()
 

@@ -108,6 +108,16 @@ test('a table without geometry is a collection too', async (t) => {
   assert.equal((await service.fetch('/collections/rows?f=html')).status, 200)
 })
 
+test('a column may bear any name, also one of an object’s own workings', async (t) => {
+  const service = await openOgc(t)
+  await service.publish('rows', [point(1, 2, JSON.parse('{"__proto__": 1, "constructor": 2}'))])
+  for (const kind of ['schema', 'queryables', 'sortables']) {
+    const { text } = await service.get(`/collections/rows/${kind}`)
+    const names = Object.keys(JSON.parse(text).properties).filter((name) => name !== 'geometry')
+    assert.deepEqual(names, ['__proto__', 'constructor'], kind)
+  }
+})
+
 test('what has not changed is not sent again, and what has is', async (t) => {
   const service = await openOgc(t)
   await service.publish('places', [point(1, 2, { n: 1 })])

@@ -22,22 +22,15 @@ export function collectionSchema(kind: SchemaKind, dataset: Dataset, base: strin
   const columns =
     kind === 'sortables' ? manifest.columns.filter(({ type }) => isSortable(type)) : manifest.columns
   const withGeometry = kind !== 'sortables' && manifest.geometryType !== null
-  const properties: Record<string, object> = {}
-  columns.forEach((column, i) => {
-    properties[column.name] = {
-      title: column.name,
-      ...TYPES[column.type],
-      ...roleOf(column, manifest),
-      ...(kind === 'schema' ? { 'x-ogc-propertySeq': i + 1 } : {}),
-    }
-  })
+  const sequence = (place: number) => (kind === 'schema' ? { 'x-ogc-propertySeq': place } : {})
+  const entries: [string, object][] = columns.map((column, i) => [
+    column.name,
+    { title: column.name, ...TYPES[column.type], ...roleOf(column, manifest), ...sequence(i + 1) },
+  ])
   if (withGeometry) {
-    properties['geometry'] = {
-      title: 'geometry',
-      format: geometryFormat(manifest),
-      'x-ogc-role': 'primary-geometry',
-      ...(kind === 'schema' ? { 'x-ogc-propertySeq': columns.length + 1 } : {}),
-    }
+    const format = geometryFormat(manifest)
+    const role = { 'x-ogc-role': 'primary-geometry', ...sequence(columns.length + 1) }
+    entries.push(['geometry', { title: 'geometry', format, ...role }])
   }
   const required = columns.filter(({ nullable }) => !nullable).map(({ name }) => name)
   return {
@@ -46,7 +39,8 @@ export function collectionSchema(kind: SchemaKind, dataset: Dataset, base: strin
     title: dataset.title,
     ...(dataset.description === '' ? {} : { description: dataset.description }),
     type: 'object',
-    properties,
+    // Not member by member: a column may bear the name of an object's own workings.
+    properties: Object.fromEntries(entries),
     ...(kind === 'schema' && required.length > 0 ? { required } : {}),
     additionalProperties: false,
   }

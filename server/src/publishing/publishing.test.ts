@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -270,6 +270,17 @@ test('the versions past WAYLEAVE_KEEP_VERSIONS go, and their files with them', a
     [4, 3],
   )
   assert.equal(snapshotsOf(service).length, 2)
+})
+
+test('exports that are built ahead bear the title of the versions before', async (t) => {
+  const service = await openTestServer(t)
+  const description = { title: 'Places of old', license: 'CC0' }
+  await publishText(service, 'places', 'places.geojson', points(3), { description })
+  await publishText(service, 'places', 'places.geojson', points(4), { buildExports: true })
+  const { snapshot } = await service.parts.catalog.find('places')
+  const folder = join(service.config.dataDir, 'snapshots', snapshot, 'exports')
+  const kml = readFileSync(join(folder, 'places.kml'), 'utf8')
+  assert.match(kml, /<name>Places of old<\/name>\n<description>CC0<\/description>/)
 })
 
 test('what the command line publishes and removes is seen by the running server’s next request', async (t) => {

@@ -10,6 +10,7 @@ import {
   deleteDataset,
   deleteOldVersions,
   insertVersion,
+  readDataset,
   readSnapshotNames,
   takeVersionNumber,
   updateDescription,
@@ -97,7 +98,7 @@ export class Publishing {
         signal,
       )
       if (buildExports) {
-        const about = { ...description, keywords: undefined, credits: undefined }
+        const about = await this.#aboutExports(table, description)
         report.notes.push(
           ...(await buildExportsAhead(folder, { table, ...about, updatedAt: this.#now(), signal })),
         )
@@ -170,6 +171,17 @@ export class Publishing {
     const { size } = await stat(path)
     if (size > mostBytes) {
       throw new SourceError(`${file} has ${size} bytes, and WAYLEAVE_MAX_UPLOAD_BYTES allows ${mostBytes}.`)
+    }
+  }
+
+  /** What the version will be called: what is given, else what was said of the versions before. */
+  async #aboutExports(table: string, given: DatasetDescription) {
+    const present = await readDataset(this.#parts.database.db, table)
+    return {
+      title: given.title ?? present?.title ?? titleOf(table),
+      description: given.description ?? present?.description,
+      attribution: given.attribution ?? present?.attribution,
+      license: given.license ?? present?.license,
     }
   }
 
