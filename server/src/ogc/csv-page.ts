@@ -5,6 +5,7 @@ import { pointOnSurface } from '@wayleave/geodata/geometry/point-on-surface.ts'
 import { writeWkt } from '@wayleave/geodata/geometry/wkt.ts'
 import type { Crs } from './crs-list.ts'
 import { outputGeometry } from './output-geometry.ts'
+import { PageBytes } from './page-bytes.ts'
 import type { WritePage } from './page-content.ts'
 import { takeTurns } from './take-turns.ts'
 
@@ -17,11 +18,9 @@ export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, blo
   const isSpatial = geometryType !== null
   const hasShapes = isSpatial && geometryType !== 'Point'
   const names = places.map((column) => columns[column]!.name)
-  const lines = [
-    [...names, ...(isSpatial ? coordinateNames(crs) : []), ...(hasShapes ? ['geometry'] : [])]
-      .map((name) => cell(name))
-      .join(','),
-  ]
+  const heads = [...names, ...(isSpatial ? coordinateNames(crs) : []), ...(hasShapes ? ['geometry'] : [])]
+  const page = new PageBytes(block.bytes.length + 1024)
+  page.text(`${heads.map((name) => cell(name)).join(',')}\r\n`)
   const slices = new FeatureSlices()
   const values = new PropertySlices(columns)
   const { bytes } = block
@@ -39,9 +38,9 @@ export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, blo
       const text = bytes.toString('latin1', slices.geometryStart, slices.geometryEnd)
       cells.push(...placeCells(JSON.parse(text) as Geometry | null, crs, hasShapes))
     }
-    lines.push(cells.join(','))
+    page.text(`${cells.join(',')}\r\n`)
   })
-  return Buffer.from(`${lines.join('\r\n')}\r\n`)
+  return page.all()
 }
 
 function coordinateNames({ fromWgs84 }: Crs): string[] {

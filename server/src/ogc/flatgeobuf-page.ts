@@ -11,6 +11,7 @@ import { PropertySlices } from '@wayleave/geodata/exports/property-slices.ts'
 import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Crs } from './crs-list.ts'
 import { CRS84 } from './crs-list.ts'
+import { PageBytes } from './page-bytes.ts'
 import type { PageContent, WritePage } from './page-content.ts'
 import { rewriteFeatures } from './rewrite-features.ts'
 import { takeTurns } from './take-turns.ts'
@@ -34,7 +35,9 @@ export const writeFlatgeobuf: WritePage = async (content) => {
   const columns = shown.map((column) => manifest.columns[column]!)
   const codes = shown.map((column) => columnCode(manifest.columns[column]!, all[column] ?? null))
   const block = await rewriteFeatures(content.block, manifest, CRS84, query.shown)
-  const pieces = [MAGIC, header(content, columns, codes)]
+  const page = new PageBytes(block.bytes.length + 1024)
+  page.copy(MAGIC)
+  page.copy(header(content, columns, codes))
   const slices = new FeatureSlices()
   const values = new PropertySlices(columns)
   const geometry = new FlatGeometry()
@@ -50,9 +53,9 @@ export const writeFlatgeobuf: WritePage = async (content) => {
     putFeature(room, located ? geometry : null, manifest.hasZ, (at) =>
       putProperties(room, at, bytes, values, codes),
     )
-    pieces.push(room.buffer.subarray(0, room.at))
+    page.copy(room.buffer, 0, room.at)
   })
-  return Buffer.concat(pieces)
+  return page.all()
 }
 
 function roomOf(size: number): Room {

@@ -1,10 +1,11 @@
 import { FeatureSlices } from '@wayleave/geodata/exports/pack-reader.ts'
+import { PropertySlices } from '@wayleave/geodata/exports/property-slices.ts'
 import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
 import { CRS84, type Crs } from './crs-list.ts'
 import { PAGE_TAIL, pageHead } from './geojson-page.ts'
 import { ROOT } from './links.ts'
+import { PageBytes } from './page-bytes.ts'
 import type { WritePage } from './page-content.ts'
-import { parseFeature } from './parse-feature.ts'
 import { geometryIn, rewriteFeatures } from './rewrite-features.ts'
 import { takeTurns } from './take-turns.ts'
 
@@ -17,19 +18,23 @@ export const writeJsonFg: WritePage = async ({ dataset, manifest, base, query, h
   const schema = `${base}${ROOT}/collections/${dataset.table}/schema`
   const members = `"conformsTo":${CONFORMS_TO},"featureType":"${dataset.table}","featureSchema":${JSON.stringify(schema)},"coordRefSys":"${crs.uri}",`
   const block = await rewriteFeatures(all, manifest, CRS84, query.shown)
-  const texts: string[] = []
+  const page = new PageBytes(block.bytes.length + block.count * 100)
+  const writer = new FeatureWriter(manifest, crs)
+  page.text(pageHead(head, members))
   await takeTurns(block.count, (i) => {
-    texts.push(
-      featureText(
-        all.bytes.subarray(all.starts[i], all.ends[i]),
-        block.bytes.subarray(block.starts[i], block.ends[i]),
-        manifest,
-        crs,
-      ),
+    if (i > 0) page.text(',\n')
+    page.text(HEAD)
+    writer.write(
+      page,
+      all.bytes.subarray(all.starts[i], all.ends[i]),
+      block.bytes.subarray(block.starts[i], block.ends[i]),
     )
   })
-  return Buffer.concat([Buffer.from(pageHead(head, members)), Buffer.from(texts.join(',\n')), PAGE_TAIL])
+  page.copy(PAGE_TAIL)
+  return page.all()
 }
+
+const HEAD = '{"type":"Feature",'
 
 /** One feature as a document of its own. */
 export function jsonFgItem(
@@ -39,27 +44,55 @@ export function jsonFgItem(
   table: string,
   links: string,
 ): string {
-  const text = featureText(feature, feature, manifest, crs)
-  const members = `"conformsTo":${CONFORMS_TO},"featureType":"${table}","coordRefSys":"${crs.uri}","links":${links},`
-  return `{"type":"Feature",${members}${text.slice('{"type":"Feature",'.length)}`
+  const page = new PageBytes()
+  page.text(
+    `${HEAD}"conformsTo":${CONFORMS_TO},"featureType":"${table}","coordRefSys":"${crs.uri}","links":${links},`,
+  )
+  new FeatureWriter(manifest, crs).write(page, feature, feature)
+  return page.all().toString('utf8')
 }
 
-/** `whole` has the column that tells the time, even where it is not shown. */
-function featureText(whole: Buffer, feature: Buffer, manifest: Manifest, crs: Crs): string {
-  const slices = new FeatureSlices()
-  slices.locate(feature, 0, feature.length)
-  const id = feature.toString('utf8', slices.idStart, slices.idEnd)
-  const geometry = feature.subarray(slices.geometryStart, slices.geometryEnd)
-  const properties = feature.toString('utf8', slices.propertiesStart, slices.propertiesEnd)
-  const [shape, place] =
-    crs === CRS84 ? [geometry.toString('latin1'), 'null'] : ['null', geometryIn(crs, geometry)]
-  return `{"type":"Feature","id":${id},"time":${timeText(whole, manifest)},"geometry":${shape},"place":${place},"properties":${properties}}`
-}
+/** Writes features from their ids on. */
+class FeatureWriter {
+  readonly #crs: Crs
+  readonly #slices = new FeatureSlices()
+  readonly #values: PropertySlices
+  readonly #timeColumn: number
+  readonly #timeName: string
 
-function timeText(feature: Buffer, { timeColumn, columns }: Manifest): string {
-  if (timeColumn === null) return 'null'
-  const value = parseFeature(feature).properties[timeColumn]
-  if (typeof value !== 'string') return 'null'
-  const { type } = columns.find(({ name }) => name === timeColumn)!
-  return `{"${type === 'date' ? 'date' : 'timestamp'}":${JSON.stringify(value)}}`
+  constructor({ columns, timeColumn }: Manifest, crs: Crs) {
+    this.#crs = crs
+    this.#values = new PropertySlices(columns)
+    this.#timeColumn = columns.findIndex(({ name }) => name === timeColumn)
+    this.#timeName = columns[this.#timeColumn]?.type === 'date' ? 'date' : 'timestamp'
+  }
+
+  /** `whole` has the column that tells the time, even where it is not shown. */
+  write(page: PageBytes, whole: Buffer, feature: Buffer): void {
+    const slices = this.#slices
+    const time = this.#timeText(whole)
+    slices.locate(feature, 0, feature.length)
+    page.text('"id":')
+    page.copy(feature, slices.idStart, slices.idEnd)
+    page.text(`,"time":${time},"geometry":`)
+    if (this.#crs === CRS84) {
+      page.copy(feature, slices.geometryStart, slices.geometryEnd)
+      page.text(',"place":null')
+    } else {
+      const geometry = feature.subarray(slices.geometryStart, slices.geometryEnd)
+      page.text(`null,"place":${geometryIn(this.#crs, geometry)}`)
+    }
+    page.text(',"properties":')
+    page.copy(feature, slices.propertiesStart, slices.propertiesEnd)
+    page.text('}')
+  }
+
+  #timeText(feature: Buffer): string {
+    if (this.#timeColumn === -1) return 'null'
+    const [slices, values, column] = [this.#slices, this.#values, this.#timeColumn]
+    slices.locate(feature, 0, feature.length)
+    values.locate(feature, slices.propertiesStart, slices.propertiesEnd)
+    if (values.isNull(feature, column)) return 'null'
+    return `{"${this.#timeName}":${feature.toString('latin1', values.starts[column], values.ends[column])}}`
+  }
 }

@@ -5,6 +5,7 @@ import { geometryText } from '@wayleave/geodata/geometry/geometry-text.ts'
 import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
 import { CRS84, type Crs } from './crs-list.ts'
 import { outputGeometry } from './output-geometry.ts'
+import { PageBytes } from './page-bytes.ts'
 import type { FeatureBlock } from './read-selected.ts'
 import { takeTurns } from './take-turns.ts'
 
@@ -19,37 +20,34 @@ export async function rewriteFeatures(
   const { bytes, count } = block
   const slices = new FeatureSlices()
   const values = new PropertySlices(columns)
-  const pieces: Buffer[] = []
+  const page = new PageBytes(bytes.length + 1024)
+  const names = shown?.map((column, k) => nameBytes(columns[column]!, k === 0)) ?? []
   const rewritten = { bytes, count, starts: new Int32Array(count), ends: new Int32Array(count) }
-  let length = 0
-  const push = (piece: Buffer) => {
-    pieces.push(piece)
-    length += piece.length
-  }
   await takeTurns(count, (i) => {
     const start = block.starts[i]!
     const end = block.ends[i]!
     slices.locate(bytes, start, end)
-    rewritten.starts[i] = length
-    push(bytes.subarray(start, slices.geometryStart))
-    const geometry = bytes.subarray(slices.geometryStart, slices.geometryEnd)
-    push(crs === CRS84 ? geometry : Buffer.from(geometryIn(crs, geometry)))
-    if (shown === null) push(bytes.subarray(slices.geometryEnd, end))
+    rewritten.starts[i] = page.length
+    page.copy(bytes, start, slices.geometryStart)
+    if (crs === CRS84) page.copy(bytes, slices.geometryStart, slices.geometryEnd)
+    else page.text(geometryIn(crs, bytes.subarray(slices.geometryStart, slices.geometryEnd)))
+    if (shown === null) page.copy(bytes, slices.geometryEnd, end)
     else {
       values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)
-      push(Buffer.from(',"properties":{'))
+      page.copy(OPENING)
       shown.forEach((column, k) => {
-        push(nameBytes(columns[column]!, k === 0))
-        push(bytes.subarray(values.starts[column], values.ends[column]))
+        page.copy(names[k]!)
+        page.copy(bytes, values.starts[column], values.ends[column])
       })
-      push(CLOSING)
+      page.copy(CLOSING)
     }
-    rewritten.ends[i] = length
+    rewritten.ends[i] = page.length
   })
-  rewritten.bytes = Buffer.concat(pieces, length)
+  rewritten.bytes = page.all()
   return rewritten
 }
 
+const OPENING = Buffer.from(',"properties":{')
 const CLOSING = Buffer.from('}}')
 
 function nameBytes({ name }: Column, isFirst: boolean): Buffer {
@@ -68,10 +66,12 @@ export function joinFeatures(
   before: string,
   after: string,
 ): Buffer {
-  const pieces: Buffer[] = []
+  const page = new PageBytes(bytes.length + count * (before.length + after.length))
+  const [head, tail] = [Buffer.from(before), Buffer.from(after)]
   for (let i = 0; i < count; i++) {
-    if (before !== '') pieces.push(Buffer.from(before))
-    pieces.push(bytes.subarray(starts[i], ends[i]), Buffer.from(after))
+    page.copy(head)
+    page.copy(bytes, starts[i], ends[i])
+    page.copy(tail)
   }
-  return Buffer.concat(pieces)
+  return page.all()
 }

@@ -4,6 +4,7 @@ import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 /** Smaller snapshots are read from their files as quickly. */
 const LEAST_ROWS = 20_000
 const MOST_QUESTIONS = 1000
+const QUESTIONS_BETWEEN = 8
 
 /** What a query reads of a snapshot: columns by name, each with the SQL that makes it of the file's. */
 export interface RowSource {
@@ -13,6 +14,7 @@ export interface RowSource {
 
 /** Columns of a snapshot in a table of the database's memory. */
 export interface KeptRows {
+  folder: string
   table: string
   columns: ReadonlyMap<string, string>
   bytes: number
@@ -25,14 +27,14 @@ export type RunSql = (sql: string) => Promise<unknown>
 
 /**
  * Columns by which features were filtered or sorted before, in memory: to unpack a column of text takes ten
- * times as long as to compare it, and to fold it a hundred times. One table a snapshot, with all of its columns
- * that were asked for twice; the snapshot that was not asked for longest leaves first.
+ * times as long as to compare it, and to fold it a hundred times. Columns that were asked for together twice
+ * are a table, and answer whoever asks for some of them; the table that was not read for longest leaves first.
  */
 export class RowCache {
   readonly #maxBytes: number
   readonly #run: RunSql
-  /** The first was not asked for longest. */
-  readonly #kept = new Map<string, KeptRows>()
+  /** The first was not read for longest. */
+  readonly #kept = new Set<KeptRows>()
   readonly #questions = new Map<string, number>()
   #bytes = 0
   #tables = 0
@@ -42,15 +44,17 @@ export class RowCache {
     this.#run = run
   }
 
-  /** The table that has all that is read, or null. It stays until it is given back. */
+  /** A table that has all that is read, or null. It stays until it is given back. */
   borrow({ snapshot: { folder }, columns }: RowSource): KeptRows | null {
-    const kept = this.#kept.get(folder)
-    if (!kept || columns.size === 0) return null
-    for (const name of columns.keys()) if (!kept.columns.has(name)) return null
-    this.#kept.delete(folder)
-    this.#kept.set(folder, kept)
-    kept.readers++
-    return kept
+    if (columns.size === 0) return null
+    for (const kept of this.#kept) {
+      if (kept.folder !== folder || !columns.keys().every((name) => kept.columns.has(name))) continue
+      this.#kept.delete(kept)
+      this.#kept.add(kept)
+      kept.readers++
+      return kept
+    }
+    return null
   }
 
   async giveBack(kept: KeptRows): Promise<void> {
@@ -71,25 +75,16 @@ export class RowCache {
 
   /** `file` is the snapshot's rows as a table. One filling at a time. */
   async fill(source: RowSource, file: string): Promise<void> {
-    const { folder } = source.snapshot
-    let columns: ReadonlyMap<string, string> = new Map([
-      ...(this.#kept.get(folder)?.columns ?? []),
-      ...source.columns,
-    ])
-    let bytes = await this.#sizeOf(source.snapshot, columns, file)
-    if (bytes > this.#maxBytes) {
-      columns = source.columns
-      bytes = await this.#sizeOf(source.snapshot, columns, file)
-    }
+    const { snapshot, columns } = source
+    const bytes = await this.#sizeOf(snapshot, columns, file)
     if (bytes > this.#maxBytes) return this.refuse(source)
-    for (const oldest of [...this.#kept.keys()]) {
-      if (this.#bytes + bytes > this.#maxBytes) await this.#drop(oldest)
-    }
+    for (const oldest of [...this.#kept]) if (this.#bytes + bytes > this.#maxBytes) await this.#drop(oldest)
     const table = `kept_${++this.#tables}`
     await this.#run(`CREATE TABLE ${table} AS ${selectSql(columns, file)}`)
-    await this.#drop(folder)
-    this.#kept.set(folder, { table, columns, bytes, readers: 0, isLeaving: false })
+    this.#kept.add({ folder: snapshot.folder, table, columns, bytes, readers: 0, isLeaving: false })
     this.#bytes += bytes
+    // Where there is no room for all that is asked for in turn, filling again and again would cost more than it spares.
+    this.#questions.set(questionKey(source), -QUESTIONS_BETWEEN)
   }
 
   /** What does not fit is not tried again. */
@@ -99,7 +94,7 @@ export class RowCache {
 
   /** About: texts by their length, and what the database needs around the values. */
   async #sizeOf({ manifest }: Snapshot, columns: ReadonlyMap<string, string>, file: string): Promise<number> {
-    let width = 4
+    let width = 8
     const texts: string[] = []
     for (const name of columns.keys()) {
       const original = originalName(name)
@@ -112,10 +107,8 @@ export class RowCache {
     return (width * manifest.rows + length) * 1.5
   }
 
-  async #drop(folder: string): Promise<void> {
-    const kept = this.#kept.get(folder)
-    if (!kept) return
-    this.#kept.delete(folder)
+  async #drop(kept: KeptRows): Promise<void> {
+    this.#kept.delete(kept)
     this.#bytes -= kept.bytes
     kept.isLeaving = true
     if (kept.readers === 0) await this.#dropTable(kept)

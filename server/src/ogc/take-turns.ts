@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** How long one request works before others have their turn. */
-export const SLICE_MS = 8
+export const SLICE_MS = 5
 
 /** The slices of one request's work; it ends where nobody waits for it any more. */
 export class Turns {

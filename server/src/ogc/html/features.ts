@@ -1,31 +1,37 @@
 import type { Geometry, Value } from '@wayleave/geodata/feature.ts'
 import { jsonText } from '@wayleave/geodata/snapshot/json-text.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
-import { type Content, html } from '../../http/html.ts'
+import { type Content, type Html, html } from '../../http/html.ts'
 import { type Link, ROOT } from '../links.ts'
 import type { WritePage } from '../page-content.ts'
 import { type ParsedFeature, parseFeature } from '../parse-feature.ts'
 import { takeTurns } from '../take-turns.ts'
 import { collectionTrail } from './documents.ts'
-import { facts, htmlPage, table } from './layout.ts'
-import { featureMap } from './map.ts'
+import { facts, htmlPage, tableOf, tableRow } from './layout.ts'
+import { featureMap, featuresMap } from './map.ts'
 
 const COUNT = new Intl.NumberFormat('en')
 
 /** A page of features for people: a map, a table, and the way on. */
 export const writeItemsHtml: WritePage = async ({ dataset, manifest, base, query, head, block }) => {
-  const features: ParsedFeature[] = []
-  await takeTurns(block.count, (i) => {
-    features.push(parseFeature(block.bytes, block.starts[i], block.ends[i]))
-  })
   const url = `${base}${ROOT}/collections/${dataset.table}/items`
   const columns = (query.shown ?? manifest.columns.map((_, i) => i)).map((i) => manifest.columns[i]!)
+  const shapes: Geometry[] = []
+  const rows: Html[] = []
+  await takeTurns(block.count, (i) => {
+    const { id, properties, geometry } = parseFeature(block.bytes, block.starts[i], block.ends[i])
+    if (geometry !== null) shapes.push(geometry)
+    rows.push(
+      tableRow([
+        html`<a href="${url}/${encodeURIComponent(String(id))}?f=html">${String(id)}</a>`,
+        ...columns.map(({ name }) => cell(properties[name])),
+      ]),
+    )
+  })
   const next = head.links.find(({ rel }) => rel === 'next')
   const first = `${url}?f=html`
   const given = (name: string) => query.pairs.find((pair) => pair.name === name)?.value ?? ''
-  const shapes = features
-    .map(({ geometry }) => geometry)
-    .filter((geometry): geometry is Geometry => geometry !== null)
+  const map = await featuresMap(shapes, `A map of ${head.returned} features of ${dataset.title}`)
   const of = head.matched === null ? '' : ` of ${COUNT.format(head.matched)}`
   return Buffer.from(
     htmlPage({
@@ -41,14 +47,8 @@ export const writeItemsHtml: WritePage = async ({ dataset, manifest, base, query
 <button>Show</button>
 </form>
 <p class="pages"><span>${COUNT.format(head.returned)}${of} features</span>${pageLinks(next, query.cursor !== null || query.offset > 0, first)}</p>
-${featureMap(shapes, `A map of ${head.returned} features of ${dataset.title}`)}
-${table(
-  ['id', ...columns.map(({ name }) => name)],
-  features.map(({ id, properties }) => [
-    html`<a href="${url}/${encodeURIComponent(String(id))}?f=html">${String(id)}</a>`,
-    ...columns.map(({ name }) => cell(properties[name])),
-  ]),
-)}
+${map}
+${tableOf(['id', ...columns.map(({ name }) => name)], rows)}
 <p class="pages">${pageLinks(next, false, first)}</p>`,
     }),
   )
@@ -78,7 +78,7 @@ export function itemHtml(
     ],
     base,
     links,
-    body: html`${feature.geometry && featureMap([feature.geometry], `A map of ${id}`)}
+    body: html`${feature.geometry && featureMap(feature.geometry, `A map of ${id}`)}
 ${facts(Object.entries(feature.properties).map(([name, value]) => [name, cell(value)]))}`,
   })
 }

@@ -51,9 +51,16 @@ export function facts(rows: readonly [string, Content][]): Html {
 }
 
 export function table(heads: readonly Content[], rows: readonly (readonly Content[])[]): Html {
+  return tableOf(heads, rows.map(tableRow))
+}
+
+/** The same of rows that are made by `tableRow`. */
+export function tableOf(heads: readonly Content[], rows: readonly Html[]): Html {
   return html`<div class="scroll"><table><thead><tr>${heads.map(
     (head) => html`<th scope="col">${head}</th>`,
-  )}</tr></thead><tbody>${rows.map(
-    (cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`,
-  )}</tbody></table></div>`
+  )}</tr></thead><tbody>${rows}</tbody></table></div>`
+}
+
+export function tableRow(cells: readonly Content[]): Html {
+  return html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`
 }

@@ -1,6 +1,7 @@
 import type { Geometry, Position } from '@wayleave/geodata/feature.ts'
 import { type Bbox, emptyBbox, geometryBbox, isEmptyBbox } from '@wayleave/geodata/geometry/bbox.ts'
 import { Html, html } from '../../http/html.ts'
+import { takeTurns } from '../take-turns.ts'
 
 const WIDTH = 960
 const MOST_HEIGHT = 480
@@ -8,20 +9,46 @@ const LEAST_HEIGHT = 220
 const MARGIN = 26
 
 /** A map of geometries, drawn as one picture: nothing is loaded and nothing runs in the browser. */
-export function featureMap(geometries: readonly Geometry[], title: string): Html | null {
+export async function featuresMap(geometries: readonly Geometry[], title: string): Promise<Html | null> {
   const extent = emptyBbox()
-  for (const geometry of geometries) extend(extent, geometryBbox(geometry))
+  await takeTurns(geometries.length, (i) => extend(extent, geometryBbox(geometries[i]!)))
   if (isEmptyBbox(extent)) return null
-  const view = new View(extent)
-  const areas: string[] = []
-  const lines: string[] = []
-  const points: string[] = []
-  for (const geometry of geometries) draw(geometry, view, areas, lines, points)
-  // Shapes are numbers and letters of ours alone, so that they need no escaping.
-  const shapes = new Html(
-    `${view.grid()}<path class="area" d="${areas.join('')}"/><path class="line" d="${lines.join('')}"/><path class="point" d="${points.join('')}"/>`,
-  )
-  return html`<svg class="map" viewBox="0 0 ${WIDTH} ${view.height}" role="img" aria-label="${title}">${shapes}</svg>`
+  const picture = new Picture(extent)
+  await takeTurns(geometries.length, (i) => picture.draw(geometries[i]!))
+  return picture.svg(title)
+}
+
+/** The same of one. */
+export function featureMap(geometry: Geometry, title: string): Html | null {
+  const extent = geometryBbox(geometry)
+  if (isEmptyBbox(extent)) return null
+  const picture = new Picture(extent)
+  picture.draw(geometry)
+  return picture.svg(title)
+}
+
+class Picture {
+  readonly #view: View
+  readonly #areas: string[] = []
+  readonly #lines: string[] = []
+  readonly #points: string[] = []
+
+  constructor(extent: Bbox) {
+    this.#view = new View(extent)
+  }
+
+  draw(geometry: Geometry): void {
+    draw(geometry, this.#view, this.#areas, this.#lines, this.#points)
+  }
+
+  svg(title: string): Html {
+    const view = this.#view
+    // Shapes are numbers and letters of ours alone, so that they need no escaping.
+    const shapes = new Html(
+      `${view.grid()}<path class="area" d="${this.#areas.join('')}"/><path class="line" d="${this.#lines.join('')}"/><path class="point" d="${this.#points.join('')}"/>`,
+    )
+    return html`<svg class="map" viewBox="0 0 ${WIDTH} ${view.height}" role="img" aria-label="${title}">${shapes}</svg>`
+  }
 }
 
 /** From degrees to the picture: longitudes are narrowed as they are in the middle of the extent. */
