@@ -107,7 +107,8 @@ export function allCollections(
   }
 }
 
-/** A license that is an address can be followed; others are only named. */
+/** A license that is an address can be followed; others are only named. A link must tell its type. */
 function licenseLink(license: string): Link[] {
-  return /^https?:\/\//.test(license) ? [{ href: license, rel: 'license', title: 'The license' }] : []
+  if (!/^https?:\/\//.test(license)) return []
+  return [{ href: license, rel: 'license', type: html.mediaType, title: 'The license' }]
 }

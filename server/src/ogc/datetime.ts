@@ -6,14 +6,17 @@ const AT = 'in datetime'
 
 /**
  * What `datetime` asks of the column that tells the time: an instant, or an interval whose ends may be open
- * (`..` or nothing). A value that is neither is 400; null where there is no such column to ask.
+ * (`..` or nothing). A value that is neither is 400; null where there is no such column to ask. A feature that
+ * has no time matches every time (Part 1, requirement /req/core/fc-time-response, C).
  */
 export function readDatetime(text: string, timeColumn: string | null): Expression | null {
   const ends = text.split('/')
   const asked = ends.length === 1 ? instant(text) : interval(ends)
   if (timeColumn === null) return null
   const property: Expression = { kind: 'property', name: timeColumn, at: AT }
-  return { kind: 'call', op: 't_intersects', args: [property, asked], at: AT }
+  const meets: Expression = { kind: 'call', op: 't_intersects', args: [property, asked], at: AT }
+  const isTimeless: Expression = { kind: 'call', op: 'isNull', args: [property], at: AT }
+  return { kind: 'call', op: 'or', args: [meets, isTimeless], at: AT }
 }
 
 function interval(ends: string[]): Expression {

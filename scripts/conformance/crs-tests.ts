@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import type { Found } from './core-tests.ts'
+import { ask, type Collection, type Feature, GEOJSON, idsOf, type Page, read, refused } from './documents.ts'
+import { positionsOf } from './meets-box.ts'
+import { type Api, Skipped, type Suite } from './suite.ts'
+
+const CRS = 'http://www.opengis.net/def/crs/'
+const CRS84 = `${CRS}OGC/1.3/CRS84`
+const RADIUS = 6378137
+const DEGREE = Math.PI / 180
+
+/** The systems that these tests can reckon in: from longitude and latitude to coordinates in the system's order. */
+const KNOWN: Record<string, (x: number, y: number) => [number, number]> = {
+  [CRS84]: (x, y) => [x, y],
+  [`${CRS}EPSG/0/4326`]: (x, y) => [y, x],
+  [`${CRS}EPSG/0/3857`]: (x, y) => [
+    x * DEGREE * RADIUS,
+    Math.log(Math.tan(Math.PI / 4 + (Math.max(-89.9999, Math.min(89.9999, y)) * DEGREE) / 2)) * RADIUS,
+  ],
+}
+
+/** Part 2, annex A. */
+export async function crsTests(suite: Suite, api: Api, { collections }: Found): Promise<void> {
+  for (const collection of collections) {
+    const { id, crs, storageCrs } = collection
+    await suite.test('/conf/crs/crs-uri, fc-md-crs-list, fc-md-storageCrs', id, async () => {
+      for (const uri of crs) assert.match(uri, /^http:\/\/www\.opengis\.net\/def\/crs\/[A-Z]+\/[\d.]+\/\w+$/)
+      assert.equal(crs[0], CRS84)
+      assert.ok(crs.includes(storageCrs!), 'storageCrs is among them')
+    })
+    const { features } = await read<Page>(api, ask(collection, {}), GEOJSON)
+    const items = new URL(ask(collection, {}))
+    const one = `${items.origin}${items.pathname}/${encodeURIComponent(features[0]!.id)}`
+    await suite.test('/conf/crs/crs-parameter-invalid, bbox-crs-parameter-invalid', id, async () => {
+      for (const uri of [`${CRS}EPSG/0/999999`, 'unknown', '']) {
+        await refused(api, ask(collection, { crs: uri }))
+        await refused(api, `${one}?crs=${encodeURIComponent(uri)}`)
+        await refused(api, ask(collection, { bbox: '5,49,6,50', 'bbox-crs': uri }))
+      }
+    })
+    await suite.test('/conf/crs/crs-parameter-default', id, async () => {
+      for (const url of [items.href, one]) {
+        assert.equal((await api.get(url, GEOJSON)).headers.get('content-crs'), `<${CRS84}>`)
+      }
+    })
+    for (const uri of crs) {
+      await suite.test('/conf/crs/crs-parameter, crs-parameter-transform', `${id} ${uri}`, async () => {
+        const page = await api.get(ask(collection, { crs: uri }), GEOJSON)
+        const feature = await api.get(`${one}?crs=${encodeURIComponent(uri)}`, GEOJSON)
+        for (const { status, headers } of [page, feature]) {
+          assert.equal(status, 200)
+          assert.equal(headers.get('content-crs'), `<${uri}>`)
+        }
+        const known = KNOWN[uri]
+        if (!known) throw new Skipped('These tests cannot reckon in it.')
+        for (const [i, moved] of (page.body as Page).features.entries()) compare(moved, features[i]!, known)
+        compare(feature.body as Feature, features[0]!, known)
+      })
+      await suite.test('/conf/crs/bbox-crs-parameter', `${id} ${uri}`, () => boxTest(api, collection, uri))
+    }
+  }
+}
+
+function compare(moved: Feature, from: Feature, known: (x: number, y: number) => [number, number]): void {
+  assert.equal(moved.id, from.id, 'the order is the same')
+  const positions = from.geometry ? positionsOf(from.geometry) : []
+  const found = moved.geometry ? positionsOf(moved.geometry) : []
+  assert.equal(found.length, positions.length)
+  positions.forEach(([x, y], i) => {
+    if (Math.abs(y!) > 89.9) return
+    known(x!, y!).forEach((value, axis) => {
+      const difference = Math.abs(found[i]![axis]! - value)
+      assert.ok(
+        difference <= Math.max(1e-7, Math.abs(value) * 1e-8),
+        `${x},${y} is ${found[i]}, not ${value}`,
+      )
+    })
+  })
+}
+
+async function boxTest(api: Api, collection: Collection, uri: string): Promise<void> {
+  const known = KNOWN[uri]
+  const extent = collection.extent?.spatial?.bbox[0]
+  if (!known) throw new Skipped('These tests cannot reckon in it.')
+  if (!extent) throw new Skipped('The collection has no extent.')
+  const [west, south, east, north] = extent as [number, number, number, number]
+  const width = east - west
+  const height = north - south
+  for (const part of [1, 0.5, 0.1]) {
+    const box = [west, south, west + width * part, south + height * part]
+    const inCrs = [...known(box[0]!, box[1]!), ...known(box[2]!, box[3]!)]
+    // A corner is rounded on its way to another system and back: what lies on the edge itself may go either way.
+    const within = async (parameters: Record<string, string | number>) => {
+      const { features } = await read<Page>(api, ask(collection, { ...parameters, limit: 10_000 }), GEOJSON)
+      return idsOf(features.filter((feature) => !isAtEdge(feature, box)))
+    }
+    const found = await within({ bbox: inCrs.join(','), 'bbox-crs': uri })
+    assert.deepEqual(found, await within({ bbox: box.join(',') }), `${box}`)
+  }
+}
+
+function isAtEdge({ geometry }: Feature, [west, south, east, north]: readonly number[]): boolean {
+  const near = (a: number, b: number) => Math.abs(a - b) < 1e-9
+  const isAt = ([x, y]: number[]) =>
+    near(x!, west!) || near(x!, east!) || near(y!, south!) || near(y!, north!)
+  return geometry !== null && positionsOf(geometry).some(isAt)
+}

@@ -1,0 +1,18 @@
+import { coreTests } from './core-tests.ts'
+import { crsTests } from './crs-tests.ts'
+import { itemsTests } from './items-tests.ts'
+import { Api, type Outcome, Suite } from './suite.ts'
+
+/** What the abstract test suites of OGC API - Features, Parts 1 and 2, ask of the service at this root. */
+export async function runSuite(
+  root: string,
+  key: string | null,
+  tell?: (outcome: Outcome) => void,
+): Promise<Outcome[]> {
+  const suite = new Suite(tell)
+  const api = new Api(root, key)
+  const found = await coreTests(suite, api)
+  await itemsTests(suite, api, found)
+  await crsTests(suite, api, found)
+  return suite.outcomes
+}
