@@ -27,6 +27,7 @@ for (const [name, cache] of [
   test(`any choice of features is read as it stands in the pack, ${name}`, async () => {
     const shared = cache()
     const snapshot = await openSnapshot(folder, shared)
+    let wereParts = false
     const position = fc.integer({ min: 0, max: texts.length - 1 })
     const choice = fc.oneof(
       fc.uniqueArray(position, { maxLength: 60 }),
@@ -37,14 +38,26 @@ for (const [name, cache] of [
     await fc.assert(
       fc.asyncProperty(choice, async (chosen) => {
         const positions = Uint32Array.from(chosen).sort()
+        const expected = [...positions].map((at) => texts[at]).join(',\n')
         const pieces = await snapshot.readFeatures(positions)
-        assert.equal(
-          Buffer.concat(pieces).toString('utf8'),
-          [...positions].map((at) => texts[at]).join(',\n'),
-        )
+        assert.ok(Buffer.concat(pieces).toString('utf8') === expected)
+        const length = snapshot.featuresLength(positions, positions.length)
+        assert.equal(length, Buffer.byteLength(expected))
+        const room = Buffer.alloc(length + 1)
+        const end = snapshot.copyFeatures(positions, positions.length, room, 1)
+        const parts = snapshot.piecesInMemory(positions, positions.length)
+        if (name === 'with a cache that holds all') assert.notEqual(end, -1)
+        if (end !== -1) assert.ok(room.toString('utf8', 1, end) === expected)
+        if (parts !== null) assert.ok(Buffer.concat(parts).toString('utf8') === expected)
+        wereParts ||= parts !== null && parts.length > 1
+        const [first = 0, last = -1] = [positions[0], positions.at(-1)]
+        const run = snapshot.runInMemory(first, last + 1)
+        if (run !== null)
+          assert.ok(Buffer.concat(run).toString() === texts.slice(first, last + 1).join(',\n'))
       }),
       { numRuns: 60 },
     )
+    assert.equal(wereParts, shared !== null)
     assert.equal((await snapshot.readPack(10, 20)).toString('utf8'), texts.slice(10, 20).join(',\n'))
     assert.equal((await snapshot.readPack(0, 1e9)).toString('utf8'), pack)
     for (const at of [0, 1500, 2999]) assert.equal(await snapshot.findById(String(features[at]!.id)), at)

@@ -10,6 +10,7 @@ import { PACK_BLOCK_BYTES, type PackCache } from './pack-cache.ts'
 const SEPARATOR = Buffer.from(PACK_SEPARATOR)
 /** Features with no more than this between them are one read: it costs less than a second call. */
 const MERGED_GAP_BYTES = 1 << 14
+const MOST_PIECES = 64
 
 export class Snapshot {
   readonly folder: string
@@ -108,6 +109,39 @@ export class Snapshot {
       start = first + PACK_BLOCK_BYTES
     }
     return end
+  }
+
+  /**
+   * What `copyFeatures` would copy, as parts of the blocks in memory themselves; null where not all of it is
+   * there, or where there are so many parts that a copy costs less.
+   */
+  piecesInMemory(positions: Uint32Array, count: number): Buffer[] | null {
+    const pieces: Buffer[] = []
+    for (let i = 0; i < count; i++) {
+      const from = positions[i]!
+      while (i + 1 < count && positions[i + 1] === positions[i]! + 1) i++
+      if (pieces.length >= MOST_PIECES) return null
+      // The separator after a run stands behind it in the pack.
+      const end = i + 1 < count ? this.offsets[positions[i]! + 1]! : this.#end(positions[i]!)
+      if (!this.#pushInMemory(pieces, this.offsets[from]!, end)) return null
+    }
+    return pieces
+  }
+
+  /** The same for the features at positions `from` to `to` (excluded). */
+  runInMemory(from: number, to: number): Buffer[] | null {
+    const pieces: Buffer[] = []
+    return from >= to || this.#pushInMemory(pieces, this.offsets[from]!, this.#end(to - 1)) ? pieces : null
+  }
+
+  #pushInMemory(pieces: Buffer[], start: number, end: number): boolean {
+    for (let at = start; at < end; ) {
+      const number = Math.floor(at / PACK_BLOCK_BYTES)
+      const block = this.#cache?.peek(this.#packNumber, number)
+      if (block === undefined) return false
+      at = pushBlock(pieces, block, number, at, end)
+    }
+    return true
   }
 
   /** Bytes of the pack, from one offset to another. */

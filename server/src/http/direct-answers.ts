@@ -10,11 +10,15 @@ import { logRequest } from './request-log.ts'
 /** How much room a direct route leaves before its body, for the head of the answer. */
 export const HEAD_ROOM = 4096
 
-/** A whole answer with status 200: `bytes` from `start` to `end` are its body, and before `start` is room. */
+/**
+ * A whole answer with status 200: `bytes` from `start` to `end` are its body, and before `start` is room. Where
+ * there are `pieces` they follow.
+ */
 export interface DirectBody {
   bytes: Buffer
   start: number
   end: number
+  pieces: Buffer[]
   /** Lines of the head, each with its end. */
   headers: string
   /** The path that is logged; never what may hold a secret. */
@@ -85,11 +89,12 @@ export class DirectAnswers {
     if (body === null) return false
     const id = requestId(request, proxies)
     const cors = headers.origin === undefined ? '' : CORS
-    const { bytes, start, end } = body
-    const head = `${OPENING}x-request-id: ${id}\r\n${cors}${body.headers}content-length: ${end - start}\r\nDate: ${httpDate()}\r\n${keepAlive}\r\n`
+    const { bytes, start, end, pieces } = body
+    const length = pieces.reduce((sum, piece) => sum + piece.length, end - start)
+    const head = `${OPENING}x-request-id: ${id}\r\n${cors}${body.headers}content-length: ${length}\r\nDate: ${httpDate()}\r\n${keepAlive}\r\n`
     const from = start - head.length
     bytes.write(head, from, 'latin1')
-    write(response, bytes.subarray(from, end), (error) => {
+    write(response, bytes.subarray(from, end), pieces, (error) => {
       if (!error) body.giveBack()
       this.#finish(id, body.path, caller, performance.now() - began)
     })
@@ -111,11 +116,24 @@ const CORS = `access-control-allow-origin: *\r\naccess-control-expose-headers: $
  * way takes the head apart and writes it by itself, which is half of what a small answer costs. Ending
  * still waits for the socket, and begins the next request of the connection.
  */
-function write(response: ServerResponse, bytes: Buffer, written: (error?: Error | null) => void): void {
+function write(
+  response: ServerResponse,
+  bytes: Buffer,
+  pieces: Buffer[],
+  written: (error?: Error | null) => void,
+): void {
   const marked = response as ServerResponse & { _header: string; _headerSent: boolean }
   marked._header = OPENING
   marked._headerSent = true
-  response.socket!.write(bytes, written)
+  const socket = response.socket!
+  if (pieces.length === 0) socket.write(bytes, written)
+  else {
+    // One call of the system for all of them.
+    socket.cork()
+    socket.write(bytes, written)
+    for (const piece of pieces) socket.write(piece)
+    socket.uncork()
+  }
   response.end()
 }
 

@@ -51,6 +51,7 @@ test('a page is the same whether it is answered directly or not', async (t) => {
     '?bbox=-60,-40,80,60',
     '?bbox=170,-90,-170,90&limit=5',
     '?limit=3&offset=20',
+    '?bbox=-150,-70,150,60&limit=999',
   ]
   for (const table of ['places', 'points']) {
     for (const query of [

@@ -17,6 +17,9 @@ const BEFORE = `${ROOT}/collections/`
 const AFTER = '/items'
 const HEADERS = `vary: ${VARY}\r\ncache-control: ${CACHE_CONTROL}\r\ncontent-crs: ${CRS84.header}\r\ncontent-type: ${geojson.mediaType}\r\n`
 
+/** Larger pages are sent from the pack's blocks themselves; below this a copy costs less than the pieces. */
+const LEAST_PIECES_BYTES = 1 << 15
+
 /** Room for the positions of a page that is answered before any other begins. */
 const scratch = new Uint32Array(MOST_LIMIT + 1)
 
@@ -62,11 +65,12 @@ function answer(parts: ItemsParts, grant: Grant, page: PageRequest, url: string)
   if (body === null) return null
   const [policy, state] = authenticate.countPeeked(grant)
   meter.record(grant, { operation: 'items', table: dataset.table, format: geojson.name })
-  const { bytes, end, shelf } = body
+  const { bytes, end, pieces, shelf } = body
   return {
     bytes,
     start: HEAD_ROOM,
     end,
+    pieces,
     headers: `${HEADERS}etag: ${pageTag(page, url, limit)}\r\nratelimit-policy: ${policy}\r\nratelimit: ${state}\r\n`,
     path: BEFORE + dataset.table + AFTER,
     giveBack: () => giveBack(shelf, bytes),
@@ -76,6 +80,7 @@ function answer(parts: ItemsParts, grant: Grant, page: PageRequest, url: string)
 interface PageBody {
   bytes: Buffer
   end: number
+  pieces: Buffer[]
   shelf: number
   returned: number
 }
@@ -91,15 +96,19 @@ function bodyInMemory(parts: ItemsParts, page: PageRequest, limit: number): Page
   const matched = items.countAtOnce(snapshot, page.query, selected)
   if (matched === undefined) return null
   const head = geojsonHead(page, selected, matched, clock())
-  const size = HEAD_ROOM + pageHeadBound(head) + bytesOf(snapshot, selected) + PAGE_TAIL.length
+  const length = bytesOf(snapshot, selected)
+  const pieces = length < LEAST_PIECES_BYTES ? null : piecesOf(snapshot, selected)
+  const size = HEAD_ROOM + pageHeadBound(head) + (pieces ? 0 : length) + PAGE_TAIL.length
   const { buffer: bytes, shelf } = takeBuffer(size)
   const start = putPageHead(head, bytes, HEAD_ROOM)
+  const returned = selected.count
+  if (pieces) return { bytes, end: start, pieces: [...pieces, PAGE_TAIL], shelf, returned }
   const copied = copyInto(bytes, start, snapshot, selected)
   if (copied === -1) {
     giveBack(shelf, bytes)
     return null
   }
-  return { bytes, end: copied + PAGE_TAIL.copy(bytes, copied), shelf, returned: selected.count }
+  return { bytes, end: copied + PAGE_TAIL.copy(bytes, copied), pieces: [], shelf, returned }
 }
 
 function bytesOf(snapshot: Snapshot, { positions, first, count }: Selected): number {
@@ -111,4 +120,8 @@ function copyInto(bytes: Buffer, at: number, snapshot: Snapshot, selected: Selec
   const { positions, first, count } = selected
   if (first === -1) return snapshot.copyFeatures(positions, count, bytes, at)
   return snapshot.copyRun(first, first + count, bytes, at)
+}
+
+function piecesOf(snapshot: Snapshot, { positions, first, count }: Selected): Buffer[] | null {
+  return first === -1 ? snapshot.piecesInMemory(positions, count) : snapshot.runInMemory(first, first + count)
 }
