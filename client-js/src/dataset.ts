@@ -41,6 +41,7 @@ export interface Archive {
   rows: number
   geometryType: string | null
   bbox: [number, number, number, number] | null
+  columns: Column[]
   formats: Format[]
 }
 

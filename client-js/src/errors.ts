@@ -33,9 +33,9 @@ export class APIStatusError extends WayleaveError {
   constructor(status: number, problem: Problem = {}, retryAfter?: number) {
     const { code = '', requestId, errors = [], contact } = problem
     const detail = problem.detail ?? problem.title ?? ''
-    super(
-      `${status} ${code}: ${detail}${contact ? ` See ${contact}.` : ''}${requestId ? ` (request ${requestId})` : ''}`,
-    )
+    const name = code ? `${status} ${code}` : String(status)
+    const sentence = detail ? `${name}: ${detail}` : name
+    super(`${sentence}${contact ? ` See ${contact}.` : ''}${requestId ? ` (request ${requestId})` : ''}`)
     this.status = status
     this.code = code
     this.detail = detail

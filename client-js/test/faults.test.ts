@@ -75,7 +75,7 @@ test('a service that is not there, does not answer or is something else is told 
   await assert.rejects(client.datasets({ timeout: 100 }), errors.TimeoutError)
   const other = (text: string) => () => Buffer.from(`HTTP/1.1 ${text}`)
   proxy.change = other('502 Bad Gateway\r\ncontent-length: 6\r\n\r\n<html>')
-  await assert.rejects(client.datasets(), { name: 'ServerError', status: 502, code: '' })
+  await assert.rejects(client.datasets(), { name: 'ServerError', status: 502, code: '', message: '502' })
   proxy.change = other('200 OK\r\ncontent-length: 6\r\n\r\n<html>')
   await assert.rejects(client.datasets(), /something else/)
   proxy.change = other('302 Found\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n')

@@ -2,7 +2,7 @@ import { createBrowserRouter, Navigate, type RouteObject } from 'react-router'
 import { Frame } from './components/frame.tsx'
 import { PageFailure } from './components/page-failure.tsx'
 import { SignedIn } from './components/signed-in.tsx'
-import { CataloguePage } from './pages/catalogue-page.tsx'
+import { CatalogPage } from './pages/catalog-page.tsx'
 import { GettingStartedPage } from './pages/getting-started-page.tsx'
 import { InvitationPage } from './pages/invitation-page.tsx'
 import { KeysPage } from './pages/keys-page.tsx'
@@ -17,7 +17,7 @@ const routes: RouteObject[] = [
     ErrorBoundary: PageFailure,
     children: [
       { path: '/sign-in', Component: SignInPage },
-      { path: '/datasets', Component: CataloguePage },
+      { path: '/datasets', Component: CatalogPage },
       {
         path: '/datasets/:table',
         lazy: async () => ({ Component: (await import('./pages/dataset-page.tsx')).DatasetPage }),

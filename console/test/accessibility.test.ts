@@ -23,7 +23,7 @@ describe('axe finds no serious problem, in both themes', { concurrency: 1 }, () 
 
   const pages: Record<string, { path: string; shows: string; act?: () => Promise<void> }> = {
     'getting started': { path: '/', shows: 'Waiting for the first request of this key…' },
-    catalogue: { path: '/datasets', shows: '1 dataset' },
+    catalog: { path: '/datasets', shows: '1 dataset' },
     dataset: { path: '/datasets/parcels', shows: '60 features' },
     keys: { path: '/keys', shows: 'Town map' },
     'creating a key': {

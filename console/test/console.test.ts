@@ -186,7 +186,7 @@ describe('the console', { concurrency: 1 }, () => {
     assert.equal(await user.locator('.step[data-done=true]').count(), 3)
   })
 
-  step('the catalogue finds a dataset by a keyword, with a preview of it', async () => {
+  step('the catalog finds a dataset by a keyword, with a preview of it', async () => {
     await user.getByRole('link', { name: 'Datasets', exact: true }).click()
     await user.getByLabel('Search').fill('nothing like it')
     await user.getByText('No dataset matches').waitFor()

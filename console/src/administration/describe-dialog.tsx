@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import type { Dataset } from '@wayleave/client'
 import { useState } from 'react'
 import { call } from '../api/call.ts'
-import { ConfirmDialog } from '../components/confirm-dialog.tsx'
+import { ActionDialog } from '../components/action-dialog.tsx'
 import { type Description, DescriptionFields } from './description-fields.tsx'
 
 export function DescribeDialog({ dataset, onClose }: { dataset: Dataset; onClose: () => void }) {
@@ -16,11 +16,11 @@ export function DescribeDialog({ dataset, onClose }: { dataset: Dataset; onClose
     credits: String(dataset.credits),
   })
   return (
-    <ConfirmDialog
+    <ActionDialog
       title={`Describe ${dataset.table}`}
       action="Save the description"
       onClose={onClose}
-      onConfirm={async () => {
+      onAction={async () => {
         const keywords = value.keywords.split(',').map((word) => word.trim())
         await call('PATCH', `/v1/dataset/${dataset.table}`, {
           ...value,
@@ -32,6 +32,6 @@ export function DescribeDialog({ dataset, onClose }: { dataset: Dataset; onClose
     >
       <p className="soft">The data stays as it is; a new price holds for the next download.</p>
       <DescriptionFields value={value} onChange={setValue} />
-    </ConfirmDialog>
+    </ActionDialog>
   )
 }

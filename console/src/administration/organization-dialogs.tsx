@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api/call.ts'
 import type { AddOn, AdminOrganization } from '../api/records.ts'
-import { ConfirmDialog } from '../components/confirm-dialog.tsx'
+import { ActionDialog } from '../components/action-dialog.tsx'
 import { Field } from '../components/field.tsx'
 import { count } from '../words.ts'
 
@@ -23,11 +23,11 @@ export function AddOnsDialog({ organization, onClose }: OrganizationDialogProps)
   const toggle = (addOn: AddOn) =>
     setAddOns(addOns.includes(addOn) ? addOns.filter((one) => one !== addOn) : [...addOns, addOn])
   return (
-    <ConfirmDialog
+    <ActionDialog
       title={`Add-ons of ${organization.name}`}
       action="Save the add-ons"
       onClose={onClose}
-      onConfirm={async () => {
+      onAction={async () => {
         await call('PATCH', `/v1/admin/organizations/${organization.id}`, { addOns })
         await queries.invalidateQueries()
       }}
@@ -45,7 +45,7 @@ export function AddOnsDialog({ organization, onClose }: OrganizationDialogProps)
           </label>
         ))}
       </fieldset>
-    </ConfirmDialog>
+    </ActionDialog>
   )
 }
 
@@ -54,11 +54,11 @@ export function CreditsDialog({ organization, onClose }: OrganizationDialogProps
   const [way, setWay] = useState<'add' | 'set'>('add')
   const [amount, setAmount] = useState('100')
   return (
-    <ConfirmDialog
+    <ActionDialog
       title={`Credits of ${organization.name}`}
       action={way === 'add' ? 'Add the credits' : 'Set the balance'}
       onClose={onClose}
-      onConfirm={async () => {
+      onAction={async () => {
         await call('POST', `/v1/admin/organizations/${organization.id}/credits`, { [way]: Number(amount) })
         await queries.invalidateQueries()
       }}
@@ -79,12 +79,14 @@ export function CreditsDialog({ organization, onClose }: OrganizationDialogProps
           <input
             {...props}
             type="number"
+            required
+            min={way === 'add' ? 1 : 0}
             step="1"
             value={amount}
             onChange={(event) => setAmount(event.target.value)}
           />
         )}
       </Field>
-    </ConfirmDialog>
+    </ActionDialog>
   )
 }

@@ -58,7 +58,7 @@ export function useDataset(table: string) {
   return useQuery({
     queryKey: ['datasets', table],
     queryFn: () => publicData.dataset(table),
-    // The catalogue has it whole: the page need not wait for it again.
+    // The catalog has it whole: the page need not wait for it again.
     initialData: () =>
       queryClient
         .getQueryData<Awaited<ReturnType<typeof publicData.datasets>>>(['datasets'])

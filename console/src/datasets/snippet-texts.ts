@@ -27,7 +27,7 @@ curl -H "X-API-Key: $WAYLEAVE_API_KEY" --compressed -o ${table}.${file} \\
     },
     python: {
       name: 'Python',
-      about: 'With the Python client of this service: pip install "wayleave[geo]".',
+      about: 'With the Python client; the documentation says how to install it.',
       code: `from wayleave import Client
 
 client = Client('${key}', '${origin}')
@@ -36,7 +36,8 @@ print(${spatial ? 'places' : 'rows'}.head())`,
     },
     javascript: {
       name: 'JavaScript',
-      about: 'With the JavaScript client, in Node 18 or later and in browsers: npm install @wayleave/client.',
+      about:
+        'With the JavaScript client, in Node 18 or later and in browsers; the documentation says how to install it.',
       code: `import { Wayleave } from '@wayleave/client'
 
 const wayleave = new Wayleave({ apiKey: '${key}', baseUrl: '${origin}' })

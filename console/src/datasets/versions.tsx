@@ -2,7 +2,7 @@ import type { Archive, Dataset } from '@wayleave/client'
 import { useState } from 'react'
 import { useArchives, useMe } from '../api/queries.ts'
 import { Loaded } from '../components/loaded.tsx'
-import { Scroll } from '../components/scroll.tsx'
+import { Table } from '../components/table.tsx'
 import { Day } from '../components/when.tsx'
 import { count, formatName, plural } from '../words.ts'
 import { DownloadRow } from './download-row.tsx'
@@ -23,36 +23,29 @@ export function Versions({ dataset }: { dataset: Dataset }) {
       <div className="card flush">
         <Loaded query={archives} lines={3}>
           {(versions) => (
-            <Scroll label="Versions">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">Version</th>
-                    <th scope="col">Published</th>
-                    <th scope="col" className="number">
-                      Rows
-                    </th>
-                    <th scope="col">Files</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {versions.map((version) => (
-                    <tr key={version.version}>
-                      <th scope="row">
-                        {version.version} {version.current && <span className="badge good">Current</span>}
-                      </th>
-                      <td>
-                        <Day at={version.createdAt} />
-                      </td>
-                      <td className="number">{count(version.rows)}</td>
-                      <td>
-                        <VersionFiles table={dataset.table} archive={version} disabled={!unlocked} />
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </Scroll>
+            <Table
+              label="Versions"
+              rows={versions}
+              keyOf={({ version }) => version}
+              columns={[
+                {
+                  head: 'Version',
+                  cell: ({ version, current }) => (
+                    <>
+                      {version} {current && <span className="badge good">Current</span>}
+                    </>
+                  ),
+                },
+                { head: 'Published', cell: ({ createdAt }) => <Day at={createdAt} /> },
+                { head: 'Rows', kind: 'number', cell: ({ rows }) => count(rows) },
+                {
+                  head: 'Files',
+                  cell: (version) => (
+                    <VersionFiles table={dataset.table} archive={version} disabled={!unlocked} />
+                  ),
+                },
+              ]}
+            />
           )}
         </Loaded>
       </div>

@@ -1,11 +1,10 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { asProblem } from '../api/problem.ts'
 import type { CreatedKey, NewKey } from '../api/records.ts'
-import { Dialog } from '../components/dialog.tsx'
+import { ActionDialog } from '../components/action-dialog.tsx'
 import { Field } from '../components/field.tsx'
-import { ProblemNote } from '../components/problem-note.tsx'
 import { type Expiry, ExpiryField, expiryTime } from './expiry-field.tsx'
 import { permissionsOf, type Reaches } from './key-permissions.ts'
 import { PermissionsField } from './permissions-field.tsx'
@@ -52,48 +51,37 @@ export function CreateKeyDialog({
   const [name, setName] = useState('')
   const [reaches, setReaches] = useState<Reaches>({ read: 'all', write: 'none' })
   const [expiry, setExpiry] = useState<Expiry>({ kind: 'days', days: 365 })
-  const create = useMutation({
-    mutationFn: (key: NewKey) => call<CreatedKey>('POST', owner.path, key),
-    onSuccess: (key) => {
-      queries.invalidateQueries({ queryKey: ['keys'] })
-      onCreated(key)
-    },
-  })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const create = async () => {
     const expiresAt = expiryTime(expiry, Date.now()) ?? null
-    create.mutate({ name, permissions: permissionsOf(reaches), expiresAt })
+    const given: NewKey = { name, permissions: permissionsOf(reaches), expiresAt }
+    const key = await call<CreatedKey>('POST', owner.path, given)
+    queries.invalidateQueries({ queryKey: ['keys'] })
+    onCreated(key)
   }
-  const nameWrong = create.isError
-    ? asProblem(create.error).errors.find(({ path }) => path === '/name')?.message
-    : undefined
   return (
-    <Dialog title={owner.title} onClose={onClose}>
-      <p className="soft">{owner.about}</p>
-      <form className="stack" onSubmit={submit}>
-        <Field label="Name" help="Where the key is used, such as “Map of the town hall”." wrong={nameWrong}>
-          {(props) => (
-            <input
-              {...props}
-              required
-              maxLength={100}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
-        <PermissionsField reaches={reaches} onChange={setReaches} withWrite={owner.withWrite} />
-        <ExpiryField expiry={expiry} onChange={setExpiry} />
-        {create.isError && <ProblemNote error={create.error} />}
-        <div className="dialog-foot">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary" disabled={create.isPending}>
-            Create the key
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <ActionDialog title={owner.title} action="Create the key" onAction={create} onClose={onClose}>
+      {(error) => (
+        <>
+          <p className="soft">{owner.about}</p>
+          <Field
+            label="Name"
+            help="Where the key is used, such as “Map of the town hall”."
+            wrong={error ? asProblem(error).errors.find(({ path }) => path === '/name')?.message : undefined}
+          >
+            {(props) => (
+              <input
+                {...props}
+                required
+                maxLength={100}
+                value={name}
+                onChange={(event) => setName(event.target.value)}
+              />
+            )}
+          </Field>
+          <PermissionsField reaches={reaches} onChange={setReaches} withWrite={owner.withWrite} />
+          <ExpiryField expiry={expiry} onChange={setExpiry} />
+        </>
+      )}
+    </ActionDialog>
   )
 }

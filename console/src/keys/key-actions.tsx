@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { call } from '../api/call.ts'
 import type { KeyRecord } from '../api/records.ts'
-import { ConfirmDialog } from '../components/confirm-dialog.tsx'
+import { ActionDialog } from '../components/action-dialog.tsx'
 import { EditKeyDialog } from './edit-key-dialog.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
 
@@ -34,11 +34,11 @@ export function KeyActions({ record, path, list }: { record: KeyRecord; path: st
       {button('delete', 'Delete', true)}
       {action === 'edit' && <EditKeyDialog record={record} path={path} onClose={close} onChanged={changed} />}
       {action === 'rotate' && (
-        <ConfirmDialog
+        <ActionDialog
           title={`Rotate “${record.name}”?`}
           action="Rotate now"
           onClose={close}
-          onConfirm={async () => {
+          onAction={async () => {
             const rotated = await call<{ secret: string }>('POST', `${path}/rotate`)
             setSecret(rotated.secret)
             await changed()
@@ -49,15 +49,15 @@ export function KeyActions({ record, path, list }: { record: KeyRecord; path: st
             The old secret, <code>{record.prefix}…</code>, stops at once: programs that use it get 401 until
             they have the new one. Name, permissions, expiry and usage stay.
           </p>
-        </ConfirmDialog>
+        </ActionDialog>
       )}
       {action === 'revoke' && (
-        <ConfirmDialog
+        <ActionDialog
           title={`Revoke “${record.name}”?`}
           action="Revoke for good"
           danger
           onClose={close}
-          onConfirm={async () => {
+          onAction={async () => {
             await call('POST', `${path}/revoke`)
             await changed()
           }}
@@ -67,15 +67,15 @@ export function KeyActions({ record, path, list }: { record: KeyRecord; path: st
             undone.
           </p>
           <p>The record and its usage stay here.</p>
-        </ConfirmDialog>
+        </ActionDialog>
       )}
       {action === 'delete' && (
-        <ConfirmDialog
+        <ActionDialog
           title={`Delete “${record.name}”?`}
           action="Delete the key"
           danger
           onClose={close}
-          onConfirm={async () => {
+          onAction={async () => {
             await call('DELETE', path)
             await queries.invalidateQueries({ queryKey: ['keys'] })
             navigate(list)
@@ -88,7 +88,7 @@ export function KeyActions({ record, path, list }: { record: KeyRecord; path: st
           <p>
             The organization’s usage and ledger keep what the key used. To keep the record too, revoke it.
           </p>
-        </ConfirmDialog>
+        </ActionDialog>
       )}
       {secret && (
         <SecretDialog

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { call } from '../api/call.ts'
 import type { Member, Organization } from '../api/records.ts'
-import { ConfirmDialog } from '../components/confirm-dialog.tsx'
+import { ActionDialog } from '../components/action-dialog.tsx'
 import { MemberPermissionsField } from './member-permissions.tsx'
 
 interface MemberDialogProps {
@@ -20,11 +20,11 @@ export function MemberDialog(props: MemberDialogProps) {
   const queries = useQueryClient()
   const [permissions, setPermissions] = useState(member.permissions)
   return (
-    <ConfirmDialog
+    <ActionDialog
       title={`Permissions of ${member.email}`}
       action="Save the permissions"
       onClose={onClose}
-      onConfirm={async () => {
+      onAction={async () => {
         await call('PATCH', pathOf(props), { permissions })
         await queries.invalidateQueries()
       }}
@@ -35,19 +35,19 @@ export function MemberDialog(props: MemberDialogProps) {
         onChange={setPermissions}
         held={organization.permissions}
       />
-    </ConfirmDialog>
+    </ActionDialog>
   )
 }
 
 export function RemoveMemberDialog(props: MemberDialogProps) {
   const queries = useQueryClient()
   return (
-    <ConfirmDialog
+    <ActionDialog
       title={`Remove ${props.member.email}?`}
       action="Remove the member"
       danger
       onClose={props.onClose}
-      onConfirm={async () => {
+      onAction={async () => {
         await call('DELETE', pathOf(props))
         await queries.invalidateQueries({ queryKey: ['members'] })
       }}
@@ -56,7 +56,7 @@ export function RemoveMemberDialog(props: MemberDialogProps) {
         They lose access to {props.organization.name}, and their personal keys stop at once. Keys of the
         organization stay.
       </p>
-    </ConfirmDialog>
+    </ActionDialog>
   )
 }
 
@@ -64,12 +64,12 @@ export function LeaveDialog(props: MemberDialogProps) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   return (
-    <ConfirmDialog
+    <ActionDialog
       title={`Leave ${props.organization.name}?`}
       action="Leave the organization"
       danger
       onClose={props.onClose}
-      onConfirm={async () => {
+      onAction={async () => {
         await call('DELETE', pathOf(props))
         await queries.invalidateQueries()
         navigate('/')
@@ -79,6 +79,6 @@ export function LeaveDialog(props: MemberDialogProps) {
         Your personal keys stop at once, and you no longer see this organization. To come back, you need an
         invitation.
       </p>
-    </ConfirmDialog>
+    </ActionDialog>
   )
 }

@@ -3,7 +3,7 @@ import type { LedgerRow } from '../api/records.ts'
 import { Empty } from '../components/empty.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { MoreButton } from '../components/more-button.tsx'
-import { Scroll } from '../components/scroll.tsx'
+import { Table } from '../components/table.tsx'
 import { useTitle } from '../components/use-title.ts'
 import { When } from '../components/when.tsx'
 import { count, formatName } from '../words.ts'
@@ -51,47 +51,28 @@ export function CreditsPage() {
 
 function Ledger({ rows }: { rows: LedgerRow[] }) {
   return (
-    <Scroll label="Ledger">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">What</th>
-            <th scope="col">For</th>
-            <th scope="col" className="number">
-              Credits
-            </th>
-            <th scope="col" className="number">
-              Balance
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.id}>
-              <td>
-                <When at={row.at} />
-              </td>
-              <td>{kinds[row.kind]}</td>
-              <td>
-                {row.table ? (
-                  <>
-                    <code>{row.table}</code> {row.format && formatName(row.format)}
-                    {row.version !== null && `, version ${row.version}`}
-                  </>
-                ) : (
-                  <span className="soft">–</span>
-                )}
-              </td>
-              <td className="number">
-                {row.amount > 0 && '+'}
-                {count(row.amount)}
-              </td>
-              <td className="number">{count(row.balance)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      label="Ledger"
+      isNamed={false}
+      rows={rows}
+      keyOf={({ id }) => id}
+      columns={[
+        { head: 'When', cell: ({ at }) => <When at={at} /> },
+        { head: 'What', cell: ({ kind }) => kinds[kind] },
+        { head: 'For', cell: (row) => <Purchase row={row} /> },
+        { head: 'Credits', kind: 'number', cell: ({ amount }) => (amount > 0 ? '+' : '') + count(amount) },
+        { head: 'Balance', kind: 'number', cell: ({ balance }) => count(balance) },
+      ]}
+    />
+  )
+}
+
+function Purchase({ row: { table, format, version } }: { row: LedgerRow }) {
+  if (!table) return <span className="soft">–</span>
+  return (
+    <>
+      <code>{table}</code> {format && formatName(format)}
+      {version !== null && `, version ${version}`}
+    </>
   )
 }

@@ -3,7 +3,7 @@ import type { EventRow } from '../api/records.ts'
 import { Empty } from '../components/empty.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { MoreButton } from '../components/more-button.tsx'
-import { Scroll } from '../components/scroll.tsx'
+import { Table } from '../components/table.tsx'
 import { useTitle } from '../components/use-title.ts'
 import { When } from '../components/when.tsx'
 
@@ -41,37 +41,27 @@ export function EventsPage() {
 
 function Events({ rows, nameOf }: { rows: EventRow[]; nameOf: (id: string) => string | undefined }) {
   return (
-    <Scroll label="Events">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">What</th>
-            <th scope="col">To</th>
-            <th scope="col">By</th>
-            <th scope="col">From</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((event) => (
-            <tr key={event.id}>
-              <td>
-                <When at={event.at} />
-              </td>
-              <td>
-                <code>{event.action}</code>
-              </td>
-              <td>
-                {subjectName(event, nameOf(event.subject))}
-                <div className="small soft">{detailWords(event)}</div>
-              </td>
-              <td>{nameOf(event.actor) ?? event.actor}</td>
-              <td className="soft">{event.address ?? '–'}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      label="Events"
+      isNamed={false}
+      rows={rows}
+      keyOf={({ id }) => id}
+      columns={[
+        { head: 'When', cell: ({ at }) => <When at={at} /> },
+        { head: 'What', cell: ({ action }) => <code>{action}</code> },
+        {
+          head: 'To',
+          cell: (event) => (
+            <>
+              {subjectName(event, nameOf(event.subject))}
+              <div className="small soft">{detailWords(event)}</div>
+            </>
+          ),
+        },
+        { head: 'By', cell: ({ actor }) => nameOf(actor) ?? actor },
+        { head: 'From', cell: ({ address }) => <span className="soft">{address ?? '–'}</span> },
+      ]}
+    />
   )
 }
 

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react'
 import { Link } from 'react-router'
 import { useDatasets, useKeys, useMe, useUsage } from '../api/queries.ts'
 import type { AddOn, CreatedKey, KeyRecord } from '../api/records.ts'
+import { AddOnBadges } from '../components/add-on-badges.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { Icon } from '../components/icon.tsx'
 import { Loaded } from '../components/loaded.tsx'
@@ -65,13 +66,8 @@ export function GettingStartedPage() {
             <dt>Credits</dt>
             <dd>{plural(organization.credits.balance, 'credit')}</dd>
             <dt>Add-ons</dt>
-            <dd className="badges">
-              {organization.addOns.map((addOn) => (
-                <span key={addOn} className="badge good">
-                  {addOn}
-                </span>
-              ))}
-              {organization.addOns.length === 0 && 'None yet: the operator grants them.'}
+            <dd>
+              <AddOnBadges addOns={organization.addOns} none="None yet: the operator grants them." />
             </dd>
             <dt>Datasets</dt>
             <dd>

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { useMe, useMembers, useOrganization } from '../api/queries.ts'
 import type { Member } from '../api/records.ts'
 import { Loaded } from '../components/loaded.tsx'
-import { Scroll } from '../components/scroll.tsx'
+import { Table } from '../components/table.tsx'
 import { useTitle } from '../components/use-title.ts'
 import { Day } from '../components/when.tsx'
 import { Invitations } from '../organization/invitations.tsx'
@@ -18,6 +18,7 @@ export function MembersPage() {
   const members = useMembers(organization.id)
   const [open, setOpen] = useState<Open | null>(null)
   const manages = organization.permissions.includes('MEMBER_MANAGE')
+  const isCaller = (userId: string) => userId === me?.user.id
   const close = () => setOpen(null)
   const button = (kind: Open['kind'], label: string, member: Member) => (
     <button
@@ -37,40 +38,37 @@ export function MembersPage() {
         </div>
         <Loaded query={members} lines={4}>
           {(rows) => (
-            <Scroll label="Members">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">Mail address</th>
-                    <th scope="col">Permissions</th>
-                    <th scope="col">Joined</th>
-                    <th scope="col">
-                      <span className="visually-hidden">Actions</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {rows.map((member) => (
-                    <tr key={member.userId}>
-                      <th scope="row">
-                        {member.email} {member.userId === me?.user.id && <span className="badge">You</span>}
-                      </th>
-                      <td>
-                        <PermissionBadges permissions={member.permissions} />
-                      </td>
-                      <td>
-                        <Day at={member.joinedAt} />
-                      </td>
-                      <td className="actions">
-                        {manages && button('change', 'Change', member)}
-                        {manages && member.userId !== me?.user.id && button('remove', 'Remove', member)}
-                        {member.userId === me?.user.id && button('leave', 'Leave', member)}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </Scroll>
+            <Table
+              label="Members"
+              rows={rows}
+              keyOf={({ userId }) => userId}
+              columns={[
+                {
+                  head: 'Mail address',
+                  cell: ({ email, userId }) => (
+                    <>
+                      {email} {isCaller(userId) && <span className="badge">You</span>}
+                    </>
+                  ),
+                },
+                {
+                  head: 'Permissions',
+                  cell: ({ permissions }) => <PermissionBadges permissions={permissions} />,
+                },
+                { head: 'Joined', cell: ({ joinedAt }) => <Day at={joinedAt} /> },
+                {
+                  head: 'Actions',
+                  kind: 'actions',
+                  cell: (member) => (
+                    <>
+                      {manages && button('change', 'Change', member)}
+                      {manages && !isCaller(member.userId) && button('remove', 'Remove', member)}
+                      {isCaller(member.userId) && button('leave', 'Leave', member)}
+                    </>
+                  ),
+                },
+              ]}
+            />
           )}
         </Loaded>
       </section>

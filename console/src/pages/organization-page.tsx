@@ -1,13 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { NavLink, Outlet } from 'react-router'
 import { call } from '../api/call.ts'
 import { useOrganization } from '../api/queries.ts'
 import type { Organization } from '../api/records.ts'
-import { Dialog } from '../components/dialog.tsx'
+import { ActionDialog } from '../components/action-dialog.tsx'
+import { AddOnBadges } from '../components/add-on-badges.tsx'
 import { Field } from '../components/field.tsx'
-import { ProblemNote } from '../components/problem-note.tsx'
-import { useAction } from '../components/use-action.ts'
 import { plural } from '../words.ts'
 
 /** The head of the organization's pages, and the parts that the caller may see. */
@@ -23,14 +22,7 @@ export function OrganizationPage() {
           <h1>{organization.name}</h1>
           <div className="row small soft">
             <span>{plural(organization.credits.balance, 'credit')}</span>
-            <span className="badges">
-              {organization.addOns.map((addOn) => (
-                <span key={addOn} className="badge good">
-                  {addOn}
-                </span>
-              ))}
-              {organization.addOns.length === 0 && <span className="badge">No add-on</span>}
-            </span>
+            <AddOnBadges addOns={organization.addOns} none={<span className="badge">No add-on</span>} />
           </div>
         </div>
         {may('MEMBER_MANAGE') && (
@@ -54,39 +46,27 @@ export function OrganizationPage() {
 function RenameDialog({ organization, onClose }: { organization: Organization; onClose: () => void }) {
   const queries = useQueryClient()
   const [name, setName] = useState(organization.name)
-  const rename = useAction(async () => {
-    await call('PATCH', `/v1/organization/${organization.id}`, { name })
-    await queries.invalidateQueries({ queryKey: ['me'] })
-    onClose()
-  })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    rename.run()
-  }
   return (
-    <Dialog title="Rename the organization" onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
-        <Field label="Name" help="Its members and the operator see it. Keys and usage stay as they are.">
-          {(props) => (
-            <input
-              {...props}
-              required
-              maxLength={100}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
-        {rename.error !== null && <ProblemNote error={rename.error} />}
-        <div className="dialog-foot">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary" disabled={rename.running}>
-            Rename
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <ActionDialog
+      title="Rename the organization"
+      action="Rename"
+      onClose={onClose}
+      onAction={async () => {
+        await call('PATCH', `/v1/organization/${organization.id}`, { name })
+        await queries.invalidateQueries({ queryKey: ['me'] })
+      }}
+    >
+      <Field label="Name" help="Its members and the operator see it. Keys and usage stay as they are.">
+        {(props) => (
+          <input
+            {...props}
+            required
+            maxLength={100}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+    </ActionDialog>
   )
 }

@@ -4,7 +4,7 @@ import { useKeys, useOrganization, useOrganizationUsage } from '../api/queries.t
 import type { Count } from '../api/records.ts'
 import { Empty } from '../components/empty.tsx'
 import { Loaded } from '../components/loaded.tsx'
-import { Scroll } from '../components/scroll.tsx'
+import { Table } from '../components/table.tsx'
 import { useTitle } from '../components/use-title.ts'
 import { gathered } from '../usage/gathered-keys.ts'
 import { OperationTable } from '../usage/operation-table.tsx'
@@ -37,7 +37,7 @@ export function OrganizationUsagePage() {
               rows={datasets.map((row) => ({
                 ...row,
                 id: row.table,
-                name: row.table ? <code>{row.table}</code> : <span className="soft">The catalogue</span>,
+                name: row.table ? <code>{row.table}</code> : <span className="soft">The catalog</span>,
               }))}
             />
             <section className="card flush">
@@ -62,30 +62,16 @@ function CountTable({ title, rows }: { title: string; rows: (Count & { id: strin
       {rows.length === 0 ? (
         <Empty title="No calls in these days" />
       ) : (
-        <Scroll label={title}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col" className="number">
-                  Calls
-                </th>
-                <th scope="col" className="number">
-                  Credits
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map(({ id, name, calls, credits }) => (
-                <tr key={id}>
-                  <th scope="row">{name}</th>
-                  <td className="number">{count(calls)}</td>
-                  <td className="number">{count(credits)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table
+          label={title}
+          rows={rows}
+          keyOf={({ id }) => id}
+          columns={[
+            { head: 'Name', cell: ({ name }) => name },
+            { head: 'Calls', kind: 'number', cell: ({ calls }) => count(calls) },
+            { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits) },
+          ]}
+        />
       )}
     </section>
   )

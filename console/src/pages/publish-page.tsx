@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { type Description, DescriptionFields } from '../administration/description-fields.tsx'
 import { FileDrop } from '../administration/file-drop.tsx'
 import { PublishOutcome } from '../administration/publish-outcome.tsx'
@@ -38,6 +38,7 @@ export function PublishPage() {
     skipInvalid: false,
   })
   const [sending, setSending] = useState<Sending>({ kind: 'idle' })
+  const stopping = useRef<AbortController>(null)
   const [jobId, setJobId] = useState<string | null>(null)
   const job = useJob(jobId)
   const exists = datasets.find((dataset) => dataset.table === table)
@@ -58,16 +59,18 @@ export function PublishPage() {
     if (!file) return
     setJobId(null)
     setSending({ kind: 'sending', sent: 0 })
+    stopping.current = new AbortController()
+    const { signal } = stopping.current
     const { skipInvalid, ...texts } = reading
     const given = Object.entries({ ...said, ...texts }).filter(([, value]) => value.trim() !== '')
     const options = { ...Object.fromEntries(given), ...(skipInvalid && { skipInvalid: 'true' }) }
     try {
       const onProgress = (sent: number) => setSending({ kind: 'sending', sent })
-      const started = await upload(table, file, options, onProgress, new AbortController().signal)
+      const started = await upload(table, file, options, onProgress, signal)
       setJobId(started.id)
       setSending({ kind: 'idle' })
     } catch (error) {
-      setSending({ kind: 'failed', error })
+      setSending(signal.aborted ? { kind: 'idle' } : { kind: 'failed', error })
     }
   }
   const busy = sending.kind === 'sending' || state === 'waiting' || state === 'running'
@@ -145,6 +148,11 @@ export function PublishPage() {
               Sending, {bytes(sending.sent)} of {bytes(file.size)}
             </p>
             <progress aria-label="Sending" value={sending.sent} max={file.size} />
+            <div>
+              <button type="button" className="button small" onClick={() => stopping.current?.abort()}>
+                Stop
+              </button>
+            </div>
           </div>
         )}
         {sending.kind === 'failed' && <ProblemNote error={sending.error} />}

@@ -5,10 +5,10 @@ import { Link } from 'react-router'
 import { DescribeDialog } from '../administration/describe-dialog.tsx'
 import { call } from '../api/call.ts'
 import { useDatasets } from '../api/queries.ts'
-import { ConfirmDialog } from '../components/confirm-dialog.tsx'
+import { ActionDialog } from '../components/action-dialog.tsx'
 import { Empty } from '../components/empty.tsx'
 import { Loaded } from '../components/loaded.tsx'
-import { Scroll } from '../components/scroll.tsx'
+import { Table } from '../components/table.tsx'
 import { useTitle } from '../components/use-title.ts'
 import { Day } from '../components/when.tsx'
 import { count, plural, shapeName } from '../words.ts'
@@ -40,12 +40,12 @@ export function PublishedDatasetsPage() {
       </Loaded>
       {open?.kind === 'describe' && <DescribeDialog dataset={open.dataset} onClose={close} />}
       {open?.kind === 'remove' && (
-        <ConfirmDialog
+        <ActionDialog
           title={`Remove ${open.dataset.table}?`}
           action="Remove the dataset"
           danger
           onClose={close}
-          onConfirm={async () => {
+          onAction={async () => {
             await call('DELETE', `/v1/dataset/${open.dataset.table}`)
             await queries.invalidateQueries({ queryKey: ['datasets'] })
           }}
@@ -54,7 +54,7 @@ export function PublishedDatasetsPage() {
             “{open.dataset.title}” and all of its versions ({plural(open.dataset.version, 'publishing')} so
             far) are removed at once. Programs that read it get 404. This cannot be undone.
           </p>
-        </ConfirmDialog>
+        </ActionDialog>
       )}
     </section>
   )
@@ -67,65 +67,40 @@ function Datasets({
   rows: Dataset[]
   onOpen: (kind: Open['kind'], dataset: Dataset) => void
 }) {
+  const button = (kind: Open['kind'], label: string, dataset: Dataset) => (
+    <button
+      type="button"
+      className="button quiet small"
+      aria-label={`${label} ${dataset.table}`}
+      onClick={() => onOpen(kind, dataset)}
+    >
+      {label}
+    </button>
+  )
   return (
-    <Scroll label="Datasets">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Table</th>
-            <th scope="col">Title</th>
-            <th scope="col">Holds</th>
-            <th scope="col" className="number">
-              Rows
-            </th>
-            <th scope="col" className="number">
-              Credits
-            </th>
-            <th scope="col" className="number">
-              Version
-            </th>
-            <th scope="col">Updated</th>
-            <th scope="col">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((dataset) => (
-            <tr key={dataset.table}>
-              <th scope="row">
-                <Link to={`/datasets/${dataset.table}`}>{dataset.table}</Link>
-              </th>
-              <td>{dataset.title}</td>
-              <td>{shapeName(dataset.geometryType)}</td>
-              <td className="number">{count(dataset.rows)}</td>
-              <td className="number">{count(dataset.credits)}</td>
-              <td className="number">{dataset.version}</td>
-              <td>
-                <Day at={dataset.updatedAt} />
-              </td>
-              <td className="actions">
-                <button
-                  type="button"
-                  className="button quiet small"
-                  aria-label={`Describe ${dataset.table}`}
-                  onClick={() => onOpen('describe', dataset)}
-                >
-                  Describe
-                </button>
-                <button
-                  type="button"
-                  className="button quiet small"
-                  aria-label={`Remove ${dataset.table}`}
-                  onClick={() => onOpen('remove', dataset)}
-                >
-                  Remove
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      label="Datasets"
+      rows={rows}
+      keyOf={({ table }) => table}
+      columns={[
+        { head: 'Table', cell: ({ table }) => <Link to={`/datasets/${table}`}>{table}</Link> },
+        { head: 'Title', cell: ({ title }) => title },
+        { head: 'Holds', cell: ({ geometryType }) => shapeName(geometryType) },
+        { head: 'Rows', kind: 'number', cell: ({ rows }) => count(rows) },
+        { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits) },
+        { head: 'Version', kind: 'number', cell: ({ version }) => version },
+        { head: 'Updated', cell: ({ updatedAt }) => <Day at={updatedAt} /> },
+        {
+          head: 'Actions',
+          kind: 'actions',
+          cell: (dataset) => (
+            <>
+              {button('describe', 'Describe', dataset)}
+              {button('remove', 'Remove', dataset)}
+            </>
+          ),
+        },
+      ]}
+    />
   )
 }

@@ -1,10 +1,10 @@
 import { useDeferredValue, useState } from 'react'
 import { useAdminUsers } from '../api/queries.ts'
 import { Empty } from '../components/empty.tsx'
-import { Field } from '../components/field.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { MoreButton } from '../components/more-button.tsx'
-import { Scroll } from '../components/scroll.tsx'
+import { SearchField } from '../components/search-field.tsx'
+import { Table } from '../components/table.tsx'
 import { useTitle } from '../components/use-title.ts'
 import { Day, When } from '../components/when.tsx'
 
@@ -15,17 +15,7 @@ export function UsersPage() {
   return (
     <section className="card flush">
       <div className="card-head">
-        <Field label="Search">
-          {(props) => (
-            <input
-              {...props}
-              type="search"
-              placeholder="Mail address or id"
-              value={search}
-              onChange={(event) => setSearch(event.target.value)}
-            />
-          )}
-        </Field>
+        <SearchField search={search} onSearch={setSearch} placeholder="Mail address or id" />
       </div>
       <Loaded query={users} lines={6}>
         {({ pages }) => {
@@ -33,32 +23,20 @@ export function UsersPage() {
           if (rows.length === 0) return <Empty title="No user matches" />
           return (
             <>
-              <Scroll label="Users">
-                <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">Mail address</th>
-                      <th scope="col">Organization</th>
-                      <th scope="col">Since</th>
-                      <th scope="col">Last sign-in</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {rows.map((user) => (
-                      <tr key={user.id}>
-                        <th scope="row">{user.email}</th>
-                        <td>{user.organizationName ?? <span className="soft">None</span>}</td>
-                        <td>
-                          <Day at={user.createdAt} />
-                        </td>
-                        <td>
-                          <When at={user.lastSignInAt} />
-                        </td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </Scroll>
+              <Table
+                label="Users"
+                rows={rows}
+                keyOf={({ id }) => id}
+                columns={[
+                  { head: 'Mail address', cell: ({ email }) => email },
+                  {
+                    head: 'Organization',
+                    cell: ({ organizationName }) => organizationName ?? <span className="soft">None</span>,
+                  },
+                  { head: 'Since', cell: ({ createdAt }) => <Day at={createdAt} /> },
+                  { head: 'Last sign-in', cell: ({ lastSignInAt }) => <When at={lastSignInAt} /> },
+                ]}
+              />
               <MoreButton query={users} />
             </>
           )

@@ -1,14 +1,14 @@
 import { useMemo, useState } from 'react'
 import { useDatasets } from '../api/queries.ts'
 import { Empty } from '../components/empty.tsx'
-import { Field } from '../components/field.tsx'
 import { Loaded } from '../components/loaded.tsx'
+import { SearchField } from '../components/search-field.tsx'
 import { useTitle } from '../components/use-title.ts'
 import { DatasetCard } from '../datasets/dataset-card.tsx'
 import { searchDatasets } from '../datasets/search-datasets.ts'
 import { plural } from '../words.ts'
 
-export function CataloguePage() {
+export function CatalogPage() {
   useTitle('Datasets')
   const datasets = useDatasets()
   const [search, setSearch] = useState('')
@@ -22,17 +22,7 @@ export function CataloguePage() {
         </div>
       </div>
       <div className="search">
-        <Field label="Search">
-          {(props) => (
-            <input
-              {...props}
-              type="search"
-              value={search}
-              placeholder="Title, table, keyword, column…"
-              onChange={(event) => setSearch(event.target.value)}
-            />
-          )}
-        </Field>
+        <SearchField search={search} onSearch={setSearch} placeholder="Title, table, keyword, column…" />
         <p className="small soft" role="status">
           {datasets.data ? plural(found.length, 'dataset') : ' '}
         </p>
@@ -40,7 +30,7 @@ export function CataloguePage() {
       <Loaded query={datasets} lines={3} height="17rem">
         {(all) =>
           found.length > 0 ? (
-            <ul className="catalogue">
+            <ul className="catalog">
               {found.map((dataset) => (
                 <DatasetCard key={dataset.table} dataset={dataset} />
               ))}

@@ -1,0 +1,16 @@
+import type { ReactNode } from 'react'
+import type { AddOn } from '../api/records.ts'
+
+/** `none` stands where there is no add-on. */
+export function AddOnBadges({ addOns, none }: { addOns: readonly AddOn[]; none: ReactNode }) {
+  return (
+    <span className="badges">
+      {addOns.map((addOn) => (
+        <span key={addOn} className="badge good">
+          {addOn}
+        </span>
+      ))}
+      {addOns.length === 0 && none}
+    </span>
+  )
+}

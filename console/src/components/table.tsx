@@ -1,0 +1,57 @@
+import type { ReactNode } from 'react'
+import { Scroll } from './scroll.tsx'
+
+export interface TableColumn<T> {
+  head: string
+  cell: (row: T) => ReactNode
+  /** Numbers stand to the right; the head of buttons is for screen readers alone. */
+  kind?: 'number' | 'actions'
+}
+
+/** Rows under named columns. Each row is called by its first cell, unless that is one fact among others. */
+export function Table<T>({
+  label,
+  columns,
+  rows,
+  keyOf,
+  isNamed = true,
+}: {
+  label: string
+  columns: TableColumn<T>[]
+  rows: readonly T[]
+  keyOf: (row: T) => string | number
+  isNamed?: boolean
+}) {
+  return (
+    <Scroll label={label}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map(({ head, kind }) => (
+              <th key={head} scope="col" className={kind === 'number' ? kind : undefined}>
+                {kind === 'actions' ? <span className="visually-hidden">{head}</span> : head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ head, kind, cell }, place) =>
+                isNamed && place === 0 ? (
+                  <th key={head} scope="row">
+                    {cell(row)}
+                  </th>
+                ) : (
+                  <td key={head} className={kind}>
+                    {cell(row)}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
