@@ -45,7 +45,7 @@ for (const [name, cache] of [
         assert.equal(length, Buffer.byteLength(expected))
         const room = Buffer.alloc(length + 1)
         const end = snapshot.copyFeatures(positions, positions.length, room, 1)
-        const parts = snapshot.piecesInMemory(positions, positions.length)
+        const parts = snapshot.piecesInMemory(positions, positions.length, 40)
         if (name === 'with a cache that holds all') assert.notEqual(end, -1)
         if (end !== -1) assert.ok(room.toString('utf8', 1, end) === expected)
         if (parts !== null) assert.ok(Buffer.concat(parts).toString('utf8') === expected)

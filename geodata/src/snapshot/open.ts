@@ -10,7 +10,6 @@ import { PACK_BLOCK_BYTES, type PackCache } from './pack-cache.ts'
 const SEPARATOR = Buffer.from(PACK_SEPARATOR)
 /** Features with no more than this between them are one read: it costs less than a second call. */
 const MERGED_GAP_BYTES = 1 << 14
-const MOST_PIECES = 64
 
 export class Snapshot {
   readonly folder: string
@@ -112,15 +111,15 @@ export class Snapshot {
   }
 
   /**
-   * What `copyFeatures` would copy, as parts of the blocks in memory themselves; null where not all of it is
-   * there, or where there are so many parts that a copy costs less.
+   * What `copyFeatures` would copy, as at most `most` parts of the blocks in memory themselves; null where there
+   * are more, or not all of it is there. A part holds the whole of its block in memory.
    */
-  piecesInMemory(positions: Uint32Array, count: number): Buffer[] | null {
+  piecesInMemory(positions: Uint32Array, count: number, most: number): Buffer[] | null {
     const pieces: Buffer[] = []
     for (let i = 0; i < count; i++) {
       const from = positions[i]!
       while (i + 1 < count && positions[i + 1] === positions[i]! + 1) i++
-      if (pieces.length >= MOST_PIECES) return null
+      if (pieces.length >= most) return null
       // The separator after a run stands behind it in the pack.
       const end = i + 1 < count ? this.offsets[positions[i]! + 1]! : this.#end(positions[i]!)
       if (!this.#pushInMemory(pieces, this.offsets[from]!, end)) return null

@@ -17,8 +17,11 @@ const BEFORE = `${ROOT}/collections/`
 const AFTER = '/items'
 const HEADERS = `vary: ${VARY}\r\ncache-control: ${CACHE_CONTROL}\r\ncontent-crs: ${CRS84.header}\r\ncontent-type: ${geojson.mediaType}\r\n`
 
-/** Larger pages are sent from the pack's blocks themselves; below this a copy costs less than the pieces. */
-const LEAST_PIECES_BYTES = 1 << 15
+/**
+ * Pages of large pieces are sent from the pack's blocks themselves. Of smaller ones a copy costs less, and a
+ * reader that stops would hold many blocks for little.
+ */
+const LEAST_PIECE_BYTES = 1 << 14
 
 /** Room for the positions of a page that is answered before any other begins. */
 const scratch = new Uint32Array(MOST_LIMIT + 1)
@@ -97,7 +100,7 @@ function bodyInMemory(parts: ItemsParts, page: PageRequest, limit: number): Page
   if (matched === undefined) return null
   const head = geojsonHead(page, selected, matched, clock())
   const length = bytesOf(snapshot, selected)
-  const pieces = length < LEAST_PIECES_BYTES ? null : piecesOf(snapshot, selected)
+  const pieces = piecesOf(snapshot, selected, Math.floor(length / LEAST_PIECE_BYTES))
   const size = HEAD_ROOM + pageHeadBound(head) + (pieces ? 0 : length) + PAGE_TAIL.length
   const { buffer: bytes, shelf } = takeBuffer(size)
   const start = putPageHead(head, bytes, HEAD_ROOM)
@@ -122,6 +125,8 @@ function copyInto(bytes: Buffer, at: number, snapshot: Snapshot, selected: Selec
   return snapshot.copyRun(first, first + count, bytes, at)
 }
 
-function piecesOf(snapshot: Snapshot, { positions, first, count }: Selected): Buffer[] | null {
-  return first === -1 ? snapshot.piecesInMemory(positions, count) : snapshot.runInMemory(first, first + count)
+function piecesOf(snapshot: Snapshot, { positions, first, count }: Selected, most: number): Buffer[] | null {
+  if (most < 2) return null
+  if (first === -1) return snapshot.piecesInMemory(positions, count, most)
+  return snapshot.runInMemory(first, first + count)
 }
