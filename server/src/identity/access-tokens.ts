@@ -9,6 +9,8 @@ const ALGORITHM = 'EdDSA'
 export interface TokenUser {
   userId: string
   email: string
+  /** The session that it was issued in. */
+  sessionId: string
 }
 
 /** Access tokens: signed by one of our keys, for us, by one algorithm. Nothing about them is negotiable. */
@@ -16,18 +18,25 @@ export class AccessTokens {
   readonly #keys: SigningKeys
   readonly #issuer: string
   readonly #clock: Clock
+  readonly #isLive: (sessionId: string) => Promise<boolean>
 
-  constructor(keys: SigningKeys, issuer: string, clock: Clock) {
+  constructor(
+    keys: SigningKeys,
+    issuer: string,
+    clock: Clock,
+    isLive: (sessionId: string) => Promise<boolean>,
+  ) {
     this.#keys = keys
     this.#issuer = issuer
     this.#clock = clock
+    this.#isLive = isLive
   }
 
-  async issue({ userId, email }: TokenUser): Promise<{ accessToken: string; expiresIn: number }> {
+  async issue({ userId, email, sessionId }: TokenUser): Promise<{ accessToken: string; expiresIn: number }> {
     const { kid, privateKey } = await this.#keys.current()
     const now = Math.floor(this.#clock().getTime() / SECOND)
     const expiresIn = LIFETIME / SECOND
-    const accessToken = await new SignJWT({ email })
+    const accessToken = await new SignJWT({ email, sid: sessionId })
       .setProtectedHeader({ alg: ALGORITHM, kid, typ: 'at+jwt' })
       .setSubject(userId)
       .setIssuer(this.#issuer)
@@ -38,10 +47,15 @@ export class AccessTokens {
     return { accessToken, expiresIn }
   }
 
-  /** Null for whatever is not a valid token of ours. */
+  /** Null for whatever is not a valid token of ours, or of a session that has ended. */
   async verify(token: string): Promise<TokenUser | null> {
+    const user = await this.#read(token)
+    return user && (await this.#isLive(user.sessionId)) ? user : null
+  }
+
+  async #read(token: string): Promise<TokenUser | null> {
     try {
-      const { payload } = await jwtVerify<{ email: string }>(
+      const { payload } = await jwtVerify<{ email: string; sid: string }>(
         token,
         async ({ kid }) => {
           const key = kid === undefined ? undefined : await this.#keys.find(kid)
@@ -53,11 +67,11 @@ export class AccessTokens {
           issuer: this.#issuer,
           audience: AUDIENCE,
           typ: 'at+jwt',
-          requiredClaims: ['sub', 'exp', 'email'],
+          requiredClaims: ['sub', 'exp', 'email', 'sid'],
           currentDate: this.#clock(),
         },
       )
-      return { userId: payload.sub!, email: payload.email }
+      return { userId: payload.sub!, email: payload.email, sessionId: payload.sid }
     } catch (error) {
       if (error instanceof errors.JOSEError) return null
       throw error

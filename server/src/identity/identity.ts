@@ -72,7 +72,7 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
   return {
     signIn,
     sessions,
-    accessTokens: new AccessTokens(signingKeys, issuer, clock),
+    accessTokens: new AccessTokens(signingKeys, issuer, clock, (id) => sessions.isLive(id)),
     signingKeys,
     mailer,
     demoMailer,

@@ -83,8 +83,12 @@ export function signInRoutes(app: App, parts: SignInRoutesParts): void {
       maxAge,
       secure: baseUrl.settled().startsWith('https:'),
     })
-  const answer = async (reply: FastifyReply, { user, refreshToken }: Entry, useCookie: boolean) => {
-    const issued = await accessTokens.issue({ userId: user.id, email: user.email })
+  const answer = async (
+    reply: FastifyReply,
+    { user, refreshToken, sessionId }: Entry,
+    useCookie: boolean,
+  ) => {
+    const issued = await accessTokens.issue({ userId: user.id, email: user.email, sessionId })
     reply.header('cache-control', 'no-store')
     if (useCookie) reply.header('set-cookie', cookie(refreshToken, SESSION_LIFETIME / SECOND))
     const tokens = { ...issued, tokenType: 'Bearer' as const }
@@ -159,7 +163,7 @@ export function signInRoutes(app: App, parts: SignInRoutesParts): void {
       tags: [tags.signIn],
       summary: 'End the session of a refresh token',
       description:
-        'Ends the session of `refreshToken`, or of the cookie, and clears the cookie. Access tokens of the session expire by themselves within 15 minutes.',
+        'Ends the session of `refreshToken`, or of the cookie, with all its access tokens, and clears the cookie.',
       body: Type.Object({ refreshToken: Type.Optional(OpaqueToken) }, { additionalProperties: false }),
       response: { 204: Type.Null() },
     },

@@ -41,6 +41,16 @@ export async function setReplaced(tx: Tx, tokenHash: string, at: Date): Promise<
     .execute()
 }
 
+export async function hasFamily(db: Db, familyId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('refresh_tokens')
+    .select('family_id')
+    .where('family_id', '=', familyId)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 export async function deleteFamily(tx: Tx, familyId: string): Promise<void> {
   await tx.deleteFrom('refresh_tokens').where('family_id', '=', familyId).execute()
 }

@@ -8,6 +8,7 @@ import { Problem } from '../problem.ts'
 import {
   deleteFamily,
   findRefreshToken,
+  hasFamily,
   insertRefreshToken,
   lockRefreshToken,
   type RefreshTokenRow,
@@ -27,6 +28,11 @@ export interface SessionsOptions {
   secret: string
 }
 
+export interface Session {
+  refreshToken: string
+  sessionId: string
+}
+
 /**
  * Sessions live by refresh tokens: each is used once and answered with its successor, and all that descend
  * from one sign-in are a family. A token that comes back later was copied; then the whole family ends.
@@ -39,13 +45,19 @@ export class Sessions {
     this.#options = options
   }
 
-  async start(tx: Tx, userId: string): Promise<string> {
-    const token = newToken()
-    await this.#insert(tx, token, newId('fam'), userId)
-    return token
+  async start(tx: Tx, userId: string): Promise<Session> {
+    const refreshToken = newToken()
+    const sessionId = newId('fam')
+    await this.#insert(tx, refreshToken, sessionId, userId)
+    return { refreshToken, sessionId }
   }
 
-  async refresh(token: string, origin: Origin): Promise<{ user: User; refreshToken: string }> {
+  /** Asked at every use of an access token: whoever signs out is signed out everywhere at once. */
+  isLive(sessionId: string): Promise<boolean> {
+    return hasFamily(this.#options.database.db, sessionId)
+  }
+
+  async refresh(token: string, origin: Origin): Promise<Session & { user: User }> {
     const { database, clock } = this.#options
     const outcome = await database.db.transaction().execute(async (tx) => {
       const row = await lockRefreshToken(database, tx, hashToken(token))
@@ -55,7 +67,7 @@ export class Sessions {
         await this.#end(tx, row, origin, 'reuse')
         return null
       }
-      return { user: (await findUser(tx, row.user_id))!, refreshToken }
+      return { user: (await findUser(tx, row.user_id))!, refreshToken, sessionId: row.family_id }
     })
     if (!outcome) throw new Problem('session-ended')
     return outcome

@@ -22,7 +22,7 @@ import {
 import type { Mailer } from './mail.ts'
 import { signInMail } from './mail-texts.ts'
 import { deleteExpiredRefreshTokens } from './session-store.ts'
-import { hashToken, newToken, type Sessions } from './sessions.ts'
+import { hashToken, newToken, type Session, type Sessions } from './sessions.ts'
 import { findOrCreateUser, findUserByEmail, setLastSignIn, type User } from './user-store.ts'
 
 const LINK_LIFETIME = 15 * MINUTE
@@ -46,9 +46,8 @@ export interface SignInOptions {
   starting: StartingGrant
 }
 
-export interface Entry {
+export interface Entry extends Session {
   user: User
-  refreshToken: string
 }
 
 /** Sign-in without a password: whoever can read the mail sent to an address is its user. */
@@ -168,7 +167,7 @@ export class SignIn {
       subject: `user:${user.id}`,
       detail: { by },
     })
-    return { user, refreshToken: await sessions.start(tx, user.id) }
+    return { user, ...(await sessions.start(tx, user.id)) }
   }
 }
 
