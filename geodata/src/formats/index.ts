@@ -22,6 +22,8 @@ interface Input {
   source: ByteSource
   /** The same as a file on disk, for formats that are not read from front to back. */
   path(): Promise<string>
+  /** Whether that file is still there when the source has been read. */
+  stays: boolean
 }
 
 interface OpenOptions {
@@ -85,9 +87,9 @@ export const FORMATS: Format[] = [
     name: 'parquet',
     title: 'Parquet',
     extensions: ['.parquet', '.geoparquet', '.pq'],
-    async open({ path, file }, options) {
+    async open({ path, file, stays }, { limits, crs }) {
       const { openParquet } = await import('./parquet.ts')
-      return openParquet(await path(), file, options)
+      return openParquet(await path(), file, { limits, crs, stays })
     },
   },
   {
@@ -170,7 +172,12 @@ async function openBytes(
   const kind = sniff(head.subarray(0, HEAD_BYTES))
   if (kind === 'zip' || kind === 'gzip') return openCompressed(kind, name, path, context, source)
   const format = chooseFormat(kind, name, file, context.wanted)
-  const input: Input = { file, source, path: async () => path ?? (await onDisk(source, name, context)) }
+  const input: Input = {
+    file,
+    source,
+    path: async () => path ?? (await onDisk(source, name, context)),
+    stays: path !== null,
+  }
   if (path !== null && !isStreamed(format)) await discard(source)
   const stream = await format.open(input, context)
   const extension = extname(name).toLowerCase()

@@ -3,27 +3,53 @@ import { type DuckDBConnection, type DuckDBDataChunk, DuckDBInstance } from '@du
 import type { Feature, FeatureStream, Geometry, UnreadableRow, Value } from '../feature.ts'
 import { quoteText } from '../quote-sql.ts'
 import { SourceError } from '../source-error.ts'
+import type { BlockParsing, BlockStream } from './block-stream.ts'
 import { findCoordinateColumns, geometryReader, otherColumns } from './coordinate-columns.ts'
 import { type ParquetColumn, parquetColumn } from './parquet-column.ts'
 import { findParquetGeometry, type ParquetGeometry } from './parquet-geometry.ts'
 import { DEFAULT_LIMITS, type SourceLimits } from './source-limits.ts'
 
 const MEMORY = '512MB'
-const THREADS = '2'
+const THREADS = 2
+/** As many rows as a row group usually has: a block should cut few of them. */
+const BLOCK_ROWS = 122_880
+/** Where the file has a column of this name, its rows cannot be chosen by their numbers. */
+const ROW_NUMBER = 'file_row_number'
 /** Rows that are looked at for columns of coordinates. */
 const SAMPLE_ROWS = 1000
 
 type Batch = (Feature | UnreadableRow)[]
 
+export interface ParquetOptions {
+  limits?: SourceLimits
+  crs?: string
+  threads?: number
+  /** Whether the file stays when its blocks have been given out: else it is not cut into blocks. */
+  stays?: boolean
+}
+
+/** Rows of the file, for whoever opens it again to read them. */
+export interface ParquetBlock {
+  firstRow: number
+  rows: number
+}
+
+export interface ParquetStream extends FeatureStream {
+  readonly rows: number
+  /** The rows of a block. Ends with the stream itself. */
+  read(block: ParquetBlock): AsyncGenerator<Batch>
+  close(): void
+}
+
 /** Parquet and GeoParquet, through DuckDB, column by column. */
 export async function openParquet(
   path: string,
   file: string,
-  options: { limits?: SourceLimits; crs?: string } = {},
-): Promise<FeatureStream> {
+  options: ParquetOptions = {},
+): Promise<ParquetStream | (ParquetStream & BlockStream)> {
   const limits = options.limits ?? DEFAULT_LIMITS
   const size = await refuseTruncated(path, file)
-  const database = await ParquetDatabase.open(path, file)
+  const database = await ParquetDatabase.open(path, file, options.threads ?? THREADS)
   try {
     const described = await database.describe()
     if (described.length > limits.columns)
@@ -36,7 +62,17 @@ export async function openParquet(
     const kept = found ? otherColumns(columns.length, found.columns).map((i) => columns[i]!) : columns
     const total = await database.count()
     let row = 0
-    return {
+    const shape = geometryOf(stated, found && { ...found, names: columns.map(({ name }) => name) })
+    const table = shape?.usesTable ? columns : kept
+    const read = async function* (block: ParquetBlock | null): AsyncGenerator<Batch> {
+      let before = block === null ? 0 : block.firstRow - 1
+      for await (const values of database.columns(stated, table, rangeOf(block))) {
+        const batch = toRows(values, table, kept, shape, before)
+        before += batch.length
+        yield batch
+      }
+    }
+    const stream: ParquetStream = {
       columns: kept.map(({ name, type }) => ({ name, type })),
       notes: [...kept.flatMap(({ note }) => note ?? []), ...(found?.notes ?? [])],
       crs: stated ? stated.crs : (found?.crs ?? null),
@@ -45,12 +81,12 @@ export async function openParquet(
       get bytesRead() {
         return total === 0 ? size : Math.round((row / total) * size)
       },
+      rows: total,
+      read,
+      close: () => database.close(),
       async *batches() {
-        const shape = geometryOf(stated, found && { ...found, names: columns.map(({ name }) => name) })
-        const read = shape?.usesTable ? columns : kept
         try {
-          for await (const values of database.columns(stated, read)) {
-            const batch = toRows(values, read, kept, shape, row)
+          for await (const batch of read(null)) {
             row += batch.length
             yield batch
           }
@@ -59,10 +95,28 @@ export async function openParquet(
         }
       },
     }
+    if (!options.stays || described.some(({ name }) => name.toLowerCase() === ROW_NUMBER)) return stream
+    // Whoever reads the blocks opens the file anew.
+    const { crs } = options
+    const parsing: BlockParsing = { format: 'parquet', path, file, options: { limits, crs, threads: 1 } }
+    return Object.assign(stream, {
+      parsing,
+      async *blocks() {
+        database.close()
+        for (; row < total; row = Math.min(total, row + BLOCK_ROWS))
+          yield { firstRow: row + 1, rows: Math.min(BLOCK_ROWS, total - row) }
+      },
+    })
   } catch (error) {
     database.close()
     throw error
   }
+}
+
+function rangeOf(block: ParquetBlock | null): string {
+  if (block === null) return ''
+  const { firstRow, rows } = block
+  return ` WHERE ${ROW_NUMBER} >= ${firstRow - 1} AND ${ROW_NUMBER} < ${firstRow - 1 + rows}`
 }
 
 async function refuseTruncated(path: string, file: string): Promise<number> {
@@ -83,7 +137,7 @@ async function refuseTruncated(path: string, file: string): Promise<number> {
 
 async function findByNames(database: ParquetDatabase, columns: ParquetColumn[], crsGiven: boolean) {
   const sample: Value[][] = []
-  for await (const values of database.columns(null, columns, SAMPLE_ROWS)) {
+  for await (const values of database.columns(null, columns, ` LIMIT ${SAMPLE_ROWS}`)) {
     for (let i = 0; i < (values[0]?.length ?? 0); i++)
       sample.push(columns.map(({ convert }, column) => convert(values[column]![i])))
   }
@@ -154,9 +208,9 @@ class ParquetDatabase {
   }
 
   /** A session that can read this one file and nothing else, and cannot be told otherwise. */
-  static async open(path: string, file: string): Promise<ParquetDatabase> {
+  static async open(path: string, file: string, threads: number): Promise<ParquetDatabase> {
     const instance = await DuckDBInstance.create(':memory:', {
-      threads: THREADS,
+      threads: String(threads),
       memory_limit: MEMORY,
       autoload_known_extensions: 'false',
       autoinstall_known_extensions: 'false',
@@ -212,15 +266,13 @@ class ParquetDatabase {
   async *columns(
     geometry: ParquetGeometry | null,
     columns: ParquetColumn[],
-    limit?: number,
+    chosen: string,
   ): AsyncGenerator<unknown[][]> {
     const selected = [...(geometry ? [geometry.sql] : []), ...columns.map(({ sql }) => sql)]
     const list = selected.length > 0 ? selected.join(', ') : 'true'
     let next: Promise<DuckDBDataChunk | null> = Promise.resolve(null)
     try {
-      const result = await this.#connection.stream(
-        `SELECT ${list} FROM ${this.#from}${limit ? ` LIMIT ${limit}` : ''}`,
-      )
+      const result = await this.#connection.stream(`SELECT ${list} FROM ${this.#from}${chosen}`)
       next = result.fetchChunk()
       for (;;) {
         const chunk = await next

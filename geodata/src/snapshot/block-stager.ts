@@ -4,32 +4,50 @@ import { type CsvBlock, CsvParser, type CsvRows } from '../formats/csv-parser.ts
 import type { RecordReader } from '../formats/csv-records.ts'
 import { GeojsonParser } from '../formats/geojson-parser.ts'
 import type { GeojsonBlock } from '../formats/geojson-scanner.ts'
+import type { ParquetBlock } from '../formats/parquet.ts'
 import type { Stage } from './stage.ts'
 
 /** Wide rows fill a chunk before their number does. */
 const FLUSH_BYTES = 1 << 24
 
+type Parsing<Format extends BlockParsing['format']> = BlockParsing & { format: Format }
+
 /** Parses the blocks of a source and stages their rows. */
-export class BlockStager {
-  readonly #stage: Stage
-  readonly #take: (block: SourceBlock) => void
-  #sinceFlush = 0
+export interface BlockStager {
+  take(block: SourceBlock): Promise<void>
+  close(): void
+}
 
-  constructor(parsing: BlockParsing, stage: Stage) {
-    this.#stage = stage
-    this.#take = parsing.format === 'csv' ? csvStaging(parsing, stage) : geojsonStaging(parsing, stage)
-  }
-
-  take(block: SourceBlock): void {
-    this.#take(block)
-    this.#sinceFlush += block.bytes.length
-    if (this.#sinceFlush <= FLUSH_BYTES) return
-    this.#stage.flush()
-    this.#sinceFlush = 0
+export async function openStager(parsing: BlockParsing, stage: Stage): Promise<BlockStager> {
+  if (parsing.format === 'parquet') return parquetStager(parsing, stage)
+  const take = parsing.format === 'csv' ? csvStaging(parsing, stage) : geojsonStaging(parsing, stage)
+  const flushing = new Flushing(stage)
+  return {
+    async take(block) {
+      take(block)
+      flushing.add((block as GeojsonBlock | CsvBlock).bytes.length)
+    },
+    close() {},
   }
 }
 
-function geojsonStaging({ file, maxColumns }: BlockParsing & { format: 'geojson' }, stage: Stage) {
+class Flushing {
+  readonly #stage: Stage
+  #bytes = 0
+
+  constructor(stage: Stage) {
+    this.#stage = stage
+  }
+
+  add(bytes: number): void {
+    this.#bytes += bytes
+    if (this.#bytes <= FLUSH_BYTES) return
+    this.#stage.flush()
+    this.#bytes = 0
+  }
+}
+
+function geojsonStaging({ file, maxColumns }: Parsing<'geojson'>, stage: Stage) {
   const parser = new GeojsonParser(file, maxColumns)
   // By name, because each thread finds the columns in an order of its own; hexadecimal, because the database
   // takes names that differ in case alone for one.
@@ -37,7 +55,7 @@ function geojsonStaging({ file, maxColumns }: BlockParsing & { format: 'geojson'
   return (block: SourceBlock) => stage.add(parser.parse(block as GeojsonBlock), parser.columns, stagedName)
 }
 
-function csvStaging({ layout }: BlockParsing & { format: 'csv' }, stage: Stage) {
+function csvStaging({ layout }: Parsing<'csv'>, stage: Stage) {
   const parser = new CsvParser(layout)
   stage.declareTexts(layout.kept.map((place) => layout.names[place]!))
   const rows: CsvRows = {
@@ -46,4 +64,21 @@ function csvStaging({ layout }: BlockParsing & { format: 'csv' }, stage: Stage) 
       stage.addTexts(row, geometry, record, kept),
   }
   return (block: SourceBlock) => parser.parse(block as CsvBlock, rows)
+}
+
+/** Reads the rows of its blocks itself: what stands in another thread's database cannot be handed over. */
+async function parquetStager(parsing: Parsing<'parquet'>, stage: Stage): Promise<BlockStager> {
+  // Brings the database with it, which other sources do without.
+  const { openParquet } = await import('../formats/parquet.ts')
+  const source = await openParquet(parsing.path, parsing.file, parsing.options)
+  const flushing = new Flushing(stage)
+  return {
+    async take(block) {
+      for await (const batch of source.read(block as ParquetBlock)) {
+        stage.add(batch, source.columns, (index) => `column${index}`)
+        flushing.add(((source.totalBytes ?? 0) / Math.max(1, source.rows)) * batch.length)
+      }
+    },
+    close: () => source.close(),
+  }
 }

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { open, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { fileSource } from '../formats/byte-source.ts'
 import { openCsv } from '../formats/csv.ts'
+import { openParquet } from '../formats/parquet.ts'
 import { SourceError } from '../source-error.ts'
 import { compileSnapshot } from './compile.ts'
+import { query, scratch } from './compile-fixture.ts'
 import { compileInProcess } from './compile-in-process.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
-
-const scratch = await mkdtemp(join(tmpdir(), 'compile-in-process-test-'))
-after(() => rm(scratch, { recursive: true, force: true }))
 
 function point(i: number): string {
   const coordinates = [((i * 7919) % 36000) / 100 - 180, ((i * 104729) % 17000) / 100 - 85]
@@ -147,4 +145,36 @@ test('digits are kept as they are written where one value makes a column text', 
   const pack = await readFile(join(scratch, 'late', 'features.pack'), 'utf8')
   for (const [i, text] of pack.split(',\n').entries())
     assert.deepEqual(Object.values(JSON.parse(text).properties), texts[i])
+})
+
+test('a Parquet file in many threads makes the same snapshot as in one, and a broken one is refused', async () => {
+  const path = join(scratch, 'many.parquet')
+  const values = Array.from({ length: 8 }, (_, i) => `random() AS value${i}`).join(', ')
+  await query(`
+    COPY (SELECT i AS n, 'Straße ' || i AS name, TIMESTAMPTZ '2020-01-01 00:00:00Z' + i * INTERVAL 1 MINUTE AS time,
+      (i % 360) - 180.0 AS lon, (i % 170) - 85.0 AS lat, ${values} FROM range(270000) t(i))
+    TO '${path}' (FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE 20000)`)
+  const { size } = await stat(path)
+  assert.ok(size > 1 << 24, 'large enough for threads')
+  const apart = await compileInProcess({ path, folder: join(scratch, 'apart-parquet'), threads: 3 })
+  const stream = await openParquet(path, 'many.parquet')
+  assert.equal('blocks' in stream, false)
+  const options = { path, folder: join(scratch, 'here-parquet'), threads: 1 }
+  const here = await compileSnapshot(options, undefined, undefined, {
+    stream,
+    format: 'parquet',
+    bytes: size,
+  })
+  assert.deepEqual(apart.manifest, { ...here.manifest, files: apart.manifest.files })
+  assert.deepEqual([apart.manifest.rows, apart.manifest.columns[2]!.type], [270_000, 'timestamp'])
+  for (const file of ['features.pack', 'features.index', 'sample.json'])
+    assert.equal(apart.manifest.files[file]!.sha256, here.manifest.files[file]!.sha256, file)
+  const handle = await open(path, 'r+')
+  await handle.write(Buffer.alloc(1 << 20, 0xff), 0, 1 << 20, Math.round(size / 2))
+  await handle.close()
+  await assert.rejects(compileInProcess({ path, folder: join(scratch, 'broken') }), (refused) => {
+    assert.ok(refused instanceof SourceError, String(refused))
+    assert.match(refused.message, /^many\.parquet cannot be read: /)
+    return true
+  })
 })

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { type BlockStream, blockRows, type SourceBlock } from '../formats/block-stream.ts'
+import { type BlockStream, blockArrays, blockRows, type SourceBlock } from '../formats/block-stream.ts'
 import { SourceError } from '../source-error.ts'
 import type { CompileOptions, CompileProgress } from './compile.ts'
 import { withRowProblems } from './invalid-source-error.ts'
@@ -13,7 +13,7 @@ const ENTRY = new URL('./stage-worker.ts', import.meta.url)
 /** Blocks given to a thread ahead of time: one to work on, one to take next. */
 const AHEAD = 2
 
-/** Scans here for the places of rows; parses, checks and stages them in threads. */
+/** Cuts a source into blocks here; parses, checks and stages their rows in threads. */
 export async function stageInThreads(
   stream: BlockStream,
   crs: string | null,
@@ -42,12 +42,21 @@ export async function stageInThreads(
     } catch (error) {
       broken = error
     }
-    const summary = joinSummaries(await Promise.all(threads.map((thread) => thread.finish())))
+    const summary = joinSummaries(await finishAll(threads))
     if (broken !== null) throw withRowProblems(broken, file, summary)
     return summary
   } finally {
     await Promise.all(threads.map((thread) => thread.stop()))
   }
+}
+
+/** Waits for all, even where one fails: a thread must not be stopped while its database works. */
+async function finishAll(threads: StageThread[]): Promise<StageSummary[]> {
+  const ended = await Promise.allSettled(threads.map((thread) => thread.finish()))
+  return ended.map((each) => {
+    if (each.status === 'rejected') throw each.reason
+    return each.value
+  })
 }
 
 class StageThread {
@@ -96,8 +105,7 @@ class StageThread {
       this.#room = Promise.withResolvers()
       this.#room.promise.catch(() => {})
     }
-    const arrays = 'ranges' in block ? [block.bytes.buffer, block.ranges.buffer] : [block.bytes.buffer]
-    this.#worker.postMessage(block satisfies StageRequest, arrays)
+    this.#worker.postMessage(block satisfies StageRequest, blockArrays(block))
   }
 
   finish(): Promise<StageSummary> {

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import type { FeatureStream } from '../feature.ts'
 import { blockRows, isBlockStream } from '../formats/block-stream.ts'
 import { SourceError } from '../source-error.ts'
-import { BlockStager } from './block-stager.ts'
+import { openStager } from './block-stager.ts'
 import type { CompileOptions, CompileProgress } from './compile.ts'
 import { withRowProblems } from './invalid-source-error.ts'
 import { DEFAULT_MAX_ROWS } from './limits.ts'
@@ -21,7 +21,10 @@ const PARALLEL_BYTES = 1 << 24
 /** Wide rows fill a chunk before their number does. */
 const FLUSH_BYTES = 1 << 24
 
-/** Reads a source to its end and stages its rows: a large GeoJSON or CSV in several threads, all else in this one. */
+/**
+ * Reads a source to its end and stages its rows: a large GeoJSON, CSV or Parquet in several threads, all else in this
+ * one.
+ */
 export async function stageStream(
   stream: FeatureStream,
   options: CompileOptions,
@@ -58,10 +61,14 @@ async function stageHere(
   }
   try {
     if (isBlockStream(stream)) {
-      const stager = new BlockStager(stream.parsing, stage)
-      for await (const block of stream.blocks()) {
-        count(blockRows(block))
-        stager.take(block)
+      const stager = await openStager(stream.parsing, stage)
+      try {
+        for await (const block of stream.blocks()) {
+          count(blockRows(block))
+          await stager.take(block)
+        }
+      } finally {
+        stager.close()
       }
     } else {
       let flushedAt = 0

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { BlockParsing, SourceBlock } from '../formats/block-stream.ts'
 import { SourceError } from '../source-error.ts'
-import { BlockStager } from './block-stager.ts'
+import { openStager } from './block-stager.ts'
 import { Stage, type StageSummary } from './stage.ts'
 import { transformerFor } from './transformer-for.ts'
 
@@ -20,23 +20,35 @@ export type StageReply = { done: true } | { summary: StageSummary } | { refused:
 const port = parentPort!
 const { folder, prefix, crs, parsing } = workerData as StageWorkerData
 const stage = new Stage({ folder, prefix, transform: await transformerFor(crs) })
-const stager = new BlockStager(parsing, stage)
+const stager = await openStager(parsing, stage)
+
+/** Blocks are staged one after the other, though the next may be here before one is done. */
+let last = Promise.resolve()
+let isRefused = false
 
 port.on('message', (block: StageRequest) => {
+  last = last.then(() => answer(block))
+})
+
+async function answer(block: StageRequest): Promise<void> {
+  if (isRefused) return
   try {
-    port.postMessage(handle(block))
+    port.postMessage(await handle(block))
     if (block === null) port.close()
   } catch (error) {
     if (!(error instanceof SourceError)) throw error
+    isRefused = true
+    stager.close()
     port.postMessage({ refused: error.message } satisfies StageReply)
   }
-})
+}
 
-function handle(block: StageRequest): StageReply {
+async function handle(block: StageRequest): Promise<StageReply> {
   if (block === null) {
+    stager.close()
     stage.flush()
     return { summary: stage.summary }
   }
-  stager.take(block)
+  await stager.take(block)
   return { done: true }
 }
