@@ -126,3 +126,15 @@ test('a table without geometry keeps its order and its strings decide the types'
   assert.deepEqual(first, ['9007199254740993', '1'])
   assert.ok(!(await readdir(folder)).includes('points.parquet'))
 })
+
+test('a number that no double holds is null, and the report says so', async () => {
+  const text = collection([feature({ a: 1, b: 'x' }), feature({ a: '@', b: 'y' })]).replace('"@"', '1e400')
+  const { manifest, features } = await compileText(text)
+  assert.deepEqual(
+    features.map(({ properties }) => properties['a']),
+    [1, null],
+  )
+  assert.deepEqual(manifest.notes, [
+    'Column a has 1 value that is not a number, infinite or too large for one: published as null.',
+  ])
+})

@@ -15,9 +15,15 @@ export function chooseColumns(summary: StageSummary, spatial: boolean, notes: st
   )
   return summary.columns.map((profile, i) => {
     const type = columnType(profile.kinds, profile.declared)
+    if (profile.notFinite > 0) notes.push(notFiniteNote(names[i]!, profile.notFinite))
     const present = profile.present - (type === 'text' ? 0 : profile.blank)
     return { name: names[i]!, type, nullable: present < summary.rows, profile }
   })
+}
+
+function notFiniteNote(name: string, count: number): string {
+  const values = count === 1 ? '1 value that is' : `${count} values that are`
+  return `Column ${name} has ${values} not a number, infinite or too large for one: published as null.`
 }
 
 /** The publisher's id column, else the source's own ids where all have one and none repeats, else null. */

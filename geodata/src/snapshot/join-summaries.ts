@@ -32,6 +32,7 @@ function joinProfiles(into: ColumnProfile, other: ColumnProfile): void {
   into.kinds |= other.kinds
   into.present += other.present
   into.blank += other.blank
+  into.notFinite += other.notFinite
   into.stagedAs = [...new Set([...into.stagedAs, ...other.stagedAs])]
   if (other.firstRow < into.firstRow) {
     into.firstRow = other.firstRow

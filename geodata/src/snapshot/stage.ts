@@ -246,7 +246,8 @@ function newProfile(
   firstRow: number,
   firstPlace: number,
 ): ColumnProfile {
-  return { name, staged, declared, kinds: 0, present: 0, blank: 0, stagedAs: [], firstRow, firstPlace }
+  const nothing = { kinds: 0, present: 0, blank: 0, notFinite: 0 }
+  return { name, staged, declared, ...nothing, stagedAs: [], firstRow, firstPlace }
 }
 
 function writeParts(file: string, parts: Uint8Array[]): void {

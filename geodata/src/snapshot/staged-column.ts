@@ -30,6 +30,8 @@ export interface ColumnProfile {
   /** Of those, empty texts in a source of texts: missing values unless the column is text. */
   blank: number
   stagedAs: StagedAs[]
+  /** Numbers that are not finite, which JSON cannot say: they are published as null. */
+  notFinite: number
   /** Where the column was first seen: its source row, then its place in that row. */
   firstRow: number
   firstPlace: number
@@ -102,7 +104,10 @@ export class StagedColumn {
     let present = 0
     for (let row = 0; row < rows; row++) {
       const value = values[row]
-      if (!isPresent(value)) continue
+      if (!isPresent(value)) {
+        if (typeof value === 'number') profile.notFinite++
+        continue
+      }
       present++
       if (typeof value === 'string') {
         if (asText && value === '') profile.blank++
