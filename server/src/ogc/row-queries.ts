@@ -12,6 +12,11 @@ const SESSIONS = 2
 const MOST_WAITING = 256
 const MEMORY = '768MB'
 const KEPT_BYTES = 256 << 20
+/** What takes longer keeps others waiting, and nobody waits for it. */
+const MOST_MS = 20_000
+const TOO_LONG = 'The filter takes too long on this collection. Ask for less in one filter, or in a box.'
+const TOO_MUCH =
+  'The filter or the order needs more memory than a query may have. Ask in a box or page by cursor.'
 
 /**
  * Asks the rows of snapshots, in process. Sessions see nothing but the snapshots' folder, and nothing of
@@ -44,19 +49,27 @@ export class RowQueries {
   ): Promise<Uint32Array> {
     await this.#enter(signal)
     const kept = this.#cache.borrow(source)
+    let isLate = false
     try {
       const connection = this.#idle.pop() ?? (await this.#connect())
       const interrupt = () => connection.interrupt()
       signal.addEventListener('abort', interrupt)
+      const timer = setTimeout(() => {
+        isLate = true
+        interrupt()
+      }, MOST_MS)
       try {
         const table = kept?.table ?? `(${selectSql(source.columns, rowsFile(source.snapshot))})`
         return await readPositions(connection, sql(table), values)
       } finally {
+        clearTimeout(timer)
         signal.removeEventListener('abort', interrupt)
         this.#idle.push(connection)
       }
     } catch (error) {
       signal.throwIfAborted()
+      if (isLate) throw new Problem('invalid-filter', TOO_LONG)
+      if (/^Out of Memory/i.test((error as Error).message)) throw new Problem('invalid-filter', TOO_MUCH)
       throw error
     } finally {
       if (kept) await this.#cache.giveBack(kept)

@@ -64,6 +64,11 @@ function call(expression: Expression & { kind: 'call' }, queryables: Queryables)
       throw new Cql2Error(`${op.toUpperCase()} ${at} is for text and not for ${typeName(of.type)}.`)
     }
     if (of.kind === 'literal') return { ...of, value: foldText(op, of.value as string) }
+    // What is folded already stays as it is, and folding is what costs the most.
+    if (of.kind === 'fold' && of.fold === op) return of
+    if (foldsOf(of) >= MOST_FOLDS) {
+      throw new Cql2Error(`CASEI and ACCENTI ${at} are nested more than ${MOST_FOLDS} levels deep.`)
+    }
     return { kind: 'fold', type: 'text', fold: op, of }
   }
   if ((ARITHMETIC as readonly string[]).includes(op)) {
@@ -71,6 +76,12 @@ function call(expression: Expression & { kind: 'call' }, queryables: Queryables)
     return arithmetic(op as Arithmetic, left, right, at)
   }
   return { kind: 'condition', type: 'boolean', of: checkCondition(expression, queryables) }
+}
+
+const MOST_FOLDS = 4
+
+function foldsOf(scalar: Scalar): number {
+  return scalar.kind === 'fold' ? 1 + foldsOf(scalar.of) : 0
 }
 
 // Powers up to this are multiplied out, in the same order on both sides, which makes them equal bit by bit.

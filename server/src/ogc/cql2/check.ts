@@ -70,7 +70,12 @@ function inList(left: Scalar, list: Expression, queryables: Queryables): Conditi
   if (list.kind !== 'array' || list.items.length === 0)
     throw new Cql2Error(`The list of IN ${list.at} is empty.`)
   const args = list.items.map((item) => compared('=', left, checkScalar(item, queryables), item.at))
-  const items = args.flatMap((arg) => (arg.kind === 'compare' && arg.left === left ? [arg.right] : []))
+  // An integer that equals a fraction, which none does, is no comparison with the item any more.
+  const items = args.flatMap((arg) => {
+    return arg.kind === 'compare' && arg.op === '=' && arg.left === left && arg.right !== left
+      ? [arg.right]
+      : []
+  })
   return items.length === args.length ? { kind: 'in', left, items } : { kind: 'or', args }
 }
 

@@ -145,22 +145,22 @@ export class SqlWriter {
     const right = this.#term(b)
     if (op === '+' || op === '-' || op === '*') return `(${left} ${op} ${right})`
     const divisor = `NULLIF(${right}, 0)`
-    if (type === 'integer') return this.#division(op === 'div' ? '//' : '%', left, divisor, b)
+    if (type === 'integer') return this.#division(op === 'div' ? '//' : '%', left, divisor, a, b)
     if (op === '/' || op === '%') return `(${left} ${op} ${divisor})`
     if (op === 'div') return `trunc(${left} / ${divisor})`
     throw new Error('A power of any exponent has no SQL.')
   }
 
   /**
-   * To divide 128 bits takes ten times as long as to divide 64. The quotient by a literal, which is not -1,
-   * and the remainder fit where the dividend does.
+   * To divide 128 bits takes ten times as long as to divide 64. A column of that width is divided by a literal
+   * as it is: the remainder fits, and the quotient too unless by -1.
    */
-  #division(symbol: '//' | '%', left: string, divisor: string, by: Scalar): string {
+  #division(symbol: '//' | '%', left: string, divisor: string, of: Scalar, by: Scalar): string {
     const wide = `(${left} ${symbol} ${divisor})`
     const isNarrow =
       by.kind === 'literal' && by.value !== -1n && BigInt.asIntN(64, by.value as bigint) === by.value
-    if (!isNarrow) return wide
-    const narrow = `TRY_CAST(${left} AS BIGINT)`
+    if (of.kind !== 'column' || !isNarrow) return wide
+    const narrow = `TRY_CAST(${quoteName(of.name)} AS BIGINT)`
     const quotient = `${narrow} ${symbol} CAST(${divisor} AS BIGINT)`
     return `(CASE WHEN ${narrow} IS NULL THEN ${wide} ELSE CAST(${quotient} AS HUGEINT) END)`
   }
