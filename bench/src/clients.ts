@@ -6,10 +6,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { demoDatasets } from '@wayleave/demo/demo-datasets.ts'
 import { type Bench, decimal, whole } from './bench.ts'
-import { startWayleave } from './wayleave-server.ts'
+import { startWayleave, type WayleaveServer } from './wayleave-server.ts'
 
 const root = join(import.meta.dirname, '../..')
-const program = join(root, 'server/bin/wayleave.js')
 const run = promisify(execFile)
 
 /** What one turn measures, in one process and in turns, so that both sides see the same machine. */
@@ -71,25 +70,15 @@ export const bench: Bench = async (print) => {
   }
 }
 
-async function measure(
-  python: string,
-  folder: string,
-  server: { origin: string; dataDir: string },
-): Promise<Measured> {
-  const environment = { ...process.env, WAYLEAVE_DATA_DIR: server.dataDir }
-  const command = async (...args: string[]) => {
-    const { stdout } = await run(process.execPath, [program, ...args, '--json'], { env: environment })
-    return JSON.parse(stdout)
-  }
+async function measure(python: string, folder: string, server: WayleaveServer): Promise<Measured> {
   const places = demoDatasets.find(({ table }) => table === 'places')!
   const source = join(folder, places.file)
   await places.write(source)
-  await command('publish', source, '--table', 'places')
-  const key = await command('key', 'create', '--platform', '--name', 'bench', '--permissions', 'read')
+  await server.operate('publish', source, '--table', 'places')
   const env = {
-    ...environment,
+    ...process.env,
     PYTHONPATH: join(root, 'client-python/src'),
-    WAYLEAVE_API_KEY: key.secret,
+    WAYLEAVE_API_KEY: await server.createKey(),
     WAYLEAVE_BASE_URL: server.origin,
   }
   const { stdout } = await run(python, ['-c', script, join(folder, 'places.geojson')], { env })

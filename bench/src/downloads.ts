@@ -1,18 +1,14 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { startBareServer } from './bare-server.ts'
 import { type Bench, decimal, whole } from './bench.ts'
 import { compare } from './compare.ts'
 import { generateGeojson } from './generate.ts'
-import { startWayleave, type WayleaveServer } from './wayleave-server.ts'
+import { startWayleave } from './wayleave-server.ts'
 
 const FEATURES = 1_000_000
-const run = promisify(execFile)
-const command = join(import.meta.dirname, '../../server/bin/wayleave.js')
 
 /** A finished download against a bare static server that sends the same file, and the memory it takes. */
 export const bench: Bench = async (print) => {
@@ -21,19 +17,9 @@ export const bench: Bench = async (print) => {
   try {
     const source = join(folder, 'places.geojson')
     await generateGeojson(source, { features: FEATURES })
-    await operate(server, 'publish', source, '--table', 'places')
-    const made = await operate(
-      server,
-      'key',
-      'create',
-      '--platform',
-      '--name',
-      'bench',
-      '--permissions',
-      'read',
-    )
+    await server.operate('publish', source, '--table', 'places')
     const headers = {
-      'x-api-key': (JSON.parse(made) as { secret: string }).secret,
+      'x-api-key': await server.createKey(),
       'accept-encoding': 'identity',
     }
     print('| format | MB | ours, MB/s | bare, MB/s | ratio | by processor | peak above idle, MB |')
@@ -71,11 +57,6 @@ export const bench: Bench = async (print) => {
     await server.stop()
     await rm(folder, { recursive: true, force: true })
   }
-}
-
-async function operate(server: WayleaveServer, ...args: string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, [command, ...args, '--json', '--data-dir', server.dataDir])
-  return stdout
 }
 
 async function residentMegabytes(pid: number): Promise<number> {

@@ -13,7 +13,7 @@ const path = '/v1/datasets'
 export const bench: Bench = async (print) => {
   const wayleave = await startWayleave()
   try {
-    const key = await createKey(wayleave.dataDir)
+    const key = await wayleave.createKey()
     const result = await compare(
       { name: 'with a key', server: wayleave, load: { requests: [{ path, headers: { 'x-api-key': key } }] } },
       { name: 'without', server: wayleave, load: { requests: [{ path }] } },
@@ -31,13 +31,6 @@ export const bench: Bench = async (print) => {
     await wayleave.stop()
   }
   print(`\nverifying a key that the cache holds: ${decimal(await verificationMicroseconds())} µs`)
-}
-
-async function createKey(dataDir: string): Promise<string> {
-  const args = ['--platform', '--name', 'Bench', '--permissions', 'read', '--json', '--data-dir', dataDir]
-  const program = join(server, 'bin/wayleave.js')
-  const { stdout } = await run(process.execPath, [program, 'key', 'create', ...args])
-  return (JSON.parse(stdout) as { secret: string }).secret
 }
 
 async function verificationMicroseconds(): Promise<number> {

@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import type { RunningServer } from './bare-server.ts'
 
 const command = join(import.meta.dirname, '../../server/bin/wayleave.js')
@@ -17,6 +18,10 @@ const unlimited = {
 
 export interface WayleaveServer extends RunningServer {
   dataDir: string
+  /** Runs a command of the operator beside the server, and answers the JSON document that it prints. */
+  operate<T = unknown>(...args: string[]): Promise<T>
+  /** The secret of a new platform key that reads everything. */
+  createKey(): Promise<string>
 }
 
 /** Starts the service itself on a free port, in a data folder that goes with it. */
@@ -40,11 +45,27 @@ export async function startWayleave(settings: Record<string, string> = {}): Prom
   for (;;) {
     const text = readFileSync(log, 'utf8')
     const url = /^\{"url":"([^"]+)"/m.exec(text)?.[1]
-    if (url) return { origin: url, pid: child.pid!, dataDir, stop }
+    if (url) {
+      const operate = operatorOf(dataDir)
+      return { origin: url, pid: child.pid!, dataDir, stop, operate, createKey: () => createKey(operate) }
+    }
     if (child.exitCode !== null || child.signalCode !== null) {
       await stop()
       throw new Error(`The service did not start:\n${text}`)
     }
     await delay(20)
   }
+}
+
+function operatorOf(dataDir: string): WayleaveServer['operate'] {
+  return async <T>(...args: string[]) => {
+    const all = [command, ...args, '--json', '--data-dir', dataDir]
+    const { stdout } = await promisify(execFile)(process.execPath, all, { maxBuffer: 1 << 24 })
+    return JSON.parse(stdout) as T
+  }
+}
+
+async function createKey(operate: WayleaveServer['operate']): Promise<string> {
+  const wishes = ['--platform', '--name', 'Bench', '--permissions', 'read']
+  return (await operate<{ secret: string }>('key', 'create', ...wishes)).secret
 }

@@ -7,12 +7,17 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import type { Geometry } from '../feature.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
-import { compileFeatures, type Fixture, temporaryFolder } from './compiled-fixture.ts'
-import { assertSameFeatures, parseExactly, type Reader, type ReadFeature } from './feature-comparison.ts'
 import { buildExport, EXPORT_FORMATS, type ExportFormat } from './index.ts'
 import { nameColumn } from './name-column.ts'
-import { HIGH_FEATURES, NASTY_FEATURES, ROOF_FEATURES } from './nasty-features.ts'
-import { REAL_FEATURES } from './real-features.ts'
+import { compileFeatures, type Fixture, temporaryFolder } from './testing/compiled-fixture.ts'
+import {
+  assertSameFeatures,
+  parseExactly,
+  type Reader,
+  type ReadFeature,
+} from './testing/feature-comparison.ts'
+import { HIGH_FEATURES, NASTY_FEATURES, ROOF_FEATURES } from './testing/nasty-features.ts'
+import { REAL_FEATURES } from './testing/real-features.ts'
 
 const run = promisify(execFile)
 const DATASETS = {

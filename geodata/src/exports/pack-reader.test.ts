@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { temporaryFolder } from './compiled-fixture.ts'
 import { FeatureSlices, readPack } from './pack-reader.ts'
+import { temporaryFolder } from './testing/compiled-fixture.ts'
 
 test('features are found whole whatever their size and wherever a block ends', async (t) => {
   const folder = await temporaryFolder((remove) => t.after(remove))

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { compileFeatures, type FixtureFeature, temporaryFolder } from './compiled-fixture.ts'
 import { geojsonParts } from './geojson.ts'
 import { buildExport, EXPORT_FORMATS, type ExportFormat } from './index.ts'
-import { NASTY_FEATURES } from './nasty-features.ts'
+import { compileFeatures, type FixtureFeature, temporaryFolder } from './testing/compiled-fixture.ts'
+import { NASTY_FEATURES } from './testing/nasty-features.ts'
 
 test('csv tells a null from an empty text, quotes by RFC 4180 and leaves formulas alone', async (t) => {
   const csv = await exported(t, 'csv', [

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import yauzl from 'yauzl'
-import { temporaryFolder } from './compiled-fixture.ts'
+import { temporaryFolder } from './testing/compiled-fixture.ts'
 import { type ZipTarget, ZipWriter } from './zip-writer.ts'
 
 /** A file whose first bytes are not kept: as if `start` bytes of other entries stood before. */

@@ -2,7 +2,7 @@ import type { Room } from '@wayleave/geodata/exports/byte-sink.ts'
 import { FlatGeometry } from '@wayleave/geodata/exports/flat-geometry.ts'
 import { featureBound, putFeature } from '@wayleave/geodata/exports/flatgeobuf/feature-encoder.ts'
 import { columnCode, putProperties } from '@wayleave/geodata/exports/flatgeobuf/properties.ts'
-import { sizePrefixed, type TableField } from '@wayleave/geodata/exports/flatgeobuf/table.ts'
+import { MAGIC, sizePrefixed, type TableField } from '@wayleave/geodata/exports/flatgeobuf/table.ts'
 import { GEOMETRY_TYPES } from '@wayleave/geodata/exports/geometry-bytes.ts'
 import { type IntegerSize, integerSizes } from '@wayleave/geodata/exports/integer-ranges.ts'
 import { layerType } from '@wayleave/geodata/exports/layer-type.ts'
@@ -15,8 +15,6 @@ import { PageBytes } from './page-bytes.ts'
 import type { PageContent, WritePage } from './page-content.ts'
 import { rewriteFeatures } from './rewrite-features.ts'
 import { takeTurns } from './take-turns.ts'
-
-const MAGIC = Buffer.of(0x66, 0x67, 0x62, 0x03, 0x66, 0x67, 0x62, 0x00)
 
 /** What the integers of a snapshot need does not change, and a page must not differ from the next by it. */
 const knownSizes = new WeakMap<Manifest, Promise<(IntegerSize | null)[]>>()

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { deserialize } from 'flatgeobuf/lib/mjs/geojson.js'
-import { compileFeatures, type FixtureFeature, temporaryFolder } from '../compiled-fixture.ts'
 import { buildExport } from '../index.ts'
+import { compileFeatures, type FixtureFeature, temporaryFolder } from '../testing/compiled-fixture.ts'
 
 test('a search in the index finds the features that a search of all finds', async (t) => {
   t.mock.method(console, 'debug', () => {})

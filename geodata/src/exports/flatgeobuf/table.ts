@@ -1,3 +1,6 @@
+/** What a FlatGeobuf file of version 3 begins with. */
+export const MAGIC = Buffer.of(0x66, 0x67, 0x62, 0x03, 0x66, 0x67, 0x62, 0x00)
+
 /**
  * A FlatBuffers table written forwards: its vtable, its fields, then what they point at. Enough for
  * FlatGeobuf's header; features have an encoder of their own, since there are millions of them.

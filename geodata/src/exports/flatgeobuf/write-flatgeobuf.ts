@@ -10,9 +10,7 @@ import { PropertySlices } from '../property-slices.ts'
 import { featureBound, putFeature } from './feature-encoder.ts'
 import { NODE_SIZE, PackedIndex } from './packed-index.ts'
 import { columnCode, putProperties } from './properties.ts'
-import { sizePrefixed, type TableField } from './table.ts'
-
-const MAGIC = Buffer.of(0x66, 0x67, 0x62, 0x03, 0x66, 0x67, 0x62, 0x00)
+import { MAGIC, sizePrefixed, type TableField } from './table.ts'
 
 /**
  * FlatGeobuf 3 with its packed Hilbert index, in one pass: the snapshot has the order the index asks for. A

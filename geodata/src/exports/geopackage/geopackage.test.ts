@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { compileFeatures, type FixtureFeature, temporaryFolder } from '../compiled-fixture.ts'
 import { buildExport } from '../index.ts'
+import { compileFeatures, type FixtureFeature, temporaryFolder } from '../testing/compiled-fixture.ts'
 import { RtreeBuilder } from './rtree.ts'
 
 test('SQLite finds the packed R-tree sound, and a search in it finds what a search of all finds', () => {

@@ -1,4 +1,4 @@
-import type { Geometry } from '../feature.ts'
+import type { Geometry } from '../../feature.ts'
 import type { FixtureFeature } from './compiled-fixture.ts'
 
 const square = (x: number, y: number, size: number) => [

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { Geometry } from '../feature.ts'
+import type { Geometry } from '../../feature.ts'
 import type { FixtureFeature } from './compiled-fixture.ts'
 
 /** The packages belong to the demo, which this package must not know: their files are read where they lie. */
-const MODULES = join(import.meta.dirname, '..', '..', '..', 'node_modules')
+const MODULES = join(import.meta.dirname, '..', '..', '..', '..', 'node_modules')
 const load = (path: string) => createRequire(import.meta.url)(join(MODULES, path))
 
 /** Real data of each kind, thinned out so that many readers can read it in little time. */

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Column, Feature, FeatureStream, Geometry, SourceColumn, Value } from '../feature.ts'
-import { compileSnapshot } from '../snapshot/compile.ts'
-import type { Manifest } from '../snapshot/manifest.ts'
+import type { Column, Feature, FeatureStream, Geometry, SourceColumn, Value } from '../../feature.ts'
+import { compileSnapshot } from '../../snapshot/compile.ts'
+import type { Manifest } from '../../snapshot/manifest.ts'
 
 export interface FixtureFeature {
   geometry?: Geometry | null

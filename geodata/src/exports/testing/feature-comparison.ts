@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { Column, Geometry, Position } from '../feature.ts'
-import type { Manifest } from '../snapshot/manifest.ts'
-import type { ExportFormat } from './index.ts'
-import { cutText, fieldNames } from './shapefile/fields.ts'
+import type { Column, Geometry, Position } from '../../feature.ts'
+import type { Manifest } from '../../snapshot/manifest.ts'
+import type { ExportFormat } from '../index.ts'
+import { cutText, fieldNames } from '../shapefile/fields.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML cannot hold
 const NOT_IN_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
