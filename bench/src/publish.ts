@@ -12,6 +12,7 @@ import { type Measured, runMeasured } from './measured-process.ts'
 const FEATURES = 1_000_000
 /** Does memory grow with the file? */
 const LARGE_FEATURES = 5_000_000
+const POLYGONS = 300_000
 
 const compiler = fileURLToPath(new URL('./publish-process.ts', import.meta.url))
 const exporter = fileURLToPath(new URL('./export-process.ts', import.meta.url))
@@ -30,20 +31,40 @@ export const bench: Bench = async (print) => {
     print('clock (aim: at least 2.5), and by processor time; the aim for memory is below 1,000 MB.\n')
     print('| file | MB | ours, s | ogr2ogr, s | faster | by processor | ours, MB | ogr2ogr, MB |')
     print('|---|--:|--:|--:|--:|--:|--:|--:|')
-    await compare(print, 'GeoJSON', geojson, folder, [])
+    const small: Measured[] = []
+    small.push(await compare(print, 'GeoJSON', geojson, folder, []))
     await runMeasured(process.execPath, [exporter, snapshot, 'csv', csv])
-    await compare(print, 'CSV', csv, folder, [
-      ...['-oo', 'X_POSSIBLE_NAMES=longitude', '-oo', 'Y_POSSIBLE_NAMES=latitude'],
-      ...['-oo', 'AUTODETECT_TYPE=YES', '-oo', 'KEEP_GEOM_COLUMNS=NO', '-a_srs', 'EPSG:4326'],
-    ])
-    await compare(print, 'GeoParquet', join(snapshot, 'rows.parquet'), folder, [])
-    await generateGeojson(geojson, { features: LARGE_FEATURES })
-    const large = await publish(geojson, join(folder, 'large'))
-    print(
-      `\n${whole(LARGE_FEATURES)} points: ${decimal(large.seconds, 1)} s, ${whole(large.peakMegabytes)} MB of memory.`,
+    small.push(
+      await compare(print, 'CSV', csv, folder, [
+        ...['-oo', 'X_POSSIBLE_NAMES=longitude', '-oo', 'Y_POSSIBLE_NAMES=latitude'],
+        ...['-oo', 'AUTODETECT_TYPE=YES', '-oo', 'KEEP_GEOM_COLUMNS=NO', '-a_srs', 'EPSG:4326'],
+      ]),
     )
+    small.push(await compare(print, 'GeoParquet', join(snapshot, 'rows.parquet'), folder, []))
+    await generateGeojson(geojson, { features: POLYGONS, shape: 'polygon' })
+    await compare(print, `${whole(POLYGONS)} polygons`, geojson, folder, [])
+    await measureLarge(print, folder, small)
   } finally {
     await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** The same formats with five times as many points: the aim is that memory does not grow in proportion. */
+async function measureLarge(print: (line: string) => void, folder: string, small: Measured[]): Promise<void> {
+  const snapshot = join(folder, 'large')
+  const paths = [join(folder, 'large.geojson'), join(folder, 'large.csv'), join(snapshot, 'rows.parquet')]
+  await generateGeojson(paths[0]!, { features: LARGE_FEATURES })
+  print(`\n| ${whole(LARGE_FEATURES)} points | s | MB of memory | of that for ${whole(FEATURES)} |`)
+  print('|---|--:|--:|--:|')
+  for (const [i, name] of ['GeoJSON', 'CSV', 'GeoParquet'].entries()) {
+    if (name === 'CSV') await runMeasured(process.execPath, [exporter, snapshot, 'csv', paths[i]!])
+    const { seconds, peakMegabytes } = await publish(
+      paths[i]!,
+      i === 0 ? snapshot : join(folder, `large${i}`),
+    )
+    const growth = decimal(peakMegabytes / small[i]!.peakMegabytes, 2)
+    print(`| ${name} | ${decimal(seconds, 1)} | ${whole(peakMegabytes)} | ${growth} |`)
+    if (i > 0) await rm(join(folder, `large${i}`), { recursive: true })
   }
 }
 
@@ -53,7 +74,7 @@ async function compare(
   path: string,
   folder: string,
   gdalOptions: string[],
-): Promise<void> {
+): Promise<Measured> {
   const { size } = await stat(path)
   const ours = await publish(path, join(folder, name))
   const cells = [name, whole(size / 1e6), decimal(ours.seconds, 1)]
@@ -70,6 +91,7 @@ async function compare(
     )
   } else cells.push('cannot read it', '', '', whole(ours.peakMegabytes), '')
   print(`| ${cells.join(' | ')} |`)
+  return ours
 }
 
 function publish(path: string, folder: string): Promise<Measured> {
