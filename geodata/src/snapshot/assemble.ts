@@ -4,7 +4,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { Column, ColumnType } from '../feature.ts'
 import type { Bbox } from '../geometry/bbox.ts'
 import { quoteName, quoteText } from '../quote-sql.ts'
-import { columnSql, jsonTextSql } from './column-sql.ts'
+import { columnSql, jsonTextSql, numberText } from './column-sql.ts'
 import { SNAPSHOT_FILES } from './manifest.ts'
 import { FEATURE_TAIL, PROPERTIES_HEAD } from './pack.ts'
 import type { ColumnProfile } from './staged-column.ts'
@@ -170,7 +170,7 @@ export class Assembly {
   #idSql(id: IdSource): string {
     if (id === null) return 'row::VARCHAR'
     const value = `(${columnSql(id.profile, id.type)})`
-    const text = jsonTextSql(value, id.type)
+    const text = id.type === 'number' ? numberText(value) : jsonTextSql(value, id.type)
     // An id is an integer or a string: a number or boolean becomes the string that names it.
     return id.type === 'number' || id.type === 'boolean' ? `to_json(${text})::VARCHAR` : text
   }

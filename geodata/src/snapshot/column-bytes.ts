@@ -206,8 +206,10 @@ export class ColumnBytes {
   /** A value of a number column, as `numberText` spells it. */
   jsonNumber(value: number): void {
     const size = Math.abs(value)
-    if (size >= 1e-4 && size < 1e15) this.number(value)
-    else this.ascii(numberText(value))
+    if (size >= 1e-4 && size < 1e15) {
+      this.number(value)
+      if (Number.isInteger(value)) this.ascii('.0')
+    } else this.ascii(numberText(value))
   }
 
   /** A JSON string. */

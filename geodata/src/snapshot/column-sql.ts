@@ -57,8 +57,8 @@ function withSeconds(value: string): string {
   return `CASE WHEN length(${value}) > 16 AND ${value}[17] <> ':' THEN ${value}[:16] || ':00' || ${value}[17:] ELSE ${value} END`
 }
 
-/** Whole numbers without the `.0` that the database would write. */
-function numberText(value: string): string {
+/** A number where it is a text or an id: whole numbers without the `.0` that the database would write. */
+export function numberText(value: string): string {
   return `CASE WHEN ${value} = trunc(${value}) AND abs(${value}) < 1e15 THEN ${value}::BIGINT::VARCHAR ELSE ${value}::VARCHAR END`
 }
 
@@ -69,8 +69,10 @@ export function jsonTextSql(value: string, type: ColumnType): string {
     case 'integer':
     case 'json':
       return `${value}::VARCHAR`
+    // Whole numbers have their `.0`: GDAL and QGIS guess a column's type from the first ten features, and cut
+    // every later fraction of a column that began with what they took for integers.
     case 'number':
-      return numberText(value)
+      return `CASE WHEN ${value} = 0 THEN '0.0' ELSE ${value}::VARCHAR END`
     case 'text':
       return `to_json(${value})::VARCHAR`
     case 'date':

@@ -70,8 +70,6 @@ export class StagedText {
     const kinds = this.#chunkKinds
     if (kinds === 0) return ANY_TYPE
     if (kinds === KIND.boolean) return TYPE.boolean
-    // Up to 15 digits a number is spelt as an integer is.
-    if (kinds === KIND.integer) return TYPE.integer | TYPE.number
     if (this.#isNumber) return TYPE.number
     if (areIntegers(kinds)) return TYPE.integer
     if (kinds === KIND.date) return TYPE.date | TYPE.text
@@ -91,7 +89,10 @@ export class StagedText {
     if (kinds === KIND.boolean) out.ascii(end - start === 4 ? 'true' : 'false')
     else if (this.#isNumber && !this.#isCanonical)
       out.jsonNumber(Number(bytes.toString('latin1', start, end)))
-    else if (this.#isNumber || areIntegers(kinds)) out.range(bytes, start, end)
+    else if (this.#isNumber) {
+      out.range(bytes, start, end)
+      if (!hasPoint(bytes, start, end)) out.ascii('.0')
+    } else if (areIntegers(kinds)) out.range(bytes, start, end)
     else if (kinds === KIND.timestamp && !this.#isCanonical)
       out.jsonString(utcText(bytes.toString('latin1', start, end)))
     else out.jsonRange(bytes, start, end)
@@ -179,7 +180,10 @@ function isShortest(bytes: Uint8Array, start: number, end: number): boolean {
   const first = bytes[start] === MINUS ? start + 1 : start
   if (bytes[first] === ZERO && end > first + 1 && bytes[first + 1] !== POINT) return false
   if (first > start && end === first + 1 && bytes[first] === ZERO) return false
-  if (bytes[end - 1] !== ZERO) return true
-  for (let at = first; at < end; at++) if (bytes[at] === POINT) return false
-  return true
+  return bytes[end - 1] !== ZERO || !hasPoint(bytes, first, end)
+}
+
+function hasPoint(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === POINT) return true
+  return false
 }

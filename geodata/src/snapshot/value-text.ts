@@ -19,9 +19,8 @@ export const ANY_TYPE = 127
  */
 export function numberText(value: number): string {
   const size = Math.abs(value)
-  if (size === 0) return '0'
-  if (size >= 1e-4 && size < 1e15) return String(value)
-  if (size >= 1e15 && size < 1e16) return Number.isInteger(value) ? `${value}.0` : String(value)
+  if (size === 0) return '0.0'
+  if (size >= 1e-4 && size < 1e16) return Number.isInteger(value) ? `${value}.0` : String(value)
   return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { openOgc } from './testing/open-ogc.ts'
+import { openOgc, point } from './testing/open-ogc.ts'
 import { randomPlaces } from './testing/random-places.ts'
 
 const run = promisify(execFile)
@@ -44,6 +44,23 @@ test("GDAL's OAPIF driver reads collections whole, by pages, boxes and attribute
   const named = await read('places', '-where', "name = 'Bay'")
   assert.equal(named.length, places.filter(({ properties }) => properties.name === 'Bay').length)
   assert.equal((await read('shapes')).length, 50)
+})
+
+test('GDAL keeps the fractions of a column that begins with whole numbers', async (t) => {
+  const service = await openOgc(t)
+  // In one place, so that they come in this order. GDAL takes the columns' types from its first page, of ten.
+  const sizes = Array.from({ length: 30 }, (_, i) => (i < 20 ? i : i + 0.25))
+  await service.publish(
+    'sizes',
+    sizes.map((size) => point(5, 52, { size })),
+  )
+  const source = `OAPIF:${service.url}/v1/ogc`
+  const text = await ogr(service.key, 'ogr2ogr', '-f', 'GeoJSON', '/vsistdout/', source, 'sizes')
+  const read = JSON.parse(text).features as { properties: { size: number } }[]
+  assert.deepEqual(
+    read.map(({ properties }) => properties.size),
+    sizes,
+  )
 })
 
 const OWSLIB = `
