@@ -5,6 +5,7 @@ import { type Clock, MINUTE, SECOND, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { lockDataFolder } from './data-folder-lock.ts'
 import { sweepExports } from './downloads/exports.ts'
+import { answerInTurn } from './http/answer-in-turn.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/frame.ts'
 import type { RouteTable } from './http/route-table.ts'
@@ -61,6 +62,7 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   await parts.jobs.sweep()
   if (config.databaseUrl) parts.housekeeping.add('abandoned jobs', MINUTE, () => parts.jobs.sweep())
   const { app, routes } = await buildApp(parts)
+  answerInTurn(app.server)
   const readers = new StalledReaders(
     app.server,
     { milliseconds: config.readerPatience * SECOND, mostBytes: MOST_STALLED_BYTES },
