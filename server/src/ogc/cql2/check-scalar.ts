@@ -36,7 +36,7 @@ function literal(value: string | number | bigint | boolean): Scalar {
   if (typeof value === 'string') return { kind: 'literal', type: 'text', value }
   if (typeof value === 'boolean') return { kind: 'literal', type: 'boolean', value }
   // Whole doubles too large for DuckDB's integers stay doubles.
-  const isInteger = typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value) < 1e38)
+  const isInteger = typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value) <= 1e38)
   return isInteger
     ? { kind: 'literal', type: 'integer', value: BigInt(value) }
     : { kind: 'literal', type: 'number', value }

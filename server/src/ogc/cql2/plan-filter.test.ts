@@ -5,6 +5,7 @@ import type { Column, Geometry } from '@wayleave/geodata/feature.ts'
 import { prepare } from '@wayleave/geodata/predicates/predicates.ts'
 import { quoteName } from '@wayleave/geodata/quote-sql.ts'
 import fc from 'fast-check'
+import type { Expression, Operation } from './ast.ts'
 import { Cql2Error } from './cql2-error.ts'
 import { mapGeometries } from './map-geometries.ts'
 import { parseJson } from './parse-json.ts'
@@ -105,6 +106,39 @@ function meets([west, south, east, north]: number[], geometry: Geometry): boolea
   const box = prepare(geometry)
   return box.west <= east! && box.east >= west! && box.south <= north! && box.north >= south!
 }
+
+test('integers are compared with numbers exactly, whatever their size', () => {
+  const literal = (value: number | bigint): Expression => ({ kind: 'literal', value, at: '' })
+  const count: Expression = { kind: 'property', name: 'count', at: '' }
+  const call = (op: Operation, ...args: Expression[]): Expression => ({ kind: 'call', op, args, at: '' })
+  const integer = fc.oneof(
+    fc.integer({ min: -5, max: 5 }),
+    fc.constantFrom<number | bigint>(2n ** 53n + 1n, -(2n ** 63n), 2n ** 64n, 10n ** 38n - 1n, BigInt(1e38)),
+  )
+  const number = fc.oneof(
+    integer,
+    fc.integer({ min: -12, max: 12 }).map((quarters) => quarters / 4),
+    fc.constantFrom(0.1, 2 ** 53, 9.3e18, 1e38, -1e38, 1e39, -1e300),
+  )
+  // Between an integer and a double JavaScript itself compares exactly.
+  const cases = fc.property(integer, number, number, (value, a, b) => {
+    const list: Expression = { kind: 'array', items: [literal(a), literal(b)], at: '' }
+    const equals = (other: number | bigint) => value >= other && value <= other
+    const meanings: [Expression, boolean][] = [
+      [call('<', count, literal(a)), value < a],
+      [call('>=', literal(a), count), a >= value],
+      [call('<>', count, literal(a)), !equals(a)],
+      [call('between', count, literal(a), literal(b)), value >= a && value <= b],
+      [call('in', count, list), equals(a) || equals(b)],
+      [call('not', call('in', count, list)), !equals(a) && !equals(b)],
+    ]
+    for (const [expression, expected] of meanings) {
+      const { matches } = planFilter(expression, COLUMNS, { isSpatial: true })
+      assert.equal(matches({ properties: { count: value }, geometry: null }), expected, printText(expression))
+    }
+  })
+  fc.assert(cases, { numRuns: 1000 })
+})
 
 test('a filter survives the way through text and through JSON', () => {
   fc.assert(
