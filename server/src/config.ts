@@ -14,14 +14,14 @@ import {
 
 /** One row of the table of settings. `--help`, docs/settings.md and the parser are all made from it. */
 export interface Setting<T> {
-  /** Name in the settings file and, in kebab-case, of the flag where `flag` is set. */
+  /** The name of its variable; in the settings file and as a flag it bears the table's own name for it. */
   variable: string
   default: T
   help: string
   parse: Parse<T>
   /** Offered as a flag of `wayleave serve` too. */
   flag?: true
-  /** Never shown when settings are printed. */
+  /** Its value is repeated in no sentence. */
   secret?: true
 }
 
