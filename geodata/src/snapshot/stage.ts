@@ -60,11 +60,10 @@ export class Stage {
   readonly #id: StagedColumn
   readonly #runs: RunWriter
   readonly #rowNumbers = new ColumnBytes()
-  readonly #places = new StagedPlaces()
+  readonly #places = new StagedPlaces(CHUNK_ROWS)
   readonly #texts: StagedText[] = []
-  /** Of the rows gathered: their numbers and geometries, and, where they are no texts, their values. */
+  /** Of the rows gathered: their numbers and, where they are no texts, their values. */
   #rows: number[] = []
-  #geometries: (Geometry | null)[] = []
   #features: Feature[] = []
   #geometryBytes = 0
 
@@ -107,6 +106,7 @@ export class Stage {
       else if (this.#prepare(row.row, row.geometry)) {
         this.#features.push(row)
         this.#gather(row.row, row.geometry)
+        row.geometry = null
       }
     }
   }
@@ -133,7 +133,7 @@ export class Stage {
 
   #gather(row: number, geometry: Geometry | null): void {
     this.#rows.push(row)
-    this.#geometries.push(geometry)
+    this.#places.add(geometry)
     if (this.#rows.length >= CHUNK_ROWS || this.#geometryBytes >= CHUNK_GEOMETRY_BYTES) this.flush()
   }
 
@@ -159,7 +159,7 @@ export class Stage {
     if (rows === 0) return
     const columns = [
       this.#encodeRowNumbers(),
-      ...this.#places.encode(this.#geometries),
+      ...this.#places.encode(),
       ...this.#texts.map((column) => column.encode()).filter((column) => column !== null),
       ...this.#encodeValues(this.#features),
     ]
@@ -169,8 +169,8 @@ export class Stage {
     this.#writeRun()
     this.summary.rows += rows
     for (const column of this.#texts) column.clear()
+    this.#places.clear()
     this.#rows = []
-    this.#geometries = []
     this.#features = []
     this.#geometryBytes = 0
   }

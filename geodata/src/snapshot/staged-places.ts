@@ -39,13 +39,13 @@ export class StagedPlaces {
     hasZ: false,
     bbox: emptyBbox(),
   }
-  /** Of the rows encoded last: their keys on the curve, and four numbers of a box each. */
-  keys = new Float64Array(0)
-  boxes = new Float64Array(0)
+  /** Of the rows added: their keys on the curve, and four numbers of a box each. */
+  readonly keys: Float64Array
+  readonly boxes: Float64Array
   /** How many numbers of its box tell where a row is: 4, or 2 for a point, or none. */
-  boxNumbers = new Uint8Array(0)
+  readonly boxNumbers: Uint8Array
   /** Where the text of each row's geometry begins in `text`; 0 where it has none. */
-  textStarts = new Uint32Array(0)
+  readonly textStarts: Uint32Array
   readonly #key = new ColumnBytes()
   readonly #wkb = new ColumnBytes()
   readonly #geojson = new ColumnBytes()
@@ -53,48 +53,60 @@ export class StagedPlaces {
   readonly #latitude = new ColumnBytes()
   readonly #box = [new ColumnBytes(), new ColumnBytes(), new ColumnBytes(), new ColumnBytes()]
 
-  encode(geometries: (Geometry | null)[]): PlainColumn[] {
-    for (const bytes of [this.#key, this.#wkb, this.#geojson, this.#longitude, this.#latitude, ...this.#box])
-      bytes.clear()
-    if (this.keys.length < geometries.length) this.#grow(geometries.length)
-    this.boxNumbers.fill(0)
-    const bitBytes = Math.ceil(geometries.length / 8)
-    const hasGeometry = new Uint8Array(bitBytes)
-    const isLocated = new Uint8Array(bitBytes)
-    const hasBox = new Uint8Array(bitBytes)
-    for (let i = 0; i < geometries.length; i++) {
-      const geometry = geometries[i]!
-      const bit = 1 << (i & 7)
-      if (geometry !== null) {
-        hasGeometry[i >> 3]! |= bit
-        this.textStarts[i] = this.#geojson.length + 4
-        const withZ = writeGeojson(geometry, this.#geojson)
-        this.#wkb.geometry(geometry, withZ)
-        this.#note(geometry, withZ)
-      } else this.textStarts[i] = 0
-      this.keys[i] = UNLOCATED_KEY
-      if (geometry !== null && this.#locate(geometry, i)) {
-        isLocated[i >> 3]! |= bit
-        if (geometry.type !== 'Point') hasBox[i >> 3]! |= bit
+  #rows = 0
+  readonly #hasGeometry: Uint8Array
+  readonly #isLocated: Uint8Array
+  readonly #hasBox: Uint8Array
+
+  constructor(maxRows: number) {
+    this.keys = new Float64Array(maxRows)
+    this.boxes = new Float64Array(maxRows * 4)
+    this.boxNumbers = new Uint8Array(maxRows)
+    this.textStarts = new Uint32Array(maxRows)
+    this.#hasGeometry = new Uint8Array(Math.ceil(maxRows / 8))
+    this.#isLocated = new Uint8Array(Math.ceil(maxRows / 8))
+    this.#hasBox = new Uint8Array(Math.ceil(maxRows / 8))
+  }
+
+  /** Encodes a row's geometry at once: the many arrays of a shape need not outlive its reading. */
+  add(geometry: Geometry | null): void {
+    const row = this.#rows++
+    const bit = 1 << (row & 7)
+    this.keys[row] = UNLOCATED_KEY
+    this.textStarts[row] = 0
+    if (geometry !== null) {
+      this.#hasGeometry[row >> 3]! |= bit
+      this.textStarts[row] = this.#geojson.length + 4
+      const withZ = writeGeojson(geometry, this.#geojson)
+      this.#wkb.geometry(geometry, withZ)
+      this.#note(geometry, withZ)
+      if (this.#locate(geometry, row)) {
+        this.#isLocated[row >> 3]! |= bit
+        if (geometry.type !== 'Point') this.#hasBox[row >> 3]! |= bit
       }
     }
-    for (let i = 0; i < geometries.length; i++) this.#key.double(this.keys[i]!)
-    return this.#columns(hasGeometry, isLocated, hasBox)
+    this.#key.double(this.keys[row]!)
   }
 
-  #grow(rows: number): void {
-    this.keys = new Float64Array(rows)
-    this.boxes = new Float64Array(rows * 4)
-    this.boxNumbers = new Uint8Array(rows)
-    this.textStarts = new Uint32Array(rows)
+  /** Forgets the rows: what `encode` gave must have been written. */
+  clear(): void {
+    this.#rows = 0
+    for (const bytes of [this.#key, this.#wkb, this.#geojson, this.#longitude, this.#latitude, ...this.#box])
+      bytes.clear()
+    for (const array of [this.boxNumbers, this.#hasGeometry, this.#isLocated, this.#hasBox]) array.fill(0)
   }
 
-  /** The texts of the geometries encoded last. */
+  /** The texts of the geometries. */
   get text(): ColumnBytes {
     return this.#geojson
   }
 
-  #columns(hasGeometry: Uint8Array, isLocated: Uint8Array, hasBox: Uint8Array): PlainColumn[] {
+  /** The columns of the rows added since the last `clear`. */
+  encode(): PlainColumn[] {
+    const bytes = Math.ceil(this.#rows / 8)
+    const [hasGeometry, isLocated, hasBox] = [this.#hasGeometry, this.#isLocated, this.#hasBox].map((bits) =>
+      bits.subarray(0, bytes),
+    ) as [Uint8Array, Uint8Array, Uint8Array]
     const columns: PlainColumn[] = [{ name: 'key', type: 'double', present: null, data: this.#key.data() }]
     if (hasGeometry.some((bits) => bits !== 0)) {
       columns.push(
