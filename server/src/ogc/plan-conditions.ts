@@ -37,8 +37,8 @@ export function planConditions(
       parts.length > 1 ? { kind: 'call', op: 'and', args: parts, at: 'in the query' } : parts[0]
     if (!whole) return null
     const isSpatial = manifest.geometryType !== null
-    const plan = planFilter(whole, manifest.columns, { isSpatial, readsExtent: false })
-    // Where the tree can tell where matches are it does so sooner than DuckDB, which must read every geometry.
+    const plan = planFilter(whole, manifest.columns, { isSpatial, usesTree: false })
+    // A box around all matches is found sooner than the places of each condition.
     const isBounded = plan.exact === null || plan.bbox !== null || plan.decide !== null
     return isBounded ? plan : planFilter(whole, manifest.columns, { isSpatial })
   } catch (error) {

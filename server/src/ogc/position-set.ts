@@ -1,5 +1,7 @@
 import type { Bbox } from '@wayleave/geodata/geometry/bbox.ts'
 import type { IndexTree } from '@wayleave/geodata/snapshot/index-tree.ts'
+import type { DecideInBox } from './cql2/decide-in-box.ts'
+import type { Turns } from './take-turns.ts'
 
 /** A set of positions, a bit each, as the tree finds them in a box. The first bit of a byte is its highest. */
 export class PositionSet {
@@ -17,6 +19,17 @@ export class PositionSet {
   static inBox(tree: IndexTree, size: number, box: Bbox): PositionSet {
     const set = new PositionSet(size)
     tree.visitRuns(box, (begin, end) => set.#addRun(begin, end))
+    return set
+  }
+
+  /** The features for which something is not false by their boxes, and all that have none. */
+  static async where(tree: IndexTree, size: number, decide: DecideInBox, turns: Turns): Promise<PositionSet> {
+    const set = new PositionSet(size)
+    for (const { begin, end } of tree.runsWhere(decide, 0)) {
+      if (begin < end) set.#addRun(begin, end)
+      await turns.next()
+    }
+    if (tree.count < size) set.#addRun(tree.count, size)
     return set
   }
 

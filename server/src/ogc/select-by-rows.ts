@@ -3,6 +3,7 @@ import type { Column } from '@wayleave/geodata/feature.ts'
 import { quoteName } from '@wayleave/geodata/quote-sql.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import type { BoxQuery } from './box-query.ts'
+import type { DecideInBox } from './cql2/decide-in-box.ts'
 import type { FilterPlan } from './cql2/plan-filter.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import { PageUnderWay } from './page-under-way.ts'
@@ -96,12 +97,16 @@ async function askRows(
   const isDecided = open.exact === null && open.box === null
   const source = { snapshot, columns: readColumns(plan, sort, columns) }
   const turns = new Turns(signal)
+  const given: DuckDBValue[] = []
+  for (const parameter of plan?.sql.params ?? []) {
+    given.push(typeof parameter === 'function' ? await bitsWhere(snapshot, parameter, turns) : parameter)
+  }
   // What is decided is passed over by the database itself.
   const skip = isDecided ? page.takeSkip() : 0
   let size = isDecided ? page.wanted : Math.max(BATCH, Math.min(page.wanted, LARGEST_BATCH))
   for (let last = after, isNullsTurn = false; ; ) {
     const where: string[] = plan ? [plan.sql.where] : []
-    const values: DuckDBValue[] = [...(plan?.sql.params ?? [])]
+    const values: DuckDBValue[] = [...given]
     const bind = (value: DuckDBValue) => `$${values.push(value)}`
     if (region) {
       where.push(`file_row_number BETWEEN ${region.first} AND ${region.last}`)
@@ -127,6 +132,14 @@ async function askRows(
     } else if (following?.nulls && !isNullsTurn) isNullsTurn = true
     else return
   }
+}
+
+async function bitsWhere(
+  { tree, manifest }: Snapshot,
+  decide: DecideInBox,
+  turns: Turns,
+): Promise<DuckDBValue> {
+  return new DuckDBBlobValue((await PositionSet.where(tree, manifest.rows, decide, turns)).bytes)
 }
 
 /** The columns that the query reads, each with the SQL that makes it of the file's. */

@@ -45,20 +45,20 @@ export interface PlanOptions {
   /** The number of the first SQL parameter. */
   firstParameter?: number
   /**
-   * Whether the SQL looks at the geometry's extent, as by default. To read the geometries costs DuckDB ten
-   * times what a comparison does: where the rest of the filter leaves few candidates, `exact` alone is faster.
+   * Whether the SQL asks for sets of positions that the tree can find, as by default. Where another condition
+   * bounds the region already, `exact` alone is as fast.
    */
-  readsExtent?: boolean
+  usesTree?: boolean
 }
 
 /** Checks a filter against a dataset's columns and plans how to find its features. Throws a Cql2Error. */
 export function planFilter(expression: Expression, columns: Column[], options: PlanOptions): FilterPlan {
   const condition = check(expression, columns, options.isSpatial)
   const writer = new SqlWriter(options.firstParameter)
-  const readsExtent = options.readsExtent ?? true
+  const usesTree = options.usesTree ?? true
   const conjuncts = condition.kind === 'and' ? condition.args : [condition]
   const where = conjuncts
-    .map((conjunct) => possible(conjunct, true, writer, readsExtent))
+    .map((conjunct) => possible(conjunct, true, writer, usesTree))
     .filter((sql) => sql !== 'TRUE')
   const open = conjuncts.filter((conjunct) => !isSqlOnly(conjunct))
   const whole = evaluator(condition)
@@ -82,7 +82,7 @@ export function planFilter(expression: Expression, columns: Column[], options: P
  * SQL that is true wherever the condition has the wanted value, and as seldom elsewhere as DuckDB can tell.
  * What it cannot decide it bounds: under NOT the wanted value turns, so this holds for any nesting.
  */
-function possible(condition: Condition, wanted: boolean, writer: SqlWriter, readsExtent: boolean): string {
+function possible(condition: Condition, wanted: boolean, writer: SqlWriter, usesTree: boolean): string {
   if (isSqlOnly(condition)) {
     const sql = writer.condition(condition)
     return wanted ? sql : `(NOT ${sql})`
@@ -92,7 +92,7 @@ function possible(condition: Condition, wanted: boolean, writer: SqlWriter, read
     case 'or': {
       const isStrict = (condition.kind === 'and') === wanted
       const bound = writer.parameters.length
-      const parts = condition.args.map((arg) => possible(arg, wanted, writer, readsExtent))
+      const parts = condition.args.map((arg) => possible(arg, wanted, writer, usesTree))
       if (!isStrict && parts.includes('TRUE')) {
         // DuckDB refuses parameters that the text does not use.
         writer.parameters.length = bound
@@ -102,23 +102,25 @@ function possible(condition: Condition, wanted: boolean, writer: SqlWriter, read
       return kept.length === 0 ? 'TRUE' : `(${kept.join(isStrict ? ' AND ' : ' OR ')})`
     }
     case 'not':
-      return possible(condition.arg, !wanted, writer, readsExtent)
+      return possible(condition.arg, !wanted, writer, usesTree)
     case 'spatial':
-      return readsExtent ? possibleExtent(condition, wanted, writer) : 'TRUE'
+      return usesTree ? possiblePlaces(condition, wanted, writer) : 'TRUE'
     default:
       return 'TRUE'
   }
 }
 
-function possibleExtent(
+/** A set takes a bit a feature: of many conditions only some are asked this way. */
+const MOST_SETS = 8
+
+function possiblePlaces(
   condition: Condition & { kind: 'spatial' },
   wanted: boolean,
   writer: SqlWriter,
 ): string {
-  const column = writer.column('geometry')
-  const box = boxOf(condition, wanted)
-  if (box === null) return `(${column} IS NOT NULL)`
-  return `ST_Intersects_Extent(${column}, CAST(${writer.bind(boxText(box))} AS GEOMETRY))`
+  const sets = writer.parameters.filter((parameter) => typeof parameter === 'function')
+  if (sets.length >= MOST_SETS) return 'TRUE'
+  return writer.isIn(decideInBox(wanted ? condition : { kind: 'not', arg: condition }))
 }
 
 /** Whether the wanted value implies that the geometries share a place: two empty ones are equal without. */
@@ -129,17 +131,6 @@ function meansMeeting({ predicate }: Condition & { kind: 'spatial' }, wanted: bo
 function extentOf(geometry: Geometry): Bbox | null {
   const { isEmpty, west, south, east, north } = prepare(geometry)
   return isEmpty ? null : [west, south, east, north]
-}
-
-function boxText([west, south, east, north]: Bbox): string {
-  const corners = [
-    [west, south],
-    [east, south],
-    [east, north],
-    [west, north],
-    [west, south],
-  ]
-  return `POLYGON((${corners.map((corner) => corner.join(' ')).join(', ')}))`
 }
 
 /**

@@ -1,10 +1,14 @@
 import { quoteName } from '@wayleave/geodata/quote-sql.ts'
 import type { Condition, LiteralValue, Scalar, ScalarType } from './condition.ts'
+import type { DecideInBox } from './decide-in-box.ts'
 import { foldSql } from './fold-text.ts'
 import { likeSql } from './like-sql.ts'
 
-/** Numbers go as texts, exact at any size: the driver would take whole doubles for integers. */
-export type Parameter = string | boolean
+/**
+ * Numbers go as texts, exact at any size: the driver would take whole doubles for integers. A function stands
+ * for a set of positions, a bit each: those of the features for which it is not false by their boxes.
+ */
+export type Parameter = string | boolean | DecideInBox
 
 /**
  * Writes conditions as DuckDB SQL over the columns of rows.parquet. Every literal of the filter becomes a
@@ -26,6 +30,11 @@ export class SqlWriter {
   bind(value: Parameter): string {
     this.parameters.push(value)
     return `$${this.#first + this.parameters.length - 1}`
+  }
+
+  /** Whether the row's position is in a set of positions. */
+  isIn(set: DecideInBox): string {
+    return `(get_bit(CAST(CAST(${this.bind(set)} AS BLOB) AS BIT), CAST(file_row_number AS INTEGER)) = 1)`
   }
 
   /** A condition that `isSqlOnly`. */
