@@ -25,7 +25,8 @@ export async function stageInThreads(
   const file = options.file ?? basename(options.path)
   const maxRows = options.limits?.rows ?? DEFAULT_MAX_ROWS
   const threads = Array.from({ length: options.threads ?? DEFAULT_THREADS }, (_, i) => {
-    return new StageThread({ folder, prefix: `rows${i}`, crs, parsing: stream.parsing }, file)
+    const { idColumn } = options
+    return new StageThread({ folder, prefix: `rows${i}`, crs, idColumn, parsing: stream.parsing }, file)
   })
   let rows = 0
   let broken: unknown = null

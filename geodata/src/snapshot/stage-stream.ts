@@ -49,7 +49,8 @@ async function stageHere(
   onProgress: (progress: CompileProgress) => void,
   signal?: AbortSignal,
 ): Promise<StageSummary> {
-  const stage = new Stage({ folder, prefix: 'rows', transform: await transformerFor(crs) })
+  const transform = await transformerFor(crs)
+  const stage = new Stage({ folder, prefix: 'rows', transform, idColumn: options.idColumn })
   const maxRows = options.limits?.rows ?? DEFAULT_MAX_ROWS
   const file = options.file ?? basename(options.path)
   let rows = 0

@@ -9,6 +9,7 @@ export interface StageWorkerData {
   folder: string
   prefix: string
   crs: string | null
+  idColumn: string | undefined
   parsing: BlockParsing
 }
 
@@ -18,8 +19,8 @@ export type StageRequest = SourceBlock | null
 export type StageReply = { done: true } | { summary: StageSummary } | { refused: string }
 
 const port = parentPort!
-const { folder, prefix, crs, parsing } = workerData as StageWorkerData
-const stage = new Stage({ folder, prefix, transform: await transformerFor(crs) })
+const { folder, prefix, crs, idColumn, parsing } = workerData as StageWorkerData
+const stage = new Stage({ folder, prefix, transform: await transformerFor(crs), idColumn })
 const stager = await openStager(parsing, stage)
 
 /** Blocks are staged one after the other, though the next may be here before one is done. */

@@ -47,6 +47,15 @@ export interface StageSummary {
   texts: StagedTexts
 }
 
+export interface StageOptions {
+  folder: string
+  /** What the names of its files begin with. */
+  prefix: string
+  transform: Transformer | null
+  /** The column that the publisher names as the features' id. */
+  idColumn: string | undefined
+}
+
 /**
  * Turns features into staged files that the database reads: prepared geometry, Hilbert key, and every value in
  * a form from which any final type can still be made. Several stages may run side by side on parts of a file.
@@ -56,6 +65,7 @@ export class Stage {
   readonly #folder: string
   readonly #prefix: string
   readonly #transform: Transformer | null
+  readonly #idColumn: string | undefined
   readonly #columns: StagedColumn[] = []
   readonly #id: StagedColumn
   readonly #runs: RunWriter
@@ -67,10 +77,11 @@ export class Stage {
   #features: Feature[] = []
   #geometryBytes = 0
 
-  constructor(options: { folder: string; prefix: string; transform: Transformer | null }) {
+  constructor(options: StageOptions) {
     this.#folder = options.folder
     this.#prefix = options.prefix
     this.#transform = options.transform
+    this.#idColumn = options.idColumn
     this.#runs = new RunWriter(join(options.folder, `${options.prefix}.runs`))
     this.#id = new StagedColumn(newProfile('id', 'id', 'infer-json', 0, 0))
     this.summary = {
@@ -185,19 +196,26 @@ export class Stage {
     )
     const { texts } = this.summary
     const types = columns.map((column) => column.textTypes())
-    joinTexts(texts, { ...noTexts(), names, types, idTypes: this.#id.textTypes() })
+    const id = this.#idColumn === undefined ? null : findName(this.#idColumn, names, columns)
+    const idTypes = id === null ? this.#id.textTypes() : (types[id] ?? 0)
+    joinTexts(texts, { ...noTexts(), names, types, idTypes })
     const isUsable = texts.isWhole && texts.types.every((each) => each !== 0)
-    this.#runs.write(this.#rows, this.#places, this.#rowTexts(isUsable ? names : null))
+    this.#runs.write(this.#rows, this.#places, this.#rowTexts(isUsable ? names : null, id))
     texts.bytes = this.#runs.runs.at(-1)!.end
   }
 
-  #rowTexts(names: string[] | null): RowTexts {
+  #rowTexts(names: string[] | null, idColumn: number | null): RowTexts {
     const features = this.#features
     const texts = this.#texts
     const columns = this.#columns
     const heads = (names ?? []).map((name, i) => Buffer.from(`${i === 0 ? '' : ','}${JSON.stringify(name)}:`))
     return {
       id: (row, out) => {
+        if (idColumn !== null) {
+          texts[idColumn]?.writeText(row, out)
+          columns[idColumn]?.writeText(features[row]!.values[idColumn], out)
+          return
+        }
         const id = features[row]?.id ?? null
         if (id !== null) this.#id.writeText(id, out)
       },
@@ -237,6 +255,12 @@ export class Stage {
     for (const row of this.#rows) this.#rowNumbers.int64(row)
     return { name: 'row', type: 'int64', present: null, data: this.#rowNumbers.data() }
   }
+}
+
+/** The place of a column by its published name, else by that in the source; -1 where there is none. */
+function findName(wanted: string, names: string[], columns: { profile: ColumnProfile }[]): number {
+  const published = names.indexOf(wanted)
+  return published >= 0 ? published : columns.findIndex(({ profile }) => profile.name === wanted)
 }
 
 function newProfile(

@@ -44,8 +44,9 @@ export function areRight(texts: StagedTexts, columns: FinalColumn[], id: IdSourc
     columns.map(({ name }) => name),
   )
   const areTyped = columns.every(({ type }, i) => ((types[i] ?? 0) & TYPE[type]) !== 0)
-  // An id that is a column may have to be spelt in another way than its value.
-  const isId = id === null || (!columns.some((column) => column === id) && (idTypes & TYPE[id.type]) !== 0)
+  // An id is an integer or a string: a column of others is spelt in another way as an id.
+  const isSpelt = id?.type !== 'number' && id?.type !== 'boolean'
+  const isId = id === null || (isSpelt && (idTypes & TYPE[id.type]) !== 0)
   return areColumns && areTyped && isId
 }
 
