@@ -39,7 +39,8 @@ export interface ColumnProfile {
 
 export class StagedColumn {
   readonly profile: ColumnProfile
-  readonly #bytes = new ColumnBytes()
+  // Small at first: a file may have thousands of columns.
+  readonly #bytes = new ColumnBytes(1 << 12)
   #chunkKinds = 0
   /** Whether the column is one of numbers by all that is known: then integers are spelt as such. */
   #isNumber = false

@@ -13,7 +13,8 @@ import { ANY_TYPE, TYPE, utcText } from './value-text.ts'
  */
 export class StagedText {
   readonly profile: ColumnProfile
-  readonly #texts = new ColumnBytes()
+  // Small at first: a file may have thousands of columns.
+  readonly #texts = new ColumnBytes(1 << 12)
   readonly #typed = new ColumnBytes(1 << 12)
   /** Where each row's text begins; 0 where it has none. */
   readonly #starts: Uint32Array
