@@ -55,6 +55,8 @@ export class GeojsonParser {
     try {
       const bytes = block.bytes.subarray(block.ranges[0]!, block.ranges[block.ranges.length - 1]!)
       if (hasLongInteger(bytes)) return null
+      // A block of one may be one giant feature, whose text is not copied without need.
+      if (block.ranges.length === 2) return [JSON.parse(decode(bytes))]
       const elements = JSON.parse(`[${decode(bytes)}]`) as unknown[]
       return elements.length === block.ranges.length / 2 ? elements : null
     } catch {
