@@ -1,4 +1,4 @@
-import { openSync, writeSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { ColumnBytes } from './column-bytes.ts'
 import { GEOMETRY_HEAD } from './pack.ts'
 import type { StagedPlaces } from './staged-places.ts'
@@ -35,7 +35,6 @@ export class RunWriter {
   readonly runs: Run[] = []
   readonly #file: string
   readonly #out = new ColumnBytes(1 << 20)
-  #handle = -1
   #written = 0
   #order = new Uint32Array(0)
   #spare = new Uint32Array(0)
@@ -50,9 +49,8 @@ export class RunWriter {
     const out = this.#out
     out.clear()
     for (const row of this.#sort(places.keys, rows.length)) this.#record(row, rows[row]!, places, texts)
-    if (this.#handle < 0) this.#handle = openSync(this.#file, 'w')
     const bytes = out.data()
-    for (let at = 0; at < bytes.length; ) at += writeSync(this.#handle, bytes, at)
+    appendFileSync(this.#file, bytes)
     this.runs.push({ file: this.#file, start: this.#written, end: this.#written + bytes.length })
     this.#written += bytes.length
   }
