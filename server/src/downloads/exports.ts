@@ -14,6 +14,7 @@ import { Problem } from '../problem.ts'
 import { builtBefore, exportPath, removeBuilt, writeMeta } from './built-file.ts'
 import { hashFile } from './check-file.ts'
 import type { ExportFile } from './export-file.ts'
+import { lockExports, tryLockExports } from './exports-lock.ts'
 
 /** What is forgotten is found again on disk. */
 const MOST_READY = 10_000
@@ -96,8 +97,10 @@ export class Exports {
       updatedAt: version.createdAt,
       signal,
     }
-    return this.#inTurn(async () => {
+    return this.#inTurn(folder, async () => {
       try {
+        const present = await builtBefore(path)
+        if (present) return present
         let built: BuiltFile
         if (encoding === 'identity') built = await buildExportInProcess(folder, format.format, path, options)
         else {
@@ -116,9 +119,20 @@ export class Exports {
     })
   }
 
-  /** One build at a time: each uses every core it is given, and two at once only take longer. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#queue.then(work, work)
+  /**
+   * One build at a time: each uses every core it is given, and two at once only take longer. Of one snapshot
+   * there is one among all nodes: two would take each other's files away.
+   */
+  #inTurn<T>(folder: string, work: () => Promise<T>): Promise<T> {
+    const alone = async () => {
+      const unlock = await lockExports(folder, this.#stopping.signal)
+      try {
+        return await work()
+      } finally {
+        unlock()
+      }
+    }
+    const turn = this.#queue.then(alone, alone)
     this.#queue = turn.catch(() => {})
     return turn
   }
@@ -175,7 +189,13 @@ export function isCompressible(format: string): boolean {
 
 /** Removes what builds that were killed left in a snapshot's folder. */
 export async function sweepExports(folder: string): Promise<void> {
-  await removeStalePartials(join(folder, 'exports'))
+  const unlock = tryLockExports(folder)
+  if (!unlock) return
+  try {
+    await removeStalePartials(join(folder, 'exports'))
+  } finally {
+    unlock()
+  }
 }
 
 function nameOf({ version, format, encoding }: ExportRequest): string {

@@ -1,0 +1,21 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { tryLock } from '../file-lock.ts'
+
+const LOOK_AGAIN_MS = 50
+
+/** Held by whoever writes into a snapshot's exports: nodes share the folder, and process ids tell nothing there. */
+export async function lockExports(folder: string, signal: AbortSignal): Promise<() => void> {
+  for (;;) {
+    const unlock = tryLock(join(folder, 'exports', 'lock'))
+    if (unlock) return unlock
+    await sleep(LOOK_AGAIN_MS, undefined, { signal })
+  }
+}
+
+/** Null where somebody builds, or where nothing was ever built. */
+export function tryLockExports(folder: string): (() => void) | null {
+  const exports = join(folder, 'exports')
+  return existsSync(exports) ? tryLock(join(exports, 'lock')) : null
+}
