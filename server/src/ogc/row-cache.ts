@@ -5,6 +5,7 @@ import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 const LEAST_ROWS = 20_000
 const MOST_QUESTIONS = 1000
 const QUESTIONS_BETWEEN = 8
+const QUESTIONS_AFTER_FAILURE = 100
 
 /** What a query reads of a snapshot: columns by name, each with the SQL that makes it of the file's. */
 export interface RowSource {
@@ -77,7 +78,10 @@ export class RowCache {
   async fill(source: RowSource, file: string): Promise<void> {
     const { snapshot, columns } = source
     const bytes = await this.#sizeOf(snapshot, columns, file)
-    if (bytes > this.#maxBytes) return this.refuse(source)
+    if (bytes > this.#maxBytes) {
+      this.#questions.set(questionKey(source), -Infinity)
+      return
+    }
     for (const oldest of [...this.#kept]) if (this.#bytes + bytes > this.#maxBytes) await this.#drop(oldest)
     const table = `kept_${++this.#tables}`
     await this.#run(`CREATE TABLE ${table} AS ${selectSql(columns, file)}`)
@@ -87,9 +91,9 @@ export class RowCache {
     this.#questions.set(questionKey(source), -QUESTIONS_BETWEEN)
   }
 
-  /** What does not fit is not tried again. */
+  /** What could not be kept is not tried again soon. */
   refuse(source: RowSource): void {
-    this.#questions.set(questionKey(source), -Infinity)
+    this.#questions.set(questionKey(source), -QUESTIONS_AFTER_FAILURE)
   }
 
   /** About: texts by their length, and what the database needs around the values. */

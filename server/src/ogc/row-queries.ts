@@ -25,6 +25,7 @@ const TOO_MUCH =
  */
 export class RowQueries {
   readonly #folder: string
+  readonly #mostMs: number
   #opening: Promise<DuckDBInstance> | null = null
   readonly #idle: DuckDBConnection[] = []
   readonly #waiting: (() => void)[] = []
@@ -32,9 +33,10 @@ export class RowQueries {
   #filling: Promise<void> | null = null
   #running = 0
 
-  /** `folder` holds the snapshots. Nothing is opened before the first query. */
-  constructor(folder: string) {
+  /** `folder` holds the snapshots, a query may take `mostMs`. Nothing is opened before the first query. */
+  constructor(folder: string, mostMs = MOST_MS) {
     this.#folder = folder
+    this.#mostMs = mostMs
   }
 
   /**
@@ -52,17 +54,23 @@ export class RowQueries {
     let isLate = false
     try {
       const connection = this.#idle.pop() ?? (await this.#connect())
-      const interrupt = () => connection.interrupt()
+      // Between two steps of a query there is nothing to interrupt: it is tried until the query has ended.
+      let interrupting: NodeJS.Timeout | undefined
+      const interrupt = () => {
+        interrupting ??= setInterval(() => connection.interrupt(), 20)
+        connection.interrupt()
+      }
       signal.addEventListener('abort', interrupt)
       const timer = setTimeout(() => {
         isLate = true
         interrupt()
-      }, MOST_MS)
+      }, this.#mostMs)
       try {
         const table = kept?.table ?? `(${selectSql(source.columns, rowsFile(source.snapshot))})`
         return await readPositions(connection, sql(table), values)
       } finally {
         clearTimeout(timer)
+        clearInterval(interrupting)
         signal.removeEventListener('abort', interrupt)
         this.#idle.push(connection)
       }
@@ -78,15 +86,18 @@ export class RowQueries {
     }
   }
 
-  /** Nobody waits for it: where memory does not suffice the file goes on to be read. */
+  /** Nobody waits for it: where memory does not suffice, or many wait, the file goes on to be read. */
   async #fill(source: RowSource): Promise<void> {
-    await this.#enter(NEVER)
     try {
-      await this.#cache.fill(source, rowsFile(source.snapshot))
+      await this.#enter(NEVER)
+      try {
+        await this.#cache.fill(source, rowsFile(source.snapshot))
+      } finally {
+        this.#leave()
+      }
     } catch {
       this.#cache.refuse(source)
     } finally {
-      this.#leave()
       this.#filling = null
     }
   }

@@ -9,6 +9,7 @@ import {
   scratch,
 } from '@wayleave/geodata/snapshot/compile-fixture.ts'
 import { openSnapshot, type Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { Problem } from '../problem.ts'
 import { readBox } from './box-query.ts'
 import { CRS84 } from './crs-list.ts'
 import { GeometryCache } from './geometry-cache.ts'
@@ -55,7 +56,13 @@ interface Question {
   box?: [number, number, number, number]
 }
 
-async function page({ filter, sortby, box }: Question, after: number, skip: number, limit: number) {
+async function page(
+  { filter, sortby, box }: Question,
+  after: number,
+  skip: number,
+  limit: number,
+  asked: RowQueries = rows,
+) {
   const { manifest } = snapshot
   const conditions = filter
     ? { filter: { text: filter, language: 'cql2-text' as const, crs: CRS84 }, datetime: null, properties: [] }
@@ -70,7 +77,7 @@ async function page({ filter, sortby, box }: Question, after: number, skip: numb
       skip,
       limit,
     },
-    parts,
+    { ...parts, rows: asked },
   )
   return {
     positions: Array.from({ length: selected.count }, (_, i) => positionAt(selected, i)),
@@ -208,4 +215,17 @@ test('columns that are asked for again are read from memory, in the same order',
 
 test('a made-up cursor beyond the last feature gives an empty page', async () => {
   assert.deepEqual(await page({ sortby: 'n' }, ROWS + 7, 0, 10), { positions: [], more: false })
+})
+
+test('a filter that takes too long is ended and refused with 400, and the next one is answered', async () => {
+  const hasty = new RowQueries(scratch, 1)
+  const product = Array.from({ length: 40 }, (_, i) => `(n + ${i})`).join(' % ')
+  const slow = page({ filter: `${product} = -1` }, -1, 0, 10, hasty)
+  await assert.rejects(slow, (error) => error instanceof Problem && error.code === 'invalid-filter')
+  await hasty.close()
+  const { positions } = await page({ filter: 'n = 7' }, -1, 0, 10)
+  assert.deepEqual(
+    positions.map((position) => features[position]!.properties['n']),
+    [7],
+  )
 })
