@@ -1,5 +1,6 @@
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import { PACK_SEPARATOR } from '@wayleave/geodata/snapshot/pack.ts'
+import { PageBytes } from './page-bytes.ts'
 import { positionAt, type Selected } from './selected.ts'
 
 const SEPARATOR_BYTES = PACK_SEPARATOR.length
@@ -20,12 +21,12 @@ export async function readPieces(snapshot: Snapshot, selected: Selected): Promis
   if (first >= 0) return [await snapshot.readPack(first, first + count)]
   if (ascending) return snapshot.readFeatures(positions, count)
   const { bytes, starts, ends } = await readBlock(snapshot, selected)
-  const pieces: Buffer[] = []
+  const page = new PageBytes(bytes.length)
   for (let i = 0; i < count; i++) {
-    if (i > 0) pieces.push(SEPARATOR)
-    pieces.push(bytes.subarray(starts[i], ends[i]))
+    if (i > 0) page.copy(SEPARATOR)
+    page.copy(bytes, starts[i], ends[i])
   }
-  return pieces
+  return [page.all()]
 }
 
 /** The same, to be taken apart. */

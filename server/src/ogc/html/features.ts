@@ -1,8 +1,9 @@
 import type { Geometry, Value } from '@wayleave/geodata/feature.ts'
 import { jsonText } from '@wayleave/geodata/snapshot/json-text.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
-import { type Content, type Html, html } from '../../http/html.ts'
+import { type Content, Html, html } from '../../http/html.ts'
 import { type Link, ROOT } from '../links.ts'
+import { PageBytes } from '../page-bytes.ts'
 import type { WritePage } from '../page-content.ts'
 import { type ParsedFeature, parseFeature } from '../parse-feature.ts'
 import { takeTurns } from '../take-turns.ts'
@@ -17,29 +18,27 @@ export const writeItemsHtml: WritePage = async ({ dataset, manifest, base, query
   const url = `${base}${ROOT}/collections/${dataset.table}/items`
   const columns = (query.shown ?? manifest.columns.map((_, i) => i)).map((i) => manifest.columns[i]!)
   const shapes: Geometry[] = []
-  const rows: Html[] = []
+  const rows = new PageBytes(block.bytes.length)
   await takeTurns(block.count, (i) => {
     const { id, properties, geometry } = parseFeature(block.bytes, block.starts[i], block.ends[i])
     if (geometry !== null) shapes.push(geometry)
-    rows.push(
-      tableRow([
-        html`<a href="${url}/${encodeURIComponent(String(id))}?f=html">${String(id)}</a>`,
-        ...columns.map(({ name }) => cell(properties[name])),
-      ]),
-    )
+    const row = tableRow([
+      html`<a href="${url}/${encodeURIComponent(String(id))}?f=html">${String(id)}</a>`,
+      ...columns.map(({ name }) => cell(properties[name])),
+    ])
+    rows.text(row.text)
   })
   const next = head.links.find(({ rel }) => rel === 'next')
   const first = `${url}?f=html`
   const given = (name: string) => query.pairs.find((pair) => pair.name === name)?.value ?? ''
   const map = await featuresMap(shapes, `A map of ${head.returned} features of ${dataset.title}`)
   const of = head.matched === null ? '' : ` of ${COUNT.format(head.matched)}`
-  return Buffer.from(
-    htmlPage({
-      title: `${dataset.title}: features`,
-      trail: [...collectionTrail(base, dataset), { href: first, title: 'Features' }],
-      base,
-      links: head.links,
-      body: html`<form method="get" action="${url}">
+  const around = htmlPage({
+    title: `${dataset.title}: features`,
+    trail: [...collectionTrail(base, dataset), { href: first, title: 'Features' }],
+    base,
+    links: head.links,
+    body: html`<form method="get" action="${url}">
 <input type="hidden" name="f" value="html">
 <label>West, south, east, north<input name="bbox" value="${given('bbox')}" placeholder="-10,35,30,60"></label>
 <label>Filter in CQL2<input name="filter" value="${given('filter')}"></label>
@@ -47,12 +46,22 @@ export const writeItemsHtml: WritePage = async ({ dataset, manifest, base, query
 <button>Show</button>
 </form>
 <p class="pages"><span>${COUNT.format(head.returned)}${of} features</span>${pageLinks(next, query.cursor !== null || query.offset > 0, first)}</p>
-${map}
-${tableOf(['id', ...columns.map(({ name }) => name)], rows)}
+${new Html(MAP)}
+${tableOf(['id', ...columns.map(({ name }) => name)], [new Html(ROWS)])}
 <p class="pages">${pageLinks(next, false, first)}</p>`,
-    }),
-  )
+  })
+  const page = new PageBytes(rows.length + (map?.text.length ?? 0) + around.length * 2)
+  const [before, rest] = around.split(MAP) as [string, string]
+  const [between, after] = rest.split(ROWS) as [string, string]
+  page.text(before + (map?.text ?? '') + between)
+  page.copy(rows.all())
+  page.text(after)
+  return page.all()
 }
+
+/** Where what is long is put in at the end. No text that is put into a page has a `<` in it. */
+const MAP = '<!--map-->'
+const ROWS = '<!--rows-->'
 
 function pageLinks(next: Link | undefined, isLater: boolean, first: string): Content {
   return [
