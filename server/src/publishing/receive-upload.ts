@@ -23,8 +23,11 @@ export async function receiveUpload(
     await pipeline(source, bounded, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
   } catch (error) {
     await rm(path, { force: true })
-    if ((error as NodeJS.ErrnoException).code === 'ENOSPC')
-      throw new Problem('disk-full', 'There is no room for the file.')
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOSPC') throw new Problem('disk-full', 'There is no room for the file.')
+    // Whoever leaves midway is no failure of ours, and nobody is there to read of it.
+    if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE')
+      throw new Problem('invalid-input', 'The file broke off before its end.', { cause: error })
     throw error
   }
   if (bytes === 0) {
