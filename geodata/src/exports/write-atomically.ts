@@ -1,5 +1,4 @@
-import { open, readdir, rename, rm, stat } from 'node:fs/promises'
-import { hostname } from 'node:os'
+import { open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { checksum } from '../snapshot/checksum.ts'
 import { ExportError, isDiskFull } from './export-error.ts'
@@ -9,14 +8,9 @@ export interface BuiltFile {
   sha256: string
 }
 
-/** Machines that share a folder number their processes alike. */
-const MACHINE = hostname().replace(/[^\w.-]/g, '_') || 'machine'
-/** What another machine has left is known by its age alone. */
-const STALE_MS = 24 * 60 * 60 * 1000
-
-/** The name a file has until it is whole. Machine and process id keep two builders apart. */
-export function partialPath(path: string, pid: number, machine = MACHINE): string {
-  return `${path}.partial-${machine}-${pid}`
+/** The name a file has until it is whole. The process id keeps two builders apart. */
+export function partialPath(path: string, pid: number): string {
+  return `${path}.partial-${pid}`
 }
 
 /**
@@ -64,17 +58,10 @@ export async function removeStalePartials(folder: string): Promise<void> {
   // A snapshot that nobody has downloaded has no such folder.
   const names = await readdir(folder).catch(() => [])
   for (const name of names) {
-    const [, machine = MACHINE, pid] = /\.partial-(?:(.+)-)?(\d+)/.exec(name) ?? []
-    if (pid === undefined) continue
-    const path = join(folder, name)
-    const isStale = machine === MACHINE ? !isRunning(Number(pid)) : await isOld(path)
-    if (isStale) await rm(path, { recursive: true, force: true })
+    const pid = /\.partial-(\d+)/.exec(name)?.[1]
+    if (pid !== undefined && !isRunning(Number(pid)))
+      await rm(join(folder, name), { recursive: true, force: true })
   }
-}
-
-async function isOld(path: string): Promise<boolean> {
-  const changed = await stat(path).catch(() => null)
-  return changed !== null && Date.now() - changed.mtimeMs > STALE_MS
 }
 
 function isRunning(pid: number): boolean {
