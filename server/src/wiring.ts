@@ -34,6 +34,7 @@ import { Invitations } from './organizations/invitations.ts'
 import { Jobs } from './publishing/jobs.ts'
 import { Publishing } from './publishing/publishing.ts'
 import { Staging } from './publishing/staging.ts'
+import { shareRuns } from './share-runs.ts'
 import { Meter } from './usage/meter.ts'
 import { UsageReports } from './usage/usage-reports.ts'
 
@@ -235,9 +236,9 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     jobs,
     cashier,
     exports,
-    checkReady: async () => {
+    checkReady: shareRuns(async () => {
       await database.db.selectFrom('migrations').select('number').executeTakeFirstOrThrow()
-    },
+    }),
     close: () => opened.disposeAsync(),
   }
 }
