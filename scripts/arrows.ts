@@ -113,7 +113,7 @@ function isTest(file: string): boolean {
 function isForDevelopment(file: string): boolean {
   const [folder, second] = file.split('/')
   if (folder === 'scripts' || folder === 'bench' || second === 'scripts') return true
-  if (/\/(testing|test|test-support)\//.test(file)) return true
+  if (/\/(testing|test)\//.test(file)) return true
   const name = basename(file)
   return /\.test\.ts$|^test-|-arbitrary\.ts$/.test(name) || /(^|\.)config\.(ts|js|mjs)$/.test(name)
 }

@@ -13,8 +13,8 @@ import { parseJson } from './parse-json.ts'
 import { parseText } from './parse-text.ts'
 import { type FilterPlan, planFilter } from './plan-filter.ts'
 import { printJson } from './print-json.ts'
-import { printText, wkt } from './test-support/print-text.ts'
-import { COLUMNS, filter, type Row, row } from './test-support/random-filters.ts'
+import { printText, wkt } from './testing/print-text.ts'
+import { COLUMNS, filter, type Row, row } from './testing/random-filters.ts'
 
 const instance = await DuckDBInstance.create(':memory:')
 const connection = await instance.connect()
