@@ -2,9 +2,11 @@ import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import { PACK_SEPARATOR } from '@wayleave/geodata/snapshot/pack.ts'
 import { PageBytes } from './page-bytes.ts'
 import { positionAt, type Selected } from './selected.ts'
+import { Turns } from './take-turns.ts'
 
 const SEPARATOR_BYTES = PACK_SEPARATOR.length
 const SEPARATOR = Buffer.from(PACK_SEPARATOR)
+const AT_ONCE = 512
 
 /** Whole features in one buffer: feature i lies from `starts[i]` to `ends[i]`. */
 export interface FeatureBlock {
@@ -31,18 +33,18 @@ export async function readPieces(snapshot: Snapshot, selected: Selected): Promis
 
 /** The same, to be taken apart. */
 export async function readBlock(snapshot: Snapshot, selected: Selected): Promise<FeatureBlock> {
-  const { count, ascending } = selected
+  const { count, ascending, first } = selected
   const order = Array.from({ length: count }, (_, i) => i)
   const positions = Uint32Array.from(order, (i) => positionAt(selected, i))
   if (!ascending) order.sort((a, b) => positions[a]! - positions[b]!)
-  const inOrder = Uint32Array.from(order, (i) => positions[i]!)
-  const pieces = count === 0 ? [] : await snapshot.readFeatures(inOrder)
-  const block = {
-    bytes: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces),
-    count,
-    starts: new Int32Array(count),
-    ends: new Int32Array(count),
-  }
+  const bytes =
+    first >= 0
+      ? await snapshot.readPack(first, first + count)
+      : await readScattered(
+          snapshot,
+          Uint32Array.from(order, (i) => positions[i]!),
+        )
+  const block = { bytes, count, starts: new Int32Array(count), ends: new Int32Array(count) }
   let at = 0
   for (const i of order) {
     const position = positions[i]!
@@ -52,4 +54,17 @@ export async function readBlock(snapshot: Snapshot, selected: Selected): Promise
     at += length + SEPARATOR_BYTES
   }
   return block
+}
+
+/** The features at ascending positions, with `,\n` between them, read in turns. */
+async function readScattered(snapshot: Snapshot, positions: Uint32Array): Promise<Buffer> {
+  const page = new PageBytes(snapshot.featuresLength(positions, positions.length))
+  const turns = new Turns()
+  for (let from = 0; from < positions.length; from += AT_ONCE) {
+    if (from > 0) page.copy(SEPARATOR)
+    for (const piece of await snapshot.readFeatures(positions.subarray(from, from + AT_ONCE)))
+      page.copy(piece)
+    await turns.next()
+  }
+  return page.all()
 }
