@@ -64,12 +64,15 @@ function cornersOf([west, south, east, north]: Bbox, toWgs84: Transform): Bbox {
   const [x2, y2] = toWgs84([east, north]) as [number, number]
   // Beyond the world's edge a projection may answer nothing or wrap around: then the edge is meant.
   return [
-    Number.isFinite(x1) && x1 <= x2 ? x1 : -180,
-    Number.isFinite(y1) ? y1 : -90,
-    Number.isFinite(x2) && x1 <= x2 ? x2 : 180,
-    Number.isFinite(y2) ? y2 : 90,
+    Number.isFinite(x1) && x1 <= x2 ? x1 - ROUNDING : -180,
+    Number.isFinite(y1) ? y1 - ROUNDING : -90,
+    Number.isFinite(x2) && x1 <= x2 ? x2 + ROUNDING : 180,
+    Number.isFinite(y2) ? y2 + ROUNDING : 90,
   ]
 }
+
+/** An edge that went through another CRS and back lies up to a few units of the last place beside itself. */
+const ROUNDING = 1e-12
 
 const STEPS = 24
 
