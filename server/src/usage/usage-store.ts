@@ -1,17 +1,9 @@
 import type { ControlDatabase, Db, Tx } from '../database/open.ts'
 import { isUniqueViolation } from '../database/open.ts'
+import type { Tables } from '../database/schema.ts'
 
 /** Calls and credits of one key on one day, by what was called. */
-export interface UsageRow {
-  key_id: string
-  organization_id: string | null
-  date: string
-  operation: string
-  table_name: string
-  format: string
-  calls: number
-  credits: number
-}
+export type UsageRow = Tables['usage']
 
 export async function addUsage(tx: Tx, rows: UsageRow[]): Promise<void> {
   // In one order everywhere, so that two nodes that add to the same rows cannot wait for each other.
