@@ -2,6 +2,7 @@ import { administrationRoutes } from '../administration/routes.ts'
 import { catalogRoutes } from '../catalog/routes.ts'
 import { consoleRoutes } from '../console/routes.ts'
 import { creditRoutes } from '../credits/routes.ts'
+import { definitionRoutes } from '../documentation/definition-routes.ts'
 import { documentationRoutes } from '../documentation/routes.ts'
 import { downloadRoutes } from '../downloads/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
@@ -43,10 +44,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
 
   consoleRoutes(app)
   documentationRoutes(app)
-  app.get('/v1/openapi.json', { schema: { hide: true } }, async (request) => ({
-    ...app.swagger(),
-    servers: [{ url: parts.baseUrl.of(request) }],
-  }))
+  definitionRoutes(app, parts)
 
   await app.ready()
   const items = directItems({ ...parts, keyInUrl: parts.config.keyInUrl })

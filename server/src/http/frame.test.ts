@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { type Config, readConfig } from '../config.ts'
 import { Problem } from '../problem.ts'
@@ -46,6 +47,10 @@ async function openFrame(t: TestContext, given: Partial<Config> = {}) {
   })
   app.get('/broken', () => {
     throw new Error('password hunter2 at db-7')
+  })
+  app.get('/left', async (_request, reply) => {
+    await once(reply.raw, 'close')
+    throw new Error('given up')
   })
   app.get('/poor', () => {
     throw new Problem('credits-exhausted')
@@ -120,6 +125,19 @@ test('an error of ours is 500 without its message, and the log has it under the 
   assert.doesNotMatch(answer.body, /hunter2|db-7/)
   const line = lines.find((text) => text.includes('hunter2'))
   assert.equal(JSON.parse(line!).requestId, answer.json().requestId)
+})
+
+test('work that fails because its caller has left is no error of ours', async (t) => {
+  const { app, lines } = await openFrame(t)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  const asked = once(app.server, 'request')
+  socket.write('GET /left HTTP/1.1\r\nHost: x\r\n\r\n')
+  await asked
+  socket.destroy()
+  while (!lines.some((line) => line.includes('given up'))) await sleep(5)
+  const line = JSON.parse(lines.find((line) => line.includes('given up'))!)
+  assert.deepEqual([line.level, line.msg], [30, 'The caller left before the answer.'])
 })
 
 test('402 and 403 name the contact where one is set', async (t) => {

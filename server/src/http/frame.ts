@@ -122,7 +122,10 @@ export async function makeFrame({
   app.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error)
     if (problem.status >= 500 && problem.code !== 'overloaded' && problem.code !== 'shutting-down') {
-      log.error({ requestId: request.id, path: pathOf(request), err: problem.cause ?? error }, problem.title)
+      const fields = { requestId: request.id, path: pathOf(request), err: problem.cause ?? error }
+      // Work for a caller who has left is given up by failing: that needs nobody's attention.
+      if (reply.raw.destroyed) log.info(fields, 'The caller left before the answer.')
+      else log.error(fields, problem.title)
     }
     return answerProblem(problem, request, reply, links)
   })

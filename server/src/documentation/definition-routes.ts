@@ -1,0 +1,42 @@
+import { hash } from 'node:crypto'
+import { matchesEtag } from '../downloads/range.ts'
+import type { Authenticate } from '../http/authenticate.ts'
+import type { BaseUrl } from '../http/base-url.ts'
+import type { App } from '../http/frame.ts'
+
+/** Callers choose the address where no setting does: what is kept for them is bounded. */
+const MOST_ADDRESSES = 16
+
+interface Definition {
+  bytes: Buffer
+  etag: string
+}
+
+/** The API definition. It is written out once, for that takes as long as twenty other answers. */
+export function definitionRoutes(
+  app: App,
+  { authenticate, baseUrl }: { authenticate: Authenticate; baseUrl: BaseUrl },
+): void {
+  let written: Buffer | undefined
+  const byAddress = new Map<string, Definition>()
+
+  const definitionAt = (url: string): Definition => {
+    const present = byAddress.get(url)
+    if (present) return present
+    written ??= Buffer.from(JSON.stringify(app.swagger()).slice(0, -1))
+    const servers = `,"servers":${JSON.stringify([{ url }])}}`
+    const bytes = Buffer.concat([written, Buffer.from(servers)])
+    const definition = { bytes, etag: `"${hash('sha256', bytes).slice(0, 32)}"` }
+    if (byAddress.size >= MOST_ADDRESSES) byAddress.clear()
+    byAddress.set(url, definition)
+    return definition
+  }
+
+  app.get('/v1/openapi.json', { schema: { hide: true } }, async (request, reply) => {
+    await authenticate.anonymous(request, reply)
+    const { bytes, etag } = definitionAt(baseUrl.of(request))
+    reply.header('etag', etag).header('cache-control', 'no-cache')
+    if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send()
+    return reply.header('content-type', 'application/json; charset=utf-8').send(bytes)
+  })
+}
