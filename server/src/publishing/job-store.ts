@@ -1,4 +1,4 @@
-import type { Db } from '../database/open.ts'
+import type { ControlDatabase, Db } from '../database/open.ts'
 import { databaseTime } from '../database/postgres-changes.ts'
 import type { Tables } from '../database/schema.ts'
 
@@ -16,26 +16,26 @@ export async function readJob(db: Db, id: string): Promise<JobRow | undefined> {
   return db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Jobs of nodes that are gone will not go on. */
-export async function failJobsOfOthers(db: Db, living: string[], problem: string, at: string): Promise<void> {
+/** PostgreSQL's nodes: one that is only slow misses a lease or two; after so many it is gone. */
+const GONE_MS = 60_000
+
+/**
+ * Jobs of nodes that are gone will not go on. Asked in one statement: a node that comes meanwhile, and its jobs,
+ * are seen together or not at all.
+ */
+export async function failAbandonedJobs(
+  { db, kind }: ControlDatabase,
+  nodeId: string,
+  problem: string,
+  at: string,
+): Promise<void> {
+  const leased = db.selectFrom('nodes').select('id').where('lease_until', '>', databaseTime(-GONE_MS))
   await db
     .updateTable('jobs')
     .set({ state: 'failed', problem, updated_at: at })
     .where('state', 'in', ['waiting', 'running'])
-    .where('node_id', 'not in', living.length > 0 ? living : [''])
+    .where('node_id', 'not in', kind === 'sqlite' ? [nodeId] : leased)
     .execute()
-}
-
-/** PostgreSQL's nodes. One that is only slow misses a lease or two; after so many it is gone. */
-const GONE_MS = 60_000
-
-export async function livingNodes(db: Db): Promise<string[]> {
-  const rows = await db
-    .selectFrom('nodes')
-    .select('id')
-    .where('lease_until', '>', databaseTime(-GONE_MS))
-    .execute()
-  return rows.map((row) => row.id)
 }
 
 export async function deleteJobsBefore(db: Db, at: string): Promise<void> {

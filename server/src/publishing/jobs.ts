@@ -11,10 +11,9 @@ import { isId, newId } from '../id.ts'
 import { notFound } from '../problem.ts'
 import {
   deleteJobsBefore,
-  failJobsOfOthers,
+  failAbandonedJobs,
   insertJob,
   type JobRow,
-  livingNodes,
   readJob,
   updateJob,
 } from './job-store.ts'
@@ -104,9 +103,8 @@ export class Jobs {
    */
   async sweep(): Promise<void> {
     const { database, clock, nodeId, uploads } = this.#parts
-    const living = database.kind === 'sqlite' ? [nodeId] : await livingNodes(database.db)
     const problem: JobFailure = { detail: 'The server stopped before the file was published. Send it again.' }
-    await failJobsOfOthers(database.db, living, JSON.stringify(problem), clock().toISOString())
+    await failAbandonedJobs(database, nodeId, JSON.stringify(problem), clock().toISOString())
     await deleteJobsBefore(database.db, plus(clock(), -KEEP).toISOString())
     if (database.kind === 'sqlite') await rm(uploads, { recursive: true, force: true })
     else await this.#sweepUploads()
