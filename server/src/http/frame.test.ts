@@ -184,6 +184,18 @@ test('a stopping node answers 503 and asks for the connection to be closed', asy
   assert.ok(answer.headers['retry-after'])
 })
 
+test('a long filter has room in the address; one past it is told the bound', async (t) => {
+  const service = await openTestServer(t)
+  const long = await service.request('GET', `/v1/datasets?x=${'a'.repeat(60_000)}`)
+  assert.equal(long.status, 400)
+  assert.match(long.text, /x: is not a known/)
+  const longer = await service.request('GET', `/v1/datasets?x=${'a'.repeat(70_000)}`)
+  assert.deepEqual(
+    [longer.status, longer.body.detail],
+    [431, 'The address and the headers take more than 64 KB.'],
+  )
+})
+
 test('what is not HTTP at all gets a 400 problem, and the server lives on', async (t) => {
   const service = await openTestServer(t)
   const { port } = new URL(service.url)

@@ -50,6 +50,8 @@ export interface FrameParts {
 /** JSON bodies are small; uploads have a limit of their own on their own route. */
 const BODY_LIMIT = 256 * 1024
 const BODY_DEADLINE = 30 * SECOND
+/** A filter stands in the address, and may have a polygon of a thousand corners in it. */
+const HEAD_LIMIT = 64 * 1024
 
 /** The HTTP frame: everything that holds for every route, and no route of its own but the API definition. */
 export async function makeFrame({
@@ -67,6 +69,7 @@ export async function makeFrame({
     // A request has a line of its own at its end, and needs no logger of its own before.
     childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_LIMIT,
+    http: { maxHeaderSize: HEAD_LIMIT },
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
     genReqId: (request) => requestId(request, proxies),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
@@ -168,6 +171,14 @@ function validators() {
     (httpPart === 'body' ? body : text).compile(schema)
 }
 
+const REFUSED_BY_PARSER: Record<string, [line: string, detail: string]> = {
+  HPE_HEADER_OVERFLOW: [
+    '431 Request Header Fields Too Large',
+    `The address and the headers take more than ${HEAD_LIMIT / 1024} KB.`,
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
+}
+
 /** What Node's parser itself refuses never reaches a handler: answered with a problem all the same. */
 function badRequestOnSocket(error: Error & { code?: string }, socket: Socket): void {
   // Where an answer is on its way, this one would land in the middle of it.
@@ -176,17 +187,15 @@ function badRequestOnSocket(error: Error & { code?: string }, socket: Socket): v
     socket.destroy()
     return
   }
-  const [line, code] =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? ['431 Request Header Fields Too Large', 431]
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? ['408 Request Timeout', 408]
-        : ['400 Bad Request', 400]
+  const [line, detail] = REFUSED_BY_PARSER[error.code ?? ''] ?? [
+    '400 Bad Request',
+    'The request is not valid HTTP.',
+  ]
   const body = JSON.stringify({
     type: 'about:blank',
-    title: String(line).slice(4),
-    status: code,
-    detail: 'The request is not valid HTTP.',
+    title: line.slice(4),
+    status: Number(line.slice(0, 3)),
+    detail,
     code: 'invalid-input',
   })
   socket.end(
