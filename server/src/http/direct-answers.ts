@@ -7,14 +7,16 @@ import type { Overload } from './overload.ts'
 import { requestId } from './request-id.ts'
 import { logRequest } from './request-log.ts'
 
-/** How much room a direct route leaves before its body, for the head of the answer. */
+/** How much room a direct route leaves before its text, for the head of the answer. */
 export const HEAD_ROOM = 4096
 
 /**
- * A whole answer with status 200: `bytes` from `start` to `end` are its body, and before `start` is room. Where
- * there are `pieces` they follow.
+ * A whole answer with status 200. Its body is `text`, `bytes` from `start` to `end`, and `pieces`; before
+ * `start` is room for the head and the text.
  */
 export interface DirectBody {
+  /** Written as latin1. */
+  text: string
   bytes: Buffer
   start: number
   end: number
@@ -89,9 +91,10 @@ export class DirectAnswers {
     if (body === null) return false
     const id = requestId(request, proxies)
     const cors = headers.origin === undefined ? '' : CORS
-    const { bytes, start, end, pieces } = body
-    const length = pieces.reduce((sum, piece) => sum + piece.length, end - start)
-    const head = `${OPENING}x-request-id: ${id}\r\n${cors}${body.headers}content-length: ${length}\r\nDate: ${httpDate()}\r\n${keepAlive}\r\n`
+    const { text, bytes, start, end, pieces } = body
+    let length = text.length + end - start
+    for (const piece of pieces) length += piece.length
+    const head = `${OPENING}x-request-id: ${id}\r\n${cors}${body.headers}content-length: ${length}\r\nDate: ${httpDate()}\r\n${keepAlive}\r\n${text}`
     const from = start - head.length
     bytes.write(head, from, 'latin1')
     write(response, bytes.subarray(from, end), pieces, (error) => {

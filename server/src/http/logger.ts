@@ -12,7 +12,7 @@ export function redact(line: string): string {
   return line.replace(SECRETS, '[redacted]')
 }
 
-const GATHERED_LENGTH = 16 * 1024
+const GATHERED_LENGTH = 64 * 1024
 const LONGEST_WAIT = 1000
 
 /** Lines go to standard error: standard output is for what a command answers. */

@@ -1,4 +1,5 @@
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import type { Dataset } from '../catalog/dataset.ts'
 import { type DirectBody, type DirectRoute, HEAD_ROOM } from '../http/direct-answers.ts'
 import { type Grant, requireAddOn, requirePermission } from '../keys/grant.ts'
 import { CRS84 } from './crs-list.ts'
@@ -8,7 +9,7 @@ import { geojsonHead, type ItemsParts, isPlain, type PageRequest, pageTag } from
 import { MOST_LIMIT, readItemsQuery } from './items-query.ts'
 import { ROOT } from './links.ts'
 import { giveBack, takeBuffer } from './page-buffers.ts'
-import { pageHeadBound, putPageHead } from './page-head-bytes.ts'
+import { pageHeadText } from './page-head-text.ts'
 import { readQuery } from './query-string.ts'
 import { CACHE_CONTROL, VARY } from './respond.ts'
 import type { Selected } from './selected.ts'
@@ -47,7 +48,7 @@ export function directItems(parts: ItemsParts): DirectRoute {
     if (!isPlain(query) || query.conditions !== null || query.sort.length > 0) return null
     const start = parts.items.startAtOnce(dataset, query)
     if (start === null) return null
-    return answer(parts, grant, { ...start, dataset, base: baseUrl.of(caller), query }, url)
+    return answer(parts, grant, { ...start, dataset, base: baseUrl.of(caller), query })
   }
 }
 
@@ -58,7 +59,7 @@ function tableIn(url: string): string | null {
   return end > BEFORE.length && url.startsWith(AFTER, end) ? url.slice(BEFORE.length, end) : null
 }
 
-function answer(parts: ItemsParts, grant: Grant, page: PageRequest, url: string): DirectBody | null {
+function answer(parts: ItemsParts, grant: Grant, page: PageRequest): DirectBody | null {
   const { dailyFeatures, authenticate, meter } = parts
   const { dataset, query } = page
   const limit = dailyFeatures.takeAtOnce(grant.keyId, query.limit)
@@ -68,20 +69,35 @@ function answer(parts: ItemsParts, grant: Grant, page: PageRequest, url: string)
   if (body === null) return null
   const [policy, state] = authenticate.countPeeked(grant)
   meter.record(grant, { operation: 'items', table: dataset.table, format: geojson.name })
-  const { bytes, end, pieces, shelf } = body
+  const { text, bytes, start, end, pieces, shelf } = body
   return {
+    text,
     bytes,
-    start: HEAD_ROOM,
+    start,
     end,
     pieces,
-    headers: `${HEADERS}etag: ${pageTag(page, url, limit)}\r\nratelimit-policy: ${policy}\r\nratelimit: ${state}\r\n`,
-    path: BEFORE + dataset.table + AFTER,
+    headers: `${HEADERS}etag: ${pageTag(page, limit)}\r\nratelimit-policy: ${policy}\r\nratelimit: ${state}\r\n`,
+    path: pathOf(dataset),
     giveBack: () => giveBack(shelf, bytes),
   }
 }
 
+/** The same text for all, so that the log sees at once that it is. */
+function pathOf(dataset: Dataset): string {
+  let path = paths.get(dataset)
+  if (path === undefined) {
+    path = BEFORE + dataset.table + AFTER
+    paths.set(dataset, path)
+  }
+  return path
+}
+
+const paths = new WeakMap<Dataset, string>()
+
 interface PageBody {
+  text: string
   bytes: Buffer
+  start: number
   end: number
   pieces: Buffer[]
   shelf: number
@@ -98,21 +114,23 @@ function bodyInMemory(parts: ItemsParts, page: PageRequest, limit: number): Page
   if (selected === null) return null
   const matched = items.countAtOnce(snapshot, page.query, selected)
   if (matched === undefined) return null
-  const head = geojsonHead(page, selected, matched, clock())
+  const text = pageHeadText(geojsonHead(page, selected, matched, clock()))
   const length = bytesOf(snapshot, selected)
   const pieces = piecesOf(snapshot, selected, Math.floor(length / LEAST_PIECE_BYTES))
-  const size = HEAD_ROOM + pageHeadBound(head) + (pieces ? 0 : length) + PAGE_TAIL.length
-  const { buffer: bytes, shelf } = takeBuffer(size)
-  const start = putPageHead(head, bytes, HEAD_ROOM)
+  const start = HEAD_ROOM + text.length
+  const { buffer: bytes, shelf } = takeBuffer(start + (pieces ? 0 : length + PAGE_TAIL.length))
   const returned = selected.count
-  if (pieces) return { bytes, end: start, pieces: [...pieces, PAGE_TAIL], shelf, returned }
+  if (pieces) return { text, bytes, start, end: start, pieces: [...pieces, PAGE_TAIL], shelf, returned }
   const copied = copyInto(bytes, start, snapshot, selected)
   if (copied === -1) {
     giveBack(shelf, bytes)
     return null
   }
-  return { bytes, end: copied + PAGE_TAIL.copy(bytes, copied), pieces: [], shelf, returned }
+  const end = copied + PAGE_TAIL.copy(bytes, copied)
+  return { text, bytes, start, end, pieces: NONE, shelf, returned }
 }
+
+const NONE: Buffer[] = []
 
 function bytesOf(snapshot: Snapshot, { positions, first, count }: Selected): number {
   if (first === -1) return snapshot.featuresLength(positions, count)

@@ -11,8 +11,7 @@ import type { DailyFeatures } from './daily-features.ts'
 import { geojson, ITEMS_ENCODINGS } from './encodings.ts'
 import type { Items, Start } from './items.ts'
 import type { ItemsQuery } from './items-query.ts'
-import type { GeojsonHead } from './page-head-bytes.ts'
-import { weakTag } from './respond.ts'
+import type { GeojsonHead } from './page-head-text.ts'
 import { positionAt, type Selected } from './selected.ts'
 
 export interface ItemsParts {
@@ -40,26 +39,26 @@ export function isPlain({ encoding, crs, shown }: ItemsQuery): boolean {
   return encoding === geojson && crs === CRS84 && shown === null
 }
 
-/** `limit` is how many features the page may have: what is asked for, unless the key's day is nearly used up. */
-export function pageTag({ version, dataset, base, query }: PageRequest, url: string, limit: number): string {
-  return weakTag(
-    url,
-    versionSeed(version, dataset, base),
-    limit * 16 + ITEMS_ENCODINGS.indexOf(query.encoding),
-  )
+/**
+ * What of a page's content its address does not tell: the version, what links and titles are made from, the
+ * encoding, and how many features it may have, which are fewer than asked for where the key's day is nearly
+ * used up.
+ */
+export function pageTag({ version, dataset, base, query }: PageRequest, limit: number): string {
+  return `W/"${contentTag(version, dataset, base)}.${ITEMS_ENCODINGS.indexOf(query.encoding)}.${limit}"`
 }
 
-/** What of a page's content its address does not tell: the version, and what links and titles are made from. */
-function versionSeed(version: Version, dataset: Dataset, base: string): number {
-  const known = seeds.get(version)
-  if (known && known.base === base && known.updatedAt === dataset.updatedAt) return known.seed
+function contentTag(version: Version, dataset: Dataset, base: string): string {
+  const known = contentTags.get(version)
   const { updatedAt } = dataset
-  const [seed] = hash64(`${version.snapshot}\n${updatedAt}\n${base}`)
-  seeds.set(version, { base, updatedAt, seed })
-  return seed
+  if (known && known.base === base && known.updatedAt === updatedAt) return known.tag
+  const [high, low] = hash64(`${version.snapshot}\n${updatedAt}\n${base}`)
+  const tag = `${high.toString(36)}.${low.toString(36)}`
+  contentTags.set(version, { base, updatedAt, tag })
+  return tag
 }
 
-const seeds = new WeakMap<Version, { base: string; updatedAt: string; seed: number }>()
+const contentTags = new WeakMap<Version, { base: string; updatedAt: string; tag: string }>()
 
 /** The cursor of the page after this one; null on the last. */
 export function nextCursor(

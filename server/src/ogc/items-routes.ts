@@ -21,7 +21,7 @@ import { readItemsQuery } from './items-query.ts'
 import { writeJsonFg } from './json-fg-page.ts'
 import { linkHeader, ROOT } from './links.ts'
 import type { PageHead, WritePage } from './page-content.ts'
-import { pageHeadBound, putPageHead } from './page-head-bytes.ts'
+import { pageHeadText } from './page-head-text.ts'
 import { planConditions } from './plan-conditions.ts'
 import { readQuery } from './query-string.ts'
 import { readBlock, readPieces } from './read-selected.ts'
@@ -67,7 +67,7 @@ async function sendItems(request: FastifyRequest, reply: FastifyReply, parts: It
   const limit = await dailyFeatures.take(grant.keyId, query.limit)
   let returned = 0
   try {
-    const tag = pageTag(page, request.url, limit)
+    const tag = pageTag(page, limit)
     reply.header('vary', VARY).header('cache-control', CACHE_CONTROL).header('etag', tag)
     meter.record(grant, { operation: 'items', table: dataset.table, format: query.encoding.name })
     if (isUnchanged(request, tag)) return reply.code(304).send()
@@ -98,9 +98,8 @@ type WriteBody = (
 const plainBody: WriteBody = async (reply, page, snapshot, selected, matched, now) => {
   reply.header('content-type', geojson.mediaType)
   const pieces = await readPieces(snapshot, selected)
-  const head = geojsonHead(page, selected, matched, now)
-  const room = Buffer.allocUnsafe(pageHeadBound(head))
-  return Buffer.concat([room.subarray(0, putPageHead(head, room)), ...pieces, PAGE_TAIL])
+  const head = pageHeadText(geojsonHead(page, selected, matched, now))
+  return Buffer.concat([Buffer.from(head, 'latin1'), ...pieces, PAGE_TAIL])
 }
 
 /** A page in another form than the pack has. */

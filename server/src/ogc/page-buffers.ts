@@ -5,7 +5,8 @@ const kept: Buffer[][] = SIZES.map(() => [])
 
 /** A buffer of at least `size` bytes, and the shelf it is to be given back to. */
 export function takeBuffer(size: number): { buffer: Buffer; shelf: number } {
-  const shelf = SIZES.findIndex((most) => size <= most)
+  let shelf = 0
+  while (shelf < SIZES.length && size > SIZES[shelf]!) shelf++
   const buffer = kept[shelf]?.pop() ?? Buffer.allocUnsafeSlow(SIZES[shelf] ?? size)
   return { buffer, shelf }
 }

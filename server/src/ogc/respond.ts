@@ -11,9 +11,9 @@ export const CACHE_CONTROL = 'private, no-cache'
 export const CONTENT_SECURITY_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-/** The tag of an answer whose content is decided by these texts and numbers. */
-export function weakTag(text: string, seed = 0, second = 0): string {
-  const [high, low] = hash64(text, seed, second)
+/** The tag of an answer with this content. */
+function weakTag(text: string): string {
+  const [high, low] = hash64(text)
   return `W/"${high.toString(36)}.${low.toString(36)}"`
 }
 
