@@ -6,6 +6,7 @@ import type { Blobs } from '../blobs/blobs.ts'
 import type { Authenticate } from '../http/authenticate.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/frame.ts'
+import { matchesEtag } from '../http/matches-etag.ts'
 import { nullable } from '../http/nullable.ts'
 import { tags } from '../http/openapi.ts'
 import { notFound } from '../problem.ts'
@@ -122,7 +123,7 @@ export function catalogRoutes(
       if (!dataset.hasSample) throw notFound(`sample of the dataset "${dataset.table}"`)
       const etag = `"${dataset.snapshot}-sample"`
       reply.header('etag', etag).header('cache-control', 'public, no-cache')
-      if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send(undefined)
+      if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send(undefined)
       const folder = await blobs.localFolder(dataset.snapshot)
       return reply
         .type('application/json; charset=utf-8')

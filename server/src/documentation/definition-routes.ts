@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import { matchesEtag } from '../downloads/range.ts'
 import type { Authenticate } from '../http/authenticate.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/frame.ts'
+import { matchesEtag } from '../http/matches-etag.ts'
 
 /** Callers choose the address where no setting does: what is kept for them is bounded. */
 const MOST_ADDRESSES = 16

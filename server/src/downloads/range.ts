@@ -22,13 +22,6 @@ export function parseRange(header: string | undefined, bytes: number): ByteRange
   return { start, end: Math.min(last, bytes - 1) + 1 }
 }
 
-/** `If-None-Match`: a list of tags, compared weakly, or `*`. */
-export function matchesEtag(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false
-  if (header.trim() === '*') return true
-  return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
-}
-
 /** `If-Range`: a strong tag or a date; anything else than exactly the present state means "send everything". */
 export function rangeStillHolds(header: string | undefined, etag: string, lastModified: Date): boolean {
   if (header === undefined) return true

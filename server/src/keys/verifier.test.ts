@@ -80,19 +80,32 @@ for (const kind of databaseKinds) {
     const grants = await Promise.all(Array.from({ length: 50 }, async () => verifier.verify(secret)))
     assert.ok(grants.every((grant) => grant?.keyId === id))
     assert.equal(asked(), 1)
-    assert.ok(!(verifier.verify(secret) instanceof Promise))
+    assert.equal(verifier.peek(secret, {})?.keyId, id)
     assert.equal(asked(), 1)
+  })
+
+  test(`a connection that sends another key is granted what that one opens (${kind})`, async (t) => {
+    const { verifier, insert } = await open(t, kind)
+    const [first, second] = [await insert(), await insert()]
+    for (const { secret } of [first, second]) await verifier.verify(secret)
+    const connection = {}
+    for (const { id, secret } of [first, second, second, first]) {
+      assert.equal(verifier.peek(secret, connection)?.keyId, id)
+    }
+    assert.equal(verifier.peek(newSecret(format), connection), null)
   })
 
   test(`an unknown secret is asked for once, a malformed one never (${kind})`, async (t) => {
     const { verifier, asked } = await open(t, kind)
     for (const malformed of ['', 'x', 'svc_live_', `${newSecret(format).slice(0, -1)}!`]) {
-      assert.equal(verifier.verify(malformed), null)
+      assert.equal(verifier.peek(malformed, {}), null)
+      assert.equal(await verifier.verify(malformed), null)
     }
     assert.equal(asked(), 0)
     const unknown = newSecret(format)
     assert.equal(await verifier.verify(unknown), null)
-    assert.equal(verifier.verify(unknown), null)
+    assert.equal(await verifier.verify(unknown), null)
+    assert.equal(verifier.peek(unknown, {}), null)
     assert.equal(asked(), 1)
   })
 

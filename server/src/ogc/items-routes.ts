@@ -2,6 +2,7 @@ import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Dataset } from '../catalog/dataset.ts'
 import type { App } from '../http/frame.ts'
+import { matchesEtag } from '../http/matches-etag.ts'
 import { type Grant, requireAddOn, requirePermission } from '../keys/grant.ts'
 import { writeCsv } from './csv-page.ts'
 import { csv, type Encoding, flatgeobuf, geojson, geojsonSeq, html, jsonFg, ndjson } from './encodings.ts'
@@ -25,7 +26,7 @@ import { pageHeadText } from './page-head-text.ts'
 import { planConditions } from './plan-conditions.ts'
 import { readQuery } from './query-string.ts'
 import { readBlock, readPieces } from './read-selected.ts'
-import { CACHE_CONTROL, CONTENT_SECURITY_POLICY, isUnchanged, VARY } from './respond.ts'
+import { CACHE_CONTROL, CONTENT_SECURITY_POLICY, VARY } from './respond.ts'
 import type { Selected } from './selected.ts'
 
 const WRITERS = new Map<Encoding, WritePage>([
@@ -70,7 +71,7 @@ async function sendItems(request: FastifyRequest, reply: FastifyReply, parts: It
     const tag = pageTag(page, limit)
     reply.header('vary', VARY).header('cache-control', CACHE_CONTROL).header('etag', tag)
     meter.record(grant, { operation: 'items', table: dataset.table, format: query.encoding.name })
-    if (isUnchanged(request, tag)) return reply.code(304).send()
+    if (matchesEtag(request.headers['if-none-match'], tag)) return reply.code(304).send()
     reply.header('content-crs', query.crs.header)
     const body = await parts.snapshots.use(page.version.snapshot, async (snapshot) => {
       const reading = { after: page.after, limit, signal: () => goneSignal(reply) }

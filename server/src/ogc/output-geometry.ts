@@ -1,6 +1,6 @@
 import type { Geometry, Position } from '@wayleave/geodata/feature.ts'
+import { mapPositions } from '@wayleave/geodata/geometry/map-positions.ts'
 import type { Crs } from './crs-list.ts'
-import { transformed } from './select-by-box.ts'
 
 /**
  * A geometry in another CRS, in that CRS's order of axes; null where it has no place there, as the poles have
@@ -8,7 +8,7 @@ import { transformed } from './select-by-box.ts'
  */
 export function outputGeometry(geometry: Geometry, { fromWgs84, northingFirst }: Crs): Geometry | null {
   let hasPlace = true
-  const moved = transformed(geometry, (position) => {
+  const moved = mapPositions(geometry, (position) => {
     const there = fromWgs84 === null ? position : fromWgs84(position)
     if (!Number.isFinite(there[0]) || !Number.isFinite(there[1])) hasPlace = false
     return northingFirst ? swapped(there) : there

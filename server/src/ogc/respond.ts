@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { matchesEtag } from '../http/matches-etag.ts'
 import { hash64 } from './cursor.ts'
 import type { Encoding } from './encodings.ts'
 
@@ -17,11 +18,6 @@ function weakTag(text: string): string {
   return `W/"${high.toString(36)}.${low.toString(36)}"`
 }
 
-export function isUnchanged(request: FastifyRequest, tag: string): boolean {
-  const given = request.headers['if-none-match']
-  return given !== undefined && (given.trim() === '*' || given.includes(tag.slice(2)))
-}
-
 /** A document that is made whole: text in one encoding or the other, told apart by its own tag. */
 export function sendDocument(
   request: FastifyRequest,
@@ -31,7 +27,7 @@ export function sendDocument(
 ): FastifyReply {
   const tag = weakTag(encoding.mediaType + text)
   reply.header('vary', VARY).header('cache-control', CACHE_CONTROL).header('etag', tag)
-  if (isUnchanged(request, tag)) return reply.code(304).send()
+  if (matchesEtag(request.headers['if-none-match'], tag)) return reply.code(304).send()
   if (encoding.mediaType === 'text/html') {
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY).header('referrer-policy', 'same-origin')
     reply.header('content-type', 'text/html; charset=utf-8')

@@ -1,5 +1,6 @@
 import type { Geometry, Position } from '@wayleave/geodata/feature.ts'
 import { intersectsBbox } from '@wayleave/geodata/geometry/intersects-bbox.ts'
+import { mapPositions } from '@wayleave/geodata/geometry/map-positions.ts'
 import type { TreeCount } from '@wayleave/geodata/snapshot/index-tree.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import type { BoxQuery } from './box-query.ts'
@@ -132,7 +133,7 @@ export function meets(geometry: Geometry | null, { box, heights, projected }: Bo
   if (geometry === null) return false
   if (heights && !meetsHeights(geometry, heights)) return false
   if (projected === null) return intersectsBbox(geometry, box)
-  return intersectsBbox(transformed(geometry, projected.transform), projected.box)
+  return intersectsBbox(mapPositions(geometry, projected.transform), projected.box)
 }
 
 function meetsHeights(geometry: Geometry, [low, high]: [number, number]): boolean {
@@ -191,33 +192,8 @@ function countCheaply({ tree, manifest }: Snapshot, query: BoxQuery): TreeCount 
   return counted.uncertain.length > COUNT_GEOMETRIES ? null : counted
 }
 
-export function transformed(geometry: Geometry, transform: (position: Position) => Position): Geometry {
-  const line = (positions: Position[]) => positions.map(transform)
-  const lines = (all: Position[][]) => all.map(line)
-  switch (geometry.type) {
-    case 'Point':
-      return {
-        type: 'Point',
-        coordinates: geometry.coordinates.length === 0 ? [] : transform(geometry.coordinates),
-      }
-    case 'MultiPoint':
-    case 'LineString':
-      return { type: geometry.type, coordinates: line(geometry.coordinates) }
-    case 'Polygon':
-    case 'MultiLineString':
-      return { type: geometry.type, coordinates: lines(geometry.coordinates) }
-    case 'MultiPolygon':
-      return { type: 'MultiPolygon', coordinates: geometry.coordinates.map(lines) }
-    case 'GeometryCollection':
-      return {
-        type: 'GeometryCollection',
-        geometries: geometry.geometries.map((member) => transformed(member, transform)),
-      }
-  }
-}
-
 function eachPosition(geometry: Geometry, visit: (position: Position) => void): void {
-  transformed(geometry, (position) => {
+  mapPositions(geometry, (position) => {
     visit(position)
     return position
   })

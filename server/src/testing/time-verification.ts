@@ -26,8 +26,8 @@ export async function timeVerification(count: number): Promise<number> {
     for (let round = 0; round < 10; round++) {
       const began = performance.now()
       for (let i = 0; i < count; i++) {
-        const grant = verifier.verify(secret)
-        if (grant === null || grant instanceof Promise) throw new Error('The key is not in the cache.')
+        // Each on a connection of its own, which has not sent the key before.
+        if (verifier.peek(secret, {}) === null) throw new Error('The key is not in the cache.')
       }
       rounds.push(((performance.now() - began) * 1000) / count)
     }

@@ -1,0 +1,11 @@
+/** Whether `If-None-Match`, a list of tags or `*`, names this tag. They are compared weakly. */
+export function matchesEtag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  if (header.trim() === '*') return true
+  const opaque = opaqueTag(etag)
+  return header.split(',').some((tag) => opaqueTag(tag.trim()) === opaque)
+}
+
+function opaqueTag(etag: string): string {
+  return etag.startsWith('W/') ? etag.slice(2) : etag
+}
