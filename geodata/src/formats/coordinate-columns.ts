@@ -82,8 +82,13 @@ export function findCoordinateColumns(names: string[], sample: Value[][], crsGiv
   const first = (candidates: string[]) =>
     candidates.map((name) => plain.indexOf(name)).find((column) => column >= 0) ?? -1
   const degrees = { x: first(LONGITUDES), y: first(LATITUDES) }
-  if (degrees.x >= 0 && degrees.y >= 0 && areNumeric(at(degrees.x)) && areNumeric(at(degrees.y)))
-    return { columns: { kind: 'pair', ...degrees }, crs: 'OGC:CRS84', notes }
+  if (degrees.x >= 0 && degrees.y >= 0) {
+    if (areNumeric(at(degrees.x)) && areNumeric(at(degrees.y)))
+      return { columns: { kind: 'pair', ...degrees }, crs: 'OGC:CRS84', notes }
+    notes.push(
+      `Columns ${names[degrees.x]} and ${names[degrees.y]} are not taken for coordinates: too few of their values are decimal degrees.`,
+    )
+  }
   for (const [xName, yName] of PAIRS) {
     const x = plain.indexOf(xName)
     const y = plain.indexOf(yName)

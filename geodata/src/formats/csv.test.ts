@@ -134,6 +134,20 @@ test('longitude and latitude are found under their usual names and are no attrib
   assert.deepEqual(comma.features[0]!.geometry, { type: 'Point', coordinates: [13.25, 52.5] })
 })
 
+test('coordinate columns whose values are no decimal degrees are named, not passed over', async () => {
+  for (const [longitude, latitude] of [
+    ["13°15'E", "52°30'N"],
+    ['unknown', '52.5'],
+  ]) {
+    const { stream, features } = await read(`name,longitude,latitude\na,${longitude},${latitude}\n`)
+    assert.equal(stream.spatial, false)
+    assert.equal(features.length, 1)
+    assert.deepEqual(stream.notes, [
+      'Columns longitude and latitude are not taken for coordinates: too few of their values are decimal degrees.',
+    ])
+  }
+})
+
 test('columns that only look like coordinates stay attributes', async () => {
   for (const text of [
     'x,y\n500000,5800000\n',

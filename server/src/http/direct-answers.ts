@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
+import { Problem } from '../problem.ts'
 import type { Caller, TrustedProxies } from './caller.ts'
 import { CORS_EXPOSED } from './cors.ts'
 import type { Metrics } from './metrics.ts'
@@ -73,7 +74,7 @@ export class DirectAnswers {
   }
 
   #answer(request: IncomingMessage, response: ServerResponse, keepAlive: string): boolean {
-    const { overload, proxies } = this.#parts
+    const { log, overload, proxies } = this.#parts
     const { headers, url = '' } = request
     if (!url.startsWith(this.#prefix) || request.method !== 'GET') return false
     // An answer before this one that is still under way holds the socket.
@@ -85,7 +86,8 @@ export class DirectAnswers {
     let body: DirectBody | null
     try {
       body = this.#route(request, caller)
-    } catch {
+    } catch (error) {
+      if (!(error instanceof Problem)) log.error({ err: error }, 'A direct answer failed.')
       return false
     }
     if (body === null) return false
