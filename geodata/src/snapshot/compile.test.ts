@@ -269,7 +269,7 @@ test('a source without rows makes a snapshot without rows', async () => {
   const { manifest, folder } = await compileText('{"type":"FeatureCollection","features":[]}')
   assert.equal(manifest.rows, 0)
   const snapshot = await openSnapshot(folder)
-  assert.equal(snapshot.tree.search([-180, -90, 180, 90], -1, new Uint32Array(1)), 0)
+  assert.equal(snapshot.tree.walk([-180, -90, 180, 90], 0).next(), false)
   assert.equal(await snapshot.findById('1'), -1)
   await snapshot.close()
 })

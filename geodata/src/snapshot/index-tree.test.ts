@@ -47,50 +47,23 @@ function within(a: Bbox, b: Bbox): boolean {
   return a[0] >= b[0] && a[2] <= b[2] && a[1] >= b[1] && a[3] <= b[3]
 }
 
-test('a search gives what brute force gives, in order, after any cursor, up to any limit', () => {
+test('a walk gives what brute force gives, in order, from any position on', () => {
   fc.assert(
-    fc.property(
-      leaves,
-      query,
-      fc.integer({ min: -1, max: 700 }),
-      fc.integer({ min: 0, max: 50 }),
-      ({ boxes, isPoints }, box, after, limit) => {
-        const tree = treeOf(boxes, isPoints)
-        const expected = boxes
-          .map((leaf, position) => ({ leaf, position }))
-          .filter(({ leaf, position }) => position > after && parts(box).some((part) => meets(leaf, part)))
-          .slice(0, limit)
-        const positions = new Uint32Array(limit)
-        const certain = new Uint8Array(limit)
-        const found = tree.search(box, after, positions, certain)
-        assert.deepEqual(
-          [...positions.subarray(0, found)],
-          expected.map(({ position }) => position),
-        )
-        for (const [i, { leaf }] of expected.entries())
-          assert.equal(certain[i], parts(box).some((part) => within(leaf, part)) ? 1 : 0)
-      },
-    ),
-    { numRuns: 300 },
-  )
-})
-
-test('paging with any page size visits every hit once', () => {
-  fc.assert(
-    fc.property(leaves, query, fc.integer({ min: 1, max: 40 }), ({ boxes, isPoints }, box, pageSize) => {
-      const tree = treeOf(boxes, isPoints)
-      const whole = new Uint32Array(boxes.length + 1)
-      const all = [...whole.subarray(0, tree.search(box, -1, whole))]
-      const paged: number[] = []
-      const page = new Uint32Array(pageSize)
-      for (let after = -1; ; after = paged.at(-1)!) {
-        const found = tree.search(box, after, page)
-        paged.push(...page.subarray(0, found))
-        if (found < pageSize) break
+    fc.property(leaves, query, fc.integer({ min: 0, max: 700 }), ({ boxes, isPoints }, box, from) => {
+      const expected = boxes
+        .map((leaf, position) => ({ leaf, position }))
+        .filter(({ leaf, position }) => position >= from && parts(box).some((part) => meets(leaf, part)))
+        .map(({ leaf, position }) => [position, parts(box).some((part) => within(leaf, part))])
+      const walk = treeOf(boxes, isPoints).walk(box, from)
+      const found: [number, boolean][] = []
+      while (walk.next()) {
+        assert.ok(walk.begin < walk.end)
+        for (let at = walk.begin; at < walk.end; at++) found.push([at, walk.isCertain])
       }
-      assert.deepEqual(paged, all)
+      assert.deepEqual(found, expected)
+      assert.equal(walk.next(), false)
     }),
-    { numRuns: 200 },
+    { numRuns: 500 },
   )
 })
 

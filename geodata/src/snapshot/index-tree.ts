@@ -101,22 +101,15 @@ export class IndexTree {
     return [leaves[at]!, leaves[at + 1]!, leaves[at + 2]!, leaves[at + 3]!]
   }
 
-  /**
-   * Fills `positions` with the features after position `after` (-1 for all) whose box meets the query, in
-   * snapshot order, and answers how many it found: fewer than the array holds means that there are no more.
-   * `certain`, where given, gets 1 for a hit that needs no further test and 0 for one whose geometry decides.
-   * To go on, call again with the last position found. West > east crosses the antimeridian.
-   */
-  search(query: Bbox, after: number, positions: Uint32Array, certain: Uint8Array | null = null): number {
-    const limit = positions.length
-    const walk = new TreeWalk(query, after + 1, this.count, this.#levels.length)
-    let found = 0
-    while (found < limit && this.#next(walk)) {
-      const end = Math.min(walk.end, walk.begin + limit - found)
-      if (certain !== null) certain.fill(walk.isCertain ? 1 : 0, found, found + end - walk.begin)
-      for (let position = walk.begin; position < end; position++) positions[found++] = position
-    }
-    return found
+  /** The features from position `from` on whose boxes meet the query, to be gone through in runs. */
+  walk(query: Bbox, from: number): TreeWalk {
+    return new TreeWalk(query, from, {
+      leaves: this.#leaves,
+      nodes: this.#nodes,
+      levels: this.#levels,
+      count: this.count,
+      isPoints: this.isPoints,
+    })
   }
 
   /**
@@ -125,22 +118,13 @@ export class IndexTree {
    */
   countWithin(query: Bbox, budget: number): TreeCount | null {
     const counted: TreeCount = { certain: 0, uncertain: [] }
-    const walk = new TreeWalk(query, 0, this.count, this.#levels.length)
+    const walk = this.walk(query, 0)
     walk.budget = budget
-    while (this.#next(walk)) {
+    while (walk.next()) {
       if (walk.isCertain) counted.certain += walk.end - walk.begin
       else counted.uncertain.push(walk.begin)
     }
     return walk.budget < 0 ? null : counted
-  }
-
-  /**
-   * Visits the runs of features (`begin` to `end`, excluded) whose boxes meet the query, in snapshot order:
-   * whole nodes at once where they lie inside.
-   */
-  visitRuns(query: Bbox, visit: (begin: number, end: number) => void): void {
-    const walk = new TreeWalk(query, 0, this.count, this.#levels.length)
-    while (this.#next(walk)) visit(walk.begin, walk.end)
   }
 
   /**
@@ -184,85 +168,141 @@ export class IndexTree {
       }
     }
   }
+}
 
-  /**
-   * Walks on to the next run of hits; false at the end or beyond the budget. It holds no stack: a node's
-   * number says where its children and its parent's next child are.
-   */
-  #next(walk: TreeWalk): boolean {
-    const { south, north, west1, east1, west2, east2, from, top } = walk
-    const nodes = this.#nodes
-    const leaves = this.#leaves
-    const stride = this.isPoints ? 2 : 4
-    const high = this.isPoints ? 0 : 2
-    let { level, index } = walk
-    while (level <= top && index * SPANS[level]! < this.count) {
-      if (--walk.budget < 0) return false
+interface TreeParts {
+  leaves: Float64Array
+  nodes: Float64Array
+  levels: readonly number[]
+  count: number
+  isPoints: boolean
+}
+
+/**
+ * A search under way: `next` finds the next run of hits, in snapshot order, whole nodes at once where they lie
+ * inside the query. West > east crosses the antimeridian. It holds no stack: a node's number says where its
+ * children and its parent's next child are.
+ */
+export class TreeWalk {
+  /** The run found last, from `begin` to `end` (excluded). */
+  begin = 0
+  end = 0
+  /** Whether the boxes of the run lie inside the query; where they only overlap it, geometries decide. */
+  isCertain = false
+  /** How many more nodes and leaves may be looked at. */
+  budget = Infinity
+  readonly #south: number
+  readonly #north: number
+  readonly #west1: number
+  readonly #east1: number
+  /** The part of a query beyond the antimeridian; otherwise a box that nothing meets. */
+  readonly #west2: number
+  readonly #east2: number
+  readonly #from: number
+  readonly #tree: TreeParts
+  readonly #top: number
+  #level: number
+  #index = 0
+
+  constructor([west, south, east, north]: Bbox, from: number, tree: TreeParts) {
+    const crosses = west > east
+    this.#south = south
+    this.#north = north
+    this.#west1 = west
+    this.#east1 = crosses ? Infinity : east
+    this.#west2 = crosses ? -Infinity : Infinity
+    this.#east2 = crosses ? east : -Infinity
+    this.#from = from
+    this.#tree = tree
+    this.#top = tree.levels.length
+    // A cursor at the end leaves nothing to walk.
+    this.#level = from < tree.count ? this.#top : this.#top + 1
+  }
+
+  /** Walks on to the next run of hits; false at the end or beyond the budget. */
+  next(): boolean {
+    const { nodes, leaves, levels, count, isPoints } = this.#tree
+    const south = this.#south
+    const north = this.#north
+    const west1 = this.#west1
+    const east1 = this.#east1
+    const west2 = this.#west2
+    const east2 = this.#east2
+    while (this.#level <= this.#top && this.#index * SPANS[this.#level]! < count) {
+      const level = this.#level
+      const index = this.#index
+      if (level === 0 && isPoints) {
+        if (this.#nextPoints()) return true
+        if (this.budget < 0) return false
+        continue
+      }
+      if (--this.budget < 0) return false
       const boxes = level === 0 ? leaves : nodes
-      const at = level === 0 ? index * stride : this.#levels[level - 1]! + index * 4
-      const to = level === 0 ? at + high : at + 2
+      const at = (level === 0 ? 0 : levels[level - 1]!) + index * 4
       const w = boxes[at]!
       const s = boxes[at + 1]!
-      const e = boxes[to]!
-      const n = boxes[to + 1]!
+      const e = boxes[at + 2]!
+      const n = boxes[at + 3]!
       const meets = s <= north && n >= south && ((w <= east1 && e >= west1) || (w <= east2 && e >= west2))
-      const isInside =
-        meets && s >= south && n <= north && ((w >= west1 && e <= east1) || (w >= west2 && e <= east2))
-      if (meets && !isInside && level > 0) {
-        level--
+      if (!meets) {
+        this.#moveTo(index + 1)
+        continue
+      }
+      const isInside = s >= south && n <= north && ((w >= west1 && e <= east1) || (w >= west2 && e <= east2))
+      if (!isInside && level > 0) {
+        this.#level = level - 1
         // The children that end at or before the cursor are not even looked at.
-        index = Math.max(index * FANOUT, Math.floor(from / SPANS[level]!))
+        this.#index = Math.max(index * FANOUT, Math.floor(this.#from / SPANS[level - 1]!))
         continue
       }
       const begin = index * SPANS[level]!
-      const end = begin + SPANS[level]!
-      index++
-      while (level < top && index % FANOUT === 0) {
-        index /= FANOUT
-        level++
-      }
-      if (!meets) continue
-      walk.level = level
-      walk.index = index
-      walk.begin = Math.max(begin, from)
-      walk.end = Math.min(end, this.count)
-      walk.isCertain = isInside
+      this.begin = Math.max(begin, this.#from)
+      this.end = Math.min(begin + SPANS[level]!, count)
+      this.isCertain = isInside
+      this.#moveTo(index + 1)
       return true
     }
-    walk.level = top + 1
+    this.#level = this.#top + 1
     return false
   }
-}
 
-/** Where a search stands, and the run of hits it found last. */
-class TreeWalk {
-  readonly south: number
-  readonly north: number
-  readonly west1: number
-  readonly east1: number
-  /** The part of a query beyond the antimeridian; otherwise a box that nothing meets. */
-  readonly west2: number
-  readonly east2: number
-  readonly from: number
-  readonly top: number
-  budget = Infinity
-  level: number
-  index = 0
-  begin = 0
-  end = 0
-  isCertain = false
+  /** The next run among the points that are left of one node: most of what a search looks at. */
+  #nextPoints(): boolean {
+    const { leaves, count } = this.#tree
+    const south = this.#south
+    const north = this.#north
+    const west1 = this.#west1
+    const east1 = this.#east1
+    const west2 = this.#west2
+    const east2 = this.#east2
+    const first = this.#index
+    const stop = Math.min(count, first - (first % FANOUT) + FANOUT)
+    let begin = stop
+    let position = first
+    for (; position < stop; position++) {
+      const x = leaves[position * 2]!
+      const y = leaves[position * 2 + 1]!
+      const meets = y >= south && y <= north && ((x >= west1 && x <= east1) || (x >= west2 && x <= east2))
+      if (meets) {
+        if (begin === stop) begin = position
+      } else if (begin !== stop) break
+    }
+    this.budget -= position - first
+    this.#moveTo(position)
+    if (begin === stop || this.budget < 0) return false
+    this.begin = begin
+    this.end = position
+    this.isCertain = true
+    return true
+  }
 
-  constructor([west, south, east, north]: Bbox, from: number, count: number, top: number) {
-    const crosses = west > east
-    this.south = south
-    this.north = north
-    this.west1 = west
-    this.east1 = crosses ? Infinity : east
-    this.west2 = crosses ? -Infinity : Infinity
-    this.east2 = crosses ? east : -Infinity
-    this.from = from
-    this.top = top
-    // A cursor at the end leaves nothing to walk.
-    this.level = from < count ? top : top + 1
+  /** To a node of the same level, or up to the node that follows its parent's last. */
+  #moveTo(node: number): void {
+    let index = node
+    while (this.#level < this.#top && index % FANOUT === 0) {
+      index /= FANOUT
+      this.#level++
+    }
+    this.#index = index
   }
 }

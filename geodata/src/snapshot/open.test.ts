@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { collection, compileText, feature } from './compile-fixture.ts'
 import { openSnapshot } from './open.ts'
 import { PACK_BLOCK_BYTES, PackCache } from './pack-cache.ts'
+import { PositionRuns } from './position-runs.ts'
 import { verifySnapshot } from './verify.ts'
 
 const LONG = 'x'.repeat(PACK_BLOCK_BYTES * 1.5)
@@ -37,23 +38,20 @@ for (const [name, cache] of [
     )
     await fc.assert(
       fc.asyncProperty(choice, async (chosen) => {
+        const inAnyOrder = await snapshot.readRuns(PositionRuns.of(chosen))
+        assert.ok(Buffer.concat(inAnyOrder).toString() === chosen.map((at) => texts[at]).join(',\n'))
         const positions = Uint32Array.from(chosen).sort()
         const expected = [...positions].map((at) => texts[at]).join(',\n')
-        const pieces = await snapshot.readFeatures(positions)
-        assert.ok(Buffer.concat(pieces).toString('utf8') === expected)
-        const length = snapshot.featuresLength(positions, positions.length)
+        const runs = PositionRuns.of(positions)
+        const length = snapshot.bytesOf(runs)
         assert.equal(length, Buffer.byteLength(expected))
         const room = Buffer.alloc(length + 1)
-        const end = snapshot.copyFeatures(positions, positions.length, room, 1)
-        const parts = snapshot.piecesInMemory(positions, positions.length, 40)
-        if (name === 'with a cache that holds all') assert.notEqual(end, -1)
+        const end = snapshot.copyRuns(runs, room, 1)
+        const parts = snapshot.piecesInMemory(runs)
+        if (name === 'with a cache that holds all') assert.ok(end !== -1 && parts !== null)
         if (end !== -1) assert.ok(room.toString('utf8', 1, end) === expected)
         if (parts !== null) assert.ok(Buffer.concat(parts).toString('utf8') === expected)
         wereParts ||= parts !== null && parts.length > 1
-        const [first = 0, last = -1] = [positions[0], positions.at(-1)]
-        const run = snapshot.runInMemory(first, last + 1)
-        if (run !== null)
-          assert.ok(Buffer.concat(run).toString() === texts.slice(first, last + 1).join(',\n'))
       }),
       { numRuns: 60 },
     )

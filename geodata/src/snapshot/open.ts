@@ -6,6 +6,7 @@ import type { IndexTree } from './index-tree.ts'
 import { type Manifest, readManifest, SNAPSHOT_FILES } from './manifest.ts'
 import { FEATURE_HEAD, idEnd, PACK_SEPARATOR } from './pack.ts'
 import { PACK_BLOCK_BYTES, type PackCache } from './pack-cache.ts'
+import type { PositionRuns } from './position-runs.ts'
 
 const SEPARATOR = Buffer.from(PACK_SEPARATOR)
 /** Features with no more than this between them are one read: it costs less than a second call. */
@@ -43,94 +44,80 @@ export class Snapshot {
   async readPack(from: number, to: number): Promise<Buffer> {
     const end = Math.min(to, this.manifest.rows)
     if (from >= end) return Buffer.alloc(0)
-    return this.readBytes(this.offsets[from]!, this.#end(end - 1))
+    return this.readBytes(this.offsets[from]!, this.#endOf(end))
   }
 
   /**
-   * The features at the first `count` of these ascending positions, joined by `,\n`, as buffers to be sent one
-   * after the other. Neighbours are one piece, and features a small gap apart are one read.
+   * The features of the runs, joined by `,\n`, as buffers to be sent one after the other. Runs a small gap
+   * apart are one read.
    */
-  async readFeatures(positions: Uint32Array | number[], count = positions.length): Promise<Buffer[]> {
+  async readRuns({ bounds, length }: PositionRuns): Promise<Buffer[]> {
     const pieces: Buffer[] = []
-    for (let i = 0; i < count; ) {
-      let last = i
-      while (last + 1 < count && this.#isNear(positions[last]!, positions[last + 1]!)) last++
-      const start = this.offsets[positions[i]!]!
-      const end = this.#end(positions[last]!)
-      const bytes = this.#spanInMemory(start, end) ?? (await this.#span(start, end))
-      for (; i <= last; i++) {
-        const from = positions[i]!
-        while (i < last && positions[i + 1] === positions[i]! + 1) i++
+    for (let run = 0; run < length; ) {
+      let last = run
+      while (last + 1 < length && this.#isNear(bounds[last * 2 + 1]!, bounds[last * 2 + 2]!)) last++
+      const start = this.offsets[bounds[run * 2]!]!
+      const end = this.#endOf(bounds[last * 2 + 1]!)
+      const bytes = this.#inMemory(start, end) ?? (await this.#span(start, end))
+      for (; run <= last; run++) {
         if (pieces.length > 0) pieces.push(SEPARATOR)
-        pushSlice(pieces, bytes, this.offsets[from]! - start, this.#end(positions[i]!) - start)
+        const [from, to] = [this.offsets[bounds[run * 2]!]!, this.#endOf(bounds[run * 2 + 1]!)]
+        pushSlice(pieces, bytes, from - start, to - start)
       }
     }
     return pieces
   }
 
-  /** How many bytes the features at the first `count` of these positions take, with `,\n` between them. */
-  featuresLength(positions: Uint32Array, count: number): number {
-    const { offsets } = this
-    let length = 0
-    for (let i = 0; i < count; i++) length += offsets[positions[i]! + 1]! - offsets[positions[i]!]!
-    return count === 0 ? 0 : length - SEPARATOR.length
+  /** How many bytes the features of the runs take, with `,\n` between them. */
+  bytesOf({ bounds, length }: PositionRuns): number {
+    let bytes = 0
+    for (let run = 0; run < length; run++) {
+      bytes += this.offsets[bounds[run * 2 + 1]!]! - this.offsets[bounds[run * 2]!]!
+    }
+    return length === 0 ? 0 : bytes - SEPARATOR.length
   }
 
   /**
-   * Copies what `readFeatures` would read into `target` from `at` on, without waiting, and answers where it
-   * ends; -1 where not all of it is in memory. Copying spares an object for every piece, which for scattered
-   * features costs more than the copy.
+   * Copies what `readRuns` would read of ascending runs into `target` from `at` on, without waiting, and
+   * answers where it ends; -1 where not all of it is in memory. Of small runs a copy costs less than an
+   * object for each.
    */
-  copyFeatures(positions: Uint32Array, count: number, target: Buffer, at: number): number {
-    let end = at
-    for (let i = 0; i < count; i++) {
-      const from = positions[i]!
-      while (i + 1 < count && positions[i + 1] === positions[i]! + 1) i++
-      end = this.copyRun(from, positions[i]! + 1, target, end)
-      if (end === -1) return -1
-      if (i + 1 < count) end += SEPARATOR.copy(target, end)
-    }
-    return end
-  }
-
-  /** The same for the features at positions `from` to `to` (excluded). */
-  copyRun(from: number, to: number, target: Buffer, at: number): number {
+  copyRuns({ bounds, length }: PositionRuns, target: Buffer, at: number): number {
     const cache = this.#cache
-    if (cache === null || from >= to) return cache === null ? -1 : at
-    const stop = this.#end(to - 1)
+    if (cache === null) return -1
     let end = at
-    for (let start = this.offsets[from]!; start < stop; ) {
-      const number = Math.floor(start / PACK_BLOCK_BYTES)
-      const block = cache.peek(this.#packNumber, number)
-      if (block === undefined) return -1
-      const first = number * PACK_BLOCK_BYTES
-      end += block.copy(target, end, start - first, stop - first)
-      start = first + PACK_BLOCK_BYTES
+    for (let run = 0; run < length; run++) {
+      const stop = this.#stopOf(bounds[run * 2 + 1]!, run === length - 1)
+      for (let start = this.offsets[bounds[run * 2]!]!; start < stop; ) {
+        const number = Math.floor(start / PACK_BLOCK_BYTES)
+        const block = cache.peek(this.#packNumber, number)
+        if (block === undefined) return -1
+        const first = number * PACK_BLOCK_BYTES
+        end += block.copy(target, end, start - first, stop - first)
+        start = first + PACK_BLOCK_BYTES
+      }
     }
     return end
   }
 
   /**
-   * What `copyFeatures` would copy, as at most `most` parts of the blocks in memory themselves; null where there
-   * are more, or not all of it is there. A part holds the whole of its block in memory.
+   * What `copyRuns` would copy, as parts of the blocks in memory themselves; null where not all of it is there.
+   * A part holds the whole of its block in memory.
    */
-  piecesInMemory(positions: Uint32Array, count: number, most: number): Buffer[] | null {
+  piecesInMemory({ bounds, length }: PositionRuns): Buffer[] | null {
     const pieces: Buffer[] = []
-    for (let i = 0; i < count; i++) {
-      const from = positions[i]!
-      while (i + 1 < count && positions[i + 1] === positions[i]! + 1) i++
-      if (pieces.length >= most) return null
-      // The separator after a run stands behind it in the pack.
-      const end = i + 1 < count ? this.offsets[positions[i]! + 1]! : this.#end(positions[i]!)
-      if (!this.#pushInMemory(pieces, this.offsets[from]!, end)) return null
+    for (let run = 0; run < length; run++) {
+      const start = this.offsets[bounds[run * 2]!]!
+      if (!this.#pushInMemory(pieces, start, this.#stopOf(bounds[run * 2 + 1]!, run === length - 1))) {
+        return null
+      }
     }
     return pieces
   }
 
-  /** The same for the features at positions `from` to `to` (excluded). */
-  runInMemory(from: number, to: number): Buffer[] | null {
-    const pieces: Buffer[] = []
-    return from >= to || this.#pushInMemory(pieces, this.offsets[from]!, this.#end(to - 1)) ? pieces : null
+  /** Where the bytes of a run end; the separator that follows it stands behind it in the pack. */
+  #stopOf(end: number, isLast: boolean): number {
+    return isLast ? this.#endOf(end) : this.offsets[end]!
   }
 
   #pushInMemory(pieces: Buffer[], start: number, end: number): boolean {
@@ -157,7 +144,7 @@ export class Snapshot {
     for (const position of idCandidates(hashId(wanted, 0, wanted.length), idStarts, idPositions)) {
       const start = offsets[position]! + FEATURE_HEAD.length
       // One byte more than the id shows whether it ends there.
-      const end = Math.min(start + wanted.length + 1, this.#end(position))
+      const end = Math.min(start + wanted.length + 1, this.#endOf(position + 1))
       const found = await this.readBytes(start, end)
       if (idEnd(found, 0) === wanted.length && found.subarray(0, wanted.length).equals(wanted))
         return position
@@ -170,26 +157,19 @@ export class Snapshot {
     await this.#pack.close()
   }
 
-  #end(position: number): number {
-    return this.offsets[position + 1]! - SEPARATOR.length
+  /** Where the feature before the position `end` ends. */
+  #endOf(end: number): number {
+    return this.offsets[end]! - SEPARATOR.length
   }
 
-  #isNear(position: number, next: number): boolean {
-    return this.offsets[next]! - this.offsets[position + 1]! <= MERGED_GAP_BYTES
+  /** Whether a run that ends at `end` and one that begins at `next` are read as one. */
+  #isNear(end: number, next: number): boolean {
+    return next >= end && this.offsets[next]! - this.offsets[end]! <= MERGED_GAP_BYTES
   }
 
-  /** Without waiting, where all of it is in the cache. */
-  #spanInMemory(from: number, to: number): Buffer[] | null {
-    const cache = this.#cache
-    if (cache === null) return null
+  #inMemory(from: number, to: number): Buffer[] | null {
     const pieces: Buffer[] = []
-    for (let at = from; at < to; ) {
-      const number = Math.floor(at / PACK_BLOCK_BYTES)
-      const block = cache.peek(this.#packNumber, number)
-      if (block === undefined) return null
-      at = pushBlock(pieces, block, number, at, to)
-    }
-    return pieces
+    return this.#pushInMemory(pieces, from, to) ? pieces : null
   }
 
   async #span(from: number, to: number): Promise<Buffer[]> {

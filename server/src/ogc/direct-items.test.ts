@@ -63,7 +63,9 @@ test('a page is the same whether it is answered directly or not', async (t) => {
       const path = `${table}/items${query}`
       await getBelow(path)
       for (const origin of [{}, { origin: 'https://map.example' }] as Record<string, string>[]) {
-        const direct = await getBelow(path, origin)
+        let direct = await getBelow(path, origin)
+        // A page that takes longer than a turn may is left to the ordinary way; on a busy machine any can.
+        for (let i = 0; i < 20 && !direct.isDirect; i++) direct = await getBelow(path, origin)
         // Closing is said in the head, so the ordinary way has to write it.
         const ordinary = await getBelow(path, { ...origin, connection: 'close' })
         assert.equal(ordinary.isDirect, false)

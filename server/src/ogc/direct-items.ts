@@ -1,4 +1,4 @@
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { PositionRuns } from '@wayleave/geodata/snapshot/position-runs.ts'
 import type { Dataset } from '../catalog/dataset.ts'
 import { type DirectBody, type DirectRoute, HEAD_ROOM } from '../http/direct-answers.ts'
 import { type Grant, requireAddOn, requirePermission } from '../keys/grant.ts'
@@ -6,13 +6,12 @@ import { CRS84 } from './crs-list.ts'
 import { geojson } from './encodings.ts'
 import { PAGE_TAIL } from './geojson-page.ts'
 import { geojsonHead, type ItemsParts, isPlain, type PageRequest, pageTag } from './items-page.ts'
-import { MOST_LIMIT, readItemsQuery } from './items-query.ts'
+import { readItemsQuery } from './items-query.ts'
 import { ROOT } from './links.ts'
 import { giveBack, takeBuffer } from './page-buffers.ts'
 import { pageHeadText } from './page-head-text.ts'
 import { readQuery } from './query-string.ts'
 import { CACHE_CONTROL, VARY } from './respond.ts'
-import type { Selected } from './selected.ts'
 
 const BEFORE = `${ROOT}/collections/`
 const AFTER = '/items'
@@ -24,8 +23,8 @@ const HEADERS = `vary: ${VARY}\r\ncache-control: ${CACHE_CONTROL}\r\ncontent-crs
  */
 const LEAST_PIECE_BYTES = 1 << 14
 
-/** Room for the positions of a page that is answered before any other begins. */
-const scratch = new Uint32Array(MOST_LIMIT + 1)
+/** Those of a page that is answered before any other begins. */
+const scratch = new PositionRuns()
 
 /**
  * The page that nearly everyone asks for, where all that it needs is in memory: the key, the dataset, the open
@@ -109,19 +108,19 @@ function bodyInMemory(parts: ItemsParts, page: PageRequest, limit: number): Page
   const { items, snapshots, clock } = parts
   const snapshot = snapshots.peek(page.version.snapshot)
   if (snapshot === null) return null
-  const into = scratch.subarray(0, limit + 1)
-  const selected = items.selectAtOnce(snapshot, page.query, { after: page.after, limit }, into)
+  const selected = items.selectAtOnce(snapshot, page.query, { after: page.after, limit }, scratch)
   if (selected === null) return null
   const matched = items.countAtOnce(snapshot, page.query, selected)
   if (matched === undefined) return null
+  const { runs } = selected
   const text = pageHeadText(geojsonHead(page, selected, matched, clock()))
-  const length = bytesOf(snapshot, selected)
-  const pieces = piecesOf(snapshot, selected, Math.floor(length / LEAST_PIECE_BYTES))
+  const length = snapshot.bytesOf(runs)
+  const pieces = length >= Math.max(2, runs.length) * LEAST_PIECE_BYTES ? snapshot.piecesInMemory(runs) : null
   const start = HEAD_ROOM + text.length
   const { buffer: bytes, shelf } = takeBuffer(start + (pieces ? 0 : length + PAGE_TAIL.length))
-  const returned = selected.count
+  const returned = runs.count
   if (pieces) return { text, bytes, start, end: start, pieces: [...pieces, PAGE_TAIL], shelf, returned }
-  const copied = copyInto(bytes, start, snapshot, selected)
+  const copied = snapshot.copyRuns(runs, bytes, start)
   if (copied === -1) {
     giveBack(shelf, bytes)
     return null
@@ -131,20 +130,3 @@ function bodyInMemory(parts: ItemsParts, page: PageRequest, limit: number): Page
 }
 
 const NONE: Buffer[] = []
-
-function bytesOf(snapshot: Snapshot, { positions, first, count }: Selected): number {
-  if (first === -1) return snapshot.featuresLength(positions, count)
-  return count === 0 ? 0 : snapshot.offsets[first + count]! - snapshot.offsets[first]!
-}
-
-function copyInto(bytes: Buffer, at: number, snapshot: Snapshot, selected: Selected): number {
-  const { positions, first, count } = selected
-  if (first === -1) return snapshot.copyFeatures(positions, count, bytes, at)
-  return snapshot.copyRun(first, first + count, bytes, at)
-}
-
-function piecesOf(snapshot: Snapshot, { positions, first, count }: Selected, most: number): Buffer[] | null {
-  if (most < 2) return null
-  if (first === -1) return snapshot.piecesInMemory(positions, count, most)
-  return snapshot.runInMemory(first, first + count)
-}

@@ -12,7 +12,7 @@ import { geojson, ITEMS_ENCODINGS } from './encodings.ts'
 import type { Items, Start } from './items.ts'
 import type { ItemsQuery } from './items-query.ts'
 import type { GeojsonHead } from './page-head-text.ts'
-import { positionAt, type Selected } from './selected.ts'
+import type { Selected } from './selected.ts'
 
 export interface ItemsParts {
   authenticate: Authenticate
@@ -66,7 +66,7 @@ export function nextCursor(
   selected: Selected,
 ): string | null {
   if (!selected.more) return null
-  const position = selected.count === 0 ? after : positionAt(selected, selected.count - 1)
+  const position = selected.runs.length === 0 ? after : selected.runs.last
   return writeCursor({ version: version.version, position }, `${dataset.table}\n${query.selection}`)
 }
 
@@ -79,7 +79,7 @@ export function geojsonHead(
   const { dataset, base, query } = page
   const next = nextCursor(page, selected)
   const timeStamp = timeText(now)
-  return { dataset, base, pairs: query.pairs, next, returned: selected.count, matched, timeStamp }
+  return { dataset, base, pairs: query.pairs, next, returned: selected.runs.count, matched, timeStamp }
 }
 
 /** Many pages are answered in one millisecond; its text is made once. */

@@ -76,7 +76,7 @@ async function sendItems(request: FastifyRequest, reply: FastifyReply, parts: It
     const body = await parts.snapshots.use(page.version.snapshot, async (snapshot) => {
       const reading = { after: page.after, limit, signal: () => goneSignal(reply) }
       const selected = await parts.items.select(snapshot, query, plan, reading)
-      returned = selected.count
+      returned = selected.runs.count
       const matched = await parts.items.count(snapshot, query, plan, selected)
       const write = isPlain(query) ? plainBody : otherBody
       return write(reply, page, snapshot, selected, matched, parts.clock())
@@ -98,7 +98,7 @@ type WriteBody = (
 
 const plainBody: WriteBody = async (reply, page, snapshot, selected, matched, now) => {
   reply.header('content-type', geojson.mediaType)
-  const pieces = await readPieces(snapshot, selected)
+  const pieces = await readPieces(snapshot, selected.runs)
   const head = pageHeadText(geojsonHead(page, selected, matched, now))
   return Buffer.concat([Buffer.from(head, 'latin1'), ...pieces, PAGE_TAIL])
 }
@@ -108,12 +108,12 @@ const otherBody: WriteBody = async (reply, page, snapshot, selected, matched, no
   const { dataset, version, base, query } = page
   const head: PageHead = {
     links: pageLinks(dataset, base, query.pairs, query.encoding, nextCursor(page, selected)),
-    returned: selected.count,
+    returned: selected.runs.count,
     matched,
     timeStamp: timeText(now),
   }
   setHeaders(reply, dataset, query.encoding, head)
-  const block = await readBlock(snapshot, selected)
+  const block = await readBlock(snapshot, selected.runs)
   const { manifest } = version
   return WRITERS.get(query.encoding)!({
     dataset,

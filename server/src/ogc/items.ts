@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import type { PositionRuns } from '@wayleave/geodata/snapshot/position-runs.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
 import type { OpenSnapshots } from '../catalog/open-snapshots.ts'
@@ -9,6 +10,7 @@ import type { FilterPlan } from './cql2/plan-filter.ts'
 import { type Cursor, readCursor } from './cursor.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import type { ItemsQuery } from './items-query.ts'
+import { PageUnderWay } from './page-under-way.ts'
 import type { RowQueries } from './row-queries.ts'
 import {
   BoxSearch,
@@ -20,7 +22,7 @@ import {
   selectInTree,
 } from './select-by-box.ts'
 import { selectByRows } from './select-by-rows.ts'
-import { type Selected, selectRun } from './selected.ts'
+import type { Selected } from './selected.ts'
 
 /** How long a reading may go on over a version that was replaced meanwhile. */
 const GRACE = HOUR
@@ -87,19 +89,23 @@ export class Items {
   }
 
   /**
-   * The page of a query without conditions or an order of its own, put into `into` and found without a wait;
+   * The page of a query without conditions or an order of its own, put into `runs` and found without a wait;
    * null where a geometry has to be read.
    */
   selectAtOnce(
     snapshot: Snapshot,
     { box, offset: skip }: ItemsQuery,
     { after, limit }: Omit<Reading, 'signal'>,
-    into?: Uint32Array,
+    runs?: PositionRuns,
   ): Selected | null {
-    if (!box) return selectRun(after + 1 + skip, limit, snapshot.manifest.rows)
-    if (isDecidedByTree(snapshot, box)) return selectInTree(snapshot, box, after, skip, limit, into)
-    const search = new BoxSearch(snapshot, box, this.#parts.geometries, { after, skip, limit })
-    return search.advance() === ENDED ? search.selected : null
+    const page = new PageUnderWay(skip, limit, runs)
+    if (!box) page.addRun(after + 1, snapshot.manifest.rows)
+    else if (isDecidedByTree(snapshot, box)) selectInTree(snapshot, box, after, page)
+    else {
+      const search = new BoxSearch(snapshot, box, this.#parts.geometries, after, page)
+      if (search.advance() !== ENDED) return null
+    }
+    return page.finish()
   }
 
   /** `plan` is what `conditions` come to; `signal` tells that nobody waits any more. */
@@ -118,12 +124,13 @@ export class Items {
       )
     }
     if (!box || isDecidedByTree(snapshot, box)) return this.selectAtOnce(snapshot, query, { after, limit })!
-    const search = new BoxSearch(snapshot, box, geometries, { after, skip, limit })
+    const page = new PageUnderWay(skip, limit)
+    const search = new BoxSearch(snapshot, box, geometries, after, page)
     for (let needed = search.advance(); needed !== ENDED; ) {
       if (needed === PAUSED) await nextTurn()
       needed = search.advance(needed === PAUSED ? undefined : await geometries.read(snapshot, needed))
     }
-    return search.selected
+    return page.finish()
   }
 
   /** How many features the query has in all, where that is cheap to know. */
@@ -142,7 +149,7 @@ export class Items {
 
   /** The same of a query without conditions, without a wait; undefined where geometries have to be read. */
   countAtOnce(snapshot: Snapshot, query: ItemsQuery, selected: Selected): number | null | undefined {
-    if (isAll(query, selected)) return query.offset + selected.count
+    if (isAll(query, selected)) return query.offset + selected.runs.count
     if (!query.box) return snapshot.manifest.rows
     const known = this.#counts.get(snapshot)?.get(query.selection)
     if (known !== undefined) return known
@@ -163,8 +170,8 @@ export class Items {
 }
 
 /** A first page that is not full has them all. */
-function isAll({ cursor, offset }: ItemsQuery, { count, more }: Selected): boolean {
-  return !more && cursor === null && (count > 0 || offset === 0)
+function isAll({ cursor, offset }: ItemsQuery, { runs, more }: Selected): boolean {
+  return !more && cursor === null && (runs.count > 0 || offset === 0)
 }
 
 function cursorOf({ table }: Dataset, { cursor, selection }: ItemsQuery): Cursor | null {

@@ -1,21 +1,27 @@
+import { PositionRuns } from '@wayleave/geodata/snapshot/position-runs.ts'
+import type { Selected } from './selected.ts'
+
 /** Matches as they come: the first `skip` are passed over, and one more than the limit is wanted. */
 export class PageUnderWay {
-  readonly positions: Uint32Array
-  count = 0
+  readonly #runs: PositionRuns
+  readonly #limit: number
   #skip: number
 
-  constructor(skip: number, limit: number) {
+  /** They are put into `runs`, where there are some that nobody needs any more. */
+  constructor(skip: number, limit: number, runs: PositionRuns = new PositionRuns()) {
     this.#skip = skip
-    this.positions = new Uint32Array(limit + 1)
+    this.#limit = limit
+    this.#runs = runs
+    runs.clear()
   }
 
   get isFull(): boolean {
-    return this.count === this.positions.length
+    return this.#runs.count > this.#limit
   }
 
   /** How many more matches are wanted. */
   get wanted(): number {
-    return this.#skip + this.positions.length - this.count
+    return this.#skip + this.#limit + 1 - this.#runs.count
   }
 
   takeSkip(): number {
@@ -25,14 +31,22 @@ export class PageUnderWay {
   }
 
   add(position: number): void {
-    if (this.#skip > 0) this.#skip--
-    else this.positions[this.count++] = position
+    this.addRun(position, position + 1)
   }
 
   /** The positions from `begin` to `end` (excluded), as far as they are wanted. */
   addRun(begin: number, end: number): void {
     const skipped = Math.min(this.#skip, end - begin)
     this.#skip -= skipped
-    for (let position = begin + skipped; position < end && !this.isFull; position++) this.add(position)
+    const from = begin + skipped
+    const to = Math.min(end, from + this.#limit + 1 - this.#runs.count)
+    if (from < to) this.#runs.add(from, to)
+  }
+
+  /** The page, of which the one more tells that there are others. */
+  finish(): Selected {
+    const more = this.isFull
+    this.#runs.cut(this.#limit)
+    return { runs: this.#runs, more }
   }
 }

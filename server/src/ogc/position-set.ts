@@ -18,7 +18,8 @@ export class PositionSet {
   /** The features whose own boxes meet the box. */
   static inBox(tree: IndexTree, size: number, box: Bbox): PositionSet {
     const set = new PositionSet(size)
-    tree.visitRuns(box, (begin, end) => set.#addRun(begin, end))
+    const walk = tree.walk(box, 0)
+    while (walk.next()) set.#addRun(walk.begin, walk.end)
     return set
   }
 

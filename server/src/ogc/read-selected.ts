@@ -1,7 +1,7 @@
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import { PACK_SEPARATOR } from '@wayleave/geodata/snapshot/pack.ts'
+import { PositionRuns } from '@wayleave/geodata/snapshot/position-runs.ts'
 import { PageBytes } from './page-bytes.ts'
-import { positionAt, type Selected } from './selected.ts'
 import { Turns } from './take-turns.ts'
 
 const SEPARATOR_BYTES = PACK_SEPARATOR.length
@@ -17,14 +17,11 @@ export interface FeatureBlock {
 }
 
 /** The features of a page as the pack has them, separated by `,\n`, in buffers to be sent one after another. */
-export async function readPieces(snapshot: Snapshot, selected: Selected): Promise<Buffer[]> {
-  const { positions, first, count, ascending } = selected
-  if (count === 0) return []
-  if (first >= 0) return [await snapshot.readPack(first, first + count)]
-  if (ascending) return snapshot.readFeatures(positions, count)
-  const { bytes, starts, ends } = await readBlock(snapshot, selected)
+export async function readPieces(snapshot: Snapshot, runs: PositionRuns): Promise<Buffer[]> {
+  if (runs.isAscending) return snapshot.readRuns(runs)
+  const { bytes, starts, ends } = await readBlock(snapshot, runs)
   const page = new PageBytes(bytes.length)
-  for (let i = 0; i < count; i++) {
+  for (let i = 0; i < runs.count; i++) {
     if (i > 0) page.copy(SEPARATOR)
     page.copy(bytes, starts[i], ends[i])
   }
@@ -32,18 +29,13 @@ export async function readPieces(snapshot: Snapshot, selected: Selected): Promis
 }
 
 /** The same, to be taken apart. */
-export async function readBlock(snapshot: Snapshot, selected: Selected): Promise<FeatureBlock> {
-  const { count, ascending, first } = selected
-  const order = Array.from({ length: count }, (_, i) => i)
-  const positions = Uint32Array.from(order, (i) => positionAt(selected, i))
-  if (!ascending) order.sort((a, b) => positions[a]! - positions[b]!)
-  const bytes =
-    first >= 0
-      ? await snapshot.readPack(first, first + count)
-      : await readScattered(
-          snapshot,
-          Uint32Array.from(order, (i) => positions[i]!),
-        )
+export async function readBlock(snapshot: Snapshot, runs: PositionRuns): Promise<FeatureBlock> {
+  const { count, isAscending } = runs
+  const positions = runs.toArray()
+  const order = Uint32Array.from(positions, (_, i) => i)
+  if (!isAscending) order.sort((a, b) => positions[a]! - positions[b]!)
+  const ascending = isAscending ? positions : Uint32Array.from(order, (i) => positions[i]!)
+  const bytes = await readScattered(snapshot, ascending)
   const block = { bytes, count, starts: new Int32Array(count), ends: new Int32Array(count) }
   let at = 0
   for (const i of order) {
@@ -58,12 +50,12 @@ export async function readBlock(snapshot: Snapshot, selected: Selected): Promise
 
 /** The features at ascending positions, with `,\n` between them, read in turns. */
 async function readScattered(snapshot: Snapshot, positions: Uint32Array): Promise<Buffer> {
-  const page = new PageBytes(snapshot.featuresLength(positions, positions.length))
+  const page = new PageBytes(snapshot.bytesOf(PositionRuns.of(positions)))
   const turns = new Turns()
   for (let from = 0; from < positions.length; from += AT_ONCE) {
     if (from > 0) page.copy(SEPARATOR)
-    for (const piece of await snapshot.readFeatures(positions.subarray(from, from + AT_ONCE)))
-      page.copy(piece)
+    const runs = PositionRuns.of(positions.subarray(from, from + AT_ONCE))
+    for (const piece of await snapshot.readRuns(runs)) page.copy(piece)
     await turns.next()
   }
   return page.all()

@@ -1,11 +1,11 @@
 import type { Geometry, Position } from '@wayleave/geodata/feature.ts'
 import { intersectsBbox } from '@wayleave/geodata/geometry/intersects-bbox.ts'
 import { mapPositions } from '@wayleave/geodata/geometry/map-positions.ts'
-import type { TreeCount } from '@wayleave/geodata/snapshot/index-tree.ts'
+import type { TreeCount, TreeWalk } from '@wayleave/geodata/snapshot/index-tree.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import type { BoxQuery } from './box-query.ts'
 import type { GeometryCache } from './geometry-cache.ts'
-import { type Selected, selectFound } from './selected.ts'
+import type { PageUnderWay } from './page-under-way.ts'
 import { SLICE_MS } from './take-turns.ts'
 
 /** How many nodes and leaves of the tree counting may look at, and how many geometries. */
@@ -25,27 +25,10 @@ function isDecidedInside({ hasZ }: Snapshot['manifest'], { projected, heights }:
   return projected === null && !(heights && hasZ)
 }
 
-/**
- * The features that meet a box, in snapshot order, after a position and passing over `skip`; one more than the
- * limit is looked for. They are put into `into`, where it is given.
- */
-export function selectInTree(
-  { tree }: Snapshot,
-  { box }: BoxQuery,
-  after: number,
-  skip: number,
-  limit: number,
-  into: Uint32Array = new Uint32Array(limit + 1),
-): Selected {
-  let from = after
-  for (let left = skip; left > 0; ) {
-    const skipped = new Uint32Array(Math.min(left, 4096))
-    const found = tree.search(box, from, skipped)
-    if (found < skipped.length) return selectFound(skipped, 0, limit)
-    from = skipped[found - 1]!
-    left -= found
-  }
-  return selectFound(into, tree.search(box, from, into), limit)
+/** Finds the features that meet a box, in snapshot order, after a position. */
+export function selectInTree({ tree }: Snapshot, { box }: BoxQuery, after: number, page: PageUnderWay): void {
+  const walk = tree.walk(box, after + 1)
+  while (!page.isFull && walk.next()) page.addRun(walk.begin, walk.end)
 }
 
 /**
@@ -56,38 +39,25 @@ export class BoxSearch {
   readonly #snapshot: Snapshot
   readonly #query: BoxQuery
   readonly #geometries: GeometryCache
-  readonly #limit: number
+  readonly #page: PageUnderWay
   readonly #isDecidedInside: boolean
-  readonly #positions: Uint32Array
-  readonly #candidates: Uint32Array
-  readonly #certain: Uint8Array
-  #from: number
-  #skip: number
-  #count = 0
-  #found = 0
+  readonly #walk: TreeWalk
+  /** The next of the walk's run. */
   #next = 0
-  #hasMore = true
 
   constructor(
     snapshot: Snapshot,
     query: BoxQuery,
     geometries: GeometryCache,
-    { after, skip, limit }: { after: number; skip: number; limit: number },
+    after: number,
+    page: PageUnderWay,
   ) {
     this.#snapshot = snapshot
     this.#query = query
     this.#geometries = geometries
-    this.#limit = limit
+    this.#page = page
     this.#isDecidedInside = isDecidedInside(snapshot.manifest, query)
-    this.#positions = new Uint32Array(limit + 1)
-    this.#candidates = new Uint32Array(Math.min(limit + 16, 1024))
-    this.#certain = new Uint8Array(this.#candidates.length)
-    this.#from = after
-    this.#skip = skip
-  }
-
-  get selected(): Selected {
-    return selectFound(this.#positions, this.#count, this.#limit)
+    this.#walk = snapshot.tree.walk(query.box, after + 1)
   }
 
   /**
@@ -96,35 +66,27 @@ export class BoxSearch {
    */
   advance(needed?: Geometry | null): number {
     let known = needed
+    const walk = this.#walk
     const until = performance.now() + SLICE_MS
-    for (let steps = 1; this.#count <= this.#limit; steps++) {
+    for (let steps = 1; !this.#page.isFull; steps++) {
       if (steps % 16 === 0 && performance.now() > until) return PAUSED
-      if (this.#next === this.#found && !this.#searchOn()) return ENDED
-      const position = this.#candidates[this.#next]!
-      if (!(this.#isDecidedInside && this.#certain[this.#next] === 1)) {
-        known ??= this.#geometries.peek(this.#snapshot, position)
-        if (known === undefined) return position
-        if (!meets(known, this.#query)) {
-          this.#next++
-          known = undefined
-          continue
-        }
+      if (this.#next === walk.end) {
+        if (!walk.next()) return ENDED
+        this.#next = walk.begin
       }
-      this.#next++
+      if (walk.isCertain && this.#isDecidedInside) {
+        this.#page.addRun(this.#next, walk.end)
+        this.#next = walk.end
+        continue
+      }
+      const position = this.#next
+      if (known === undefined) known = this.#geometries.peek(this.#snapshot, position)
+      if (known === undefined) return position
+      if (meets(known, this.#query)) this.#page.add(position)
       known = undefined
-      if (this.#skip > 0) this.#skip--
-      else this.#positions[this.#count++] = position
+      this.#next++
     }
     return ENDED
-  }
-
-  #searchOn(): boolean {
-    if (!this.#hasMore) return false
-    this.#found = this.#snapshot.tree.search(this.#query.box, this.#from, this.#candidates, this.#certain)
-    this.#next = 0
-    this.#hasMore = this.#found === this.#candidates.length
-    if (this.#found > 0) this.#from = this.#candidates[this.#found - 1]!
-    return this.#found > 0
   }
 }
 

@@ -16,7 +16,6 @@ import { GeometryCache } from './geometry-cache.ts'
 import { planConditions } from './plan-conditions.ts'
 import { RowQueries } from './row-queries.ts'
 import { selectByRows } from './select-by-rows.ts'
-import { positionAt } from './selected.ts'
 import { readSort } from './sort-keys.ts'
 
 /** Three groups of rows in the file, which the database's threads read at once. */
@@ -80,7 +79,7 @@ async function page(
     { ...parts, rows: asked },
   )
   return {
-    positions: Array.from({ length: selected.count }, (_, i) => positionAt(selected, i)),
+    positions: [...selected.runs.toArray()],
     more: selected.more,
   }
 }

@@ -2,6 +2,7 @@ import { DuckDBBlobValue, type DuckDBValue } from '@duckdb/node-api'
 import type { Column } from '@wayleave/geodata/feature.ts'
 import { quoteName } from '@wayleave/geodata/quote-sql.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { PositionRuns } from '@wayleave/geodata/snapshot/position-runs.ts'
 import type { BoxQuery } from './box-query.ts'
 import type { DecideInBox } from './cql2/decide-in-box.ts'
 import type { FilterPlan } from './cql2/plan-filter.ts'
@@ -13,7 +14,7 @@ import { type FeatureBlock, readBlock } from './read-selected.ts'
 import type { RowQueries } from './row-queries.ts'
 import { isDecidedByTree, meets } from './select-by-box.ts'
 import { selectByTree } from './select-by-tree.ts'
-import { type Selected, selectFound } from './selected.ts'
+import type { Selected } from './selected.ts'
 import type { SortKey } from './sort-keys.ts'
 import { orderSql, type RowsAfter, rowsAfter } from './sort-sql.ts'
 import { Turns } from './take-turns.ts'
@@ -46,15 +47,15 @@ export async function selectByRows(asked: RowSelection, parts: RowSelectionParts
   const page = new PageUnderWay(asked.skip, limit)
   const isInOrder = sort.length === 0
   // A cursor that somebody made up may name any position.
-  if (after >= snapshot.manifest.rows) return selectFound(page.positions, 0, limit)
+  if (after >= snapshot.manifest.rows) return page.finish()
   if (isInOrder && plan?.decide) await selectByTree({ ...asked, plan }, plan.decide, page, parts)
   else {
     const region = regionOf(snapshot, plan, box)
-    if (region?.count === 0) return selectFound(page.positions, 0, limit)
+    if (region?.count === 0) return page.finish()
     if (isInOrder && plan && region && region.count <= FEW) await lookAtEach(asked, region, page, parts)
     else await askRows(asked, region, page, parts)
   }
-  return { ...selectFound(page.positions, page.count, limit), ascending: isInOrder }
+  return page.finish()
 }
 
 /** Where matches can be at all, as far as the tree knows; null where it knows nothing. */
@@ -198,14 +199,7 @@ async function testValues(
   matches: NonNullable<FilterPlan['exact']>,
   box: BoxQuery | null,
 ): Promise<boolean[]> {
-  const ascending = positions.every((position, i) => i === 0 || position > positions[i - 1]!)
-  const block: FeatureBlock = await readBlock(snapshot, {
-    positions: Uint32Array.from(positions),
-    first: -1,
-    count: positions.length,
-    ascending,
-    more: false,
-  })
+  const block: FeatureBlock = await readBlock(snapshot, PositionRuns.of(positions))
   return positions.map((_, i) => {
     const feature = parseFeature(block.bytes, block.starts[i], block.ends[i])
     return matches(feature) && (!box || meets(feature.geometry, box))

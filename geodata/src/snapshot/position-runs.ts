@@ -1,0 +1,76 @@
+/**
+ * Positions of features in some order, as runs of neighbours: what lies together in the pack is found, measured
+ * and copied as one.
+ */
+export class PositionRuns {
+  /** Where each run begins and where it ends (excluded), in turn; only the first `length` runs are meant. */
+  bounds = new Uint32Array(32)
+  length = 0
+  /** How many positions the runs have together. */
+  count = 0
+  /** Whether every position is greater than the one before. */
+  isAscending = true
+
+  static of(positions: Iterable<number>): PositionRuns {
+    const runs = new PositionRuns()
+    for (const position of positions) runs.add(position, position + 1)
+    return runs
+  }
+
+  /** Adds the positions from `begin` to `end` (excluded), of which there must be one at least. */
+  add(begin: number, end: number): void {
+    const at = this.length * 2
+    this.count += end - begin
+    if (at > 0) {
+      const last = this.bounds[at - 1]!
+      if (begin === last) {
+        this.bounds[at - 1] = end
+        return
+      }
+      if (begin < last) this.isAscending = false
+    }
+    if (at === this.bounds.length) this.#grow()
+    this.bounds[at] = begin
+    this.bounds[at + 1] = end
+    this.length++
+  }
+
+  /** Keeps the first `count` positions alone. */
+  cut(count: number): void {
+    while (this.count > count) {
+      const at = this.length * 2
+      const surplus = Math.min(this.count - count, this.bounds[at - 1]! - this.bounds[at - 2]!)
+      this.bounds[at - 1]! -= surplus
+      this.count -= surplus
+      if (this.bounds[at - 1] === this.bounds[at - 2]) this.length--
+    }
+  }
+
+  clear(): void {
+    this.length = 0
+    this.count = 0
+    this.isAscending = true
+  }
+
+  /** The last position; -1 where there is none. */
+  get last(): number {
+    return this.length === 0 ? -1 : this.bounds[this.length * 2 - 1]! - 1
+  }
+
+  /** The positions one by one. */
+  toArray(): Uint32Array {
+    const positions = new Uint32Array(this.count)
+    let i = 0
+    for (let run = 0; run < this.length; run++) {
+      const end = this.bounds[run * 2 + 1]!
+      for (let position = this.bounds[run * 2]!; position < end; position++) positions[i++] = position
+    }
+    return positions
+  }
+
+  #grow(): void {
+    const larger = new Uint32Array(this.bounds.length * 2)
+    larger.set(this.bounds)
+    this.bounds = larger
+  }
+}
