@@ -74,32 +74,50 @@ test('the cache never holds more than its bound, and several readers of a block 
     reads++
     return Buffer.alloc(to - from)
   }
-  const size = PACK_BLOCK_BYTES * 10
-  await Promise.all([
-    cache.block(0, 0, size, read),
-    cache.block(0, 0, size, read),
-    cache.block(1, 0, size, read),
-  ])
+  const [one, other] = [cache.admit(PACK_BLOCK_BYTES * 10, read), cache.admit(PACK_BLOCK_BYTES, read)]
+  await Promise.all([one.block(0), one.block(0), other.block(0)])
   assert.equal(reads, 2)
   for (let block = 0; block < 10; block++) {
-    await cache.block(0, block, size, read)
+    await one.block(block)
     assert.ok(cache.bytes <= PACK_BLOCK_BYTES * 3)
   }
-  assert.equal(cache.peek(0, 0), undefined)
-  assert.ok(cache.peek(0, 9))
+  assert.equal(one.peek(0), undefined)
+  assert.ok(one.peek(9))
+})
+
+test('a block that is used stays in the cache while others pass through it', async () => {
+  const cache = new PackCache(PACK_BLOCK_BYTES * 3)
+  const pack = cache.admit(PACK_BLOCK_BYTES * 20, async (from, to) => Buffer.alloc(to - from))
+  await pack.block(0)
+  for (let block = 1; block < 20; block++) {
+    await pack.block(block)
+    assert.ok(pack.peek(0), `gone after block ${block}`)
+  }
+})
+
+test('nothing of a pack that has left stays in the cache, not even what was being read', async () => {
+  const cache = new PackCache(PACK_BLOCK_BYTES * 3)
+  const pack = cache.admit(PACK_BLOCK_BYTES * 2, async (from, to) => Buffer.alloc(to - from))
+  await pack.block(0)
+  const reading = pack.block(1)
+  pack.leave()
+  await reading
+  assert.equal(cache.bytes, 0)
 })
 
 test('a failed read is told to all who waited and is tried again', async () => {
-  const cache = new PackCache(PACK_BLOCK_BYTES)
-  const failing = async () => {
-    throw new Error('disk')
-  }
-  const both = await Promise.allSettled([cache.block(0, 0, 9, failing), cache.block(0, 0, 9, failing)])
+  let fails = true
+  const pack = new PackCache(PACK_BLOCK_BYTES).admit(9, async () => {
+    if (fails) throw new Error('disk')
+    return Buffer.alloc(9)
+  })
+  const both = await Promise.allSettled([pack.block(0), pack.block(0)])
   assert.deepEqual(
     both.map(({ status }) => status),
     ['rejected', 'rejected'],
   )
-  assert.equal((await cache.block(0, 0, 9, async () => Buffer.alloc(9))).length, 9)
+  fails = false
+  assert.equal((await pack.block(0)).length, 9)
 })
 
 test('verification names the file that is not as the manifest says', async () => {

@@ -5,7 +5,7 @@ import { type IndexParts, readIndex, treeOf } from './index-file.ts'
 import type { IndexTree } from './index-tree.ts'
 import { type Manifest, readManifest, SNAPSHOT_FILES } from './manifest.ts'
 import { FEATURE_HEAD, idEnd, PACK_SEPARATOR } from './pack.ts'
-import { PACK_BLOCK_BYTES, type PackCache } from './pack-cache.ts'
+import { type CachedPack, PACK_BLOCK_BYTES, type PackCache } from './pack-cache.ts'
 import type { PositionRuns } from './position-runs.ts'
 
 const SEPARATOR = Buffer.from(PACK_SEPARATOR)
@@ -20,8 +20,7 @@ export class Snapshot {
   readonly offsets: Uint32Array | Float64Array
   readonly #index: IndexParts
   readonly #pack: FileHandle
-  readonly #cache: PackCache | null
-  readonly #packNumber: number
+  readonly #cached: CachedPack | null
 
   constructor(
     folder: string,
@@ -36,8 +35,8 @@ export class Snapshot {
     this.offsets = index.offsets
     this.tree = treeOf(index)
     this.#pack = pack
-    this.#cache = cache
-    this.#packNumber = cache?.admit() ?? 0
+    const packBytes = this.#endOf(manifest.rows)
+    this.#cached = cache?.admit(packBytes, (from, to) => this.#read(from, to)) ?? null
   }
 
   /** The bytes of the features at positions `from` to `to` (excluded), with `,\n` between them. */
@@ -83,14 +82,14 @@ export class Snapshot {
    * object for each.
    */
   copyRuns({ bounds, length }: PositionRuns, target: Buffer, at: number): number {
-    const cache = this.#cache
-    if (cache === null) return -1
+    const cached = this.#cached
+    if (cached === null) return -1
     let end = at
     for (let run = 0; run < length; run++) {
       const stop = this.#stopOf(bounds[run * 2 + 1]!, run === length - 1)
       for (let start = this.offsets[bounds[run * 2]!]!; start < stop; ) {
         const number = Math.floor(start / PACK_BLOCK_BYTES)
-        const block = cache.peek(this.#packNumber, number)
+        const block = cached.peek(number)
         if (block === undefined) return -1
         const first = number * PACK_BLOCK_BYTES
         end += block.copy(target, end, start - first, stop - first)
@@ -123,7 +122,7 @@ export class Snapshot {
   #pushInMemory(pieces: Buffer[], start: number, end: number): boolean {
     for (let at = start; at < end; ) {
       const number = Math.floor(at / PACK_BLOCK_BYTES)
-      const block = this.#cache?.peek(this.#packNumber, number)
+      const block = this.#cached?.peek(number)
       if (block === undefined) return false
       at = pushBlock(pieces, block, number, at, end)
     }
@@ -153,7 +152,7 @@ export class Snapshot {
   }
 
   async close(): Promise<void> {
-    this.#cache?.forget(this.#packNumber)
+    this.#cached?.leave()
     await this.#pack.close()
   }
 
@@ -173,13 +172,12 @@ export class Snapshot {
   }
 
   async #span(from: number, to: number): Promise<Buffer[]> {
-    const cache = this.#cache
-    if (cache === null) return [await this.#read(from, to)]
-    const packBytes = this.offsets[this.manifest.rows]! - SEPARATOR.length
+    const cached = this.#cached
+    if (cached === null) return [await this.#read(from, to)]
     const pieces: Buffer[] = []
     for (let at = from; at < to; ) {
       const number = Math.floor(at / PACK_BLOCK_BYTES)
-      const block = await cache.block(this.#packNumber, number, packBytes, (a, b) => this.#read(a, b))
+      const block = await cached.block(number)
       at = pushBlock(pieces, block, number, at, to)
     }
     return pieces

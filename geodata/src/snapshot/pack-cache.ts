@@ -1,23 +1,17 @@
 /**
  * Blocks of packs in memory, bounded and shared by all snapshots, so that the parts of the world which people
- * look at are not read from disk again. The block that was not used for longest leaves first.
+ * look at are not read from disk again. To use a block only marks it; when room is needed, the oldest leave,
+ * and those that were marked since get another turn.
  */
 export const PACK_BLOCK_BYTES = 1 << 18
 
 export type ReadBlock = (from: number, to: number) => Promise<Buffer>
 
-/** Room for packs of 4 TB each: a block's number and its pack's make one exact integer. */
-const MAX_BLOCKS = 2 ** 24
-
 export class PackCache {
   readonly #maxBytes: number
-  /** A map keeps its order: the first entry is the one that was not used for longest. */
-  readonly #blocks = new Map<number, Buffer>()
-  readonly #reading = new Map<number, Promise<Buffer>>()
+  /** In the order in which they are looked at when room is needed. */
+  readonly #blocks = new Set<CachedBlock>()
   #bytes = 0
-  #packs = 0
-  #newest = -1
-  #newestBlock: Buffer | undefined
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
@@ -27,66 +21,84 @@ export class PackCache {
     return this.#bytes
   }
 
-  /** A number for a pack, by which it names its blocks. */
-  admit(): number {
-    return this.#packs++
+  /** A place for the blocks of one more pack. */
+  admit(packBytes: number, read: ReadBlock): CachedPack {
+    return new CachedPack(packBytes, read, this)
+  }
+
+  keep(block: CachedBlock): void {
+    const size = block.bytes.length
+    if (size > this.#maxBytes) return
+    for (const oldest of this.#blocks) {
+      if (this.#bytes + size <= this.#maxBytes) break
+      if (oldest.isUsed) {
+        oldest.isUsed = false
+        this.#blocks.delete(oldest)
+        this.#blocks.add(oldest)
+      } else this.forget(oldest)
+    }
+    block.pack.blocks[block.number] = block
+    this.#blocks.add(block)
+    this.#bytes += size
+  }
+
+  forget(block: CachedBlock): void {
+    if (!this.#blocks.delete(block)) return
+    block.pack.blocks[block.number] = undefined
+    this.#bytes -= block.bytes.length
+  }
+}
+
+interface CachedBlock {
+  pack: CachedPack
+  number: number
+  bytes: Buffer
+  isUsed: boolean
+}
+
+/** The blocks of one pack. */
+export class CachedPack {
+  readonly blocks: (CachedBlock | undefined)[]
+  readonly #packBytes: number
+  readonly #read: ReadBlock
+  readonly #cache: PackCache
+  readonly #reading = new Map<number, Promise<Buffer>>()
+  #hasLeft = false
+
+  constructor(packBytes: number, read: ReadBlock, cache: PackCache) {
+    this.blocks = new Array(Math.ceil(packBytes / PACK_BLOCK_BYTES)).fill(undefined)
+    this.#packBytes = packBytes
+    this.#read = read
+    this.#cache = cache
   }
 
   /** The block if it is in memory, without waiting. */
-  peek(pack: number, block: number): Buffer | undefined {
-    const key = pack * MAX_BLOCKS + block
-    // Features stand together: the block that was asked for last is asked for again, and is the newest already.
-    if (key === this.#newest) return this.#newestBlock
-    const found = this.#blocks.get(key)
-    if (found !== undefined) {
-      this.#blocks.delete(key)
-      this.#blocks.set(key, found)
-      this.#newest = key
-      this.#newestBlock = found
-    }
-    return found
+  peek(number: number): Buffer | undefined {
+    const block = this.blocks[number]
+    if (block === undefined) return undefined
+    block.isUsed = true
+    return block.bytes
   }
 
-  /** The block from memory or by `read`; several who want it at once share one read. */
-  async block(pack: number, block: number, packBytes: number, read: ReadBlock): Promise<Buffer> {
-    const found = this.peek(pack, block)
+  /** The block from memory or the disk; several who want it at once share one read. */
+  async block(number: number): Promise<Buffer> {
+    const found = this.peek(number) ?? this.#reading.get(number)
     if (found !== undefined) return found
-    const key = pack * MAX_BLOCKS + block
-    const running = this.#reading.get(key)
-    if (running !== undefined) return running
-    const from = block * PACK_BLOCK_BYTES
-    const reading = read(from, Math.min(packBytes, from + PACK_BLOCK_BYTES))
-    this.#reading.set(key, reading)
+    const from = number * PACK_BLOCK_BYTES
+    const reading = this.#read(from, Math.min(this.#packBytes, from + PACK_BLOCK_BYTES))
+    this.#reading.set(number, reading)
     try {
       const bytes = await reading
-      this.#keep(key, bytes)
+      if (!this.#hasLeft) this.#cache.keep({ pack: this, number, bytes, isUsed: false })
       return bytes
     } finally {
-      this.#reading.delete(key)
+      this.#reading.delete(number)
     }
   }
 
-  /** Forgets the blocks of a pack that is no longer served. */
-  forget(pack: number): void {
-    this.#newest = -1
-    this.#newestBlock = undefined
-    for (const [key, bytes] of this.#blocks) {
-      if (Math.floor(key / MAX_BLOCKS) !== pack) continue
-      this.#blocks.delete(key)
-      this.#bytes -= bytes.length
-    }
-  }
-
-  #keep(key: number, bytes: Buffer): void {
-    if (bytes.length > this.#maxBytes) return
-    this.#newest = -1
-    this.#newestBlock = undefined
-    this.#blocks.set(key, bytes)
-    this.#bytes += bytes.length
-    for (const [oldest, old] of this.#blocks) {
-      if (this.#bytes <= this.#maxBytes) break
-      this.#blocks.delete(oldest)
-      this.#bytes -= old.length
-    }
+  /** Forgets all blocks of a pack that is no longer served. */
+  leave(): void {
+    this.#hasLeft = true
+    for (const block of this.blocks) if (block) this.#cache.forget(block)
   }
 }
