@@ -20,8 +20,12 @@ export interface Dataset {
   keywords: string[]
   /** `Geometry` where shapes are mixed; null for a table without geometry. */
   geometryType: string | null
+  /** The types that occur. */
+  geometryTypes: string[]
   /** West, south, east, north in WGS84. */
   bbox: [number, number, number, number] | null
+  /** The earliest and the latest value of the column that tells the time; null where there is none. */
+  timeExtent: [string, string] | null
   rows: number
   columns: Column[]
   version: number
@@ -40,7 +44,9 @@ export interface Archive {
   createdAt: string
   rows: number
   geometryType: string | null
+  geometryTypes: string[]
   bbox: [number, number, number, number] | null
+  timeExtent: [string, string] | null
   columns: Column[]
   formats: Format[]
 }

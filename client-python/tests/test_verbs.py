@@ -23,7 +23,8 @@ PLACES += ["open", "verified", "founded", "seen", "tags"]
 def test_a_dataset_tells_its_columns_and_formats(client: wayleave.Client) -> None:
     places = client.dataset("places")
     assert (places.title, places.rows, places.version, places.credits) == ("Places", 200, 2, 2)
-    assert places.geometry_type == "Point"
+    assert (places.geometry_type, places.geometry_types) == ("Point", ["Point"])
+    assert places.time_extent is not None and places.time_extent[0] < places.time_extent[1]
     assert [column.name for column in places.columns] == PLACES
     assert wayleave.Column("rank", "integer", True) in places.columns
     assert {"csv", "geojson", "geoparquet", "shp"} <= {one.format for one in places.formats}

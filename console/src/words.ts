@@ -68,14 +68,31 @@ export function fileName(table: string, format: string): string {
   return `${table}.${formats[format]?.extension ?? format}`
 }
 
-const shapes: Record<string, string> = { Geometry: 'Mixed shapes', GeometryCollection: 'Collections' }
+const shapes: Record<string, string> = {
+  Point: 'Points',
+  LineString: 'Lines',
+  Polygon: 'Polygons',
+  GeometryCollection: 'Collections',
+}
 
-export function shapeName(geometryType: string | null): string {
+/** What a dataset holds, in a word: many polygons in one shape are polygons too. */
+export function shapeName({
+  geometryType,
+  geometryTypes,
+}: {
+  geometryType: string | null
+  geometryTypes: string[]
+}): string {
   if (geometryType === null) return 'Table'
-  return (
-    shapes[geometryType] ??
-    `${geometryType.replace(/([a-z])([A-Z])/g, '$1 $2')}s`.toLowerCase().replace(/^./, (c) => c.toUpperCase())
-  )
+  const [only, another] = new Set(geometryTypes.map((type) => type.replace('Multi', '')))
+  if (only === undefined) return 'Shapes'
+  return (another === undefined && shapes[only]) || 'Mixed shapes'
+}
+
+/** From the first day to the last; a time of day says little of months or years of data. */
+export function period([start, end]: [string, string]): string {
+  const [first, last] = [day(start), day(end)]
+  return first === last ? first : `${first} to ${last}`
 }
 
 /** Today and the days before it, in UTC. */

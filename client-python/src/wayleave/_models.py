@@ -40,8 +40,12 @@ class Dataset:
     keywords: list[str]
     geometry_type: str | None
     """`Point`, `MultiPolygon`, …; `Geometry` where shapes are mixed; None for a table without geometry."""
+    geometry_types: list[str]
+    """The types that occur."""
     bbox: tuple[float, float, float, float] | None
     """West, south, east, north in WGS84."""
+    time_extent: tuple[str, str] | None
+    """The earliest and the latest value of the column that tells the time; None where there is none."""
     rows: int
     columns: list[Column] = field(repr=False)
     version: int
@@ -60,7 +64,9 @@ class Archive:
     created_at: datetime
     rows: int
     geometry_type: str | None
+    geometry_types: list[str]
     bbox: tuple[float, float, float, float] | None
+    time_extent: tuple[str, str] | None
     columns: list[Column] | None = field(repr=False)
     """None where the service does not tell."""
     formats: list[Format] = field(repr=False)
@@ -93,7 +99,9 @@ def dataset_of(record: Mapping[str, Any]) -> Dataset:
         attribution=record["attribution"],
         keywords=list(record["keywords"]),
         geometry_type=record["geometryType"],
+        geometry_types=list(record.get("geometryTypes", ())),
         bbox=_bbox(record["bbox"]),
+        time_extent=_time_extent(record.get("timeExtent")),
         rows=record["rows"],
         columns=_columns(record["columns"]),
         version=record["version"],
@@ -110,7 +118,9 @@ def archive_of(record: Mapping[str, Any]) -> Archive:
         created_at=_time(record["createdAt"]),
         rows=record["rows"],
         geometry_type=record["geometryType"],
+        geometry_types=list(record.get("geometryTypes", ())),
         bbox=_bbox(record["bbox"]),
+        time_extent=_time_extent(record.get("timeExtent")),
         columns=_columns(record["columns"]) if "columns" in record else None,
         formats=_formats(record["formats"]),
     )
@@ -140,6 +150,13 @@ def _bbox(numbers: list[float] | None) -> tuple[float, float, float, float] | No
         return None
     west, south, east, north = numbers
     return west, south, east, north
+
+
+def _time_extent(ends: list[str] | None) -> tuple[str, str] | None:
+    if ends is None:
+        return None
+    start, end = ends
+    return start, end
 
 
 def _time(text: str) -> datetime:

@@ -38,7 +38,7 @@ function Report({ report }: { report: PublishReport }) {
           {report.file} ({report.format})
         </dd>
         <dt>Holds</dt>
-        <dd>{shapeName(report.geometryType)}</dd>
+        <dd>{shapeName(report)}</dd>
         {report.crs && (
           <>
             <dt>CRS</dt>

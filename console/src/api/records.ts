@@ -152,6 +152,7 @@ export interface PublishReport {
   skipped: number
   problems: RowProblem[]
   geometryType: string | null
+  geometryTypes: string[]
   crs: string | null
   columns: { name: string; type: string }[]
   notes: string[]

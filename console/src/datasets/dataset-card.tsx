@@ -4,7 +4,7 @@ import { count, plural, shapeName } from '../words.ts'
 import { DatasetPreview } from './dataset-preview.tsx'
 
 export function DatasetCard({ dataset }: { dataset: Dataset }) {
-  const { table, title, description, geometryType, rows, credits } = dataset
+  const { table, title, description, rows, credits } = dataset
   return (
     <li className="card dataset-card">
       <DatasetPreview dataset={dataset} />
@@ -14,7 +14,7 @@ export function DatasetCard({ dataset }: { dataset: Dataset }) {
         </h2>
         <p>{description || 'No description.'}</p>
         <div className="badges">
-          <span className="badge">{shapeName(geometryType)}</span>
+          <span className="badge">{shapeName(dataset)}</span>
           <span className="badge">{count(rows)} rows</span>
           <span className="badge">{credits === 0 ? 'Free' : plural(credits, 'credit')}</span>
         </div>

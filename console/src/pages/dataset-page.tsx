@@ -11,7 +11,7 @@ import { Downloads } from '../datasets/downloads.tsx'
 import { SampleTable } from '../datasets/sample-table.tsx'
 import { Snippets } from '../datasets/snippets.tsx'
 import { Versions } from '../datasets/versions.tsx'
-import { count, plural, shapeName } from '../words.ts'
+import { count, period, plural, shapeName } from '../words.ts'
 
 const DatasetMap = lazy(async () => ({ default: (await import('../map/dataset-map.tsx')).DatasetMap }))
 
@@ -67,8 +67,14 @@ function DatasetDetail({ dataset }: { dataset: Dataset }) {
               </dd>
               <dt>Holds</dt>
               <dd>
-                {shapeName(dataset.geometryType)}, {plural(dataset.rows, 'row')}
+                {shapeName(dataset)}, {plural(dataset.rows, 'row')}
               </dd>
+              {dataset.timeExtent && (
+                <>
+                  <dt>Time</dt>
+                  <dd>{period(dataset.timeExtent)}</dd>
+                </>
+              )}
               <dt>Price</dt>
               <dd>{dataset.credits === 0 ? 'Free' : `${plural(dataset.credits, 'credit')} a download`}</dd>
               <dt>Version</dt>

@@ -85,7 +85,7 @@ function Datasets({
       columns={[
         { head: 'Table', cell: ({ table }) => <Link to={`/datasets/${table}`}>{table}</Link> },
         { head: 'Title', cell: ({ title }) => title },
-        { head: 'Holds', cell: ({ geometryType }) => shapeName(geometryType) },
+        { head: 'Holds', cell: shapeName },
         { head: 'Rows', kind: 'number', cell: ({ rows }) => count(rows) },
         { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits) },
         { head: 'Version', kind: 'number', cell: ({ version }) => version },

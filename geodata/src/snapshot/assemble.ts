@@ -133,6 +133,17 @@ export class Assembly {
       )
   }
 
+  /** The earliest and the latest value of a column of times, once the rows are written. */
+  async timeExtent(name: string): Promise<[string, string] | null> {
+    const { type } = this.#options.columns.find((column) => column.name === name)!
+    const ends = ['min', 'max'].map((end) => jsonTextSql(`${end}(${quoteName(name)})`, type))
+    const [row] = await this.#rows(
+      `SELECT ${ends.join(', ')} FROM read_parquet(${quoteText(this.#file(SNAPSHOT_FILES.rows))})`,
+    )
+    const texts = row!.map((text) => JSON.parse((text as string | null) ?? 'null') as string | null)
+    return texts[0] === null ? null : (texts as [string, string])
+  }
+
   /** Ids and properties of all features as `PropertyLines` reads them, for a pack whose runs have none. */
   async writePropertyLines(path: string, id: IdSource): Promise<void> {
     const members = this.#options.columns.map((column, index) => {

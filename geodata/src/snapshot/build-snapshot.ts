@@ -90,6 +90,7 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
         type: id === null || id.type === 'integer' ? 'integer' : 'text',
       },
       timeColumn,
+      timeExtent: timeColumn === null ? null : await assembly.timeExtent(timeColumn),
       source,
       notes,
     }
@@ -149,6 +150,8 @@ function reportOf(manifest: Manifest, summary: StageSummary): Compiled['report']
     problems: summary.problems,
     geometryTypes: manifest.geometryTypes,
     bbox: manifest.bbox,
+    timeColumn: manifest.timeColumn,
+    timeExtent: manifest.timeExtent ?? null,
     crs: manifest.source.crs,
     columns: manifest.columns,
     notes: manifest.notes,

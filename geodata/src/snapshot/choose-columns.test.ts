@@ -79,6 +79,64 @@ test('the time column is the first of dates or timestamps unless another is name
   await assert.rejects(compileText(rows, { timeColumn: 'a' }), SourceError)
 })
 
+test('the earliest and the latest time are kept as features have them', async () => {
+  const extentOf = async (times: (string | null)[]) => {
+    const rows = collection(times.map((t, n) => feature({ n, t })))
+    return (await compileText(rows)).manifest.timeExtent
+  }
+  assert.deepEqual(await extentOf(['2020-02-29', null, '1815-06-18', '2019-12-31']), [
+    '1815-06-18',
+    '2020-02-29',
+  ])
+  const times = ['2020-01-01T00:30:00+02:00', '2020-01-01T00:00:00Z', '2019-12-31T23:00:00.25Z', null]
+  const { manifest, features, report } = await compileText(
+    collection(times.map((t, n) => feature({ n, t }, { type: 'Point', coordinates: [n, n] }))),
+  )
+  assert.deepEqual(manifest.timeExtent, ['2019-12-31T22:30:00Z', '2020-01-01T00:00:00Z'])
+  assert.deepEqual(report.timeExtent, manifest.timeExtent)
+  const written = features.map(({ properties }) => properties['t'])
+  for (const end of manifest.timeExtent!) assert.ok(written.includes(end), end)
+  assert.deepEqual(await extentOf(['2020-01-01T10:00:00.123456Z']), [
+    '2020-01-01T10:00:00.123456Z',
+    '2020-01-01T10:00:00.123456Z',
+  ])
+  assert.equal(await extentOf([null, null]), null)
+  assert.equal((await compileText(collection([]))).manifest.timeExtent, null)
+})
+
+test('rows that are left out for their ids do not count for the time, nor do columns of nothing', async () => {
+  const columns: SourceColumn[] = [
+    { name: 'id', type: 'integer' },
+    { name: 'never', type: 'date' },
+    { name: 'day', type: 'date' },
+  ]
+  const stream = (): FeatureStream => ({
+    columns,
+    spatial: false,
+    crs: null,
+    bytesRead: 0,
+    totalBytes: null,
+    notes: [],
+    async *batches() {
+      const rows = [
+        [1, null, '2020-01-02'],
+        [1, null, '1999-01-01'],
+        [2, null, '2020-01-03'],
+      ]
+      yield rows.map((values, i): Feature => ({ id: null, values, geometry: null, row: i + 1 }))
+    },
+  })
+  const compile = async (folder: string, timeColumn?: string) => {
+    const options = { path: 'table.csv', folder: join(scratch, folder), idColumn: 'id', skipInvalid: true }
+    const source = { stream: stream(), format: 'csv', bytes: 9 }
+    const named = timeColumn === undefined ? options : { ...options, timeColumn }
+    return (await compileSnapshot(named, undefined, undefined, source)).manifest
+  }
+  assert.deepEqual((await compile('named', 'day')).timeExtent, ['2020-01-02', '2020-01-03'])
+  const { timeColumn, timeExtent } = await compile('first')
+  assert.deepEqual([timeColumn, timeExtent], ['never', null])
+})
+
 test('a table without geometry keeps its order and its strings decide the types', async () => {
   const columns: SourceColumn[] = ['n', 'x', 'zip', 'ok', 'day', 'phone'].map((name) => ({
     name,

@@ -55,6 +55,8 @@ export interface CompileReport {
   problems: RowProblem[]
   geometryTypes: Manifest['geometryTypes']
   bbox: Manifest['bbox']
+  timeColumn: Manifest['timeColumn']
+  timeExtent: [string, string] | null
   crs: string | null
   columns: Manifest['columns']
   notes: string[]

@@ -41,6 +41,11 @@ export interface Manifest {
   id: { column: string | null; type: 'integer' | 'text' }
   /** What `datetime` filters: the publisher's choice, else the first date or timestamp column. */
   timeColumn: string | null
+  /**
+   * The earliest and the latest value of `timeColumn`, written as in features; null without any. Snapshots that
+   * were compiled before it was known do not tell.
+   */
+  timeExtent?: [string, string] | null
   source: { file: string; format: string; crs: string | null; bytes: number }
   notes: string[]
   /** Every other file of the folder. */

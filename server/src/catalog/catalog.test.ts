@@ -5,8 +5,19 @@ import { points, publishText } from '../testing/publish.ts'
 import { openTestServer, temporaryDatabase, temporaryFolder } from '../testing/test-server.ts'
 
 const METADATA = [
-  ...['table', 'title', 'description', 'license', 'attribution', 'keywords', 'geometryType', 'bbox', 'rows'],
-  ...['columns', 'version', 'updatedAt', 'credits', 'formats', 'sample'],
+  ...['table', 'title', 'description', 'license', 'attribution', 'keywords', 'geometryType'],
+  ...[
+    'geometryTypes',
+    'bbox',
+    'timeExtent',
+    'rows',
+    'columns',
+    'version',
+    'updatedAt',
+    'credits',
+    'formats',
+    'sample',
+  ],
 ]
 
 test('metadata is public, has its fields, and says what was published', async (t) => {
@@ -21,11 +32,12 @@ test('metadata is public, has its fields, and says what was published', async (t
     credits: 7,
   }
   await publishText(service, 'places', 'places.geojson', points(30), { description })
-  await publishText(service, 'a_table', 'rows.csv', 'code,name\n007,James\n008,Bill\n')
+  await publishText(service, 'a_table', 'rows.csv', 'code,name,since\n007,James,1953-04-13\n008,Bill,\n')
   const { body } = await service.request('GET', '/v1/dataset/places')
   assert.deepEqual(Object.keys(body), METADATA)
   for (const [name, value] of Object.entries(description)) assert.deepEqual(body[name], value, name)
   assert.deepEqual([body.geometryType, body.rows, body.version], ['Point', 30, 1])
+  assert.deepEqual([body.geometryTypes, body.timeExtent], [['Point'], null])
   assert.deepEqual(body.bbox, [-180, -90, -151, -61])
   assert.deepEqual(body.columns[1], { name: 'name', type: 'text', nullable: false })
   assert.ok(Math.abs(Date.parse(body.updatedAt) - Date.now()) < 60_000)
@@ -42,6 +54,7 @@ test('metadata is public, has its fields, and says what was published', async (t
   )
   assert.deepEqual(data[1], body)
   assert.deepEqual([data[0].geometryType, data[0].bbox, data[0].title], [null, null, 'A table'])
+  assert.deepEqual([data[0].geometryTypes, data[0].timeExtent], [[], ['1953-04-13', '1953-04-13']])
   assert.equal(data[0].columns[0].type, 'text', 'leading zeros are kept')
 })
 

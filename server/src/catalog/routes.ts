@@ -26,6 +26,16 @@ interface CatalogParts {
 const noQuery = Type.Object({ api_key: Type.Optional(Type.String()) }, { additionalProperties: false })
 const tableParams = Type.Object({ table: Type.String() })
 const bbox = nullable(Type.Array(Type.Number(), { description: 'West, south, east, north in WGS84.' }))
+const geometryType = nullable(
+  Type.String({ description: '`Geometry` where types are mixed; null for a table without geometry.' }),
+)
+const geometryTypes = Type.Array(Type.String(), { description: 'The types that occur.' })
+const timeExtent = nullable(
+  Type.Array(Type.String(), {
+    description:
+      'The earliest and the latest value of the column that tells the time, where there is one and it is known.',
+  }),
+)
 const formats = Type.Array(
   Type.Object({ format: Type.String(), mediaType: Type.String(), url: Type.String() }),
 )
@@ -41,8 +51,10 @@ const metadata = Type.Object({
   license: Type.String(),
   attribution: Type.String(),
   keywords: Type.Array(Type.String()),
-  geometryType: nullable(Type.String()),
+  geometryType,
+  geometryTypes,
   bbox,
+  timeExtent,
   rows: Type.Integer(),
   columns,
   version: Type.Integer(),
@@ -63,8 +75,10 @@ const archive = Type.Object({
   current: Type.Boolean(),
   createdAt: Type.String(),
   rows: Type.Integer(),
-  geometryType: nullable(Type.String()),
+  geometryType,
+  geometryTypes,
   bbox,
+  timeExtent,
   columns,
   formats,
 })

@@ -22,7 +22,7 @@ async function list(flags: OperatorFlags): Promise<void> {
     dataset.table,
     dataset.title,
     String(dataset.rows),
-    dataset.geometryType ?? '-',
+    dataset.geometryTypes.join(', ') || (dataset.geometryType ?? '-'),
     String(dataset.version),
     String(dataset.credits),
     dataset.updatedAt.slice(0, 16).replace('T', ' '),

@@ -107,6 +107,7 @@ function describe(report: PublishReport, urls: Record<string, string>): string {
     ['Format', report.format],
     ['Geometry', report.geometryTypes.length > 0 ? report.geometryTypes.join(', ') : 'none'],
     ['Bbox', report.bbox ? report.bbox.map((one) => +one.toFixed(6)).join(', ') : '-'],
+    ['Time', timeText(report)],
     ['CRS', report.crs ?? '-'],
   ]
   const columns = tableText(
@@ -125,6 +126,11 @@ function describe(report: PublishReport, urls: Record<string, string>): string {
     '',
     ...Object.entries(urls).map(([name, url]) => `${name.padEnd(10)}${url}`),
   ].join('\n')
+}
+
+function timeText({ timeColumn, timeExtent }: PublishReport): string {
+  if (timeColumn === null) return '-'
+  return timeExtent === null ? `${timeColumn}, all empty` : `${timeColumn}, ${timeExtent.join(' to ')}`
 }
 
 function tableName(text: string): string {

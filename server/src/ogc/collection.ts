@@ -1,4 +1,5 @@
 import { type Bbox, roundOutward } from '@wayleave/geodata/geometry/bbox.ts'
+import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Dataset } from '../catalog/dataset.ts'
 import { CRS84, type CrsList } from './crs-list.ts'
 import { DOCUMENT_ENCODINGS, type Encoding, html, ITEMS_ENCODINGS, json, schemaJson } from './encodings.ts'
@@ -9,6 +10,7 @@ const QUERYABLES = 'http://www.opengis.net/def/rel/ogc/1.0/queryables'
 const SCHEMA = 'http://www.opengis.net/def/rel/ogc/1.0/schema'
 const SORTABLES = 'http://www.opengis.net/def/rel/ogc/1.0/sortables'
 
+const GREGORIAN = 'http://www.opengis.net/def/uom/ISO-8601/0/Gregorian'
 const WORLD: Bbox = [-180, -90, 180, 90]
 
 export type CollectionDocument = ReturnType<typeof collectionDocument>
@@ -24,13 +26,7 @@ export function collectionDocument(dataset: Dataset, base: string, crsList: CrsL
     ...(dataset.license === '' ? {} : { license: dataset.license }),
     keywords: dataset.keywords,
     itemType: 'feature',
-    ...(manifest.geometryType === null
-      ? {}
-      : {
-          extent: {
-            spatial: { bbox: [manifest.bbox ? roundOutward(manifest.bbox) : WORLD], crs: CRS84.uri },
-          },
-        }),
+    ...extentOf(manifest),
     crs: crsList.of(manifest).map(({ uri }) => uri),
     storageCrs: CRS84.uri,
     itemCount: manifest.rows,
@@ -105,6 +101,25 @@ export function allCollections(
       return collectionDocument(dataset, base, crsList, own)
     }),
   }
+}
+
+interface Extent {
+  spatial?: { bbox: Bbox[]; crs: string }
+  temporal?: { interval: [string, string][]; trs: string }
+}
+
+/** Where and when the features are. What has neither a place nor a time has no extent. */
+function extentOf({ geometryType, bbox, timeExtent }: Manifest): { extent?: Extent } {
+  const extent: Extent = {}
+  if (geometryType !== null) extent.spatial = { bbox: [bbox ? roundOutward(bbox) : WORLD], crs: CRS84.uri }
+  if (timeExtent) extent.temporal = { interval: [asMoments(timeExtent)], trs: GREGORIAN }
+  return extent.spatial || extent.temporal ? { extent } : {}
+}
+
+/** The standard wants moments at the ends: days reach from their first second to their last. */
+function asMoments([start, end]: [string, string]): [string, string] {
+  const isDay = !start.includes('T')
+  return isDay ? [`${start}T00:00:00Z`, `${end}T23:59:59Z`] : [start, end]
 }
 
 /** A license that is an address can be followed; others are only named. A link must tell its type. */

@@ -93,12 +93,51 @@ test('a collection is described: its extent rounded outward, its systems, its sc
   assert.equal(queryables.properties.geometry['x-ogc-role'], 'primary-geometry')
 })
 
+test('a collection tells its time: days from first to last second, moments as they are', async (t) => {
+  const service = await openOgc(t)
+  const trs = 'http://www.opengis.net/def/uom/ISO-8601/0/Gregorian'
+  const times = ['2020-03-01', null, '2019-12-31']
+  const moments = ['2020-03-01T10:00:00.5+01:00', null, '2020-03-01T09:30:00Z']
+  await service.publish(
+    'days',
+    times.map((day) => point(1, 2, { day })),
+  )
+  await service.publish(
+    'moments',
+    moments.map((at) => ({ type: 'Feature', geometry: null, properties: { at } })),
+  )
+  const extentOf = async (table: string) => (await service.get(`/collections/${table}`)).body.extent
+  const days = (await extentOf('days')).temporal
+  assert.deepEqual(days, { interval: [['2019-12-31T00:00:00Z', '2020-03-01T23:59:59Z']], trs })
+  const interval = ['2020-03-01T09:00:00.5Z', '2020-03-01T09:30:00Z']
+  assert.deepEqual((await extentOf('moments')).temporal, { interval: [interval], trs })
+  // Whoever asks for the whole interval gets every feature.
+  const asked: [string, string[]][] = [
+    ['days', days.interval[0]],
+    ['moments', interval],
+  ]
+  for (const [table, [start, end]] of asked) {
+    const { body } = await service.get(`/collections/${table}/items?datetime=${start}/${end}`)
+    assert.equal(body.numberReturned, 3, table)
+  }
+  const page = async () => (await service.fetch('/collections/days?f=html')).text()
+  assert.match(await page(), /2019-12-31 to 2020-03-01/)
+  // A snapshot of an earlier version does not know.
+  delete (await service.parts.catalog.find('days')).manifest.timeExtent
+  assert.deepEqual(Object.keys(await extentOf('days')), ['spatial'])
+  assert.doesNotMatch(await page(), /2019-12-31/)
+  assert.equal((await service.request('GET', '/v1/dataset/days')).body.timeExtent, null)
+  const { body } = await service.get('/collections/days/items?datetime=2020-03-01')
+  assert.equal(body.numberReturned, 2)
+})
+
 test('a table without geometry is a collection too', async (t) => {
   const service = await openOgc(t)
   await service.publish('rows', [
     { type: 'Feature', geometry: null, properties: { n: 1 } },
     { type: 'Feature', geometry: null, properties: { n: 2 } },
   ])
+  assert.equal('extent' in (await service.get('/collections/rows')).body, false)
   assert.equal((await service.get('/collections/rows/items')).body.numberMatched, 2)
   assert.equal((await service.get('/collections/rows/items?bbox=-180,-90,180,90')).body.numberMatched, 0)
   assert.equal((await service.get('/collections/rows/items?filter=n=2')).body.numberReturned, 1)

@@ -64,7 +64,7 @@ export function collectionsHtml(base: string, document: ReturnType<typeof allCol
 export function collectionHtml(base: string, dataset: Dataset, document: CollectionDocument) {
   const { manifest } = dataset
   const url = `${base}${ROOT}/collections/${dataset.table}`
-  const box = document.extent?.spatial.bbox[0]
+  const box = document.extent?.spatial?.bbox[0]
   const encodings = document.links.filter(({ rel }) => rel === 'items')
   return htmlPage({
     title: dataset.title,
@@ -75,8 +75,9 @@ export function collectionHtml(base: string, dataset: Dataset, document: Collect
 <p><a class="button" href="${url}/items?f=html">Look at the features</a></p>
 ${facts([
   ['Features', COUNT.format(manifest.rows)],
-  ['Geometry', manifest.geometryType ?? 'none'],
+  ['Geometry', manifest.geometryTypes.join(', ') || (manifest.geometryType ?? 'none')],
   ['Extent', box ? box.join(', ') : null],
+  ['Time', manifest.timeExtent ? periodText(manifest.timeExtent) : null],
   ['Updated', dataset.updatedAt],
   ['License', dataset.license],
   ['Attribution', dataset.attribution],
@@ -174,6 +175,10 @@ export function collectionTrail(base: string, { table: name, title }: Dataset) {
     { href: `${root}?f=html`, title: 'Collections' },
     { href: `${root}/${name}?f=html`, title },
   ]
+}
+
+function periodText([start, end]: [string, string]): string {
+  return start === end ? start : `${start} to ${end}`
 }
 
 function shorten(text: string): string {
