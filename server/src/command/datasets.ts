@@ -22,13 +22,19 @@ async function list(flags: OperatorFlags): Promise<void> {
     dataset.table,
     dataset.title,
     String(dataset.rows),
-    dataset.geometryTypes.join(', ') || (dataset.geometryType ?? '-'),
+    geometryText(dataset),
     String(dataset.version),
     String(dataset.credits),
     dataset.updatedAt.slice(0, 16).replace('T', ' '),
   ])
   const head = ['TABLE', 'TITLE', 'ROWS', 'GEOMETRY', 'VERSION', 'CREDITS', 'UPDATED']
   print(flags, { data }, tableText(head, rows, 'There are no datasets yet.'))
+}
+
+/** A type with its multi-type are named; more would make the table too wide. */
+function geometryText({ geometryType, geometryTypes }: ReturnType<typeof datasetMetadata>): string {
+  const areFew = geometryTypes.length > 0 && geometryTypes.length <= 2
+  return areFew ? geometryTypes.join(', ') : (geometryType ?? '-')
 }
 
 async function unpublish(table: string, flags: OperatorFlags): Promise<void> {

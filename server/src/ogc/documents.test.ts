@@ -145,6 +145,8 @@ test('a table without geometry is a collection too', async (t) => {
     assert.equal((await service.fetch(`/collections/rows/items?f=${f}`)).status, 200, f)
   }
   assert.equal((await service.fetch('/collections/rows?f=html')).status, 200)
+  const form = await (await service.fetch('/collections/rows/items?f=html')).text()
+  assert.doesNotMatch(form, /name="(bbox|datetime)"/)
 })
 
 test('a column may bear any name, also one of an object’s own workings', async (t) => {

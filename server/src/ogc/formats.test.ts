@@ -33,6 +33,7 @@ test('every encoding has the features of the GeoJSON page, in its order', async 
   )
 
   const fg = await (await service.fetch(`${path}&f=jsonfg`)).text()
+  assert.equal('geometryDimension' in JSON.parse(fg), false)
   const fgFeatures = JSON.parse(fg).features as {
     id: unknown
     place: null
@@ -117,6 +118,9 @@ test('features come in the CRS asked for, axes in its order, in one order of fea
     assert.deepEqual(item.geometry, answer.body.features[3].geometry)
     const fg = (await service.get(`/collections/places/items?f=jsonfg&crs=${EPSG}/${code}`)).body
     assert.equal(fg.coordRefSys, `${EPSG}/${code}`)
+    assert.equal(fg.geometryDimension, 0)
+    const one = (await service.get(`/collections/places/items/${plain[3].id}?f=jsonfg`)).body
+    assert.deepEqual([one.featureType, one.featureSchema], ['places', fg.featureSchema])
     assert.deepEqual(fg.features[3].place, answer.body.features[3].geometry)
 
     // A box around the middle in that CRS, in its order of axes, against the moved points themselves.

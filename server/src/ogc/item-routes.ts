@@ -33,12 +33,13 @@ export function itemRoutes(app: App, parts: ItemsParts): void {
     })
     await dailyFeatures.take(grant.keyId, 1)
     meter.record(grant, { operation: 'item', table: dataset.table, format: encoding.name })
-    const links = itemLinks(parts.baseUrl.of(request), dataset, id, pairs, encoding)
+    const base = parts.baseUrl.of(request)
+    const links = itemLinks(base, dataset, id, pairs, encoding)
     reply.header('content-crs', crs.header)
     const text = async () => {
-      if (encoding === html) return itemHtml(parts.baseUrl.of(request), dataset, parseFeature(feature), links)
+      if (encoding === html) return itemHtml(base, dataset, parseFeature(feature), links)
       if (encoding !== geojson) {
-        return jsonFgItem(feature, dataset.manifest, crs, dataset.table, JSON.stringify(links))
+        return jsonFgItem(feature, dataset.manifest, crs, dataset.table, base, JSON.stringify(links))
       }
       const whole = {
         bytes: feature,

@@ -123,7 +123,7 @@ function readFilter({ filter, 'filter-lang': named }: Given, crs: Crs): Conditio
 }
 
 function readLimit(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw invalidInput('limit', `must be a whole number from 1 to ${MOST_LIMIT}`)
+  if (!/^\d+$/.test(text)) throw invalidInput('limit', `must be a whole number from 1 to ${MOST_LIMIT}`)
   const limit = Number(text)
   if (limit < 1) throw invalidInput('limit', 'must be at least 1')
   return Math.min(limit, MOST_LIMIT)

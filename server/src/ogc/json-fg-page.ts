@@ -15,8 +15,8 @@ const CONFORMS_TO = JSON.stringify([`${JSON_FG}/core`, `${JSON_FG}/types-schemas
 /** JSON-FG: GeoJSON with the time, the type and, in another CRS, the place of each feature. */
 export const writeJsonFg: WritePage = async ({ dataset, manifest, base, query, head, block: all }) => {
   const { crs } = query
-  const schema = `${base}${ROOT}/collections/${dataset.table}/schema`
-  const members = `"conformsTo":${CONFORMS_TO},"featureType":"${dataset.table}","featureSchema":${JSON.stringify(schema)},"coordRefSys":"${crs.uri}",`
+  const dimension = dimensionOf(manifest)
+  const members = `${rootMembers(dataset.table, base, crs)}${dimension === null ? '' : `"geometryDimension":${dimension},`}`
   const block = await rewriteFeatures(all, manifest, CRS84, query.shown)
   const page = new PageBytes(block.bytes.length + block.count * 100)
   const writer = new FeatureWriter(manifest, crs)
@@ -42,14 +42,26 @@ export function jsonFgItem(
   manifest: Manifest,
   crs: Crs,
   table: string,
+  base: string,
   links: string,
 ): string {
   const page = new PageBytes()
-  page.text(
-    `${HEAD}"conformsTo":${CONFORMS_TO},"featureType":"${table}","coordRefSys":"${crs.uri}","links":${links},`,
-  )
+  page.text(`${HEAD}${rootMembers(table, base, crs)}"links":${links},`)
   new FeatureWriter(manifest, crs).write(page, feature, feature)
   return page.all().toString('utf8')
+}
+
+function rootMembers(table: string, base: string, crs: Crs): string {
+  const schema = JSON.stringify(`${base}${ROOT}/collections/${table}/schema`)
+  return `"conformsTo":${CONFORMS_TO},"featureType":"${table}","featureSchema":${schema},"coordRefSys":"${crs.uri}",`
+}
+
+/** 0 for points, 1 for lines, 2 for polygons; null where they are mixed. */
+function dimensionOf({ geometryTypes }: Manifest): number | null {
+  const kinds = new Set(geometryTypes.map((type) => type.replace('Multi', '')))
+  const [kind = ''] = kinds
+  const dimension = ['Point', 'LineString', 'Polygon'].indexOf(kind)
+  return kinds.size === 1 && dimension !== -1 ? dimension : null
 }
 
 /** Writes features from their ids on. */

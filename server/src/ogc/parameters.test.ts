@@ -13,6 +13,7 @@ const QUERIES: [query: string, status: number, named?: string][] = [
   ['?limit=10000', 200],
   ['?limit=10001', 200],
   ['?limit=999999999', 200],
+  ['?limit=99999999999999999999999', 200],
   ['?limit=0', 400, 'limit'],
   ['?limit=-1', 400, 'limit'],
   ['?limit=1.5', 400, 'limit'],

@@ -64,6 +64,11 @@ function property(name: string): Expression {
   return { kind: 'property', name, at: `in ${name}` }
 }
 
+const EXPECTED: { [type in Column['type']]?: string } = {
+  date: 'must be a date such as 2025-12-31',
+  timestamp: 'must be a date such as 2025-12-31 or a time such as 2025-12-31T23:59:59Z',
+}
+
 /** The value of a parameter that is named like a column, as a literal of the column's type. */
 function literal({ name, type }: Column, text: string): Expression {
   const at = `in ${name}`
@@ -88,7 +93,7 @@ function literal({ name, type }: Column, text: string): Expression {
         throw invalidInput(name, 'holds nested values, by which features cannot be filtered')
     }
   } catch (error) {
-    if (error instanceof Cql2Error) throw invalidInput(name, `must be a ${type} (${error.message})`)
+    if (error instanceof Cql2Error) throw invalidInput(name, EXPECTED[type] ?? error.message)
     throw error
   }
 }

@@ -11,7 +11,7 @@ const TYPES: { [type in Column['type']]: object } = {
   text: { type: 'string' },
   date: { type: 'string', format: 'date' },
   timestamp: { type: 'string', format: 'date-time' },
-  json: {},
+  json: { type: ['object', 'array', 'string', 'number', 'boolean'] },
 }
 
 export type SchemaKind = 'schema' | 'queryables' | 'sortables'
@@ -47,14 +47,18 @@ export function collectionSchema(kind: SchemaKind, dataset: Dataset, base: strin
 }
 
 function roleOf({ name, type }: Column, { id, timeColumn }: Manifest): object {
-  if (name === id.column) return { 'x-ogc-role': 'id' }
+  // The standard admits integers and strings alone for ids, which is how features have these too.
+  const mayBeId = type !== 'number' && type !== 'boolean' && type !== 'json'
+  if (name === id.column && mayBeId) return { 'x-ogc-role': 'id' }
   if (name === timeColumn && (type === 'date' || type === 'timestamp'))
     return { 'x-ogc-role': 'primary-instant' }
   return {}
 }
 
-function geometryFormat({ geometryType }: Manifest): string {
-  return geometryType === null || geometryType === 'Geometry'
-    ? 'geometry-any'
-    : `geometry-${geometryType.toLowerCase()}`
+/** A type with its multi-type has a format of its own; other mixtures have one for all. */
+function geometryFormat({ geometryTypes }: Manifest): string {
+  const [first, second, ...more] = geometryTypes
+  if (first === undefined || more.length > 0) return 'geometry-any'
+  if (second === undefined) return `geometry-${first.toLowerCase()}`
+  return second === `Multi${first}` ? `geometry-${first}-or-${second}`.toLowerCase() : 'geometry-any'
 }

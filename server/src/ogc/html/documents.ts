@@ -1,5 +1,5 @@
 import type { Dataset } from '../../catalog/dataset.ts'
-import { html } from '../../http/html.ts'
+import { type Content, html } from '../../http/html.ts'
 import type { apiDefinition } from '../api-definition.ts'
 import type { allCollections, CollectionDocument } from '../collection.ts'
 import { type Link, ROOT } from '../links.ts'
@@ -118,7 +118,7 @@ export function schemaHtml(
   }
   const rows = Object.entries(schema.properties) as [
     string,
-    { type?: string; format?: string; 'x-ogc-role'?: string },
+    { type?: string | string[]; format?: string; 'x-ogc-role'?: string },
   ][]
   return htmlPage({
     title: `${dataset.title}: ${titles[kind]}`,
@@ -132,7 +132,7 @@ export function schemaHtml(
       ['Name', 'Type', 'Format', 'Role'],
       rows.map(([name, { type, format, 'x-ogc-role': role }]) => [
         html`<code>${name}</code>`,
-        type ?? (format ? '' : 'any'),
+        Array.isArray(type) ? 'any' : (type ?? ''),
         format ?? '',
         role ?? '',
       ]),
@@ -162,7 +162,7 @@ export function apiHtml(base: string, document: ReturnType<typeof apiDefinition>
           ['Parameter', 'In', 'What it means'],
           get.parameters.map((parameter) => {
             const known = '$ref' in parameter ? shared[parameter.$ref.split('/').at(-1)!]! : parameter
-            return [html`<code>${known.name}</code>`, known.in, known.description ?? '']
+            return [html`<code>${known.name}</code>`, known.in, withCode(known.description ?? '')]
           }),
         )}`,
     )}`,
@@ -179,6 +179,11 @@ export function collectionTrail(base: string, { table: name, title }: Dataset) {
 
 function periodText([start, end]: [string, string]): string {
   return start === end ? start : `${start} to ${end}`
+}
+
+/** What stands between backticks is code. */
+function withCode(text: string): Content {
+  return text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))
 }
 
 function shorten(text: string): string {

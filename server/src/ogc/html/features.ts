@@ -1,5 +1,6 @@
 import type { Geometry, Value } from '@wayleave/geodata/feature.ts'
 import { jsonText } from '@wayleave/geodata/snapshot/json-text.ts'
+import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { type Content, Html, html } from '../../http/html.ts'
 import { type Link, ROOT } from '../links.ts'
@@ -38,13 +39,7 @@ export const writeItemsHtml: WritePage = async ({ dataset, manifest, base, query
     trail: [...collectionTrail(base, dataset), { href: first, title: 'Features' }],
     base,
     links: head.links,
-    body: html`<form method="get" action="${url}">
-<input type="hidden" name="f" value="html">
-<label>West, south, east, north<input name="bbox" value="${given('bbox')}" placeholder="-10,35,30,60"></label>
-<label>Filter in CQL2<input name="filter" value="${given('filter')}"></label>
-<label>Sort by<input name="sortby" value="${given('sortby')}"></label>
-<button>Show</button>
-</form>
+    body: html`${queryForm(url, manifest, given)}
 <p class="pages"><span>${COUNT.format(head.returned)}${of} features</span>${pageLinks(next, query.cursor !== null || query.offset > 0, first)}</p>
 ${new Html(MAP)}
 ${tableOf(['id', ...columns.map(({ name }) => name)], [new Html(ROWS)])}
@@ -62,6 +57,21 @@ ${tableOf(['id', ...columns.map(({ name }) => name)], [new Html(ROWS)])}
 /** Where what is long is put in at the end. No text that is put into a page has a `<` in it. */
 const MAP = '<!--map-->'
 const ROWS = '<!--rows-->'
+
+/** Asks for what the dataset can answer: a box where features have a place, a time where they have one. */
+function queryForm(url: string, manifest: Manifest, given: (name: string) => string): Html {
+  const field = (label: string, name: string, example: string) =>
+    html`<label>${label}<input name="${name}" value="${given(name)}" placeholder="${example}"></label>\n`
+  const days = (manifest.timeExtent ?? ['2025-01-01', '2025-12-31']).map((end) => end.slice(0, 10))
+  return html`<form method="get" action="${url}">
+<input type="hidden" name="f" value="html">
+${manifest.geometryType === null ? null : field('West, south, east, north', 'bbox', '-10,35,30,60')}
+${manifest.timeColumn === null ? null : field('Day, or first/last', 'datetime', days.join('/'))}
+${field('Filter in CQL2', 'filter', '')}
+${field('Sort by', 'sortby', '')}
+<button>Show</button>
+</form>`
+}
 
 function pageLinks(next: Link | undefined, isLater: boolean, first: string): Content {
   return [

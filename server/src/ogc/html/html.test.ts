@@ -64,14 +64,22 @@ test('the page of features has a map, a table and the way on', async (t) => {
   const features = Array.from({ length: 5 }, (_, i) => ({
     type: 'Feature',
     geometry: { type: 'Point', coordinates: [i * 10, i * 5] },
-    properties: { name: `Place ${i}` },
+    properties: { name: `Place ${i}`, day: `2020-01-0${i + 1}` },
   }))
   await service.publish('places', features)
   const text = await (await service.fetch('/collections/places/items?f=html&limit=2&bbox=&filter=')).text()
   assert.match(text, /<svg class="map"/)
+  assert.match(text, /name="bbox"/)
+  assert.match(text, /name="datetime" value="" placeholder="2020-01-01\/2020-01-05"/)
   assert.equal(text.match(/<tr>/g)!.length, 3)
   const next = /rel="next" href="([^"]+)"/.exec(text)![1]!.replaceAll('&amp;', '&')
   const second = await (await fetch(next, { headers: { 'x-api-key': service.key } })).text()
   assert.match(second, /First page/)
   assert.notEqual(/Place \d/.exec(second)![0], /Place \d/.exec(text)![0])
+  const asked = await service.fetch('/collections/places/items?f=html&bbox=&datetime=2020-01-02%2F..&filter=')
+  const later = await asked.text()
+  assert.match(later, /4 of 4 features/)
+  assert.match(later, /name="datetime" value="2020-01-02\/\.\."/)
+  const api = await (await service.fetch('/api?f=html')).text()
+  assert.match(api, /without it, <code>Accept<\/code> decides/)
 })
