@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import Schema from 'typebox/schema'
 import { openOgc, point } from './testing/open-ogc.ts'
 
 interface Link {
@@ -9,6 +10,15 @@ interface Link {
 }
 
 const link = (links: Link[], rel: string) => links.find((one) => one.rel === rel)!
+
+/** In what a value is not as its schema in an OpenAPI 3.0 definition says, whose `nullable` JSON Schema lacks. */
+function failures(schema: object, schemas: object, value: unknown): string[] {
+  const whole = JSON.stringify({ ...schema, components: { schemas } }, (_, part) =>
+    part?.nullable === true ? { anyOf: [{ ...part, nullable: undefined }, { type: 'null' }] } : part,
+  )
+  const [, errors] = Schema.Errors(JSON.parse(whole), value)
+  return errors.map(({ instancePath, message }) => `${instancePath} ${message}`)
+}
 
 test('the landing page leads to everything, and every link of every document answers as it says', async (t) => {
   const service = await openOgc(t)
@@ -43,10 +53,11 @@ test('the landing page leads to everything, and every link of every document ans
 
 test('the API definition states the page size, the box and the root, and each collection by name', async (t) => {
   const service = await openOgc(t)
-  await service.publish('places', [point(1, 2, { n: 1, f: 'x' })])
+  await service.publish('places', [point(1, 2, { n: 1, f: 'x', at: '2020-01-01T00:00:00Z' })])
   const answer = await service.get('/api', { headers: { accept: 'application/json' } })
   const { openapi, servers, paths, components } = answer.body
   assert.match(openapi, /^3\.0\./)
+  assert.ok(!answer.text.includes('"required":[]'), 'a list of required members has some')
   assert.deepEqual(servers, [{ url: `${service.url}/v1/ogc` }])
   const { limit, bbox } = components.parameters
   assert.deepEqual(limit.schema, { type: 'integer', minimum: 1, maximum: 10_000, default: 100 })
@@ -55,11 +66,26 @@ test('the API definition states the page size, the box and the root, and each co
   const own = paths['/collections/places/items'].get.parameters.map((one: { name?: string }) => one.name)
   assert.deepEqual(
     own.filter((name: string | undefined) => name !== undefined),
-    ['n', 'f'],
+    ['n', 'at', 'f'],
   )
   for (const path of Object.keys(paths)) {
     const filled = path.replace('{collectionId}', 'places').replace('{featureId}', '1')
-    assert.equal((await service.get(filled === '/' ? '' : filled)).status, 200, path)
+    const { get } = paths[path]
+    for (const [type, { schema }] of Object.entries<{ schema: object }>(get.responses[200].content)) {
+      const given = await service.fetch(filled === '/' ? '' : filled, { headers: { accept: type } })
+      assert.equal(given.status, 200, path)
+      const isJson = /json(;|$)/.test(type) && type !== 'application/x-ndjson'
+      assert.equal(!('type' in schema), isJson, `${path} as ${type}`)
+      if (isJson) assert.deepEqual(failures(schema, components.schemas, await given.json()), [], path)
+    }
+    for (const query of ['?unknown=1', '?f=none']) {
+      const { status, body } = await service.get((filled === '/' ? '' : filled) + query)
+      assert.ok(String(status) in get.responses, `${path} may answer ${status}`)
+      assert.deepEqual(failures(components.schemas.Problem, components.schemas, body), [])
+    }
+    const tag = (await service.fetch(filled === '/' ? '' : filled)).headers.get('etag')!
+    const again = await service.fetch(filled === '/' ? '' : filled, { headers: { 'if-none-match': tag } })
+    assert.ok(String(again.status) in get.responses, `${path} may answer ${again.status}`)
   }
   const references = JSON.stringify(answer.body).matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)
   for (const [, kind, name] of references) assert.ok(components[kind!][name!], `${kind}/${name}`)

@@ -64,7 +64,8 @@ export function ogcRoutes(app: App, parts: OgcParts): void {
   app.get(`${ROOT}/api`, async (request, reply) => {
     await authenticate.optionalKey(request, reply)
     const { base, pairs, encoding } = wishOf(request, API_ENCODINGS)
-    const document = apiDefinition(base, await catalog.all(), crsList, version)
+    const { keyInUrl } = parts
+    const document = apiDefinition(base, { datasets: await catalog.all(), crsList, version, keyInUrl })
     const links = selfAndAlternates(`${base}${ROOT}/api`, pairs, API_ENCODINGS, encoding)
     return send(request, reply, encoding, document, () => apiHtml(base, document, links))
   })
