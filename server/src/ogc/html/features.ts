@@ -3,7 +3,7 @@ import { jsonText } from '@wayleave/geodata/snapshot/json-text.ts'
 import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { type Content, Html, html } from '../../http/html.ts'
-import { type Link, ROOT } from '../links.ts'
+import { type Link, linkQuery, ROOT } from '../links.ts'
 import { PageBytes } from '../page-bytes.ts'
 import type { WritePage } from '../page-content.ts'
 import { type ParsedFeature, parseFeature } from '../parse-feature.ts'
@@ -30,13 +30,14 @@ export const writeItemsHtml: WritePage = async ({ dataset, manifest, base, query
     rows.text(row.text)
   })
   const next = head.links.find(({ rel }) => rel === 'next')
-  const first = `${url}?f=html`
+  // The first page of the same question, not of the whole dataset.
+  const first = url + linkQuery(query.pairs, ['cursor', 'offset'])
   const given = (name: string) => query.pairs.find((pair) => pair.name === name)?.value ?? ''
   const map = await featuresMap(shapes, `A map of ${head.returned} features of ${dataset.title}`)
   const of = head.matched === null ? '' : ` of ${COUNT.format(head.matched)}`
   const around = htmlPage({
     title: `${dataset.title}: features`,
-    trail: [...collectionTrail(base, dataset), { href: first, title: 'Features' }],
+    trail: [...collectionTrail(base, dataset), { href: `${url}?f=html`, title: 'Features' }],
     base,
     links: head.links,
     body: html`${queryForm(url, manifest, given)}
