@@ -20,6 +20,7 @@ export function htmlPage({ title, trail, base, links, body }: Layout): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
+<link rel="icon" href="${base}/docs/assets/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${root}/style.css">
 </head>
 <body>
