@@ -22,7 +22,7 @@ export interface Collection {
   id: string
   title: string
   description: string
-  extent?: { spatial?: { bbox: number[][] } }
+  extent?: { spatial?: { bbox: number[][] }; temporal?: { interval: (string | null)[][] } }
   crs: string[]
   storageCrs?: string
   links: Link[]

@@ -171,6 +171,18 @@ async function timeTests(
     properties: Record<string, { 'x-ogc-role'?: string; format?: string }>
   }>(api, `/collections/${collection.id}/schema`)
   const column = Object.keys(properties).find((name) => properties[name]!['x-ogc-role'] === 'primary-instant')
+  await suite.test('/conf/core/fc-md-extent, in time', collection.id, async () => {
+    const interval = collection.extent?.temporal?.interval[0]
+    if (!interval || !column) throw new Skipped('The collection tells no time.')
+    const [start, end] = interval.map((moment) => (moment === null ? null : Date.parse(moment)))
+    for (const { properties } of all) {
+      const time = properties[column] as string | null
+      if (time === null) continue
+      const isWithin =
+        (start === null || Date.parse(time) >= start!) && (end === null || Date.parse(time) <= end!)
+      assert.ok(isWithin, `${time} is within the extent`)
+    }
+  })
   await suite.test('/conf/core/fc-time-response', collection.id, async () => {
     const times = column ? all.map((feature) => feature.properties[column] as string | null) : []
     const known = times.filter((time) => time !== null).sort()
