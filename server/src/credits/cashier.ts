@@ -49,7 +49,7 @@ export class Cashier {
       this.#meter.record(grant, call)
       return { charged: 0, remaining: null, refund: async () => {} }
     }
-    const purchase = { payer: grant.payer, table: call.table, version: bill.version, format: call.format }
+    const purchase = purchaseOf(bill)
     const free = async (): Promise<Charge> => {
       this.#meter.record(grant, call)
       return {
@@ -68,6 +68,16 @@ export class Cashier {
       remaining: paid.balance,
       refund: () => this.#refund(organizationId, bill, paid.ledgerId),
     }
+  }
+
+  /** For what is done before it is known whether it costs anything: 402 for whom `charge` would refuse now. */
+  async requirePayable(bill: Bill): Promise<void> {
+    const { scope, organizationId } = bill.grant
+    if (scope === 'platform' || organizationId === null || bill.price === 0) return
+    const { db } = this.#database
+    if (await hasPurchase(db, purchaseOf(bill), this.#rightSince())) return
+    const balance = await readBalance(db, organizationId)
+    if (balance < bill.price) throw tooFewCredits(bill.price, balance)
   }
 
   /** A delivery that may still end in a refund: a stop waits for it. */
@@ -92,15 +102,7 @@ export class Cashier {
     const before = await lockBalance(this.#database, tx, organizationId)
     if (before === undefined) throw new Problem('key-invalid')
     if (await hasPurchase(tx, purchase, this.#rightSince())) return null
-    if (before < price) {
-      throw new Problem(
-        'credits-exhausted',
-        `The download costs ${price} credits, and the organization has ${before} left.`,
-        {
-          members: { price, balance: before },
-        },
-      )
-    }
+    if (before < price) throw tooFewCredits(price, before)
     const at = this.#clock().toISOString()
     const balance = before - price
     const ledgerId = await addLedgerRow(tx, ledgerRow(organizationId, bill, at, -price, balance, null))
@@ -132,6 +134,18 @@ export class Cashier {
   #rightSince(): string {
     return plus(this.#clock(), -RIGHT).toISOString()
   }
+}
+
+function purchaseOf({ grant, call, version }: Bill): Purchase {
+  return { payer: grant.payer, table: call.table, version, format: call.format }
+}
+
+function tooFewCredits(price: number, balance: number): Problem {
+  return new Problem(
+    'credits-exhausted',
+    `The download costs ${price} credits, and the organization has ${balance} left.`,
+    { members: { price, balance } },
+  )
 }
 
 function ledgerRow(

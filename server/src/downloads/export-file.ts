@@ -1,5 +1,13 @@
+export interface ExportDescription {
+  mediaType: string
+  encoding: 'identity' | 'gzip' | 'zstd'
+  /** What a browser saves it as. */
+  filename: string
+  lastModified: Date
+}
+
 /** A finished export in one encoding: bytes before, a file, bytes after. Most are the file alone. */
-export interface ExportFile {
+export interface ExportFile extends ExportDescription {
   path: string
   head: Buffer
   tail: Buffer
@@ -10,9 +18,4 @@ export interface ExportFile {
   etag: string
   /** SHA-256 of all bytes, in base64; null until it is known. */
   digest: string | null
-  mediaType: string
-  encoding: 'identity' | 'gzip' | 'zstd'
-  /** What a browser saves it as. */
-  filename: string
-  lastModified: Date
 }

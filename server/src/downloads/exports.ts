@@ -13,7 +13,7 @@ import type { Dataset, Version } from '../catalog/dataset.ts'
 import { Problem } from '../problem.ts'
 import { builtBefore, exportPath, removeBuilt, writeMeta } from './built-file.ts'
 import { hashFile } from './check-file.ts'
-import type { ExportFile } from './export-file.ts'
+import type { ExportDescription, ExportFile } from './export-file.ts'
 import { lockExports, tryLockExports } from './exports-lock.ts'
 
 /** What is forgotten is found again on disk. */
@@ -36,6 +36,7 @@ export interface ExportRequest {
 export class Exports {
   readonly #blobs: Blobs
   readonly #ready = new Map<string, ExportFile>()
+  readonly #looking = new Map<string, Promise<ExportFile | undefined>>()
   readonly #building = new Map<string, Promise<ExportFile>>()
   #queue: Promise<unknown> = Promise.resolve()
   readonly #stopping = new AbortController()
@@ -49,16 +50,24 @@ export class Exports {
     return this.#ready.get(nameOf(request))
   }
 
+  /** The finished file where there is one, in memory or on disk, without building. */
+  async find(request: ExportRequest): Promise<ExportFile | undefined> {
+    const name = nameOf(request)
+    const present = this.#ready.get(name) ?? this.#looking.get(name)
+    if (present) return present
+    const looking = this.#look(request)
+      .then((file) => file && this.#keep(name, file))
+      .finally(() => this.#looking.delete(name))
+    this.#looking.set(name, looking)
+    return looking
+  }
+
   async get(request: ExportRequest): Promise<ExportFile> {
     const name = nameOf(request)
     const present = this.#ready.get(name) ?? this.#building.get(name)
     if (present) return present
-    const building = this.#make(request)
-      .then((file) => {
-        if (this.#ready.size >= MOST_READY) this.#ready.clear()
-        this.#ready.set(name, file)
-        return file
-      })
+    const building = this.find(request)
+      .then(async (found) => found ?? this.#keep(name, await this.#make(request)))
       .finally(() => this.#building.delete(name))
     this.#building.set(name, building)
     return building
@@ -74,19 +83,31 @@ export class Exports {
     await this.#queue.catch(() => {})
   }
 
-  async #make(request: ExportRequest): Promise<ExportFile> {
-    const { dataset, version, format, encoding } = request
-    const folder = await this.#blobs.localFolder(version.snapshot)
-    if (format.ready && encoding === 'identity') return this.#own(request, folder)
-    await mkdir(join(folder, 'exports'), { recursive: true })
-    const plain = exportPath(folder, dataset.table, format)
-    const path = encoding === 'identity' ? plain : variantPath(plain, encoding)
-    const built = (await builtBefore(path)) ?? (await this.#build(request, folder, plain, path))
-    return this.#file(request, { path, ...built })
+  #keep(name: string, file: ExportFile): ExportFile {
+    if (this.#ready.size >= MOST_READY) this.#ready.clear()
+    this.#ready.set(name, file)
+    return file
   }
 
-  async #build(request: ExportRequest, folder: string, plain: string, path: string): Promise<BuiltFile> {
+  async #look(request: ExportRequest): Promise<ExportFile | undefined> {
+    const { version, format, encoding } = request
+    const folder = await this.#blobs.localFolder(version.snapshot)
+    if (format.ready && encoding === 'identity') return this.#own(request, folder)
+    const { path } = pathsOf(request, folder)
+    const built = await builtBefore(path)
+    return built && this.#file(request, { path, ...built })
+  }
+
+  async #make(request: ExportRequest): Promise<ExportFile> {
+    const folder = await this.#blobs.localFolder(request.version.snapshot)
+    await mkdir(join(folder, 'exports'), { recursive: true })
+    const { path } = pathsOf(request, folder)
+    return this.#file(request, { path, ...(await this.#build(request, folder)) })
+  }
+
+  async #build(request: ExportRequest, folder: string): Promise<BuiltFile> {
     const { dataset, version, format, encoding } = request
+    const { plain, path } = pathsOf(request, folder)
     const signal = this.#stopping.signal
     const options = {
       table: dataset.table,
@@ -162,12 +183,13 @@ export class Exports {
   }
 
   #file(
-    { dataset, version, format, encoding }: ExportRequest,
+    request: ExportRequest,
     found: { path: string; bytes: number; sha256: string; head?: Buffer; tail?: Buffer },
   ): ExportFile {
     const head = found.head ?? Buffer.alloc(0)
     const tail = found.tail ?? Buffer.alloc(0)
     return {
+      ...describeExport(request),
       path: found.path,
       head,
       tail,
@@ -175,11 +197,17 @@ export class Exports {
       bytes: head.length + found.bytes + tail.length,
       etag: `"${found.sha256.slice(0, 32)}"`,
       digest: Buffer.from(found.sha256, 'hex').toString('base64'),
-      mediaType: format.mediaType,
-      encoding,
-      filename: `${dataset.table}.${format.extension}`,
-      lastModified: new Date(version.createdAt),
     }
+  }
+}
+
+/** What is known of an export before it is built. */
+export function describeExport({ dataset, version, format, encoding }: ExportRequest): ExportDescription {
+  return {
+    mediaType: format.mediaType,
+    encoding,
+    filename: `${dataset.table}.${format.extension}`,
+    lastModified: new Date(version.createdAt),
   }
 }
 
@@ -200,6 +228,11 @@ export async function sweepExports(folder: string): Promise<void> {
 
 function nameOf({ version, format, encoding }: ExportRequest): string {
   return `${version.snapshot} ${format.format} ${encoding}`
+}
+
+function pathsOf({ dataset, format, encoding }: ExportRequest, folder: string) {
+  const plain = exportPath(folder, dataset.table, format)
+  return { plain, path: encoding === 'identity' ? plain : variantPath(plain, encoding) }
 }
 
 function asProblem(error: unknown, table: string, format: string): unknown {

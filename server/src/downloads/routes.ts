@@ -14,8 +14,8 @@ import { security, tags } from '../http/openapi.ts'
 import { type AddOn, type Grant, requireAddOn, requirePermission } from '../keys/grant.ts'
 import { notFound, Problem } from '../problem.ts'
 import { preferredEncoding } from './accept-encoding.ts'
-import type { ExportFile } from './export-file.ts'
-import { type ExportRequest, type Exports, isCompressible } from './exports.ts'
+import type { ExportDescription, ExportFile } from './export-file.ts'
+import { describeExport, type ExportRequest, type Exports, isCompressible } from './exports.ts'
 import { type ByteRange, parseRange, rangeStillHolds } from './range.ts'
 import { openExport, sendExport } from './send-export.ts'
 
@@ -41,7 +41,7 @@ export function downloadRoutes(
   ) => ({
     tags: [tags.data],
     summary,
-    description: `${description} Ranges, conditional requests and HEAD are free; a key pays once for one format of one version within 24 hours. Formats: csv, json, geojson, kml, shp, geoparquet, gpkg, fgb.`,
+    description: `${description} A key pays once for one format of one version within 24 hours: further ranges and retries are free. HEAD, 304 and 416 cost nothing. HEAD builds nothing: until the file is built, it leaves out length and tag. Formats: csv, json, geojson, kml, shp, geoparquet, gpkg, fgb.`,
     security: security.key,
     params: Type.Object(params),
     querystring: noQuery,
@@ -123,14 +123,22 @@ export function downloadRoutes(
     const { headers } = request
     const conditional =
       headers['if-none-match'] !== undefined || headers.range !== undefined || request.method === 'HEAD'
-    const known = exports.known(wanted) ?? (conditional ? await exports.get(wanted) : undefined)
-    if (known) {
-      const free = answerFree(request, reply, known)
-      if (free) return free
+    let known = exports.known(wanted) ?? (conditional ? await exports.find(wanted) : undefined)
+    if (!known && request.method === 'HEAD') {
+      // To build is dear, and nobody pays here: what only the finished file would tell is left out.
+      describe(reply, describeExport(wanted))
+      return withoutBytes(reply)
     }
-
     const call = { operation, table: dataset.table, format: format.format }
-    const charge = await cashier.charge({ grant, call, version: version.version, price: dataset.credits })
+    const bill = { grant, call, version: version.version, price: dataset.credits }
+    if (!known && conditional) {
+      // Not charged and given back: who asks meanwhile with the same key would have it for nothing.
+      await cashier.requirePayable(bill)
+      known = await exports.get(wanted)
+    }
+    if (known && isFree(request, known)) return answerFree(request, reply, known)
+
+    const charge = await cashier.charge(bill)
     return cashier.watch(deliver(request, reply, wanted, known, charge))
   }
 
@@ -182,21 +190,26 @@ export function downloadRoutes(
 }
 
 /** 304, 416 and HEAD. */
-function answerFree(request: FastifyRequest, reply: FastifyReply, file: ExportFile): FastifyReply | null {
-  if (matchesEtag(request.headers['if-none-match'], file.etag)) {
-    describeFile(reply, file)
-    return reply.code(304).send()
-  }
-  const range = rangeOf(request, file)
-  if (range === 'unsatisfiable') {
+function isFree(request: FastifyRequest, file: ExportFile): boolean {
+  const unchanged = matchesEtag(request.headers['if-none-match'], file.etag)
+  return unchanged || request.method === 'HEAD' || rangeOf(request, file) === 'unsatisfiable'
+}
+
+function answerFree(request: FastifyRequest, reply: FastifyReply, file: ExportFile): FastifyReply {
+  const unchanged = matchesEtag(request.headers['if-none-match'], file.etag)
+  if (!unchanged && request.method !== 'HEAD') {
     throw new Problem('range-not-satisfiable', `The file has ${file.bytes} bytes.`, {
       headers: { 'content-range': `bytes */${file.bytes}` },
     })
   }
-  if (request.method !== 'HEAD') return null
   describeFile(reply, file)
-  // An empty stream: to nothing at all the frame would give the length of nothing.
-  return reply.header('content-length', String(file.bytes)).send(Readable.from([]))
+  if (unchanged) return reply.code(304).send()
+  return withoutBytes(reply.header('content-length', String(file.bytes)))
+}
+
+/** An empty stream: to nothing at all the frame would give the length of nothing. */
+function withoutBytes(reply: FastifyReply): FastifyReply {
+  return reply.send(Readable.from([]))
 }
 
 function rangeOf(request: FastifyRequest, file: ExportFile): ByteRange | null | 'unsatisfiable' {
@@ -205,15 +218,19 @@ function rangeOf(request: FastifyRequest, file: ExportFile): ByteRange | null | 
   return holds ? parseRange(request.headers.range, file.bytes) : null
 }
 
-function describeFile(reply: FastifyReply, file: ExportFile): void {
+function describe(reply: FastifyReply, described: ExportDescription): void {
   reply
-    .header('content-type', file.mediaType)
-    .header('content-disposition', `attachment; filename="${file.filename}"`)
-    .header('etag', file.etag)
-    .header('last-modified', file.lastModified.toUTCString())
+    .header('content-type', described.mediaType)
+    .header('content-disposition', `attachment; filename="${described.filename}"`)
+    .header('last-modified', described.lastModified.toUTCString())
     .header('accept-ranges', 'bytes')
     .header('cache-control', 'private, no-cache')
-  if (file.encoding !== 'identity') reply.header('content-encoding', file.encoding)
+  if (described.encoding !== 'identity') reply.header('content-encoding', described.encoding)
+}
+
+function describeFile(reply: FastifyReply, file: ExportFile): void {
+  describe(reply, file)
+  reply.header('etag', file.etag)
   if (file.digest !== null) reply.header('repr-digest', `sha-256=:${file.digest}:`)
 }
 

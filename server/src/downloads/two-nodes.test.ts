@@ -17,7 +17,8 @@ test('two nodes that are asked for the same file at the same instant both send i
   for (const format of ['geojson', 'gpkg']) {
     const ask = async ({ url }: TestServer, encoding: string) => {
       const headers = { 'x-api-key': secret, 'accept-encoding': encoding }
-      const answer = await fetch(`${url}/v1/dataset/places/files/${format}`, { headers, method: 'HEAD' })
+      const answer = await fetch(`${url}/v1/dataset/places/files/${format}`, { headers })
+      await answer.body!.cancel()
       assert.equal(answer.status, 200, `${format} ${encoding}`)
       return answer.headers.get('etag')
     }
