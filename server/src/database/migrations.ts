@@ -4,7 +4,17 @@ export interface Migration {
 }
 
 /** Never changed once released: a new schema is a new entry at the end. */
-export const migrations: Migration[] = [{ name: 'first schema', statements: firstSchema }]
+export const migrations: Migration[] = [
+  { name: 'first schema', statements: firstSchema },
+  { name: 'the session of a session key', statements: sessionOfKeys },
+]
+
+function sessionOfKeys(): string[] {
+  return [
+    'alter table api_keys add column session_id text',
+    'create index api_keys_session on api_keys (session_id)',
+  ]
+}
 
 function firstSchema(kind: 'sqlite' | 'postgres'): string[] {
   const big = kind === 'sqlite' ? 'integer' : 'bigint'

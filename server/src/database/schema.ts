@@ -61,6 +61,8 @@ export interface Tables {
     secret_hash: string
     /** The console's own short-lived keys are 'session': not listed, not counted. */
     kind: 'key' | 'session'
+    /** The session that a session key was made in, and ends with. */
+    session_id: string | null
     organization_id: string | null
     user_id: string | null
     /** Limits of its own; null means the settings'. */

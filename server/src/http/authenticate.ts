@@ -10,6 +10,7 @@ import { addressBucket } from './address.ts'
 export interface SignedIn {
   userId: string
   email: string
+  sessionId: string
   administrator: boolean
   origin: Origin
 }
@@ -17,7 +18,7 @@ export interface SignedIn {
 export interface AuthenticateOptions {
   verifier: Verifier
   /** The user of a valid access token, else null. */
-  verifyToken: (token: string) => Promise<{ userId: string; email: string } | null>
+  verifyToken: (token: string) => Promise<Pick<SignedIn, 'userId' | 'email' | 'sessionId'> | null>
   administrators: ReadonlySet<string>
   limiter: Limiter
   rates: { user: Rate; address: Rate }

@@ -55,7 +55,7 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
   const secret = await installationSecret(database.db, 'refresh-successor', () =>
     randomBytes(32).toString('base64url'),
   )
-  const sessions = new Sessions({ database, clock, secret })
+  const sessions = new Sessions({ database, changes, clock, secret })
   const signIn = new SignIn({
     database,
     clock,

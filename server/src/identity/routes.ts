@@ -163,7 +163,7 @@ export function signInRoutes(app: App, parts: SignInRoutesParts): void {
       tags: [tags.signIn],
       summary: 'End the session of a refresh token',
       description:
-        'Ends the session of `refreshToken`, or of the cookie, with all its access tokens, and clears the cookie.',
+        'Ends the session of `refreshToken`, or of the cookie, with all its access tokens and session keys, and clears the cookie.',
       body: Type.Object({ refreshToken: Type.Optional(OpaqueToken) }, { additionalProperties: false }),
       response: { 204: Type.Null() },
     },

@@ -1,8 +1,10 @@
 import { createHmac, hash, randomBytes } from 'node:crypto'
 import { type Clock, DAY, plus, SECOND } from '../clock.ts'
+import type { Changed, Changes } from '../database/changes.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { newId } from '../id.ts'
+import { deleteKeysOfSession } from '../keys/store.ts'
 import { findMembership } from '../organizations/store.ts'
 import { Problem } from '../problem.ts'
 import {
@@ -23,6 +25,7 @@ const GRACE = 10 * SECOND
 
 export interface SessionsOptions {
   database: ControlDatabase
+  changes: Changes
   clock: Clock
   /** Derives a token's successor. Shared by all nodes. */
   secret: string
@@ -58,13 +61,13 @@ export class Sessions {
   }
 
   async refresh(token: string, origin: Origin): Promise<Session & { user: User }> {
-    const { database, clock } = this.#options
-    const outcome = await database.db.transaction().execute(async (tx) => {
+    const { database, changes, clock } = this.#options
+    const outcome = await changes.commit(async (tx, changed) => {
       const row = await lockRefreshToken(database, tx, hashToken(token))
       if (!row || Date.parse(row.expires_at) <= clock().getTime()) return null
       const refreshToken = await this.#successor(tx, token, row)
       if (refreshToken === null) {
-        await this.#end(tx, row, origin, 'reuse')
+        await this.#end(tx, changed, row, origin, 'reuse')
         return null
       }
       return { user: (await findUser(tx, row.user_id))!, refreshToken, sessionId: row.family_id }
@@ -73,12 +76,12 @@ export class Sessions {
     return outcome
   }
 
-  /** Signing out ends the family. An unknown token has nothing left to end. */
+  /** Signing out ends the family, and the keys made in it, on every node. An unknown token has nothing left to end. */
   async end(token: string, origin: Origin): Promise<void> {
-    const { database } = this.#options
-    await database.db.transaction().execute(async (tx) => {
+    const { database, changes } = this.#options
+    await changes.commit(async (tx, changed) => {
       const row = await lockRefreshToken(database, tx, hashToken(token))
-      if (row) await this.#end(tx, row, origin, 'sign-out')
+      if (row) await this.#end(tx, changed, row, origin, 'sign-out')
     })
   }
 
@@ -113,8 +116,15 @@ export class Sessions {
     })
   }
 
-  async #end(tx: Tx, row: RefreshTokenRow, origin: Origin, reason: 'reuse' | 'sign-out'): Promise<void> {
+  async #end(
+    tx: Tx,
+    changed: Changed,
+    row: RefreshTokenRow,
+    origin: Origin,
+    reason: 'reuse' | 'sign-out',
+  ): Promise<void> {
     await deleteFamily(tx, row.family_id)
+    for (const id of await deleteKeysOfSession(tx, row.family_id)) changed('key', id)
     const membership = await findMembership(tx, row.user_id)
     const subject = `user:${row.user_id}`
     await recordEvent(

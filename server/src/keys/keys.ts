@@ -3,6 +3,7 @@ import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import type { Origin } from '../events/events.ts'
 import { isId, newId } from '../id.ts'
+import { hasFamily } from '../identity/session-store.ts'
 import { lockUser } from '../identity/user-store.ts'
 import { requireMember } from '../organizations/membership.ts'
 import { findMembership, lockOrganizations } from '../organizations/store.ts'
@@ -57,7 +58,7 @@ export class Keys {
       if ((await store.countKeys(tx, { userId })) >= most.perUser) {
         throw new Problem('key-limit-reached', `A user may hold ${most.perUser} keys. Delete one first.`)
       }
-      return this.#insert(tx, origin, owner, input, 'key')
+      return this.#insert(tx, origin, owner, input)
     })
   }
 
@@ -75,7 +76,7 @@ export class Keys {
         const detail = `An organization may hold ${most.perOrganization} keys. Delete one first.`
         throw new Problem('key-limit-reached', detail)
       }
-      return this.#insert(tx, origin, { scope: 'organization', organizationId, userId: null }, input, 'key')
+      return this.#insert(tx, origin, { scope: 'organization', organizationId, userId: null }, input)
     })
   }
 
@@ -83,17 +84,19 @@ export class Keys {
     const { database, clock } = this.#options
     const input = checkNewKey(given, clock())
     const owner = { scope: 'platform', organizationId: null, userId: null } as const
-    return database.db.transaction().execute((tx) => this.#insert(tx, origin, owner, input, 'key'))
+    return database.db.transaction().execute((tx) => this.#insert(tx, origin, owner, input))
   }
 
-  /** The console's own key: it reads for a quarter of an hour, and stands in no list. */
-  createSession({ userId, origin }: Caller): Promise<CreatedKey> {
+  /** The console's own key: it reads for a quarter of an hour, or until its session ends, and stands in no list. */
+  createSession({ userId, sessionId, origin }: Caller & { sessionId: string }): Promise<CreatedKey> {
     const { database, clock } = this.#options
     return database.db.transaction().execute(async (tx) => {
       const owner = await this.#lockUserAsOwner(tx, userId)
+      // Whoever signs out holds the user's row too: no key is made in a session that has ended.
+      if (!(await hasFamily(tx, sessionId))) throw new Problem('token-invalid')
       const expiresAt = plus(clock(), SESSION_LIFE).toISOString()
       const input = { name: 'Console', permissions: ['read'], expiresAt }
-      return this.#insert(tx, origin, owner, input, 'session')
+      return this.#insert(tx, origin, owner, input, sessionId)
     })
   }
 
@@ -204,7 +207,7 @@ export class Keys {
     origin: Origin,
     { scope, organizationId, userId }: Owner,
     { name, permissions, expiresAt }: KeyInput,
-    kind: 'key' | 'session',
+    sessionId: string | null = null,
   ): Promise<CreatedKey> {
     const { clock, format } = this.#options
     const now = clock()
@@ -216,7 +219,8 @@ export class Keys {
       permissions: JSON.stringify(permissions),
       prefix: prefixOf(secret, format),
       secret_hash: hashOf(secret),
-      kind,
+      kind: sessionId === null ? 'key' : 'session',
+      session_id: sessionId,
       organization_id: organizationId,
       user_id: userId,
       rate: null,
@@ -229,7 +233,8 @@ export class Keys {
     }
     await store.insertKey(tx, key)
     // The console makes itself a key every quarter of an hour: what a reader wants to know is the sign-in.
-    if (kind === 'key') await recordKeyEvent(tx, now, origin, 'key.created', key, { permissions, expiresAt })
+    if (key.kind === 'key')
+      await recordKeyEvent(tx, now, origin, 'key.created', key, { permissions, expiresAt })
     return { id: key.id, name, scope, permissions, secret, expiresAt, createdAt: key.created_at }
   }
 

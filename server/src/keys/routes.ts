@@ -94,7 +94,7 @@ export function keyRoutes(app: App, { keys, authenticate }: KeyRoutesParts): voi
       ...documented,
       summary: 'A personal key that reads for 15 minutes',
       description:
-        'For a page’s own map and downloads: in no list, not counted against the limit of keys, charged and metered like any key.',
+        'For a page’s own map and downloads: it ends with the session, is in no list, not counted against the limit of keys, charged and metered like any key.',
       response: { 201: createdKeySchema },
     },
     handler: async (request, reply) => reply.code(201).send(await keys.createSession(callerOf(request))),

@@ -78,6 +78,12 @@ export async function deleteSessionKeys(tx: Tx, userId: string): Promise<void> {
   await tx.deleteFrom('api_keys').where('kind', '=', 'session').where('user_id', '=', userId).execute()
 }
 
+/** Answers the ids of those that were there. */
+export async function deleteKeysOfSession(tx: Tx, sessionId: string): Promise<string[]> {
+  const rows = await tx.deleteFrom('api_keys').where('session_id', '=', sessionId).returning('id').execute()
+  return rows.map(({ id }) => id)
+}
+
 export async function deleteExpiredSessionKeys(db: Db, now: string): Promise<void> {
   await db.deleteFrom('api_keys').where('kind', '=', 'session').where('expires_at', '<=', now).execute()
 }

@@ -46,6 +46,7 @@ async function open(t: TestContext, kind: 'sqlite' | 'postgres') {
       prefix: prefixOf(secret, format),
       secret_hash: hashOf(secret),
       kind: 'key',
+      session_id: null,
       organization_id: null,
       user_id: null,
       rate: null,
