@@ -4,12 +4,7 @@ import swagger from '@fastify/swagger'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Ajv from 'ajv'
 import addFormats from 'ajv-formats'
-import fastify, {
-  type FastifyInstance,
-  type FastifyRequest,
-  LogController,
-  type RawServerDefault,
-} from 'fastify'
+import fastify, { type FastifyInstance, LogController, type RawServerDefault } from 'fastify'
 import type { Logger } from 'pino'
 import { SECOND } from '../clock.ts'
 import type { Config } from '../config.ts'
@@ -20,11 +15,11 @@ import type { TrustedProxies } from './caller.ts'
 import { addCors } from './cors.ts'
 import type { Metrics } from './metrics.ts'
 import { normalPath } from './normal-path.ts'
+import { noteRequests, pathOf } from './note-requests.ts'
 import { openApiDocument } from './openapi.ts'
 import type { Overload } from './overload.ts'
 import { answerProblem, asProblem } from './problem-answer.ts'
 import { requestId } from './request-id.ts'
-import { logRequest } from './request-log.ts'
 import { RouteTable } from './route-table.ts'
 import { addSameOrigin } from './same-origin.ts'
 
@@ -91,6 +86,8 @@ export async function makeFrame({
   // Bodies that are not JSON are refused by Fastify with 415 unless a route brings its own parser.
   app.removeContentTypeParser('text/plain')
 
+  // Before any hook that may refuse.
+  noteRequests(app, log, metrics)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
@@ -107,20 +104,6 @@ export async function makeFrame({
   addCors(app)
   addSameOrigin(app, baseUrl)
   addBodyDeadline(app, BODY_LIMIT, bodyDeadline)
-
-  app.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? 'unmatched'
-    metrics.requests.observe(request.method, route, reply.statusCode, reply.elapsedTime)
-    logRequest(log, {
-      id: request.id,
-      method: request.method,
-      path: pathOf(request),
-      status: reply.statusCode,
-      milliseconds: reply.elapsedTime,
-      address: request.ip as string | undefined,
-    })
-    done()
-  })
 
   app.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error)
@@ -143,11 +126,6 @@ export async function makeFrame({
   })
 
   return { app, routes }
-}
-
-function pathOf(request: FastifyRequest): string {
-  const mark = request.url.indexOf('?')
-  return mark === -1 ? request.url : request.url.slice(0, mark)
 }
 
 /**

@@ -17,6 +17,8 @@ export interface AnsweredRequest {
   milliseconds: number
   /** Undefined for a reader that has left. */
   address: string | undefined
+  /** The connection ended before the answer did. */
+  brokenOff?: boolean
 }
 
 /**
@@ -31,7 +33,7 @@ export function logRequest(log: Logger, request: AnsweredRequest): void {
   const ms = Math.round(request.milliseconds * 10) / 10
   const stream = (log as unknown as Record<symbol, { write(line: string): void }>)[pino.symbols.streamSym]!
   stream.write(
-    `{"level":${level},"time":"${timeText(Date.now())}","requestId":"${id}${whatText(request)}${ms}${whoText(request.address)}`,
+    `{"level":${level},"time":"${timeText(Date.now())}","requestId":"${id}${whatText(request)}${ms}${request.brokenOff ? ',"brokenOff":true' : ''}${whoText(request.address)}`,
   )
 }
 

@@ -14,7 +14,7 @@ const uploads: [name: string, headers: string, begun: string][] = [
   ['a form', 'Content-Type: multipart/form-data; boundary=X\r\nContent-Length: 1000000', FORM],
 ]
 
-test('an upload that breaks off leaves no file behind, and is no failure of ours', async (t) => {
+test('an upload that breaks off leaves no file behind and a line in the log, and is no failure of ours', async (t) => {
   const service = await openTestServer(t)
   const { secret } = await service.parts.keys.createPlatform(operator, { name: 'p', permissions: ['write'] })
   const folder = join(service.config.dataDir, 'uploads')
@@ -31,6 +31,13 @@ test('an upload that breaks off leaves no file behind, and is no failure of ours
     await sleep(200)
     const errors = service.logLines.filter((line) => JSON.parse(line).level >= 50)
     assert.deepEqual(errors, [], name)
+    const { method, path, status, brokenOff, address } = JSON.parse(service.logLines.at(-1)!)
+    assert.deepEqual(
+      { method, path, status, brokenOff, address },
+      { method: 'PUT', path: '/v1/dataset/places', status: 499, brokenOff: true, address: '127.0.0.1' },
+      name,
+    )
+    service.logLines.length = 0
   }
   assert.equal((await service.request('GET', '/v1/dataset/places')).status, 404)
 })
