@@ -44,6 +44,11 @@ test('the console is served at its own paths, its files for ever and its page ne
     headers: { 'accept-encoding': 'gzip, br' },
   })
   assert.equal(packed.headers['content-encoding'], 'gzip')
+  const refused = await app.inject({
+    url: '/assets/index-Ab12.js',
+    headers: { 'accept-encoding': 'gzip;q=0, br' },
+  })
+  assert.deepEqual([refused.headers['content-encoding'], refused.body], [undefined, asset.body])
 
   const strangers = ['/nowhere', '/v1/nowhere', '/docs/nowhere', '/assets/none.js', '/assets/..%2Fsecret.txt']
   for (const path of [...strangers, '/assets/..%2F..%2Fpackage.json', '/secret.txt', '/keys/a/b']) {

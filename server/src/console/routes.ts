@@ -3,6 +3,7 @@ import { extname } from 'node:path'
 import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { preferredEncoding } from '../http/accept-encoding.ts'
 import type { App } from '../http/frame.ts'
 import { html, PAGE_HEADERS } from '../http/html.ts'
 import { notFound } from '../problem.ts'
@@ -81,7 +82,7 @@ export function consoleRoutes(app: App, build: URL = BUILD): void {
 
 function send(request: FastifyRequest, reply: FastifyReply, { bytes, packed }: Asset) {
   reply.header('cache-control', 'public, max-age=31536000, immutable').header('vary', 'Accept-Encoding')
-  if (!/\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))) return reply.send(bytes)
+  if (preferredEncoding(request.headers['accept-encoding'], ['gzip']) === 'identity') return reply.send(bytes)
   return reply.header('content-encoding', 'gzip').send(packed)
 }
 
