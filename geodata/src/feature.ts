@@ -23,6 +23,17 @@ export type Geometry =
 
 export type GeometryType = Geometry['type']
 
+/** All types, in the order of their WKB codes, which begin at 1. */
+export const GEOMETRY_TYPES: readonly GeometryType[] = [
+  'Point',
+  'LineString',
+  'Polygon',
+  'MultiPoint',
+  'MultiLineString',
+  'MultiPolygon',
+  'GeometryCollection',
+]
+
 /**
  * The type of a published column.
  *

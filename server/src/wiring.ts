@@ -116,7 +116,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     changes,
     clock,
     format: { literal: config.keyLiteral, env: config.keyEnv },
-    rate: { perMinute: config.keyRate, burst: config.keyBurst! },
+    rate: { requests: config.keyRate, burst: config.keyBurst! },
   })
   const identity = await openIdentity({
     config,
@@ -185,8 +185,8 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     administrators: new Set(config.admins),
     limiter,
     rates: {
-      user: { perMinute: config.userRate, burst: config.userRate },
-      address: { perMinute: config.addressRate, burst: config.addressRate },
+      user: { requests: config.userRate, burst: config.userRate },
+      address: { requests: config.addressRate, burst: config.addressRate },
     },
     keyInUrl: config.keyInUrl,
   })

@@ -1,16 +1,5 @@
-import type { GeometryType } from '../feature.ts'
+import { GEOMETRY_TYPES } from '../feature.ts'
 import { ExportError } from './export-error.ts'
-
-/** The types in the order of their WKB codes, which begin at 1. */
-export const GEOMETRY_TYPES: readonly GeometryType[] = [
-  'Point',
-  'LineString',
-  'Polygon',
-  'MultiPoint',
-  'MultiLineString',
-  'MultiPolygon',
-  'GeometryCollection',
-]
 
 export const POINT = 1
 export const LINE_STRING = 2

@@ -1,12 +1,5 @@
-import {
-  COLLECTION,
-  DEPTH,
-  GEOMETRY_TYPES,
-  geometryBody,
-  geometryCode,
-  MULTI_POINT,
-  POINT,
-} from './geometry-bytes.ts'
+import { GEOMETRY_TYPES } from '../feature.ts'
+import { COLLECTION, DEPTH, geometryBody, geometryCode, MULTI_POINT, POINT } from './geometry-bytes.ts'
 
 const OPENING = 0x5b
 const CLOSING = 0x5d

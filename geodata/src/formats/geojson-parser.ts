@@ -1,17 +1,16 @@
-import type { Feature, Geometry, SourceColumn, UnreadableRow, Value } from '../feature.ts'
+import {
+  type Feature,
+  GEOMETRY_TYPES,
+  type Geometry,
+  type SourceColumn,
+  type UnreadableRow,
+  type Value,
+} from '../feature.ts'
 import { SourceError } from '../source-error.ts'
 import type { GeojsonBlock } from './geojson-scanner.ts'
 import { parseJson } from './parse-json.ts'
 
-const GEOMETRY_TYPES = new Set([
-  'Point',
-  'MultiPoint',
-  'LineString',
-  'MultiLineString',
-  'Polygon',
-  'MultiPolygon',
-  'GeometryCollection',
-])
+const TYPE_NAMES: ReadonlySet<string> = new Set(GEOMETRY_TYPES)
 
 const DEFAULT_COLUMNS = 2000
 const MAX_NAME_LENGTH = 1000
@@ -83,7 +82,7 @@ export class GeojsonParser {
   #feature(element: unknown, row: number): Feature | UnreadableRow {
     const raw = element as RawFeature
     if (raw.type !== 'Feature') {
-      if (typeof raw.type === 'string' && GEOMETRY_TYPES.has(raw.type))
+      if (typeof raw.type === 'string' && TYPE_NAMES.has(raw.type))
         return { id: null, values: [], geometry: element as Geometry, row }
       return { row, problem: `a Feature is expected, but "type" is ${JSON.stringify(raw.type) ?? 'missing'}` }
     }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { open, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { GEOMETRY_TYPES } from '../feature.ts'
 import { isEmptyBbox } from '../geometry/bbox.ts'
 import { Assembly, type FinalColumn, type IdSource } from './assemble.ts'
 import { checksum } from './checksum.ts'
@@ -15,7 +16,6 @@ import { type MergedPack, mergeRuns } from './merge-runs.ts'
 import { PropertyLines } from './property-lines.ts'
 import { samplePositions, sampleRow } from './sample.ts'
 import type { StageSummary } from './stage.ts'
-import { GEOMETRY_TYPES } from './staged-places.ts'
 import { areRight } from './staged-texts.ts'
 
 export interface BuildOptions {

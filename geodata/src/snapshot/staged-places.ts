@@ -1,4 +1,4 @@
-import type { Geometry, GeometryType } from '../feature.ts'
+import { GEOMETRY_TYPES, type Geometry } from '../feature.ts'
 import { type Bbox, emptyBbox, geometryBbox, isEmptyBbox } from '../geometry/bbox.ts'
 import { pointOnSurface } from '../geometry/point-on-surface.ts'
 import { hilbertKey, UNLOCATED_KEY } from '../hilbert.ts'
@@ -6,21 +6,10 @@ import { ColumnBytes } from './column-bytes.ts'
 import type { PlainColumn } from './plain-parquet.ts'
 import { writeGeojson } from './write-geojson.ts'
 
-/** In the order in which a manifest lists them; a set of them is a set of bits. */
-export const GEOMETRY_TYPES: GeometryType[] = [
-  'Point',
-  'MultiPoint',
-  'LineString',
-  'MultiLineString',
-  'Polygon',
-  'MultiPolygon',
-  'GeometryCollection',
-]
-
 /** What the features' places were, over all chunks of one stage: plain data, so that it can leave a worker. */
 export interface PlaceProfile {
   located: number
-  /** Bits over `GEOMETRY_TYPES`. */
+  /** A set of `GEOMETRY_TYPES`, a bit each. */
   geometryTypes: number
   hasGeometry: boolean
   /** Whether boxes were staged: not where every feature is a point. */

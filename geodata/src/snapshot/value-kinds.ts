@@ -1,3 +1,4 @@
+import { isDay } from '../calendar.ts'
 import type { ColumnType, SourceColumn, Value } from '../feature.ts'
 
 /**
@@ -136,12 +137,6 @@ function twoDigits(text: string, at: number): number {
   const tens = text.charCodeAt(at) - 48
   const ones = text.charCodeAt(at + 1) - 48
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : NaN
-}
-
-function isDay(year: number, month: number, day: number): boolean {
-  if (year < 1 || month < 1 || month > 12 || day < 1) return false
-  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
-  return day <= (month === 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31)
 }
 
 /** The type that holds every value of a column without damage. */

@@ -7,6 +7,7 @@ import type { Authenticate } from '../http/authenticate.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/frame.ts'
 import { matchesEtag } from '../http/matches-etag.ts'
+import { noQuery } from '../http/no-query.ts'
 import { nullable } from '../http/nullable.ts'
 import { tags } from '../http/openapi.ts'
 import { notFound } from '../problem.ts'
@@ -22,8 +23,6 @@ interface CatalogParts {
   baseUrl: BaseUrl
 }
 
-/** Where keys in addresses are allowed, they are allowed here too. */
-const noQuery = Type.Object({ api_key: Type.Optional(Type.String()) }, { additionalProperties: false })
 const tableParams = Type.Object({ table: Type.String() })
 const bbox = nullable(Type.Array(Type.Number(), { description: 'West, south, east, north in WGS84.' }))
 const geometryType = nullable(

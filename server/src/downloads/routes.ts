@@ -11,6 +11,7 @@ import { preferredEncoding } from '../http/accept-encoding.ts'
 import type { Authenticate } from '../http/authenticate.ts'
 import type { App } from '../http/frame.ts'
 import { matchesEtag } from '../http/matches-etag.ts'
+import { noQuery } from '../http/no-query.ts'
 import { security, tags } from '../http/openapi.ts'
 import { type AddOn, type Grant, requireAddOn, requirePermission } from '../keys/grant.ts'
 import { notFound, Problem } from '../problem.ts'
@@ -29,8 +30,6 @@ interface DownloadParts {
 
 /** Of equally welcome encodings the smaller and quicker to unpack. */
 const STORED = ['zstd', 'gzip'] as const
-
-const noQuery = Type.Object({ api_key: Type.Optional(Type.String()) }, { additionalProperties: false })
 
 /** Needs the permission and the add-on, charges, builds where nobody has yet, and sends what was asked for. */
 export function downloadRoutes(

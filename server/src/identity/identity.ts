@@ -40,7 +40,7 @@ export interface IdentityParts {
 
 /** Mails in a quarter of an hour, to or from one address. */
 export function mailRate(count: number): Rate {
-  return { perMinute: count, burst: count, windowSeconds: 15 * 60 }
+  return { requests: count, burst: count, windowSeconds: 15 * 60 }
 }
 
 export async function openIdentity(parts: IdentityParts): Promise<Identity> {

@@ -34,7 +34,7 @@ async function open(t: TestContext, kind: 'sqlite' | 'postgres') {
     changes,
     clock: () => now,
     format,
-    rate: { perMinute: 600, burst: 100 },
+    rate: { requests: 600, burst: 100 },
   })
   const insert = async (values: Partial<StoredKey> = {}) => {
     const secret = newSecret(format)
@@ -199,9 +199,9 @@ for (const kind of databaseKinds) {
     const slow = await insert({ rate: 30 })
     const bursty = await insert({ rate: 30, burst: 300 })
     const session = await insert({ kind: 'session', scope: 'organization', user_id: user.id })
-    assert.deepEqual((await verifier.verify(plain.secret))?.rate, { perMinute: 600, burst: 100 })
-    assert.deepEqual((await verifier.verify(slow.secret))?.rate, { perMinute: 30, burst: 30 })
-    assert.deepEqual((await verifier.verify(bursty.secret))?.rate, { perMinute: 30, burst: 300 })
+    assert.deepEqual((await verifier.verify(plain.secret))?.rate, { requests: 600, burst: 100 })
+    assert.deepEqual((await verifier.verify(slow.secret))?.rate, { requests: 30, burst: 30 })
+    assert.deepEqual((await verifier.verify(bursty.secret))?.rate, { requests: 30, burst: 300 })
     assert.equal((await verifier.verify(plain.secret))?.payer, plain.id)
     assert.equal((await verifier.verify(session.secret))?.payer, `user:${user.id}`)
   })
@@ -225,7 +225,7 @@ test('without trust no request joins a load that began before it', async (t) => 
   const untrusted = await openChanges(database, { nodeId: newId('node'), serving: true })
   cleanUp(t, () => untrusted.close())
   const changes = { ...untrusted, trusted: () => false }
-  const rate = { perMinute: 600, burst: 100 }
+  const rate = { requests: 600, burst: 100 }
   const verifier = new Verifier({ db, changes, clock: () => new Date(), format, rate })
   const secret = newSecret(format)
   assert.deepEqual(await Promise.all([verifier.verify(secret), verifier.verify(secret)]), [null, null])

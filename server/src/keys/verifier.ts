@@ -123,7 +123,7 @@ function works(row: KeyRow): boolean {
 }
 
 function toGrant(row: KeyRow, standard: Rate): Grant {
-  const perMinute = row.rate ?? standard.perMinute
+  const requests = row.rate ?? standard.requests
   return {
     keyId: row.id,
     scope: row.scope,
@@ -133,7 +133,7 @@ function toGrant(row: KeyRow, standard: Rate): Grant {
     permissions: new Set(JSON.parse(row.permissions) as string[]),
     addOns: new Set(row.add_ons),
     expiresAt: row.expires_at === null ? null : Date.parse(row.expires_at),
-    rate: { perMinute, burst: row.burst ?? (row.rate === null ? standard.burst : perMinute) },
+    rate: { requests, burst: row.burst ?? (row.rate === null ? standard.burst : requests) },
     payer: row.kind === 'session' ? `user:${row.user_id}` : row.id,
   }
 }

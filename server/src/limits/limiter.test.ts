@@ -5,7 +5,7 @@ import { decide, type Rate, rateLimitHeaders } from './limiter.ts'
 import { MemoryLimiter } from './memory-limiter.ts'
 
 const rates: fc.Arbitrary<Rate> = fc.record({
-  perMinute: fc.integer({ min: 1, max: 100_000 }),
+  requests: fc.integer({ min: 1, max: 100_000 }),
   burst: fc.integer({ min: 1, max: 1000 }),
 })
 /** Pauses between requests, in milliseconds. */
@@ -29,7 +29,7 @@ test('in any stretch of time at most the burst and the steady flow is let throug
       for (const [from, first] of passed.entries()) {
         for (const [to, last] of passed.entries()) {
           if (to < from) continue
-          const flow = ((last.now - first.now) / 60_000) * rate.perMinute
+          const flow = ((last.now - first.now) / 60_000) * rate.requests
           assert.ok(to - from + 1 <= rate.burst + flow + 1e-6)
         }
       }
@@ -40,7 +40,7 @@ test('in any stretch of time at most the burst and the steady flow is let throug
 test('a caller that keeps to the rate is never refused', () => {
   fc.assert(
     fc.property(rates, fc.array(fc.integer({ min: 0, max: 1000 }), { maxLength: 200 }), (rate, extra) => {
-      const waits = extra.map((more) => Math.ceil(60_000 / rate.perMinute) + more)
+      const waits = extra.map((more) => Math.ceil(60_000 / rate.requests) + more)
       assert.ok(run(rate, waits).every(({ allowed }) => allowed))
     }),
   )
@@ -74,7 +74,7 @@ test('what a decision promises holds: so many more pass now, and the next one af
 })
 
 test('a refused request costs nothing', () => {
-  const rate = { perMinute: 60, burst: 2 }
+  const rate = { requests: 60, burst: 2 }
   let now = 0
   const limiter = new MemoryLimiter(() => now)
   assert.deepEqual(
@@ -90,7 +90,7 @@ test('a refused request costs nothing', () => {
 })
 
 test('buckets do not touch each other, and looking does not count', () => {
-  const rate = { perMinute: 60, burst: 1 }
+  const rate = { requests: 60, burst: 1 }
   const limiter = new MemoryLimiter(() => 0)
   for (let i = 0; i < 5; i++) assert.ok(limiter.peek('a', rate).allowed)
   assert.ok(limiter.take('a', rate).allowed)
@@ -100,7 +100,7 @@ test('buckets do not touch each other, and looking does not count', () => {
 })
 
 test('a window of fifteen minutes lets its figure through and no more', () => {
-  const rate = { perMinute: 5, burst: 5, windowSeconds: 900 }
+  const rate = { requests: 5, burst: 5, windowSeconds: 900 }
   let now = 0
   const limiter = new MemoryLimiter(() => now)
   const take = (count: number) =>
@@ -114,7 +114,7 @@ test('a window of fifteen minutes lets its figure through and no more', () => {
 })
 
 test('the headers are the structured fields of the draft', () => {
-  const rate = { perMinute: 600, burst: 100 }
+  const rate = { requests: 600, burst: 100 }
   const { decision } = decide(0, 0, rate)
   assert.deepEqual(rateLimitHeaders('key', rate, decision), ['"key";q=600;w=60', '"key";r=99;t=1'])
 })

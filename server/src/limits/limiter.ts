@@ -1,8 +1,8 @@
-/** So many requests a minute, and so many at once. */
+/** So many requests in a window of time, and so many at once. */
 export interface Rate {
-  perMinute: number
+  requests: number
   burst: number
-  /** The length of the window in seconds where it is not a minute; `perMinute` then counts per window. */
+  /** A minute where it is left out. */
   windowSeconds?: number
 }
 
@@ -32,7 +32,7 @@ export interface Limiter {
  * no timer.
  */
 export function decide(fullAgainAt: number, now: number, rate: Rate): { decision: Decision; next: number } {
-  const interval = ((rate.windowSeconds ?? 60) * 1000) / rate.perMinute
+  const interval = ((rate.windowSeconds ?? 60) * 1000) / rate.requests
   const room = interval * rate.burst
   const base = Math.max(fullAgainAt, now)
   const next = base + interval
@@ -56,7 +56,7 @@ export function rateLimitHeaders(
   decision: Decision,
 ): [policy: string, state: string] {
   return [
-    `"${name}";q=${rate.perMinute};w=${rate.windowSeconds ?? 60}`,
+    `"${name}";q=${rate.requests};w=${rate.windowSeconds ?? 60}`,
     `"${name}";r=${decision.remaining};t=${decision.reset}`,
   ]
 }

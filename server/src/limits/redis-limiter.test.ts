@@ -61,7 +61,7 @@ async function openProxy(t: TestContext) {
   return { url: url.href, cut, restore: () => listen(port), hang: (value: boolean) => (hangs = value) }
 }
 
-const rate = { perMinute: 60, burst: 10 }
+const rate = { requests: 60, burst: 10 }
 
 test('two nodes share one bucket: of many requests at once exactly the burst passes', async (t) => {
   const one = await openLimiter(t)
@@ -101,7 +101,7 @@ test('without Redis requests pass, with one warning, and limits hold again when 
   assert.equal(lines.filter((line) => line.includes('rate limits are not applied')).length, 1)
 
   await proxy.restore()
-  while ((await limiter.take(bucket, { perMinute: 1, burst: 1 })).allowed) await sleep(50)
+  while ((await limiter.take(bucket, { requests: 1, burst: 1 })).allowed) await sleep(50)
   assert.equal(lines.filter((line) => line.includes('rate limits are not applied')).length, 1)
   assert.equal(lines.filter((line) => line.includes('Redis answers again')).length, 1)
 })

@@ -72,7 +72,7 @@ export class RedisLimiter implements Limiter {
   async #step(bucket: string, rate: Rate, count: boolean): Promise<Decision> {
     const open = { allowed: true, remaining: rate.burst, reset: 0, retryAfter: 0 }
     if (performance.now() < this.#pausedUntil) return open
-    const interval = ((rate.windowSeconds ?? 60) * 1000) / rate.perMinute
+    const interval = ((rate.windowSeconds ?? 60) * 1000) / rate.requests
     try {
       const [full, now] = (await this.#redis.eval(
         STEP,

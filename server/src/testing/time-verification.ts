@@ -18,7 +18,7 @@ export async function timeVerification(count: number): Promise<number> {
     const format = { literal: 'svc', env: 'live' }
     const most = { perUser: 25, perOrganization: 100 }
     const keys = new Keys({ database, changes, clock: systemClock, format, most })
-    const rate = { perMinute: 600, burst: 100 }
+    const rate = { requests: 600, burst: 100 }
     const verifier = new Verifier({ db: database.db, changes, clock: systemClock, format, rate })
     const { secret } = await keys.createPlatform(operator, { name: 'Timed', permissions: ['read'] })
     await verifier.verify(secret)

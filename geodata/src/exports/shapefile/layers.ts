@@ -1,5 +1,5 @@
+import { GEOMETRY_TYPES } from '../../feature.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
-import { GEOMETRY_TYPES } from '../geometry-bytes.ts'
 import { familyOf } from './divide-collection.ts'
 import type { Family } from './shp-writer.ts'
 import type { Survey } from './survey.ts'

@@ -1,3 +1,4 @@
+import { isDay } from '@wayleave/geodata/calendar.ts'
 import type { Geometry, GeometryType, Position } from '@wayleave/geodata/feature.ts'
 import { Cql2Error } from './cql2-error.ts'
 
@@ -20,15 +21,7 @@ const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?([
 
 export function isDate(text: string): boolean {
   const parts = DATE.exec(text)
-  if (parts === null || parts[1] === '0000') return false
-  const [year, month, day] = parts.slice(1).map(Number) as [number, number, number]
-  if (month < 1 || month > 12 || day < 1) return false
-  const lengths = [31, isLeap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-  return day <= lengths[month - 1]!
-}
-
-function isLeap(year: number): boolean {
-  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  return parts !== null && isDay(Number(parts[1]), Number(parts[2]), Number(parts[3]))
 }
 
 export function dateValue(text: string, at: string): string {

@@ -1,4 +1,4 @@
-import type { Geometry, GeometryType } from '@wayleave/geodata/feature.ts'
+import { GEOMETRY_TYPES, type Geometry } from '@wayleave/geodata/feature.ts'
 import { ARITY, type Bound, DEFAULT_LIMITS, type Expression, type Limits, operationNamed } from './ast.ts'
 import { Cql2Error } from './cql2-error.ts'
 import { checkedBounds, checkedGeometry, dateValue, numberValue, timestampValue } from './literals.ts'
@@ -123,21 +123,11 @@ function bbox(value: Json, at: string): Expression {
   return { kind: 'bbox', bounds: checkedBounds(bounds, at), at }
 }
 
-const TYPES: GeometryType[] = [
-  'Point',
-  'MultiPoint',
-  'LineString',
-  'MultiLineString',
-  'Polygon',
-  'MultiPolygon',
-  'GeometryCollection',
-]
-
 function geometry(value: Json, at: string): Geometry {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     throw new Cql2Error(`The geometry ${at} is no object.`)
   }
-  const type = TYPES.find((name) => name === value['type'])
+  const type = GEOMETRY_TYPES.find((name) => name === value['type'])
   if (type === undefined) throw new Cql2Error(`The geometry ${at} has a type that GeoJSON does not define.`)
   if (type === 'GeometryCollection') {
     const members = value['geometries']
