@@ -186,13 +186,16 @@ test('a table without geometry keeps its order and its strings decide the types'
 })
 
 test('a number that no double holds is null, and the report says so', async () => {
-  const text = collection([feature({ a: 1, b: 'x' }), feature({ a: '@', b: 'y' })]).replace('"@"', '1e400')
-  const { manifest, features } = await compileText(text)
+  const nested = { of: ['@', 1, { deep: '@' }] }
+  const rows = [feature({ a: 1, b: 'x', c: nested }), feature({ a: '@', b: 'y', c: { of: 2 } })]
+  const { manifest, features } = await compileText(collection(rows).replaceAll('"@"', '1e400'))
   assert.deepEqual(
     features.map(({ properties }) => properties['a']),
     [1, null],
   )
+  assert.deepEqual(features[0]!.properties['c'], { of: [null, 1, { deep: null }] })
   assert.deepEqual(manifest.notes, [
     'Column a has 1 value that is not a number, infinite or too large for one: published as null.',
+    'Column c has 2 values that are not a number, infinite or too large for one: published as null.',
   ])
 })

@@ -17,6 +17,16 @@ export function jsonText(value: Value): string {
   }
 }
 
+/** How many numbers in a nested value have no JSON, and are null in its text. */
+export function countNotFinite(value: Value): number {
+  if (typeof value === 'number') return Number.isFinite(value) ? 0 : 1
+  if (value === null || typeof value !== 'object') return 0
+  let count = 0
+  if (Array.isArray(value)) for (const inner of value) count += countNotFinite(inner)
+  else for (const name in value) count += countNotFinite(value[name]!)
+  return count
+}
+
 function holdsBigint(value: Value): boolean {
   if (typeof value === 'bigint') return true
   if (value === null || typeof value !== 'object') return false

@@ -1,6 +1,6 @@
 import type { SourceColumn, Value } from '../feature.ts'
 import { ColumnBytes } from './column-bytes.ts'
-import { jsonText } from './json-text.ts'
+import { countNotFinite, jsonText } from './json-text.ts'
 import type { PlainColumn, PlainType } from './plain-parquet.ts'
 import { areIntegers, areNumbers, KIND, kindOfText, kindOfValue } from './value-kinds.ts'
 import { ANY_TYPE, TYPE, utcText } from './value-text.ts'
@@ -30,7 +30,7 @@ export interface ColumnProfile {
   /** Of those, empty texts in a source of texts: missing values unless the column is text. */
   blank: number
   stagedAs: StagedAs[]
-  /** Numbers that are not finite, which JSON cannot say: they are published as null. */
+  /** Numbers that are not finite, which JSON cannot say, nested ones too: they are published as null. */
   notFinite: number
   /** Where the column was first seen: its source row, then its place in that row. */
   firstRow: number
@@ -115,7 +115,10 @@ export class StagedColumn {
         const kind = settled ? KIND.text : asText ? kindOfText(value) : kindOfValue(value)
         kinds |= kind
         if (kind === KIND.text) settled = true
-      } else kinds |= kindOfValue(value)
+      } else {
+        kinds |= kindOfValue(value)
+        if (typeof value === 'object') profile.notFinite += countNotFinite(value)
+      }
     }
     this.#chunkKinds = kinds
     profile.kinds |= kinds
