@@ -243,7 +243,7 @@ export const settings = {
     'WAYLEAVE_READER_PATIENCE',
     120,
     integer(1, 86_400),
-    'Seconds after which a connection is closed whose reader takes nothing of its answer.',
+    'Seconds after which a connection is closed whose reader took nothing of its answer, or less than 1 KB a second.',
   ),
   maxEventLoopDelay: setting(
     'WAYLEAVE_MAX_EVENT_LOOP_DELAY',

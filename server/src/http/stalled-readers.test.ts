@@ -67,6 +67,18 @@ test('a slow reader is served to the end, and an answer may take as long as it l
   assert.equal(closed(), 0)
 })
 
+test('a reader that takes something now and then, but less than the least, is cut off', async (t) => {
+  const patience = { milliseconds: 800, mostBytes: 1e9, leastBytesASecond: 1e9 }
+  const { ask, closed } = await open(t, patience, (_, response) => response.end(LARGE))
+  let bytes = 0
+  for await (const chunk of ask()) {
+    bytes += chunk.length
+    await sleep(20)
+  }
+  assert.equal(closed(), 1)
+  assert.ok(bytes > 0 && bytes < LARGE.length)
+})
+
 test('readers that take nothing hold no more memory together than they may', async (t) => {
   const patience = { milliseconds: 3_600_000, mostBytes: 1.5 * LARGE.length }
   const { server, ask, closed } = await open(t, patience, (_, response) => response.end(LARGE))
