@@ -199,3 +199,15 @@ test('a number that no double holds is null, and the report says so', async () =
     'Column c has 2 values that are not a number, infinite or too large for one: published as null.',
   ])
 })
+
+test('half of a surrogate pair becomes U+FFFD, in a nested value as in a text', async () => {
+  const nested = { 'k\udc00': ['\ud800', '\\ud800', '\\\ud800', '😀'], big: 99_999_999_999_999_999_999n }
+  const values = JSON.stringify(nested, (_, value) => (typeof value === 'bigint' ? '@' : value))
+  const text = collection([feature({ plain: '\ud800', nested: '#' })])
+    .replace('"#"', () => values)
+    .replace('"@"', String(nested.big))
+  const { features } = await compileText(text)
+  assert.equal(features[0]!.properties['plain'], '\ufffd')
+  const found = features[0]!.properties['nested'] as Record<string, unknown>
+  assert.deepEqual(found['k\ufffd'], ['\ufffd', '\\ud800', '\\\ufffd', '😀'])
+})

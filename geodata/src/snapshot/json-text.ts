@@ -1,10 +1,23 @@
 import type { Value } from '../feature.ts'
 
+/** A backslash that stands for itself, or half of a pair that stands alone. */
+const ESCAPES = /\\(?:\\|ud[89a-f][0-9a-f]{2})/g
+
 /**
- * A value as JSON text in which integers of any size are plain numbers. `JSON.stringify` refuses a bigint, so
- * nested values that may hold one are walked; the others take the native path.
+ * A value as JSON text in which integers of any size are plain numbers. Half of a surrogate pair is no text,
+ * and the database refuses its escape: it becomes U+FFFD, as it does in a column of texts.
  */
 export function jsonText(value: Value): string {
+  const text = textOf(value)
+  if (!text.includes('\\ud')) return text
+  return text.replace(ESCAPES, (found) => (found === '\\\\' ? found : '\ufffd'))
+}
+
+/**
+ * `JSON.stringify` refuses a bigint, so nested values that may hold one are walked; the others take the
+ * native path.
+ */
+function textOf(value: Value): string {
   switch (typeof value) {
     case 'bigint':
       return value.toString()
@@ -37,8 +50,8 @@ function holdsBigint(value: Value): boolean {
 
 function walk(value: Value[] | { [name: string]: Value }): string {
   return Array.isArray(value)
-    ? `[${value.map(jsonText).join(',')}]`
+    ? `[${value.map(textOf).join(',')}]`
     : `{${Object.entries(value)
-        .map(([name, inner]) => `${JSON.stringify(name)}:${jsonText(inner)}`)
+        .map(([name, inner]) => `${JSON.stringify(name)}:${textOf(inner)}`)
         .join(',')}}`
 }
