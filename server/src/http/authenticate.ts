@@ -145,8 +145,9 @@ function answerLimit(reply: FastifyReply, name: string, rate: Rate, decision: De
   }
 }
 
-function bucketOf({ keyId }: Grant): string {
-  return `key:${keyId}`
+/** All session keys of a user share one: a fresh key every second would else be a fresh bucket. */
+function bucketOf({ payer }: Grant): string {
+  return `key:${payer}`
 }
 
 function secretIn({ 'x-api-key': header, authorization: basic }: IncomingHttpHeaders): string | undefined {

@@ -16,7 +16,10 @@ export interface Grant {
   /** Milliseconds since 1970; null for a key that does not expire. */
   expiresAt: number | null
   rate: Rate
-  /** Whose purchase a download counts as: a session key's outlives the key, for it is the same user's next one too. */
+  /**
+   * Whose purchase a download counts as, and whose requests are limited together: for a session key its user,
+   * whose next one it goes on with.
+   */
   payer: string
 }
 

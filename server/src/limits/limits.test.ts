@@ -31,6 +31,19 @@ test('a key is limited to its burst and rate, and every answer says what is left
   assert.equal((await service.request('GET', '/v1/datasets', { key: other })).status, 200)
 })
 
+test('a user’s session keys are limited together: a fresh one is no fresh start', async (t) => {
+  const service = await openTestServer(t, { clock, settings: { keyRate: 60, keyBurst: 3 } })
+  const ada = await signIn(service, 'ada@example.org')
+  const bob = await signIn(service, 'bob@example.org')
+  const ask = async ({ token }: { token: string }) => {
+    const { secret } = (await service.request('POST', '/v1/auth/session-key', { token })).body
+    return service.request('GET', '/v1/datasets', { key: secret })
+  }
+  const answers: Answer[] = []
+  for (const user of [ada, ada, ada, ada, bob]) answers.push(await ask(user))
+  assert.deepEqual(statuses(answers), [200, 200, 200, 429, 200])
+})
+
 test('a signed-in user is limited on the management endpoints, by user and not by token', async (t) => {
   const service = await openTestServer(t, { clock, settings: { userRate: 4 } })
   const first = await signIn(service, 'ada@example.org')
