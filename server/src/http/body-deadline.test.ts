@@ -23,6 +23,11 @@ test('a file whose bytes stop coming is cut off, and one that comes slowly is ta
     bodyLimit: 2 ** 30,
     handler: async ({ body }) => ({ bytes: Buffer.concat(await (body as Readable).toArray()).length }),
   })
+  app.put('/refused', {
+    bodyLimit: 2 ** 30,
+    onRequest: async (_request, reply) => reply.code(403).send(),
+    handler: () => {},
+  })
   await app.listen({ port: 0, host: '127.0.0.1' })
   cleanUp(t, () => {
     app.server.closeAllConnections()
@@ -47,4 +52,15 @@ test('a file whose bytes stop coming is cut off, and one that comes slowly is ta
   }
   assert.equal(await send(DEADLINE / 2), '200')
   assert.equal(await send(100 * DEADLINE), '')
+
+  // Refused at once, and the bytes keep coming, one at a time.
+  const refused = connect(port, '127.0.0.1').on('error', () => {})
+  refused.write(
+    HEAD.replace('/files', '/refused').replace('10', '100000').replace('Connection: close\r\n', ''),
+  )
+  const [answer] = (await once(refused, 'data')) as [Buffer]
+  assert.match(answer.toString(), / 403 /)
+  const drip = setInterval(() => refused.write('x'), DEADLINE / 10)
+  cleanUp(t, () => clearInterval(drip))
+  await once(refused, 'close')
 })
