@@ -214,7 +214,10 @@ test('metrics are for loopback or the token, and count by route pattern', async 
   const local = await service.request('GET', '/metrics')
   assert.match(local.text, /wayleave_http_requests_total\{method="GET",route="\/health",status="200"\} 1/)
   const proxied = { 'x-forwarded-for': '203.0.113.9' }
-  assert.equal((await service.request('GET', '/metrics', { headers: proxied })).status, 404)
+  for (const name of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'via']) {
+    const headers = { [name]: '203.0.113.9' }
+    assert.equal((await service.request('GET', '/metrics', { headers })).status, 404, name)
+  }
   const wrong = { ...proxied, authorization: 'Bearer wrong-metrics-tokn' }
   assert.equal((await service.request('GET', '/metrics', { headers: wrong })).status, 404)
   const right = { ...proxied, authorization: 'Bearer long-metrics-token' }

@@ -13,6 +13,15 @@ export interface Operation {
 }
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
+/** Each by itself tells of a proxy: not all of them send the same ones. */
+const OF_PROXIES = [
+  'x-forwarded-for',
+  'x-forwarded-proto',
+  'x-forwarded-host',
+  'x-real-ip',
+  'forwarded',
+  'via',
+]
 
 export function operationRoutes(app: App, { metrics, metricsToken, checkReady }: Operation): void {
   app.get('/health', {
@@ -44,7 +53,7 @@ export function operationRoutes(app: App, { metrics, metricsToken, checkReady }:
     { schema: { tags: [tags.operation], summary: 'Figures for Prometheus' } },
     async (request, reply) => {
       const peer = request.socket.remoteAddress ?? ''
-      const local = LOOPBACK.test(peer) && request.headers['x-forwarded-for'] === undefined
+      const local = LOOPBACK.test(peer) && !OF_PROXIES.some((name) => name in request.headers)
       if (!local && !hasToken(request.headers.authorization, metricsToken)) throw notFound('such page')
       reply.header('content-type', metrics.registry.contentType)
       return metrics.registry.metrics()
