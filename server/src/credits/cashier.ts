@@ -70,14 +70,14 @@ export class Cashier {
     }
   }
 
-  /** For what is done before it is known whether it costs anything: 402 for whom `charge` would refuse now. */
-  async requirePayable(bill: Bill): Promise<void> {
+  /** For what is done before it is known whether it costs anything: why `charge` would refuse now, or null. */
+  async refusalOf(bill: Bill): Promise<Problem | null> {
     const { scope, organizationId } = bill.grant
-    if (scope === 'platform' || organizationId === null || bill.price === 0) return
+    if (scope === 'platform' || organizationId === null || bill.price === 0) return null
     const { db } = this.#database
-    if (await hasPurchase(db, purchaseOf(bill), this.#rightSince())) return
+    if (await hasPurchase(db, purchaseOf(bill), this.#rightSince())) return null
     const balance = await readBalance(db, organizationId)
-    if (balance < bill.price) throw tooFewCredits(bill.price, balance)
+    return balance < bill.price ? tooFewCredits(bill.price, balance) : null
   }
 
   /** A delivery that may still end in a refund: a stop waits for it. */

@@ -43,7 +43,7 @@ export function downloadRoutes(
   ) => ({
     tags: [tags.data],
     summary,
-    description: `${description} A key pays once for one format of one version within 24 hours: further ranges and retries are free. HEAD, 304 and 416 cost nothing. HEAD builds nothing: until the file is built, it leaves out length and tag. Formats: csv, json, geojson, kml, shp, geoparquet, gpkg, fgb.`,
+    description: `${description} A key pays once for one format of one version within 24 hours: further ranges and retries are free. HEAD, 304 and 416 cost nothing. Nothing is built for whoever could not pay: until the file is there, HEAD then leaves out length and tag. Formats: csv, json, geojson, kml, shp, geoparquet, gpkg, fgb.`,
     security: security.key,
     params: Type.Object(params),
     querystring: noQuery,
@@ -126,16 +126,18 @@ export function downloadRoutes(
     const conditional =
       headers['if-none-match'] !== undefined || headers.range !== undefined || request.method === 'HEAD'
     let known = exports.known(wanted) ?? (conditional ? await exports.find(wanted) : undefined)
-    if (!known && request.method === 'HEAD') {
-      // To build is dear, and nobody pays here: what only the finished file would tell is left out.
-      describe(reply, describeExport(wanted))
-      return withoutBytes(reply)
-    }
     const call = { operation, table: dataset.table, format: format.format }
     const bill = { grant, call, version: version.version, price: dataset.credits }
     if (!known && conditional) {
-      // Not charged and given back: who asks meanwhile with the same key would have it for nothing.
-      await cashier.requirePayable(bill)
+      // To build is dear: it is done for those alone who could pay. Not charged and given back: who asks
+      // meanwhile with the same key would have it for nothing.
+      const refusal = await cashier.refusalOf(bill)
+      if (refusal && request.method !== 'HEAD') throw refusal
+      if (refusal) {
+        // What only the finished file would tell is left out.
+        describe(reply, describeExport(wanted))
+        return withoutBytes(reply)
+      }
       known = await exports.get(wanted)
     }
     if (known && isFree(request, known)) return answerFree(request, reply, known)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY } from '../clock.ts'
 import { makeLogger } from '../http/logger.ts'
+import { openAccount } from '../testing/account.ts'
 import { cleanUp } from '../testing/cleanup.ts'
 import { DailyFeatures } from './daily-features.ts'
 import { openOgc, point } from './testing/open-ogc.ts'
@@ -39,6 +40,22 @@ test('what a page did not need, and what was not sent, counts for nothing', asyn
     assert.equal(again.status, 304)
     assert.equal((await service.get(`${path}&filter=wrong`)).status, 400)
   }
+})
+
+test('the keys of a user’s sessions count together: a fresh one is no fresh day', async (t) => {
+  const service = await openOgc(t, { settings: { dailyFeatures: 10 } })
+  await service.publish(
+    'places',
+    Array.from({ length: 40 }, (_, i) => point(i, i, { i })),
+  )
+  const { token } = await openAccount(service, 'ada@example.org', { addOns: ['GIS_ACCESS'] })
+  const statuses = []
+  for (const item of ['', '', '/1']) {
+    const { secret } = (await service.request('POST', '/v1/auth/session-key', { token })).body
+    const path = `/v1/ogc/collections/places/items${item}`
+    statuses.push((await service.request('GET', path, { key: secret })).status)
+  }
+  assert.deepEqual(statuses, [200, 429, 429])
 })
 
 test('all nodes count together in Redis', async (t) => {

@@ -12,7 +12,7 @@ return string.format('%.0f', taken)
 `
 
 /**
- * How many features a key may page through in a day of UTC. Features are taken before they are read and what a
+ * How many features a key may page through in a day of UTC (a user, by the keys of the console’s sessions). Features are taken before they are read and what a
  * page did not need is given back, so that many requests at once get no more than one after the other. Counted
  * in Redis for all nodes together where there is one, else by each process for itself, like the rate limits.
  */
@@ -41,29 +41,29 @@ export class DailyFeatures {
   }
 
   /** How many of the wanted features the key may have now: all of them where nothing bounds it; 429 at none. */
-  async take(keyId: string, wanted: number): Promise<number> {
-    return this.#most === null ? wanted : this.#takeBounded(keyId, wanted, this.#most)
+  async take(payer: string, wanted: number): Promise<number> {
+    return this.#most === null ? wanted : this.#takeBounded(payer, wanted, this.#most)
   }
 
   /** The same without a wait; null where Redis must be asked or nothing is left. */
-  takeAtOnce(keyId: string, wanted: number): number | null {
+  takeAtOnce(payer: string, wanted: number): number | null {
     if (this.#most === null) return wanted
     if (this.#redis !== null) return null
-    return this.#takeHere(keyId, wanted, this.#most) || null
+    return this.#takeHere(payer, wanted, this.#most) || null
   }
 
-  giveBack(keyId: string, unused: number): void {
+  giveBack(payer: string, unused: number): void {
     if (this.#most === null || unused === 0) return
-    this.#count(keyId, -unused)
-    this.#redis?.decrby(this.#redisKey(keyId), unused).catch(() => {})
+    this.#count(payer, -unused)
+    this.#redis?.decrby(this.#redisKey(payer), unused).catch(() => {})
   }
 
   async close(): Promise<void> {
     this.#redis?.disconnect()
   }
 
-  async #takeBounded(keyId: string, wanted: number, most: number): Promise<number> {
-    const taken = (await this.#takeFromRedis(keyId, wanted, most)) ?? this.#takeHere(keyId, wanted, most)
+  async #takeBounded(payer: string, wanted: number, most: number): Promise<number> {
+    const taken = (await this.#takeFromRedis(payer, wanted, most)) ?? this.#takeHere(payer, wanted, most)
     if (taken > 0) return taken
     const seconds = Math.ceil((DAY - (this.#clock().getTime() % DAY)) / 1000)
     throw new Problem('daily-features-reached', `A key may page through ${most} features a day (UTC).`, {
@@ -71,11 +71,11 @@ export class DailyFeatures {
     })
   }
 
-  async #takeFromRedis(keyId: string, wanted: number, most: number): Promise<number | null> {
+  async #takeFromRedis(payer: string, wanted: number, most: number): Promise<number | null> {
     if (this.#redis === null) return null
     try {
-      const taken = Number(await this.#redis.eval(TAKE, 1, this.#redisKey(keyId), wanted, most))
-      this.#count(keyId, taken)
+      const taken = Number(await this.#redis.eval(TAKE, 1, this.#redisKey(payer), wanted, most))
+      this.#count(payer, taken)
       return taken
     } catch {
       // Without Redis each process counts for itself, with what it has seen so far.
@@ -83,20 +83,20 @@ export class DailyFeatures {
     }
   }
 
-  #takeHere(keyId: string, wanted: number, most: number): number {
-    const taken = Math.max(0, Math.min(wanted, most - this.#count(keyId, 0)))
-    this.#count(keyId, taken)
+  #takeHere(payer: string, wanted: number, most: number): number {
+    const taken = Math.max(0, Math.min(wanted, most - this.#count(payer, 0)))
+    this.#count(payer, taken)
     return taken
   }
 
-  #count(keyId: string, more: number): number {
+  #count(payer: string, more: number): number {
     const day = this.#today()
     if (day !== this.#day) {
       this.#day = day
       this.#used = new Map()
     }
-    const used = Math.max(0, (this.#used.get(keyId) ?? 0) + more)
-    this.#used.set(keyId, used)
+    const used = Math.max(0, (this.#used.get(payer) ?? 0) + more)
+    this.#used.set(payer, used)
     return used
   }
 
@@ -104,7 +104,7 @@ export class DailyFeatures {
     return Math.floor(this.#clock().getTime() / DAY)
   }
 
-  #redisKey(keyId: string): string {
-    return `wayleave:features:${this.#today()}:${keyId}`
+  #redisKey(payer: string): string {
+    return `wayleave:features:${this.#today()}:${payer}`
   }
 }
