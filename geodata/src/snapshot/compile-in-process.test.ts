@@ -11,28 +11,34 @@ import { query, scratch } from './compile-fixture.ts'
 import { compileInProcess } from './compile-in-process.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 
+/** Rows of several chunks in a file of the size from which threads read it: large by its texts, not its rows. */
+const ROWS = 50_000
+const LONG = 'a-long-text-'.repeat(25)
+
 function point(i: number): string {
   const coordinates = [((i * 7919) % 36000) / 100 - 180, ((i * 104729) % 17000) / 100 - 85]
-  const properties = { i, name: `Place ${i}`, [i % 3 === 0 ? 'third' : 'other']: i % 7 === 0 ? null : i / 3 }
+  const name = `Place ${i}, ${LONG}`
+  const properties = { i, name, [i % 3 === 0 ? 'third' : 'other']: i % 7 === 0 ? null : i / 3 }
   return JSON.stringify({ type: 'Feature', geometry: { type: 'Point', coordinates }, properties })
 }
 
-async function writePoints(name: string, count: number): Promise<string> {
-  const path = join(scratch, name)
+async function writePoints(name: string, count: number): Promise<string[]> {
   const features = Array.from({ length: count }, (_, i) => point(i))
-  await writeFile(path, `{"type":"FeatureCollection","features":[\n${features.join(',\n')}\n]}`)
-  return path
+  const text = `{"type":"FeatureCollection","features":[\n${features.join(',\n')}\n]}`
+  await writeFile(join(scratch, name), text)
+  return features
 }
 
 test('many threads in another process make the same snapshot as one thread here', async () => {
-  const path = await writePoints('many.geojson', 150_000)
+  const path = join(scratch, 'many.geojson')
+  const features = await writePoints('many.geojson', ROWS)
   assert.ok((await stat(path)).size > 1 << 24, 'large enough for threads')
   const progress: number[] = []
   const apart = await compileInProcess({ path, folder: join(scratch, 'apart'), threads: 3 }, ({ rows }) =>
     progress.push(rows),
   )
   const sequence = join(scratch, 'sequence.geojson')
-  await writeFile(sequence, Array.from({ length: 150_000 }, (_, i) => point(i)).join('\n'))
+  await writeFile(sequence, features.join('\n'))
   const here = await compileSnapshot({ path: sequence, folder: join(scratch, 'here'), threads: 1 })
   assert.deepEqual(apart.manifest.columns, here.manifest.columns)
   for (const file of ['features.pack', 'features.index', 'sample.json'])
@@ -61,7 +67,8 @@ test('an invalid file’s problems come across, and nothing is left', async () =
 })
 
 test('aborting ends the process and removes what it wrote', async () => {
-  const path = await writePoints('aborted.geojson', 100_000)
+  const path = join(scratch, 'aborted.geojson')
+  await writePoints('aborted.geojson', ROWS)
   const folder = join(scratch, 'aborted')
   const stop = new AbortController()
   const running = compileInProcess({ path, folder }, () => stop.abort(new Error('stopped')), stop.signal)
@@ -71,35 +78,35 @@ test('aborting ends the process and removes what it wrote', async () => {
 
 test('problems that several threads find are told in the order of the rows', async () => {
   const path = join(scratch, 'broken.geojson')
-  const features = Array.from({ length: 150_000 }, (_, i) =>
-    i % 10_000 === 9_999 ? '{"type":"Feature","geometry":{"type":"Point","coordinates":[0]}}' : point(i),
+  const features = Array.from({ length: ROWS }, (_, i) =>
+    i % 2_500 === 2_499 ? '{"type":"Feature","geometry":{"type":"Point","coordinates":[0]}}' : point(i),
   )
   await writeFile(path, `{"type":"FeatureCollection","features":[${features.join(',')}]}`)
   const folder = join(scratch, 'broken')
   const error = await compileSnapshot({ path, folder }).catch((thrown) => thrown)
   assert.ok(error instanceof InvalidSourceError)
-  assert.equal(error.problemCount, 15)
+  assert.equal(error.problemCount, 20)
   assert.deepEqual(
     error.problems.map(({ row }) => row),
-    Array.from({ length: 10 }, (_, i) => (i + 1) * 10_000),
+    Array.from({ length: 10 }, (_, i) => (i + 1) * 2_500),
   )
   await writeFile(path, `{"type":"FeatureCollection","features":[${features.join(',')},{"type":`)
   const cut = await compileSnapshot({ path, folder }).catch((thrown) => thrown)
   assert.ok(cut instanceof InvalidSourceError)
-  assert.equal(cut.problemCount, 16)
+  assert.equal(cut.problemCount, 21)
   await assert.rejects(compileSnapshot({ path, folder, limits: { columns: 2 } }), /has more than 2 columns/)
 })
 
 test('a CSV in many threads makes the same snapshot as in one, whatever its texts are', async () => {
   const path = join(scratch, 'many.csv')
   const line = (i: number) => {
-    const name = i % 3 === 0 ? `"the ""${i}"",\nüber"` : `Straße ${i}`
+    const name = i % 3 === 0 ? `"the ""${i}"",\nüber ${LONG}"` : `Straße ${i} ${LONG}`
     // Numbers that become texts late, in a chunk of their own.
-    const size = i < 290_000 ? `${i}.50` : `${i}`
-    const code = i === 299_999 ? 'A7' : `${i}`
+    const size = i < ROWS - 5_000 ? `${i}.50` : `${i}`
+    const code = i === ROWS - 1 ? 'A7' : `${i}`
     return `${name},${i % 7 === 0 ? '' : i},${i / 64},${size},${code},2020-01-${10 + (i % 18)},${(i % 360) - 180},${(i % 170) - 85}`
   }
-  const lines = Array.from({ length: 300_000 }, (_, i) => line(i))
+  const lines = Array.from({ length: ROWS }, (_, i) => line(i))
   await writeFile(path, `name,n,value,size,code,day,longitude,latitude\r\n${lines.join('\r\n')}`)
   const { size } = await stat(path)
   assert.ok(size > 1 << 24, 'large enough for threads')
@@ -124,11 +131,11 @@ test('a CSV in many threads makes the same snapshot as in one, whatever its text
   for (const { id, properties, geometry } of features) {
     const i = id - 1
     assert.deepEqual(properties, {
-      name: i % 3 === 0 ? `the "${i}",\nüber` : `Straße ${i}`,
+      name: i % 3 === 0 ? `the "${i}",\nüber ${LONG}` : `Straße ${i} ${LONG}`,
       n: i % 7 === 0 ? null : i,
       value: i / 64,
-      size: i < 290_000 ? i + 0.5 : i,
-      code: i === 299_999 ? 'A7' : `${i}`,
+      size: i < ROWS - 5_000 ? i + 0.5 : i,
+      code: i === ROWS - 1 ? 'A7' : `${i}`,
       day: `2020-01-${10 + (i % 18)}`,
     })
     assert.deepEqual(geometry.coordinates, [(i % 360) - 180, (i % 170) - 85])

@@ -17,7 +17,8 @@ export function runCommand(
   place: Pick<TestServer['config'], 'dataDir' | 'databaseUrl'>,
   ...args: string[]
 ): Promise<CommandResult> {
-  const env: Record<string, string> = { PATH: process.env['PATH'] ?? '', WAYLEAVE_DATA_DIR: place.dataDir }
+  const { PATH = '', NODE_COMPILE_CACHE } = process.env
+  const env: NodeJS.ProcessEnv = { PATH, NODE_COMPILE_CACHE, WAYLEAVE_DATA_DIR: place.dataDir }
   if (place.databaseUrl) env['WAYLEAVE_DATABASE_URL'] = place.databaseUrl
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [program, ...args], { env, cwd: place.dataDir }, (error, stdout, stderr) => {
