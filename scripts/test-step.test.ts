@@ -12,13 +12,18 @@ const shell = (script: string): Step['command'] => {
 }
 const readCounts = (text: string) => JSON.parse(text)
 
-test('a check counts as one test, passed or failed by its exit status', async () => {
+test('a check counts as one test, passed or failed by its exit status, and what it printed can be held back', async () => {
   const passing = await runStep({ name: 'check', command: shell('exit 0') }, process.env)
-  const failing = await runStep({ name: 'check', command: shell('exit 3') }, process.env)
+  const failing = await runStep(
+    { name: 'check', command: shell('echo a; echo b >&2; exit 3') },
+    process.env,
+    true,
+  )
   const absent = await runStep({ name: 'check', command: () => ['no-such-program-here'] }, process.env)
   assert.deepEqual(passing.counts, { passed: 1, failed: 0, skipped: 0 })
   assert.deepEqual(failing.counts, { passed: 0, failed: 1, skipped: 0 })
   assert.deepEqual(absent.counts, { passed: 0, failed: 1, skipped: 0 })
+  assert.deepEqual([passing.held, failing.held], ['', 'a\nb\n'])
 })
 
 test('a runner that fails without a failed test, or dies before it counts, still counts as a failure', async () => {

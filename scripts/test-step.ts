@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -24,21 +24,29 @@ export interface StepResult {
   name: string
   seconds: number
   counts: Counts
+  /** What it printed, where that was held back. */
+  held: string
 }
 
-let running: ChildProcess | undefined
+const running = new Set<ChildProcess>()
 
-/** Ends the command that runs now, so that its step ends too. */
-export function stopRunningStep(): void {
-  running?.kill('SIGTERM')
+/** Ends the commands that run now, so that their steps end too. */
+export function stopRunningSteps(): void {
+  for (const child of running) child.kill('SIGTERM')
 }
 
-export async function runStep(step: Step, environment: NodeJS.ProcessEnv): Promise<StepResult> {
+export async function runStep(
+  step: Step,
+  environment: NodeJS.ProcessEnv,
+  holdBack = false,
+): Promise<StepResult> {
   const folder = mkdtempSync(join(tmpdir(), 'wayleave-counts-'))
   const countsFile = join(folder, 'counts')
+  const heldFile = join(folder, 'held')
   const started = performance.now()
+  const output = holdBack ? openSync(heldFile, 'a') : 'inherit'
   try {
-    const status = await run(step.command(countsFile), step.cwd, { ...environment, ...step.environment })
+    const status = await run(step, step.command(countsFile), environment, output)
     const counts = { passed: 0, failed: 0, skipped: 0 }
     const written = existsSync(countsFile) ? readFileSync(countsFile, 'utf8') : ''
     if (!step.readCounts) counts.passed = status === 0 ? 1 : 0
@@ -47,21 +55,30 @@ export async function runStep(step: Step, environment: NodeJS.ProcessEnv): Promi
     // A command that fails beside its tests, at loading them for one, must not look like a success.
     if (counts.failed === 0 && (status !== 0 || counts.passed + counts.skipped === 0)) counts.failed = 1
     const seconds = (performance.now() - started) / 1000
-    return { name: step.name, seconds, counts }
+    return { name: step.name, seconds, counts, held: holdBack ? readFileSync(heldFile, 'utf8') : '' }
   } finally {
+    if (typeof output === 'number') closeSync(output)
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-function run([program, ...args]: string[], cwd: string | undefined, env: NodeJS.ProcessEnv) {
-  return new Promise<number | null>((resolve) => {
-    running = spawn(program!, args, { cwd, env, stdio: ['ignore', 'inherit', 'inherit'] })
-    running.on('error', (error) => {
+function run(
+  step: Step,
+  [program, ...args]: string[],
+  environment: NodeJS.ProcessEnv,
+  output: number | 'inherit',
+): Promise<number | null> {
+  return new Promise((resolve) => {
+    const env = { ...environment, ...step.environment }
+    const child = spawn(program!, args, { cwd: step.cwd, env, stdio: ['ignore', output, output] })
+    running.add(child)
+    child.on('error', (error) => {
       console.error(error.message)
+      running.delete(child)
       resolve(null)
     })
-    running.on('exit', (status) => {
-      running = undefined
+    child.on('exit', (status) => {
+      running.delete(child)
       resolve(status)
     })
   })

@@ -5,17 +5,23 @@ import type { Counts, Step } from './test-step.ts'
 const nodeTestFolders = ['geodata', 'server', 'scripts', 'client-js', 'console', 'demo', 'bench']
 const typedFolders = ['client-js', 'console']
 
-/** The steps of a whole run; with patterns, only the test files whose path contains one of them. */
-export function testSteps(root: string, python: string, patterns: string[]): Step[] {
+/**
+ * The steps of a whole run; with patterns, only the test files whose path contains one of them. Those of one
+ * group run at once: alone, the Python tests and most checks leave a core idle.
+ */
+export function testSteps(root: string, python: string, patterns: string[]): Step[][] {
   const matches = (file: string) => patterns.some((pattern) => file.includes(pattern))
   const selected = (files: string[]) => (patterns.length > 0 ? files.filter(matches) : files)
   const nodeTests = selected(find(root, `{${nodeTestFolders.join(',')}}/**/*.test.ts`))
   const pythonTests = selected(find(root, 'client-python/**/test_*.py'))
-  return [
-    ...(patterns.length > 0 ? [] : [...checks(root), ...pythonChecks(root, python)]),
-    ...(nodeTests.length > 0 ? [nodeTestStep(root, nodeTests)] : []),
-    ...(pythonTests.length > 0 ? [pytestStep(root, python, pythonTests)] : []),
+  const groups = [
+    patterns.length > 0 ? [] : [...checks(root), ...pythonChecks(root, python)],
+    [
+      ...(nodeTests.length > 0 ? [nodeTestStep(root, nodeTests)] : []),
+      ...(pythonTests.length > 0 ? [pytestStep(root, python, pythonTests)] : []),
+    ],
   ]
+  return groups.filter((steps) => steps.length > 0)
 }
 
 function checks(root: string): Step[] {

@@ -5,7 +5,7 @@
 import { constants } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { startTestEnvironment, type TestEnvironment } from './test-environment.ts'
-import { runStep, type StepResult, stopRunningStep } from './test-step.ts'
+import { runStep, type Step, type StepResult, stopRunningSteps } from './test-step.ts'
 import { testSteps } from './test-steps.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -18,7 +18,7 @@ async function main(patterns: string[]): Promise<number> {
   const stop = (received: NodeJS.Signals) => {
     signal = received
     // While the servers start, leaving is enough: what has started goes with the process.
-    if (environment) stopRunningStep()
+    if (environment) stopRunningSteps()
     else process.exit(statusOf(received))
   }
   process.on('SIGINT', stop).on('SIGTERM', stop)
@@ -26,23 +26,35 @@ async function main(patterns: string[]): Promise<number> {
   const results: StepResult[] = []
   try {
     environment = await startTestEnvironment()
-    const steps = testSteps(root, environment.variables['WAYLEAVE_TEST_PYTHON']!, patterns)
-    if (steps.length === 0) throw new Error(`No test file matches ${patterns.join(' or ')}.`)
+    const groups = testSteps(root, environment.variables['WAYLEAVE_TEST_PYTHON']!, patterns)
+    if (groups.length === 0) throw new Error(`No test file matches ${patterns.join(' or ')}.`)
     const variables = stepVariables(environment)
-    for (const step of steps) {
-      if (signal) break
-      heading(step.name)
-      results.push(await runStep(step, variables))
+    for (const group of groups) {
+      if (!signal) results.push(...(await runAtOnce(group, variables)))
     }
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)
-    results.push({ name: 'set-up', seconds: 0, counts: { passed: 0, failed: 1, skipped: 0 } })
+    results.push({ name: 'set-up', seconds: 0, held: '', counts: { passed: 0, failed: 1, skipped: 0 } })
   } finally {
     await environment?.stop()
   }
   if (signal) return statusOf(signal)
   printSummary(results)
   return results.some(({ counts }) => counts.failed > 0) ? 1 : 0
+}
+
+/** What the first step prints is seen as it comes, what the others print when those before them have ended. */
+async function runAtOnce([first, ...others]: Step[], variables: NodeJS.ProcessEnv): Promise<StepResult[]> {
+  heading(first!.name)
+  const running = [runStep(first!, variables), ...others.map((step) => runStep(step, variables, true))]
+  const results: StepResult[] = []
+  for (const [i, one] of running.entries()) {
+    const result = await one
+    if (i > 0) heading(result.name)
+    process.stdout.write(result.held)
+    results.push(result)
+  }
+  return results
 }
 
 /** The developer's own settings of the service must not reach the tests. */
