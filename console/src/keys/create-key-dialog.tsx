@@ -1,10 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api/call.ts'
-import { asProblem } from '../api/problem.ts'
 import type { CreatedKey, NewKey } from '../api/records.ts'
 import { ActionDialog } from '../components/action-dialog.tsx'
-import { Field } from '../components/field.tsx'
+import { NameField } from '../components/name-field.tsx'
 import { type Expiry, ExpiryField, expiryTime } from './expiry-field.tsx'
 import { permissionsOf, type Reaches } from './key-permissions.ts'
 import { PermissionsField } from './permissions-field.tsx'
@@ -63,21 +62,12 @@ export function CreateKeyDialog({
       {(error) => (
         <>
           <p className="soft">{owner.about}</p>
-          <Field
-            label="Name"
+          <NameField
+            name={name}
+            onChange={setName}
             help="Where the key is used, such as “Map of the town hall”."
-            wrong={error ? asProblem(error).errors.find(({ path }) => path === '/name')?.message : undefined}
-          >
-            {(props) => (
-              <input
-                {...props}
-                required
-                maxLength={100}
-                value={name}
-                onChange={(event) => setName(event.target.value)}
-              />
-            )}
-          </Field>
+            error={error}
+          />
           <PermissionsField reaches={reaches} onChange={setReaches} withWrite={owner.withWrite} />
           <ExpiryField expiry={expiry} onChange={setExpiry} />
         </>

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { call } from '../api/call.ts'
 import type { KeyRecord, NewKey } from '../api/records.ts'
 import { ActionDialog } from '../components/action-dialog.tsx'
-import { Field } from '../components/field.tsx'
+import { NameField } from '../components/name-field.tsx'
 import { type Expiry, ExpiryField, expiryTime } from './expiry-field.tsx'
 import { permissionsOf, reachesOf } from './key-permissions.ts'
 import { PermissionsField } from './permissions-field.tsx'
@@ -45,23 +45,17 @@ export function EditKeyDialog({
       onAction={save}
       onClose={onClose}
     >
-      <Field label="Name">
-        {(props) => (
-          <input
-            {...props}
-            required
-            maxLength={100}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
-      <PermissionsField reaches={reaches} onChange={setReaches} withWrite={withWrite} />
-      <ExpiryField expiry={expiry} onChange={setExpiry} current={record.expiresAt} />
-      <p className="note small">
-        The secret stays the same, and programs go on using it. What you take away here is refused from the
-        next request on.
-      </p>
+      {(error) => (
+        <>
+          <NameField name={name} onChange={setName} error={error} />
+          <PermissionsField reaches={reaches} onChange={setReaches} withWrite={withWrite} />
+          <ExpiryField expiry={expiry} onChange={setExpiry} current={record.expiresAt} />
+          <p className="note small">
+            The secret stays the same, and programs go on using it. What you take away here is refused from
+            the next request on.
+          </p>
+        </>
+      )}
     </ActionDialog>
   )
 }

@@ -6,7 +6,7 @@ import { useOrganization } from '../api/queries.ts'
 import type { Organization } from '../api/records.ts'
 import { ActionDialog } from '../components/action-dialog.tsx'
 import { AddOnBadges } from '../components/add-on-badges.tsx'
-import { Field } from '../components/field.tsx'
+import { NameField } from '../components/name-field.tsx'
 import { plural } from '../words.ts'
 
 /** The head of the organization's pages, and the parts that the caller may see. */
@@ -56,17 +56,14 @@ function RenameDialog({ organization, onClose }: { organization: Organization; o
         await queries.invalidateQueries({ queryKey: ['me'] })
       }}
     >
-      <Field label="Name" help="Its members and the operator see it. Keys and usage stay as they are.">
-        {(props) => (
-          <input
-            {...props}
-            required
-            maxLength={100}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
+      {(error) => (
+        <NameField
+          name={name}
+          onChange={setName}
+          help="Its members and the operator see it. Keys and usage stay as they are."
+          error={error}
+        />
+      )}
     </ActionDialog>
   )
 }

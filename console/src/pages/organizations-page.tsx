@@ -7,9 +7,9 @@ import type { AdminOrganization } from '../api/records.ts'
 import { ActionDialog } from '../components/action-dialog.tsx'
 import { AddOnBadges } from '../components/add-on-badges.tsx'
 import { Empty } from '../components/empty.tsx'
-import { Field } from '../components/field.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { MoreButton } from '../components/more-button.tsx'
+import { NameField } from '../components/name-field.tsx'
 import { SearchField } from '../components/search-field.tsx'
 import { Table } from '../components/table.tsx'
 import { useTitle } from '../components/use-title.ts'
@@ -117,20 +117,14 @@ function CreateOrganizationDialog({ onClose }: { onClose: () => void }) {
         await queries.invalidateQueries({ queryKey: ['admin'] })
       }}
     >
-      <Field
-        label="Name"
-        help="It begins without members: add the first at the command line with “wayleave org member”."
-      >
-        {(props) => (
-          <input
-            {...props}
-            required
-            maxLength={100}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
+      {(error) => (
+        <NameField
+          name={name}
+          onChange={setName}
+          help="It begins without members: add the first at the command line with “wayleave org member”."
+          error={error}
+        />
+      )}
     </ActionDialog>
   )
 }
