@@ -5,6 +5,11 @@ export function count(value: number): string {
   return number.format(value)
 }
 
+/** With its sign, and a minus as wide as the plus. */
+export function signed(value: number): string {
+  return value > 0 ? `+${count(value)}` : count(value).replace('-', '−')
+}
+
 export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`
 }

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { parcelsGeojson } from './parcels.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
 
-describe('axe finds no serious problem, in both themes', { concurrency: 1 }, () => {
+describe('axe finds no serious problem, in both themes, and nothing is too wide', { concurrency: 1 }, () => {
   let service: TestConsole
   let page: Page
   let token = ''
@@ -113,6 +113,19 @@ async function check(page: Page): Promise<void> {
     const told = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)
     assert.deepEqual(told, [], `${colorScheme} at ${page.url()}`)
   }
+  const { width, height } = page.viewportSize()!
+  for (const narrow of [768, 390]) {
+    await page.setViewportSize({ width: narrow, height })
+    assert.deepEqual(await page.evaluate(overflowing), [], `${narrow} pixels at ${page.url()}`)
+  }
+  await page.setViewportSize({ width, height })
+}
+
+/** On a phone the menu scrolls, and is meant to. */
+function overflowing(): string[] {
+  const page = document.documentElement
+  const menu = page.clientWidth > 700 ? [...document.querySelectorAll('.bar nav')] : []
+  return [page, ...menu].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.tagName)
 }
 
 /** A dataset, add-ons, credits and keys, so that every page has something on it. */
@@ -133,7 +146,8 @@ async function prepare(url: string, authorization: string): Promise<void> {
     name: 'Town map',
     permissions: ['read'],
   })
-  const job = await send('PUT', '/v1/dataset/parcels?filename=parcels.geojson', parcelsGeojson(60))
+  const path = `/v1/dataset/parcels?filename=parcels.geojson&keywords=${'ownership'.repeat(10)}`
+  const job = await send('PUT', path, parcelsGeojson(60))
   for (let state = ''; state !== 'done'; ) {
     const answer = await fetch(`${url}/v1/jobs/${job.id}`, { headers: { authorization } })
     state = (await answer.json()).state

@@ -4,8 +4,8 @@ import { Scroll } from './scroll.tsx'
 export interface TableColumn<T> {
   head: string
   cell: (row: T) => ReactNode
-  /** Numbers stand to the right; the head of buttons is for screen readers alone. */
-  kind?: 'number' | 'actions'
+  /** Numbers stand to the right; the head of buttons is for screen readers alone; long words are broken. */
+  kind?: 'number' | 'actions' | 'long'
 }
 
 /** Rows under named columns. Each row is called by its first cell, unless that is one fact among others. */
@@ -39,7 +39,7 @@ export function Table<T>({
             <tr key={keyOf(row)}>
               {columns.map(({ head, kind, cell }, place) =>
                 isNamed && place === 0 ? (
-                  <th key={head} scope="row">
+                  <th key={head} scope="row" className={kind}>
                     {cell(row)}
                   </th>
                 ) : (

@@ -1,6 +1,6 @@
 import type { Dataset } from '@wayleave/client'
 import { Link } from 'react-router'
-import { count, plural, shapeName } from '../words.ts'
+import { plural, shapeName } from '../words.ts'
 import { DatasetPreview } from './dataset-preview.tsx'
 
 export function DatasetCard({ dataset }: { dataset: Dataset }) {
@@ -9,13 +9,13 @@ export function DatasetCard({ dataset }: { dataset: Dataset }) {
     <li className="card dataset-card">
       <DatasetPreview dataset={dataset} />
       <div className="about">
-        <h2>
+        <h2 dir="auto">
           <Link to={`/datasets/${table}`}>{title}</Link>
         </h2>
-        <p>{description || 'No description.'}</p>
+        <p dir="auto">{description || 'No description.'}</p>
         <div className="badges">
           <span className="badge">{shapeName(dataset)}</span>
-          <span className="badge">{count(rows)} rows</span>
+          <span className="badge">{plural(rows, 'row')}</span>
           <span className="badge">{credits === 0 ? 'Free' : plural(credits, 'credit')}</span>
         </div>
       </div>

@@ -12,10 +12,10 @@ export function KeyTable({ keys, label, page }: { keys: KeyRecord[]; label: stri
       rows={keys}
       keyOf={({ id }) => id}
       columns={[
-        { head: 'Name', cell: ({ id, name }) => <Link to={`${page}/${id}`}>{name}</Link> },
+        { head: 'Name', kind: 'long', cell: ({ id, name }) => <Link to={`${page}/${id}`}>{name}</Link> },
         { head: 'Status', cell: (key) => <KeyStatus record={key} /> },
         { head: 'Begins with', cell: ({ prefix }) => <code className="nowrap">{prefix}…</code> },
-        { head: 'Permissions', cell: ({ permissions }) => permissionWords(permissions) },
+        { head: 'Permissions', kind: 'long', cell: ({ permissions }) => permissionWords(permissions) },
         { head: 'Last used', cell: ({ lastUsedAt }) => <When at={lastUsedAt} /> },
         {
           head: 'Expires',

@@ -35,7 +35,7 @@ export function Invitations({ organization }: { organization: Organization }) {
               rows={rows}
               keyOf={({ id }) => id}
               columns={[
-                { head: 'Mail address', cell: ({ email }) => email },
+                { head: 'Mail address', kind: 'long', cell: ({ email }) => email },
                 {
                   head: 'Permissions',
                   cell: ({ permissions }) => <PermissionBadges permissions={permissions} />,

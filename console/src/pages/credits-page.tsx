@@ -6,7 +6,7 @@ import { MoreButton } from '../components/more-button.tsx'
 import { Table } from '../components/table.tsx'
 import { useTitle } from '../components/use-title.ts'
 import { When } from '../components/when.tsx'
-import { count, formatName } from '../words.ts'
+import { count, formatName, signed } from '../words.ts'
 
 const kinds: Record<LedgerRow['kind'], string> = {
   grant: 'Granted',
@@ -35,7 +35,12 @@ export function CreditsPage() {
         <Loaded query={ledger} lines={6}>
           {({ pages }) => {
             const rows = pages.flatMap(({ data }) => data)
-            if (rows.length === 0) return <Empty title="No credit has come or gone yet" />
+            if (rows.length === 0)
+              return (
+                <Empty title="No credit has come or gone yet">
+                  <p>The operator adds credits. A download takes its dataset’s price.</p>
+                </Empty>
+              )
             return (
               <>
                 <Ledger rows={rows} />
@@ -59,8 +64,8 @@ function Ledger({ rows }: { rows: LedgerRow[] }) {
       columns={[
         { head: 'When', cell: ({ at }) => <When at={at} /> },
         { head: 'What', cell: ({ kind }) => kinds[kind] },
-        { head: 'For', cell: (row) => <Purchase row={row} /> },
-        { head: 'Credits', kind: 'number', cell: ({ amount }) => (amount > 0 ? '+' : '') + count(amount) },
+        { head: 'For', kind: 'long', cell: (row) => <Purchase row={row} /> },
+        { head: 'Credits', kind: 'number', cell: ({ amount }) => signed(amount) },
         { head: 'Balance', kind: 'number', cell: ({ balance }) => count(balance) },
       ]}
     />

@@ -40,8 +40,8 @@ function DatasetDetail({ dataset }: { dataset: Dataset }) {
     <>
       <div className="page-head">
         <div>
-          <h1>{dataset.title}</h1>
-          <p>{dataset.description}</p>
+          <h1 dir="auto">{dataset.title}</h1>
+          <p dir="auto">{dataset.description}</p>
         </div>
       </div>
       <div className="columns">

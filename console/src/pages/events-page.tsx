@@ -6,6 +6,7 @@ import { MoreButton } from '../components/more-button.tsx'
 import { Table } from '../components/table.tsx'
 import { useTitle } from '../components/use-title.ts'
 import { When } from '../components/when.tsx'
+import { detailWords, subjectName } from '../organization/event-words.ts'
 
 /** What was done, by whom and from where. */
 export function EventsPage() {
@@ -15,6 +16,7 @@ export function EventsPage() {
   const { data: members = [] } = useMembers(organization.id)
   const { data: keys = [] } = useKeys()
   const names = new Map<string, string>([
+    [`organization:${organization.id}`, organization.name],
     ...members.map(({ userId, email }) => [`user:${userId}`, email] as const),
     ...keys.map(({ id, name }) => [`key:${id}`, name] as const),
   ])
@@ -51,6 +53,7 @@ function Events({ rows, nameOf }: { rows: EventRow[]; nameOf: (id: string) => st
         { head: 'What', cell: ({ action }) => <code>{action}</code> },
         {
           head: 'To',
+          kind: 'long',
           cell: (event) => (
             <>
               {subjectName(event, nameOf(event.subject))}
@@ -63,22 +66,4 @@ function Events({ rows, nameOf }: { rows: EventRow[]; nameOf: (id: string) => st
       ]}
     />
   )
-}
-
-/** By name where there is one: now, or when it happened. */
-function subjectName({ subject, detail }: EventRow, name: string | undefined): string {
-  const then = detail['name'] ?? detail['email']
-  return name ?? (typeof then === 'string' ? then : subject)
-}
-
-function detailWords({ subject, detail }: EventRow): string {
-  const words = Object.entries(detail)
-    .filter(([name, value]) => name !== 'name' && name !== 'email' && value !== null)
-    .map(([name, value]) => `${name} ${valueWords(value)}`)
-  return [subject.replace(/^\w+:/, ''), ...words].join(' · ')
-}
-
-function valueWords(value: unknown): string {
-  if (Array.isArray(value)) return value.map(String).join(', ')
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

@@ -45,6 +45,7 @@ export function MembersPage() {
               columns={[
                 {
                   head: 'Mail address',
+                  kind: 'long',
                   cell: ({ email, userId }) => (
                     <>
                       {email} {isCaller(userId) && <span className="badge">You</span>}

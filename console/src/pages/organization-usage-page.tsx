@@ -67,7 +67,7 @@ function CountTable({ title, rows }: { title: string; rows: (Count & { id: strin
           rows={rows}
           keyOf={({ id }) => id}
           columns={[
-            { head: 'Name', cell: ({ name }) => name },
+            { head: 'Name', kind: 'long', cell: ({ name }) => name },
             { head: 'Calls', kind: 'number', cell: ({ calls }) => count(calls) },
             { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits) },
           ]}

@@ -76,10 +76,11 @@ function Organizations({
       columns={[
         {
           head: 'Name',
+          kind: 'long',
           cell: ({ id, name }) => (
             <>
               {name}
-              <div className="small soft mono">{id}</div>
+              <div className="small soft mono nowrap">{id}</div>
             </>
           ),
         },

@@ -83,8 +83,8 @@ function Datasets({
       rows={rows}
       keyOf={({ table }) => table}
       columns={[
-        { head: 'Table', cell: ({ table }) => <Link to={`/datasets/${table}`}>{table}</Link> },
-        { head: 'Title', cell: ({ title }) => title },
+        { head: 'Table', kind: 'long', cell: ({ table }) => <Link to={`/datasets/${table}`}>{table}</Link> },
+        { head: 'Title', kind: 'long', cell: ({ title }) => title },
         { head: 'Holds', cell: shapeName },
         { head: 'Rows', kind: 'number', cell: ({ rows }) => count(rows) },
         { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits) },

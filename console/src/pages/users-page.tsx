@@ -28,7 +28,7 @@ export function UsersPage() {
                 rows={rows}
                 keyOf={({ id }) => id}
                 columns={[
-                  { head: 'Mail address', cell: ({ email }) => email },
+                  { head: 'Mail address', kind: 'long', cell: ({ email }) => email },
                   {
                     head: 'Organization',
                     cell: ({ organizationName }) => organizationName ?? <span className="soft">None</span>,

@@ -14,6 +14,7 @@ export function OperationTable({ operations }: { operations: Usage['operations']
         { head: 'Operation', cell: ({ operation }) => operation },
         {
           head: 'Dataset',
+          kind: 'long',
           cell: ({ table }) => (table ? <code>{table}</code> : <span className="soft">all</span>),
         },
         { head: 'Format', cell: ({ format }) => format || <span className="soft">–</span> },

@@ -7,7 +7,12 @@ import { count, plural } from '../words.ts'
 
 const HEIGHT = 230
 
-/** Calls as bars, credits as a line, over the days. The text below the chart says the same. */
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 })
+
+/**
+ * Calls as bars, credits as a line, over the days. Each has a scale of its own, calls to the left: a price may
+ * be a million times a call. The text below the chart says the same.
+ */
 export function UsageChart({ days }: { days: Usage['days'] }) {
   const place = useRef<HTMLDivElement>(null)
   const theme = useTheme()
@@ -40,7 +45,7 @@ function options(element: HTMLElement): UPlot.Options {
   const font = `12px ${style.fontFamily}`
   const axis = { stroke: soft, font, grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } }
   const whole = (_chart: UPlot, values: number[]) =>
-    values.map((value) => (Number.isInteger(value) ? count(value) : ''))
+    values.map((value) => (Number.isInteger(value) ? short.format(value) : ''))
   const shown = (_chart: UPlot, value: number | null) => (value === null ? '–' : count(value))
   return {
     width: element.clientWidth,
@@ -51,11 +56,21 @@ function options(element: HTMLElement): UPlot.Options {
     // Half a day more on both sides, so that the first and the last bar are whole.
     scales: {
       x: { range: (_chart, low, high) => [low - 43_200, high + 43_200] },
-      y: { range: (_chart, _low, high) => [0, Math.max(4, high * 1.1)] },
+      y: { range: fromZero },
+      credits: { range: fromZero },
     },
     axes: [
       { ...axis, grid: { show: false }, values: dayNames },
-      { ...axis, size: 56, values: whole },
+      { ...axis, size: 48, values: whole },
+      {
+        ...axis,
+        scale: 'credits',
+        side: 1,
+        size: 48,
+        stroke: color('--warn'),
+        grid: { show: false },
+        values: whole,
+      },
     ],
     series: [
       {
@@ -70,9 +85,20 @@ function options(element: HTMLElement): UPlot.Options {
         paths: UPlot.paths.bars!({ size: [0.7, 28] }),
         points: { show: false },
       },
-      { label: 'Credits', value: shown, stroke: color('--warn'), width: 2, points: { show: false } },
+      {
+        label: 'Credits',
+        scale: 'credits',
+        value: shown,
+        stroke: color('--warn'),
+        width: 2,
+        points: { show: false },
+      },
     ],
   }
+}
+
+function fromZero(_chart: UPlot, _low: number, high: number): [number, number] {
+  return [0, Math.max(4, high * 1.1)]
 }
 
 function dayNames(_chart: UPlot, seconds: number[]): string[] {

@@ -1,0 +1,26 @@
+import type { EventRow } from '../api/records.ts'
+import { count, moment } from '../words.ts'
+
+/** By name where there is one: now, or when it happened. */
+export function subjectName({ subject, detail }: EventRow, name: string | undefined): string {
+  const then = detail['name'] ?? detail['email']
+  return name ?? (typeof then === 'string' ? then : subject)
+}
+
+/** The subject's id, and what else is known of what happened; what is empty is left out. */
+export function detailWords({ subject, detail }: EventRow): string {
+  const words = Object.entries(detail)
+    .filter(([name]) => name !== 'name' && name !== 'email')
+    .map(([name, value]) => [name, valueWords(value)])
+    .filter(([, words]) => words !== '')
+    .map(([name, words]) => `${name} ${words}`)
+  return [subject.replace(/^\w+:/, ''), ...words].join(' · ')
+}
+
+function valueWords(value: unknown): string {
+  if (value === null) return ''
+  if (Array.isArray(value)) return value.map(valueWords).join(', ')
+  if (typeof value === 'number') return count(value)
+  if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)) return moment(value)
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { EventRow } from '../src/api/records.ts'
+import { detailWords, subjectName } from '../src/organization/event-words.ts'
+import { signed } from '../src/words.ts'
+
+const event = (subject: string, detail: EventRow['detail']): EventRow => ({
+  id: 1,
+  at: '2026-11-15T08:00:00Z',
+  actor: 'operator',
+  action: 'tested',
+  subject,
+  address: null,
+  requestId: null,
+  detail,
+})
+
+test('an event names its subject as it is called now, else as it was then, else by its id', () => {
+  const created = event('key:key_1', { name: 'Town map' })
+  assert.equal(subjectName(created, 'Map of the town'), 'Map of the town')
+  assert.equal(subjectName(created, undefined), 'Town map')
+  assert.equal(subjectName(event('user:usr_1', { email: 'a@example.org' }), undefined), 'a@example.org')
+  assert.equal(subjectName(event('organization:org_1', {}), undefined), 'organization:org_1')
+})
+
+test('an event’s details are in words: numbers grouped, times in UTC, and nothing empty', () => {
+  const granted = event('organization:org_1', { amount: 123456789, balance: 0, removed: [], note: null })
+  assert.equal(detailWords(granted), 'org_1 · amount 123,456,789 · balance 0')
+  const detail = { name: 'Town map', permissions: ['read', 'write'], expiresAt: '2026-12-08T12:12:17.935Z' }
+  assert.equal(
+    detailWords(event('key:key_1', detail)),
+    'key_1 · permissions read, write · expiresAt 8 Dec 2026, 12:12 UTC',
+  )
+})
+
+test('what comes and what goes both have a sign', () => {
+  assert.deepEqual([1500, 0, -1500].map(signed), ['+1,500', '0', '−1,500'])
+})
