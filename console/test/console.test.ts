@@ -295,14 +295,22 @@ describe('the console', { concurrency: 1 }, () => {
     await user.getByRole('region', { name: 'Personal keys' }).waitFor({ state: 'detached' })
   })
 
-  step('an organization key is made and works', async () => {
-    await user.getByRole('button', { name: 'Create an organization key' }).click()
-    await user.getByLabel('Name').fill('Town map')
-    await user.getByRole('button', { name: 'Create the key' }).click()
-    const shared = await storedSecret(user)
-    await user.getByRole('link', { name: 'Town map' }).waitFor()
-    assert.equal(await curl(items, shared), '200')
-  })
+  step(
+    'a dialog that is left by Escape gives the focus back; an organization key is made and works',
+    async () => {
+      await user.getByRole('button', { name: 'Create an organization key' }).click()
+      await user.getByRole('dialog').waitFor()
+      await user.keyboard.press('Escape')
+      await user.locator('button:focus', { hasText: 'Create an organization key' }).waitFor()
+      await user.keyboard.press('Enter')
+      await user.getByLabel('Name').fill('Town map')
+      await user.getByRole('button', { name: 'Create the key' }).click()
+      const shared = await storedSecret(user)
+      await user.locator('button:focus', { hasText: 'Create an organization key' }).waitFor()
+      await user.getByRole('link', { name: 'Town map' }).waitFor()
+      assert.equal(await curl(items, shared), '200')
+    },
+  )
 
   step(
     'an invited colleague with only APIKEY_VIEW sees keys, no button to create one, and is refused by the API',

@@ -1,6 +1,12 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 
-/** A modal dialog. The browser keeps the focus inside, and Escape asks to close it. */
+/** What had the focus before a dialog; for a dialog that follows another, what had it before the first. */
+const openers = new WeakMap<Element, Element>()
+
+/**
+ * A modal dialog. The browser keeps the focus inside, and Escape asks to close it. Afterwards the focus is where
+ * it was, or at the page's beginning where that is gone: React removes the dialog before the browser can see to it.
+ */
 export function Dialog({
   title,
   onClose,
@@ -16,10 +22,16 @@ export function Dialog({
   useEffect(() => {
     const element = dialog.current!
     leaving.current = false
+    const before = document.activeElement ?? document.body
+    const within = before.closest('dialog')
+    const opener = (within && openers.get(within)) ?? before
+    openers.set(element, opener)
     if (!element.open) element.showModal()
     return () => {
       leaving.current = true
       element.close()
+      const target = opener.isConnected ? opener : document.getElementById('content')
+      if (target instanceof HTMLElement) target.focus()
     }
   }, [])
   return (
