@@ -7,7 +7,7 @@ import { inspect } from 'node:util'
 import { type Progress, Wayleave, WayleaveError } from '../src/index.ts'
 import { points, TestServer } from './test-server.ts'
 
-const MANY = 100_000
+const MANY = 30_000
 const server = new TestServer()
 let key: string
 let client: Wayleave
@@ -65,7 +65,7 @@ test('items iterated are all features, each once', async () => {
   assert.equal(seen.size, MANY)
   const sizes: number[] = []
   for await (const page of client.items('many', { limit: 40_000 }).pages()) sizes.push(page.features.length)
-  assert.deepEqual(sizes, Array(10).fill(10_000))
+  assert.deepEqual(sizes, Array(MANY / 10_000).fill(10_000))
 })
 
 test('items select by bbox, filter, order and columns', async () => {
