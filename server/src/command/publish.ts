@@ -90,9 +90,11 @@ async function publish(file: string, flags: PublishFlags): Promise<void> {
       const lines = problems.map((problem) => `  row ${problem.row}: ${problem.message}`)
       const more = problemCount > problems.length ? [`  … and ${problemCount - problems.length} more`] : []
       throw new Error(
-        [`${name} has ${problemCount} rows that cannot be published; nothing was.`, ...lines, ...more].join(
-          '\n',
-        ),
+        [
+          `${name} has ${problemCount} ${problemCount === 1 ? 'row' : 'rows'} that cannot be published; nothing was.`,
+          ...lines,
+          ...more,
+        ].join('\n'),
         { cause: error },
       )
     }

@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { preferredEncoding } from '../http/accept-encoding.ts'
 import type { App } from '../http/frame.ts'
 import { html, PAGE_HEADERS } from '../http/html.ts'
+import { plainPage } from '../http/plain-page.ts'
 import { notFound } from '../problem.ts'
 
 const BUILD = new URL('../../../console/dist/', import.meta.url)
@@ -87,23 +88,9 @@ function send(request: FastifyRequest, reply: FastifyReply, { bytes, packed }: A
 }
 
 function withoutBuild(): string {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Wayleave</title>
-<link rel="stylesheet" href="/docs/assets/documentation.css">
-</head>
-<body>
-<header><a class="brand" href="/">Wayleave</a><nav aria-label="Service"><a href="/docs">Documentation</a><a href="/docs/api">API reference</a></nav></header>
-<div class="columns"><main>
-<h1>The service runs. The console is not built.</h1>
+  const content = html`<h1>The service runs. The console is not built.</h1>
 <p>Build it with this line in the folder of the service, then load this page again:</p>
 <pre><code>npm run build --workspace console</code></pre>
-<p><code>npm start</code> builds it by itself. The API does without it: see the <a href="/docs">documentation</a>.</p>
-</main></div>
-</body>
-</html>
-`.text
+<p><code>npm start</code> builds it by itself. The API does without it: see the <a href="/docs">documentation</a>.</p>`
+  return plainPage({ title: 'The console is not built', content })
 }

@@ -81,6 +81,31 @@ test('an unknown route is a 404 problem with a request id', async (t) => {
   assert.match(body.type, /\/problems\/not-found$/)
 })
 
+test('a browser is shown a problem as a page; programs, and all of /v1, get it as it is', async (t) => {
+  const { app } = await openFrame(t)
+  const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+  const page = await app.inject({ url: '/nowhere/<i>', headers: { accept } })
+  assert.equal(page.statusCode, 404)
+  assert.equal(page.headers['content-type'], 'text/html; charset=utf-8')
+  assert.match(String(page.headers['content-security-policy']), /default-src 'none'/)
+  assert.match(page.body, /<h1>Not found<\/h1>\s*<p>There is nothing at this address\.<\/p>/)
+  assert.ok(page.body.includes(String(page.headers['x-request-id'])))
+  const wrong = await app.inject({ url: '/things/1?%3Ci%3E=1', headers: { accept } })
+  assert.equal(wrong.statusCode, 400)
+  assert.ok(wrong.body.includes('&lt;i&gt;') && !wrong.body.includes('<i>'))
+  const broken = await app.inject({ url: '/broken', headers: { accept } })
+  assert.ok(!broken.body.includes('hunter2'))
+  for (const asked of [
+    { url: '/v1/nowhere', headers: { accept } },
+    { url: '/nowhere', headers: { accept: '*/*' } },
+    { url: '/nowhere', headers: { accept: 'application/json' } },
+    { url: '/nowhere', method: 'POST', headers: { accept } },
+  ] as const) {
+    const { headers } = await app.inject(asked)
+    assert.equal(headers['content-type'], 'application/problem+json; charset=utf-8', asked.url)
+  }
+})
+
 test('a wrong method is 405 with Allow, and OPTIONS tells the methods', async (t) => {
   const { app } = await openFrame(t)
   const wrong = await app.inject({ method: 'DELETE', url: '/things/7' })

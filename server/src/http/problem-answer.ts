@@ -1,6 +1,8 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { SECRET_LIKE } from '../keys/secret.ts'
 import { type FieldError, Problem } from '../problem.ts'
+import { PAGE_HEADERS } from './html.ts'
+import { isBrowsing, problemPage } from './problem-page.ts'
 
 interface Links {
   baseUrl: () => string
@@ -44,6 +46,10 @@ export function asProblem(error: unknown): Problem {
 
 export function answerProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply, links: Links) {
   for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value)
+  reply.code(problem.status).header('cache-control', 'no-store')
+  if (isBrowsing(request)) {
+    return reply.headers(PAGE_HEADERS).send(withoutSecrets(problemPage(problem, request.id)))
+  }
   const contact = (problem.status === 402 || problem.status === 403) && links.contactUrl
   const body = {
     type: `${links.baseUrl()}/problems/${problem.code}`,
@@ -58,9 +64,7 @@ export function answerProblem(problem: Problem, request: FastifyRequest, reply: 
     ...problem.members,
   }
   return reply
-    .code(problem.status)
     .header('content-type', 'application/problem+json; charset=utf-8')
-    .header('cache-control', 'no-store')
     .send(withoutSecrets(JSON.stringify(body)))
 }
 

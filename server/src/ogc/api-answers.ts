@@ -1,3 +1,4 @@
+import { GEOMETRY_TYPES } from '@wayleave/geodata/feature.ts'
 import { csv, type Encoding, flatgeobuf, geojsonSeq, html, ndjson } from './encodings.ts'
 
 const text = { type: 'string' } as const
@@ -77,15 +78,7 @@ export const ANSWER_SCHEMAS = {
     ...object(['type'], {
       type: {
         type: 'string',
-        enum: [
-          'Point',
-          'MultiPoint',
-          'LineString',
-          'MultiLineString',
-          'Polygon',
-          'MultiPolygon',
-          'GeometryCollection',
-        ],
+        enum: GEOMETRY_TYPES,
       },
       coordinates: list({}),
       geometries: list({ type: 'object' }),
