@@ -22,30 +22,58 @@ export interface Comparison {
   processorRatio: number
 }
 
-/**
- * Loads two servers in turn, a few rounds each, so that whatever else slows the machine slows both. A
- * round with errors is no measurement: it throws.
- */
-export async function compare(ours: Side, theirs: Side, rounds = 3): Promise<Comparison> {
-  const pairs: [SideResult, SideResult][] = []
-  for (let round = 0; round < rounds; round++) pairs.push([await measure(ours), await measure(theirs)])
-  const middle = (of: (pair: [SideResult, SideResult]) => number) =>
-    pairs.toSorted((a, b) => of(a) - of(b))[Math.floor(rounds / 2)]!
-  const ratioOf = ([our, their]: [SideResult, SideResult]) => our.requestsPerSecond / their.requestsPerSecond
-  const processorRatioOf = ([our, their]: [SideResult, SideResult]) =>
-    their.serverMicrosecondsPerRequest / our.serverMicrosecondsPerRequest
-  const [our, their] = middle(ratioOf)
+/** Long enough for the code to be compiled for what it is asked. */
+const WARM_UP_SECONDS = 2
+const ROUNDS = 7
+
+/** Two servers, loaded in turn. */
+export async function compare(ours: Side, theirs: Side): Promise<Comparison> {
+  const rounds = await loadInTurn([ours, theirs])
+  const ratioOf = ([our, their]: SideResult[]) => our!.requestsPerSecond / their!.requestsPerSecond
+  const processorRatioOf = ([our, their]: SideResult[]) =>
+    their!.serverMicrosecondsPerRequest / our!.serverMicrosecondsPerRequest
+  const [our, their] = middle(rounds, ratioOf)
   return {
-    ours: our,
-    theirs: their,
-    ratio: ratioOf([our, their]),
-    processorRatio: processorRatioOf(middle(processorRatioOf)),
+    ours: our!,
+    theirs: their!,
+    ratio: ratioOf([our!, their!]),
+    processorRatio: processorRatioOf(middle(rounds, processorRatioOf)),
   }
 }
 
+/** How much processor time an answer of each side takes, against the first: the median of the rounds. */
+export async function compareProcessorTime(sides: Side[]): Promise<number[]> {
+  const rounds = await loadInTurn(sides)
+  return sides.map((_, i) => {
+    const ratioOf = (round: SideResult[]) =>
+      round[i]!.serverMicrosecondsPerRequest / round[0]!.serverMicrosecondsPerRequest
+    return ratioOf(middle(rounds, ratioOf))
+  })
+}
+
+/**
+ * Several short rounds, in each of which every side has its turn, so that whatever else slows the machine slows
+ * all of them. A round with errors is no measurement: it throws.
+ */
+async function loadInTurn(sides: Side[]): Promise<SideResult[][]> {
+  for (const { server, load: options } of sides) {
+    await load({ ...options, origin: server.origin, seconds: WARM_UP_SECONDS, warmUpSeconds: 0 })
+  }
+  const rounds: SideResult[][] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const results = []
+    for (const side of sides) results.push(await measure(side))
+    rounds.push(results)
+  }
+  return rounds
+}
+
+function middle(rounds: SideResult[][], of: (round: SideResult[]) => number): SideResult[] {
+  return rounds.toSorted((a, b) => of(a) - of(b))[Math.floor(rounds.length / 2)]!
+}
+
 async function measure({ name, server, load: options }: Side): Promise<SideResult> {
-  const { warmUpSeconds = 1, seconds = 3 } = options
-  await load({ ...options, origin: server.origin, seconds: warmUpSeconds, warmUpSeconds: 0 })
+  const { seconds = 1 } = options
   const before = processorSeconds(server.pid)
   const result = await load({ ...options, origin: server.origin, seconds, warmUpSeconds: 0 })
   const spent = processorSeconds(server.pid) - before

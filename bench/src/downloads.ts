@@ -33,7 +33,7 @@ export const bench: Bench = async (print) => {
         await delay(500)
         const idle = await residentMegabytes(server.pid)
         const watch = watchMemory(server.pid)
-        const load = { connections: 4, seconds: 5, requests: [{ path, headers }] }
+        const load = { connections: 4, seconds: 2, requests: [{ path, headers }] }
         const result = await compare(
           { name: 'wayleave', server, load },
           { name: 'node:http', server: bare, load },
