@@ -72,27 +72,24 @@ export class IndexTree {
   readonly count: number
   /** Whether every leaf is a point: then every hit is certain. */
   readonly isPoints: boolean
-  readonly #leaves: Float64Array
-  readonly #nodes: Float64Array
-  /** Where each level starts in `#nodes`; level 1 is the first. */
-  readonly #levels: number[] = []
+  readonly #parts: TreeParts
 
   constructor(leaves: Float64Array, isPoints: boolean, nodes: Float64Array) {
-    this.#leaves = leaves
-    this.#nodes = nodes
+    const levels: number[] = []
     this.isPoints = isPoints
     this.count = leaves.length / (isPoints ? 2 : 4)
+    this.#parts = { leaves, nodes, levels, count: this.count, isPoints }
     let start = 0
     for (let count = this.count; count > 1; ) {
       count = Math.ceil(count / FANOUT)
-      this.#levels.push(start)
+      levels.push(start)
       start += count * 4
     }
   }
 
   /** The box of the feature at a position. */
   box(position: number): Bbox {
-    const leaves = this.#leaves
+    const { leaves } = this.#parts
     if (this.isPoints) {
       const [x, y] = [leaves[position * 2]!, leaves[position * 2 + 1]!]
       return [x, y, x, y]
@@ -103,13 +100,7 @@ export class IndexTree {
 
   /** The features from position `from` on whose boxes meet the query, to be gone through in runs. */
   walk(query: Bbox, from: number): TreeWalk {
-    return new TreeWalk(query, from, {
-      leaves: this.#leaves,
-      nodes: this.#nodes,
-      levels: this.#levels,
-      count: this.count,
-      isPoints: this.isPoints,
-    })
+    return new TreeWalk(query, from, this.#parts)
   }
 
   /**
@@ -137,9 +128,8 @@ export class IndexTree {
     decide: (west: number, south: number, east: number, north: number) => boolean | null | undefined,
     from: number,
   ): Generator<TreeRun> {
-    const top = this.#levels.length
-    const nodes = this.#nodes
-    const leaves = this.#leaves
+    const { nodes, leaves, levels } = this.#parts
+    const top = levels.length
     const stride = this.isPoints ? 2 : 4
     // A cursor at the end leaves nothing to walk.
     let level = from < this.count ? top : top + 1
@@ -147,7 +137,7 @@ export class IndexTree {
     for (let steps = 1; level <= top && index * SPANS[level]! < this.count; steps++) {
       if (steps % 256 === 0) yield { begin: 0, end: 0, isCertain: false }
       const boxes = level === 0 ? leaves : nodes
-      const at = level === 0 ? index * stride : this.#levels[level - 1]! + index * 4
+      const at = level === 0 ? index * stride : levels[level - 1]! + index * 4
       const to = level === 0 && this.isPoints ? at : at + 2
       const isPassed = (index + 1) * SPANS[level]! <= from
       const decided = isPassed ? false : decide(boxes[at]!, boxes[at + 1]!, boxes[to]!, boxes[to + 1]!)
@@ -170,9 +160,20 @@ export class IndexTree {
   }
 }
 
+/** A query, and the part of it beyond the antimeridian; otherwise that is a box which nothing meets. */
+interface Sides {
+  south: number
+  north: number
+  west1: number
+  east1: number
+  west2: number
+  east2: number
+}
+
 interface TreeParts {
   leaves: Float64Array
   nodes: Float64Array
+  /** Where each level starts in `nodes`; level 1 is the first. */
   levels: readonly number[]
   count: number
   isPoints: boolean
@@ -191,13 +192,7 @@ export class TreeWalk {
   isCertain = false
   /** How many more nodes and leaves may be looked at. */
   budget = Infinity
-  readonly #south: number
-  readonly #north: number
-  readonly #west1: number
-  readonly #east1: number
-  /** The part of a query beyond the antimeridian; otherwise a box that nothing meets. */
-  readonly #west2: number
-  readonly #east2: number
+  readonly #sides: Sides
   readonly #from: number
   readonly #tree: TreeParts
   readonly #top: number
@@ -206,12 +201,14 @@ export class TreeWalk {
 
   constructor([west, south, east, north]: Bbox, from: number, tree: TreeParts) {
     const crosses = west > east
-    this.#south = south
-    this.#north = north
-    this.#west1 = west
-    this.#east1 = crosses ? Infinity : east
-    this.#west2 = crosses ? -Infinity : Infinity
-    this.#east2 = crosses ? east : -Infinity
+    this.#sides = {
+      south,
+      north,
+      west1: west,
+      east1: crosses ? Infinity : east,
+      west2: crosses ? -Infinity : Infinity,
+      east2: crosses ? east : -Infinity,
+    }
     this.#from = from
     this.#tree = tree
     this.#top = tree.levels.length
@@ -222,12 +219,7 @@ export class TreeWalk {
   /** Walks on to the next run of hits; false at the end or beyond the budget. */
   next(): boolean {
     const { nodes, leaves, levels, count, isPoints } = this.#tree
-    const south = this.#south
-    const north = this.#north
-    const west1 = this.#west1
-    const east1 = this.#east1
-    const west2 = this.#west2
-    const east2 = this.#east2
+    const { south, north, west1, east1, west2, east2 } = this.#sides
     while (this.#level <= this.#top && this.#index * SPANS[this.#level]! < count) {
       const level = this.#level
       const index = this.#index
@@ -269,12 +261,7 @@ export class TreeWalk {
   /** The next run among the points that are left of one node: most of what a search looks at. */
   #nextPoints(): boolean {
     const { leaves, count } = this.#tree
-    const south = this.#south
-    const north = this.#north
-    const west1 = this.#west1
-    const east1 = this.#east1
-    const west2 = this.#west2
-    const east2 = this.#east2
+    const { south, north, west1, east1, west2, east2 } = this.#sides
     const first = this.#index
     const stop = Math.min(count, first - (first % FANOUT) + FANOUT)
     let begin = stop

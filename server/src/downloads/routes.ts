@@ -140,7 +140,8 @@ export function downloadRoutes(
       }
       known = await exports.get(wanted)
     }
-    if (known && isFree(request, known)) return answerFree(request, reply, known)
+    const free = known && answerFree(request, reply, known)
+    if (free) return free
 
     const charge = await cashier.charge(bill)
     return cashier.watch(deliver(request, reply, wanted, known, charge))
@@ -193,22 +194,20 @@ export function downloadRoutes(
   }
 }
 
-/** 304, 416 and HEAD. */
-function isFree(request: FastifyRequest, file: ExportFile): boolean {
-  const unchanged = matchesEtag(request.headers['if-none-match'], file.etag)
-  return unchanged || request.method === 'HEAD' || rangeOf(request, file) === 'unsatisfiable'
-}
-
-function answerFree(request: FastifyRequest, reply: FastifyReply, file: ExportFile): FastifyReply {
-  const unchanged = matchesEtag(request.headers['if-none-match'], file.etag)
-  if (!unchanged && request.method !== 'HEAD') {
-    throw new Problem('range-not-satisfiable', `The file has ${file.bytes} bytes.`, {
-      headers: { 'content-range': `bytes */${file.bytes}` },
-    })
+/** 304, 416 and HEAD; null for all else. */
+function answerFree(request: FastifyRequest, reply: FastifyReply, file: ExportFile): FastifyReply | null {
+  if (matchesEtag(request.headers['if-none-match'], file.etag)) {
+    describeFile(reply, file)
+    return reply.code(304).send()
   }
-  describeFile(reply, file)
-  if (unchanged) return reply.code(304).send()
-  return withoutBytes(reply.header('content-length', String(file.bytes)))
+  if (request.method === 'HEAD') {
+    describeFile(reply, file)
+    return withoutBytes(reply.header('content-length', String(file.bytes)))
+  }
+  if (rangeOf(request, file) !== 'unsatisfiable') return null
+  throw new Problem('range-not-satisfiable', `The file has ${file.bytes} bytes.`, {
+    headers: { 'content-range': `bytes */${file.bytes}` },
+  })
 }
 
 /** An empty stream: to nothing at all the frame would give the length of nothing. */

@@ -101,15 +101,15 @@ export class DirectAnswers {
     bytes.write(head, from, 'latin1')
     write(response, bytes.subarray(from, end), pieces, (error) => {
       if (!error) body.giveBack()
-      this.#finish(id, body.path, caller, performance.now() - began)
+      this.#finish(id, body.path, caller, performance.now() - began, Boolean(error))
     })
     return true
   }
 
-  #finish(id: string, path: string, { address }: Caller, milliseconds: number): void {
+  #finish(id: string, path: string, { address }: Caller, milliseconds: number, brokenOff: boolean): void {
     const { metrics, log } = this.#parts
     metrics.requests.observe('GET', this.#pattern, 200, milliseconds)
-    logRequest(log, { id, method: 'GET', path, status: 200, milliseconds, address })
+    logRequest(log, { id, method: 'GET', path, status: 200, milliseconds, address, brokenOff })
   }
 }
 
