@@ -1,6 +1,6 @@
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncFolder } from '@wayleave/geodata/exports/write-atomically.ts'
+import { makeFolderDurably, renameDurably } from '@wayleave/geodata/write-durably.ts'
 import type { Blobs } from './blobs.ts'
 
 /** Snapshots as folders of one folder. `writeWhole` is a rename: both must lie on one file system. */
@@ -16,9 +16,8 @@ export class FolderBlobs implements Blobs {
   }
 
   async writeWhole(snapshot: string, folder: string): Promise<void> {
-    await mkdir(this.#root, { recursive: true, mode: 0o700 })
-    await rename(folder, this.#path(snapshot))
-    await syncFolder(this.#root)
+    await makeFolderDurably(this.#root, 0o700)
+    await renameDurably(folder, this.#path(snapshot))
   }
 
   async list(): Promise<string[]> {
