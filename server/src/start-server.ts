@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { type Clock, MINUTE, SECOND, systemClock } from './clock.ts'
+import { type Clock, DAY, MINUTE, SECOND, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { lockDataFolder } from './data-folder-lock.ts'
 import { sweepExports } from './downloads/exports.ts'
@@ -59,6 +59,8 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   const { config, log } = parts
   await parts.publishing.sweep()
   parts.housekeeping.add('unfinished exports', 10 * MINUTE, () => sweepAllExports(parts))
+  // Listing the datasets looks at the files of each. It is not waited for: each is looked at before it is used.
+  parts.housekeeping.add('sizes of published files', DAY, async () => void (await parts.catalog.all()))
   await parts.jobs.sweep()
   if (config.databaseUrl) parts.housekeeping.add('abandoned jobs', MINUTE, () => parts.jobs.sweep())
   const { app, routes } = await buildApp(parts)
