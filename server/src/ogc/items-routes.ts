@@ -40,6 +40,8 @@ const WRITERS = new Map<Encoding, WritePage>([
   [html, writeItemsHtml],
 ])
 
+const PAGE_HEADERS = ['etag', 'cache-control', 'content-crs', 'content-disposition', 'link']
+
 export const ITEMS_ROUTE = `${ROOT}/collections/:table/items`
 
 export function itemsRoutes(app: App, parts: ItemsParts): void {
@@ -89,6 +91,10 @@ async function sendItems(request: FastifyRequest, reply: FastifyReply, parts: It
       return written
     })
     return reply.send(body)
+  } catch (error) {
+    // These describe the page, and the response is a problem.
+    for (const header of PAGE_HEADERS) reply.removeHeader(header)
+    throw error
   } finally {
     dailyFeatures.giveBack(grant.payer, limit - returned)
   }
