@@ -17,6 +17,8 @@ const debianNeeds: DebianNeed[] = [
   { package: 'chromium', isPresent: () => findProgram(...chromiumNames) !== null },
   // Users paste curl lines: the console's test does so too.
   { package: 'curl', isPresent: () => hasProgram('curl') },
+  // Shows that files are synced before they are renamed.
+  { package: 'strace', isPresent: () => hasProgram('strace') },
   { package: 'r-cran-sf', isPresent: () => existsSync('/usr/lib/R/site-library/sf/shape') },
   { package: 'python3-venv', isPresent: canMakeVirtualEnvironment },
 ]

@@ -245,6 +245,12 @@ export const settings = {
     choice('debug', 'info', 'warn', 'error', 'silent'),
     'How much is logged.',
   ),
+  verifyRate: setting(
+    'WAYLEAVE_VERIFY_RATE',
+    64,
+    integer(1, 100_000),
+    'Megabytes a second that the background verification of published files reads at most.',
+  ),
   readerPatience: setting(
     'WAYLEAVE_READER_PATIENCE',
     120,

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { type Clock, HOUR, MINUTE, SECOND, systemClock } from './clock.ts'
+import { type Clock, DAY, HOUR, MINUTE, SECOND, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { lockDataFolder } from './data-folder-lock.ts'
 import { sweepExports } from './downloads/exports.ts'
@@ -60,6 +60,8 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   await parts.garbage.collectAndLog()
   parts.housekeeping.add('snapshots that no version names', HOUR, () => parts.garbage.collectAndLog())
   parts.housekeeping.add('unfinished exports', 10 * MINUTE, () => sweepAllExports(parts))
+  // Listing the datasets looks at the files of each. It is not waited for: each is looked at before it is used.
+  parts.housekeeping.add('sizes of published files', DAY, async () => void (await parts.catalog.all()))
   await parts.jobs.sweep({ isStart: true })
   parts.housekeeping.add('abandoned jobs', MINUTE, () => parts.jobs.sweep())
   const { app, routes } = await buildApp(parts)

@@ -1,9 +1,14 @@
 import { join } from 'node:path'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Logger } from 'pino'
 import type { Blobs } from './blobs/blobs.ts'
 import { FolderBlobs } from './blobs/folder-blobs.ts'
 import { Catalog } from './catalog/catalog.ts'
+import { measureDamage } from './catalog/damage-metrics.ts'
 import { OpenSnapshots } from './catalog/open-snapshots.ts'
+import { SnapshotHealth } from './catalog/snapshot-health.ts'
+import { isSnapshotNamed } from './catalog/store.ts'
+import { Verification } from './catalog/verification.ts'
 import { type Clock, DAY, MINUTE, plus } from './clock.ts'
 import type { Config } from './config.ts'
 import { type ControlPlane, openControlPlane } from './control-plane.ts'
@@ -20,6 +25,7 @@ import { Overload } from './http/overload.ts'
 import { newId } from './id.ts'
 import { type Identity, mailRate, openIdentity } from './identity/identity.ts'
 import { checkMailSettings } from './identity/mailer.ts'
+import { sweepOutbox } from './identity/outbox-mailer.ts'
 import { requireOneInstallation } from './installation/installation.ts'
 import { deleteExpiredSessionKeys } from './keys/store.ts'
 import { Verifier } from './keys/verifier.ts'
@@ -62,6 +68,8 @@ export interface Parts extends ControlPlane {
   usageReports: UsageReports
   blobs: Blobs
   catalog: Catalog
+  health: SnapshotHealth
+  verification: Verification
   snapshots: OpenSnapshots
   crsList: CrsList
   items: Items
@@ -146,11 +154,19 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     rates: { mail: mailRate(config.signInRate), organization: mailRate(config.signInAddressRate) },
   })
   const usageReports = new UsageReports(database.db, clock)
-  const catalog = new Catalog(database.db, changes)
-  const snapshots = new OpenSnapshots(blobs)
+  const isPublished = (snapshot: string) => isSnapshotNamed(database.db, snapshot)
+  const health = new SnapshotHealth({ blobs, log, isPublished })
+  measureDamage(metrics, health)
+  const catalog = new Catalog(database.db, changes, health, log)
+  const bytesPerSecond = config.verifyRate * 1_000_000
+  const verification = new Verification({ blobs, health, clock, log, bytesPerSecond })
+  opened.defer(() => verification.close())
+  const snapshots = new OpenSnapshots({ blobs, health, verification })
   opened.defer(() => snapshots.close())
   const crsList = new CrsList(config.crs)
-  const rows = new RowQueries(join(config.dataDir, 'snapshots'))
+  const rows = new RowQueries(join(config.dataDir, 'snapshots'), ({ folder, manifest }) =>
+    verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows),
+  )
   opened.defer(() => rows.close())
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
   const items = new Items({ catalog, snapshots, geometries, rows, clock })
@@ -194,7 +210,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     uploads: join(config.dataDir, 'uploads'),
   })
   const cashier = new Cashier(database, meter, clock)
-  const exports = new Exports(blobs)
+  const exports = new Exports({ blobs, health, verification })
   opened.defer(() => exports.close())
   opened.defer(() => jobs.close())
   const authenticate = new Authenticate({
@@ -214,6 +230,12 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
   opened.defer(() => overload.stop())
   if (serving) {
     housekeeping.add('expired sign-ins', 60 * MINUTE, () => identity.signIn.tidy())
+    // With SQLite no other server writes mails, so those that were half-written before the start are nobody's.
+    let unfinishedMailAge = config.databaseUrl ? MINUTE : 0
+    housekeeping.add('unfinished mails', MINUTE, async () => {
+      await sweepOutbox(join(config.dataDir, 'outbox'), unfinishedMailAge)
+      unfinishedMailAge = MINUTE
+    })
     housekeeping.add('expired session keys', 10 * MINUTE, () =>
       deleteExpiredSessionKeys(database.db, clock().toISOString()),
     )
@@ -246,6 +268,8 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     usageReports,
     blobs,
     catalog,
+    health,
+    verification,
     snapshots,
     crsList,
     items,

@@ -1,6 +1,6 @@
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncFolder } from '@wayleave/geodata/exports/write-atomically.ts'
+import { makeFolderDurably, renameDurably } from '@wayleave/geodata/write-durably.ts'
 import type { Blobs, DiscardedSnapshot } from './blobs.ts'
 import { isSnapshotName } from './snapshot-name.ts'
 
@@ -21,9 +21,8 @@ export class FolderBlobs implements Blobs {
   }
 
   async writeWhole(snapshot: string, folder: string): Promise<void> {
-    await mkdir(this.#root, { recursive: true, mode: 0o700 })
-    await rename(folder, this.#path(snapshot))
-    await syncFolder(this.#root)
+    await makeFolderDurably(this.#root, 0o700)
+    await renameDurably(folder, this.#path(snapshot))
   }
 
   async list(): Promise<string[]> {
@@ -40,7 +39,7 @@ export class FolderBlobs implements Blobs {
   }
 
   async discard(snapshot: string, at: Date): Promise<void> {
-    await mkdir(join(this.#root, TRASH), { recursive: true, mode: 0o700 })
+    await makeFolderDurably(join(this.#root, TRASH), 0o700)
     await rename(this.#path(snapshot), this.#trashPath(entryName(snapshot, at))).catch(nullIfMissing)
   }
 
@@ -49,8 +48,7 @@ export class FolderBlobs implements Blobs {
   }
 
   async restore({ entry, snapshot }: DiscardedSnapshot): Promise<void> {
-    await rename(this.#trashPath(entry), this.#path(snapshot))
-    await syncFolder(this.#root)
+    await renameDurably(this.#trashPath(entry), this.#path(snapshot))
   }
 
   async deleteDiscarded({ entry }: DiscardedSnapshot): Promise<void> {

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncFolder } from '@wayleave/geodata/exports/write-atomically.ts'
+import { makeFolderDurably, writeDurably } from '@wayleave/geodata/write-durably.ts'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 
@@ -33,16 +32,7 @@ export async function readInstallationFile(dataDir: string): Promise<Installatio
 
 /** Whole and on the disk when it returns. */
 export async function writeInstallationFile(dataDir: string, file: InstallationFile): Promise<void> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
-  const path = installationPath(dataDir)
-  const unfinished = `${path}.${randomBytes(6).toString('hex')}.part`
-  const handle = await open(unfinished, 'wx', 0o600)
-  try {
-    await handle.writeFile(`${JSON.stringify(file, null, 2)}\n`)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(unfinished, path)
-  await syncFolder(dataDir)
+  await makeFolderDurably(dataDir, 0o700)
+  const content = `${JSON.stringify(file, null, 2)}\n`
+  await writeDurably(installationPath(dataDir), content, { mode: 0o600 })
 }

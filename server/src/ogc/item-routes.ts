@@ -26,7 +26,7 @@ export function itemRoutes(app: App, parts: ItemsParts): void {
     const encoding = negotiate(ITEM_ENCODINGS, parameterOf(pairs, 'f'), request.headers.accept)
     const named = parameterOf(pairs, 'crs')
     const crs = named === undefined ? CRS84 : crsList.named('crs', named, dataset.manifest)
-    const feature = await snapshots.use(dataset.snapshot, async (snapshot) => {
+    const feature = await snapshots.use(dataset, async (snapshot) => {
       const position = await snapshot.findById(id)
       if (position === -1) throw notFound(`feature "${id.slice(0, 80)}" in the collection "${dataset.table}"`)
       return snapshot.readPack(position, position + 1)

@@ -1,3 +1,4 @@
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Dataset } from '../catalog/dataset.ts'
@@ -39,6 +40,8 @@ const WRITERS = new Map<Encoding, WritePage>([
   [html, writeItemsHtml],
 ])
 
+const PAGE_HEADERS = ['etag', 'cache-control', 'content-crs', 'content-disposition', 'link']
+
 export const ITEMS_ROUTE = `${ROOT}/collections/:table/items`
 
 export function itemsRoutes(app: App, parts: ItemsParts): void {
@@ -73,15 +76,25 @@ async function sendItems(request: FastifyRequest, reply: FastifyReply, parts: It
     meter.record(grant, { operation: 'items', table: dataset.table, format: query.encoding.name })
     if (matchesEtag(request.headers['if-none-match'], tag)) return reply.code(304).send()
     reply.header('content-crs', query.crs.header)
-    const body = await parts.snapshots.use(page.version.snapshot, async (snapshot) => {
+    const body = await parts.snapshots.use(page.version, async (snapshot) => {
+      // FlatGeobuf takes the widths of its integers from this file.
+      if (query.encoding === flatgeobuf) {
+        await parts.verification.requireFile(snapshot.folder, snapshot.manifest, SNAPSHOT_FILES.rows)
+      }
       const reading = { after: page.after, limit, signal: () => goneSignal(reply) }
       const selected = await parts.items.select(snapshot, query, plan, reading)
-      returned = selected.runs.count
       const matched = await parts.items.count(snapshot, query, plan, selected)
       const write = isPlain(query) ? plainBody : otherBody
-      return write(reply, page, snapshot, selected, matched, parts.clock())
+      const written = await write(reply, page, snapshot, selected, matched, parts.clock())
+      // Features that could not be read are not counted.
+      returned = selected.runs.count
+      return written
     })
     return reply.send(body)
+  } catch (error) {
+    // These describe the page, and the response is a problem.
+    for (const header of PAGE_HEADERS) reply.removeHeader(header)
+    throw error
   } finally {
     dailyFeatures.giveBack(grant.payer, limit - returned)
   }

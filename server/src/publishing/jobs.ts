@@ -1,9 +1,10 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CompileProgress } from '@wayleave/geodata/snapshot/compile.ts'
 import { CompileInterruptedError } from '@wayleave/geodata/snapshot/compile-in-process.ts'
 import { InvalidSourceError } from '@wayleave/geodata/snapshot/invalid-source-error.ts'
 import { SourceError } from '@wayleave/geodata/source-error.ts'
+import { makeFolderDurably } from '@wayleave/geodata/write-durably.ts'
 import type { Logger } from 'pino'
 import { type Clock, DAY, plus, SECOND } from '../clock.ts'
 import type { ControlDatabase } from '../database/open.ts'
@@ -79,7 +80,7 @@ export class Jobs {
 
   /** A fresh place for an upload. The file is removed when its job ends; before the job starts, by its writer. */
   async uploadPath(jobId: string): Promise<string> {
-    await mkdir(this.#parts.uploads, { recursive: true, mode: 0o700 })
+    await makeFolderDurably(this.#parts.uploads, 0o700)
     return this.#upload(jobId)
   }
 

@@ -11,7 +11,7 @@ import {
   deleteDataset,
   deleteOldVersions,
   insertVersion,
-  namesSnapshot,
+  isSnapshotNamed,
   readDataset,
   takeVersionNumber,
   updateDescription,
@@ -128,7 +128,7 @@ export class Publishing {
       await this.#makeVisible(request, stage.name, manifest, origin, finish).catch(async (error: unknown) => {
         // The version may be published and only the response lost. The snapshot is therefore not removed: if no
         // version names it, the next garbage collection moves it to the trash.
-        if (!(await namesSnapshot(this.#parts.database.db, stage.name).catch(() => false))) throw error
+        if (!(await isSnapshotNamed(this.#parts.database.db, stage.name).catch(() => false))) throw error
         this.#parts.log.warn(
           { err: error },
           `The version of ${table} is published; the wait after it failed.`,
