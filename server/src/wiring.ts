@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { sweepPins } from './backup/pin-snapshots.ts'
+import { RevocationLog } from './backup/revocation-log.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { FolderBlobs } from './blobs/folder-blobs.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { OpenSnapshots } from './catalog/open-snapshots.ts'
-import { type Clock, DAY, MINUTE, plus } from './clock.ts'
+import { type Clock, DAY, MINUTE, plus, SECOND } from './clock.ts'
 import type { Config } from './config.ts'
 import { type ControlPlane, openControlPlane } from './control-plane.ts'
 import { Cashier } from './credits/cashier.ts'
@@ -202,6 +204,9 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     housekeeping.add('old purchases', 60 * MINUTE, () =>
       forgetPurchasesBefore(database.db, plus(clock(), -2 * DAY).toISOString()),
     )
+    const revocationLog = new RevocationLog(database.db, config.dataDir, clock)
+    housekeeping.add('the log of revocations', 10 * SECOND, () => revocationLog.follow())
+    housekeeping.add('leftovers of backups', 60 * MINUTE, () => sweepPins(config.dataDir))
     if (database.kind === 'sqlite') {
       housekeeping.add('old changes', 60 * MINUTE, () =>
         forgetChangesBefore(database.db, plus(clock(), -DAY).toISOString()),

@@ -7,7 +7,17 @@ export interface Migration {
 export const migrations: Migration[] = [
   { name: 'first schema', statements: firstSchema },
   { name: 'the session of a session key', statements: sessionOfKeys },
+  { name: 'secrets that must not work again', statements: revokedSecrets },
 ]
+
+/** Beside the keys themselves: the old secret of a rotated key and a deleted key's leave no other trace. */
+function revokedSecrets(kind: 'sqlite' | 'postgres'): string[] {
+  return [
+    `create table revoked_secrets (secret_hash text primary key, key_id text not null, at text not null)${kind === 'sqlite' ? ' strict' : ''}`,
+    'create index revoked_secrets_at on revoked_secrets (at)',
+    'insert into revoked_secrets select secret_hash, id, revoked_at from api_keys where revoked_at is not null',
+  ]
+}
 
 function sessionOfKeys(): string[] {
   return [
