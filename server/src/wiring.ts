@@ -205,6 +205,12 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
       forgetPurchasesBefore(database.db, plus(clock(), -2 * DAY).toISOString()),
     )
     const revocationLog = new RevocationLog(database.db, config.dataDir, clock)
+    // At a stop too: what was revoked in the last seconds is written before the database is closed.
+    opened.defer(() =>
+      revocationLog
+        .follow()
+        .catch((error: unknown) => log.warn({ err: error }, 'The log of revocations could not be written.')),
+    )
     housekeeping.add('the log of revocations', 10 * SECOND, () => revocationLog.follow())
     housekeeping.add('leftovers of backups', 60 * MINUTE, () => sweepPins(config.dataDir))
     if (database.kind === 'sqlite') {

@@ -31,6 +31,8 @@ export async function settleRestoredState(
     for (const table of ['refresh_tokens', 'sign_in_links', 'signing_keys', 'nodes'] as const) {
       await tx.deleteFrom(table).execute()
     }
+    // The claim of the first signing key goes with it, or the server would make none.
+    await tx.deleteFrom('installation_secrets').where('name', '=', 'first-signing-key').execute()
     await tx.deleteFrom('api_keys').where('kind', '=', 'session').execute()
 
     const rows = await tx
