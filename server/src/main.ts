@@ -2,8 +2,10 @@ import { Command, CommanderError } from 'commander'
 import { backupCommand } from './command/backup.ts'
 import { databaseCommand } from './command/database.ts'
 import { datasetsCommand, unpublishCommand } from './command/datasets.ts'
+import { doctorCommand } from './command/doctor.ts'
 import { keyCommand } from './command/key.ts'
 import { orgCommand } from './command/org.ts'
+import { pruneCommand } from './command/prune.ts'
 import { publishCommand } from './command/publish.ts'
 import { restoreCommand } from './command/restore.ts'
 import { rotateSigningKeyCommand } from './command/rotate-signing-key.ts'
@@ -34,6 +36,8 @@ for (const command of [
   backupCommand(),
   restoreCommand(),
   verifyCommand(),
+  doctorCommand(),
+  pruneCommand(),
   databaseCommand(),
 ]) {
   program.addCommand(command)

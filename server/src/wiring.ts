@@ -36,6 +36,7 @@ import { Invitations } from './organizations/invitations.ts'
 import { Jobs } from './publishing/jobs.ts'
 import { Publishing } from './publishing/publishing.ts'
 import { Staging } from './publishing/staging.ts'
+import { Retention } from './retention/retention.ts'
 import { shareRuns } from './share-runs.ts'
 import { Meter } from './usage/meter.ts'
 import { UsageReports } from './usage/usage-reports.ts'
@@ -212,6 +213,10 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
         .catch((error: unknown) => log.warn({ err: error }, 'The log of revocations could not be written.')),
     )
     housekeeping.add('the log of revocations', 10 * SECOND, () => revocationLog.follow())
+    const retention = new Retention({ db: database.db, clock, config })
+    housekeeping.add('what is older than the settings say', 60 * MINUTE, async () => {
+      await retention.apply({ maxSteps: 100 })
+    })
     housekeeping.add('leftovers of backups', 60 * MINUTE, () => sweepPins(config.dataDir))
     if (database.kind === 'sqlite') {
       housekeeping.add('old changes', 60 * MINUTE, () =>

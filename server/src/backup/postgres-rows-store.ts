@@ -102,6 +102,16 @@ export async function hasPostgresSchema(url: string, schema: string): Promise<bo
   }
 }
 
+export async function postgresClock(url: string): Promise<Date> {
+  const client = await connect(url)
+  try {
+    const { rows } = await client.query('select clock_timestamp() as now')
+    return rows[0].now as Date
+  } finally {
+    await client.end()
+  }
+}
+
 /** The ids of nodes that hold a lease now: servers that run on this database. */
 export async function runningNodes(url: string): Promise<string[]> {
   const client = await connect(url)

@@ -8,7 +8,13 @@ export const migrations: Migration[] = [
   { name: 'first schema', statements: firstSchema },
   { name: 'the session of a session key', statements: sessionOfKeys },
   { name: 'secrets that must not work again', statements: revokedSecrets },
+  { name: 'usage by date', statements: usageByDate },
 ]
+
+/** Old usage is deleted by date. Rows are updated far more often than inserted, and updates leave it alone. */
+function usageByDate(): string[] {
+  return ['create index usage_date on usage (date)']
+}
 
 /** Beside the keys themselves: the old secret of a rotated key and a deleted key's leave no other trace. */
 function revokedSecrets(kind: 'sqlite' | 'postgres'): string[] {
