@@ -1,35 +1,19 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { openAccount, readAccountLedger } from '../testing/account.ts'
+import { emptyPlace, type Place, serverAt } from '../testing/backup-place.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { runCommand } from '../testing/run-command.ts'
 import { signIn } from '../testing/sign-in.ts'
-import {
-  type DatabaseKind,
-  databaseKinds,
-  openTestServer,
-  type TestServer,
-  temporaryDatabase,
-  temporaryFolder,
-} from '../testing/test-server.ts'
+import { databaseKinds, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
 /** The command, which must succeed, and its JSON document. */
 async function run(place: Place, ...args: string[]) {
   const result = await runCommand(place, ...args, '--json')
   assert.equal(result.code, 0, `${args.join(' ')}: ${result.stdout}${result.stderr}`)
   return result.json
-}
-
-interface Place {
-  dataDir: string
-  databaseUrl: string | null
-}
-
-async function emptyPlace(t: TestContext, kind: DatabaseKind): Promise<Place> {
-  const databaseUrl = kind === 'postgres' ? await temporaryDatabase(t) : null
-  return { dataDir: temporaryFolder(t), databaseUrl }
 }
 
 /** What a client sees of a dataset: every byte of a download, of a page and of the sample. */
@@ -55,7 +39,7 @@ for (const kind of databaseKinds) {
   test(`${kind}: a restore serves all data with the same bytes, and every account as it was`, async (t) => {
     const place = await emptyPlace(t, kind)
     const target = join(temporaryFolder(t), 'backup')
-    const service = await openTestServer(t, { ...place, databaseUrl: place.databaseUrl ?? undefined })
+    const service = await serverAt(t, place)
     const ada = await openAccount(service, 'ada@example.org', { addOns: [...ALL], credits: 100 })
     await publishText(service, 'places', 'places.geojson', points(300))
     await publishText(service, 'places', 'places.geojson', points(400, 'Later'))
@@ -74,7 +58,7 @@ for (const kind of databaseKinds) {
     const report = await run(restored, 'restore', target)
     assert.deepEqual([report.snapshots, report.missing, report.revokedKeys], [2, [], 0])
     assert.equal(existsSync(join(restored.dataDir, 'restoring')), false)
-    const copy = await openTestServer(t, { ...restored, databaseUrl: restored.databaseUrl ?? undefined })
+    const copy = await serverAt(t, restored)
     assert.deepEqual(await seen(copy, ada.key, 'places'), before)
     const again = await signIn(copy, 'ada@example.org')
     assert.deepEqual(await readAccountLedger(copy, again), ledger)
@@ -93,7 +77,7 @@ for (const kind of databaseKinds) {
   test(`${kind}: keys that were revoked, rotated or deleted after the backup stay revoked`, async (t) => {
     const place = await emptyPlace(t, kind)
     const target = join(temporaryFolder(t), 'backup')
-    const service = await openTestServer(t, { ...place, databaseUrl: place.databaseUrl ?? undefined })
+    const service = await serverAt(t, place)
     const { parts } = service
     await publishText(service, 'places', 'places.geojson', points(10))
     const actor = { reach: 'any', origin: { actor: 'operator', address: null, requestId: null } } as const
@@ -111,7 +95,7 @@ for (const kind of databaseKinds) {
     await service.stop()
 
     const statuses = async (restored: Place) => {
-      const copy = await openTestServer(t, { ...restored, databaseUrl: restored.databaseUrl ?? undefined })
+      const copy = await serverAt(t, restored)
       const result: Record<string, number> = {}
       for (const name of names) {
         const path = '/v1/ogc/collections/places/items?limit=1'
@@ -121,11 +105,11 @@ for (const kind of databaseKinds) {
       return result
     }
     // The first backup knows nothing of it; the list beside it was brought up to date by the second.
-    const { data } = JSON.parse(`{"data":${JSON.stringify(readdirSync(join(target, 'backups')).sort())}}`)
-    const at = (data[0] as string).replace(/T(\d\d)-(\d\d)-/, 'T$1:$2:')
+    const [oldest] = readdirSync(join(target, 'backups')).sort()
+    const at = oldest!.replace(/T(\d\d)-(\d\d)-/, 'T$1:$2:')
     const restored = await emptyPlace(t, kind)
     const report = await run(restored, 'restore', target, '--at', at)
-    assert.deepEqual([report.backup, report.revokedKeys, report.hasOwnRevocations], [data[0], 3, false])
+    assert.deepEqual([report.backup, report.revokedKeys, report.hasOwnRevocations], [oldest, 3, false])
     const expected = { kept: 200, revoked: 401, rotated: 401, deleted: 401, late: 200 }
     assert.deepEqual(await statuses(restored), expected)
 
@@ -155,7 +139,7 @@ for (const kind of databaseKinds) {
 test('a backup is private, and damage in it is refused by name', async (t) => {
   const place = await emptyPlace(t, 'sqlite')
   const target = join(temporaryFolder(t), 'backup')
-  const service = await openTestServer(t, { dataDir: place.dataDir })
+  const service = await serverAt(t, place)
   await publishText(service, 'places', 'places.geojson', points(100))
   const { folder } = await run(place, 'backup', target)
   await service.stop()
