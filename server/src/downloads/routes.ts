@@ -155,7 +155,13 @@ export function downloadRoutes(
     charge: Charge,
   ) {
     try {
-      return await send(request, reply, wanted, known ?? (await exports.get(wanted)), charge)
+      const file = known ?? (await exports.get(wanted))
+      return await send(request, reply, wanted, file, charge).catch(async (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error
+        // An export that nobody fetched for long is deleted, by another process too. It is built again.
+        exports.forget(wanted)
+        return send(request, reply, wanted, await exports.get(wanted), charge)
+      })
     } catch (error) {
       exports.forget(wanted)
       await charge.refund()
