@@ -1,4 +1,5 @@
 import { Administration } from './administration/administration.ts'
+import { requireUsableFolder } from './backup/folder-marks.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import { Ledger } from './credits/ledger.ts'
@@ -36,6 +37,7 @@ export async function openControlPlane({
   nodeId,
   serving,
 }: ControlPlaneOpening): Promise<ControlPlane> {
+  requireUsableFolder(config)
   const database = await openDatabase(config)
   const changes = await openChanges(database, { nodeId, serving }).catch(async (error: unknown) => {
     await database.close()

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Logger } from 'pino'
+import { sweepPins } from './backup/pin-snapshots.ts'
+import { RevocationLog } from './backup/revocation-log.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { FolderBlobs } from './blobs/folder-blobs.ts'
 import { Catalog } from './catalog/catalog.ts'
@@ -9,7 +11,7 @@ import { OpenSnapshots } from './catalog/open-snapshots.ts'
 import { SnapshotHealth } from './catalog/snapshot-health.ts'
 import { isSnapshotNamed } from './catalog/store.ts'
 import { Verification } from './catalog/verification.ts'
-import { type Clock, DAY, MINUTE, plus } from './clock.ts'
+import { type Clock, DAY, MINUTE, plus, SECOND } from './clock.ts'
 import type { Config } from './config.ts'
 import { type ControlPlane, openControlPlane } from './control-plane.ts'
 import { Cashier } from './credits/cashier.ts'
@@ -42,6 +44,7 @@ import { GarbageCollection } from './publishing/garbage-collection.ts'
 import { Jobs } from './publishing/jobs.ts'
 import { Publishing } from './publishing/publishing.ts'
 import { Staging } from './publishing/staging.ts'
+import { Retention } from './retention/retention.ts'
 import { shareRuns } from './share-runs.ts'
 import { Meter } from './usage/meter.ts'
 import { UsageReports } from './usage/usage-reports.ts'
@@ -242,6 +245,19 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     housekeeping.add('old purchases', 60 * MINUTE, () =>
       forgetPurchasesBefore(database.db, plus(clock(), -2 * DAY).toISOString()),
     )
+    const revocationLog = new RevocationLog(database.db, config.dataDir, clock)
+    // At a stop too: what was revoked in the last seconds is written before the database is closed.
+    opened.defer(() =>
+      revocationLog
+        .follow()
+        .catch((error: unknown) => log.warn({ err: error }, 'The log of revocations could not be written.')),
+    )
+    housekeeping.add('the log of revocations', 10 * SECOND, () => revocationLog.follow())
+    const retention = new Retention({ db: database.db, clock, config })
+    housekeeping.add('what is older than the settings say', 60 * MINUTE, async () => {
+      await retention.apply({ maxSteps: 100 })
+    })
+    housekeeping.add('leftovers of backups', 60 * MINUTE, () => sweepPins(config.dataDir))
     if (database.kind === 'sqlite') {
       housekeeping.add('old changes', 60 * MINUTE, () =>
         forgetChangesBefore(database.db, plus(clock(), -DAY).toISOString()),

@@ -75,6 +75,9 @@ export interface Tables {
     last_used_at: string | null
   }
 
+  /** Hashes of secrets that were revoked, rotated away or deleted: a restored backup must not revive them. */
+  revoked_secrets: { secret_hash: string; key_id: string; at: string }
+
   /** What caches must forget, numbered in commit order: the row of `change_number` is held by every writer. */
   changes: { number: number; subject: string; subject_id: string; at: string }
   change_number: { only: number; number: number }
