@@ -184,6 +184,12 @@ export const settings = {
     integer(1, 1_000_000),
     'How many versions of a dataset are kept. Without it, all.',
   ),
+  trashDays: setting(
+    'WAYLEAVE_TRASH_DAYS',
+    7,
+    integer(0, 3650),
+    'Days for which the files of removed datasets and versions stay in the trash before they are deleted.',
+  ),
   maxUploadBytes: setting(
     'WAYLEAVE_MAX_UPLOAD_BYTES',
     4 * 1024 ** 3,

@@ -1,5 +1,7 @@
 import { Command, CommanderError } from 'commander'
+import { adoptFolderCommand } from './command/adopt-folder.ts'
 import { datasetsCommand, unpublishCommand } from './command/datasets.ts'
+import { gcCommand } from './command/gc.ts'
 import { keyCommand } from './command/key.ts'
 import { orgCommand } from './command/org.ts'
 import { publishCommand } from './command/publish.ts'
@@ -23,6 +25,8 @@ for (const command of [
   publishCommand(),
   datasetsCommand(),
   unpublishCommand(),
+  gcCommand(),
+  adoptFolderCommand(),
   orgCommand(),
   keyCommand(),
   userCommand(),

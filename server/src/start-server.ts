@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { type Clock, MINUTE, SECOND, systemClock } from './clock.ts'
+import { type Clock, HOUR, MINUTE, SECOND, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { lockDataFolder } from './data-folder-lock.ts'
 import { sweepExports } from './downloads/exports.ts'
@@ -57,10 +57,11 @@ interface Serving {
 
 async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise<RunningServer> {
   const { config, log } = parts
-  await parts.publishing.sweep()
+  await parts.garbage.collectAndLog()
+  parts.housekeeping.add('snapshots that no version names', HOUR, () => parts.garbage.collectAndLog())
   parts.housekeeping.add('unfinished exports', 10 * MINUTE, () => sweepAllExports(parts))
-  await parts.jobs.sweep()
-  if (config.databaseUrl) parts.housekeeping.add('abandoned jobs', MINUTE, () => parts.jobs.sweep())
+  await parts.jobs.sweep({ isStart: true })
+  parts.housekeeping.add('abandoned jobs', MINUTE, () => parts.jobs.sweep())
   const { app, routes } = await buildApp(parts)
   answerInTurn(app.server)
   const readers = new StalledReaders(

@@ -20,6 +20,7 @@ import { Overload } from './http/overload.ts'
 import { newId } from './id.ts'
 import { type Identity, mailRate, openIdentity } from './identity/identity.ts'
 import { checkMailSettings } from './identity/mailer.ts'
+import { requireOneInstallation } from './installation/installation.ts'
 import { deleteExpiredSessionKeys } from './keys/store.ts'
 import { Verifier } from './keys/verifier.ts'
 import type { Limiter } from './limits/limiter.ts'
@@ -31,6 +32,7 @@ import { GeometryCache } from './ogc/geometry-cache.ts'
 import { Items } from './ogc/items.ts'
 import { RowQueries } from './ogc/row-queries.ts'
 import { Invitations } from './organizations/invitations.ts'
+import { GarbageCollection } from './publishing/garbage-collection.ts'
 import { Jobs } from './publishing/jobs.ts'
 import { Publishing } from './publishing/publishing.ts'
 import { Staging } from './publishing/staging.ts'
@@ -65,6 +67,7 @@ export interface Parts extends ControlPlane {
   items: Items
   dailyFeatures: DailyFeatures
   publishing: Publishing
+  garbage: GarbageCollection
   jobs: Jobs
   cashier: Cashier
   exports: Exports
@@ -103,6 +106,9 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
   const { database, changes, starting } = control
   opened.defer(() => database.close())
   opened.defer(() => changes.close())
+  const blobs = new FolderBlobs(join(config.dataDir, 'snapshots'))
+  // Before anything else: whatever comes after may change the folder by what the database says.
+  await requireOneInstallation({ database, blobs, dataDir: config.dataDir }, log)
 
   const limiter =
     config.redisUrl && serving
@@ -140,7 +146,6 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     rates: { mail: mailRate(config.signInRate), organization: mailRate(config.signInAddressRate) },
   })
   const usageReports = new UsageReports(database.db, clock)
-  const blobs = new FolderBlobs(join(config.dataDir, 'snapshots'))
   const catalog = new Catalog(database.db, changes)
   const snapshots = new OpenSnapshots(blobs)
   opened.defer(() => snapshots.close())
@@ -151,12 +156,24 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
   const items = new Items({ catalog, snapshots, geometries, rows, clock })
   const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, serving ? config.redisUrl : null, log)
   opened.defer(() => dailyFeatures.close())
+  const staging = new Staging(join(config.dataDir, 'snapshots', '.staging'), [
+    join(config.dataDir, 'staging'),
+  ])
+  const garbage = new GarbageCollection({
+    database,
+    blobs,
+    staging,
+    clock,
+    log,
+    trashDays: config.trashDays,
+  })
   const publishing = new Publishing({
     database,
     changes,
     clock,
+    log,
     blobs,
-    staging: new Staging(join(config.dataDir, 'staging')),
+    staging,
     limits: {
       rows: config.maxRows,
       columns: config.maxColumns,
@@ -233,6 +250,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     items,
     dailyFeatures,
     publishing,
+    garbage,
     jobs,
     cashier,
     exports,

@@ -27,6 +27,15 @@ export async function readSnapshotNames(db: Db): Promise<string[]> {
   return (await db.selectFrom('versions').select('snapshot').execute()).map((row) => row.snapshot)
 }
 
+export async function namesSnapshot(db: Db, snapshot: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('versions')
+    .select('version')
+    .where('snapshot', '=', snapshot)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** The next number of the table, held by this transaction: two publishers get two numbers, in commit order. */
 export async function takeVersionNumber(tx: Tx, table: string): Promise<number> {
   const { last_version } = await tx

@@ -7,7 +7,16 @@ export interface Migration {
 export const migrations: Migration[] = [
   { name: 'first schema', statements: firstSchema },
   { name: 'the session of a session key', statements: sessionOfKeys },
+  { name: 'jobs that are taken up again', statements: repeatableJobs },
 ]
+
+/** `request` is null for jobs of earlier programs, which cannot be taken up again. */
+function repeatableJobs(): string[] {
+  return [
+    'alter table jobs add column request text',
+    'alter table jobs add column attempts integer not null default 0',
+  ]
+}
 
 function sessionOfKeys(): string[] {
   return [

@@ -153,7 +153,12 @@ export interface Tables {
     problem: string | null
     version: number | null
     actor: string
+    /** The node that publishes it, or will. */
     node_id: string
+    /** What to publish, and the size of the upload: enough to begin again after a crash. */
+    request: string | null
+    /** How often publishing was begun. With the node it tells one attempt from another. */
+    attempts: number
     created_at: string
     updated_at: string
   }

@@ -9,7 +9,7 @@ import { insertJob, type JobRow } from './job-store.ts'
 
 function jobOf(nodeId: string): JobRow {
   const at = new Date().toISOString()
-  const unset = { progress: null, report: null, problem: null, version: null }
+  const unset = { progress: null, report: null, problem: null, version: null, request: null, attempts: 0 }
   const times = { created_at: at, updated_at: at }
   return {
     id: newId('job'),
