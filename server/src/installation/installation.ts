@@ -100,7 +100,7 @@ export async function adoptFolder(parts: InstallationParts, force: boolean): Pro
   const isSafe = matching > 0 || (named === 0 && stored === 0)
   if (!isSafe && !force) {
     throw new InstallationMismatchError(
-      `Nothing proves that the data folder ${dataDir} and the ${databaseText(state)} belong together: the folder holds ${count(stored)}, and the database names ${named}, none of them in the folder. With --force the versions that it names count as lost, and once a dataset is published, the snapshots that no version names go to the trash.`,
+      `Nothing proves that the data folder ${dataDir} and the ${databaseText(state)} belong together: the folder holds ${count(stored)}, and the database names ${named}, none of them in the folder. With --force the versions that it names count as lost, and the snapshots that no version names go to the trash.`,
     )
   }
   // The database's id counts: several nodes share the database.

@@ -152,16 +152,19 @@ export class Jobs {
     await this.#queue
   }
 
-  /** An upload that is still arriving has no job yet, so only those count that were not written to for a while. */
+  /** An upload that is still arriving has no job yet: without one it goes once it was idle for that long. */
   async #sweepUploads(idleMs: number): Promise<void> {
     const { database, clock, uploads } = this.#parts
     const before = plus(clock(), -idleMs)
     for (const name of await readdir(uploads).catch(() => [])) {
       if (!isId('job', name)) continue
-      const file = await stat(join(uploads, name)).catch(() => null)
-      if (!file || (idleMs > 0 && file.mtime >= before)) continue
+      const path = join(uploads, name)
+      // The time is read before the job: a job that begins in between makes the file look wanted.
+      const file = await stat(path).catch(() => null)
       const job = await readJob(database.db, name)
-      if (job?.state !== 'waiting' && job?.state !== 'running') await rm(join(uploads, name), { force: true })
+      const isIdle = file !== null && (idleMs === 0 || file.mtime < before)
+      const isUnwanted = job ? job.state === 'done' || job.state === 'failed' : isIdle
+      if (isUnwanted) await rm(path, { force: true })
     }
   }
 

@@ -14,13 +14,14 @@ export interface ServerProcess {
   kill(): Promise<void>
 }
 
-/** The real program in a process of its own, for tests that kill it. */
+/** The real program, or another that prints its address, in a process of its own, for tests that kill it. */
 export async function startServerProcess(
   t: TestContext,
   dataDir: string,
   environment: Record<string, string> = {},
+  args: string[] = [program, 'serve', '--json', '--port', '0', '--data-dir', dataDir],
 ): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [program, 'serve', '--json', '--port', '0', '--data-dir', dataDir], {
+  const child = spawn(process.execPath, args, {
     env: { ...process.env, WAYLEAVE_LOG_LEVEL: 'warn', WAYLEAVE_KEY_RATE: '1000000', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
