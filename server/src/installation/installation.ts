@@ -29,11 +29,11 @@ export interface InstallationState {
 }
 
 /** The data folder and the control database do not belong together: going on could lose data. */
-export class InstallationMismatchError extends Error {
+class InstallationMismatchError extends Error {
   override name = 'InstallationMismatchError'
 }
 
-export async function inspectInstallation(parts: InstallationParts): Promise<InstallationState> {
+async function inspectInstallation(parts: InstallationParts): Promise<InstallationState> {
   const { database, blobs, dataDir } = parts
   const file = await readInstallationFile(dataDir)
   const lost = new Set(file?.lostSnapshots)
