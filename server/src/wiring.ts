@@ -165,6 +165,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     staging,
     clock,
     log,
+    dataDir: config.dataDir,
     trashDays: config.trashDays,
   })
   const publishing = new Publishing({

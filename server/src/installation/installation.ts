@@ -70,11 +70,17 @@ export function mismatchOf(state: InstallationState): string | null {
   return null
 }
 
-/** Refuses a folder and a database that do not belong together. Those that do bear the same id afterwards. */
-export async function requireOneInstallation(parts: InstallationParts, log: Logger): Promise<void> {
+/** Throws if the folder and the database do not belong together. */
+export async function checkInstallation(parts: InstallationParts): Promise<InstallationState> {
   const state = await inspectInstallation(parts)
   const mismatch = mismatchOf(state)
   if (mismatch !== null) throw new InstallationMismatchError(mismatch)
+  return state
+}
+
+/** Refuses a folder and a database that do not belong together. Those that do bear the same id afterwards. */
+export async function requireOneInstallation(parts: InstallationParts, log: Logger): Promise<void> {
+  const state = await checkInstallation(parts)
   const { folderId, databaseId, missing, named } = state
   if (missing.length > 0) {
     log.error(

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { DAY, HOUR, MINUTE } from '../clock.ts'
 import { operator } from '../events/events.ts'
+import { newId } from '../id.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { runCommand } from '../testing/run-command.ts'
 import { testClock } from '../testing/test-clock.ts'
@@ -61,6 +62,21 @@ for (const database of databaseKinds) {
     assert.ok(existsSync(join(folderOf(service), orphan)))
   })
 
+  test(`a database that was replaced under a running server moves nothing, on ${database}`, async (t) => {
+    const { clock, pass } = testClock()
+    const service = await openTestServer(t, { database, clock })
+    await publishText(service, 'places', 'places.geojson', points(3))
+    const orphan = await addOrphan(service)
+    pass(HOUR)
+    await service.parts.database.db
+      .updateTable('installation_secrets')
+      .set({ value: newId('inst') })
+      .where('name', '=', 'installation-id')
+      .execute()
+    await assert.rejects(service.parts.garbage.collect(), /belongs to the installation inst_/)
+    assert.ok(existsSync(join(folderOf(service), orphan)))
+  })
+
   test(`a version that the database names again gets its snapshot back from the trash, on ${database}`, async (t) => {
     const service = await openTestServer(t, { database })
     await publishText(service, 'places', 'places.geojson', points(3))
@@ -92,12 +108,13 @@ for (const database of databaseKinds) {
 
 test('a mistaken unpublish can be undone: the rows in the trash can be published again', async (t) => {
   const service = await openTestServer(t)
-  await publishText(service, 'places', 'places.geojson', points(3))
+  const first = await publishText(service, 'places', 'places.geojson', points(3))
   await service.parts.publishing.unpublish('places', operator)
   const [discarded] = await service.parts.blobs.listTrash()
   const path = join(folderOf(service), '.trash', discarded!.entry, 'rows.parquet')
   const report = await service.parts.publishing.publish({ table: 'places', path, description: {} }, operator)
   assert.deepEqual([report.rows, report.version, report.geometryType], [3, 2, 'Point'])
+  assert.deepEqual(report.columns, first.columns)
 })
 
 test('names that are not ours are never touched, and logged once', async (t) => {

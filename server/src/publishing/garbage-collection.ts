@@ -3,6 +3,7 @@ import type { Blobs, DiscardedSnapshot } from '../blobs/blobs.ts'
 import { readSnapshotNames } from '../catalog/store.ts'
 import { type Clock, DAY, MINUTE, plus } from '../clock.ts'
 import type { ControlDatabase } from '../database/open.ts'
+import { checkInstallation } from '../installation/installation.ts'
 import type { Staging } from './staging.ts'
 
 /**
@@ -17,6 +18,7 @@ interface GarbageParts {
   staging: Staging
   clock: Clock
   log: Logger
+  dataDir: string
   /** How many days a discarded snapshot stays in the trash. */
   trashDays: number
 }
@@ -52,7 +54,9 @@ export class GarbageCollection {
   }
 
   async collect({ dryRun = false } = {}): Promise<GarbageReport> {
-    const { database, blobs, staging } = this.#parts
+    const { database, blobs, staging, dataDir } = this.#parts
+    // Again at each collection: a database can be restored or replaced under a running server.
+    await checkInstallation({ database, blobs, dataDir })
     // The snapshots first: one that is made visible meanwhile was not yet listed, or is named by its version.
     const stored = await blobs.list()
     const { alive, leftovers } = await staging.sweep({ dryRun })

@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CompileProgress } from '@wayleave/geodata/snapshot/compile.ts'
+import { CompileInterruptedError } from '@wayleave/geodata/snapshot/compile-in-process.ts'
 import { InvalidSourceError } from '@wayleave/geodata/snapshot/invalid-source-error.ts'
 import { SourceError } from '@wayleave/geodata/source-error.ts'
 import type { Logger } from 'pino'
@@ -187,7 +188,7 @@ export class Jobs {
         log.warn(`The job ${id} was taken over by another node; this attempt is dropped.`)
         return
       }
-      if (this.#stopping.signal.aborted) {
+      if (this.#stopping.signal.aborted || error instanceof CompileInterruptedError) {
         // A stop is no fault of the file: the attempt does not count.
         await this.#update(attempt, { state: 'waiting', progress: null, attempts: attempt.number - 1 })
         return
