@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SeededRandom } from './seeded-random.ts'
 
@@ -70,10 +70,6 @@ export class DrillRun {
     return true
   }
 
-  get isComplete(): boolean {
-    return this.rounds >= this.wantedRounds
-  }
-
   /** Counts a check; a promise that does not hold is a violation. Each pair of sentences is reported once. */
   expect(holds: boolean, promised: string, observed: string | (() => string)): boolean {
     this.checks++
@@ -113,6 +109,7 @@ export class DrillRun {
   }
 }
 
+/** What one run of a drill came to. */
 export interface DrillResult {
   name: string
   seed: number
@@ -125,15 +122,14 @@ export interface DrillResult {
   error: Error | null
 }
 
-/** Runs one drill to its end and cleans up whatever happens. `onStart` hands out the run, for a stop from outside. */
-export async function runDrill(
-  name: string,
-  drill: Drill,
-  options: DrillOptions,
-  onStart: (run: DrillRun) => void = () => {},
-): Promise<DrillResult> {
+/** Runs one drill to its end and cleans up whatever happens, also when a signal ends this process. */
+export async function runDrill(name: string, drill: Drill, options: DrillOptions): Promise<DrillResult> {
   const run = new DrillRun(name, drill, options)
-  onStart(run)
+  const leave = (signal: NodeJS.Signals) => {
+    run.note(`Stopped by ${signal}: cleaning up.`)
+    void run.close().finally(() => process.exit(128 + constants.signals[signal]))
+  }
+  process.once('SIGINT', leave).once('SIGTERM', leave)
   let error: Error | null = null
   try {
     await drill.run(run)
@@ -141,7 +137,13 @@ export async function runDrill(
     error = cause instanceof Error ? cause : new Error(String(cause))
   } finally {
     await run.close()
+    process.off('SIGINT', leave).off('SIGTERM', leave)
   }
   const { seed, rounds, wantedRounds, operations, checks, violations } = run
   return { name, seed, rounds, wantedRounds, operations, checks, violations, error }
+}
+
+/** No violation, and all rounds done. */
+export function isClean({ violations, error, rounds, wantedRounds }: DrillResult): boolean {
+  return violations.length === 0 && error === null && rounds >= wantedRounds
 }

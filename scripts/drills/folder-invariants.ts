@@ -1,16 +1,21 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { waitUntil } from './processes.ts'
+import { adoptVersions } from './settle.ts'
 import type { World } from './world.ts'
 
 /** What the server sweeps at its start is done in the background. */
-const SWEPT_WITHIN_MS = 5000
+const SWEPT_WITHIN_MS = 15_000
 
 /** After a start and `wayleave gc`, the data folder holds what versions name and nothing half-made. */
 export async function checkDataFolder(world: World): Promise<void> {
   const { installation, run } = world
+  // A job under way has files of its own.
+  if (world.promises.tables.some(({ job }) => job !== null)) return
   let litter: string[] = []
   const isClean = async () => {
+    for (const table of world.promises.tables)
+      if (table.lateStamps.length > 0) await adoptVersions(world, table)
     litter = litterOf(world)
     return litter.length === 0
   }

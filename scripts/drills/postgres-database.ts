@@ -13,7 +13,7 @@ async function runProgram(name: string, args: string[]): Promise<string> {
   return stdout
 }
 
-export function runSql(url: string, statement: string): Promise<string> {
+function runSql(url: string, statement: string): Promise<string> {
   return runProgram('psql', ['--no-psqlrc', '-v', 'ON_ERROR_STOP=1', '-At', '-d', url, '-c', statement])
 }
 

@@ -81,8 +81,6 @@ export interface TablePromise {
    * received them whole and may publish them later, so they may still appear.
    */
   lateStamps: string[]
-  /** Publishings that were reported as failed: they must never become a version. */
-  failedStamps: string[]
   /** An upload that was answered with 202. */
   job: JobPromise | null
   pendingUnpublish: boolean
@@ -124,7 +122,6 @@ export function newTable(table: string): TablePromise {
     versions: [],
     possibleStamps: [],
     lateStamps: [],
-    failedStamps: [],
     job: null,
     pendingUnpublish: false,
     description: null,

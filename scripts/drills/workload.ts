@@ -9,7 +9,13 @@ import {
   toggleArchives,
   withdrawInvitation,
 } from './account-operations.ts'
-import { describeTable, publishByCommand, publishByUpload, unpublishTable } from './dataset-operations.ts'
+import {
+  describeTable,
+  publishAndWait,
+  publishByCommand,
+  publishByUpload,
+  unpublishTable,
+} from './dataset-operations.ts'
 import { download, readItems, readSample } from './download-operations.ts'
 import { createKey, deleteKey, revokeKey, rotateKey } from './key-operations.ts'
 import type { World } from './world.ts'
@@ -23,7 +29,7 @@ const operations: [weight: number, operation: (world: World) => Promise<void>][]
   [16, download],
   [8, readItems],
   [3, readSample],
-  [6, publishByUpload],
+  [5, publishByUpload],
   [4, publishByCommand],
   [3, describeTable],
   [1, unpublishTable],
@@ -77,5 +83,5 @@ function chooseOperation(world: World): (world: World) => Promise<void> {
 /** At least one key and one version of some tables, so that every operation finds something to work on. */
 export async function prepare(world: World): Promise<void> {
   for (let i = 0; i < 4; i++) await createKey(world)
-  for (let i = 0; i < 2; i++) await publishByUpload(world)
+  for (let i = 0; i < 2; i++) await publishAndWait(world)
 }

@@ -151,7 +151,7 @@ async function openAccount(world: World, email: string, credits: number): Promis
 }
 
 /** Signs in as people do: asks for a mail, reads it in the outbox, redeems its link. */
-export async function signIn(world: World, email: string): Promise<Credentials & { usedLink: string }> {
+async function signIn(world: World, email: string): Promise<Credentials & { usedLink: string }> {
   const asked = await world.send('POST', '/v1/auth/magic-link', { body: { email } })
   if (asked.status !== 202) throw new Error(`The request for a link got ${asked.status}.`)
   const usedLink = await linkFromMail(world.installation.dataDir, email)

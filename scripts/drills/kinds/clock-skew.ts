@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startSession } from '../account-operations.ts'
-import { publishByUpload } from '../dataset-operations.ts'
+import { publishAndWait } from '../dataset-operations.ts'
 import type { Drill, DrillRun } from '../drill.ts'
 import { hasFaketime, shiftedClock } from '../fake-clock.ts'
 import { Installation, StartError } from '../installation.ts'
@@ -45,7 +45,7 @@ async function openClockWorld(run: DrillRun, databaseUrl: string | null): Promis
   await installation.startNode()
   const world = await openWorld(installation, { credits: 1000 })
   world.maxRows = 100
-  await publishByUpload(world)
+  await publishAndWait(world)
   for (let i = 0; i < 2; i++) await createKey(world)
   for (let i = 0; i < 3; i++) await startSession(world)
   return world

@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join, relative } from 'node:path'
-import { publishByUpload } from '../dataset-operations.ts'
+import { publishAndWait } from '../dataset-operations.ts'
 import type { Drill } from '../drill.ts'
 import { type Response, request } from '../http-client.ts'
 import { Installation } from '../installation.ts'
@@ -34,7 +34,7 @@ export const drill: Drill = {
     world.maxRows = 3000
     const pristine = new Pristine(world)
     for (let i = 0; i < PUBLISHINGS; i++) {
-      await publishByUpload(world)
+      await publishAndWait(world)
       await pristine.record()
     }
     const snapshots = join(installation.dataDir, 'snapshots')

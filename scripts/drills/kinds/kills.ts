@@ -4,7 +4,7 @@ import { Installation, StartError } from '../installation.ts'
 import { checkInvariants } from '../invariants.ts'
 import { createDatabase } from '../postgres-database.ts'
 import { signalProcess } from '../processes.ts'
-import { settle } from '../settle.ts'
+import { settle, settleJobs } from '../settle.ts'
 import { prepare, Workload } from '../workload.ts'
 import { openWorld, type World } from '../world.ts'
 
@@ -26,6 +26,7 @@ export function killDrill(database: 'sqlite' | 'postgres', rounds: Drill['rounds
         await settle(world)
         await checkInvariants(world, run.rounds % FULL_CHECK_EVERY === 0 ? 'full' : 'quick')
       }
+      await settleJobs(world)
       await checkInvariants(world, 'full')
     },
   }
@@ -34,7 +35,7 @@ export function killDrill(database: 'sqlite' | 'postgres', rounds: Drill['rounds
 async function openKillWorld(run: DrillRun, databaseUrl: string | null, nodes: number): Promise<World> {
   const installation = new Installation(run, { databaseUrl })
   for (let i = 0; i < nodes; i++) await installation.startNode()
-  const world = await openWorld(installation)
+  const world = await openWorld(installation, { tables: 8 })
   if (run.short) world.maxRows = 1000
   await prepare(world)
   return world
@@ -56,7 +57,8 @@ async function interrupt(world: World): Promise<void> {
   }
   // No client begins anything new on a server that is gone.
   const stopped = workload.stop()
-  await installation.killNode(run.random.pick(installation.nodes))
+  const victims = run.random.chance(0.3) ? [...installation.nodes] : [run.random.pick(installation.nodes)]
+  await Promise.all(victims.map((node) => installation.killNode(node)))
   await stopped
 }
 

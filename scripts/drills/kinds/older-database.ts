@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { publishByUpload } from '../dataset-operations.ts'
+import { publishAndWait } from '../dataset-operations.ts'
 import type { Drill } from '../drill.ts'
 import { request } from '../http-client.ts'
 import { Installation } from '../installation.ts'
@@ -28,7 +28,7 @@ export const drill: Drill = {
     for (let i = 0; i < NODES; i++) await installation.startNode()
     const world = await openWorld(installation)
     world.maxRows = 200
-    await publishByUpload(world)
+    await publishAndWait(world)
     const backup = join(run.folder, 'backup.dump')
     while (run.nextRound()) {
       for (let i = 0; i < KEYS; i++) await createKey(world)
