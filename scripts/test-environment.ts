@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DebianNeed, ensureDebianPackages, findProgram, hasProgram } from './debian.ts'
+import { hasFaketime } from './drills/fake-clock.ts'
 import { findPostgres, startPostgres } from './postgres.ts'
 import { canMakeVirtualEnvironment, ensurePython } from './python.ts'
 import { startRedis } from './redis.ts'
@@ -20,6 +21,12 @@ const debianNeeds: DebianNeed[] = [
   // Shows that files are synced before they are renamed.
   { package: 'strace', isPresent: () => hasProgram('strace') },
   { package: 'r-cran-sf', isPresent: () => existsSync('/usr/lib/R/site-library/sf/shape') },
+  // The drills move the clock of a server, and cut the power of a file system of their own.
+  { package: 'faketime', isPresent: hasFaketime },
+  {
+    package: 'e2fsprogs',
+    isPresent: () => existsSync('/usr/sbin/mkfs.ext4') || existsSync('/sbin/mkfs.ext4'),
+  },
   { package: 'python3-venv', isPresent: canMakeVirtualEnvironment },
 ]
 

@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ensureDebianPackages, hasProgram } from '../debian.ts'
+import { findPostgres, startPostgres } from '../postgres.ts'
+import { hasFaketime } from './fake-clock.ts'
+
+const needs = [
+  { package: 'postgresql-15', isPresent: () => findPostgres() !== null },
+  { package: 'postgresql-15-postgis-3', isPresent: () => findPostgres() !== null },
+  { package: 'redis-server', isPresent: () => hasProgram('redis-server') },
+  { package: 'faketime', isPresent: hasFaketime },
+]
+
+/** What `npm run drills` needs beside npm's packages. A PostgreSQL that the caller names is used. */
+export async function startDrillEnvironment(): Promise<{ stop(): Promise<void> }> {
+  ensureDebianPackages(needs)
+  const stops: (() => Promise<void>)[] = []
+  if (!process.env['WAYLEAVE_TEST_POSTGRES_URL']) {
+    const postgres = await startPostgres()
+    stops.push(postgres.stop)
+    process.env['WAYLEAVE_TEST_POSTGRES_URL'] = postgres.url
+  }
+  // The drills start thousands of processes of the same modules: compiled once, each starts sooner.
+  const folder = mkdtempSync(join(tmpdir(), 'wayleave-compiled-'))
+  stops.push(async () => rmSync(folder, { recursive: true, force: true }))
+  process.env['NODE_COMPILE_CACHE'] = folder
+  return {
+    async stop() {
+      for (const stopOne of stops.splice(0)) await stopOne()
+    },
+  }
+}

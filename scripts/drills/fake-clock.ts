@@ -1,0 +1,17 @@
+import { existsSync } from 'node:fs'
+
+/** Where Debian's package `faketime` puts its library, on each processor that Debian 12 supports with Node. */
+const libraries = ['x86_64-linux-gnu', 'aarch64-linux-gnu'].map(
+  (platform) => `/usr/lib/${platform}/faketime/libfaketime.so.1`,
+)
+
+export function hasFaketime(): boolean {
+  return libraries.some((path) => existsSync(path))
+}
+
+/** Variables that move the clock of a process and its children. Timers go on by the true clock. */
+export function shiftedClock(offset: string): Record<string, string> {
+  const library = libraries.find((path) => existsSync(path))
+  if (!library) throw new Error('The Debian package faketime is not installed.')
+  return { LD_PRELOAD: library, FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: '1' }
+}

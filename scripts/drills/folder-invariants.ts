@@ -1,0 +1,69 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { waitUntil } from './processes.ts'
+import { adoptVersions } from './settle.ts'
+import type { World } from './world.ts'
+
+/** What the server sweeps at its start is done in the background. */
+const SWEPT_WITHIN_MS = 15_000
+
+/** After a start and `wayleave gc`, the data folder holds what versions name and nothing half-made. */
+export async function checkDataFolder(world: World): Promise<void> {
+  const { installation, run } = world
+  // A job under way has files of its own.
+  if (world.promises.tables.some(({ job }) => job !== null)) return
+  let litter: string[] = []
+  const isClean = async () => {
+    for (const table of world.promises.tables)
+      if (table.lateStamps.length > 0) await adoptVersions(world, table)
+    litter = litterOf(world)
+    return litter.length === 0
+  }
+  if (!(await waitUntil(isClean, SWEPT_WITHIN_MS, 250))) {
+    await installation.command(['gc'])
+    await waitUntil(isClean, SWEPT_WITHIN_MS, 250)
+  }
+  run.checks++
+  for (const sentence of litter)
+    run.violate('nothing half-made or orphaned stays in the data folder', sentence)
+}
+
+function litterOf(world: World): string[] {
+  const { dataDir } = world.installation
+  return [
+    ...orphanedSnapshots(world),
+    ...namesIn(join(dataDir, 'staging')).map(() => 'a folder in staging/'),
+    ...namesIn(join(dataDir, 'uploads')).map(() => 'a file in uploads/'),
+    ...namesIn(join(dataDir, 'outbox'))
+      .filter((name) => name.endsWith('.part'))
+      .map(() => 'a mail that ends in .part'),
+    ...namesIn(join(dataDir, 'snapshots')).flatMap((name) =>
+      exportLitter(join(dataDir, 'snapshots', name, 'exports')),
+    ),
+  ]
+}
+
+/** A table has as many folders as versions. */
+function orphanedSnapshots(world: World): string[] {
+  const folders = namesIn(join(world.installation.dataDir, 'snapshots'))
+  return world.promises.tables.flatMap(({ table, versions }) => {
+    const count = folders.filter((name) => name.startsWith(`${table}_`)).length
+    return count === versions.length ? [] : [`${count} snapshots of ${versions.length} versions of ${table}`]
+  })
+}
+
+/** Every export stands beside its checksum, and nothing is partial. */
+function exportLitter(folder: string): string[] {
+  const names = namesIn(folder).filter((name) => !name.startsWith('lock'))
+  return names.flatMap((name) => {
+    if (name.includes('.partial-')) return ['a partial export']
+    if (name.endsWith('.meta.json')) {
+      return names.includes(name.slice(0, -'.meta.json'.length)) ? [] : ['a checksum without its export']
+    }
+    return names.includes(`${name}.meta.json`) ? [] : ['an export without its checksum']
+  })
+}
+
+function namesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : []
+}

@@ -1,0 +1,226 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { DrillRun } from './drill.ts'
+import { descendantsOf, isAlive, signalProcess, waitUntil } from './processes.ts'
+
+const program = join(import.meta.dirname, '../../server/bin/wayleave.js')
+const START_WITHIN_MS = 90_000
+const COMMAND_WITHIN_MS = 120_000
+
+/** The drills ask faster than people do. The drill of the limits sets its own. */
+const UNLIMITED = {
+  WAYLEAVE_KEY_RATE: '100000000',
+  WAYLEAVE_USER_RATE: '100000000',
+  WAYLEAVE_ADDRESS_RATE: '100000000',
+  WAYLEAVE_SIGN_IN_RATE: '100000',
+  WAYLEAVE_SIGN_IN_ADDRESS_RATE: '1000000',
+  WAYLEAVE_KEYS_PER_USER: '100000',
+  WAYLEAVE_KEYS_PER_ORGANIZATION: '100000',
+  WAYLEAVE_MAX_EVENT_LOOP_DELAY: '60000',
+  WAYLEAVE_LOG_LEVEL: 'info',
+}
+
+export const ADMINISTRATOR = 'administrator@example.org'
+
+/** A server process of the installation. */
+export interface ServerNode {
+  name: string
+  url: string
+  child: ChildProcess
+  pid: number
+}
+
+export interface CommandOutcome {
+  /** Null if a signal ended the process. */
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+export interface StartOptions {
+  environment?: Record<string, string>
+  /** A program and its arguments to put before the server's own, such as `faketime`. */
+  databaseUrl?: string
+}
+
+/** A data folder and a database, with the real program as its server nodes and its command line. */
+export class Installation {
+  readonly run: DrillRun
+  readonly databaseUrl: string | null
+  readonly environment: Record<string, string>
+  dataDir: string
+  readonly nodes: ServerNode[] = []
+  readonly #commands = new Set<ChildProcess>()
+  #starts = 0
+
+  constructor(
+    run: DrillRun,
+    options: { dataDir?: string; databaseUrl?: string | null; environment?: Record<string, string> } = {},
+  ) {
+    this.run = run
+    this.dataDir = options.dataDir ?? join(run.folder, 'data')
+    this.databaseUrl = options.databaseUrl ?? null
+    this.environment = options.environment ?? {}
+    mkdirSync(this.dataDir, { recursive: true })
+    run.cleanUp(() => this.killAll())
+  }
+
+  /** Starts one more node. Throws if it ends before it listens, or does not listen in time. */
+  async startNode(options: StartOptions = {}): Promise<ServerNode> {
+    const name = `node-${++this.#starts}`
+    const child = this.#spawn(['serve', '--json', '--port', '0'], options)
+    const log = join(this.run.folder, `${name}.log`)
+    let errors = ''
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      errors = (errors + text).slice(-4000)
+      appendFileSync(log, text)
+    })
+    const url = await firstUrl(child, (text) => {
+      errors = (errors + text).slice(-4000)
+      appendFileSync(log, text)
+    })
+    if (url === null) {
+      await this.#end(child)
+      throw new StartError(child.exitCode, errors)
+    }
+    const node = { name, url, child, pid: child.pid! }
+    this.nodes.push(node)
+    return node
+  }
+
+  /** Runs a command of the operator to its end, in a process of its own. */
+  async command(args: string[], options: StartOptions = {}): Promise<CommandOutcome> {
+    const child = this.#spawn([...args, '--json'], options)
+    this.#commands.add(child)
+    const timer = setTimeout(() => child.kill('SIGKILL'), COMMAND_WITHIN_MS)
+    let stdout = ''
+    let stderr = ''
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+    })
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    await once(child, 'close')
+    clearTimeout(timer)
+    this.#commands.delete(child)
+    return { code: child.exitCode, stdout, stderr }
+  }
+
+  /** A command that must succeed, and the JSON document that it prints. */
+  async operate<T = Record<string, unknown>>(...args: string[]): Promise<T> {
+    const { code, stdout, stderr } = await this.command(args)
+    if (code !== 0) throw new Error(`wayleave ${args.join(' ')} ended with ${code}: ${stderr || stdout}`)
+    return JSON.parse(stdout) as T
+  }
+
+  async killNode(node: ServerNode): Promise<void> {
+    await this.#end(node.child)
+    this.#forget(node)
+  }
+
+  /** Ends a node by SIGTERM; returns whether it ended by itself within the time limit. */
+  async stopNode(node: ServerNode, withinMs: number): Promise<boolean> {
+    const exit = once(node.child, 'exit')
+    signalProcess(node.pid, 'SIGTERM')
+    const hasEnded = await waitUntil(() => hasExited(node.child), withinMs)
+    if (!hasEnded) signalProcess(node.pid, 'SIGKILL')
+    await exit
+    this.#forget(node)
+    return hasEnded
+  }
+
+  /** The processes of the command line that run now. */
+  get commandPids(): number[] {
+    return [...this.#commands].filter((child) => !hasExited(child)).map((child) => child.pid!)
+  }
+
+  /** The processes that compile snapshots and build exports now, below nodes and commands. */
+  get workerPids(): number[] {
+    const roots = [...this.nodes.map(({ pid }) => pid), ...this.commandPids]
+    return roots.flatMap(descendantsOf)
+  }
+
+  /** Every process of the installation: what a power cut stops. */
+  get allPids(): number[] {
+    return [...this.nodes.map(({ pid }) => pid), ...this.commandPids, ...this.workerPids]
+  }
+
+  async killAll(): Promise<void> {
+    const workers = this.workerPids
+    const children = [...this.nodes.map(({ child }) => child), ...this.#commands]
+    for (const child of children) signalProcess(child.pid!, 'SIGKILL')
+    for (const pid of workers) signalProcess(pid, 'SIGKILL')
+    await Promise.all(children.map((child) => this.#end(child)))
+    await waitUntil(() => !workers.some(isAlive), 10_000)
+    this.nodes.length = 0
+  }
+
+  #forget(node: ServerNode): void {
+    const index = this.nodes.indexOf(node)
+    if (index >= 0) this.nodes.splice(index, 1)
+  }
+
+  #spawn(args: string[], { environment = {}, databaseUrl }: StartOptions): ChildProcess {
+    const { PATH = '', NODE_COMPILE_CACHE } = process.env
+    const env: NodeJS.ProcessEnv = {
+      PATH,
+      ...(NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}),
+      ...UNLIMITED,
+      WAYLEAVE_ADMINS: ADMINISTRATOR,
+      WAYLEAVE_DATA_DIR: this.dataDir,
+      ...this.environment,
+      ...environment,
+    }
+    const url = databaseUrl ?? this.databaseUrl
+    if (url) env['WAYLEAVE_DATABASE_URL'] = url
+    // The kernel ends the process with the drill, even if the drill is killed and cannot clean up.
+    const command = ['--pdeathsig', 'KILL', '--', process.execPath, program, ...args]
+    return spawn('setpriv', command, { env, cwd: this.run.folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  }
+
+  async #end(child: ChildProcess): Promise<void> {
+    if (hasExited(child)) return
+    const exit = once(child, 'exit')
+    child.kill('SIGKILL')
+    await exit
+  }
+}
+
+/** A server that ended before it listened. */
+export class StartError extends Error {
+  readonly exitCode: number | null
+  readonly output: string
+
+  constructor(exitCode: number | null, output: string) {
+    super(`The server ended with exit code ${exitCode} before it listened: ${output.trim()}`)
+    this.exitCode = exitCode
+    this.output = output
+  }
+}
+
+function hasExited(child: ChildProcess): boolean {
+  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null
+}
+
+/** The address from the first line of standard output; null if there is none. Later output is handed on. */
+async function firstUrl(child: ChildProcess, onOutput: (text: string) => void): Promise<string | null> {
+  const lines = createInterface({ input: child.stdout! })
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(null), START_WITHIN_MS)
+    const settle = (url: string | null) => {
+      clearTimeout(timer)
+      resolve(url)
+    }
+    lines.on('line', (line) => {
+      onOutput(`${line}\n`)
+      const url = /^\{"url":"([^"]+)"/.exec(line)?.[1]
+      if (url) settle(url)
+    })
+    child.once('error', () => settle(null))
+    child.once('close', () => settle(null))
+  })
+}

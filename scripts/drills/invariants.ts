@@ -1,0 +1,127 @@
+import { checkLedger, checkUsage } from './credit-invariants.ts'
+import { checkDataFolder } from './folder-invariants.ts'
+import { expectRefused } from './key-operations.ts'
+import type { AccountPromise, KeyPromise, SessionPromise, TablePromise } from './promises.ts'
+import { adoptVersions } from './settle.ts'
+import { differenceFrom } from './sources.ts'
+import type { World } from './world.ts'
+
+const SAMPLE_SIZE = 6
+
+/**
+ * Everything that must hold between two interruptions. A quick check looks at a few of each, a full one at all.
+ * Called when nothing is pending and no operation runs.
+ */
+export async function checkInvariants(world: World, extent: 'quick' | 'full'): Promise<void> {
+  const { promises, run } = world
+  const some = <T>(list: T[], count = SAMPLE_SIZE) =>
+    extent === 'full' ? list : run.random.sample(list, count)
+  for (const key of some(promises.keys)) await checkKey(world, key)
+  // The newest keys were changed when the interruption came.
+  for (const key of promises.keys.slice(-SAMPLE_SIZE)) await checkKey(world, key)
+  for (const table of promises.tables) await checkTable(world, table, extent)
+  for (const account of promises.accounts) await checkAccount(world, account)
+  for (const session of some(promises.sessions, 2)) await checkSession(world, session)
+  if (extent === 'full') {
+    for (const account of promises.accounts) {
+      const rows = await checkLedger(world, account)
+      await checkUsage(world, account, rows)
+    }
+    await checkDataFolder(world)
+  }
+}
+
+/** A key that was acknowledged works; one that was taken back does not; its record says the same. */
+async function checkKey(world: World, key: KeyPromise): Promise<void> {
+  if (key.id === null || key.pending) return
+  const { run } = world
+  const token = world.promises.accounts[key.account]!.accessToken
+  const { status, body } = await world.send('GET', `/v1/api-keys/${key.id}`, { token })
+  const recordState = status === 404 ? 'absent' : body?.status
+  run.expect(recordState === key.state, `the record of ${key.name} says ${key.state}`, `${recordState}`)
+  for (const secret of key.refusedSecrets) await expectRefused(world, key, secret, 'after an interruption')
+  if (key.state !== 'active' || key.secret === null) return
+  for (const node of world.installation.nodes) {
+    const response = await world.sendWithKey(key.id, key.secret, '/v1/datasets', { node })
+    run.expect(response.status === 200, `key ${key.name} works`, `${response.status} on ${node.name}`)
+  }
+}
+
+/** Every acknowledged version is listed and its bytes are those of its source, in its place. */
+async function checkTable(world: World, table: TablePromise, extent: 'quick' | 'full'): Promise<void> {
+  const { run, promises } = world
+  await adoptVersions(world, table)
+  const { status, body } = await world.send('GET', `/v1/dataset/${table.table}/archives`)
+  const listed: number[] = status === 200 ? body.data.map((row: { version: number }) => row.version) : []
+  const expected = table.versions.map(({ version }) => version).reverse()
+  run.expect(
+    listed.join() === expected.join(),
+    `${table.table} has the versions ${expected.join() || 'none'}`,
+    `status ${status}, versions ${listed.join() || 'none'}`,
+  )
+  if (table.description) {
+    const metadata = await world.send('GET', `/v1/dataset/${table.table}`)
+    const { title, credits } = metadata.body ?? {}
+    run.expect(
+      title === table.description.title && credits === table.description.credits,
+      `${table.table} is described as ${JSON.stringify(table.description)}`,
+      JSON.stringify({ title, credits }),
+    )
+  }
+  const versions =
+    extent === 'full'
+      ? table.versions
+      : [...table.versions.slice(-1), ...run.random.sample(table.versions, 1)]
+  for (const { version, stamp } of versions) {
+    // GeoJSON is sent from the snapshot itself; the others are built first, which takes longer.
+    const format = run.random.chance(0.1) ? run.random.pick(['csv', 'json'] as const) : 'geojson'
+    const path = `/v1/dataset/${table.table}/archives/${version}/files/${format}`
+    const node = run.random.pick(world.installation.nodes)
+    const response = await world.send('GET', path, { key: promises.platformKey, node })
+    const promised = `version ${version} of ${table.table} is served whole as ${format}`
+    if (!run.expect(response.status === 200, promised, `${response.status} ${response.body?.code ?? ''}`))
+      continue
+    const difference = differenceFrom(promises.sources[stamp]!, format, response.bytes)
+    run.expect(difference === null, promised, () => difference!)
+  }
+}
+
+async function checkAccount(world: World, account: AccountPromise): Promise<void> {
+  const { run } = world
+  const token = account.accessToken
+  const me = await world.send('GET', '/v1/organization/me', { token })
+  const addOns: string[] = me.body?.addOns ?? []
+  run.expect(me.status === 200, `${account.email} is signed in`, `${me.status}`)
+  run.expect(
+    addOns.includes('ARCHIVED_DATA') === account.hasArchives,
+    `${account.email} ${account.hasArchives ? 'has' : 'does not have'} the add-on ARCHIVED_DATA`,
+    addOns.join(),
+  )
+  const path = `/v1/organization/${account.organizationId}`
+  const members = await emailsAt(world, `${path}/members`, token)
+  for (const { email, isMember } of account.members) {
+    run.expect(members.has(email) === isMember, `${email} is ${isMember ? 'a' : 'no'} member`, 'the opposite')
+  }
+  const invitations = await emailsAt(world, `${path}/invitations`, token)
+  for (const { email, isOpen } of account.invitations) {
+    const state = isOpen ? 'open' : 'not open'
+    run.expect(invitations.has(email) === isOpen, `the invitation of ${email} is ${state}`, 'the opposite')
+  }
+}
+
+async function emailsAt(world: World, path: string, token: string): Promise<Set<string>> {
+  const { body } = await world.send('GET', path, { token })
+  return new Set((body?.data ?? []).map(({ email }: { email: string }) => email))
+}
+
+/** An open session can be refreshed; one that was ended cannot; its link works only once. */
+async function checkSession(world: World, session: SessionPromise): Promise<void> {
+  const { run } = world
+  const { refreshToken, usedLink, email } = session
+  const response = await world.send('POST', '/v1/auth/refresh', { body: { refreshToken } })
+  const promised = `the session of ${email} is ${session.isOpen ? 'open' : 'ended'}`
+  run.expect((response.status === 200) === session.isOpen, promised, `${response.status}`)
+  if (response.status === 200) session.refreshToken = response.body.refreshToken
+  const again = await world.send('POST', '/v1/auth/token', { body: { token: usedLink } })
+  run.expect(again.status === 401, `the link of ${email} works once`, `${again.status}`)
+}

@@ -1,0 +1,170 @@
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join, relative } from 'node:path'
+import { publishAndWait } from '../dataset-operations.ts'
+import type { Drill } from '../drill.ts'
+import { type Response, request } from '../http-client.ts'
+import { Installation } from '../installation.ts'
+import { waitUntil } from '../processes.ts'
+import { openWorld, type World } from '../world.ts'
+import { restart } from './kills.ts'
+
+const PUBLISHINGS = 3
+const FORMATS = ['geojson', 'csv', 'json', 'kml', 'geoparquet']
+
+/** Bytes of snapshot files are flipped or cut off: a response is right or an error, never wrong data as 200. */
+export const drill: Drill = {
+  title: 'random bytes of snapshot files are flipped or cut off',
+  rounds: { long: 150, short: 4 },
+  maxMinutes: 60,
+  async run(run) {
+    const installation = new Installation(run)
+    await installation.startNode()
+    const world = await openWorld(installation, { tables: 2 })
+    world.maxRows = 3000
+    const pristine = new Pristine(world)
+    for (let i = 0; i < PUBLISHINGS; i++) {
+      await publishAndWait(world)
+      await pristine.record()
+    }
+    const snapshots = join(installation.dataDir, 'snapshots')
+    while (run.nextRound()) {
+      const file = run.random.pick(filesIn(snapshots))
+      // A server that runs has the files open and parts of them in memory; one that starts reads them first.
+      const isRunning = run.random.chance(0.5)
+      if (!isRunning) await installation.killAll()
+      const original = readFileSync(file)
+      const damage = damageFile(world, file)
+      if (!isRunning) await restart(world, 1)
+      await pristine.expectNoWrongBytes(`${damage} of ${relative(snapshots, file).replace(/^[^/]+/, '…')}`)
+      writeFileSync(file, original)
+      await installation.killAll()
+      await restart(world, 1)
+      await pristine.expectAll()
+    }
+  },
+}
+
+/** Every response to a list of requests, as it was before anything was damaged. */
+class Pristine {
+  readonly #world: World
+  /** By path: the bodies of all versions that were current once, the newest last. */
+  readonly #bodies = new Map<string, Buffer[]>()
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  async record(): Promise<void> {
+    for (const path of this.#paths()) {
+      const { status, bytes } = await this.#get(path)
+      if (status !== 200) throw new Error(`${path} got ${status} before anything was damaged.`)
+      const bodies = this.#bodies.get(path) ?? []
+      this.#bodies.set(path, bodies)
+      if (!bodies.some((body) => body.equals(bytes))) bodies.push(bytes)
+    }
+  }
+
+  /** If a version is damaged, an older one may be served in its place, whole. */
+  async expectNoWrongBytes(damage: string): Promise<void> {
+    for (const [path, bodies] of this.#bodies) {
+      const { status, bytes, body } = await this.#get(path)
+      const isRight = status !== 200 || bodies.some((pristineBody) => pristineBody.equals(bytes))
+      const { run } = this.#world
+      run.expect(isRight, 'no damaged bytes are served as 200', `${generic(path)} after ${damage}`)
+      const promised = 'damage is told as 503 data-damaged'
+      const isTold = status === 200 || status === 0 || (status === 503 && body?.code === 'data-damaged')
+      run.expect(isTold, promised, `${status} ${body?.code} for ${generic(path)} after ${damage}`)
+    }
+  }
+
+  /** Once the file is whole again and the server has been started anew, all is served as before. */
+  async expectAll(): Promise<void> {
+    for (const [path, bodies] of this.#bodies) {
+      let last: Response | null = null
+      const isRestored = async () => {
+        last = await this.#get(path)
+        return last.status === 200 && last.bytes.equals(bodies.at(-1)!)
+      }
+      const holds = await waitUntil(isRestored, 10_000, 250)
+      const promised = 'a file that is whole again is served after a restart'
+      this.#world.run.expect(holds, promised, `${last!.status} for ${generic(path)}`)
+    }
+  }
+
+  #paths(): string[] {
+    return this.#world.promises.tables
+      .filter(({ versions }) => versions.length > 0)
+      .flatMap(({ table, versions }) => [
+        ...FORMATS.map((format) => `/v1/dataset/${table}/files/${format}`),
+        `/v1/dataset/${table}/sample/json`,
+        `/v1/ogc/collections/${table}/items?limit=20`,
+        `/v1/ogc/collections/${table}/items?limit=10000`,
+        `/v1/ogc/collections/${table}/items?bbox=-60,-45,60,45&limit=500`,
+        `/v1/ogc/collections/${table}/items?filter=value%3E500000&limit=500`,
+        ...versions
+          .slice(0, -1)
+          .map(({ version }) => `/v1/dataset/${table}/archives/${version}/files/geojson`),
+      ])
+  }
+
+  async #get(path: string): Promise<Response> {
+    this.#world.run.operations++
+    const [node] = this.#world.installation.nodes
+    const response = await request(node!.url, 'GET', path, { key: this.#world.promises.platformKey })
+    return { ...response, bytes: withoutVolatileParts(path, response.bytes) }
+  }
+}
+
+/** Pages of features carry the time of the response and the address of the server, which changes with a restart. */
+function withoutVolatileParts(path: string, bytes: Buffer): Buffer {
+  if (!path.includes('/items')) return bytes
+  const text = bytes.toString('latin1')
+  return Buffer.from(
+    text
+      .replace(/"timeStamp":"[^"]*"/, '"timeStamp":""')
+      .replace(/http:\/\/127\.0\.0\.1:\d+/g, 'http://server'),
+    'latin1',
+  )
+}
+
+function generic(path: string): string {
+  return path.replace(/table_\d+/, '…').replace(/archives\/\d+/, 'archives/…')
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('lock'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}
+
+/** Changes the file in place, as a failing disk does: the inode and the time of its data stay. */
+function damageFile(world: World, path: string): string {
+  const { random } = world.run
+  const { size } = statSync(path)
+  if (size === 0) return 'nothing'
+  if (random.chance(0.25)) {
+    truncateSync(path, random.integer(0, size - 1))
+    return 'a truncation'
+  }
+  const file = openSync(path, 'r+')
+  const position = random.integer(0, size - 1)
+  const byte = Buffer.alloc(1)
+  readSync(file, byte, 0, 1, position)
+  byte[0]! ^= 1 << random.integer(0, 7)
+  writeSync(file, byte, 0, 1, position)
+  fsyncSync(file)
+  closeSync(file)
+  return 'a flipped bit'
+}

@@ -1,0 +1,142 @@
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Drill } from '../drill.ts'
+import { outcomeOf } from '../http-client.ts'
+import { Installation } from '../installation.ts'
+import { checkInvariants } from '../invariants.ts'
+import { createKey, revokeKey } from '../key-operations.ts'
+import { mountObstacle, mountTmpfs } from '../loop-mount.ts'
+import { waitUntil } from '../processes.ts'
+import { nextNumber, workingKeys } from '../promises.ts'
+import { settle } from '../settle.ts'
+import { prepare } from '../workload.ts'
+import { openWorld, type World } from '../world.ts'
+import { restart } from './kills.ts'
+
+const DISK_MEGABYTES = 96
+/** SQLite may have some room left in its log: so many writes are sure to need more. */
+const MAX_WRITES = 3000
+const RECOVERED_WITHIN_MS = 60_000
+
+/** The disk of the data folder fills up and is freed again, under a running server. */
+export const drill: Drill = {
+  title: 'the disk is full, and freed again',
+  rounds: { long: 12, short: 1 },
+  maxMinutes: 45,
+  obstacle: mountObstacle,
+  async run(run) {
+    const disk = mountTmpfs(run, 'disk', DISK_MEGABYTES)
+    const installation = new Installation(run, { dataDir: join(disk, 'data') })
+    await installation.startNode()
+    const world = await openWorld(installation)
+    world.maxRows = 300
+    await prepare(world)
+    while (run.nextRound()) {
+      const filler = join(disk, 'filler')
+      fillDisk(filler)
+      await expectReads(world)
+      await expectRefusedWrites(world)
+      await expectReads(world)
+      rmSync(filler)
+      await expectRecovery(world)
+      // Half of the rounds also interrupt the server, to see that the disk holds nothing broken.
+      if (run.short || run.random.chance(0.5)) {
+        await installation.killAll()
+        await restart(world, 1)
+      }
+      await settle(world)
+      expectSoundDatabase(world)
+      await checkInvariants(world, 'full')
+    }
+  },
+}
+
+function fillDisk(path: string): void {
+  const file = openSync(path, 'a')
+  try {
+    // The last blocks are taken by small writes.
+    for (const size of [1 << 20, 4096, 1]) {
+      const block = Buffer.alloc(size)
+      try {
+        for (;;) writeSync(file, block)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+      }
+    }
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Keys, metadata, features and samples need no room on the disk. */
+async function expectReads(world: World): Promise<void> {
+  const { run, promises } = world
+  const key = promises.platformKey
+  for (const { table, versions } of promises.tables) {
+    if (versions.length === 0) continue
+    const paths = [
+      '/v1/datasets',
+      `/v1/dataset/${table}/sample/json`,
+      `/v1/ogc/collections/${table}/items?limit=50`,
+      `/v1/dataset/${table}/files/geojson`,
+    ]
+    for (const path of paths) {
+      const { status } = await world.send('GET', path, { key })
+      run.expect(status === 200, 'reads go on while the disk is full', `${status} for ${path}`)
+    }
+  }
+  for (const { secret, id, name } of workingKeys(promises).slice(0, 3)) {
+    const { status } = await world.sendWithKey(id, secret, '/v1/datasets')
+    run.expect(status === 200, `key ${name} works while the disk is full`, `${status}`)
+  }
+}
+
+/** A write succeeds, or is refused with 503 `disk-full`; at some point it must be refused. */
+async function expectRefusedWrites(world: World): Promise<void> {
+  const { run, promises } = world
+  const [account] = promises.accounts
+  let hasRefusal = false
+  for (let i = 0; i < MAX_WRITES && !hasRefusal; i++) {
+    const grant = { amount: 100_000 + nextNumber(promises), pending: true }
+    account!.grants.push(grant)
+    const response = await world.send('POST', `/v1/admin/organizations/${account!.organizationId}/credits`, {
+      token: promises.administrator.accessToken,
+      body: { add: grant.amount },
+    })
+    grant.pending = outcomeOf(response) !== 'acknowledged'
+    hasRefusal = response.status !== 200
+    const code = response.body?.code
+    const isTold = !hasRefusal || (response.status === 503 && code === 'disk-full')
+    run.expect(isTold, 'a write on a full disk gets 503 disk-full', `${response.status} ${code}`)
+  }
+  run.expect(hasRefusal, 'the drill reaches a full disk', `${MAX_WRITES} writes succeeded`)
+  await createKey(world)
+  await revokeKey(world)
+}
+
+async function expectRecovery(world: World): Promise<void> {
+  const { run, promises } = world
+  const token = promises.accounts[0]!.accessToken
+  const writes = async () => {
+    const name = `after-full-disk-${nextNumber(promises)}`
+    const { status } = await world.send('POST', '/v1/api-keys/personal', {
+      token,
+      body: { name, permissions: ['read'] },
+    })
+    return status === 201
+  }
+  const promised = `writes succeed within ${RECOVERED_WITHIN_MS / 1000} s of the disk being freed, without a restart`
+  run.expect(await waitUntil(writes, RECOVERED_WITHIN_MS, 500), promised, 'they do not')
+}
+
+function expectSoundDatabase(world: World): void {
+  const database = new DatabaseSync(join(world.installation.dataDir, 'wayleave.db'), { readOnly: true })
+  const [row] = database.prepare('pragma integrity_check').all() as { integrity_check: string }[]
+  database.close()
+  world.run.expect(
+    row?.integrity_check === 'ok',
+    'a full disk damages no database',
+    `${row?.integrity_check}`,
+  )
+}

@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Drill, DrillRun } from '../drill.ts'
+import { Installation, StartError } from '../installation.ts'
+import { checkInvariants } from '../invariants.ts'
+import { createDatabase } from '../postgres-database.ts'
+import { signalProcess } from '../processes.ts'
+import { settle, settleJobs } from '../settle.ts'
+import { prepare, Workload } from '../workload.ts'
+import { openWorld, type World } from '../world.ts'
+
+const CLIENTS = 6
+const FULL_CHECK_EVERY = 20
+
+/** SIGKILL to servers, commands and compiling processes at random moments of a mixed load. */
+export function killDrill(database: 'sqlite' | 'postgres', rounds: Drill['rounds'], nodes: number): Drill {
+  return {
+    title: `SIGKILL at random moments: ${nodes === 1 ? 'one node' : `${nodes} nodes`} on ${database}`,
+    rounds,
+    maxMinutes: 180,
+    async run(run) {
+      const databaseUrl = database === 'postgres' ? await createDatabase(run) : null
+      const world = await openKillWorld(run, databaseUrl, nodes)
+      while (run.nextRound()) {
+        await interrupt(world)
+        await restart(world, nodes)
+        await settle(world)
+        await checkInvariants(world, run.rounds % FULL_CHECK_EVERY === 0 ? 'full' : 'quick')
+      }
+      await settleJobs(world)
+      await checkInvariants(world, 'full')
+    },
+  }
+}
+
+async function openKillWorld(run: DrillRun, databaseUrl: string | null, nodes: number): Promise<World> {
+  const installation = new Installation(run, { databaseUrl })
+  for (let i = 0; i < nodes; i++) await installation.startNode()
+  const world = await openWorld(installation, { tables: 8 })
+  if (run.short) world.maxRows = 1000
+  await prepare(world)
+  return world
+}
+
+/** Lets the load run for a while, then kills one process. Each is a round, and counts as one kill. */
+async function interrupt(world: World): Promise<void> {
+  const { run, installation } = world
+  const workload = new Workload(world, CLIENTS)
+  for (;;) {
+    await sleep(run.random.integer(20, 900))
+    const victim = run.random.pick(['server', 'server', 'command', 'worker'] as const)
+    if (victim === 'server') break
+    const pids = victim === 'command' ? installation.commandPids : installation.workerPids
+    if (pids.length === 0) continue
+    if (victim === 'worker') allowFailedJobs(world)
+    signalProcess(run.random.pick(pids), 'SIGKILL')
+    if (!run.nextRound()) break
+  }
+  // No client begins anything new on a server that is gone.
+  const stopped = workload.stop()
+  const victims = run.random.chance(0.3) ? [...installation.nodes] : [run.random.pick(installation.nodes)]
+  await Promise.all(victims.map((node) => installation.killNode(node)))
+  await stopped
+}
+
+/** A job whose compiling process is killed may fail: it must only say so truly. */
+function allowFailedJobs(world: World): void {
+  for (const { job } of world.promises.tables) if (job) job.mayFail = true
+}
+
+/** Brings all nodes up again. A server that does not start on what a kill left is a violation. */
+export async function restart(world: World, nodes: number): Promise<void> {
+  const { run, installation } = world
+  while (installation.nodes.length < nodes) {
+    try {
+      await installation.startNode()
+      run.checks++
+    } catch (error) {
+      if (error instanceof StartError) run.violate('a server starts after an interruption', error.message)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Drill } from '../drill.ts'
+import { Installation } from '../installation.ts'
+import { checkInvariants } from '../invariants.ts'
+import { LoopMount, mountObstacle } from '../loop-mount.ts'
+import { signalProcess } from '../processes.ts'
+import { settle } from '../settle.ts'
+import { prepare, Workload } from '../workload.ts'
+import { openWorld } from '../world.ts'
+import { restart } from './kills.ts'
+
+const CLIENTS = 4
+const IMAGE_MEGABYTES = 512
+/** The kernel writes dirty pages back after 30 s by itself: later cuts would test nothing. */
+const MAX_QUIET_MS = 25_000
+
+/**
+ * The data folder lies on a file system of its own. A power cut leaves what the block device holds: the image
+ * is copied without a sync, every process is killed, and the run goes on from the copy.
+ */
+export const drill: Drill = {
+  title: 'the disk as a power cut leaves it, 0 to 25 s after the last acknowledgement',
+  rounds: { long: 30, short: 1 },
+  maxMinutes: 90,
+  obstacle: mountObstacle,
+  async run(run) {
+    let disk = LoopMount.create(run, 'disk-0', IMAGE_MEGABYTES)
+    const installation = new Installation(run, { dataDir: `${disk.folder}/data` })
+    await installation.startNode()
+    const world = await openWorld(installation)
+    world.maxRows = 1000
+    await prepare(world)
+    while (run.nextRound()) {
+      const workload = new Workload(world, CLIENTS)
+      await sleep(run.random.integer(500, run.short ? 1500 : 4000))
+      // In half of the cuts the load goes on until the power fails; in the others all is acknowledged before.
+      const isQuiet = run.random.chance(0.5)
+      if (isQuiet) {
+        await workload.stop()
+        if (!run.short) await sleep(run.random.integer(0, MAX_QUIET_MS))
+      }
+      const stopped = workload.stop()
+      const pids = installation.allPids
+      for (const pid of pids) signalProcess(pid, 'SIGSTOP')
+      const copy = disk.cut(run, `disk-${run.rounds}`)
+      await installation.killAll()
+      await stopped
+      disk.discard()
+      disk = copy
+      installation.dataDir = `${disk.folder}/data`
+      await restart(world, 1)
+      await settle(world)
+      await checkInvariants(world, 'full')
+    }
+  },
+}

@@ -1,0 +1,184 @@
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { DrillRun } from './drill.ts'
+import { type RequestOptions, type Response, request } from './http-client.ts'
+import { ADMINISTRATOR, type Installation, type ServerNode } from './installation.ts'
+import { type AccountPromise, type Credentials, newTable, type Promises } from './promises.ts'
+
+const MAIL_WITHIN_MS = 10_000
+const REFRESH_AFTER_MS = 5 * 60_000
+
+/** The installation, what it has promised, and what is being worked on: all that operations and checks need. */
+export class World {
+  readonly run: DrillRun
+  readonly installation: Installation
+  readonly promises: Promises
+  /** Subjects of operations under way: one operation at a time changes a key, a table, an account's add-ons. */
+  readonly busy = new Set<string>()
+  /** Rows of the larger files. */
+  maxRows = 4000
+
+  constructor(installation: Installation, promises: Promises) {
+    this.run = installation.run
+    this.installation = installation
+    this.promises = promises
+  }
+
+  /** A request to a node, any one unless it is named. A 500 without a known cause is a violation anywhere. */
+  async send(
+    method: string,
+    path: string,
+    options: RequestOptions & { node?: ServerNode } = {},
+  ): Promise<Response> {
+    const { nodes } = this.installation
+    const node = options.node ?? (nodes.length > 0 ? this.run.random.pick(nodes) : null)
+    this.run.operations++
+    if (!node) return { status: 0, headers: new Headers(), bytes: Buffer.alloc(0), body: undefined }
+    const response = await request(node.url, method, path, options)
+    if (response.status === 500 && response.body?.code !== 'build-failed') {
+      this.run.violate('no request gets an internal error', `500 for ${method} ${anonymous(path)}`)
+    }
+    return response
+  }
+
+  /** A request with the key of an account: counted, since the usage must not count more. */
+  async sendWithKey(
+    keyId: string,
+    secret: string,
+    path: string,
+    options: RequestOptions & { node?: ServerNode; method?: string } = {},
+  ): Promise<Response> {
+    const { requestsByKey } = this.promises
+    requestsByKey[keyId] = (requestsByKey[keyId] ?? 0) + 1
+    return this.send(options.method ?? 'GET', path, { ...options, key: secret })
+  }
+
+  /** Runs the work if nothing else works on the subject; returns whether it did. */
+  async exclusively(subject: string, work: () => Promise<void>): Promise<boolean> {
+    if (this.busy.has(subject)) return false
+    this.busy.add(subject)
+    try {
+      await work()
+      return true
+    } finally {
+      this.busy.delete(subject)
+    }
+  }
+
+  /** Renews the access tokens of all accounts before they expire. Only called while nothing is interrupted. */
+  async keepSignedIn(): Promise<void> {
+    for (const who of [this.promises.administrator, ...this.promises.accounts]) {
+      if (Date.now() - who.accessTokenAt < REFRESH_AFTER_MS) continue
+      const response = await this.send('POST', '/v1/auth/refresh', {
+        body: { refreshToken: who.refreshToken },
+      })
+      const holds = response.status === 200
+      this.run.expect(holds, `the session of ${who.email} goes on`, `refresh got ${response.status}`)
+      if (!holds) Object.assign(who, await signIn(this, who.email))
+      else {
+        who.accessToken = response.body.accessToken
+        who.refreshToken = response.body.refreshToken
+        who.accessTokenAt = Date.now()
+      }
+    }
+  }
+}
+
+/** Paths without ids and numbers, so that equal defects give equal sentences. */
+function anonymous(path: string): string {
+  return path.replace(/\?.*$/, '').replace(/(key|org|job|usr|user|inv)_\w+/g, '$1_…')
+}
+
+export interface WorldOptions {
+  tables?: number
+  credits?: number
+}
+
+/** Sets up what the load works on: an administrator, two organizations with credits, a platform key. */
+export async function openWorld(installation: Installation, options: WorldOptions = {}): Promise<World> {
+  const empty = { email: '', accessToken: '', accessTokenAt: 0, refreshToken: '' }
+  const promises: Promises = {
+    accounts: [],
+    keys: [],
+    tables: Array.from({ length: options.tables ?? 5 }, (_, i) => newTable(`table_${i}`)),
+    sessions: [],
+    sources: {},
+    requestsByKey: {},
+    administrator: empty,
+    platformKey: '',
+    sequence: 0,
+  }
+  const world = new World(installation, promises)
+  promises.administrator = await signIn(world, ADMINISTRATOR)
+  promises.platformKey = await createPlatformKey(world)
+  for (const email of ['ada@example.org', 'grace@example.org']) {
+    promises.accounts.push(await openAccount(world, email, options.credits ?? 60))
+  }
+  return world
+}
+
+async function createPlatformKey(world: World): Promise<string> {
+  const response = await world.send('POST', '/v1/admin/keys', {
+    token: world.promises.administrator.accessToken,
+    body: { name: 'Publisher', permissions: ['read', 'write'] },
+  })
+  if (response.status !== 201) throw new Error(`Creating the platform key got ${response.status}.`)
+  return response.body.secret
+}
+
+async function openAccount(world: World, email: string, credits: number): Promise<AccountPromise> {
+  const credentials = await signIn(world, email)
+  const me = await world.send('GET', '/v1/organization/me', { token: credentials.accessToken })
+  const organizationId = me.body.id as string
+  const token = world.promises.administrator.accessToken
+  const path = `/v1/admin/organizations/${organizationId}`
+  const addOns = await world.send('PATCH', path, { token, body: { addOns: ['API_ACCESS', 'GIS_ACCESS'] } })
+  const granted = await world.send('POST', `${path}/credits`, { token, body: { add: credits } })
+  if (addOns.status !== 200 || granted.status !== 200) {
+    throw new Error(`Setting up ${email} got ${addOns.status} and ${granted.status}.`)
+  }
+  return {
+    ...credentials,
+    organizationId,
+    grants: [{ amount: credits, pending: false }],
+    hasArchives: false,
+    pendingArchives: null,
+    members: [],
+    invitations: [],
+    charges: [],
+  }
+}
+
+/** Signs in as people do: asks for a mail, reads it in the outbox, redeems its link. */
+async function signIn(world: World, email: string): Promise<Credentials & { usedLink: string }> {
+  const asked = await world.send('POST', '/v1/auth/magic-link', { body: { email } })
+  if (asked.status !== 202) throw new Error(`The request for a link got ${asked.status}.`)
+  const usedLink = await linkFromMail(world.installation.dataDir, email)
+  if (usedLink === null) throw new Error(`No mail to ${email} came.`)
+  const response = await world.send('POST', '/v1/auth/token', { body: { token: usedLink } })
+  if (response.status !== 200) throw new Error(`Redeeming the link got ${response.status}.`)
+  const { accessToken, refreshToken } = response.body
+  return { email, accessToken, refreshToken, accessTokenAt: Date.now(), usedLink }
+}
+
+/** The token in the link of the next mail to the address, which is removed; null if none comes in time. */
+export async function linkFromMail(
+  dataDir: string,
+  email: string,
+  withinMs = MAIL_WITHIN_MS,
+): Promise<string | null> {
+  const folder = join(dataDir, 'outbox')
+  const deadline = performance.now() + withinMs
+  for (;;) {
+    for (const name of await readdir(folder).catch(() => [])) {
+      if (!name.endsWith('.eml')) continue
+      const text = await readFile(join(folder, name), 'utf8').catch(() => '')
+      if (!text.toLowerCase().includes(`\r\nto: ${email}\r\n`)) continue
+      await rm(join(folder, name), { force: true })
+      return /^https?:\S+#(\S+)$/m.exec(text)?.[1] ?? null
+    }
+    if (performance.now() > deadline) return null
+    await sleep(10)
+  }
+}
