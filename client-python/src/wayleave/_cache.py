@@ -1,7 +1,7 @@
 """Downloads kept on disk, and used again after the service has confirmed their ETag.
 
 An entry is one file: a line of JSON that describes the bytes, then the bytes. It is written under a temporary
-name and renamed, so that other processes see it whole or not at all, and a crash leaves only a temporary file.
+name and renamed, so that other processes see it whole or not at all, and a crash leaves a temporary file.
 Its checksum is verified when it is read. No failure of the cache fails a call.
 """
 

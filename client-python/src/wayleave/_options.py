@@ -125,9 +125,13 @@ _SHOWN_DEFAULTS: dict[str, Any] = {
 }
 
 
+_RENAMED = {"properties": "columns", "property": "columns", "fields": "columns", "where": "filter"}
+
+
 def takes(options: type) -> Callable[[Method], Method]:
     """Makes a method with `**options` reject unknown names, and show the known ones in its signature."""
-    names = tuple(options.__annotations__)
+    # The arguments of every call come last.
+    names = tuple(sorted(options.__annotations__, key=lambda name: name in CallOptions.__annotations__))
 
     def decorate(method: Method) -> Method:
         signature = inspect.signature(method)
@@ -156,6 +160,6 @@ def takes(options: type) -> Callable[[Method], Method]:
 
 
 def _unexpected(method: str, name: str, names: Sequence[str]) -> str:
-    similar = difflib.get_close_matches(name, names, 1)
+    similar = [_RENAMED[name]] if name in _RENAMED else difflib.get_close_matches(name, names, 1)
     hint = f" Did you mean {similar[0]!r}?" if similar else f" It takes {', '.join(names)}."
     return f"{method}() got an unexpected keyword argument {name!r}.{hint}"

@@ -1,7 +1,7 @@
 """The steps that a plan can request.
 
-A plan is a generator: it yields steps, receives each step's result, and returns what the caller wants. It does
-no I/O, so that Client and AsyncClient run the same plans and differ only in how they wait.
+A plan is a generator: it yields steps, receives each step's result, and returns what the caller wants. It
+does no I/O, so that Client and AsyncClient run the same plans and differ only in how they wait.
 """
 
 from __future__ import annotations
