@@ -61,7 +61,7 @@ def test_the_error_for_a_misspelt_column_suggests_the_column(
 def test_without_a_similar_name_the_names_are_listed(client: wayleave.Client, folder: Path) -> None:
     with pytest.raises(wayleave.NotFoundError, match=r"The datasets are .*places"):
         client.read("zzzzzz")
-    with pytest.raises(wayleave.BadRequestError, match="The columns are name, number"):
+    with pytest.raises(wayleave.BadRequestError, match="The columns are number, name"):
         client.read("many", columns=["zzzzzz"])
     with pytest.raises(wayleave.NotFoundError, match='Did you mean "geojson"'):
         client.download("places", "geojosn")

@@ -97,7 +97,9 @@ def test_a_part_has_the_types_of_the_whole(client: wayleave.Client) -> None:
     empty = client.read("places", filter="population < 0")
     assert len(empty) == 0
     assert list(empty.columns) == list(whole.columns)
-    assert (empty.drop(columns="id").dtypes == whole.drop(columns="id").dtypes).all()
+    # Ids and integers beyond 64 bits have a type that depends on their values.
+    typed = [name for name in whole.columns if name not in ("id", "huge")]
+    assert (empty[typed].dtypes == whole[typed].dtypes).all()
 
 
 @pytest.mark.parametrize("crs", [3857, "EPSG:3857"])

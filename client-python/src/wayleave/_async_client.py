@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random as random_module
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -181,10 +182,11 @@ class AsyncClient:
     ) -> Job:
         """See `Client.publish`."""
         self._settings.require_key()
-        with (
-            publishing.source_file(source, table) as file,
-            reporter(options.get("progress", False), file.name) as report,
-        ):
+        with ExitStack() as stack:
+            # In a thread: writing a dataframe to a file takes a while.
+            opening = publishing.source_file(source, table)
+            file = await anyio.to_thread.run_sync(stack.enter_context, opening)
+            report = stack.enter_context(reporter(options.get("progress", False), file.name))
             return await self._run(publishing.publish(self._settings, table, file, options, report))
 
     @takes(CallOptions)
