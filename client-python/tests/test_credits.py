@@ -78,5 +78,4 @@ def test_attrs_hold_license_attribution_and_version(
     assert client.read("places").attrs["version"] == 2
     assert client.read("places", version=1).attrs["version"] == 1
     assert client.items("places").read().attrs["version"] == 2
-    saved = client.read("places")
-    saved.to_parquet(folder / "saved.parquet")
+    client.read("shapes").to_parquet(folder / "saved.parquet")

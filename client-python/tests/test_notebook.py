@@ -140,6 +140,7 @@ def test_maps_are_bounded_and_cross_the_antimeridian() -> None:
         {"geometry": None},
         {"geometry": {"type": "Point", "coordinates": []}},
         {"geometry": {"type": "Polygon", "coordinates": []}},
+        {"geometry": {"type": "MultiPolygon", "coordinates": [[[]]]}},
         {"geometry": {"type": "MultiLineString", "coordinates": [[]]}},
         {"geometry": {"type": "GeometryCollection", "geometries": []}},
     ]

@@ -11,6 +11,7 @@ from wayleave._land import LAND
 WIDTH = 360
 MAX_FEATURES = 2_000
 MAX_POSITIONS = 20_000
+MAX_DETAIL = 500
 SEA, GROUND, LINE, MARK = "#eef4f8", "#d5dbd3", "#c3ccd2", "#c2410c"
 
 Box = tuple[float, float, float, float]
@@ -36,14 +37,13 @@ def features_svg(features: Sequence[dict[str, Any]]) -> str:
     """Features over the continents, zoomed to them; bounded, however many and detailed they are."""
     shapes: list[tuple[str, list[Position]]] = []
     left = MAX_POSITIONS
-    for feature in features[:MAX_FEATURES]:
-        for kind, positions in _parts(feature.get("geometry")):
-            if left <= 0:
-                break
-            step = max(1, len(positions) // 500)
-            drawn = [*positions[::step], *(positions[-1:] if step > 1 else ())]
-            shapes.append((kind, drawn))
-            left -= len(drawn)
+    parts = (part for feature in features[:MAX_FEATURES] for part in _parts(feature.get("geometry")))
+    for kind, positions in parts:
+        if positions:
+            shapes.append((kind, positions))
+        left -= len(positions)
+        if left <= 0:
+            break
     xs = [x for _, positions in shapes for x, _ in positions]
     ys = [y for _, positions in shapes for _, y in positions]
     if not xs:
@@ -111,7 +111,10 @@ def _parts(geometry: dict[str, Any] | None) -> Iterator[tuple[str, list[Position
 
 
 def _positions(coordinates: Sequence[Sequence[float]]) -> list[Position]:
-    return [(float(one[0]) + 180, 90 - float(one[1])) for one in coordinates]
+    """Positions on the map, at most about a thousand: more detail would not be visible."""
+    step = max(1, len(coordinates) // MAX_DETAIL)
+    drawn = [*coordinates[::step], *(coordinates[-1:] if step > 1 else ())]
+    return [(float(one[0]) + 180, 90 - float(one[1])) for one in drawn]
 
 
 def _number(value: float) -> str:
