@@ -294,6 +294,12 @@ export const settings = {
     integer(1, 86_400),
     'Seconds after which a connection is closed whose reader took nothing of its answer, or less than 1 KB a second.',
   ),
+  socketTransport: setting(
+    'WAYLEAVE_SOCKET_TRANSPORT',
+    true,
+    boolean(),
+    'Send pages of features that are ready in memory straight to the socket. Off, every response goes through Fastify: slower, and easier to debug.',
+  ),
   maxEventLoopDelay: setting(
     'WAYLEAVE_MAX_EVENT_LOOP_DELAY',
     1000,

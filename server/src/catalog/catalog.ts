@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Changes } from '../database/changes.ts'
 import type { Db } from '../database/open.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import { notFound } from '../problem.ts'
 import { type Dataset, isTable, type Version } from './dataset.ts'
 import { eachBounded } from './each-bounded.ts'
@@ -43,14 +44,10 @@ export class Catalog {
     })
   }
 
-  /** Throws 404 for a table that does not exist. */
-  async find(table: string): Promise<Dataset> {
-    return this.peek(table) ?? this.#load(table)
-  }
-
-  /** The dataset if it is in memory, without a wait. */
-  peek(table: string): Dataset | null {
-    return (this.#changes.trusted() && this.#datasets.get(table)) || null
+  /** Returned at once if it is cached. Throws 404 for a table that does not exist. */
+  find(table: string): MaybePromise<Dataset> {
+    const cachedDataset = this.#changes.trusted() ? this.#datasets.get(table) : undefined
+    return cachedDataset ?? this.#load(table)
   }
 
   async all(): Promise<Dataset[]> {

@@ -14,6 +14,7 @@ import { addBodyDeadline } from './body-deadline.ts'
 import type { TrustedProxies } from './caller.ts'
 import { addCors } from './cors.ts'
 import type { Metrics } from './metrics.ts'
+import { responseOn } from './node-internals.ts'
 import { normalPath } from './normal-path.ts'
 import { noteRequests, pathOf } from './note-requests.ts'
 import { openApiDocument } from './openapi.ts'
@@ -160,8 +161,7 @@ const REFUSED_BY_PARSER: Record<string, [line: string, detail: string]> = {
 /** What Node's parser itself refuses never reaches a handler: answered with a problem all the same. */
 function badRequestOnSocket(error: Error & { code?: string }, socket: Socket): void {
   // Where an answer is on its way, this one would land in the middle of it.
-  const { _httpMessage: answering } = socket as Socket & { _httpMessage?: ServerResponse | null }
-  if (error.code === 'ECONNRESET' || !socket.writable || answering?.headersSent) {
+  if (error.code === 'ECONNRESET' || !socket.writable || responseOn(socket)?.headersSent) {
     socket.destroy()
     return
   }

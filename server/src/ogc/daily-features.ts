@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { type Clock, DAY } from '../clock.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import { Problem } from '../problem.ts'
 
 /** Takes what is left of the day, at most what is wanted, and answers how much that was. */
@@ -41,15 +42,10 @@ export class DailyFeatures {
   }
 
   /** How many of the wanted features the key may have now: all of them where nothing bounds it; 429 at none. */
-  async take(payer: string, wanted: number): Promise<number> {
-    return this.#most === null ? wanted : this.#takeBounded(payer, wanted, this.#most)
-  }
-
-  /** The same without a wait; null where Redis must be asked or nothing is left. */
-  takeAtOnce(payer: string, wanted: number): number | null {
+  take(payer: string, wanted: number): MaybePromise<number> {
     if (this.#most === null) return wanted
-    if (this.#redis !== null) return null
-    return this.#takeHere(payer, wanted, this.#most) || null
+    const taken = this.#redis === null ? this.#takeHere(payer, wanted, this.#most) : 0
+    return taken > 0 ? taken : this.#takeBounded(payer, wanted, this.#most)
   }
 
   giveBack(payer: string, unused: number): void {

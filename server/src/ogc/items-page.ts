@@ -15,7 +15,7 @@ import type { ItemsQuery } from './items-query.ts'
 import type { GeojsonHead } from './page-head-text.ts'
 import type { Selected } from './selected.ts'
 
-export interface ItemsParts {
+export interface ItemsDeps {
   authenticate: Authenticate
   baseUrl: BaseUrl
   catalog: Catalog
