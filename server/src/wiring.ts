@@ -25,6 +25,7 @@ import { Verifier } from './keys/verifier.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory-limiter.ts'
 import { RedisLimiter } from './limits/redis-limiter.ts'
+import { RedisLink } from './limits/redis-link.ts'
 import { CrsList } from './ogc/crs-list.ts'
 import { DailyFeatures } from './ogc/daily-features.ts'
 import { GeometryCache } from './ogc/geometry-cache.ts'
@@ -104,10 +105,9 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
   opened.defer(() => database.close())
   opened.defer(() => changes.close())
 
-  const limiter =
-    config.redisUrl && serving
-      ? await RedisLimiter.open(config.redisUrl, log)
-      : new MemoryLimiter(() => clock().getTime())
+  const redis = config.redisUrl && serving ? await RedisLink.open({ url: config.redisUrl, log }) : null
+  if (redis) opened.defer(() => redis.close())
+  const limiter = redis ? new RedisLimiter(redis) : new MemoryLimiter(() => clock().getTime())
   opened.defer(() => limiter.close())
   const meter = new Meter(database, clock, log)
   opened.defer(() => meter.close())
@@ -149,8 +149,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
   opened.defer(() => rows.close())
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
   const items = new Items({ catalog, snapshots, geometries, rows, clock })
-  const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, serving ? config.redisUrl : null, log)
-  opened.defer(() => dailyFeatures.close())
+  const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, redis)
   const publishing = new Publishing({
     database,
     changes,

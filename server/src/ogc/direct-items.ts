@@ -61,10 +61,11 @@ function tableIn(url: string): string | null {
 function answer(parts: ItemsParts, grant: Grant, page: PageRequest): DirectBody | null {
   const { dailyFeatures, authenticate, meter } = parts
   const { dataset, query } = page
-  const limit = dailyFeatures.takeAtOnce(grant.payer, query.limit)
-  if (limit === null) return null
+  const allowance = dailyFeatures.takeAtOnce(grant.payer, query.limit)
+  if (allowance === null) return null
+  const limit = allowance.count
   const body = bodyInMemory(parts, page, limit)
-  dailyFeatures.giveBack(grant.payer, limit - (body?.returned ?? 0))
+  dailyFeatures.giveBack(grant.payer, allowance, limit - (body?.returned ?? 0))
   if (body === null) return null
   const [policy, state] = authenticate.countPeeked(grant)
   meter.record(grant, { operation: 'items', table: dataset.table, format: geojson.name })

@@ -65,7 +65,8 @@ async function sendItems(request: FastifyRequest, reply: FastifyReply, parts: It
   const start = await parts.items.start(dataset, query)
   const plan = query.conditions && planConditions(query.conditions, start.version)
   const page = { ...start, dataset, base: parts.baseUrl.of(request), query }
-  const limit = await dailyFeatures.take(grant.payer, query.limit)
+  const allowance = await dailyFeatures.take(grant.payer, query.limit)
+  const limit = allowance.count
   let returned = 0
   try {
     const tag = pageTag(page, limit)
@@ -83,7 +84,7 @@ async function sendItems(request: FastifyRequest, reply: FastifyReply, parts: It
     })
     return reply.send(body)
   } finally {
-    dailyFeatures.giveBack(grant.payer, limit - returned)
+    dailyFeatures.giveBack(grant.payer, allowance, limit - returned)
   }
 }
 
