@@ -245,6 +245,24 @@ export const settings = {
     integer(1, 86_400),
     'Seconds after which a connection is closed whose reader took nothing of its answer, or less than 1 KB a second.',
   ),
+  maxConnections: setting(
+    'WAYLEAVE_MAX_CONNECTIONS',
+    null as number | null,
+    integer(1, 1_000_000),
+    'Connections that may be open at once; further ones are closed at once. Without it: 10000, or what the limit of open files (ulimit -n) has room for, which no setting exceeds.',
+  ),
+  maxConnectionsPerAddress: setting(
+    'WAYLEAVE_MAX_CONNECTIONS_PER_ADDRESS',
+    null as number | null,
+    integer(1, 1_000_000),
+    'Connections that one network address (IPv6: one /64) may have open at once; trusted proxies are exempt. Without it, a quarter of all.',
+  ),
+  drainSeconds: setting(
+    'WAYLEAVE_DRAIN_SECONDS',
+    1,
+    integer(0, 3600),
+    'Seconds for which a server that was told to stop by SIGTERM still takes requests, while /ready responds 503, so that a load balancer can send them elsewhere.',
+  ),
   maxEventLoopDelay: setting(
     'WAYLEAVE_MAX_EVENT_LOOP_DELAY',
     1000,

@@ -7,6 +7,8 @@ import { lockDataFolder } from './data-folder-lock.ts'
 import { sweepExports } from './downloads/exports.ts'
 import { answerInTurn } from './http/answer-in-turn.ts'
 import { buildApp } from './http/app.ts'
+import { ConnectionLimits, maxConnections } from './http/connection-limits.ts'
+import { descriptorLimit } from './http/descriptor-limit.ts'
 import type { App } from './http/frame.ts'
 import type { RouteTable } from './http/route-table.ts'
 import { StalledReaders } from './http/stalled-readers.ts'
@@ -62,6 +64,7 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   await parts.jobs.sweep()
   if (config.databaseUrl) parts.housekeeping.add('abandoned jobs', MINUTE, () => parts.jobs.sweep())
   const { app, routes } = await buildApp(parts)
+  limitConnections(app, parts)
   answerInTurn(app.server)
   const readers = new StalledReaders(
     app.server,
@@ -105,6 +108,18 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
       return stopped
     },
   }
+}
+
+function limitConnections({ server }: App, { config, log, proxies }: Parts): ConnectionLimits {
+  const max = maxConnections(config, descriptorLimit())
+  if (config.maxConnections !== null && max.total < config.maxConnections) {
+    log.warn(
+      `The limit of open files has room for ${max.total} connections, fewer than WAYLEAVE_MAX_CONNECTIONS (${config.maxConnections}) allows. Raise it (ulimit -n).`,
+    )
+  }
+  const limits = new ConnectionLimits(max, proxies, log)
+  limits.guard(server)
+  return limits
 }
 
 async function sweepAllExports({ blobs }: Parts): Promise<void> {

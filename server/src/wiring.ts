@@ -147,6 +147,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
   const crsList = new CrsList(config.crs)
   const rows = new RowQueries(join(config.dataDir, 'snapshots'))
   opened.defer(() => rows.close())
+  if (serving) await rows.open()
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
   const items = new Items({ catalog, snapshots, geometries, rows, clock })
   const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, redis)

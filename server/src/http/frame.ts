@@ -157,14 +157,22 @@ const REFUSED_BY_PARSER: Record<string, [line: string, detail: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
 }
 
-/** What Node's parser itself refuses never reaches a handler: answered with a problem all the same. */
+/** How long a connection stays open after a refusal, so that the client can read it, in milliseconds. */
+const LINGER = SECOND
+
+/**
+ * Responds with a problem to what Node's parser itself refuses, which never reaches a handler. Then the connection is
+ * destroyed: `end` alone would wait for the client to close its side, which a client that does nothing never does.
+ */
 function badRequestOnSocket(error: Error & { code?: string }, socket: Socket): void {
-  // Where an answer is on its way, this one would land in the middle of it.
-  const { _httpMessage: answering } = socket as Socket & { _httpMessage?: ServerResponse | null }
-  if (error.code === 'ECONNRESET' || !socket.writable || answering?.headersSent) {
+  // If a response is under way, this one would land in the middle of it.
+  const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null }
+  if (error.code === 'ECONNRESET' || !socket.writable || response?.headersSent) {
     socket.destroy()
     return
   }
+  const destroying = setTimeout(() => socket.destroy(), LINGER).unref()
+  socket.once('close', () => clearTimeout(destroying))
   const [line, detail] = REFUSED_BY_PARSER[error.code ?? ''] ?? [
     '400 Bad Request',
     'The request is not valid HTTP.',

@@ -33,10 +33,18 @@ export class RowQueries {
   #filling: Promise<void> | null = null
   #running = 0
 
-  /** `folder` holds the snapshots, a query may take `mostMs`. Nothing is opened before the first query. */
+  /** `folder` holds the snapshots, a query may take `mostMs`. */
   constructor(folder: string, mostMs = MOST_MS) {
     this.#folder = folder
     this.#mostMs = mostMs
+  }
+
+  /**
+   * Opens the database and its sessions ahead of the first query. A server does so at its start: when the process is
+   * out of descriptors, opening would abort it inside DuckDB.
+   */
+  async open(): Promise<void> {
+    while (this.#idle.length < SESSIONS) this.#idle.push(await this.#connect())
   }
 
   /**

@@ -19,8 +19,12 @@ export async function startServerProcess(
   t: TestContext,
   dataDir: string,
   environment: Record<string, string> = {},
+  options: { descriptors?: number } = {},
 ): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [program, 'serve', '--json', '--port', '0', '--data-dir', dataDir], {
+  const command = [program, 'serve', '--json', '--port', '0', '--data-dir', dataDir]
+  // Both the soft and the hard limit: Node raises the first to the second.
+  const shell = ['-c', `ulimit -n ${options.descriptors ?? '$(ulimit -n)'} && exec "$0" "$@"`]
+  const child = spawn('sh', [...shell, process.execPath, ...command], {
     env: { ...process.env, WAYLEAVE_LOG_LEVEL: 'warn', WAYLEAVE_KEY_RATE: '1000000', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
