@@ -323,6 +323,11 @@ export function unknownVariables(environment: Record<string, string | undefined>
   )
 }
 
+/** Whether npm or npx started this process. */
+export function isStartedByNpm(environment: Record<string, string | undefined> = process.env): boolean {
+  return environment['npm_execpath'] !== undefined || environment['npm_lifecycle_event'] !== undefined
+}
+
 export function flagOf(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }

@@ -26,8 +26,12 @@ export interface RunningServer {
   parts: Parts
   /** Where it listens, such as `http://127.0.0.1:8080`. */
   url: string
-  /** Takes no new work, finishes what runs, flushes, closes. Safe to call twice. */
-  stop(): Promise<void>
+  /**
+   * Takes no new work, finishes what runs, flushes, closes. Before that it drains for so many milliseconds: requests
+   * are still served, `/ready` responds 503, and every response closes its connection. Safe to call twice; a second
+   * call ends the drain.
+   */
+  stop(drainMs?: number): Promise<void>
 }
 
 /** A server on a port: the parts, the app over them, and an orderly end. */
@@ -64,7 +68,7 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   await parts.jobs.sweep()
   if (config.databaseUrl) parts.housekeeping.add('abandoned jobs', MINUTE, () => parts.jobs.sweep())
   const { app, routes } = await buildApp(parts)
-  limitConnections(app, parts)
+  const connections = limitConnections(app, parts)
   answerInTurn(app.server)
   const readers = new StalledReaders(
     app.server,
@@ -77,7 +81,14 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   parts.baseUrl.listening(config.host === 'localhost' ? 'localhost' : address, port)
 
   let stopped: Promise<void> | undefined
-  const stop = async () => {
+  const draining = new AbortController()
+  const stop = async (drainMs: number) => {
+    parts.overload.drain()
+    connections.closeAfterResponses()
+    if (drainMs > 0) await sleep(drainMs, undefined, { signal: draining.signal }).catch(() => {})
+    // Right after a poll phase, when the requests that have arrived are read and connections are accepted: what
+    // arrives on a connection while it is being closed is lost.
+    await new Promise(setImmediate)
     parts.overload.stop()
     const finished = new AbortController()
     // A connection whose last answer is sent after this would be kept open for more.
@@ -103,8 +114,9 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
     routes,
     parts,
     url: parts.baseUrl.bound(),
-    stop: () => {
-      stopped ??= stop()
+    stop: (drainMs = 0) => {
+      if (stopped) draining.abort()
+      stopped ??= stop(drainMs)
       return stopped
     },
   }

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { addressBucket } from './address.ts'
@@ -43,7 +43,7 @@ export class ConnectionLimits {
   readonly #proxies: TrustedProxies
   readonly #log: Logger
   readonly #byAddress = new Map<string, number>()
-  #open = 0
+  readonly #sockets = new Set<Socket>()
   #warnedAt = Number.NEGATIVE_INFINITY
 
   constructor(max: MaxConnections, proxies: TrustedProxies, log: Logger) {
@@ -53,7 +53,19 @@ export class ConnectionLimits {
   }
 
   get open(): number {
-    return this.#open
+    return this.#sockets.size
+  }
+
+  /**
+   * Lets responses whose head is not sent yet end their connection: a client that reuses a connection which the server
+   * is about to close loses its request. Node tells the response of a socket by a private field alone; without it such
+   * connections are closed when they are idle.
+   */
+  closeAfterResponses(): void {
+    for (const socket of this.#sockets) {
+      const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null }
+      if (response && !response.headersSent) response.setHeader('connection', 'close')
+    }
   }
 
   /** Must be called before other listeners of `connection` are added: they see admitted connections only. */
@@ -79,15 +91,16 @@ export class ConnectionLimits {
       socket.end(REFUSAL, () => socket.destroy())
       return false
     }
-    this.#open++
+    this.#sockets.add(socket)
     if (bucket !== null) this.#byAddress.set(bucket, count + 1)
-    socket.once('close', () => this.#release(bucket))
+    socket.once('close', () => {
+      this.#sockets.delete(socket)
+      if (bucket !== null) this.#release(bucket)
+    })
     return true
   }
 
-  #release(bucket: string | null): void {
-    this.#open--
-    if (bucket === null) return
+  #release(bucket: string): void {
     const count = this.#byAddress.get(bucket)! - 1
     if (count === 0) this.#byAddress.delete(bucket)
     else this.#byAddress.set(bucket, count)
@@ -99,7 +112,7 @@ export class ConnectionLimits {
     if (now - this.#warnedAt < WARN_EVERY_MS) return
     this.#warnedAt = now
     this.#log.warn(
-      { reason, open: this.#open, max: this.max },
+      { reason, open: this.open, max: this.max },
       'Too many connections are open: new ones are closed at once.',
     )
   }

@@ -80,7 +80,8 @@ export class DirectAnswers {
     // An answer before this one that is still under way holds the socket.
     if (!response.shouldKeepAlive || response.socket === null || response.socket.destroyed) return false
     if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return false
-    if (overload.isOverloaded() || overload.isStopping()) return false
+    // While draining, every response says `Connection: close`: the ordinary way does.
+    if (overload.isOverloaded() || overload.isDraining()) return false
     const began = performance.now()
     const caller = proxies.callerOf(request)
     let body: DirectBody | null

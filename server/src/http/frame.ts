@@ -91,6 +91,7 @@ export async function makeFrame({
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
+    if (overload.isDraining()) reply.header('connection', 'close')
     if (
       overload.isOverloaded() &&
       !request.url.startsWith('/health') &&
@@ -98,7 +99,7 @@ export async function makeFrame({
     ) {
       done(new Problem('overloaded', undefined, { headers: { 'retry-after': '2' } }))
     } else if (overload.isStopping()) {
-      done(new Problem('shutting-down', undefined, { headers: { 'retry-after': '2', connection: 'close' } }))
+      done(new Problem('shutting-down', undefined, { headers: { 'retry-after': '2' } }))
     } else done()
   })
   addCors(app)

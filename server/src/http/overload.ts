@@ -12,6 +12,7 @@ export class Overload {
   #expected = performance.now() + SAMPLE_MS
   #utilization: EventLoopUtilization = performance.eventLoopUtilization()
   #late = 0
+  #draining = false
   #stopping = false
 
   constructor(maxDelayMs: number) {
@@ -23,11 +24,21 @@ export class Overload {
     return this.#late >= 2
   }
 
+  /** Whether the server is about to stop: requests are served, and clients are told to go elsewhere for the next. */
+  isDraining(): boolean {
+    return this.#draining
+  }
+
+  drain(): void {
+    this.#draining = true
+  }
+
   isStopping(): boolean {
     return this.#stopping
   }
 
   stop(): void {
+    this.#draining = true
     this.#stopping = true
     clearInterval(this.#timer)
   }

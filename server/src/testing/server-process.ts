@@ -25,7 +25,13 @@ export async function startServerProcess(
   // Both the soft and the hard limit: Node raises the first to the second.
   const shell = ['-c', `ulimit -n ${options.descriptors ?? '$(ulimit -n)'} && exec "$0" "$@"`]
   const child = spawn('sh', [...shell, process.execPath, ...command], {
-    env: { ...process.env, WAYLEAVE_LOG_LEVEL: 'warn', WAYLEAVE_KEY_RATE: '1000000', ...environment },
+    env: {
+      ...process.env,
+      WAYLEAVE_LOG_LEVEL: 'warn',
+      WAYLEAVE_KEY_RATE: '1000000',
+      WAYLEAVE_DRAIN_SECONDS: '0',
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const kill = async () => {
