@@ -5,6 +5,7 @@ import { FolderBlobs } from './blobs/folder-blobs.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { OpenSnapshots } from './catalog/open-snapshots.ts'
 import { type Clock, DAY, MINUTE, plus } from './clock.ts'
+import { Closers } from './closers.ts'
 import type { Config } from './config.ts'
 import { type ControlPlane, openControlPlane } from './control-plane.ts'
 import { Cashier } from './credits/cashier.ts'
@@ -82,35 +83,31 @@ export interface Opening {
 }
 
 export async function openParts(opening: Opening): Promise<Parts> {
-  const opened = new AsyncDisposableStack()
+  const opened = new Closers()
   try {
     return await wire(opening, opened)
   } catch (error) {
     // Whatever is open already would keep a process alive that could not start.
-    await opened.disposeAsync()
+    await opened.close()
     throw error
   }
 }
 
-/** What is put on `opened` is closed in the opposite order. */
-async function wire({ config, log, clock, serving }: Opening, opened: AsyncDisposableStack): Promise<Parts> {
+/** Whatever can be closed is registered where it is created, by `opened.use`; `requireAll` holds this. */
+async function wire({ config, log, clock, serving }: Opening, opened: Closers): Promise<Parts> {
   if (serving) checkMailSettings(config)
   const nodeId = newId('node')
   const baseUrl = new BaseUrl(config.baseUrl)
   const metrics = new Metrics()
   const overload = new Overload(config.maxEventLoopDelay)
   const proxies = new TrustedProxies(config.trustedProxies)
-  const control = await openControlPlane({ config, clock, nodeId, serving })
+  const control = await openControlPlane({ config, clock, nodeId, serving, opened })
   const { database, changes, starting } = control
-  opened.defer(() => database.close())
-  opened.defer(() => changes.close())
 
-  const redis = config.redisUrl && serving ? await RedisLink.open({ url: config.redisUrl, log }) : null
-  if (redis) opened.defer(() => redis.close())
-  const limiter = redis ? new RedisLimiter(redis) : new MemoryLimiter(() => clock().getTime())
-  opened.defer(() => limiter.close())
-  const meter = new Meter(database, clock, log)
-  opened.defer(() => meter.close())
+  const redis =
+    config.redisUrl && serving ? opened.use(await RedisLink.open({ url: config.redisUrl, log })) : null
+  const limiter = opened.use(redis ? new RedisLimiter(redis) : new MemoryLimiter(() => clock().getTime()))
+  const meter = opened.use(new Meter(database, clock, log))
   const verifier = new Verifier({
     db: database.db,
     changes,
@@ -118,18 +115,19 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     format: { literal: config.keyLiteral, env: config.keyEnv },
     rate: { requests: config.keyRate, burst: config.keyBurst! },
   })
-  const identity = await openIdentity({
-    config,
-    database,
-    changes,
-    clock,
-    log,
-    limiter,
-    baseUrl: () => baseUrl.settled(),
-    starting,
-    serving,
-  })
-  opened.defer(() => identity.close())
+  const identity = opened.use(
+    await openIdentity({
+      config,
+      database,
+      changes,
+      clock,
+      log,
+      limiter,
+      baseUrl: () => baseUrl.settled(),
+      starting,
+      serving,
+    }),
+  )
   const invitations = new Invitations({
     database,
     changes,
@@ -142,11 +140,9 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
   const usageReports = new UsageReports(database.db, clock)
   const blobs = new FolderBlobs(join(config.dataDir, 'snapshots'))
   const catalog = new Catalog(database.db, changes)
-  const snapshots = new OpenSnapshots(blobs)
-  opened.defer(() => snapshots.close())
+  const snapshots = opened.use(new OpenSnapshots(blobs))
   const crsList = new CrsList(config.crs)
-  const rows = new RowQueries(join(config.dataDir, 'snapshots'))
-  opened.defer(() => rows.close())
+  const rows = opened.use(new RowQueries(join(config.dataDir, 'snapshots')))
   if (serving) await rows.open()
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
   const items = new Items({ catalog, snapshots, geometries, rows, clock })
@@ -167,18 +163,19 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     mostBytes: config.maxUploadBytes,
     keepVersions: config.keepVersions,
   })
-  const jobs = new Jobs({
-    database,
-    publishing,
-    clock,
-    log,
-    nodeId,
-    uploads: join(config.dataDir, 'uploads'),
-  })
-  const cashier = new Cashier(database, meter, clock)
-  const exports = new Exports(blobs)
-  opened.defer(() => exports.close())
-  opened.defer(() => jobs.close())
+  const jobs = opened.use(
+    new Jobs({
+      database,
+      publishing,
+      clock,
+      log,
+      nodeId,
+      uploads: join(config.dataDir, 'uploads'),
+    }),
+  )
+  // Closed after the exports: a build that a stop aborts makes its deliveries fail, and they write refunds.
+  const cashier = opened.use(new Cashier(database, meter, clock))
+  const exports = opened.use(new Exports(blobs))
   const authenticate = new Authenticate({
     verifier,
     verifyToken: (token) => identity.accessTokens.verify(token),
@@ -191,8 +188,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     keyInUrl: config.keyInUrl,
   })
 
-  const housekeeping = new Housekeeping(log)
-  opened.defer(() => housekeeping.close())
+  const housekeeping = opened.use(new Housekeeping(log))
   opened.defer(() => overload.stop())
   if (serving) {
     housekeeping.add('expired sign-ins', 60 * MINUTE, () => identity.signIn.tidy())
@@ -209,7 +205,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     }
   }
 
-  return {
+  const parts = {
     ...control,
     config,
     log,
@@ -239,6 +235,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     checkReady: shareRuns(async () => {
       await database.db.selectFrom('migrations').select('number').executeTakeFirstOrThrow()
     }),
-    close: () => opened.disposeAsync(),
   }
+  opened.requireAll(parts)
+  return { ...parts, close: () => opened.close() }
 }

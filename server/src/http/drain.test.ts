@@ -59,3 +59,18 @@ test('while draining, requests are served, /ready is 503, and every response end
   await stopped
   await assert.rejects(fetch(`${url}/health`))
 })
+
+test('requests that kept connections send at the moment of a stop are served', async (t) => {
+  const { url, stop } = await openTestServer(t)
+  const clients = await Promise.all(Array.from({ length: 100 }, () => openConnection(t, url)))
+  for (const { ask } of clients) assert.match(await ask(get('/health')), /^HTTP\/1\.1 200 /)
+  const stopped = stop(500)
+  const responses = await Promise.all(
+    clients.map(({ ask, socket }) =>
+      Promise.race([ask(get('/health')), once(socket, 'close').then(() => 'closed'), once(socket, 'error')]),
+    ),
+  )
+  for (const response of responses)
+    assert.match(String(response), /^HTTP\/1\.1 200 .*connection: close\r\n/is)
+  await stopped
+})
