@@ -11,6 +11,7 @@ import { ConnectionLimits, maxConnections } from './http/connection-limits.ts'
 import { descriptorLimit } from './http/descriptor-limit.ts'
 import type { App } from './http/frame.ts'
 import type { RouteTable } from './http/route-table.ts'
+import { exposeServiceMetrics } from './http/service-metrics.ts'
 import { StalledReaders } from './http/stalled-readers.ts'
 import { openParts, type Parts } from './wiring.ts'
 
@@ -69,6 +70,7 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   if (config.databaseUrl) parts.housekeeping.add('abandoned jobs', MINUTE, () => parts.jobs.sweep())
   const { app, routes } = await buildApp(parts)
   const connections = limitConnections(app, parts)
+  exposeServiceMetrics(parts, connections)
   answerInTurn(app.server)
   const readers = new StalledReaders(
     app.server,

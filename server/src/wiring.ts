@@ -53,6 +53,8 @@ export interface Parts extends ControlPlane {
   metrics: Metrics
   overload: Overload
   proxies: TrustedProxies
+  /** Only for a server with WAYLEAVE_REDIS_URL. */
+  redis: RedisLink | null
   limiter: Limiter
   meter: Meter
   housekeeping: Housekeeping
@@ -215,6 +217,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     metrics,
     overload,
     proxies,
+    redis,
     limiter,
     meter,
     housekeeping,

@@ -10,6 +10,7 @@ import { type BuiltFile, removeStalePartials } from '@wayleave/geodata/exports/w
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
+import { Durations } from '../durations.ts'
 import { Problem } from '../problem.ts'
 import { builtBefore, exportPath, removeBuilt, writeMeta } from './built-file.ts'
 import { hashFile } from './check-file.ts'
@@ -34,6 +35,10 @@ export interface ExportRequest {
  * next. GeoJSON and GeoParquet are the snapshot's own files and need no build.
  */
 export class Exports {
+  /** Builds that wait or run, those that failed, and how long they took, for the metrics. */
+  waiting = 0
+  failures = 0
+  readonly durations = new Durations()
   readonly #blobs: Blobs
   readonly #ready = new Map<string, ExportFile>()
   readonly #looking = new Map<string, Promise<ExportFile | undefined>>()
@@ -147,13 +152,19 @@ export class Exports {
   #inTurn<T>(folder: string, work: () => Promise<T>): Promise<T> {
     const alone = async () => {
       const unlock = await lockExports(folder, this.#stopping.signal)
+      const end = this.durations.start()
       try {
         return await work()
+      } catch (error) {
+        if (!this.#stopping.signal.aborted) this.failures++
+        throw error
       } finally {
+        end()
         unlock()
       }
     }
-    const turn = this.#queue.then(alone, alone)
+    this.waiting++
+    const turn = this.#queue.then(alone, alone).finally(() => this.waiting--)
     this.#queue = turn.catch(() => {})
     return turn
   }

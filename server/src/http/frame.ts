@@ -108,6 +108,7 @@ export async function makeFrame({
 
   app.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error)
+    if (problem.code === 'overloaded') overload.refusals++
     if (problem.status >= 500 && problem.code !== 'overloaded' && problem.code !== 'shutting-down') {
       const fields = { requestId: request.id, path: pathOf(request), err: problem.cause ?? error }
       // Work for a caller who has left is given up by failing: that needs nobody's attention.

@@ -7,6 +7,8 @@ const SAMPLE_MS = 250
  * samples in a row are needed, so that a single pause (a large collection of garbage) refuses nobody.
  */
 export class Overload {
+  /** Requests that were refused because there was too much to do, here or in a queue of a part. */
+  refusals = 0
   readonly #limit: number
   readonly #timer: NodeJS.Timeout
   #expected = performance.now() + SAMPLE_MS

@@ -6,6 +6,7 @@ import { SourceError } from '@wayleave/geodata/source-error.ts'
 import type { Logger } from 'pino'
 import { type Clock, DAY, plus, SECOND } from '../clock.ts'
 import type { ControlDatabase } from '../database/open.ts'
+import { Durations } from '../durations.ts'
 import type { Origin } from '../events/events.ts'
 import { isId, newId } from '../id.ts'
 import { notFound } from '../problem.ts'
@@ -52,6 +53,10 @@ interface JobParts {
 
 /** Publishes uploads one after the other: compiling uses all cores by itself. */
 export class Jobs {
+  /** Of this process, for the metrics. */
+  readonly states = { waiting: 0, running: 0 }
+  readonly finished = { done: 0, failed: 0 }
+  readonly durations = new Durations()
   readonly #parts: JobParts
   readonly #stopping = new AbortController()
   #queue: Promise<void> = Promise.resolve()
@@ -87,7 +92,8 @@ export class Jobs {
       updated_at: at,
     }
     await insertJob(database.db, row)
-    this.#queue = this.#queue.then(() => this.#run(id, request, origin))
+    this.states.waiting++
+    this.#queue = this.#queue.then(() => this.#measure(() => this.#run(id, request, origin)))
     return toJob(row)
   }
 
@@ -128,7 +134,18 @@ export class Jobs {
     await this.#queue
   }
 
-  async #run(id: string, request: PublishRequest, origin: Origin): Promise<void> {
+  /** Counts a job by its state; `work` returns how it ended and never rejects. */
+  async #measure(work: () => Promise<'done' | 'failed'>): Promise<void> {
+    this.states.waiting--
+    this.states.running++
+    const end = this.durations.start()
+    const state = await work()
+    end()
+    this.states.running--
+    this.finished[state]++
+  }
+
+  async #run(id: string, request: PublishRequest, origin: Origin): Promise<'done' | 'failed'> {
     const { publishing, log } = this.#parts
     let toldAt = 0
     const tell = (progress: CompileProgress) => {
@@ -142,12 +159,14 @@ export class Jobs {
       await this.#update(id, { state: 'running' })
       const report = await publishing.publish(request, origin, tell, this.#stopping.signal)
       await this.#update(id, { state: 'done', report: JSON.stringify(report), version: report.version })
+      return 'done'
     } catch (error) {
       if (!(error instanceof SourceError)) log.error({ err: error }, `Job ${id} failed.`)
       const problem = JSON.stringify(failureOf(error, this.#stopping.signal.aborted))
       await this.#update(id, { state: 'failed', problem }).catch((failure: unknown) =>
         log.error({ err: failure }, `The failure of job ${id} could not be saved.`),
       )
+      return 'failed'
     } finally {
       await rm(request.path, { force: true })
     }
