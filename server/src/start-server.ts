@@ -9,9 +9,9 @@ import { answerInTurn } from './http/answer-in-turn.ts'
 import { buildApp } from './http/app.ts'
 import { ConnectionLimits, maxConnections } from './http/connection-limits.ts'
 import { descriptorLimit } from './http/descriptor-limit.ts'
+import { exposeMetrics } from './http/expose-metrics.ts'
 import type { App } from './http/frame.ts'
 import type { RouteTable } from './http/route-table.ts'
-import { exposeServiceMetrics } from './http/service-metrics.ts'
 import { StalledReaders } from './http/stalled-readers.ts'
 import { openParts, type Parts } from './wiring.ts'
 
@@ -70,7 +70,7 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   if (config.databaseUrl) parts.housekeeping.add('abandoned jobs', MINUTE, () => parts.jobs.sweep())
   const { app, routes } = await buildApp(parts)
   const connections = limitConnections(app, parts)
-  exposeServiceMetrics(parts, connections)
+  exposeMetrics(parts, connections)
   answerInTurn(app.server)
   const readers = new StalledReaders(
     app.server,

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
+import { startRedis } from '../../../scripts/redis.ts'
 import { cleanUp } from '../testing/cleanup.ts'
-import { startOwnRedis } from '../testing/redis.ts'
+import { ownRedis } from '../testing/redis.ts'
 import { startServerProcess } from '../testing/server-process.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 
@@ -12,7 +13,7 @@ const REQUESTS = 4
 const LIMIT = 60
 
 test('1,500 connections at once get no more than the limit through, with Redis up and with Redis paused', async (t) => {
-  const redis = await startOwnRedis(t)
+  const redis = ownRedis(t, await startRedis())
   const server = await startServerProcess(t, temporaryFolder(t), {
     WAYLEAVE_REDIS_URL: redis.url,
     WAYLEAVE_ADDRESS_RATE: String(LIMIT),

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
+import { startRedis } from '../../../scripts/redis.ts'
 import { cleanUp } from '../testing/cleanup.ts'
-import { openLink, openRedisProxy, sharedRedisUrl, startOwnRedis, unusedRedisUrl } from '../testing/redis.ts'
+import { openLink, openRedisProxy, ownRedis, sharedRedisUrl, unusedRedisUrl } from '../testing/redis.ts'
 import { openTestServer } from '../testing/test-server.ts'
 import type { Decision, Rate } from './limiter.ts'
 import { RedisLimiter } from './redis-limiter.ts'
@@ -140,7 +141,7 @@ test('what a node counted during an outage is told to Redis', async (t) => {
 })
 
 test('a Redis that is paused costs one short wait, and the limit holds before, during and after', async (t) => {
-  const redis = await startOwnRedis(t)
+  const redis = ownRedis(t, await startRedis())
   const node = await openLimiter(t, redis.url)
   const { limiter } = node
   const [halfUsed, unused] = [randomUUID(), randomUUID()]
@@ -176,7 +177,7 @@ test('a connection that the network has dropped silently is opened anew', async 
 })
 
 test('a server whose Redis is stopped, or was never there, still applies its limits', async (t) => {
-  const redis = await startOwnRedis(t)
+  const redis = ownRedis(t, await startRedis())
   for (const url of [redis.url, await unusedRedisUrl()]) {
     const service = await openTestServer(t, { settings: { redisUrl: url, addressRate: 4 } })
     if (url === redis.url) await redis.stop()

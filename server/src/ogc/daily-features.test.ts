@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startRedis } from '../../../scripts/redis.ts'
 import { DAY } from '../clock.ts'
 import type { Problem } from '../problem.ts'
 import { openAccount } from '../testing/account.ts'
-import { openLink, startOwnRedis } from '../testing/redis.ts'
+import { openLink, ownRedis } from '../testing/redis.ts'
 import { DailyFeatures } from './daily-features.ts'
 import { openOgc, point } from './testing/open-ogc.ts'
 
@@ -90,7 +91,7 @@ test('what is returned after midnight counts for the day before, with and withou
 })
 
 test('a paused Redis costs one wait, and a node continues from what it has counted', async (t) => {
-  const redis = await startOwnRedis(t)
+  const redis = ownRedis(t, await startRedis())
   const { link } = await openLink(t, redis.url)
   const features = new DailyFeatures(100, () => new Date(), link)
   const payer = randomUUID()

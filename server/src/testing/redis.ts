@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, connect as openSocket, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import { startRedis } from '../../../scripts/redis.ts'
 import { makeLogger } from '../http/logger.ts'
 import { RedisLink } from '../limits/redis-link.ts'
 import { cleanUp } from './cleanup.ts'
@@ -13,9 +12,8 @@ export function sharedRedisUrl(): string {
   return url
 }
 
-/** A Redis for one test, which may pause and stop it. */
-export async function startOwnRedis(t: TestContext) {
-  const redis = await startRedis()
+/** Makes a Redis that was started for one test stop after it; the test may pause and stop it. */
+export function ownRedis(t: TestContext, redis: { url: string; pid: number; stop(): Promise<void> }) {
   cleanUp(t, () => redis.stop())
   let isPaused = false
   const resume = () => {

@@ -3,7 +3,7 @@ import type { ConnectionLimits } from './connection-limits.ts'
 import { DiskSpace } from './disk-space.ts'
 
 /** Exposes what the parts count about themselves. */
-export function exposeServiceMetrics(parts: Parts, connections: ConnectionLimits): void {
+export function exposeMetrics(parts: Parts, connections: ConnectionLimits): void {
   const { metrics, changes, redis, overload, jobs, exports, identity, cashier, meter, config } = parts
   metrics.read('wayleave_lease_held', () => Number(changes.trusted()))
   if (redis) {
