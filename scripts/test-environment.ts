@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type DebianNeed, ensureDebianPackages, findProgram, hasProgram } from './debian.ts'
 import { hasFaketime } from './drills/fake-clock.ts'
 import { findPostgres, startPostgres } from './postgres.ts'
+import { ensurePromtool } from './promtool.ts'
 import { canMakeVirtualEnvironment, ensurePython } from './python.ts'
 import { startRedis } from './redis.ts'
 
@@ -57,6 +58,7 @@ export async function startTestEnvironment(): Promise<TestEnvironment> {
         WAYLEAVE_TEST_REDIS_URL: redisUrl ?? (await started(startRedis())),
         WAYLEAVE_TEST_PYTHON: python,
         WAYLEAVE_TEST_CHROMIUM: findProgram(...chromiumNames) ?? '',
+        WAYLEAVE_TEST_PROMTOOL: ensurePromtool(),
         NODE_COMPILE_CACHE: compileCache(stops),
       },
       stop,

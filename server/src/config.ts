@@ -65,7 +65,7 @@ export const settings = {
     'WAYLEAVE_REDIS_URL',
     null as string | null,
     url('redis:', 'rediss:'),
-    'A Redis server that holds the rate limits of all nodes. Without it, each process counts for itself.',
+    'A Redis server that holds the rate limits of all nodes. Without it, and while it is away, each process counts for itself.',
     { secret: true },
   ),
   smtpUrl: setting(
@@ -300,6 +300,24 @@ export const settings = {
     boolean(),
     'Send pages of features that are ready in memory straight to the socket. Off, every response goes through Fastify: slower, and easier to debug.',
   ),
+  maxConnections: setting(
+    'WAYLEAVE_MAX_CONNECTIONS',
+    null as number | null,
+    integer(1, 1_000_000),
+    'Connections that may be open at once; further ones are closed at once. Without it: 10000, or what the limit of open files (ulimit -n) has room for, which no setting exceeds.',
+  ),
+  maxConnectionsPerAddress: setting(
+    'WAYLEAVE_MAX_CONNECTIONS_PER_ADDRESS',
+    null as number | null,
+    integer(1, 1_000_000),
+    'Connections that one network address (IPv6: one /64) may have open at once; trusted proxies are exempt. Without it, a quarter of all.',
+  ),
+  drainSeconds: setting(
+    'WAYLEAVE_DRAIN_SECONDS',
+    1,
+    integer(0, 3600),
+    'Seconds for which a server that was told to stop by SIGTERM still takes requests, while /ready responds 503, so that a load balancer can send them elsewhere.',
+  ),
   maxEventLoopDelay: setting(
     'WAYLEAVE_MAX_EVENT_LOOP_DELAY',
     1000,
@@ -358,6 +376,11 @@ export function unknownVariables(environment: Record<string, string | undefined>
   return Object.keys(environment).filter(
     (name) => name.startsWith('WAYLEAVE_') && !known.has(name) && !others.test(name),
   )
+}
+
+/** Whether npm or npx started this process. */
+export function isStartedByNpm(environment: Record<string, string | undefined> = process.env): boolean {
+  return environment['npm_execpath'] !== undefined || environment['npm_lifecycle_event'] !== undefined
 }
 
 export function flagOf(name: string): string {

@@ -12,6 +12,7 @@ import { SnapshotHealth } from './catalog/snapshot-health.ts'
 import { isSnapshotNamed } from './catalog/store.ts'
 import { Verification } from './catalog/verification.ts'
 import { type Clock, DAY, MINUTE, plus, SECOND } from './clock.ts'
+import { Closers } from './closers.ts'
 import type { Config } from './config.ts'
 import { type ControlPlane, openControlPlane } from './control-plane.ts'
 import { Cashier } from './credits/cashier.ts'
@@ -34,6 +35,7 @@ import { Verifier } from './keys/verifier.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory-limiter.ts'
 import { RedisLimiter } from './limits/redis-limiter.ts'
+import { RedisLink } from './limits/redis-link.ts'
 import { CrsList } from './ogc/crs-list.ts'
 import { DailyFeatures } from './ogc/daily-features.ts'
 import { GeometryCache } from './ogc/geometry-cache.ts'
@@ -62,6 +64,8 @@ export interface Parts extends ControlPlane {
   metrics: Metrics
   overload: Overload
   proxies: TrustedProxies
+  /** Only for a server with WAYLEAVE_REDIS_URL. */
+  redis: RedisLink | null
   limiter: Limiter
   meter: Meter
   housekeeping: Housekeeping
@@ -95,39 +99,34 @@ export interface Opening {
 }
 
 export async function openParts(opening: Opening): Promise<Parts> {
-  const opened = new AsyncDisposableStack()
+  const opened = new Closers()
   try {
     return await wire(opening, opened)
   } catch (error) {
     // Whatever is open already would keep a process alive that could not start.
-    await opened.disposeAsync()
+    await opened.close()
     throw error
   }
 }
 
-/** What is put on `opened` is closed in the opposite order. */
-async function wire({ config, log, clock, serving }: Opening, opened: AsyncDisposableStack): Promise<Parts> {
+/** Whatever can be closed is registered where it is created, by `opened.use`; `requireAll` holds this. */
+async function wire({ config, log, clock, serving }: Opening, opened: Closers): Promise<Parts> {
   if (serving) checkMailSettings(config)
   const nodeId = newId('node')
   const baseUrl = new BaseUrl(config.baseUrl)
   const metrics = new Metrics()
   const overload = new Overload(config.maxEventLoopDelay)
   const proxies = new TrustedProxies(config.trustedProxies)
-  const control = await openControlPlane({ config, clock, nodeId, serving })
+  const control = await openControlPlane({ config, clock, nodeId, serving, opened })
   const { database, changes, starting } = control
-  opened.defer(() => database.close())
-  opened.defer(() => changes.close())
   const blobs = new FolderBlobs(join(config.dataDir, 'snapshots'))
   // Before anything else: whatever comes after may change the folder by what the database says.
   await requireOneInstallation({ database, blobs, dataDir: config.dataDir }, log)
 
-  const limiter =
-    config.redisUrl && serving
-      ? await RedisLimiter.open(config.redisUrl, log)
-      : new MemoryLimiter(() => clock().getTime())
-  opened.defer(() => limiter.close())
-  const meter = new Meter(database, clock, log)
-  opened.defer(() => meter.close())
+  const redis =
+    config.redisUrl && serving ? opened.use(await RedisLink.open({ url: config.redisUrl, log })) : null
+  const limiter = opened.use(redis ? new RedisLimiter(redis) : new MemoryLimiter(() => clock().getTime()))
+  const meter = opened.use(new Meter(database, clock, log))
   const verifier = new Verifier({
     db: database.db,
     changes,
@@ -135,18 +134,19 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     format: { literal: config.keyLiteral, env: config.keyEnv },
     rate: { requests: config.keyRate, burst: config.keyBurst! },
   })
-  const identity = await openIdentity({
-    config,
-    database,
-    changes,
-    clock,
-    log,
-    limiter,
-    baseUrl: () => baseUrl.settled(),
-    starting,
-    serving,
-  })
-  opened.defer(() => identity.close())
+  const identity = opened.use(
+    await openIdentity({
+      config,
+      database,
+      changes,
+      clock,
+      log,
+      limiter,
+      baseUrl: () => baseUrl.settled(),
+      starting,
+      serving,
+    }),
+  )
   const invitations = new Invitations({
     database,
     changes,
@@ -162,19 +162,18 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
   measureDamage(metrics, health)
   const catalog = new Catalog(database.db, changes, health, log)
   const bytesPerSecond = config.verifyRate * 1_000_000
-  const verification = new Verification({ blobs, health, clock, log, bytesPerSecond })
-  opened.defer(() => verification.close())
-  const snapshots = new OpenSnapshots({ blobs, health, verification })
-  opened.defer(() => snapshots.close())
+  const verification = opened.use(new Verification({ blobs, health, clock, log, bytesPerSecond }))
+  const snapshots = opened.use(new OpenSnapshots({ blobs, health, verification }))
   const crsList = new CrsList(config.crs)
-  const rows = new RowQueries(join(config.dataDir, 'snapshots'), ({ folder, manifest }) =>
-    verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows),
+  const rows = opened.use(
+    new RowQueries(join(config.dataDir, 'snapshots'), ({ folder, manifest }) =>
+      verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows),
+    ),
   )
-  opened.defer(() => rows.close())
+  if (serving) await rows.open()
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
   const items = new Items({ catalog, snapshots, geometries, rows, clock })
-  const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, serving ? config.redisUrl : null, log)
-  opened.defer(() => dailyFeatures.close())
+  const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, redis)
   const staging = new Staging(join(config.dataDir, 'snapshots', '.staging'), [
     join(config.dataDir, 'staging'),
   ])
@@ -204,18 +203,19 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     mostBytes: config.maxUploadBytes,
     keepVersions: config.keepVersions,
   })
-  const jobs = new Jobs({
-    database,
-    publishing,
-    clock,
-    log,
-    nodeId,
-    uploads: join(config.dataDir, 'uploads'),
-  })
-  const cashier = new Cashier(database, meter, clock)
-  const exports = new Exports({ blobs, health, verification })
-  opened.defer(() => exports.close())
-  opened.defer(() => jobs.close())
+  const jobs = opened.use(
+    new Jobs({
+      database,
+      publishing,
+      clock,
+      log,
+      nodeId,
+      uploads: join(config.dataDir, 'uploads'),
+    }),
+  )
+  // Closed after the exports: a build that a stop aborts makes its deliveries fail, and they write refunds.
+  const cashier = opened.use(new Cashier(database, meter, clock))
+  const exports = opened.use(new Exports({ blobs, health, verification }))
   const authenticate = new Authenticate({
     verifier,
     verifyToken: (token) => identity.accessTokens.verify(token),
@@ -228,8 +228,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     keyInUrl: config.keyInUrl,
   })
 
-  const housekeeping = new Housekeeping(log)
-  opened.defer(() => housekeeping.close())
+  const housekeeping = opened.use(new Housekeeping(log))
   opened.defer(() => overload.stop())
   if (serving) {
     housekeeping.add('expired sign-ins', 60 * MINUTE, () => identity.signIn.tidy())
@@ -265,7 +264,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     }
   }
 
-  return {
+  const parts = {
     ...control,
     config,
     log,
@@ -275,6 +274,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     metrics,
     overload,
     proxies,
+    redis,
     limiter,
     meter,
     housekeeping,
@@ -298,6 +298,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     checkReady: shareRuns(async () => {
       await database.db.selectFrom('migrations').select('number').executeTakeFirstOrThrow()
     }),
-    close: () => opened.disposeAsync(),
   }
+  opened.requireAll(parts)
+  return { ...parts, close: () => opened.close() }
 }

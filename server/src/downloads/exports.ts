@@ -16,6 +16,7 @@ import type { Dataset, Version } from '../catalog/dataset.ts'
 import { stampOf } from '../catalog/file-stamp.ts'
 import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
 import type { Verification } from '../catalog/verification.ts'
+import { Durations } from '../durations.ts'
 import { Problem } from '../problem.ts'
 import {
   exportPath,
@@ -57,6 +58,10 @@ export interface ExportRequest {
  * next. GeoJSON and GeoParquet are the snapshot's own files and need no build.
  */
 export class Exports {
+  /** Builds that wait or run, those that failed, and how long they took, for the metrics. */
+  waiting = 0
+  failures = 0
+  readonly durations = new Durations()
   readonly #parts: ExportsParts
   readonly #ready = new Map<string, ExportFile>()
   readonly #looking = new Map<string, Promise<ExportFile | undefined>>()
@@ -182,13 +187,19 @@ export class Exports {
   #inTurn<T>(folder: string, work: () => Promise<T>): Promise<T> {
     const alone = async () => {
       const unlock = await lockExports(folder, this.#stopping.signal)
+      const end = this.durations.start()
       try {
         return await work()
+      } catch (error) {
+        if (!this.#stopping.signal.aborted) this.failures++
+        throw error
       } finally {
+        end()
         unlock()
       }
     }
-    const turn = this.#queue.then(alone, alone)
+    this.waiting++
+    const turn = this.#queue.then(alone, alone).finally(() => this.waiting--)
     this.#queue = turn.catch(() => {})
     return turn
   }

@@ -147,8 +147,10 @@ export function downloadRoutes(
     const free = known && answerFree(request, reply, known)
     if (free) return free
 
-    const charge = await cashier.charge(bill)
-    return cashier.watch(deliver(request, reply, wanted, known, charge))
+    // Watched from before the charge: a stop in between would leave it without a delivery and without a refund.
+    return cashier.watch(
+      cashier.charge(bill).then((charge) => deliver(request, reply, wanted, known, charge)),
+    )
   }
 
   async function deliver(

@@ -28,6 +28,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
     metrics: parts.metrics,
     metricsToken: parts.config.metricsToken,
     checkReady: parts.checkReady,
+    isDraining: () => parts.overload.isDraining(),
   })
 
   catalogRoutes(app, parts)

@@ -97,7 +97,8 @@ export class SocketTransport {
     // While the response before this one is being sent, that one holds the socket.
     if (!response.shouldKeepAlive || response.socket === null || response.socket.destroyed) return false
     if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return false
-    return !overload.isOverloaded() && !overload.isStopping()
+    // While draining, every response says `Connection: close`, which Fastify does.
+    return !overload.isOverloaded() && !overload.isDraining()
   }
 
   /** What a route throws is a response too: Fastify's error handler sends it. */

@@ -20,6 +20,7 @@ export interface OutboxOptions {
 
 /** Without a mail server, every mail is a file, written whole or not at all. */
 export class OutboxMailer implements Mailer {
+  readonly results = { sent: 0, failed: 0 }
   readonly #options: OutboxOptions
   readonly #background: Background
 
@@ -29,7 +30,13 @@ export class OutboxMailer implements Mailer {
   }
 
   post(mail: Mail): void {
-    this.#background.run('A mail could not be written to the outbox.', () => this.#write(mail))
+    this.#background.run('A mail could not be written to the outbox.', async () => {
+      await this.#write(mail).catch((error: unknown) => {
+        this.results.failed++
+        throw error
+      })
+      this.results.sent++
+    })
   }
 
   async close(): Promise<void> {

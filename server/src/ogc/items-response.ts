@@ -7,6 +7,7 @@ import type { Grant } from '../keys/grant.ts'
 import { andThen, type MaybePromise } from '../maybe-promise.ts'
 import { admit } from './admit.ts'
 import type { FilterPlan } from './cql2/plan-filter.ts'
+import type { FeatureAllowance } from './daily-features.ts'
 import { csv, type Encoding, flatgeobuf, geojson, geojsonSeq, html, jsonFg } from './encodings.ts'
 import { pageLinks } from './geojson-page.ts'
 import { type ItemsDeps, isPlain, nextCursor, type PageRequest, pageTag, timeText } from './items-page.ts'
@@ -38,8 +39,8 @@ export function itemsResponse(
     return andThen(deps.items.start(dataset, query), (start) => {
       const plan = query.conditions && planConditions(query.conditions, start.version)
       const page = { ...start, dataset, base: deps.baseUrl.of(exchange.caller), query }
-      return andThen(deps.dailyFeatures.take(grant.payer, query.limit), (limit) =>
-        pageResponse({ exchange, grant, page, plan, limit }, deps),
+      return andThen(deps.dailyFeatures.take(grant.payer, query.limit), (allowance) =>
+        pageResponse({ exchange, grant, page, plan, allowance }, deps),
       )
     })
   })
@@ -52,13 +53,15 @@ interface AdmittedPage {
   page: PageRequest
   plan: FilterPlan | null
   /** How many features it may have: fewer than it asks for if the key's day is nearly used up. */
-  limit: number
+  allowance: FeatureAllowance
 }
 
 function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<DataResponse> {
-  const { exchange, grant, page, plan, limit } = admitted
+  const { exchange, grant, page, plan, allowance } = admitted
   const { dataset, query } = page
-  const returnUnused = (returned: number) => deps.dailyFeatures.giveBack(grant.payer, limit - returned)
+  const limit = allowance.count
+  const returnUnused = (returned: number) =>
+    deps.dailyFeatures.giveBack(grant.payer, allowance, limit - returned)
   const tag = pageTag(page, limit)
   exchange.addHeaderLines(VARY_LINE)
   deps.meter.record(grant, { operation: 'items', table: dataset.table, format: query.encoding.name })
@@ -88,7 +91,7 @@ function setPageHeaders(exchange: Exchange, { query }: PageRequest, tag: string)
 }
 
 async function readPage(
-  { exchange, page, plan, limit }: AdmittedPage,
+  { exchange, page, plan, allowance }: AdmittedPage,
   tag: string,
   deps: ItemsDeps,
   returnUnused: (returned: number) => void,
@@ -101,7 +104,7 @@ async function readPage(
       if (query.encoding === flatgeobuf) {
         await deps.verification.requireFile(snapshot.folder, snapshot.manifest, SNAPSHOT_FILES.rows)
       }
-      const reading = { after: page.after, limit, signal: () => exchange.disconnected() }
+      const reading = { after: page.after, limit: allowance.count, signal: () => exchange.disconnected() }
       const selected = await deps.items.select(snapshot, query, plan, reading)
       const matched = await deps.items.count(snapshot, query, plan, selected)
       if (isPlain(query)) {

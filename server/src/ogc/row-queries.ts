@@ -35,8 +35,8 @@ export class RowQueries {
   #running = 0
 
   /**
-   * `folder` holds the snapshots, a query may take `mostMs`. Nothing is opened before the first query. The database
-   * reads a file as it is, so `requireRows` has to refuse a snapshot whose rows are damaged before every query.
+   * `folder` holds the snapshots, a query may take `mostMs`. The database reads a file as it is, so `requireRows` has
+   * to refuse a snapshot whose rows are damaged before every query.
    */
   constructor(
     folder: string,
@@ -46,6 +46,14 @@ export class RowQueries {
     this.#folder = folder
     this.#requireRows = requireRows
     this.#mostMs = mostMs
+  }
+
+  /**
+   * Opens the database and its sessions ahead of the first query. A server does so at its start: when the process is
+   * out of descriptors, opening would abort it inside DuckDB.
+   */
+  async open(): Promise<void> {
+    while (this.#idle.length < SESSIONS) this.#idle.push(await this.#connect())
   }
 
   /**

@@ -90,7 +90,7 @@ for (const database of databaseKinds) {
   test(`a kill right after the commit leaves a job that is done, on ${database}`, async (t) => {
     const place = await preparePlace(t, database)
     const args = [killedAfterCommit, place.dataDir]
-    const server = await startServerProcess(t, place.dataDir, place.environment, args)
+    const server = await startServerProcess(t, place.dataDir, place.environment, args ? { args } : {})
     const exit = once(server.child, 'exit')
     const { id } = await upload(server, place, 'places', 20)
     assert.deepEqual(await exit, [null, 'SIGKILL'])

@@ -8,6 +8,7 @@ import { makeFolderDurably } from '@wayleave/geodata/write-durably.ts'
 import type { Logger } from 'pino'
 import { type Clock, DAY, plus, SECOND } from '../clock.ts'
 import type { ControlDatabase } from '../database/open.ts'
+import { Durations } from '../durations.ts'
 import { isId, newId } from '../id.ts'
 import { notFound } from '../problem.ts'
 import { type JobRequest, parseJobRequest, printJobRequest } from './job-request.ts'
@@ -68,6 +69,10 @@ class AttemptLostError extends Error {
  * the next one, or by another node.
  */
 export class Jobs {
+  /** Of this process, for the metrics. */
+  readonly states = { waiting: 0, running: 0 }
+  readonly finished = { done: 0, failed: 0 }
+  readonly durations = new Durations()
   readonly #parts: JobParts
   readonly #stopping = new AbortController()
   /** The jobs that this process has in its queue or publishes. */
@@ -171,34 +176,51 @@ export class Jobs {
   }
 
   #enqueue(id: string, request: JobRequest | null): void {
+    this.states.waiting++
     this.#queue = this.#queue
-      .then(() => this.#run(id, request))
+      .then(() => this.#measure(() => this.#run(id, request)))
       .catch((error: unknown) => this.#parts.log.error({ err: error }, `The job ${id} could not be run.`))
       .finally(() => this.#queued.delete(id))
   }
 
-  async #run(id: string, request: JobRequest | null): Promise<void> {
+  /** Counts a job by its state for the metrics. `run` returns how it ended, or null if it goes on elsewhere. */
+  async #measure(run: () => Promise<'done' | 'failed' | null>): Promise<void> {
+    this.states.waiting--
+    this.states.running++
+    const end = this.durations.start()
+    try {
+      const state = await run()
+      if (state !== null) this.finished[state]++
+    } finally {
+      end()
+      this.states.running--
+    }
+  }
+
+  async #run(id: string, request: JobRequest | null): Promise<'done' | 'failed' | null> {
     const { database, nodeId, clock, log } = this.#parts
-    if (this.#stopping.signal.aborted) return
+    if (this.#stopping.signal.aborted) return null
     const attempt = await beginAttempt(database.db, id, nodeId, clock().toISOString())
-    if (!attempt) return
+    if (!attempt) return null
     try {
       await this.#publish(attempt, request)
     } catch (error) {
       if (error instanceof AttemptLostError) {
         log.warn(`The job ${id} was taken over by another node; this attempt is dropped.`)
-        return
+        return null
       }
       if (this.#stopping.signal.aborted || error instanceof CompileInterruptedError) {
         // A stop is no fault of the file: the attempt does not count.
         await this.#update(attempt, { state: 'waiting', progress: null, attempts: attempt.number - 1 })
-        return
+        return null
       }
       if (!(error instanceof SourceError)) log.error({ err: error }, `Job ${id} failed.`)
       await this.#update(attempt, { state: 'failed', problem: JSON.stringify(failureOf(error)) })
     }
     const job = await readJob(database.db, id)
-    if (job?.state === 'done' || job?.state === 'failed') await rm(this.#upload(id), { force: true })
+    if (job?.state !== 'done' && job?.state !== 'failed') return null
+    await rm(this.#upload(id), { force: true })
+    return job.state
   }
 
   async #publish(attempt: JobAttempt, request: JobRequest | null): Promise<void> {
