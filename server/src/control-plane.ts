@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import { Administration } from './administration/administration.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -28,6 +29,7 @@ export interface ControlPlaneOpening {
   nodeId: string
   /** False for the command line: it changes things and answers nobody. */
   serving: boolean
+  log?: Logger
 }
 
 export async function openControlPlane({
@@ -35,8 +37,14 @@ export async function openControlPlane({
   clock,
   nodeId,
   serving,
+  log,
 }: ControlPlaneOpening): Promise<ControlPlane> {
-  const database = await openDatabase(config)
+  const database = await openDatabase({
+    databaseUrl: config.databaseUrl,
+    dataDir: config.dataDir,
+    databaseTimeout: config.databaseTimeout,
+    onThreadEnd: (error) => log?.error({ err: error }, 'The thread of SQLite ended; it is started again.'),
+  })
   const changes = await openChanges(database, { nodeId, serving }).catch(async (error: unknown) => {
     await database.close()
     throw error

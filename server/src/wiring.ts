@@ -6,12 +6,14 @@ import { Catalog } from './catalog/catalog.ts'
 import { OpenSnapshots } from './catalog/open-snapshots.ts'
 import { type Clock, DAY, MINUTE, plus } from './clock.ts'
 import type { Config } from './config.ts'
+import { Closers } from './closers.ts'
 import { type ControlPlane, openControlPlane } from './control-plane.ts'
 import { Cashier } from './credits/cashier.ts'
-import { forgetPurchasesBefore } from './credits/purchase-store.ts'
-import { forgetChangesBefore } from './database/changes-store.ts'
+import { deletePurchasesBefore } from './credits/purchase-store.ts'
+import { deleteChangesBefore } from './database/changes-store.ts'
 import { Exports } from './downloads/exports.ts'
 import { Housekeeping } from './housekeeping.ts'
+import { HousekeepingClock } from './housekeeping-clock.ts'
 import { Authenticate } from './http/authenticate.ts'
 import { BaseUrl } from './http/base-url.ts'
 import { TrustedProxies } from './http/caller.ts'
@@ -20,7 +22,7 @@ import { Overload } from './http/overload.ts'
 import { newId } from './id.ts'
 import { type Identity, mailRate, openIdentity } from './identity/identity.ts'
 import { checkMailSettings } from './identity/mailer.ts'
-import { deleteExpiredSessionKeys } from './keys/store.ts'
+import { deleteSessionKeysExpiredBefore } from './keys/store.ts'
 import { Verifier } from './keys/verifier.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory-limiter.ts'
@@ -34,9 +36,10 @@ import { Invitations } from './organizations/invitations.ts'
 import { Jobs } from './publishing/jobs.ts'
 import { Publishing } from './publishing/publishing.ts'
 import { Staging } from './publishing/staging.ts'
-import { shareRuns } from './share-runs.ts'
+import { type CheckReady, readiness } from './readiness.ts'
 import { Meter } from './usage/meter.ts'
 import { UsageReports } from './usage/usage-reports.ts'
+import { deleteUsageBatchesBefore } from './usage/usage-store.ts'
 
 /** Of GeoJSON text; parsed geometries take about five times as much. */
 const GEOMETRY_CACHE_BYTES = 32 * 1024 ** 2
@@ -68,7 +71,8 @@ export interface Parts extends ControlPlane {
   jobs: Jobs
   cashier: Cashier
   exports: Exports
-  checkReady: () => Promise<void>
+  housekeepingClock: HousekeepingClock
+  checkReady: CheckReady
   close: () => Promise<void>
 }
 
@@ -81,36 +85,36 @@ export interface Opening {
 }
 
 export async function openParts(opening: Opening): Promise<Parts> {
-  const opened = new AsyncDisposableStack()
+  const opened = new Closers(opening.log)
   try {
     return await wire(opening, opened)
   } catch (error) {
     // Whatever is open already would keep a process alive that could not start.
-    await opened.disposeAsync()
+    await opened.close().catch(() => {})
     throw error
   }
 }
 
 /** What is put on `opened` is closed in the opposite order. */
-async function wire({ config, log, clock, serving }: Opening, opened: AsyncDisposableStack): Promise<Parts> {
+async function wire({ config, log, clock, serving }: Opening, opened: Closers): Promise<Parts> {
   if (serving) checkMailSettings(config)
   const nodeId = newId('node')
   const baseUrl = new BaseUrl(config.baseUrl)
   const metrics = new Metrics()
   const overload = new Overload(config.maxEventLoopDelay)
   const proxies = new TrustedProxies(config.trustedProxies)
-  const control = await openControlPlane({ config, clock, nodeId, serving })
+  const control = await openControlPlane({ config, clock, nodeId, serving, log })
   const { database, changes, starting } = control
-  opened.defer(() => database.close())
-  opened.defer(() => changes.close())
+  opened.defer(() => database.close(), 'the control database')
+  opened.defer(() => changes.close(), 'the lease of this node')
 
   const limiter =
     config.redisUrl && serving
       ? await RedisLimiter.open(config.redisUrl, log)
       : new MemoryLimiter(() => clock().getTime())
-  opened.defer(() => limiter.close())
+  opened.defer(() => limiter.close(), 'the rate limits')
   const meter = new Meter(database, clock, log)
-  opened.defer(() => meter.close())
+  opened.defer(() => meter.close(), 'the usage')
   const verifier = new Verifier({
     db: database.db,
     changes,
@@ -129,7 +133,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     starting,
     serving,
   })
-  opened.defer(() => identity.close())
+  opened.defer(() => identity.close(), 'sign-ins and mail')
   const invitations = new Invitations({
     database,
     changes,
@@ -143,14 +147,14 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
   const blobs = new FolderBlobs(join(config.dataDir, 'snapshots'))
   const catalog = new Catalog(database.db, changes)
   const snapshots = new OpenSnapshots(blobs)
-  opened.defer(() => snapshots.close())
+  opened.defer(() => snapshots.close(), 'the open snapshots')
   const crsList = new CrsList(config.crs)
   const rows = new RowQueries(join(config.dataDir, 'snapshots'))
-  opened.defer(() => rows.close())
+  opened.defer(() => rows.close(), 'the row queries')
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
   const items = new Items({ catalog, snapshots, geometries, rows, clock })
   const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, serving ? config.redisUrl : null, log)
-  opened.defer(() => dailyFeatures.close())
+  opened.defer(() => dailyFeatures.close(), 'the daily features')
   const publishing = new Publishing({
     database,
     changes,
@@ -177,8 +181,8 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
   })
   const cashier = new Cashier(database, meter, clock)
   const exports = new Exports(blobs)
-  opened.defer(() => exports.close())
-  opened.defer(() => jobs.close())
+  opened.defer(() => exports.close(), 'the exports')
+  opened.defer(() => jobs.close(), 'the publishing jobs')
   const authenticate = new Authenticate({
     verifier,
     verifyToken: (token) => identity.accessTokens.verify(token),
@@ -192,19 +196,37 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
   })
 
   const housekeeping = new Housekeeping(log)
-  opened.defer(() => housekeeping.close())
+  opened.defer(() => housekeeping.close(), 'the housekeeping')
   opened.defer(() => overload.stop())
+  const housekeepingClock = new HousekeepingClock({
+    database,
+    clock,
+    log,
+    maxSkew: config.maxClockSkew,
+    accept: config.acceptClock,
+  })
   if (serving) {
-    housekeeping.add('expired sign-ins', 60 * MINUTE, () => identity.signIn.tidy())
-    housekeeping.add('expired session keys', 10 * MINUTE, () =>
-      deleteExpiredSessionKeys(database.db, clock().toISOString()),
+    await housekeepingClock.start()
+    const tidy = (name: string, every: number, work: (now: Date) => Promise<unknown>) =>
+      housekeeping.add(name, every, async () => {
+        await work(await housekeepingClock.now())
+      })
+    // Everything is kept a day longer than it is valid: a clock that is wrong by less deletes nothing early.
+    tidy('the time of the last run', MINUTE, async () => {})
+    tidy('expired sign-ins', 60 * MINUTE, (now) => identity.signIn.tidy(now))
+    tidy('expired session keys', 10 * MINUTE, (now) =>
+      deleteSessionKeysExpiredBefore(database, plus(now, -DAY).toISOString()),
     )
-    housekeeping.add('old purchases', 60 * MINUTE, () =>
-      forgetPurchasesBefore(database.db, plus(clock(), -2 * DAY).toISOString()),
+    tidy('old purchases', 60 * MINUTE, (now) =>
+      deletePurchasesBefore(database, plus(now, -2 * DAY).toISOString()),
     )
+    tidy('old batches of usage', 60 * MINUTE, (now) =>
+      deleteUsageBatchesBefore(database, plus(now, -2 * DAY).toISOString()),
+    )
+    tidy('old jobs', 60 * MINUTE, (now) => jobs.deleteOld(now))
     if (database.kind === 'sqlite') {
-      housekeeping.add('old changes', 60 * MINUTE, () =>
-        forgetChangesBefore(database.db, plus(clock(), -DAY).toISOString()),
+      tidy('old changes', 60 * MINUTE, (now) =>
+        deleteChangesBefore(database, plus(now, -DAY).toISOString()),
       )
     }
   }
@@ -222,6 +244,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     limiter,
     meter,
     housekeeping,
+    housekeepingClock,
     authenticate,
     identity,
     invitations,
@@ -236,9 +259,14 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     jobs,
     cashier,
     exports,
-    checkReady: shareRuns(async () => {
-      await database.db.selectFrom('migrations').select('number').executeTakeFirstOrThrow()
+    checkReady: readiness({
+      database,
+      changes,
+      blobs,
+      dataDir: config.dataDir,
+      minFreeBytes: config.minFreeBytes,
+      log,
     }),
-    close: () => opened.disposeAsync(),
+    close: () => opened.close(),
   }
 }

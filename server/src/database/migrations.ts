@@ -7,7 +7,34 @@ export interface Migration {
 export const migrations: Migration[] = [
   { name: 'first schema', statements: firstSchema },
   { name: 'the session of a session key', statements: sessionOfKeys },
+  { name: 'a token for each change', statements: tokensOfChanges },
+  { name: 'when the installation last ran', statements: heartbeat },
 ]
+
+/** An installation that has run before was last seen at its newest event. */
+function heartbeat(kind: 'sqlite' | 'postgres'): string[] {
+  const big = kind === 'sqlite' ? 'integer' : 'bigint'
+  return [
+    `create table heartbeat ("only" integer primary key check ("only" = 1), seen_at text, probes ${big} not null)${
+      kind === 'sqlite' ? ' strict' : ''
+    }`,
+    'insert into heartbeat select 1, max(at), 0 from events',
+  ]
+}
+
+/** Rows without a token prove nothing about the history, so only the newest change is kept, with a token. */
+function tokensOfChanges(kind: 'sqlite' | 'postgres'): string[] {
+  const token = kind === 'sqlite' ? 'lower(hex(randomblob(16)))' : 'gen_random_uuid()::text'
+  return [
+    `alter table changes add column token text not null default ''`,
+    `alter table change_number add column token text not null default ''`,
+    'alter table nodes add column token text',
+    `update change_number set token = ${token}`,
+    'delete from changes',
+    `insert into changes (number, subject, subject_id, at, token)
+      select number, 'start', '', '', token from change_number`,
+  ]
+}
 
 function sessionOfKeys(): string[] {
   return [

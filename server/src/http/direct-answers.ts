@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
+import { DatabaseError } from '../database/database-error.ts'
 import { Problem } from '../problem.ts'
 import type { Caller, TrustedProxies } from './caller.ts'
 import { CORS_EXPOSED } from './cors.ts'
@@ -87,7 +88,9 @@ export class DirectAnswers {
     try {
       body = this.#route(request, caller)
     } catch (error) {
-      if (!(error instanceof Problem)) log.error({ err: error }, 'A direct answer failed.')
+      // The ordinary way meets the same failure, and responds and logs.
+      if (!(error instanceof Problem || error instanceof DatabaseError))
+        log.error({ err: error }, 'A direct answer failed.')
       return false
     }
     if (body === null) return false

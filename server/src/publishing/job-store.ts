@@ -1,4 +1,4 @@
-import type { ControlDatabase, Db } from '../database/open.ts'
+import { type ControlDatabase, type Db, deleteInSteps } from '../database/open.ts'
 import { databaseTime } from '../database/postgres-changes.ts'
 import type { Tables } from '../database/schema.ts'
 
@@ -38,6 +38,6 @@ export async function failAbandonedJobs(
     .execute()
 }
 
-export async function deleteJobsBefore(db: Db, at: string): Promise<void> {
-  await db.deleteFrom('jobs').where('created_at', '<', at).execute()
+export async function deleteJobsBefore(database: ControlDatabase, at: string): Promise<void> {
+  await deleteInSteps(database, 'jobs', (row) => row('created_at', '<', at))
 }

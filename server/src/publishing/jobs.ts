@@ -105,9 +105,13 @@ export class Jobs {
     const { database, clock, nodeId, uploads } = this.#parts
     const problem: JobFailure = { detail: 'The server stopped before the file was published. Send it again.' }
     await failAbandonedJobs(database, nodeId, JSON.stringify(problem), clock().toISOString())
-    await deleteJobsBefore(database.db, plus(clock(), -KEEP).toISOString())
     if (database.kind === 'sqlite') await rm(uploads, { recursive: true, force: true })
     else await this.#sweepUploads()
+  }
+
+  /** Jobs that ended long ago, by the clock of the housekeeping. */
+  async deleteOld(now: Date): Promise<void> {
+    await deleteJobsBefore(this.#parts.database, plus(now, -KEEP).toISOString())
   }
 
   /** What nobody has written to for a day, and no job waits to read. */

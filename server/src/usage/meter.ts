@@ -3,12 +3,11 @@ import type { Logger } from 'pino'
 import { type Clock, DAY } from '../clock.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import type { Grant } from '../keys/grant.ts'
-import { addUsageBatch, forgetBatchesBefore, setLastUsed, type UsageRow } from './usage-store.ts'
+import { addUsageBatch, setLastUsed, type UsageRow } from './usage-store.ts'
 
 const FLUSH_MS = 500
 /** `lastUsedAt` may be a minute behind: half of that is left for a slow database. */
 const LAST_USED_ROUNDS = 60
-const HOUSEKEEPING_ROUNDS = 7200
 
 /** What was called: `download`, `archive`, `items`, `item`, `collections`, `metadata`, `sample`. */
 export interface Call {
@@ -95,9 +94,6 @@ export class Meter {
     const work = async () => {
       if (this.#batch.rows.size > 0 || this.#unsaved) await this.flush()
       if (this.#rounds % LAST_USED_ROUNDS === 0) await this.#saveLastUsed()
-      if (this.#rounds % HOUSEKEEPING_ROUNDS === 0) {
-        await forgetBatchesBefore(this.#database.db, new Date(this.#clock().getTime() - DAY).toISOString())
-      }
     }
     work().catch((error: unknown) =>
       this.#log.warn({ err: error }, 'Usage could not be saved; it is kept and tried again.'),

@@ -1,0 +1,95 @@
+import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
+import pg from 'pg'
+import { SECOND } from '../clock.ts'
+import { breaksConnection, DatabaseError, fromPostgres } from './database-error.ts'
+
+/** TCP keepalive finds a peer that vanished while a connection is idle; the system's default is two hours. */
+const KEEPALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10 * SECOND }
+
+export interface Patience {
+  /** How many connections are open at most. */
+  connections: number
+  /** Milliseconds to wait for a connection. */
+  connectTimeout: number
+  /** Milliseconds to wait for a result. The server is told to cancel the statement a little earlier. */
+  queryTimeout: number
+}
+
+/** What each client of ours has in common, also the one that listens. */
+export function clientOptions(url: string, { connectTimeout, queryTimeout }: Omit<Patience, 'connections'>) {
+  return {
+    connectionString: url,
+    connectionTimeoutMillis: connectTimeout,
+    // The server cannot tell a client that the link is dead: the client has to stop waiting by itself.
+    query_timeout: queryTimeout,
+    statement_timeout: Math.max(Math.round(queryTimeout * 0.9), 1),
+    ...KEEPALIVE,
+  }
+}
+
+/**
+ * A pool whose connections time out on the client's side and are discarded once they have failed, so that a
+ * frozen link costs each connection one timeout. After `refuse(error)`, no connection is handed out.
+ */
+export class GuardedPool implements PostgresPool {
+  /** Part of Kysely's interface; used only to cancel queries, which we do not. */
+  readonly options = {}
+  readonly #pool: pg.Pool
+  #refusal: DatabaseError | null = null
+
+  constructor(url: string, patience: Patience) {
+    // Our counts and numbers stay far below 2^53: JavaScript numbers on both databases.
+    const types = {
+      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+        oid === 20 ? Number : pg.types.getTypeParser(oid, format),
+    }
+    this.#pool = new pg.Pool({
+      ...clientOptions(url, patience),
+      max: patience.connections,
+      types: types as pg.CustomTypesConfig,
+    })
+    // A connection that breaks is replaced at the next use, and its query fails by itself. Without a listener
+    // the event would end the process.
+    this.#pool.on('error', () => {})
+    this.#pool.on('connect', (client) => client.on('error', () => {}))
+  }
+
+  /** Circuit breaker: with an error, `connect` fails at once instead of after a timeout; null closes it again. */
+  refuse(error: DatabaseError | null): void {
+    this.#refusal = error
+  }
+
+  async connect(): Promise<PostgresPoolClient> {
+    if (this.#refusal) throw this.#refusal
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw fromPostgres(error)
+    })
+    return guard(client)
+  }
+
+  end(): Promise<void> {
+    return this.#pool.end()
+  }
+}
+
+const ROLLED_BACK: PostgresQueryResult<never> = { command: 'ROLLBACK', rowCount: 0, rows: [] }
+
+function guard(client: pg.PoolClient): PostgresPoolClient {
+  let broken = false
+  const query = async (text: string, values: readonly unknown[] = []) => {
+    // A connection that is lost has no transaction any more. Failing here would hide why it was lost.
+    if (broken && text === 'rollback') return ROLLED_BACK
+    if (broken) throw new DatabaseError('database-unavailable', 'The connection to PostgreSQL is lost.')
+    try {
+      return await client.query(text, values as unknown[])
+    } catch (cause) {
+      const error = fromPostgres(cause)
+      broken ||= breaksConnection(error)
+      throw error
+    }
+  }
+  return {
+    query: query as unknown as PostgresPoolClient['query'],
+    release: (discard) => client.release(broken || Boolean(discard)),
+  }
+}
