@@ -20,10 +20,17 @@ import { Turns } from './turns.ts'
  */
 export function sqliteDialect(path: string, onThreadEnd: (error: Error) => void = () => {}): Dialect {
   return {
-    createAdapter: () => new SqliteAdapter(),
+    createAdapter: () => new TwoConnectionsAdapter(),
     createDriver: () => new SqliteDriver(path, onThreadEnd),
     createIntrospector: (database) => new SqliteIntrospector(database),
     createQueryCompiler: () => new SqliteQueryCompiler(),
+  }
+}
+
+/** Kysely's own adapter hands out one connection at a time; our driver puts writes in a row by itself. */
+class TwoConnectionsAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true
   }
 }
 
