@@ -1,7 +1,10 @@
 import { Command } from 'commander'
-import { systemClock } from '../clock.ts'
+import { SECOND, systemClock } from '../clock.ts'
 import { flagOf, readConfig, type Setting, settings, unknownVariables } from '../config.ts'
 import type { Demo } from '../demo.ts'
+
+/** How long a stop takes at most: the requests under way, their refunds, then all parts. */
+const STOP_DEADLINE = 40 * SECOND
 
 export function serveCommand(): Command {
   const command = new Command('serve')
@@ -41,10 +44,15 @@ async function serve(flags: Record<string, unknown>): Promise<void> {
 
   const stop = (signal: string) => {
     log.info(`Stopping on ${signal}.`)
+    // Every step of a stop has a deadline of its own; this one is for a fault in those.
+    setTimeout(() => {
+      log.error(`The stop took longer than ${STOP_DEADLINE / SECOND} seconds: the process ends.`)
+      process.exit(1)
+    }, STOP_DEADLINE).unref()
     service.stop().then(
       () => process.exit(0),
       (error: unknown) => {
-        log.error({ err: error }, 'The stop failed.')
+        log.error(`The stop was not complete. ${(error as Error).message}`)
         process.exit(1)
       },
     )

@@ -34,28 +34,26 @@ export function clientOptions(url: string, { connectTimeout, queryTimeout }: Omi
 export class GuardedPool implements PostgresPool {
   /** Part of Kysely's interface; used only to cancel queries, which we do not. */
   readonly options = {}
-  readonly #pool: pg.Pool
+  readonly #url: string
+  readonly #patience: Patience
+  #pool: pg.Pool
   #refusal: DatabaseError | null = null
 
   constructor(url: string, patience: Patience) {
-    // Our counts and numbers stay far below 2^53: JavaScript numbers on both databases.
-    const types = {
-      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-        oid === 20 ? Number : pg.types.getTypeParser(oid, format),
-    }
-    this.#pool = new pg.Pool({
-      ...clientOptions(url, patience),
-      max: patience.connections,
-      types: types as pg.CustomTypesConfig,
-    })
-    // A connection that breaks is replaced at the next use, and its query fails by itself. Without a listener
-    // the event would end the process.
-    this.#pool.on('error', () => {})
-    this.#pool.on('connect', (client) => client.on('error', () => {}))
+    this.#url = url
+    this.#patience = patience
+    this.#pool = openPool(url, patience)
   }
 
-  /** Circuit breaker: with an error, `connect` fails at once instead of after a timeout; null closes it again. */
+  /**
+   * Circuit breaker: with an error, `connect` fails at once instead of after a timeout; null closes it again.
+   * Connections that were open when it opened are probably dead, so they are not used again.
+   */
   refuse(error: DatabaseError | null): void {
+    if (error && !this.#refusal) {
+      this.#pool.end().catch(() => {})
+      this.#pool = openPool(this.#url, this.#patience)
+    }
     this.#refusal = error
   }
 
@@ -70,6 +68,24 @@ export class GuardedPool implements PostgresPool {
   end(): Promise<void> {
     return this.#pool.end()
   }
+}
+
+function openPool(url: string, patience: Patience): pg.Pool {
+  // Our counts and numbers stay far below 2^53: JavaScript numbers on both databases.
+  const types = {
+    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+      oid === 20 ? Number : pg.types.getTypeParser(oid, format),
+  }
+  const pool = new pg.Pool({
+    ...clientOptions(url, patience),
+    max: patience.connections,
+    types: types as pg.CustomTypesConfig,
+  })
+  // A connection that breaks is replaced at the next use, and its query fails by itself. Without a listener
+  // the event would end the process.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
 }
 
 const ROLLED_BACK: PostgresQueryResult<never> = { command: 'ROLLBACK', rowCount: 0, rows: [] }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { type Clock, DAY } from '../clock.ts'
+import { DatabaseError } from '../database/database-error.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import type { Grant } from '../keys/grant.ts'
 import { addUsageBatch, setLastUsed, type UsageRow } from './usage-store.ts'
@@ -8,6 +9,9 @@ import { addUsageBatch, setLastUsed, type UsageRow } from './usage-store.ts'
 const FLUSH_MS = 500
 /** `lastUsedAt` may be a minute behind: half of that is left for a slow database. */
 const LAST_USED_ROUNDS = 60
+
+/** Of one batch, about 100 MB: many hours of outage, for a row counts all calls of one key and kind in a day. */
+const MAX_ROWS = 200_000
 
 /** What was called: `download`, `archive`, `items`, `item`, `collections`, `metadata`, `sample`. */
 export interface Call {
@@ -36,6 +40,8 @@ export class Meter {
   #unsaved: Batch | null = null
   #flushing: Promise<void> | null = null
   #rounds = 0
+  #isFailing = false
+  #droppedCalls = 0
   /** Calls come in bursts of one kind: the row is found without its name. */
   #lastRow: { batch: Batch; row: UsageRow } | null = null
   #day = { from: 0, to: 0, text: '' }
@@ -60,7 +66,10 @@ export class Meter {
     const name = `${grant.keyId} ${date} ${call.operation} ${call.table} ${call.format}`
     let row = rows.get(name)
     if (row) row.calls++
-    else {
+    else if (rows.size >= MAX_ROWS) {
+      this.#droppedCalls++
+      return
+    } else {
       row = usageRow(grant, call, date, 0)
       rows.set(name, row)
     }
@@ -74,9 +83,14 @@ export class Meter {
     return usageRow(grant, call, this.#dateOf(now), credits)
   }
 
+  /** Rows of calls that are not committed yet. */
+  get unsavedRows(): number {
+    return this.#batch.rows.size + (this.#unsaved?.rows.size ?? 0)
+  }
+
   /** Everything recorded so far is committed when this resolves. */
   async flush(): Promise<void> {
-    while (this.#flushing) await this.#flushing
+    while (this.#flushing) await this.#flushing.catch(() => {})
     this.#flushing = this.#save().finally(() => {
       this.#flushing = null
     })
@@ -85,7 +99,8 @@ export class Meter {
 
   async close(): Promise<void> {
     clearInterval(this.#timer)
-    await this.flush()
+    // A connection that died meanwhile fails the first attempt only.
+    await this.flush().catch(() => this.flush())
     await this.#saveLastUsed()
   }
 
@@ -95,12 +110,30 @@ export class Meter {
       if (this.#batch.rows.size > 0 || this.#unsaved) await this.flush()
       if (this.#rounds % LAST_USED_ROUNDS === 0) await this.#saveLastUsed()
     }
-    work().catch((error: unknown) =>
-      this.#log.warn({ err: error }, 'Usage could not be saved; it is kept and tried again.'),
+    work().then(
+      () => this.#saved(),
+      (error: unknown) => this.#notSaved(error),
     )
   }
 
-  /** While the database is away, all that comes gathers in one batch, which grows by no more than its rows. */
+  /** Logged when an outage begins and when it ends, not at each attempt. */
+  #notSaved(error: unknown): void {
+    if (this.#isFailing) return
+    this.#isFailing = true
+    const fields = error instanceof DatabaseError ? { failure: error.failure } : { err: error }
+    this.#log.warn(fields, 'Usage could not be saved. It is kept in memory, and saving is tried again.')
+  }
+
+  #saved(): void {
+    if (!this.#isFailing) return
+    this.#isFailing = false
+    this.#log.info('Usage is saved again.')
+    if (this.#droppedCalls > 0)
+      this.#log.error(`${this.#droppedCalls} calls were not counted: more than ${MAX_ROWS} rows were unsaved.`)
+    this.#droppedCalls = 0
+  }
+
+  /** While the database is unreachable, usage accumulates in one batch, bounded by `MAX_ROWS`. */
   async #save(): Promise<void> {
     await this.#saveUnsaved()
     if (this.#batch.rows.size === 0) return
