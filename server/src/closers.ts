@@ -15,7 +15,7 @@ interface Closer {
 }
 
 /** Some parts did not close: the process must be ended from outside. */
-export class NotClosedError extends Error {
+class NotClosedError extends Error {
   override name = 'NotClosedError'
 }
 

@@ -38,7 +38,11 @@ test('a clock that jumps ahead is believed after a day, and a start with it righ
   const real = new Date('2026-03-01T12:00:00Z')
   let now = real
   let uptime = 0
-  const first = makeClock(database, () => now, () => uptime).clock
+  const first = makeClock(
+    database,
+    () => now,
+    () => uptime,
+  ).clock
   await first.start()
   assert.deepEqual(await first.now(), real)
 
@@ -49,20 +53,32 @@ test('a clock that jumps ahead is believed after a day, and a start with it righ
   assert.ok(first.held)
 
   // At a start.
-  const { clock: second, lines } = makeClock(database, () => now, () => uptime)
+  const { clock: second, lines } = makeClock(
+    database,
+    () => now,
+    () => uptime,
+  )
   await second.start()
   assert.ok(lines.some((line) => line.includes('hours past the last time')))
   assert.deepEqual(await second.now(), plus(real, MINUTE))
 
   // The clock is set right.
   now = plus(real, HOUR)
-  const third = makeClock(database, () => now, () => uptime).clock
+  const third = makeClock(
+    database,
+    () => now,
+    () => uptime,
+  ).clock
   await third.start()
   assert.deepEqual(await third.now(), now)
 
   // A pause of a month: believed after a day.
   now = plus(real, 40 * DAY)
-  const fourth = makeClock(database, () => now, () => uptime).clock
+  const fourth = makeClock(
+    database,
+    () => now,
+    () => uptime,
+  ).clock
   await fourth.start()
   assert.deepEqual(await fourth.now(), plus(real, HOUR))
   uptime += DAY
@@ -87,10 +103,21 @@ test('a clock behind the last run is refused, and can be accepted', async (t) =>
 test('a machine whose clock is far from that of PostgreSQL does not start, and deletes by the clock of PostgreSQL', async (t) => {
   const database = await open(t, 'postgres')
   for (const skew of [-10 * MINUTE, 10 * MINUTE, 31 * DAY]) {
-    const { clock } = makeClock(database, () => plus(new Date(), skew), () => 0)
-    await assert.rejects(clock.start(), { name: 'ClockError', message: /PostgreSQL.*WAYLEAVE_MAX_CLOCK_SKEW/s })
+    const { clock } = makeClock(
+      database,
+      () => plus(new Date(), skew),
+      () => 0,
+    )
+    await assert.rejects(clock.start(), {
+      name: 'ClockError',
+      message: /PostgreSQL.*WAYLEAVE_MAX_CLOCK_SKEW/s,
+    })
   }
-  const { clock } = makeClock(database, () => plus(new Date(), 2 * MINUTE), () => 0)
+  const { clock } = makeClock(
+    database,
+    () => plus(new Date(), 2 * MINUTE),
+    () => 0,
+  )
   await clock.start()
   assert.ok(Math.abs((await clock.now()).getTime() - Date.now()) < MINUTE)
 })

@@ -9,7 +9,7 @@ const MAX_JUMP = DAY
 const HOLD = 24 * HOUR
 
 /** The clock of this machine cannot be used: the server does not start. */
-export class ClockError extends Error {
+class ClockError extends Error {
   override name = 'ClockError'
 }
 

@@ -5,8 +5,8 @@ import { FolderBlobs } from './blobs/folder-blobs.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { OpenSnapshots } from './catalog/open-snapshots.ts'
 import { type Clock, DAY, MINUTE, plus } from './clock.ts'
-import type { Config } from './config.ts'
 import { Closers } from './closers.ts'
+import type { Config } from './config.ts'
 import { type ControlPlane, openControlPlane } from './control-plane.ts'
 import { Cashier } from './credits/cashier.ts'
 import { deletePurchasesBefore } from './credits/purchase-store.ts'
@@ -225,9 +225,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     )
     tidy('old jobs', 60 * MINUTE, (now) => jobs.deleteOld(now))
     if (database.kind === 'sqlite') {
-      tidy('old changes', 60 * MINUTE, (now) =>
-        deleteChangesBefore(database, plus(now, -DAY).toISOString()),
-      )
+      tidy('old changes', 60 * MINUTE, (now) => deleteChangesBefore(database, plus(now, -DAY).toISOString()))
     }
   }
 

@@ -8,7 +8,12 @@ import { keyOpens } from '../testing/key-opens.ts'
 import { startServerProcess } from '../testing/server-process.ts'
 import { signIn } from '../testing/sign-in.ts'
 import { openTcpProxy } from '../testing/tcp-proxy.ts'
-import { openTestServer, type TestServer, temporaryDatabase, temporaryFolder } from '../testing/test-server.ts'
+import {
+  openTestServer,
+  type TestServer,
+  temporaryDatabase,
+  temporaryFolder,
+} from '../testing/test-server.ts'
 import { openChanges } from './changes.ts'
 import { openDatabase } from './open.ts'
 
@@ -79,7 +84,10 @@ test('behind a frozen link requests get 503 in bounded time, and the node recove
     assert.equal(ready.body.code, 'not-ready')
     const failed = ready.body.checks.map(({ check }: { check: string }) => check)
     assert.ok(failed.includes('database') && failed.includes('lease'), failed.join())
-    assert.ok(!JSON.stringify(ready.body.checks).includes('127.0.0.1'), 'addresses of the inside are not told')
+    assert.ok(
+      !JSON.stringify(ready.body.checks).includes('127.0.0.1'),
+      'addresses of the inside are not told',
+    )
     assert.equal((await cutOff.request('GET', '/health')).status, 200)
     proxy.heal()
     await until(() => isReady(cutOff.url), 'recovery')

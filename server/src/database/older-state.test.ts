@@ -184,4 +184,3 @@ test('a dump that is restored over the database of running nodes is followed by 
   assert.equal(revoked.status, 200, revoked.text)
   for (const node of nodes) assert.ok(!(await keyOpens(node, secret)), 'a revoked key works')
 })
-

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { cleanUp } from '../testing/cleanup.ts'
 import { keyOpens } from '../testing/key-opens.ts'
-import { publishText, points } from '../testing/publish.ts'
+import { points, publishText } from '../testing/publish.ts'
 import { signIn } from '../testing/sign-in.ts'
 import { openTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 import { DatabaseError } from './database-error.ts'
@@ -55,7 +55,10 @@ test('a write is seen by the read that follows it', async (t) => {
   const { db, close } = await openDatabase({ dataDir: temporaryFolder(t), databaseUrl: null })
   cleanUp(t, close)
   for (let i = 0; i < 200; i++) {
-    await db.insertInto('users').values(user(`u${i}`)).execute()
+    await db
+      .insertInto('users')
+      .values(user(`u${i}`))
+      .execute()
     const row = await db.selectFrom('users').select('id').where('id', '=', `u${i}`).executeTakeFirst()
     assert.ok(row, `u${i} was not seen`)
   }

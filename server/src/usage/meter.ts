@@ -129,7 +129,9 @@ export class Meter {
     this.#isFailing = false
     this.#log.info('Usage is saved again.')
     if (this.#droppedCalls > 0)
-      this.#log.error(`${this.#droppedCalls} calls were not counted: more than ${MAX_ROWS} rows were unsaved.`)
+      this.#log.error(
+        `${this.#droppedCalls} calls were not counted: more than ${MAX_ROWS} rows were unsaved.`,
+      )
     this.#droppedCalls = 0
   }
 
