@@ -3,9 +3,9 @@ import { SECOND } from './clock.ts'
 import { TimeoutError, withinTime } from './within-time.ts'
 
 /** How long one part may take to close. */
-const PART_DEADLINE = 5 * SECOND
+const PART_DEADLINE = 10 * SECOND
 /** How long all parts may take together. */
-const TOTAL_DEADLINE = 10 * SECOND
+const TOTAL_DEADLINE = 15 * SECOND
 /** What is left for each part once the total is used up. */
 const LAST_CHANCE = 100
 

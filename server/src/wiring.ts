@@ -10,6 +10,7 @@ import type { Config } from './config.ts'
 import { type ControlPlane, openControlPlane } from './control-plane.ts'
 import { Cashier } from './credits/cashier.ts'
 import { deletePurchasesBefore } from './credits/purchase-store.ts'
+import type { Changes } from './database/changes.ts'
 import { deleteChangesBefore } from './database/changes-store.ts'
 import { Exports } from './downloads/exports.ts'
 import { Housekeeping } from './housekeeping.ts'
@@ -229,6 +230,20 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     }
   }
 
+  metrics.gauge(
+    'caches_trusted',
+    '1 while this node may use its caches: on PostgreSQL, while it holds its lease.',
+    () => (trustedNow(changes) ? 1 : 0),
+  )
+  metrics.gauge(
+    'unsaved_usage_rows',
+    'Rows of usage that are not in the database yet.',
+    () => meter.unsavedRows,
+  )
+  metrics.gauge('clock_held', '1 while the clock is ahead of the last run and not believed yet.', () =>
+    housekeepingClock.held ? 1 : 0,
+  )
+
   return {
     ...control,
     config,
@@ -266,5 +281,14 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
       log,
     }),
     close: () => opened.close(),
+  }
+}
+
+/** SQLite's changes throw if the file cannot be read. */
+function trustedNow(changes: Changes): boolean {
+  try {
+    return changes.trusted()
+  } catch {
+    return false
   }
 }

@@ -40,6 +40,7 @@ export class Meter {
   #unsaved: Batch | null = null
   #flushing: Promise<void> | null = null
   #rounds = 0
+  #isSaving = false
   #isFailing = false
   #droppedCalls = 0
   /** Calls come in bursts of one kind: the row is found without its name. */
@@ -106,14 +107,24 @@ export class Meter {
 
   #tick(): void {
     this.#rounds++
+    // An attempt that hangs must not gather others behind it.
+    if (this.#isSaving) return
+    this.#isSaving = true
     const work = async () => {
       if (this.#batch.rows.size > 0 || this.#unsaved) await this.flush()
-      if (this.#rounds % LAST_USED_ROUNDS === 0) await this.#saveLastUsed()
+      if (this.#rounds >= LAST_USED_ROUNDS) {
+        this.#rounds = 0
+        await this.#saveLastUsed()
+      }
     }
-    work().then(
-      () => this.#saved(),
-      (error: unknown) => this.#notSaved(error),
-    )
+    work()
+      .then(
+        () => this.#saved(),
+        (error: unknown) => this.#notSaved(error),
+      )
+      .finally(() => {
+        this.#isSaving = false
+      })
   }
 
   /** Logged when an outage begins and when it ends, not at each attempt. */
