@@ -45,24 +45,26 @@ export class GuardedPool implements PostgresPool {
     this.#pool = openPool(url, patience)
   }
 
-  /**
-   * Circuit breaker: with an error, `connect` fails at once instead of after a timeout; null closes it again.
-   * Connections that were open when it opened are probably dead, so they are not used again.
-   */
+  /** Circuit breaker: with an error, `connect` fails at once instead of after a timeout; null closes it again. */
   refuse(error: DatabaseError | null): void {
-    if (error && !this.#refusal) {
-      this.#pool.end().catch(() => {})
-      this.#pool = openPool(this.#url, this.#patience)
-    }
+    if (error && !this.#refusal) this.#replace(this.#pool)
     this.#refusal = error
+  }
+
+  /** If one connection is dead, the others of its pool probably are, and each would cost a timeout. */
+  #replace(pool: pg.Pool): void {
+    if (pool !== this.#pool || pool.ending) return
+    this.#pool = openPool(this.#url, this.#patience)
+    pool.end().catch(() => {})
   }
 
   async connect(): Promise<PostgresPoolClient> {
     if (this.#refusal) throw this.#refusal
-    const client = await this.#pool.connect().catch((error: unknown) => {
+    const pool = this.#pool
+    const client = await pool.connect().catch((error: unknown) => {
       throw fromPostgres(error)
     })
-    return guard(client)
+    return guard(client, () => this.#replace(pool))
   }
 
   end(): Promise<void> {
@@ -90,7 +92,10 @@ function openPool(url: string, patience: Patience): pg.Pool {
 
 const ROLLED_BACK: PostgresQueryResult<never> = { command: 'ROLLBACK', rowCount: 0, rows: [] }
 
-function guard(client: pg.PoolClient): PostgresPoolClient {
+/** The driver's error when a result does not come in time. A server that can be reached cancels earlier. */
+const NO_RESULT = 'Query read timeout'
+
+function guard(client: pg.PoolClient, onNoResult: () => void): PostgresPoolClient {
   let broken = false
   const query = async (text: string, values: readonly unknown[] = []) => {
     // A connection that is lost has no transaction any more. Failing here would hide why it was lost.
@@ -101,6 +106,7 @@ function guard(client: pg.PoolClient): PostgresPoolClient {
     } catch (cause) {
       const error = fromPostgres(cause)
       broken ||= breaksConnection(error)
+      if ((cause as Error).message === NO_RESULT) onNoResult()
       throw error
     }
   }
