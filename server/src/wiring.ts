@@ -168,9 +168,10 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   const snapshots = opened.use(new OpenSnapshots({ blobs, health, verification }))
   const crsList = new CrsList(config.crs)
   const rows = opened.use(
-    new RowQueries(join(config.dataDir, 'snapshots'), ({ folder, manifest }) =>
-      verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows),
-    ),
+    new RowQueries(join(config.dataDir, 'snapshots'), {
+      requireRows: ({ folder, manifest }) => verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows),
+      log,
+    }),
   )
   if (serving) await rows.open()
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)

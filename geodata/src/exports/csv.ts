@@ -1,20 +1,21 @@
 import type { Manifest } from '../snapshot/manifest.ts'
-import { ByteSink, copyBytes } from './byte-sink.ts'
+import { ByteSink } from './byte-sink.ts'
+import { CSV_LINE_END, csvCell, putCsvValue } from './csv-value.ts'
 import type { ExportOptions } from './export-options.ts'
 import { FeatureSlices, readPack } from './pack-reader.ts'
 import { PointSource } from './point-source.ts'
-import { PropertySlices, stringValue } from './property-slices.ts'
+import { PropertySlices } from './property-slices.ts'
 import { WktWriter } from './wkt-writer.ts'
 
 const COMMA = 0x2c
 const QUOTE = 0x22
-const NEWLINE = 0x0a
+const CARRIAGE_RETURN = 0x0d
+const LINE_FEED = 0x0a
 const NULL = 0x6e
 
 /**
- * RFC 4180 with a header, in UTF-8. Lines end in `\n`, as the tools that read such files line by line expect;
- * every reader of CSV takes it. A null is nothing at all and an empty text is `""`. A value that begins with
- * `=` or `@` stays as it is: data is data.
+ * RFC 4180 with a header, in UTF-8, as pages of features in CSV have it: lines end in CRLF, a null is nothing at
+ * all and an empty text is `""`. A value that begins with `=` or `@` stays as it is: data is data.
  *
  * The bytes come from features.pack: its values are finished text already, and copying them is quicker than
  * making them anew from Parquet.
@@ -33,7 +34,7 @@ export async function writeCsv(
     const names = manifest.columns.map((column) => column.name)
     if (spatial) names.push('longitude', 'latitude')
     if (shapes) names.push('geometry')
-    sink.text(`${names.map(quotedWhereNeeded).join(',')}\n`)
+    sink.text(names.map((name) => csvCell(name)).join(',') + CSV_LINE_END)
 
     const json = manifest.columns.map((column) => column.type === 'json')
     const slices = new FeatureSlices()
@@ -52,7 +53,7 @@ export async function writeCsv(
         let at = sink.at
         for (let c = 0; c < json.length; c++) {
           if (c > 0) out[at++] = COMMA
-          at = putValue(bytes, values.starts[c]!, values.ends[c]!, values.escaped[c]!, json[c]!, out, at)
+          at = putCsvValue(bytes, values.starts[c]!, values.ends[c]!, values.escaped[c]!, json[c]!, out, at)
         }
         if (points) {
           if (json.length > 0) out[at++] = COMMA
@@ -66,7 +67,8 @@ export async function writeCsv(
             out[at++] = QUOTE
           }
         }
-        out[at++] = NEWLINE
+        out[at++] = CARRIAGE_RETURN
+        out[at++] = LINE_FEED
         sink.at = at
       }
     }
@@ -79,43 +81,3 @@ export async function writeCsv(
 
 const COMMA_BYTES = Buffer.from(',')
 const NOTHING = Buffer.alloc(0)
-
-function putValue(
-  bytes: Buffer,
-  start: number,
-  end: number,
-  escaped: number,
-  json: boolean,
-  out: Buffer,
-  at: number,
-): number {
-  const first = bytes[start]
-  if (first === NULL) return at
-  if (json) return putNested(bytes, start, end, out, at)
-  if (first !== QUOTE) return copyBytes(bytes, start, end, out, at)
-  if (escaped) return at + out.write(quotedWhereNeeded(stringValue(bytes, start, end)), at)
-  // Without an escape there is no quote and no line break in the text: only a comma asks for quotes.
-  let comma = end - start === 2
-  for (let p = start + 1; p < end - 1; p++) {
-    if (bytes[p] === COMMA) {
-      comma = true
-      break
-    }
-  }
-  return comma ? copyBytes(bytes, start, end, out, at) : copyBytes(bytes, start + 1, end - 1, out, at)
-}
-
-function putNested(bytes: Buffer, start: number, end: number, out: Buffer, at: number): number {
-  out[at++] = QUOTE
-  for (let p = start; p < end; p++) {
-    const byte = bytes[p]!
-    if (byte === QUOTE) out[at++] = QUOTE
-    out[at++] = byte
-  }
-  out[at++] = QUOTE
-  return at
-}
-
-function quotedWhereNeeded(text: string): string {
-  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
-import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from '@duckdb/node-api'
+import type { DuckDBResult } from '@duckdb/node-api'
+import type { DuckDb } from '../open-duckdb.ts'
 import { quoteText } from '../quote-sql.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { copyBytes } from './byte-sink.ts'
 import { ExportError } from './export-error.ts'
-import type { ExportOptions } from './export-options.ts'
+import { duckDbOptions, type ExportOptions } from './export-options.ts'
 
 const COMMA = 0x2c
 const CLOSING = 0x5d
@@ -66,23 +67,21 @@ class OwnPoints extends PointSource {
 }
 
 class PointsFile extends PointSource {
-  #instance: DuckDBInstance
-  #connection: DuckDBConnection
+  readonly #database: DuckDb
   #result: DuckDBResult
   #longitudes: (number | null)[] = []
   #latitudes: (number | null)[] = []
 
   static async read(path: string, options: ExportOptions): Promise<PointSource> {
-    const { openDuckDb } = await import('./duckdb.ts')
-    const { instance, connection } = await openDuckDb(options)
-    const result = await connection.stream(`SELECT longitude, latitude FROM read_parquet(${quoteText(path)})`)
-    return new PointsFile(instance, connection, result)
+    const { openDuckDb } = await import('../open-duckdb.ts')
+    const database = await openDuckDb({ ...duckDbOptions(options), files: [path] })
+    const sql = `SELECT longitude, latitude FROM read_parquet(${quoteText(path)})`
+    return new PointsFile(database, await database.connection.stream(sql))
   }
 
-  constructor(instance: DuckDBInstance, connection: DuckDBConnection, result: DuckDBResult) {
+  constructor(database: DuckDb, result: DuckDBResult) {
     super()
-    this.#instance = instance
-    this.#connection = connection
+    this.#database = database
     this.#result = result
   }
 
@@ -120,8 +119,7 @@ class PointsFile extends PointSource {
   }
 
   override close(): void {
-    this.#connection.closeSync()
-    this.#instance.closeSync()
+    this.#database.close()
   }
 }
 

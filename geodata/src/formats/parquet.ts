@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
-import { type DuckDBConnection, type DuckDBDataChunk, DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api'
 import type { Feature, FeatureStream, Geometry, UnreadableRow, Value } from '../feature.ts'
+import { type DuckDb, openDuckDb } from '../open-duckdb.ts'
 import { quoteText } from '../quote-sql.ts'
 import { SourceError } from '../source-error.ts'
 import type { BlockParsing, BlockStream } from './block-stream.ts'
@@ -193,15 +194,15 @@ function toRows(
 }
 
 class ParquetDatabase {
-  readonly #instance: DuckDBInstance
+  readonly #database: DuckDb
   readonly #connection: DuckDBConnection
   readonly #path: string
   readonly #file: string
   readonly #from: string
 
-  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, path: string, file: string) {
-    this.#instance = instance
-    this.#connection = connection
+  private constructor(database: DuckDb, path: string, file: string) {
+    this.#database = database
+    this.#connection = database.connection
     this.#path = path
     this.#file = file
     this.#from = `read_parquet(${quoteText(path)})`
@@ -209,24 +210,22 @@ class ParquetDatabase {
 
   /** A session that can read this one file and nothing else, and cannot be told otherwise. */
   static async open(path: string, file: string, threads: number): Promise<ParquetDatabase> {
-    const instance = await DuckDBInstance.create(':memory:', {
-      threads: String(threads),
-      memory_limit: MEMORY,
-      autoload_known_extensions: 'false',
-      autoinstall_known_extensions: 'false',
+    const database = await openDuckDb({
+      threads,
+      memoryLimit: MEMORY,
+      files: [path],
+      settings: [
+        "SET streaming_buffer_size = '16MB'",
+        // Geometries are taken as bytes: one that is broken is then a problem of its row, not of the file.
+        'SET enable_geoparquet_conversion = false',
+        'SET ignore_unknown_crs = true',
+      ],
     })
-    const connection = await instance.connect()
-    const database = new ParquetDatabase(instance, connection, path, file)
-    // Geometries are taken as bytes: one that is broken is then a problem of its row, not of the file.
-    await connection.run(`
-      SET TimeZone = 'UTC'; SET streaming_buffer_size = '16MB'; SET enable_geoparquet_conversion = false; SET ignore_unknown_crs = true;
-      SET allowed_paths = [${quoteText(path)}]; SET enable_external_access = false; SET lock_configuration = true`)
-    return database
+    return new ParquetDatabase(database, path, file)
   }
 
   close(): void {
-    this.#connection.closeSync()
-    this.#instance.closeSync()
+    this.#database.close()
   }
 
   async #rows(sql: string): Promise<unknown[][]> {

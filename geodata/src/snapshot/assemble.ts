@@ -1,8 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Column, ColumnType } from '../feature.ts'
 import type { Bbox } from '../geometry/bbox.ts'
+import { type DuckDb, openDuckDb } from '../open-duckdb.ts'
 import { quoteName, quoteText } from '../quote-sql.ts'
 import { columnSql, jsonTextSql, numberText } from './column-sql.ts'
 import { SNAPSHOT_FILES } from './manifest.ts'
@@ -36,40 +37,30 @@ export interface AssembleOptions {
  */
 export class Assembly {
   readonly #connection: DuckDBConnection
-  readonly #instance: DuckDBInstance
+  readonly #database: DuckDb
   readonly #options: AssembleOptions
   #source = 'staged'
 
-  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, options: AssembleOptions) {
-    this.#instance = instance
-    this.#connection = connection
+  private constructor(database: DuckDb, options: AssembleOptions) {
+    this.#database = database
+    this.#connection = database.connection
     this.#options = options
   }
 
   static async open(options: AssembleOptions): Promise<Assembly> {
     await mkdir(options.temporaryFolder, { recursive: true })
-    const instance = await DuckDBInstance.create(':memory:', {
-      threads: String(options.threads),
-      memory_limit: `${options.memoryMegabytes}MB`,
-      temp_directory: options.temporaryFolder,
-      autoinstall_known_extensions: 'false',
-      autoload_known_extensions: 'false',
-      preserve_insertion_order: 'true',
+    const database = await openDuckDb({
+      threads: options.threads,
+      memoryLimit: `${options.memoryMegabytes}MB`,
+      folders: [options.folder, options.temporaryFolder],
+      temporaryFolder: options.temporaryFolder,
     })
-    const connection = await instance.connect()
-    await connection.run(`SET TimeZone = 'UTC'`)
-    await connection.run(
-      `SET allowed_directories = [${[options.folder, options.temporaryFolder].map(quoteText).join(', ')}]`,
-    )
-    await connection.run('SET enable_external_access = false')
-    await connection.run('SET lock_configuration = true')
-    await connection.run(`CREATE VIEW staged AS ${stagedSql(options)}`)
-    return new Assembly(instance, connection, options)
+    await database.connection.run(`CREATE VIEW staged AS ${stagedSql(options)}`)
+    return new Assembly(database, options)
   }
 
   close(): void {
-    this.#connection.closeSync()
-    this.#instance.closeSync()
+    this.#database.close()
   }
 
   /** Stops what is running, from outside. */

@@ -31,8 +31,6 @@ import { lockExports, tryLockExports } from './exports-lock.ts'
 
 /** What is forgotten is found again on disk. */
 const MOST_READY = 10_000
-/** What is compressed already gains nothing. */
-const NOT_COMPRESSED = new Set(['shp', 'geoparquet'])
 /**
  * The snapshot's own files are checked block by block while they are sent. Up to this size they are checked whole
  * before the first answer as well, which takes a fraction of a second, so that damage is a 503 and no broken download.
@@ -268,10 +266,6 @@ export function describeExport({ dataset, version, format, encoding }: ExportReq
     filename: `${dataset.table}.${format.extension}`,
     lastModified: new Date(version.createdAt),
   }
-}
-
-export function isCompressible(format: string): boolean {
-  return !NOT_COMPRESSED.has(format)
 }
 
 /**

@@ -17,7 +17,7 @@ import { security, tags } from '../http/openapi.ts'
 import { type AddOn, type Grant, requireAddOn, requirePermission } from '../keys/grant.ts'
 import { notFound, Problem } from '../problem.ts'
 import type { ExportDescription, ExportFile } from './export-file.ts'
-import { describeExport, type ExportRequest, type Exports, isCompressible } from './exports.ts'
+import { describeExport, type ExportRequest, type Exports } from './exports.ts'
 import { type ByteRange, parseRange, rangeStillHolds } from './range.ts'
 import { type OpenExport, openExport, sendExport } from './send-export.ts'
 
@@ -116,7 +116,7 @@ export function downloadRoutes(
     requireAddOn(grant, addOn)
     // A damaged version is refused before anything is charged.
     await health.require(version)
-    const compressible = isCompressible(format.format)
+    const compressible = !format.isCompressed
     const wanted: ExportRequest = {
       dataset,
       version,

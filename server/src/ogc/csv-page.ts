@@ -1,3 +1,4 @@
+import { CSV_LINE_END, csvCell } from '@wayleave/geodata/exports/csv-value.ts'
 import { FeatureSlices } from '@wayleave/geodata/exports/pack-reader.ts'
 import { PropertySlices, stringValue } from '@wayleave/geodata/exports/property-slices.ts'
 import type { Geometry } from '@wayleave/geodata/feature.ts'
@@ -20,7 +21,7 @@ export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, blo
   const names = places.map((column) => columns[column]!.name)
   const heads = [...names, ...(isSpatial ? coordinateNames(crs) : []), ...(hasShapes ? ['geometry'] : [])]
   const page = new PageBytes(block.bytes.length + 1024)
-  page.text(`${heads.map((name) => cell(name)).join(',')}\r\n`)
+  page.text(heads.map((name) => csvCell(name)).join(',') + CSV_LINE_END)
   const slices = new FeatureSlices()
   const values = new PropertySlices(columns)
   const { bytes } = block
@@ -32,13 +33,13 @@ export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, blo
       const start = values.starts[column]!
       const end = values.ends[column]!
       const isText = bytes[start] === QUOTE && columns[column]!.type !== 'json'
-      return cell(isText ? stringValue(bytes, start, end) : bytes.toString('utf8', start, end), isText)
+      return csvCell(isText ? stringValue(bytes, start, end) : bytes.toString('utf8', start, end), isText)
     })
     if (isSpatial) {
       const text = bytes.toString('latin1', slices.geometryStart, slices.geometryEnd)
       cells.push(...placeCells(JSON.parse(text) as Geometry | null, crs, hasShapes))
     }
-    page.text(`${cells.join(',')}\r\n`)
+    page.text(cells.join(',') + CSV_LINE_END)
   })
   return page.all()
 }
@@ -54,10 +55,5 @@ function placeCells(geometry: Geometry | null, crs: Crs, hasShapes: boolean): st
   const cells = isPlace ? [String(there[0]), String(there[1])] : ['', '']
   if (!hasShapes) return cells
   const moved = geometry && outputGeometry(geometry, crs)
-  return [...cells, moved ? cell(writeWkt(moved)) : '']
-}
-
-/** An empty text is told from a missing value by its quotes. */
-function cell(text: string, isText = true): string {
-  return (isText && text === '') || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return [...cells, moved ? csvCell(writeWkt(moved)) : '']
 }

@@ -139,7 +139,7 @@ test('a collection tells its time: days from first to last second, moments as th
   assert.deepEqual((await extentOf('moments')).temporal, { interval: [interval], trs })
   // Whoever asks for the whole interval gets every feature.
   const asked: [string, string[]][] = [
-    ['days', days.interval[0]],
+    ['days', days.interval[0]!],
     ['moments', interval],
   ]
   for (const [table, [start, end]] of asked) {

@@ -6,7 +6,6 @@ export interface Link {
   rel: string
   type?: string
   title?: string
-  hreflang?: string
 }
 
 export const ROOT = '/v1/ogc'

@@ -1,9 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBInstance, DuckDBValue } from '@duckdb/node-api'
+import { openDuckDb } from '@wayleave/geodata/open-duckdb.ts'
 import { quoteText } from '@wayleave/geodata/quote-sql.ts'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import type { Logger } from 'pino'
 import { Problem } from '../problem.ts'
 import { RowCache, type RowSource, selectSql } from './row-cache.ts'
 
@@ -18,6 +20,14 @@ const TOO_LONG = 'The filter takes too long on this collection. Ask for less in 
 const TOO_MUCH =
   'The filter or the order needs more memory than a query may have. Ask in a box or page by cursor.'
 
+export interface RowQueriesOptions {
+  /** Refuses a snapshot whose rows are damaged. The database reads a file as it is, so this is called before every query. */
+  requireRows?: (snapshot: Snapshot) => Promise<unknown>
+  /** How long a query may take, in milliseconds. */
+  mostMs?: number
+  log?: Logger
+}
+
 /**
  * Asks the rows of snapshots, in process. Sessions see nothing but the snapshots' folder, and nothing of
  * their configuration can be changed by a query. At most two queries run at once: they occupy the threads
@@ -25,6 +35,7 @@ const TOO_MUCH =
  */
 export class RowQueries {
   readonly #folder: string
+  readonly #log: Logger | undefined
   readonly #mostMs: number
   readonly #requireRows: (snapshot: Snapshot) => Promise<unknown>
   #opening: Promise<DuckDBInstance> | null = null
@@ -34,18 +45,15 @@ export class RowQueries {
   #filling: Promise<void> | null = null
   #running = 0
 
-  /**
-   * `folder` holds the snapshots, a query may take `mostMs`. The database reads a file as it is, so `requireRows` has
-   * to refuse a snapshot whose rows are damaged before every query.
-   */
+  /** `folder` holds the snapshots. */
   constructor(
     folder: string,
-    requireRows: (snapshot: Snapshot) => Promise<unknown> = async () => {},
-    mostMs = MOST_MS,
+    { requireRows = async () => {}, mostMs = MOST_MS, log }: RowQueriesOptions = {},
   ) {
     this.#folder = folder
     this.#requireRows = requireRows
     this.#mostMs = mostMs
+    this.#log = log
   }
 
   /**
@@ -72,6 +80,11 @@ export class RowQueries {
     let isLate = false
     try {
       const connection = this.#idle.pop() ?? (await this.#connect())
+      // The client may have disconnected while the connection was opened; no event tells of that any more.
+      if (signal.aborted) {
+        this.#idle.push(connection)
+        signal.throwIfAborted()
+      }
       // Between two steps of a query there is nothing to interrupt: it is tried until the query has ended.
       let interrupting: NodeJS.Timeout | undefined
       const interrupt = () => {
@@ -113,7 +126,8 @@ export class RowQueries {
       } finally {
         this.#leave()
       }
-    } catch {
+    } catch (error) {
+      this.#log?.warn({ err: error }, 'Columns could not be kept in memory; filters go on reading the file.')
       this.#cache.refuse(source)
     } finally {
       this.#filling = null
@@ -171,24 +185,12 @@ export class RowQueries {
 }
 
 async function openInstance(folder: string): Promise<DuckDBInstance> {
-  const instance = await DuckDBInstance.create(':memory:', {
-    threads: String(Math.min(4, Math.max(2, availableParallelism()))),
-    memory_limit: MEMORY,
-    autoload_known_extensions: 'false',
-    autoinstall_known_extensions: 'false',
+  const { instance, connection } = await openDuckDb({
+    threads: Math.min(4, Math.max(2, availableParallelism())),
+    memoryLimit: MEMORY,
+    folders: [folder],
+    settings: ['SET parquet_metadata_cache = true'],
   })
-  const connection = await instance.connect()
-  for (const statement of [
-    "SET GLOBAL TimeZone = 'UTC'",
-    "SET temp_directory = ''",
-    'SET parquet_metadata_cache = true',
-    'SET preserve_insertion_order = true',
-    `SET allowed_directories = [${quoteText(join(folder, '/'))}]`,
-    'SET enable_external_access = false',
-    'SET lock_configuration = true',
-  ]) {
-    await connection.run(statement)
-  }
   connection.closeSync()
   return instance
 }

@@ -1,6 +1,7 @@
 import { EXTERIOR, INTERIOR } from '@wayleave/geodata/predicates/locate.ts'
 import { locateBox } from '@wayleave/geodata/predicates/locate-box.ts'
 import { prepare, type SpatialPredicate } from '@wayleave/geodata/predicates/predicates.ts'
+import { assertNever } from '../../assert-never.ts'
 import { columnsOf } from './columns-of.ts'
 import type { Condition } from './condition.ts'
 import { evaluator } from './evaluate.ts'
@@ -33,8 +34,15 @@ export function decideInBox(condition: Condition): DecideInBox {
       return decideSpatial(condition)
     case 'isNull':
       return condition.of.kind === 'geometry' ? () => false : decideConstant(condition)
-    default:
+    case 'constant':
+    case 'compare':
+    case 'in':
+    case 'like':
+    case 'truth':
+    case 'array':
       return decideConstant(condition)
+    default:
+      return assertNever(condition)
   }
 }
 

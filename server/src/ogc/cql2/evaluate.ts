@@ -230,12 +230,19 @@ function sortable(timestamp: string): string {
 
 // The range of DuckDB's HUGEINT: what leaves it is null there, so it is here.
 const LARGEST = 2n ** 127n - 1n
-const within = (value: bigint): bigint | null => (value > LARGEST || value < -LARGEST - 1n ? null : value)
+const SMALLEST = -LARGEST - 1n
+const within = (value: bigint): bigint | null => (value > LARGEST || value < SMALLEST ? null : value)
+
+/** DuckDB multiplies without signs, so a product of exactly the smallest integer overflows there. */
+function multiply(a: bigint, b: bigint): bigint | null {
+  const product = a * b
+  return product === SMALLEST && a !== 1n && b !== 1n ? null : within(product)
+}
 
 const INTEGER_STEPS: Partial<Record<ArithmeticStep, (a: bigint, b: bigint) => bigint | null>> = {
   '+': (a, b) => within(a + b),
   '-': (a, b) => within(a - b),
-  '*': (a, b) => within(a * b),
+  '*': multiply,
   '%': (a, b) => (b === 0n ? null : a % b),
   div: (a, b) => (b === 0n ? null : within(a / b)),
 }

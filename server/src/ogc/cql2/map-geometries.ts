@@ -1,5 +1,6 @@
 import type { Position } from '@wayleave/geodata/feature.ts'
 import { mapPositions } from '@wayleave/geodata/geometry/map-positions.ts'
+import { assertNever } from '../../assert-never.ts'
 import type { Bound, Expression } from './ast.ts'
 import { boxGeometry } from './literals.ts'
 
@@ -25,7 +26,12 @@ export function mapGeometries(expression: Expression, move: (position: Position)
       return { ...expression, items: expression.items.map(inside) }
     case 'call':
       return { ...expression, args: expression.args.map(inside) }
-    default:
+    case 'literal':
+    case 'date':
+    case 'timestamp':
+    case 'property':
       return expression
+    default:
+      return assertNever(expression)
   }
 }

@@ -1,4 +1,5 @@
 import { quoteName } from '@wayleave/geodata/quote-sql.ts'
+import { assertNever } from '../../assert-never.ts'
 import type { Condition, LiteralValue, Scalar, ScalarType } from './condition.ts'
 import type { DecideInBox } from './decide-in-box.ts'
 import { foldSql } from './fold-text.ts'
@@ -20,16 +21,9 @@ export class SqlWriter {
   readonly columns = new Set<string>()
   /** Columns that the text reads and the rows do not have, each with the SQL that makes it of theirs. */
   readonly derived = new Map<string, string>()
-  readonly #first: number
-
-  /** The number of the first parameter, where the query has others before. */
-  constructor(first = 1) {
-    this.#first = first
-  }
-
   bind(value: Parameter): string {
     this.parameters.push(value)
-    return `$${this.#first + this.parameters.length - 1}`
+    return `$${this.parameters.length}`
   }
 
   /** Whether the row's position is in a set of positions. */
@@ -63,8 +57,11 @@ export class SqlWriter {
         return `(${this.operand(condition.of)})`
       case 'isNull':
         return `(${this.#nullable(condition.of)} IS NULL)`
-      default:
+      case 'spatial':
+      case 'array':
         throw new Error(`A condition of kind ${condition.kind} has no SQL.`)
+      default:
+        return assertNever(condition)
     }
   }
 
@@ -214,8 +211,11 @@ export function isSqlOnly(condition: Condition): boolean {
     case 'isNull':
       if (condition.of.kind === 'geometry' || condition.of.kind === 'json') return true
       return 'type' in condition.of ? isSqlScalar(condition.of) : isSqlOnly(condition.of)
-    default:
+    case 'spatial':
+    case 'array':
       return false
+    default:
+      return assertNever(condition)
   }
 }
 
@@ -231,7 +231,10 @@ function isSqlScalar(scalar: Scalar): boolean {
       return isSqlScalar(scalar.of)
     case 'condition':
       return isSqlOnly(scalar.of)
-    default:
+    case 'literal':
+    case 'column':
       return true
+    default:
+      return assertNever(scalar)
   }
 }
