@@ -26,7 +26,7 @@ export interface ExportFormatEntry {
 
 /** Every format a dataset can be downloaded in. A writer is loaded when it is called, with what it needs. */
 export const EXPORT_FORMATS: readonly ExportFormatEntry[] = [
-  entry('csv', 'csv', 'text/csv; charset=utf-8', async () => (await import('./csv.ts')).writeCsv),
+  entry('csv', 'csv', 'text/csv; charset=utf-8', async () => (await import('./csv/csv.ts')).writeCsv),
   entry('json', 'json', 'application/json', async () => (await import('./json.ts')).writeJson),
   {
     ...entry(
@@ -41,7 +41,7 @@ export const EXPORT_FORMATS: readonly ExportFormatEntry[] = [
     'kml',
     'kml',
     'application/vnd.google-earth.kml+xml',
-    async () => (await import('./kml.ts')).writeKml,
+    async () => (await import('./kml/kml.ts')).writeKml,
   ),
   {
     ...entry(

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { InvalidSourceError } from '@wayleave/geodata/snapshot/invalid-source-error.ts'
+import { InvalidSourceError } from '@wayleave/geodata/compile/invalid-source-error.ts'
 import { type Command, InvalidArgumentError } from 'commander'
 import { isTable } from '../catalog/dataset.ts'
 import { operator } from '../events/events.ts'

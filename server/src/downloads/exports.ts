@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { buildExportInProcess, buildVariantInProcess } from '@wayleave/geodata/exports/build-in-process.ts'
+import {
+  buildExportInProcess,
+  buildVariantInProcess,
+} from '@wayleave/geodata/exports/build-in-child-process.ts'
 import { ExportError } from '@wayleave/geodata/exports/export-error.ts'
 import { geojsonParts } from '@wayleave/geodata/exports/geojson.ts'
 import type { ExportFormatEntry } from '@wayleave/geodata/exports/index.ts'

@@ -2,7 +2,7 @@ import type { Position } from '@wayleave/geodata/feature.ts'
 import { mapPositions } from '@wayleave/geodata/geometry/map-positions.ts'
 import { assertNever } from '../../assert-never.ts'
 import type { Bound, Expression } from './ast.ts'
-import { boxGeometry } from './literals.ts'
+import { boxGeometry } from './parse/literals.ts'
 
 /**
  * The filter with the positions of its geometries and boxes moved: from the CRS that `filter-crs` names to

@@ -3,12 +3,12 @@ import type { Bbox } from '@wayleave/geodata/geometry/bbox.ts'
 import { prepare } from '@wayleave/geodata/predicates/predicates.ts'
 import { assertNever } from '../../assert-never.ts'
 import type { Expression } from './ast.ts'
-import { check } from './check.ts'
+import { check } from './check/check.ts'
 import { columnsOf } from './columns-of.ts'
 import type { Condition } from './condition.ts'
-import { type DecideInBox, decideInBox } from './decide-in-box.ts'
-import { evaluator, type FeatureValues } from './evaluate.ts'
-import { isSqlOnly, type Parameter, SqlWriter } from './to-sql.ts'
+import { type DecideInBox, decideInBox } from './evaluate/decide-in-box.ts'
+import { evaluator, type FeatureValues } from './evaluate/evaluate.ts'
+import { isSqlOnly, type Parameter, SqlWriter } from './sql/to-sql.ts'
 
 export interface FilterSql {
   where: string

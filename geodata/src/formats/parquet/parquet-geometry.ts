@@ -1,0 +1,112 @@
+import type { Geometry, GeometryType, Position, Value } from '../../feature.ts'
+import { readWkb } from '../../geometry/wkb.ts'
+import { quoteName } from '../../quote-sql.ts'
+import { SourceError } from '../../source-error.ts'
+import { bytesOf } from './parquet-column.ts'
+
+/** The column that holds the geometry, by the file's own statement. */
+export interface ParquetGeometry {
+  name: string
+  crs: string | null
+  sql: string
+  read(value: unknown): Geometry | null | string
+}
+
+interface GeoMetadata {
+  primary_column?: string
+  columns?: { [name: string]: { encoding?: string; crs?: CrsMember | null } }
+}
+
+interface CrsMember {
+  id?: { authority?: string; code?: string | number }
+}
+
+/** GeoArrow's encodings, by how many lists are around a position. */
+const NATIVE: { [encoding: string]: GeometryType } = {
+  point: 'Point',
+  linestring: 'LineString',
+  polygon: 'Polygon',
+  multipoint: 'MultiPoint',
+  multilinestring: 'MultiLineString',
+  multipolygon: 'MultiPolygon',
+}
+
+const USUAL_NAMES = /^(geometry|geom|the_geom|wkb|wkb_geometry|shape)$/i
+
+export function findParquetGeometry(
+  metadata: string | null,
+  columns: { name: string; type: string }[],
+  file: string,
+): ParquetGeometry | null {
+  const geo = metadata === null ? null : parseMetadata(metadata, file)
+  const primary = geo?.primary_column ?? Object.keys(geo?.columns ?? {})[0]
+  if (geo && primary !== undefined) {
+    const type = columns.find(({ name }) => name === primary)?.type
+    if (type === undefined)
+      throw new SourceError(`${file} says that its geometry is in ${primary}, but has no such column.`)
+    const { encoding = 'WKB', crs } = geo.columns?.[primary] ?? {}
+    return { name: primary, crs: crsOf(crs), ...reading(primary, type, encoding, file) }
+  }
+  // Without metadata: Parquet's own geometry type, or bytes under a usual name that begin as WKB does.
+  const native = columns.find(({ type }) => type.startsWith('GEOMETRY'))
+  if (native) {
+    const crs = /^GEOMETRY\('(.*)'\)$/s.exec(native.type)?.[1]?.replaceAll("''", "'")
+    return { name: native.name, crs: crs ?? 'OGC:CRS84', ...reading(native.name, native.type, 'WKB', file) }
+  }
+  const bytes = columns.find(({ name, type }) => type === 'BLOB' && USUAL_NAMES.test(name))
+  return bytes ? { name: bytes.name, crs: null, ...reading(bytes.name, 'BLOB', 'WKB', file) } : null
+}
+
+function parseMetadata(metadata: string, file: string): GeoMetadata {
+  try {
+    return JSON.parse(metadata)
+  } catch {
+    throw new SourceError(`${file} has "geo" metadata that is not valid JSON.`)
+  }
+}
+
+/** Absent means longitude and latitude of WGS84, null that nothing is known (GeoParquet 1.1). */
+function crsOf(crs: CrsMember | null | undefined): string | null {
+  if (crs === undefined) return 'OGC:CRS84'
+  if (crs === null) return null
+  const { authority, code } = crs.id ?? {}
+  return authority !== undefined && code !== undefined ? `${authority}:${code}` : JSON.stringify(crs)
+}
+
+function reading(
+  name: string,
+  type: string,
+  encoding: string,
+  file: string,
+): Pick<ParquetGeometry, 'sql' | 'read'> {
+  if (/^WKB$/i.test(encoding))
+    return {
+      sql: type.startsWith('GEOMETRY') ? `ST_AsWKB(${quoteName(name)})` : quoteName(name),
+      read: fromWkb,
+    }
+  const native = NATIVE[encoding.toLowerCase()]
+  if (!native) throw new SourceError(`${file} encodes its geometry as ${encoding}, which is not known.`)
+  return {
+    sql: `CAST(to_json(${quoteName(name)}) AS VARCHAR)`,
+    read: (value) => ({ type: native, coordinates: positions(JSON.parse(String(value))) }) as Geometry,
+  }
+}
+
+function fromWkb(value: unknown): Geometry | string {
+  const bytes = bytesOf(value)
+  if (!bytes) return 'the geometry is not WKB'
+  try {
+    return readWkb(bytes)
+  } catch (error) {
+    if (error instanceof SourceError) return error.message
+    throw error
+  }
+}
+
+type Nested = Position | Nested[]
+
+function positions(value: Value): Nested {
+  if (Array.isArray(value)) return value.map(positions)
+  const { x, y, z } = value as { x: number; y: number; z?: number }
+  return typeof z === 'number' ? [x, y, z] : [x, y]
+}
