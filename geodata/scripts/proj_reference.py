@@ -288,25 +288,23 @@ def add(one, other):
 
 
 def write_reference(requests):
-    """Requests are {name, places, texts}: whether to find PROJ's transformations, which is expensive, and texts.
+    """Requests are {name, base, places, texts}: whether to find PROJ's transformations, and whether to write texts.
 
-    They should be sorted by geographic CRS, for the transformations of one are kept until the next comes.
+    They should be sorted by base, the code of the geographic CRS: to find its transformations is expensive, and
+    they are kept until the next one comes.
     """
-    last_key, transformers = None, []
+    last_base, transformers = None, []
     for request in requests:
         crs = CRS.from_user_input(request["name"])
         horizontal = crs.sub_crs_list[0] if crs.sub_crs_list else crs
         horizontal = horizontal.to_2d() if len(horizontal.axis_info) > 2 else horizontal
         base = horizontal.geodetic_crs
         points = grid(area_of(crs) or area_around_origin(horizontal), 2)
-        native = to_native(horizontal, points)
-        if native is None:
-            continue
+        native = projected(horizontal, points)
         record = {"name": request["name"], "points": points, "native": native}
         if request["places"]:
-            key = base.to_wkt()
-            if key != last_key:
-                last_key, transformers = key, operations(base)
+            if request["base"] != last_base:
+                last_base, transformers = request["base"], operations(base)
             record["places"] = places(transformers, base, points)
         if request["texts"]:
             record["texts"] = texts(horizontal, points)
@@ -321,7 +319,7 @@ def operations(base):
 
 
 def places(transformers, base, points):
-    """For every point the places that PROJ gives it: longitude, latitude, accuracy, whether it is for the sea."""
+    """For every point the places that PROJ's transformations give it."""
     angles = native_angles(base, points)
     found = [[] for _ in points]
     for transformer in transformers:
@@ -329,12 +327,9 @@ def places(transformers, base, points):
             continue
         west, south, east, north = transformer.area_of_use.bounds
         east = east + 360 if east < west else east
-        name = transformer.area_of_use.name
-        offshore = "offshore" in name and "onshore" not in name
         for i, (x, y) in enumerate(points):
             if south <= y <= north and any(west <= x + turns <= east for turns in (-360, 0, 360)):
-                place = transformer.transform(*angles[i])
-                found[i].append([place[0], place[1], transformer.accuracy, offshore])
+                found[i].append(transformer.transform(*angles[i]))
     return found
 
 
@@ -363,23 +358,36 @@ def texts(crs, points):
                 text = json.dumps(without_ids(json.loads(text)), ensure_ascii=False)
             else:
                 text = re.sub(r",\s*(ID|AUTHORITY)\[[^\[\]]*(\[[^\[\]]*\][^\[\]]*)*\]", "", text)
-            read = CRS.from_user_input(text)
-            # Proj itself, unlike a transformer, takes the latitudes of +R_A for geocentric ones.
-            is_exact = form in EXACT_FORMS or "+R_A" in read.to_proj4()
-            native = None if is_exact else projected(read, points)
+            native = None if says_all(form, crs) else projected(CRS.from_user_input(text), points)
         except (CRSError, ProjError):
             continue
         written.append({"form": form, "text": text, "native": native})
     return written
 
 
+def says_all(form, crs):
+    """Whether a form loses nothing, so that its points are those of the CRS itself."""
+    if form in EXACT_FORMS:
+        return True
+    # WKT 1 has no names for the methods on a sphere: PROJ reads such a text as the method on the ellipsoid.
+    operation = crs.coordinate_operation
+    is_spherical = operation is not None and "(Spherical)" in operation.method_name
+    return "+R_A" in crs.to_proj4() and not is_spherical
+
+
 EXACT_FORMS = ("WKT2_2015", "WKT2_2019", "PROJJSON")
 
 
 def projected(crs, points):
-    """The points in a CRS that has no code: much faster than a transformer, which searches the database."""
+    """The points in a CRS, several times faster than by a transformer, which searches the database."""
     if crs.is_geographic:
         return native_angles(crs, points)
+    # A PROJ string cannot say everything: Proj takes the latitudes of +R_A for geocentric ones, and the axes of
+    # some systems to the south and the west are not written.
+    text = crs.to_proj4()
+    is_turned = any(axis.direction in ("south", "west") for axis in crs.axis_info[:2])
+    if "+R_A" in text or (is_turned and "+axis" not in text):
+        return to_native(crs, points)
     projection = Proj(crs, preserve_units=True)
     return finite(projection(x, y) for x, y in points)
 

@@ -78,5 +78,5 @@ function size([west, south, east, north]: Area): number {
 
 export function contains([west, south, east, north]: Area, longitude: number, latitude: number): boolean {
   if (latitude < south || latitude > north) return false
-  return (longitude >= west && longitude <= east) || (longitude + 360 >= west && longitude + 360 <= east)
+  return [0, 360, -360].some((turn) => longitude + turn >= west && longitude + turn <= east)
 }

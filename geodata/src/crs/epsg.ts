@@ -25,6 +25,7 @@ interface Index {
 
 let text: string | undefined
 let index: Index | undefined
+const entries = new Map<number, EpsgEntry>()
 
 /** The list is read when the first code is looked up: most commands need none. */
 function list(): string {
@@ -33,6 +34,17 @@ function list(): string {
 }
 
 export function findEpsg(code: number): EpsgEntry | null {
+  let entry = entries.get(code) ?? null
+  if (!entry) {
+    entry = readEntry(code)
+    // Bounded by the rows of the list; codes that are not in it are not kept.
+    if (entry) entries.set(code, entry)
+  }
+  return entry
+}
+
+/** Rows are found by searching the text: an index of all of them would slow down the start of every command. */
+function readEntry(code: number): EpsgEntry | null {
   const all = list()
   const start = all.indexOf(`\n${code}\t`)
   if (start < 0) return null

@@ -16,6 +16,8 @@ type Point = [number, number]
 
 interface Request {
   name: string
+  /** The code of its geographic CRS: PROJ's transformations are found once for those that follow each other. */
+  base: number
   places: boolean
   texts: boolean
 }
@@ -26,12 +28,12 @@ interface Reference {
   points: Point[]
   native: (Point | null)[]
   /** For each point the places in WGS84 that PROJ's transformations give it. */
-  places?: [longitude: number, latitude: number, accuracy: number, offshore: boolean][][]
+  places?: Point[][]
   /** `native` is null if the text says all that the CRS is. */
   texts?: { form: string; text: string; native: (Point | null)[] | null }[]
 }
 
-/** What PROJ knows of these CRSs; one process for all of them. */
+/** What PROJ knows of these CRSs. */
 async function* reference(requests: Request[]): AsyncGenerator<Reference> {
   assert.ok(python, 'WAYLEAVE_TEST_PYTHON must name a Python with pyproj; npm test sets it.')
   const child = spawn(python, [script, 'reference'], { stdio: ['pipe', 'pipe', 'inherit'] })
@@ -51,7 +53,7 @@ function metres([x, y]: readonly number[], [longitude, latitude]: readonly numbe
 /** proj4 ends the series of Robinson, Cassini and far transverse Mercator earlier than PROJ. */
 function tolerance(definition: string): number {
   if (definition.startsWith('+proj=robin')) return 2
-  return /\+proj=(cass|tmerc)\b/.test(definition) ? 0.5 : 0.1
+  return /\+proj=(cass|tmerc)\b/.test(definition) ? 0.5 : 0.2
 }
 
 /** Every row of the list, sorted by its geographic CRS. */
@@ -72,30 +74,46 @@ const toWgs84 = (crs: string) => transformerToWgs84(crs) ?? ((position: number[]
 test('every code of the list puts points where PROJ puts them', async () => {
   const codes = listed()
   assert.ok(codes.length > 9000)
+  const requests = codes.map(({ name, base }) => {
+    const { origin } = resolveCrs(name).datum
+    return { name, base, places: origin === 'published', texts: false }
+  })
+  // By base, so that both processes have about the same number of transformations to find.
+  const halves = [0, 1].map((half) => requests.filter(({ base }) => base % 2 === half))
+  const results = await Promise.all(halves.map(compareCodes))
+  const compared = results.reduce((sum, result) => sum + result.compared, 0)
+  assert.ok(compared > 30_000, `${compared} points`)
+  assert.deepEqual(
+    results.flatMap(({ wrong }) => wrong),
+    [],
+  )
+})
+
+async function compareCodes(requests: Request[]): Promise<{ compared: number; wrong: string[] }> {
   const wrong: string[] = []
   let compared = 0
-  const requests = codes.map(({ name }) => {
-    const { origin } = resolveCrs(name).datum
-    return { name, places: origin === 'published', texts: false }
-  })
   for await (const { name, points, native, places } of reference(requests)) {
     const transform = toWgs84(name)
     const limit = tolerance(findEpsg(Number(name.slice(5)))!.definition)
+    const { transformations } = resolveCrs(name).datum
     for (const [i, point] of native.entries()) {
-      if (point === null) continue
+      const [longitude, latitude] = points[i]!
+      // A place outside the areas of all our transformations is moved by the first of them; PROJ moves it by none.
+      if (
+        point === null ||
+        (places && !transformations.some(({ area }) => contains(area, longitude, latitude)))
+      )
+        continue
       const place = transform(point)
       // Without a published transformation the datum is taken as WGS84: then only the projection can be wrong.
-      const candidates = places?.[i] ?? [[...points[i]!, 0, false]]
-      // A place outside the areas of all transformations is moved by the first of them, which PROJ does not do.
-      if (candidates.length === 0) continue
+      const candidates = places?.[i]?.length ? places[i]! : [points[i]!]
       compared++
-      const distance = Math.min(...candidates.map((candidate) => metres(place, candidate as never)))
+      const distance = Math.min(...candidates.map((candidate) => metres(place, candidate)))
       if (distance > limit) wrong.push(`${name} is ${distance.toFixed(2)} m off`)
     }
   }
-  assert.ok(compared > 30_000, `${compared} points`)
-  assert.deepEqual(wrong, [])
-})
+  return { compared, wrong }
+}
 
 /** Standard texts that were once misread, by degrees or by tens of metres. */
 const ONCE_MISREAD =
@@ -110,7 +128,7 @@ function shapes(): string[] {
     if (definition.startsWith('=')) return false
     const shape = definition.replace(/=-?[\d.]+/g, '=')
     counts.set(shape, (counts.get(shape) ?? 0) + 1)
-    return counts.get(shape)! <= 3
+    return counts.get(shape) === 1
   })
   return [...new Set([...ONCE_MISREAD, ...chosen.map(({ name }) => name)])]
 }
@@ -118,7 +136,7 @@ function shapes(): string[] {
 test('a CRS is understood in each of its text forms as PROJ understands it', async () => {
   const wrong: string[] = []
   const forms = new Map<string, number>()
-  const requests = shapes().map((name) => ({ name, places: false, texts: true }))
+  const requests = shapes().map((name) => ({ name, base: 0, places: false, texts: true }))
   for await (const { name, points, native, texts } of reference(requests)) {
     const { definition } = findEpsg(Number(name.slice(5)))!
     const byCode = toWgs84(name)
@@ -143,7 +161,7 @@ test('a CRS is understood in each of its text forms as PROJ understands it', asy
     }
   }
   assert.equal(forms.size, 6)
-  for (const [form, count] of forms) assert.ok(count > 150, `${form}: ${count}`)
+  for (const [form, count] of forms) assert.ok(count > 100, `${form}: ${count}`)
   assert.deepEqual(wrong, [])
 })
 
