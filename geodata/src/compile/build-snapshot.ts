@@ -151,6 +151,7 @@ function reportOf(manifest: Manifest, summary: StageSummary): Compiled['report']
     timeColumn: manifest.timeColumn,
     timeExtent: manifest.timeExtent ?? null,
     crs: manifest.source.crs,
+    crsTransformation: manifest.source.crsTransformation ?? null,
     columns: manifest.columns,
     notes: manifest.notes,
   }

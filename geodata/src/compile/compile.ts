@@ -1,5 +1,6 @@
 import { mkdir, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import type { CrsTransformation } from '../crs/crs-accuracy.ts'
 import type { FeatureStream } from '../feature.ts'
 import type { SourceLimits } from '../formats/reading/source-limits.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
@@ -25,6 +26,8 @@ export interface CompileOptions {
   layer?: string
   /** Overrides what the file says about its CRS. */
   crs?: string
+  /** Publish although the CRS cannot be brought to WGS84 within 20 m. */
+  allowInaccurateCrs?: boolean
   idColumn?: string
   timeColumn?: string
   /** Publish the rows that are valid and report the others, instead of publishing nothing. */
@@ -59,6 +62,8 @@ export interface CompileReport {
   timeColumn: Manifest['timeColumn']
   timeExtent: [string, string] | null
   crs: string | null
+  /** The datum transformation to WGS84 with its accuracy in metres; null if the CRS is WGS84's own. */
+  crsTransformation: CrsTransformation | null
   columns: Manifest['columns']
   notes: string[]
 }
@@ -91,14 +96,20 @@ export async function compileSnapshot(
   try {
     const opened = source ?? (await openPath(options, staging))
     const file = options.file ?? basename(options.path)
-    const { summary, crs, notes } = await stageStream(opened.stream, options, staging, onProgress, signal)
+    const { summary, crs, crsTransformation, notes } = await stageStream(
+      opened.stream,
+      options,
+      staging,
+      onProgress,
+      signal,
+    )
     refuseInvalid(file, summary, options.skipInvalid === true)
     const compiled = await buildSnapshot({
       options,
       staging,
       summary,
       spatial: opened.stream.spatial || summary.places.hasGeometry,
-      source: { file, format: opened.format, crs, bytes: opened.bytes },
+      source: { file, format: opened.format, crs, crsTransformation, bytes: opened.bytes },
       notes,
       onPhase: (phase) =>
         onProgress({ phase, rows: summary.rows, bytesRead: opened.bytes, totalBytes: opened.bytes }),

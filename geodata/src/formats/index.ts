@@ -38,9 +38,13 @@ export const FORMATS: Format[] = [
     name: 'geojson',
     title: 'GeoJSON',
     extensions: ['.geojson', '.json', '.geojsonl', '.geojsons', '.ndgeojson', '.ndjson', '.jsonl'],
-    async open({ source }, { limits }) {
+    async open({ source, path, stays }, { limits, crs }) {
       const { openGeojson } = await import('./geojson/geojson.ts')
+      const { readTailMembers } = await import('./geojson/geojson-tail.ts')
       return openGeojson(source, {
+        crs,
+        // Of a compressed file the end is not seen before it has been read.
+        tailMembers: stays ? async () => readTailMembers(await path()) : undefined,
         maxColumns: limits.columns,
         maxFeatureBytes: limits.rowBytes,
         maxDepth: limits.depth,

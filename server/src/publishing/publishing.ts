@@ -33,6 +33,8 @@ export interface PublishRequest {
   format?: string
   layer?: string
   crs?: string
+  /** Publish although the CRS cannot be brought to WGS84 within 20 m. */
+  allowInaccurateCrs?: boolean
   idColumn?: string
   timeColumn?: string
   skipInvalid?: boolean

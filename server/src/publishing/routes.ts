@@ -55,7 +55,12 @@ const uploadOptions = Type.Object(
     filename: text(255, 'The name of the file where the body is the file itself.'),
     format: text(40, 'The format’s name where the file does not show it.'),
     layer: text(200, 'The layer of a file that has several.'),
-    crs: text(5000, 'The CRS where the file does not state it, such as EPSG:25832.'),
+    crs: text(20_000, 'The CRS where the file does not state it, such as EPSG:25832.'),
+    allowInaccurateCrs: Type.Optional(
+      Type.Boolean({
+        description: 'Publish although the CRS cannot be brought to WGS84 within 20 m.',
+      }),
+    ),
     idColumn: text(200, 'The column that holds the features’ ids.'),
     timeColumn: text(200, 'The column that `datetime` filters.'),
     skipInvalid: Type.Optional(

@@ -1,11 +1,19 @@
 import { basename } from 'node:path'
+import type { CrsTransformation } from '../../crs/crs-accuracy.ts'
 import type { FeatureStream } from '../../feature.ts'
 import { blockRows, isBlockStream } from '../../formats/reading/block-stream.ts'
+import { isEmptyBbox } from '../../geometry/bbox.ts'
 import { SourceError } from '../../source-error.ts'
 import type { CompileOptions, CompileProgress } from '../compile.ts'
 import { withRowProblems } from '../invalid-source-error.ts'
 import { DEFAULT_MAX_ROWS } from '../limits.ts'
-import { crsName, transformerFor } from '../transformer-for.ts'
+import {
+  crsName,
+  refuseInaccurate,
+  statedCrs,
+  transformationFor,
+  transformerFor,
+} from '../transformer-for.ts'
 import { openStager } from './block-stager.ts'
 import { Stage, type StageSummary } from './stage.ts'
 import { stageInThreads } from './stage-in-threads.ts'
@@ -13,6 +21,7 @@ import { stageInThreads } from './stage-in-threads.ts'
 export interface Staged {
   summary: StageSummary
   crs: string | null
+  crsTransformation: CrsTransformation | null
   notes: string[]
 }
 
@@ -32,13 +41,21 @@ export async function stageStream(
   onProgress: (progress: CompileProgress) => void,
   signal?: AbortSignal,
 ): Promise<Staged> {
-  const crs = options.crs ?? stream.crs
+  const crs = options.crs ?? statedCrs(stream.crs)
+  if (!options.allowInaccurateCrs) await refuseInaccurate(crs, null)
   const isLarge = (stream.totalBytes ?? Infinity) > PARALLEL_BYTES
   const summary =
     isBlockStream(stream) && isLarge
       ? await stageInThreads(stream, crs, options, folder, onProgress, signal)
       : await stageHere(stream, crs, options, folder, onProgress, signal)
-  return { summary, crs: await crsName(crs), notes: [...stream.notes, ...crsNotes(crs, summary)] }
+  const bbox = isEmptyBbox(summary.places.bbox) ? null : summary.places.bbox
+  if (bbox && !options.allowInaccurateCrs) await refuseInaccurate(crs, bbox)
+  return {
+    summary,
+    crs: await crsName(crs),
+    crsTransformation: bbox && (await transformationFor(crs, bbox)),
+    notes: [...stream.notes, ...crsNotes(crs, summary)],
+  }
 }
 
 async function stageHere(

@@ -5,7 +5,7 @@ import type { GeometryType as FgbGeometryType } from 'flatgeobuf/lib/mjs/flat-ge
 import type { HeaderMeta } from 'flatgeobuf/lib/mjs/header-meta.js'
 import { fromByteBuffer } from 'flatgeobuf/lib/mjs/header-meta.js'
 import { calcTreeSize } from 'flatgeobuf/lib/mjs/packedrtree.js'
-import { findEpsg } from '../../epsg.ts'
+import { findEpsg } from '../../crs/epsg.ts'
 import type { Feature, FeatureStream, SourceColumn, UnreadableRow } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import type { ByteSource } from '../reading/byte-source.ts'
@@ -91,6 +91,7 @@ function columnType(type: FgbType): SourceColumn['type'] {
 
 function crsOf({ crs }: HeaderMeta): string | null {
   if (!crs) return null
+  // The WKT is that of the code, unless the writer's list differs from ours.
   if (crs.code > 0 && (findEpsg(crs.code) || !crs.wkt)) return `${crs.org || 'EPSG'}:${crs.code}`
   return crs.wkt || crs.code_string || null
 }

@@ -10,6 +10,10 @@ export interface GeojsonOptions {
   maxColumns?: number
   /** How deep arrays and objects may be nested in one feature. */
   maxDepth?: number
+  /** The CRS that the publisher names: what the file says of it does not count then. */
+  crs?: string
+  /** The members that stand after the features, if they can be looked at beforehand. */
+  tailMembers?: () => Promise<{ [name: string]: unknown }>
 }
 
 const DEFAULT_FEATURE_BYTES = 64 << 20
@@ -29,12 +33,15 @@ export async function openGeojson(source: ByteSource, options: GeojsonOptions = 
   })
   const parser = new GeojsonParser(source.file, options.maxColumns)
   const scanner = new ElementScanner(source.file, head.isCollection, options.maxDepth ?? DEFAULT_DEPTH)
-  const crs = crsName(head.members['crs'], source.file)
+  const crs = await crsOf(head, source.file, options).catch(async (error) => {
+    await window.close()
+    throw error
+  })
   const notes: string[] = []
   let spatial = false
   const blocks = async function* () {
     try {
-      yield* readBlocks(window, scanner, head, crs)
+      yield* readBlocks(window, scanner, head, options.crs === undefined ? crs : null)
     } finally {
       await window.close()
     }
@@ -96,7 +103,7 @@ async function* readBlocks(
   window: BlockWindow,
   scanner: ElementScanner,
   head: Head,
-  crs: string,
+  statedCrs: string | null,
 ): AsyncGenerator<GeojsonBlock> {
   let at = 0
   let firstRow = 1
@@ -129,11 +136,14 @@ async function* readBlocks(
       return
     }
   }
-  await readTrailer(window, head, crs)
+  await readTrailer(window, head, statedCrs)
 }
 
-/** What follows the array of features: other members, the end of the collection, and nothing else. */
-async function readTrailer(window: BlockWindow, head: Head, crs: string): Promise<void> {
+/**
+ * What follows the array of features: other members, the end of the collection, and nothing else. `statedCrs` is
+ * the CRS that the features were read in by the file's own statement; null if the publisher named it.
+ */
+async function readTrailer(window: BlockWindow, head: Head, statedCrs: string | null): Promise<void> {
   while (await window.fill('what follows the features')) {}
   const { file } = window
   const text = Buffer.from(window.bytes.subarray(0, window.end)).toString('utf8')
@@ -147,10 +157,17 @@ async function readTrailer(window: BlockWindow, head: Head, crs: string): Promis
   const type = members['type'] ?? head.members['type']
   if (type !== undefined && type !== 'FeatureCollection')
     throw new SourceError(`${file} has features, but its type is ${JSON.stringify(type)}.`)
-  if (members['crs'] !== undefined && crsName(members['crs'], file) !== crs)
+  if (statedCrs !== null && members['crs'] !== undefined && crsName(members['crs'], file) !== statedCrs)
     throw new SourceError(
       `${file} names its CRS only after its features. Name it with --crs ${crsName(members['crs'], file)}.`,
     )
+}
+
+/** By the publisher, else by the member before the features, else by the one after them, as GeoServer writes it. */
+async function crsOf(head: Head, file: string, options: GeojsonOptions): Promise<string> {
+  if (options.crs !== undefined) return options.crs
+  if (head.members['crs'] != null || !head.isCollection) return crsName(head.members['crs'], file)
+  return crsName((await options.tailMembers?.())?.['crs'], file)
 }
 
 /** The `crs` member of GeoJSON before RFC 7946, which many files still carry. */

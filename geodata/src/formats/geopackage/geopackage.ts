@@ -1,7 +1,7 @@
 import { open, stat } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { findEpsg } from '../../epsg.ts'
+import { findEpsg } from '../../crs/epsg.ts'
 import type { ColumnType, Feature, FeatureStream, SourceColumn, UnreadableRow, Value } from '../../feature.ts'
 import { quoteName } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
@@ -28,7 +28,7 @@ interface TableColumn {
 export async function openGeopackage(
   path: string,
   file: string,
-  options: { layer?: string; limits?: SourceLimits } = {},
+  options: { layer?: string; crs?: string; limits?: SourceLimits } = {},
 ): Promise<FeatureStream> {
   const limits = options.limits ?? DEFAULT_LIMITS
   const { size } = await stat(path)
@@ -51,7 +51,7 @@ export async function openGeopackage(
     return {
       columns,
       notes: [],
-      crs: layer.geometryColumn === null ? null : crsOf(database, layer.srsId),
+      crs: layer.geometryColumn === null ? null : (options.crs ?? crsOf(database, layer, file)),
       spatial: layer.geometryColumn !== null,
       totalBytes: size,
       get bytesRead() {
@@ -162,18 +162,25 @@ function typeOf(declared: string): ColumnType | 'infer-json' {
   return 'infer-json'
 }
 
-function crsOf(database: DatabaseSync, srsId: number | null): string | null {
-  if (srsId === null || srsId === 0 || srsId === -1) return null
-  const [srs] = query(
-    database,
-    'SELECT organization, organization_coordsys_id AS code, definition FROM gpkg_spatial_ref_sys WHERE srs_id = ?',
-    srsId,
-  )
+/** The two undefined systems that every GeoPackage has (OGC 12-128r19, table 5). */
+const UNDEFINED_CARTESIAN = -1
+const UNDEFINED_GEOGRAPHIC = 0
+
+function crsOf(database: DatabaseSync, { srsId, name }: Layer, file: string): string | null {
+  if (srsId === null || srsId === UNDEFINED_GEOGRAPHIC) return null
+  if (srsId === UNDEFINED_CARTESIAN)
+    throw new SourceError(
+      `${file}: layer ${name} has plane coordinates in an undefined CRS. Name it with --crs, such as --crs EPSG:25832.`,
+    )
+  const [srs] = query(database, 'SELECT * FROM gpkg_spatial_ref_sys WHERE srs_id = ?', srsId)
   if (!srs) return null
-  const code = Number(srs['code'])
-  const isKnown = /^(epsg|esri)$/i.test(String(srs['organization'])) && findEpsg(code) !== null
-  const definition = String(srs['definition'] ?? '')
-  return isKnown || !definition.includes('[') ? `EPSG:${code}` : definition
+  const code = Number(srs['organization_coordsys_id'])
+  const organization = String(srs['organization']).toUpperCase()
+  const isInList = /^(EPSG|ESRI)$/.test(organization) && findEpsg(code) !== null
+  // The extension gpkg_crs_wkt writes WKT 2 to a column of its own, and may leave "undefined" in the other.
+  const texts = [srs['definition_12_063'], srs['definition']].map((text) => String(text ?? ''))
+  const definition = texts.find((text) => text.includes('['))
+  return isInList || definition === undefined ? `${organization}:${code}` : definition
 }
 
 function* readRows(

@@ -14,11 +14,15 @@ export interface ParquetGeometry {
 
 interface GeoMetadata {
   primary_column?: string
-  columns?: { [name: string]: { encoding?: string; crs?: CrsMember | null } }
+  columns?: { [name: string]: { encoding?: string; crs?: object | string | null } }
 }
 
-interface CrsMember {
-  id?: { authority?: string; code?: string | number }
+/** A column of the file as it is described. */
+export interface DescribedColumn {
+  name: string
+  type: string
+  /** The CRS of Parquet's own geometry type: undefined if it states none. */
+  nativeCrs?: string
 }
 
 /** GeoArrow's encodings, by how many lists are around a position. */
@@ -35,7 +39,7 @@ const USUAL_NAMES = /^(geometry|geom|the_geom|wkb|wkb_geometry|shape)$/i
 
 export function findParquetGeometry(
   metadata: string | null,
-  columns: { name: string; type: string }[],
+  columns: DescribedColumn[],
   file: string,
 ): ParquetGeometry | null {
   const geo = metadata === null ? null : parseMetadata(metadata, file)
@@ -50,8 +54,8 @@ export function findParquetGeometry(
   // Without metadata: Parquet's own geometry type, or bytes under a usual name that begin as WKB does.
   const native = columns.find(({ type }) => type.startsWith('GEOMETRY'))
   if (native) {
-    const crs = /^GEOMETRY\('(.*)'\)$/s.exec(native.type)?.[1]?.replaceAll("''", "'")
-    return { name: native.name, crs: crs ?? 'OGC:CRS84', ...reading(native.name, native.type, 'WKB', file) }
+    const crs = native.nativeCrs ?? 'OGC:CRS84'
+    return { name: native.name, crs, ...reading(native.name, native.type, 'WKB', file) }
   }
   const bytes = columns.find(({ name, type }) => type === 'BLOB' && USUAL_NAMES.test(name))
   return bytes ? { name: bytes.name, crs: null, ...reading(bytes.name, 'BLOB', 'WKB', file) } : null
@@ -65,12 +69,14 @@ function parseMetadata(metadata: string, file: string): GeoMetadata {
   }
 }
 
-/** Absent means longitude and latitude of WGS84, null that nothing is known (GeoParquet 1.1). */
-function crsOf(crs: CrsMember | null | undefined): string | null {
+/**
+ * Absent means longitude and latitude of WGS84, null that nothing is known (GeoParquet 1.1). GeoParquet before
+ * 0.4 states a text of WKT 2, later ones PROJJSON.
+ */
+function crsOf(crs: object | string | null | undefined): string | null {
   if (crs === undefined) return 'OGC:CRS84'
   if (crs === null) return null
-  const { authority, code } = crs.id ?? {}
-  return authority !== undefined && code !== undefined ? `${authority}:${code}` : JSON.stringify(crs)
+  return typeof crs === 'string' ? crs : JSON.stringify(crs)
 }
 
 function reading(

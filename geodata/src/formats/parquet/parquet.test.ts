@@ -75,7 +75,7 @@ test('GeoParquet that geopandas writes says the same as its source, with WKB and
       assert.deepEqual(unreadable, [])
       assertSameGeometries(features, theirs)
       assertSameRows(rows, theirs)
-      assert.equal(stream.crs, 'EPSG:4267')
+      assert.equal(crsCode(stream.crs!), 'EPSG:4267')
       assert.equal(stream.bytesRead, stream.totalBytes)
     }
   })
@@ -90,7 +90,7 @@ test('GeoParquet that geopandas writes says the same as its source, with WKB and
   })
 
   await t.test('the CRS, by code or in full', async () => {
-    assert.equal((await read(path('utm'))).stream.crs, 'EPSG:25832')
+    assert.equal(crsCode((await read(path('utm'))).stream.crs!), 'EPSG:25832')
     const { stream } = await read(path('own'))
     assert.equal(crsCode(stream.crs!), null)
     assert.ok(Math.abs(transformerToWgs84(stream.crs!)!([0, 0])[0]! - 9.5) < 1e-9)

@@ -8,7 +8,7 @@ import { findCoordinateColumns, geometryReader, otherColumns } from '../coordina
 import type { BlockParsing, BlockStream } from '../reading/block-stream.ts'
 import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
 import { type ParquetColumn, parquetColumn } from './parquet-column.ts'
-import { findParquetGeometry, type ParquetGeometry } from './parquet-geometry.ts'
+import { type DescribedColumn, findParquetGeometry, type ParquetGeometry } from './parquet-geometry.ts'
 
 const MEMORY = '512MB'
 const THREADS = 2
@@ -245,9 +245,33 @@ class ParquetDatabase {
     return new SourceError(`${this.#file} cannot be read: ${reason}.`)
   }
 
-  async describe(): Promise<{ name: string; type: string }[]> {
+  async describe(): Promise<DescribedColumn[]> {
     const rows = await this.#rows(`DESCRIBE SELECT * FROM ${this.#from}`)
-    return rows.map(([name, type]) => ({ name: String(name), type: String(type) }))
+    const columns = rows.map(([name, type]): DescribedColumn => ({ name: String(name), type: String(type) }))
+    const native = columns.find(({ type }) => type.startsWith('GEOMETRY'))
+    if (native) native.nativeCrs = await this.#nativeCrs(native.name)
+    return columns
+  }
+
+  /**
+   * The CRS of Parquet's geometry type, from the schema itself: DuckDB drops those that it does not know from
+   * the column's type. By the format's text it is `srid:<number>`, `projjson:<key>` for PROJJSON under that key
+   * in the file's metadata, or whatever else the writer found right; absent, longitude and latitude of WGS84.
+   */
+  async #nativeCrs(column: string): Promise<string | undefined> {
+    const [row] = await this.#rows(`SELECT logical_type FROM parquet_schema(${quoteText(this.#path)})
+      WHERE name = ${quoteText(column)} AND logical_type LIKE 'Geo%Type(%'`)
+    const crs = /^Geo\w+Type\(crs=(.*?)(?:, algorithm=\w*)?\)$/s.exec(String(row?.[0] ?? ''))?.[1]
+    if (crs === undefined || crs === '' || crs === '<null>') return undefined
+    const key = /^projjson:(.+)$/s.exec(crs)?.[1]
+    if (key === undefined) return crs
+    const [entry] = await this.#rows(`SELECT decode(value) FROM parquet_kv_metadata(${quoteText(this.#path)})
+      WHERE decode(key) = ${quoteText(key)}`)
+    if (!entry)
+      throw new SourceError(
+        `${this.#file} says that its CRS is under "${key}" in its metadata, but has no such entry. Name it with --crs.`,
+      )
+    return String(entry[0])
   }
 
   async geoMetadata(): Promise<string | null> {

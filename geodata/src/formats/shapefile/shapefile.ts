@@ -66,7 +66,8 @@ export async function openShapefileParts(
   return {
     columns: table?.columns ?? [],
     notes,
-    crs: parts.prj?.trim() || null,
+    // Some writers begin the .prj with a byte order mark; it is read as Latin-1.
+    crs: parts.prj?.replace(/^(\uFEFF|\u00EF\u00BB\u00BF)/, '').trim() || null,
     spatial: true,
     totalBytes: shpBytes === null || dbfBytes === null ? null : shpBytes + dbfBytes,
     get bytesRead() {

@@ -9,7 +9,7 @@ export interface Crs {
   uri: string
   /** The value of the header `Content-Crs`. */
   header: string
-  /** `OGC:CRS84` or `EPSG:<code>`. */
+  /** `OGC:CRS84`, `EPSG:<code>` or `ESRI:<code>`. */
   code: string
   /** Null where its coordinates are longitude and latitude. Positions are x first on both sides. */
   fromWgs84: Transform | null
@@ -26,9 +26,9 @@ const MERCATOR = 'EPSG:3857'
 export const CRS84: Crs = describe(WGS84)
 
 function describe(code: string): Crs {
-  const number = code.slice(code.indexOf(':') + 1)
+  const [authority, number] = code.split(':')
   const fromWgs84 = transformer(WGS84, code)
-  const uri = defUri(code === WGS84 ? 'OGC/1.3/CRS84' : `EPSG/0/${number}`)
+  const uri = defUri(code === WGS84 ? 'OGC/1.3/CRS84' : `${authority}/0/${number}`)
   return {
     uri,
     header: `<${uri}>`,
@@ -82,7 +82,7 @@ export class CrsList {
   named(parameter: string, text: string, manifest: Manifest): Crs {
     if (text === CRS84.uri) return CRS84
     const bare = /^\[(.+)\]$/.exec(text)?.[1] ?? text
-    const code = /^(https?:|urn:|EPSG:|OGC:)/i.test(bare) ? codeOf(bare) : null
+    const code = /^(https?:|urn:|EPSG:|ESRI:|OGC:)/i.test(bare) ? codeOf(bare) : null
     const offered = this.of(manifest)
     const found = code === null ? undefined : offered.find((crs) => crs.code === code)
     if (found) return found
