@@ -80,17 +80,14 @@ async function duringFault(
   const revoked = keys.slice(1)
   await Promise.all(
     revoked.map(async (key) => {
+      const { secret } = key
       await sleep(run.random.integer(0, 2000))
       const token = promises.accounts[key.account]!.accessToken
       const { status } = await world.send('POST', `/v1/api-keys/${key.id}/revoke`, { token, node: other })
       run.expect(status === 200, `a revocation ends while a link is ${fault}`, `${status}`)
-      Object.assign(promises.keys.find(({ id }) => id === key.id)!, {
-        state: 'revoked',
-        secret: null,
-        refusedSecrets: [key.secret],
-      })
+      Object.assign(key, { state: 'revoked', secret: null, refusedSecrets: [secret] })
       while (status === 200 && performance.now() < until) {
-        const response = await world.send('GET', '/v1/datasets', { key: key.secret, node: distant })
+        const response = await world.send('GET', '/v1/datasets', { key: secret, node: distant })
         const promised = `a key that was revoked opens nothing on a node whose link is ${fault}`
         run.expect(response.status !== 200, promised, '200')
         await sleep(50)

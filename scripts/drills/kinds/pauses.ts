@@ -66,10 +66,7 @@ async function revokeDuringPause(world: World, paused: ServerNode, other: Server
   })
   await Promise.all([...revocations, resumed])
   await Promise.all(requests)
-  for (const key of keys) {
-    const model = promises.keys.find(({ id }) => id === key.id)!
-    Object.assign(model, { state: 'absent', secret: null })
-  }
+  for (const key of keys) Object.assign(key, { state: 'revoked', secret: null })
 }
 
 /** Asks again and again for a second after the first response: also just after the node goes on. */
