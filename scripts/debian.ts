@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 
 /** A Debian package and how to see, without asking Debian, that what it brings is there. */
 export interface DebianNeed {
@@ -34,6 +36,31 @@ export function ensureDebianPackages(needs: DebianNeed[]): void {
   run([...asRoot, ...install])
   const absent = needs.filter((need) => !need.isPresent()).map((need) => need.package)
   if (absent.length > 0) throw new Error(`Still missing after the installation: ${absent.join(' ')}`)
+}
+
+/**
+ * The path of a program of a Debian package: the installed one, else one that is unpacked into the folder. Unpacking
+ * starts none of the servers that an installation of the package would start, and needs no root.
+ */
+export function unpackDebianProgram(packageName: string, program: string, folder: string): string {
+  const unpacked = join(folder, 'usr', 'bin', program)
+  const installed = findProgram(program) ?? (existsSync(unpacked) ? unpacked : null)
+  if (installed) return installed
+  mkdirSync(folder, { recursive: true })
+  console.log(`Unpacking ${program} of the Debian package ${packageName}`)
+  const download = () =>
+    spawnSync('apt-get', ['download', packageName], { cwd: folder, stdio: 'inherit' }).status === 0
+  if (!download()) {
+    // Without lists of packages there is nothing to download.
+    run([...(rootCommand() ?? []), 'apt-get', 'update'])
+    if (!download()) throw new Error(`The Debian package ${packageName} could not be downloaded.`)
+  }
+  for (const archive of readdirSync(folder).filter((name) => name.endsWith('.deb'))) {
+    const extract = `dpkg-deb --fsys-tarfile "$0" | tar --extract --directory "$1" "./usr/bin/$2"`
+    run(['sh', '-c', extract, join(folder, archive), folder, program])
+    rmSync(join(folder, archive))
+  }
+  return unpacked
 }
 
 /** What to put before a command to run it as root without being asked anything; null where we may not. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type DebianNeed, ensureDebianPackages, findProgram, hasProgram } from './debian.ts'
 import { hasFaketime } from './drills/fake-clock.ts'
 import { findPostgres, startPostgres } from './postgres.ts'
+import { ensurePromtool } from './promtool.ts'
 import { canMakeVirtualEnvironment, ensurePython } from './python.ts'
 import { startRedis } from './redis.ts'
 
@@ -18,6 +19,8 @@ const debianNeeds: DebianNeed[] = [
   { package: 'chromium', isPresent: () => findProgram(...chromiumNames) !== null },
   // Users paste curl lines: the console's test does so too.
   { package: 'curl', isPresent: () => hasProgram('curl') },
+  // Shows that files are synced before they are renamed.
+  { package: 'strace', isPresent: () => hasProgram('strace') },
   { package: 'r-cran-sf', isPresent: () => existsSync('/usr/lib/R/site-library/sf/shape') },
   // The drills move the clock of a server, and cut the power of a file system of their own.
   { package: 'faketime', isPresent: hasFaketime },
@@ -55,6 +58,7 @@ export async function startTestEnvironment(): Promise<TestEnvironment> {
         WAYLEAVE_TEST_REDIS_URL: redisUrl ?? (await started(startRedis())),
         WAYLEAVE_TEST_PYTHON: python,
         WAYLEAVE_TEST_CHROMIUM: findProgram(...chromiumNames) ?? '',
+        WAYLEAVE_TEST_PROMTOOL: ensurePromtool(),
         NODE_COMPILE_CACHE: compileCache(stops),
       },
       stop,

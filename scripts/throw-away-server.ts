@@ -8,6 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** A server that lives as long as the tests do, in a folder of its own that goes with it. */
 export interface ThrowAwayServer {
   url: string
+  /** For tests that pause it by signals. */
+  pid: number
   stop(): Promise<void>
 }
 
@@ -73,7 +75,7 @@ async function startOnce(recipe: ServerRecipe): Promise<ThrowAwayServer> {
     await untilReady(child, () => recipe.isReady(port)).catch((error: Error) => {
       throw new Error(`${recipe.name} did not start: ${error.message}\n${output}`)
     })
-    return { url, stop }
+    return { url, pid: child.pid!, stop }
   } catch (error) {
     await stop()
     throw error

@@ -24,6 +24,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     service.publish("many", data.many(folder / "many.geojson", MANY))
     (folder / "fruit.csv").write_text("fruit,price\napple,1.5\npear,\n")
     service.publish("fruit", folder / "fruit.csv")
+    service.publish("named", data.named(folder / "named.geojson"), "--id-column", "code")
+    service.publish("holland", data.write(folder / "h.geojson", [data.feature(1, {}, data.point(4.5, 51.5))]))
+    service.publish("numbered", data.numbered(folder / "numbered.geojson"))
     service.start()
     yield service
     service.stop()

@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 
-def feature(number: int, properties: dict, geometry: dict | None) -> dict:
+def feature(number: int | str, properties: dict, geometry: dict | None) -> dict:
     return {"type": "Feature", "id": number, "properties": properties, "geometry": geometry}
 
 
@@ -66,6 +66,17 @@ def shapes(path: Path) -> Path:
         None,
     ]
     return write(path, [feature(i + 1, {"name": f"s{i}"}, shape) for i, shape in enumerate(geometries)])
+
+
+def named(path: Path) -> Path:
+    """Points with ids that are texts."""
+    rows = [(f"x{i}", {"code": f"x{i}", "size": i}, point(i, i)) for i in range(30)]
+    return write(path, [feature(id, properties, place) for id, properties, place in rows])
+
+
+def numbered(path: Path) -> Path:
+    """Points whose column `id` has other values than their ids."""
+    return write(path, [feature(100 + i, {"id": i % 3, "size": i}, point(i, i)) for i in range(30)])
 
 
 def many(path: Path, count: int) -> Path:

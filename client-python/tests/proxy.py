@@ -15,6 +15,10 @@ class Proxy:
         self.upstream = port
         self.cuts: list[int] = []
         """For each of the next connections: the bytes of answers after which it is cut."""
+        self.cut_uploads: list[int] = []
+        """For each of the next connections: the bytes of requests after which it is cut."""
+        self.sent = 0
+        """How many bytes of answers clients got."""
         self.stalls = 0
         """How many of the next connections never answer."""
         self.change: Callable[[bytes], bytes] = lambda data: data
@@ -47,13 +51,21 @@ class Proxy:
             self.stalls -= stalls
             server = socket.create_connection(("127.0.0.1", self.upstream))
             self._open += [client, server]
-            threading.Thread(target=self._up, args=(client, server), daemon=True).start()
+            cut_up = self.cut_uploads.pop(0) if self.cut_uploads else None
+            threading.Thread(target=self._up, args=(client, server, cut_up), daemon=True).start()
             threading.Thread(target=self._down, args=(server, client, cut, stalls), daemon=True).start()
 
-    def _up(self, client: socket.socket, server: socket.socket) -> None:
+    def _up(self, client: socket.socket, server: socket.socket, cut: int | None) -> None:
+        taken = 0
         try:
             while data := client.recv(65536):
                 self.received += data
+                taken += len(data)
+                if cut is not None and taken >= cut:
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_NOT)
+                    client.close()
+                    server.close()
+                    return
                 server.sendall(data)
             server.shutdown(socket.SHUT_WR)
         except OSError:
@@ -71,6 +83,7 @@ class Proxy:
                     break
                 client.sendall(data)
                 sent += len(data)
+                self.sent += len(data)
         except OSError:
             pass
         if cut is not None:

@@ -45,6 +45,15 @@ def test_every_example_runs(environment: dict[str, str], folder: Path, code: str
     assert done.stdout
 
 
+def test_what_is_said_to_need_no_key_needs_none(environment: dict[str, str], folder: Path) -> None:
+    section = (ROOT / "docs" / "python.md").read_text().split("## Look around, without a key")[1]
+    code = re.findall(r"^```python\n(.*?)^```$", section, re.S | re.M)[0]
+    keyless = {name: value for name, value in environment.items() if name != "WAYLEAVE_API_KEY"}
+    done = subprocess.run([sys.executable, "-c", code], env=keyless, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "places" in done.stdout
+
+
 @pytest.mark.parametrize("code", [code for code in examples("sh") if "pip install" not in code])
 def test_every_command_runs(environment: dict[str, str], folder: Path, code: str) -> None:
     done = subprocess.run(["sh", "-ec", code], env=environment, capture_output=True, text=True, cwd=folder)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,9 +21,9 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", [wayleave.Client, wayleave.AsyncClient])
 def test_what_is_missing_is_said_at_construction(kind: type) -> None:
-    with pytest.raises(wayleave.WayleaveError, match="WAYLEAVE_API_KEY"):
+    with pytest.raises(wayleave.WayleaveError, match="WAYLEAVE_BASE_URL"):
         kind()
-    with pytest.raises(wayleave.WayleaveError, match="WAYLEAVE_API_KEY"):
+    with pytest.raises(wayleave.WayleaveError, match="empty"):
         kind(api_key="  ", base_url="http://localhost")
     with pytest.raises(wayleave.WayleaveError, match="WAYLEAVE_BASE_URL"):
         kind(api_key="k")
@@ -35,6 +36,48 @@ def test_what_is_missing_is_said_at_construction(kind: type) -> None:
         assert key not in str(caught.value)
     with pytest.raises(ValueError, match="max_retries"):
         kind(api_key="k", base_url="http://localhost", max_retries=-1)
+    with pytest.raises(ValueError, match="cache_bytes"):
+        kind(api_key="k", base_url="http://localhost", cache_bytes=0)
+    with pytest.raises(TypeError):
+        kind(api_key="k", base_url="http://localhost", retries=1)
+
+
+def test_metadata_and_samples_need_no_key(service: Service) -> None:
+    with wayleave.Client(base_url=service.url) as client:
+        assert "places" in [one.table for one in client.datasets()]
+        assert client.dataset("places").rows == client["places"].rows == 200
+        assert len(client.sample("places")) == len(client["places"].sample()) == 20
+        assert len(client.archives("places")) == 2
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda client: client.read("places"),
+        lambda client: client.read("places", limit=1),
+        lambda client: client.read_table("places"),
+        lambda client: client.read_arrow("places"),
+        lambda client: client.read_polars("places"),
+        lambda client: client.read_duckdb("places"),
+        lambda client: client.download("places", "csv"),
+        lambda client: next(client.items("places")),
+        lambda client: client.items("places").read(),
+        lambda client: client.publish("places", __file__),
+        lambda client: client.job("x"),
+    ],
+)
+def test_without_a_key_what_needs_one_says_where_to_get_it(call) -> None:
+    asked: list[str] = []
+    hooks = {"request": [lambda request: asked.append(request.url.path)]}
+    with (
+        httpx.Client(event_hooks=hooks) as http,
+        wayleave.Client(base_url="https://data.example.org", http_client=http) as client,
+        pytest.raises(wayleave.AuthenticationError, match="WAYLEAVE_API_KEY") as caught,
+    ):
+        call(client)
+    assert (caught.value.status, caught.value.code) == (401, "key-missing")
+    assert "https://data.example.org" in str(caught.value)
+    assert asked == []
 
 
 def test_the_environment_stands_in(service: Service, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,6 +109,11 @@ def test_an_http_client_of_the_callers_own_is_used_and_left_open(service: Servic
         ("pandas", "pandas", lambda client: client.read_table("places")),
         ("pandas", "pandas", lambda client: client.sample("places")),
         ("geopandas", "geo", lambda client: client.items("places").read()),
+        ("pyarrow", "arrow", lambda client: client.read_arrow("places")),
+        ("polars", "polars", lambda client: client.read_polars("places")),
+        ("pyarrow", "polars", lambda client: client.read_polars("places")),
+        ("duckdb", "duckdb", lambda client: client.read_duckdb("places")),
+        ("pyarrow", "duckdb", lambda client: client.read_duckdb("places")),
         ("tqdm", "progress", lambda client: client.download("places", "csv", progress=True)),
     ],
 )
@@ -77,13 +125,18 @@ def test_a_missing_library_is_named_with_the_command_that_installs_it(
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(wayleave.MissingExtraError) as caught:
         call(client)
-    assert f'pip install "wayleave[{extra}]"' in str(caught.value)
+    packages = str(caught.value).split("pip install ")[1].split(" (")[0].split(" ")
+    assert missing in packages
+    project = (Path(__file__).parents[1] / "pyproject.toml").read_text()
+    required = re.search(rf"^{extra} = \[(.*)\]$", project, re.MULTILINE)[1]
+    assert sorted(packages) == sorted(re.findall(r'"([a-z]+)', required))
     assert isinstance(caught.value, ImportError)
 
 
 def test_importing_the_package_imports_no_extra() -> None:
     script = (
-        "import sys, wayleave; print({'pandas', 'geopandas', 'pyarrow', 'numpy', 'tqdm'} & set(sys.modules))"
+        "import sys, wayleave; "
+        "print({'pandas', 'geopandas', 'pyarrow', 'numpy', 'tqdm', 'polars', 'duckdb'} & set(sys.modules))"
     )
     shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "set()"
@@ -103,6 +156,7 @@ def test_the_command_downloads_and_lists(
     monkeypatch.setenv("WAYLEAVE_BASE_URL", service.url)
     assert main(["places", "-o", "old.geojson", "--archive", "1", "-q"]) == 0
     assert (folder / "old.geojson").exists()
+    monkeypatch.delenv("WAYLEAVE_API_KEY")
     assert main([]) == 0
     listed = capsys.readouterr().out
     assert "places" in listed
@@ -113,6 +167,8 @@ def test_the_command_says_in_one_sentence_what_failed(
     service: Service, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["places"]) == 1
+    assert "WAYLEAVE_BASE_URL" in capsys.readouterr().err
+    assert main(["places", "--base-url", service.url]) == 1
     assert "WAYLEAVE_API_KEY" in capsys.readouterr().err
     monkeypatch.setenv("WAYLEAVE_API_KEY", "svc_live_00000000000000000000000000000000")
     assert main(["places", "--base-url", service.url]) == 1

@@ -4,6 +4,7 @@ import {
   addressList,
   boolean,
   choice,
+  daysOrForever,
   emailList,
   integer,
   type Parse,
@@ -64,7 +65,7 @@ export const settings = {
     'WAYLEAVE_REDIS_URL',
     null as string | null,
     url('redis:', 'rediss:'),
-    'A Redis server that holds the rate limits of all nodes. Without it, each process counts for itself.',
+    'A Redis server that holds the rate limits of all nodes. Without it, and while it is away, each process counts for itself.',
     { secret: true },
   ),
   smtpUrl: setting(
@@ -184,6 +185,48 @@ export const settings = {
     integer(1, 1_000_000),
     'How many versions of a dataset are kept. Without it, all.',
   ),
+  trashDays: setting(
+    'WAYLEAVE_TRASH_DAYS',
+    7,
+    integer(0, 3650),
+    'Days for which the files of removed datasets and versions stay in the trash before they are deleted.',
+  ),
+  keepEventDays: setting(
+    'WAYLEAVE_KEEP_EVENT_DAYS',
+    730 as number | null,
+    daysOrForever(1),
+    'Days for which events of the audit log are kept, or "forever".',
+  ),
+  keepUsageDays: setting(
+    'WAYLEAVE_KEEP_USAGE_DAYS',
+    800 as number | null,
+    daysOrForever(367),
+    'Days for which usage by key and day is kept, or "forever". Reports reach back 366 days.',
+  ),
+  keepDeadKeyDays: setting(
+    'WAYLEAVE_KEEP_DEAD_KEY_DAYS',
+    400 as number | null,
+    daysOrForever(1),
+    'Days for which the records of revoked and of expired keys are kept, or "forever".',
+  ),
+  keepRevocationDays: setting(
+    'WAYLEAVE_KEEP_REVOCATION_DAYS',
+    800 as number | null,
+    daysOrForever(1),
+    'Days for which hashes of revoked secrets are kept in the database, or "forever". A backup older than this should not be restored.',
+  ),
+  keepExportDays: setting(
+    'WAYLEAVE_KEEP_EXPORT_DAYS',
+    90 as number | null,
+    daysOrForever(1),
+    'Days after which an export that nobody fetched is deleted, or "forever". It is built again on demand.',
+  ),
+  keepMailDays: setting(
+    'WAYLEAVE_KEEP_MAIL_DAYS',
+    30 as number | null,
+    daysOrForever(1),
+    'Days for which mails stay in the outbox folder, or "forever".',
+  ),
   maxUploadBytes: setting(
     'WAYLEAVE_MAX_UPLOAD_BYTES',
     4 * 1024 ** 3,
@@ -239,11 +282,41 @@ export const settings = {
     choice('debug', 'info', 'warn', 'error', 'silent'),
     'How much is logged.',
   ),
+  verifyRate: setting(
+    'WAYLEAVE_VERIFY_RATE',
+    64,
+    integer(1, 100_000),
+    'Megabytes a second that the background verification of published files reads at most.',
+  ),
   readerPatience: setting(
     'WAYLEAVE_READER_PATIENCE',
     120,
     integer(1, 86_400),
     'Seconds after which a connection is closed whose reader took nothing of its answer, or less than 1 KB a second.',
+  ),
+  socketTransport: setting(
+    'WAYLEAVE_SOCKET_TRANSPORT',
+    true,
+    boolean(),
+    'Send pages of features that are ready in memory straight to the socket. Off, every response goes through Fastify: slower, and easier to debug.',
+  ),
+  maxConnections: setting(
+    'WAYLEAVE_MAX_CONNECTIONS',
+    null as number | null,
+    integer(1, 1_000_000),
+    'Connections that may be open at once; further ones are closed at once. Without it: 10000, or what the limit of open files (ulimit -n) has room for, which no setting exceeds.',
+  ),
+  maxConnectionsPerAddress: setting(
+    'WAYLEAVE_MAX_CONNECTIONS_PER_ADDRESS',
+    null as number | null,
+    integer(1, 1_000_000),
+    'Connections that one network address (IPv6: one /64) may have open at once; trusted proxies are exempt. Without it, a quarter of all.',
+  ),
+  drainSeconds: setting(
+    'WAYLEAVE_DRAIN_SECONDS',
+    1,
+    integer(0, 3600),
+    'Seconds for which a server that was told to stop by SIGTERM still takes requests, while /ready responds 503, so that a load balancer can send them elsewhere.',
   ),
   maxEventLoopDelay: setting(
     'WAYLEAVE_MAX_EVENT_LOOP_DELAY',
@@ -303,6 +376,11 @@ export function unknownVariables(environment: Record<string, string | undefined>
   return Object.keys(environment).filter(
     (name) => name.startsWith('WAYLEAVE_') && !known.has(name) && !others.test(name),
   )
+}
+
+/** Whether npm or npx started this process. */
+export function isStartedByNpm(environment: Record<string, string | undefined> = process.env): boolean {
+  return environment['npm_execpath'] !== undefined || environment['npm_lifecycle_event'] !== undefined
 }
 
 export function flagOf(name: string): string {

@@ -1,5 +1,7 @@
 import { Administration } from './administration/administration.ts'
+import { requireUsableFolder } from './backup/folder-marks.ts'
 import type { Clock } from './clock.ts'
+import type { Closers } from './closers.ts'
 import type { Config } from './config.ts'
 import { Ledger } from './credits/ledger.ts'
 import { type Changes, openChanges } from './database/changes.ts'
@@ -28,6 +30,8 @@ export interface ControlPlaneOpening {
   nodeId: string
   /** False for the command line: it changes things and answers nobody. */
   serving: boolean
+  /** Closes what is opened here, also when opening fails halfway. */
+  opened: Closers
 }
 
 export async function openControlPlane({
@@ -35,12 +39,11 @@ export async function openControlPlane({
   clock,
   nodeId,
   serving,
+  opened,
 }: ControlPlaneOpening): Promise<ControlPlane> {
-  const database = await openDatabase(config)
-  const changes = await openChanges(database, { nodeId, serving }).catch(async (error: unknown) => {
-    await database.close()
-    throw error
-  })
+  requireUsableFolder(config)
+  const database = opened.use(await openDatabase(config))
+  const changes = opened.use(await openChanges(database, { nodeId, serving }))
   const starting = startingGrant(config)
   const organizations = new Organizations({ database, changes, clock, starting, signUp: config.signUp })
   const ledger = new Ledger(database, clock)

@@ -14,7 +14,7 @@ export function randomBase62(length: number, random: (size: number) => Uint8Arra
   return text
 }
 
-export type IdKind = 'usr' | 'org' | 'key' | 'inv' | 'job' | 'lnk' | 'fam' | 'node'
+export type IdKind = 'usr' | 'org' | 'key' | 'inv' | 'job' | 'lnk' | 'fam' | 'node' | 'inst'
 
 /** `key_` and 20 random characters: the prefix tells a reader what an id names. */
 export function newId(kind: IdKind): string {

@@ -1,11 +1,19 @@
 import { Command, CommanderError } from 'commander'
+import { adoptFolderCommand } from './command/adopt-folder.ts'
+import { backupCommand } from './command/backup.ts'
+import { databaseCommand } from './command/database.ts'
 import { datasetsCommand, unpublishCommand } from './command/datasets.ts'
+import { doctorCommand } from './command/doctor.ts'
+import { gcCommand } from './command/gc.ts'
 import { keyCommand } from './command/key.ts'
 import { orgCommand } from './command/org.ts'
+import { pruneCommand } from './command/prune.ts'
 import { publishCommand } from './command/publish.ts'
+import { restoreCommand } from './command/restore.ts'
 import { rotateSigningKeyCommand } from './command/rotate-signing-key.ts'
 import { serveCommand } from './command/serve.ts'
 import { userCommand } from './command/user.ts'
+import { verifyCommand } from './command/verify.ts'
 import { SettingError } from './config.ts'
 import { Problem } from './problem.ts'
 import { version } from './version.ts'
@@ -23,10 +31,18 @@ for (const command of [
   publishCommand(),
   datasetsCommand(),
   unpublishCommand(),
+  gcCommand(),
+  adoptFolderCommand(),
   orgCommand(),
   keyCommand(),
   userCommand(),
   rotateSigningKeyCommand(),
+  backupCommand(),
+  restoreCommand(),
+  verifyCommand(),
+  doctorCommand(),
+  pruneCommand(),
+  databaseCommand(),
 ]) {
   program.addCommand(command)
 }

@@ -20,6 +20,16 @@ export function integer(least: number, most: number): Parse<number> {
   }
 }
 
+/** A number of days, or "forever", which is null. */
+export function daysOrForever(min: number): Parse<number | null> {
+  const parseDays = integer(min, 36_500)
+  return (given) => {
+    if (given === 'forever') return { value: null }
+    const result = parseDays(given)
+    return 'value' in result ? result : { expected: `${result.expected} or "forever"` }
+  }
+}
+
 export function boolean(): Parse<boolean> {
   return (given) => {
     if (given === true || given === 'true' || given === '1') return { value: true }

@@ -1,12 +1,15 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { type Clock, MINUTE, SECOND, systemClock } from './clock.ts'
+import { type Clock, DAY, HOUR, MINUTE, SECOND, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { lockDataFolder } from './data-folder-lock.ts'
 import { sweepExports } from './downloads/exports.ts'
 import { answerInTurn } from './http/answer-in-turn.ts'
 import { buildApp } from './http/app.ts'
+import { ConnectionLimits, maxConnections } from './http/connection-limits.ts'
+import { descriptorLimit } from './http/descriptor-limit.ts'
+import { exposeMetrics } from './http/expose-metrics.ts'
 import type { App } from './http/frame.ts'
 import type { RouteTable } from './http/route-table.ts'
 import { StalledReaders } from './http/stalled-readers.ts'
@@ -24,8 +27,12 @@ export interface RunningServer {
   parts: Parts
   /** Where it listens, such as `http://127.0.0.1:8080`. */
   url: string
-  /** Takes no new work, finishes what runs, flushes, closes. Safe to call twice. */
-  stop(): Promise<void>
+  /**
+   * Takes no new work, finishes what runs, flushes, closes. Before that it drains for so many milliseconds: requests
+   * are still served, `/ready` responds 503, and every response closes its connection. Safe to call twice; a second
+   * call ends the drain.
+   */
+  stop(drainMs?: number): Promise<void>
 }
 
 /** A server on a port: the parts, the app over them, and an orderly end. */
@@ -57,11 +64,16 @@ interface Serving {
 
 async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise<RunningServer> {
   const { config, log } = parts
-  await parts.publishing.sweep()
+  await parts.garbage.collectAndLog()
+  parts.housekeeping.add('snapshots that no version names', HOUR, () => parts.garbage.collectAndLog())
   parts.housekeeping.add('unfinished exports', 10 * MINUTE, () => sweepAllExports(parts))
-  await parts.jobs.sweep()
-  if (config.databaseUrl) parts.housekeeping.add('abandoned jobs', MINUTE, () => parts.jobs.sweep())
+  // Listing the datasets looks at the files of each. It is not waited for: each is looked at before it is used.
+  parts.housekeeping.add('sizes of published files', DAY, async () => void (await parts.catalog.all()))
+  await parts.jobs.sweep({ isStart: true })
+  parts.housekeeping.add('abandoned jobs', MINUTE, () => parts.jobs.sweep())
   const { app, routes } = await buildApp(parts)
+  const connections = limitConnections(app, parts)
+  exposeMetrics(parts, connections)
   answerInTurn(app.server)
   const readers = new StalledReaders(
     app.server,
@@ -74,7 +86,14 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   parts.baseUrl.listening(config.host === 'localhost' ? 'localhost' : address, port)
 
   let stopped: Promise<void> | undefined
-  const stop = async () => {
+  const draining = new AbortController()
+  const stop = async (drainMs: number) => {
+    parts.overload.drain()
+    connections.closeAfterResponses()
+    if (drainMs > 0) await sleep(drainMs, undefined, { signal: draining.signal }).catch(() => {})
+    // Right after a poll phase, when the requests that have arrived are read and connections are accepted: what
+    // arrives on a connection while it is being closed is lost.
+    await new Promise(setImmediate)
     parts.overload.stop()
     const finished = new AbortController()
     // A connection whose last answer is sent after this would be kept open for more.
@@ -100,11 +119,24 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
     routes,
     parts,
     url: parts.baseUrl.bound(),
-    stop: () => {
-      stopped ??= stop()
+    stop: (drainMs = 0) => {
+      if (stopped) draining.abort()
+      stopped ??= stop(drainMs)
       return stopped
     },
   }
+}
+
+function limitConnections({ server }: App, { config, log, proxies }: Parts): ConnectionLimits {
+  const max = maxConnections(config, descriptorLimit())
+  if (config.maxConnections !== null && max.total < config.maxConnections) {
+    log.warn(
+      `The limit of open files has room for ${max.total} connections, fewer than WAYLEAVE_MAX_CONNECTIONS (${config.maxConnections}) allows. Raise it (ulimit -n).`,
+    )
+  }
+  const limits = new ConnectionLimits(max, proxies, log)
+  limits.guard(server)
+  return limits
 }
 
 async function sweepAllExports({ blobs }: Parts): Promise<void> {

@@ -1,10 +1,18 @@
 import { join } from 'node:path'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Logger } from 'pino'
+import { sweepPins } from './backup/pin-snapshots.ts'
+import { RevocationLog } from './backup/revocation-log.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { FolderBlobs } from './blobs/folder-blobs.ts'
 import { Catalog } from './catalog/catalog.ts'
+import { measureDamage } from './catalog/damage-metrics.ts'
 import { OpenSnapshots } from './catalog/open-snapshots.ts'
-import { type Clock, DAY, MINUTE, plus } from './clock.ts'
+import { SnapshotHealth } from './catalog/snapshot-health.ts'
+import { isSnapshotNamed } from './catalog/store.ts'
+import { Verification } from './catalog/verification.ts'
+import { type Clock, DAY, MINUTE, plus, SECOND } from './clock.ts'
+import { Closers } from './closers.ts'
 import type { Config } from './config.ts'
 import { type ControlPlane, openControlPlane } from './control-plane.ts'
 import { Cashier } from './credits/cashier.ts'
@@ -20,20 +28,25 @@ import { Overload } from './http/overload.ts'
 import { newId } from './id.ts'
 import { type Identity, mailRate, openIdentity } from './identity/identity.ts'
 import { checkMailSettings } from './identity/mailer.ts'
+import { sweepOutbox } from './identity/outbox-mailer.ts'
+import { requireOneInstallation } from './installation/installation.ts'
 import { deleteExpiredSessionKeys } from './keys/store.ts'
 import { Verifier } from './keys/verifier.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory-limiter.ts'
 import { RedisLimiter } from './limits/redis-limiter.ts'
+import { RedisLink } from './limits/redis-link.ts'
 import { CrsList } from './ogc/crs-list.ts'
 import { DailyFeatures } from './ogc/daily-features.ts'
 import { GeometryCache } from './ogc/geometry-cache.ts'
 import { Items } from './ogc/items.ts'
 import { RowQueries } from './ogc/row-queries.ts'
 import { Invitations } from './organizations/invitations.ts'
+import { GarbageCollection } from './publishing/garbage-collection.ts'
 import { Jobs } from './publishing/jobs.ts'
 import { Publishing } from './publishing/publishing.ts'
 import { Staging } from './publishing/staging.ts'
+import { Retention } from './retention/retention.ts'
 import { shareRuns } from './share-runs.ts'
 import { Meter } from './usage/meter.ts'
 import { UsageReports } from './usage/usage-reports.ts'
@@ -51,6 +64,8 @@ export interface Parts extends ControlPlane {
   metrics: Metrics
   overload: Overload
   proxies: TrustedProxies
+  /** Only for a server with WAYLEAVE_REDIS_URL. */
+  redis: RedisLink | null
   limiter: Limiter
   meter: Meter
   housekeeping: Housekeeping
@@ -60,11 +75,14 @@ export interface Parts extends ControlPlane {
   usageReports: UsageReports
   blobs: Blobs
   catalog: Catalog
+  health: SnapshotHealth
+  verification: Verification
   snapshots: OpenSnapshots
   crsList: CrsList
   items: Items
   dailyFeatures: DailyFeatures
   publishing: Publishing
+  garbage: GarbageCollection
   jobs: Jobs
   cashier: Cashier
   exports: Exports
@@ -81,36 +99,34 @@ export interface Opening {
 }
 
 export async function openParts(opening: Opening): Promise<Parts> {
-  const opened = new AsyncDisposableStack()
+  const opened = new Closers()
   try {
     return await wire(opening, opened)
   } catch (error) {
     // Whatever is open already would keep a process alive that could not start.
-    await opened.disposeAsync()
+    await opened.close()
     throw error
   }
 }
 
-/** What is put on `opened` is closed in the opposite order. */
-async function wire({ config, log, clock, serving }: Opening, opened: AsyncDisposableStack): Promise<Parts> {
+/** Whatever can be closed is registered where it is created, by `opened.use`; `requireAll` holds this. */
+async function wire({ config, log, clock, serving }: Opening, opened: Closers): Promise<Parts> {
   if (serving) checkMailSettings(config)
   const nodeId = newId('node')
   const baseUrl = new BaseUrl(config.baseUrl)
   const metrics = new Metrics()
   const overload = new Overload(config.maxEventLoopDelay)
   const proxies = new TrustedProxies(config.trustedProxies)
-  const control = await openControlPlane({ config, clock, nodeId, serving })
+  const control = await openControlPlane({ config, clock, nodeId, serving, opened })
   const { database, changes, starting } = control
-  opened.defer(() => database.close())
-  opened.defer(() => changes.close())
+  const blobs = new FolderBlobs(join(config.dataDir, 'snapshots'))
+  // Before anything else: whatever comes after may change the folder by what the database says.
+  await requireOneInstallation({ database, blobs, dataDir: config.dataDir }, log)
 
-  const limiter =
-    config.redisUrl && serving
-      ? await RedisLimiter.open(config.redisUrl, log)
-      : new MemoryLimiter(() => clock().getTime())
-  opened.defer(() => limiter.close())
-  const meter = new Meter(database, clock, log)
-  opened.defer(() => meter.close())
+  const redis =
+    config.redisUrl && serving ? opened.use(await RedisLink.open({ url: config.redisUrl, log })) : null
+  const limiter = opened.use(redis ? new RedisLimiter(redis) : new MemoryLimiter(() => clock().getTime()))
+  const meter = opened.use(new Meter(database, clock, log))
   const verifier = new Verifier({
     db: database.db,
     changes,
@@ -118,18 +134,19 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     format: { literal: config.keyLiteral, env: config.keyEnv },
     rate: { requests: config.keyRate, burst: config.keyBurst! },
   })
-  const identity = await openIdentity({
-    config,
-    database,
-    changes,
-    clock,
-    log,
-    limiter,
-    baseUrl: () => baseUrl.settled(),
-    starting,
-    serving,
-  })
-  opened.defer(() => identity.close())
+  const identity = opened.use(
+    await openIdentity({
+      config,
+      database,
+      changes,
+      clock,
+      log,
+      limiter,
+      baseUrl: () => baseUrl.settled(),
+      starting,
+      serving,
+    }),
+  )
   const invitations = new Invitations({
     database,
     changes,
@@ -140,23 +157,42 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     rates: { mail: mailRate(config.signInRate), organization: mailRate(config.signInAddressRate) },
   })
   const usageReports = new UsageReports(database.db, clock)
-  const blobs = new FolderBlobs(join(config.dataDir, 'snapshots'))
-  const catalog = new Catalog(database.db, changes)
-  const snapshots = new OpenSnapshots(blobs)
-  opened.defer(() => snapshots.close())
+  const isPublished = (snapshot: string) => isSnapshotNamed(database.db, snapshot)
+  const health = new SnapshotHealth({ blobs, log, isPublished })
+  measureDamage(metrics, health)
+  const catalog = new Catalog(database.db, changes, health, log)
+  const bytesPerSecond = config.verifyRate * 1_000_000
+  const verification = opened.use(new Verification({ blobs, health, clock, log, bytesPerSecond }))
+  const snapshots = opened.use(new OpenSnapshots({ blobs, health, verification }))
   const crsList = new CrsList(config.crs)
-  const rows = new RowQueries(join(config.dataDir, 'snapshots'))
-  opened.defer(() => rows.close())
+  const rows = opened.use(
+    new RowQueries(join(config.dataDir, 'snapshots'), ({ folder, manifest }) =>
+      verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows),
+    ),
+  )
+  if (serving) await rows.open()
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
   const items = new Items({ catalog, snapshots, geometries, rows, clock })
-  const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, serving ? config.redisUrl : null, log)
-  opened.defer(() => dailyFeatures.close())
+  const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, redis)
+  const staging = new Staging(join(config.dataDir, 'snapshots', '.staging'), [
+    join(config.dataDir, 'staging'),
+  ])
+  const garbage = new GarbageCollection({
+    database,
+    blobs,
+    staging,
+    clock,
+    log,
+    dataDir: config.dataDir,
+    trashDays: config.trashDays,
+  })
   const publishing = new Publishing({
     database,
     changes,
     clock,
+    log,
     blobs,
-    staging: new Staging(join(config.dataDir, 'staging')),
+    staging,
     limits: {
       rows: config.maxRows,
       columns: config.maxColumns,
@@ -167,18 +203,19 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     mostBytes: config.maxUploadBytes,
     keepVersions: config.keepVersions,
   })
-  const jobs = new Jobs({
-    database,
-    publishing,
-    clock,
-    log,
-    nodeId,
-    uploads: join(config.dataDir, 'uploads'),
-  })
-  const cashier = new Cashier(database, meter, clock)
-  const exports = new Exports(blobs)
-  opened.defer(() => exports.close())
-  opened.defer(() => jobs.close())
+  const jobs = opened.use(
+    new Jobs({
+      database,
+      publishing,
+      clock,
+      log,
+      nodeId,
+      uploads: join(config.dataDir, 'uploads'),
+    }),
+  )
+  // Closed after the exports: a build that a stop aborts makes its deliveries fail, and they write refunds.
+  const cashier = opened.use(new Cashier(database, meter, clock))
+  const exports = opened.use(new Exports({ blobs, health, verification }))
   const authenticate = new Authenticate({
     verifier,
     verifyToken: (token) => identity.accessTokens.verify(token),
@@ -191,17 +228,35 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     keyInUrl: config.keyInUrl,
   })
 
-  const housekeeping = new Housekeeping(log)
-  opened.defer(() => housekeeping.close())
+  const housekeeping = opened.use(new Housekeeping(log))
   opened.defer(() => overload.stop())
   if (serving) {
     housekeeping.add('expired sign-ins', 60 * MINUTE, () => identity.signIn.tidy())
+    // With SQLite no other server writes mails, so those that were half-written before the start are nobody's.
+    let unfinishedMailAge = config.databaseUrl ? MINUTE : 0
+    housekeeping.add('unfinished mails', MINUTE, async () => {
+      await sweepOutbox(join(config.dataDir, 'outbox'), unfinishedMailAge)
+      unfinishedMailAge = MINUTE
+    })
     housekeeping.add('expired session keys', 10 * MINUTE, () =>
       deleteExpiredSessionKeys(database.db, clock().toISOString()),
     )
     housekeeping.add('old purchases', 60 * MINUTE, () =>
       forgetPurchasesBefore(database.db, plus(clock(), -2 * DAY).toISOString()),
     )
+    const revocationLog = new RevocationLog(database.db, config.dataDir, clock)
+    // At a stop too: what was revoked in the last seconds is written before the database is closed.
+    opened.defer(() =>
+      revocationLog
+        .follow()
+        .catch((error: unknown) => log.warn({ err: error }, 'The log of revocations could not be written.')),
+    )
+    housekeeping.add('the log of revocations', 10 * SECOND, () => revocationLog.follow())
+    const retention = new Retention({ db: database.db, clock, config })
+    housekeeping.add('what is older than the settings say', 60 * MINUTE, async () => {
+      await retention.apply({ maxSteps: 100 })
+    })
+    housekeeping.add('leftovers of backups', 60 * MINUTE, () => sweepPins(config.dataDir))
     if (database.kind === 'sqlite') {
       housekeeping.add('old changes', 60 * MINUTE, () =>
         forgetChangesBefore(database.db, plus(clock(), -DAY).toISOString()),
@@ -209,7 +264,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     }
   }
 
-  return {
+  const parts = {
     ...control,
     config,
     log,
@@ -219,6 +274,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     metrics,
     overload,
     proxies,
+    redis,
     limiter,
     meter,
     housekeeping,
@@ -228,17 +284,21 @@ async function wire({ config, log, clock, serving }: Opening, opened: AsyncDispo
     usageReports,
     blobs,
     catalog,
+    health,
+    verification,
     snapshots,
     crsList,
     items,
     dailyFeatures,
     publishing,
+    garbage,
     jobs,
     cashier,
     exports,
     checkReady: shareRuns(async () => {
       await database.db.selectFrom('migrations').select('number').executeTakeFirstOrThrow()
     }),
-    close: () => opened.disposeAsync(),
   }
+  opened.requireAll(parts)
+  return { ...parts, close: () => opened.close() }
 }

@@ -7,6 +7,8 @@
 
 from wayleave._async_client import AsyncClient, AsyncItemPages
 from wayleave._client import Client, ItemPages
+from wayleave._credits import Credits
+from wayleave._dataset import AsyncDataset, Dataset
 from wayleave._deliver import Progress
 from wayleave._errors import (
     APIStatusError,
@@ -19,18 +21,21 @@ from wayleave._errors import (
     NotFoundError,
     PaymentRequiredError,
     PermissionDeniedError,
+    PublishError,
     RateLimitError,
     ServerError,
     TimeoutError,
     WayleaveError,
+    WayleaveWarning,
 )
-from wayleave._models import Archive, Column, Dataset, Feature, Format, Page
+from wayleave._models import Archive, Column, Feature, Format, Job, Page
 from wayleave._version import __version__
 
 __all__ = [
     "APIStatusError",
     "Archive",
     "AsyncClient",
+    "AsyncDataset",
     "AsyncItemPages",
     "AuthenticationError",
     "BadRequestError",
@@ -38,20 +43,24 @@ __all__ = [
     "Column",
     "ConflictError",
     "ConnectionError",
+    "Credits",
     "Dataset",
     "Feature",
     "Format",
     "IntegrityError",
     "ItemPages",
+    "Job",
     "MissingExtraError",
     "NotFoundError",
     "Page",
     "PaymentRequiredError",
     "PermissionDeniedError",
     "Progress",
+    "PublishError",
     "RateLimitError",
     "ServerError",
     "TimeoutError",
     "WayleaveError",
+    "WayleaveWarning",
     "__version__",
 ]

@@ -1,34 +1,65 @@
 from __future__ import annotations
 
 import random as random_module
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import ExitStack
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import anyio.to_thread
 import httpx
 
 from wayleave import _plans as plans
-from wayleave._deliver import Progress
+from wayleave import _publishing as publishing
+from wayleave import _reading as reading
+from wayleave._cache import DEFAULT_CACHE_BYTES
+from wayleave._credits import Credits, Receipt
+from wayleave._dataset import AsyncDataset
 from wayleave._errors import WayleaveError
+from wayleave._models import ARCHIVES_SHOWN, DATASETS_SHOWN, Archive, Feature, Job, Page, Table
+from wayleave._options import (
+    CallOptions,
+    DownloadOptions,
+    DuckDBOptions,
+    ItemsOptions,
+    PublishOptions,
+    ReadOptions,
+    TableOptions,
+    takes,
+)
 from wayleave._progress import reporter
 from wayleave._retry import Policy
-from wayleave._settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT, CallOptions, Settings, settings_of
-from wayleave._steps import Answer, Compute, Open, Pause, Plan, ReadChunk, Send, Step
+from wayleave._selection import DEFAULT_PAGE, MAX_PAGE, Selection, selection_of
+from wayleave._settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT, Settings, settings_of
+from wayleave._steps import (
+    Answer,
+    Compute,
+    Open,
+    Pause,
+    Plan,
+    ReadChunk,
+    Send,
+    Spent,
+    Step,
+    Upload,
+    UploadBody,
+)
 
 if TYPE_CHECKING:
+    import duckdb
     import geopandas as gpd
     import pandas as pd
+    import polars as pl
+    import pyarrow as pa
     from typing_extensions import Self, Unpack
-
-    from wayleave._models import Archive, Dataset, Feature, Page
 
 T = TypeVar("T")
 
 
 class AsyncClient:
-    """`Client` for asyncio and trio: the same verbs, arguments, results and errors."""
+    """`Client` for asyncio and trio: the same methods, arguments, results and errors."""
 
     def __init__(
         self,
@@ -37,15 +68,18 @@ class AsyncClient:
         *,
         timeout: float | None = DEFAULT_TIMEOUT,
         max_retries: int = DEFAULT_MAX_RETRIES,
+        cache_dir: str | PathLike[str] | bool | None = None,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
         http_client: httpx.AsyncClient | None = None,
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
         random: Callable[[], float] = random_module.random,
     ) -> None:
         """See `Client`."""
-        self._settings = settings_of(api_key, base_url, timeout, max_retries, random)
+        self._settings = settings_of(api_key, base_url, timeout, max_retries, random, cache_dir, cache_bytes)
         self._owns_http = http_client is None
         self._http = http_client or httpx.AsyncClient()
         self._sleep = sleep
+        self._credits = Credits(0, None)
 
     def __repr__(self) -> str:
         return f"AsyncClient(base_url={self._settings.shown_url()!r})"
@@ -61,79 +95,104 @@ class AsyncClient:
         if self._owns_http:
             await self._http.aclose()
 
-    async def datasets(self, **options: Unpack[CallOptions]) -> list[Dataset]:
+    @property
+    def credits(self) -> Credits:
+        """See `Client.credits`."""
+        return self._credits
+
+    def clear_cache(self) -> None:
+        """Remove all files from the cache."""
+        if self._settings.cache is not None:
+            self._settings.cache.clear()
+
+    @takes(CallOptions)
+    async def datasets(self, **options: Unpack[CallOptions]) -> list[AsyncDataset]:
         """See `Client.datasets`."""
-        return await self._run(plans.datasets(self._settings.policy(options)))
+        listed = await self._run(plans.datasets(self._settings.policy(options)))
+        return Table((AsyncDataset._of(one, self) for one in listed), DATASETS_SHOWN)
 
-    async def dataset(self, table: str, **options: Unpack[CallOptions]) -> Dataset:
+    @takes(CallOptions)
+    async def dataset(self, table: str, **options: Unpack[CallOptions]) -> AsyncDataset:
         """See `Client.dataset`."""
-        return await self._run(plans.dataset(table, self._settings.policy(options)))
+        return AsyncDataset._of(await self._run(plans.dataset(table, self._settings.policy(options))), self)
 
+    @takes(CallOptions)
     async def archives(self, table: str, **options: Unpack[CallOptions]) -> list[Archive]:
         """See `Client.archives`."""
-        return await self._run(plans.archives(table, self._settings.policy(options)))
+        return Table(await self._run(plans.archives(table, self._settings.policy(options))), ARCHIVES_SHOWN)
 
+    @takes(CallOptions)
     async def sample(self, table: str, **options: Unpack[CallOptions]) -> pd.DataFrame:
         """See `Client.sample`."""
-        return await self._run(plans.sample(table, self._settings.policy(options)))
+        return await self._run(plans.sample(self._settings, table, self._settings.policy(options)))
 
-    async def read(
-        self,
-        table: str,
-        *,
-        format: Literal["auto", "geojson", "geoparquet"] = "auto",
-        version: int | None = None,
-        progress: bool | Progress = False,
-        **options: Unpack[CallOptions],
-    ) -> gpd.GeoDataFrame:
+    @takes(ReadOptions)
+    async def read(self, table: str, **options: Unpack[ReadOptions]) -> gpd.GeoDataFrame:
         """See `Client.read`."""
-        with reporter(progress, table) as report:
-            return await self._run(plans.read(table, format, version, self._settings.policy(options), report))
+        with reporter(options.get("progress", False), table) as report:
+            return await self._run(reading.read(self._settings, table, options, report))
 
-    async def read_table(
-        self,
-        table: str,
-        *,
-        version: int | None = None,
-        progress: bool | Progress = False,
-        **options: Unpack[CallOptions],
-    ) -> pd.DataFrame:
+    @takes(TableOptions)
+    async def read_table(self, table: str, **options: Unpack[TableOptions]) -> pd.DataFrame:
         """See `Client.read_table`."""
-        with reporter(progress, table) as report:
-            return await self._run(plans.read_table(table, version, self._settings.policy(options), report))
+        with reporter(options.get("progress", False), table) as report:
+            return await self._run(reading.read_table(self._settings, table, options, report))
 
+    @takes(TableOptions)
+    async def read_arrow(self, table: str, **options: Unpack[TableOptions]) -> pa.Table:
+        """See `Client.read_arrow`."""
+        with reporter(options.get("progress", False), table) as report:
+            return await self._run(reading.read_arrow(self._settings, table, options, report))
+
+    @takes(TableOptions)
+    async def read_polars(self, table: str, **options: Unpack[TableOptions]) -> pl.DataFrame:
+        """See `Client.read_polars`."""
+        with reporter(options.get("progress", False), table) as report:
+            return await self._run(reading.read_polars(self._settings, table, options, report))
+
+    @takes(DuckDBOptions)
+    async def read_duckdb(self, table: str, **options: Unpack[DuckDBOptions]) -> duckdb.DuckDBPyRelation:
+        """See `Client.read_duckdb`."""
+        with reporter(options.get("progress", False), table) as report:
+            return await self._run(reading.read_duckdb(self._settings, table, options, report))
+
+    @takes(DownloadOptions)
     async def download(
-        self,
-        table: str,
-        format: str,
-        path: str | Path | None = None,
-        *,
-        version: int | None = None,
-        progress: bool | Progress = False,
-        **options: Unpack[CallOptions],
+        self, table: str, format: str, path: str | Path | None = None, **options: Unpack[DownloadOptions]
     ) -> Path:
         """See `Client.download`."""
         target = plans.file_path(table, format, path)
-        with reporter(progress, target.name) as report:
+        policy, version = self._settings.policy(options), options.get("version")
+        with reporter(options.get("progress", False), target.name) as report:
             return await self._run(
-                plans.download(table, format, target, version, self._settings.policy(options), report)
+                plans.download(self._settings, table, format, target, version, policy, report)
             )
 
-    def items(
+    @takes(ItemsOptions)
+    def items(self, table: str, **options: Unpack[ItemsOptions]) -> AsyncItemPages:
+        """See `Client.items`."""
+        return AsyncItemPages(self, table, selection_of(options), self._settings.policy(options))
+
+    @takes(PublishOptions)
+    async def publish(
         self,
         table: str,
-        *,
-        limit: int | None = None,
-        bbox: Sequence[float] | None = None,
-        filter: str | Mapping[str, Any] | None = None,
-        datetime: str | None = None,
-        sortby: str | Sequence[str] | None = None,
-        properties: Sequence[str] | None = None,
-        **options: Unpack[CallOptions],
-    ) -> AsyncItemPages:
-        """See `Client.items`."""
-        params = plans.items_params(limit, bbox, filter, datetime, sortby, properties)
-        return AsyncItemPages(self, table, params, self._settings.policy(options))
+        source: str | PathLike[str] | pd.DataFrame,
+        **options: Unpack[PublishOptions],
+    ) -> Job:
+        """See `Client.publish`."""
+        self._settings.require_key()
+        with ExitStack() as stack:
+            # In a thread: writing a dataframe to a file takes a while.
+            opening = publishing.source_file(source, table)
+            file = await anyio.to_thread.run_sync(stack.enter_context, opening)
+            report = stack.enter_context(reporter(options.get("progress", False), file.name))
+            return await self._run(publishing.publish(self._settings, table, file, options, report))
+
+    @takes(CallOptions)
+    async def job(self, id: str, **options: Unpack[CallOptions]) -> Job:
+        """See `Client.job`."""
+        return await self._run(publishing.job(self._settings, id, self._settings.policy(options)))
 
     async def _run(self, plan: Plan[T]) -> T:
         exchange = _Exchange(self._http, self._settings, self._sleep)
@@ -151,7 +210,11 @@ class AsyncClient:
             return value
         finally:
             plan.close()
-            # A cancelled call gives its connection back too.
+            spent = exchange.receipt.credits()
+            self._credits = Credits(
+                spent.charged, self._credits.remaining if spent.remaining is None else spent.remaining
+            )
+            # The connection is released even if the call was cancelled.
             with anyio.CancelScope(shield=True):
                 await exchange.close()
 
@@ -159,11 +222,16 @@ class AsyncClient:
 class AsyncItemPages:
     """An iterator over pages of features."""
 
-    def __init__(self, client: AsyncClient, table: str, params: Mapping[str, str], policy: Policy) -> None:
+    def __init__(self, client: AsyncClient, table: str, selection: Selection, policy: Policy) -> None:
         self._client = client
         self._table = table
-        self._params: Mapping[str, str] | None = params
+        self._selection = selection
         self._policy = policy
+        page_size = DEFAULT_PAGE if selection.limit is None else selection.limit
+        self._params: Mapping[str, str] | None = selection.params(page_size)
+
+    def __repr__(self) -> str:
+        return f"AsyncItemPages(table={self._table!r}, next={self._params})"
 
     def __aiter__(self) -> AsyncIterator[Page]:
         return self
@@ -171,7 +239,10 @@ class AsyncItemPages:
     async def __anext__(self) -> Page:
         if self._params is None:
             raise StopAsyncIteration
-        page = await self._client._run(plans.items_page(self._table, self._params, self._policy))
+        plan = plans.items_page(
+            self._client._settings, self._table, self._params, self._selection, self._policy
+        )
+        page = await self._client._run(plan)
         self._params = page.next_params
         return page
 
@@ -182,12 +253,21 @@ class AsyncItemPages:
                 yield feature
 
     async def read(self) -> gpd.GeoDataFrame:
-        """The features of all pages as one geodataframe, typed as by `AsyncClient.read`."""
-        return await self._client._run(plans.read_items(self._table, self._params, self._policy))
+        """The features of all pages that are left as one geodataframe, like that of `AsyncClient.read`.
+
+        Takes pages of 10,000 unless `limit` says otherwise.
+        """
+        params = self._params
+        if params is not None and self._selection.limit is None:
+            params = {**params, "limit": str(MAX_PAGE)}
+        plan = reading.read_items(self._client._settings, self._table, params, self._selection, self._policy)
+        frame = await self._client._run(plan)
+        self._params = None
+        return frame
 
 
 class _Exchange:
-    """Performs the steps of one plan; holds the one answer that is being read."""
+    """Performs the steps of one plan; holds the response that is being read."""
 
     def __init__(
         self, http: httpx.AsyncClient, settings: Settings, sleep: Callable[[float], Awaitable[None]]
@@ -197,6 +277,7 @@ class _Exchange:
         self._sleep = sleep
         self._response: httpx.Response | None = None
         self._chunks: AsyncIterator[bytes] | None = None
+        self.receipt = Receipt()
 
     async def perform(self, step: Step) -> Any:  # noqa: ANN401
         try:
@@ -213,6 +294,12 @@ class _Exchange:
                     return await self._sleep(seconds)
                 case Compute(work):
                     return await anyio.to_thread.run_sync(work)
+                case Upload(request, body):
+                    built = self._settings.build(request, self._http, _chunks(body))
+                    response = await self._http.send(built)
+                    return self._settings.answer(response, response.content)
+                case Spent():
+                    return self.receipt.credits()
         except httpx.HTTPError as error:
             await self.close()
             raise self._settings.failure(error) from error
@@ -220,12 +307,21 @@ class _Exchange:
     async def _open(self, request: httpx.Request) -> Answer:
         await self.close()
         response = self._response = await self._http.send(request, stream=True)
-        if response.is_success:
-            self._chunks = response.aiter_raw()
-            return self._settings.answer(response, b"")
-        return self._settings.answer(response, await response.aread())
+        if not response.is_success:
+            return self._settings.answer(response, await response.aread())
+        self._chunks = response.aiter_raw()
+        answer = self._settings.answer(response, b"")
+        self.receipt.note(answer.headers)
+        return answer
 
     async def close(self) -> None:
         if self._response is not None:
             await self._response.aclose()
             self._response = None
+
+
+async def _chunks(body: UploadBody) -> AsyncIterator[bytes]:
+    offset = 0
+    while chunk := await anyio.to_thread.run_sync(body.read, offset):
+        yield chunk
+        offset += len(chunk)

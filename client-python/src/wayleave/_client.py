@@ -2,26 +2,56 @@ from __future__ import annotations
 
 import random as random_module
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx
 
 from wayleave import _plans as plans
-from wayleave._deliver import Progress
+from wayleave import _publishing as publishing
+from wayleave import _reading as reading
+from wayleave._cache import DEFAULT_CACHE_BYTES
+from wayleave._credits import Credits, Receipt
+from wayleave._dataset import Dataset
 from wayleave._errors import WayleaveError
+from wayleave._models import ARCHIVES_SHOWN, DATASETS_SHOWN, Archive, Feature, Job, Page, Table
+from wayleave._options import (
+    CallOptions,
+    DownloadOptions,
+    DuckDBOptions,
+    ItemsOptions,
+    PublishOptions,
+    ReadOptions,
+    TableOptions,
+    takes,
+)
 from wayleave._progress import reporter
 from wayleave._retry import Policy
-from wayleave._settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT, CallOptions, Settings, settings_of
-from wayleave._steps import Answer, Compute, Open, Pause, Plan, ReadChunk, Send, Step
+from wayleave._selection import DEFAULT_PAGE, MAX_PAGE, Selection, selection_of
+from wayleave._settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT, Settings, settings_of
+from wayleave._steps import (
+    Answer,
+    Compute,
+    Open,
+    Pause,
+    Plan,
+    ReadChunk,
+    Send,
+    Spent,
+    Step,
+    Upload,
+    UploadBody,
+)
 
 if TYPE_CHECKING:
+    import duckdb
     import geopandas as gpd
     import pandas as pd
+    import polars as pl
+    import pyarrow as pa
     from typing_extensions import Self, Unpack
-
-    from wayleave._models import Archive, Dataset, Feature, Page
 
 T = TypeVar("T")
 
@@ -29,7 +59,7 @@ T = TypeVar("T")
 class Client:
     """Reads the datasets of a Wayleave service. Safe to share between threads.
 
-    Every verb takes `timeout` and `max_retries` for this one call.
+    Every method takes `timeout` and `max_retries` for this one call, and rejects unknown arguments.
     """
 
     def __init__(
@@ -39,18 +69,24 @@ class Client:
         *,
         timeout: float | None = DEFAULT_TIMEOUT,
         max_retries: int = DEFAULT_MAX_RETRIES,
+        cache_dir: str | PathLike[str] | bool | None = None,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
         http_client: httpx.Client | None = None,
         sleep: Callable[[float], None] = time.sleep,
         random: Callable[[], float] = random_module.random,
     ) -> None:
         """`api_key` and `base_url` default to `WAYLEAVE_API_KEY` and `WAYLEAVE_BASE_URL`.
 
-        `http_client` is for proxies, certificates and the like; the caller closes it.
+        Without a key, datasets can be listed and sampled. `cache_dir` is a folder for whole files that were
+        read (True: this user's usual cache folder; default: `WAYLEAVE_CACHE_DIR`, else no cache);
+        `cache_bytes` is its max size. `http_client` is for proxies, certificates and the like; the caller
+        closes it.
         """
-        self._settings = settings_of(api_key, base_url, timeout, max_retries, random)
+        self._settings = settings_of(api_key, base_url, timeout, max_retries, random, cache_dir, cache_bytes)
         self._owns_http = http_client is None
         self._http = http_client or httpx.Client()
         self._sleep = sleep
+        self._credits = Credits(0, None)
 
     def __repr__(self) -> str:
         return f"Client(base_url={self._settings.shown_url()!r})"
@@ -61,99 +97,149 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __getitem__(self, table: str) -> Dataset:
+        return self.dataset(table)
+
     def close(self) -> None:
         """Close the connections."""
         if self._owns_http:
             self._http.close()
 
+    @property
+    def credits(self) -> Credits:
+        """What the last call was charged, and the balance that the service told last.
+
+        If several threads share the client, use the `attrs` of each result instead.
+        """
+        return self._credits
+
+    def clear_cache(self) -> None:
+        """Remove all files from the cache."""
+        if self._settings.cache is not None:
+            self._settings.cache.clear()
+
+    @takes(CallOptions)
     def datasets(self, **options: Unpack[CallOptions]) -> list[Dataset]:
-        """All datasets of the service."""
-        return self._run(plans.datasets(self._settings.policy(options)))
+        """All datasets of the service. Needs no key, and costs nothing."""
+        listed = self._run(plans.datasets(self._settings.policy(options)))
+        return Table((Dataset._of(one, self) for one in listed), DATASETS_SHOWN)
 
+    @takes(CallOptions)
     def dataset(self, table: str, **options: Unpack[CallOptions]) -> Dataset:
-        """What there is to know of a dataset: its columns, size, version, price and formats."""
-        return self._run(plans.dataset(table, self._settings.policy(options)))
+        """The description of a dataset, with methods that read it. Needs no key, and costs nothing."""
+        return Dataset._of(self._run(plans.dataset(table, self._settings.policy(options))), self)
 
+    @takes(CallOptions)
     def archives(self, table: str, **options: Unpack[CallOptions]) -> list[Archive]:
-        """All versions of a dataset, the newest first; `version=` of the other verbs takes their number."""
-        return self._run(plans.archives(table, self._settings.policy(options)))
+        """All versions of a dataset, newest first; `version=` of other methods takes their number."""
+        return Table(self._run(plans.archives(table, self._settings.policy(options))), ARCHIVES_SHOWN)
 
+    @takes(CallOptions)
     def sample(self, table: str, **options: Unpack[CallOptions]) -> pd.DataFrame:
-        """A few rows of a dataset, free of charge, in the shape of `read_table`."""
-        return self._run(plans.sample(table, self._settings.policy(options)))
+        """A few rows of a dataset, in the shape of `read_table`. Needs no key, and costs nothing."""
+        return self._run(plans.sample(self._settings, table, self._settings.policy(options)))
 
-    def read(
-        self,
-        table: str,
-        *,
-        format: Literal["auto", "geojson", "geoparquet"] = "auto",
-        version: int | None = None,
-        progress: bool | Progress = False,
-        **options: Unpack[CallOptions],
-    ) -> gpd.GeoDataFrame:
-        """A whole dataset as a geodataframe in EPSG:4326. Costs the dataset's credits.
+    @takes(ReadOptions)
+    def read(self, table: str, **options: Unpack[ReadOptions]) -> gpd.GeoDataFrame:
+        """A dataset, or a part of it, as a geodataframe in EPSG:4326, or in `crs`.
 
-        The result is the same by either format; "auto" takes geoparquet where pyarrow is installed.
+        Without a selection it reads the whole file: it needs API_ACCESS, costs the dataset's price,
+        and takes geoparquet if pyarrow is installed, else geojson. With `bbox`, `filter`, `datetime`,
+        `sortby`, `columns` or `limit` it reads pages of 10,000 features: it needs GIS_ACCESS, costs nothing.
+
+        `bbox` is west, south, east, north in degrees of WGS84; `filter` is CQL2 as text or JSON; `sortby`
+        names columns, with `-` for descending; `limit` is the max number of rows. The features' ids are in
+        the column `id`.
         """
-        with reporter(progress, table) as report:
-            return self._run(plans.read(table, format, version, self._settings.policy(options), report))
+        with reporter(options.get("progress", False), table) as report:
+            return self._run(reading.read(self._settings, table, options, report))
 
-    def read_table(
-        self,
-        table: str,
-        *,
-        version: int | None = None,
-        progress: bool | Progress = False,
-        **options: Unpack[CallOptions],
-    ) -> pd.DataFrame:
-        """A whole dataset as a dataframe: its columns, then `longitude` and `latitude` in WGS84.
+    @takes(TableOptions)
+    def read_table(self, table: str, **options: Unpack[TableOptions]) -> pd.DataFrame:
+        """A dataset, or a part of it, as a dataframe with `longitude` and `latitude` in WGS84.
 
-        For shapes other than points these are a point on the shape. Costs the dataset's credits.
+        For shapes other than points these are a point on the shape. Takes the selection of `read`, and costs
+        the same.
         """
-        with reporter(progress, table) as report:
-            return self._run(plans.read_table(table, version, self._settings.policy(options), report))
+        with reporter(options.get("progress", False), table) as report:
+            return self._run(reading.read_table(self._settings, table, options, report))
 
+    @takes(TableOptions)
+    def read_arrow(self, table: str, **options: Unpack[TableOptions]) -> pa.Table:
+        """A dataset, or a part of it, as an Arrow table with geometries as WKB (geoarrow.wkb).
+
+        Takes the selection of `read`, and costs the same.
+        """
+        with reporter(options.get("progress", False), table) as report:
+            return self._run(reading.read_arrow(self._settings, table, options, report))
+
+    @takes(TableOptions)
+    def read_polars(self, table: str, **options: Unpack[TableOptions]) -> pl.DataFrame:
+        """A dataset, or a part of it, as a Polars frame with geometries as WKB.
+
+        Takes the selection of `read`, and costs the same.
+        """
+        with reporter(options.get("progress", False), table) as report:
+            return self._run(reading.read_polars(self._settings, table, options, report))
+
+    @takes(DuckDBOptions)
+    def read_duckdb(self, table: str, **options: Unpack[DuckDBOptions]) -> duckdb.DuckDBPyRelation:
+        """A dataset, or a part of it, as a DuckDB relation with geometries as GEOMETRY.
+
+        Takes the selection of `read`, and costs the same.
+        """
+        with reporter(options.get("progress", False), table) as report:
+            return self._run(reading.read_duckdb(self._settings, table, options, report))
+
+    @takes(DownloadOptions)
     def download(
-        self,
-        table: str,
-        format: str,
-        path: str | Path | None = None,
-        *,
-        version: int | None = None,
-        progress: bool | Progress = False,
-        **options: Unpack[CallOptions],
+        self, table: str, format: str, path: str | Path | None = None, **options: Unpack[DownloadOptions]
     ) -> Path:
-        """A whole dataset as a file. Costs the dataset's credits.
+        """A whole dataset as a file. Costs the dataset's price, and needs the add-on API_ACCESS.
 
         Goes to `path`, into the folder `path`, or without it into the working folder. Until the file is
-        whole it stands beside as `.part`; a download that broke off goes on from there, in this call or in
-        a later one.
+        complete it is named `.part`; an interrupted download continues from there, in this call or in a later
+        one.
         """
         target = plans.file_path(table, format, path)
-        with reporter(progress, target.name) as report:
-            return self._run(
-                plans.download(table, format, target, version, self._settings.policy(options), report)
-            )
+        policy, version = self._settings.policy(options), options.get("version")
+        with reporter(options.get("progress", False), target.name) as report:
+            return self._run(plans.download(self._settings, table, format, target, version, policy, report))
 
-    def items(
+    @takes(ItemsOptions)
+    def items(self, table: str, **options: Unpack[ItemsOptions]) -> ItemPages:
+        """Features by page: `limit` is the size of a page (1,000), not the total.
+
+        Needs GIS_ACCESS and costs nothing. `bbox` is west, south, east, north in degrees of WGS84; `filter`
+        is CQL2, as text or JSON; `sortby` names columns, with `-` for descending; `columns` names the columns
+        to fetch.
+        """
+        return ItemPages(self, table, selection_of(options), self._settings.policy(options))
+
+    @takes(PublishOptions)
+    def publish(
         self,
         table: str,
-        *,
-        limit: int | None = None,
-        bbox: Sequence[float] | None = None,
-        filter: str | Mapping[str, Any] | None = None,
-        datetime: str | None = None,
-        sortby: str | Sequence[str] | None = None,
-        properties: Sequence[str] | None = None,
-        **options: Unpack[CallOptions],
-    ) -> ItemPages:
-        """Features by page: `limit` is the size of a page, not of the whole.
+        source: str | PathLike[str] | pd.DataFrame,
+        **options: Unpack[PublishOptions],
+    ) -> Job:
+        """Publish a file, or a dataframe, as the new version of a dataset. Needs a platform key with `write`.
 
-        `bbox` is west, south, east, north; `filter` is CQL2, as text or as JSON; `sortby` names columns, with
-        `-` for descending; `properties` names the columns wanted.
+        Returns the finished job, whose `report` tells what was published; raises PublishError if the file
+        cannot be published. With `wait=False` it returns as soon as the file is uploaded; `job` tells how far
+        it is.
         """
-        params = plans.items_params(limit, bbox, filter, datetime, sortby, properties)
-        return ItemPages(self, table, params, self._settings.policy(options))
+        self._settings.require_key()
+        with (
+            publishing.source_file(source, table) as file,
+            reporter(options.get("progress", False), file.name) as report,
+        ):
+            return self._run(publishing.publish(self._settings, table, file, options, report))
+
+    @takes(CallOptions)
+    def job(self, id: str, **options: Unpack[CallOptions]) -> Job:
+        """How far a publishing is."""
+        return self._run(publishing.job(self._settings, id, self._settings.policy(options)))
 
     def _run(self, plan: Plan[T]) -> T:
         exchange = _Exchange(self._http, self._settings, self._sleep)
@@ -171,17 +257,26 @@ class Client:
             return value
         finally:
             plan.close()
+            spent = exchange.receipt.credits()
+            self._credits = Credits(
+                spent.charged, self._credits.remaining if spent.remaining is None else spent.remaining
+            )
             exchange.close()
 
 
 class ItemPages:
     """An iterator over pages of features."""
 
-    def __init__(self, client: Client, table: str, params: Mapping[str, str], policy: Policy) -> None:
+    def __init__(self, client: Client, table: str, selection: Selection, policy: Policy) -> None:
         self._client = client
         self._table = table
-        self._params: Mapping[str, str] | None = params
+        self._selection = selection
         self._policy = policy
+        page_size = DEFAULT_PAGE if selection.limit is None else selection.limit
+        self._params: Mapping[str, str] | None = selection.params(page_size)
+
+    def __repr__(self) -> str:
+        return f"ItemPages(table={self._table!r}, next={self._params})"
 
     def __iter__(self) -> Iterator[Page]:
         return self
@@ -189,7 +284,10 @@ class ItemPages:
     def __next__(self) -> Page:
         if self._params is None:
             raise StopIteration
-        page = self._client._run(plans.items_page(self._table, self._params, self._policy))
+        plan = plans.items_page(
+            self._client._settings, self._table, self._params, self._selection, self._policy
+        )
+        page = self._client._run(plan)
         self._params = page.next_params
         return page
 
@@ -199,12 +297,21 @@ class ItemPages:
             yield from page
 
     def read(self) -> gpd.GeoDataFrame:
-        """The features of all pages as one geodataframe, typed as by `Client.read`."""
-        return self._client._run(plans.read_items(self._table, self._params, self._policy))
+        """The features of all pages that are left as one geodataframe, like that of `Client.read`.
+
+        Takes pages of 10,000 unless `limit` says otherwise.
+        """
+        params = self._params
+        if params is not None and self._selection.limit is None:
+            params = {**params, "limit": str(MAX_PAGE)}
+        plan = reading.read_items(self._client._settings, self._table, params, self._selection, self._policy)
+        frame = self._client._run(plan)
+        self._params = None
+        return frame
 
 
 class _Exchange:
-    """Performs the steps of one plan; holds the one answer that is being read."""
+    """Performs the steps of one plan; holds the response that is being read."""
 
     def __init__(self, http: httpx.Client, settings: Settings, sleep: Callable[[float], None]) -> None:
         self._http = http
@@ -212,6 +319,7 @@ class _Exchange:
         self._sleep = sleep
         self._response: httpx.Response | None = None
         self._chunks: Iterator[bytes] = iter(())
+        self.receipt = Receipt()
 
     def perform(self, step: Step) -> Any:  # noqa: ANN401
         try:
@@ -228,6 +336,11 @@ class _Exchange:
                     return self._sleep(seconds)
                 case Compute(work):
                     return work()
+                case Upload(request, body):
+                    response = self._http.send(self._settings.build(request, self._http, _chunks(body)))
+                    return self._settings.answer(response, response.content)
+                case Spent():
+                    return self.receipt.credits()
         except httpx.HTTPError as error:
             self.close()
             raise self._settings.failure(error) from error
@@ -235,12 +348,21 @@ class _Exchange:
     def _open(self, request: httpx.Request) -> Answer:
         self.close()
         response = self._response = self._http.send(request, stream=True)
-        if response.is_success:
-            self._chunks = response.iter_raw()
-            return self._settings.answer(response, b"")
-        return self._settings.answer(response, response.read())
+        if not response.is_success:
+            return self._settings.answer(response, response.read())
+        self._chunks = response.iter_raw()
+        answer = self._settings.answer(response, b"")
+        self.receipt.note(answer.headers)
+        return answer
 
     def close(self) -> None:
         if self._response is not None:
             self._response.close()
             self._response = None
+
+
+def _chunks(body: UploadBody) -> Iterator[bytes]:
+    offset = 0
+    while chunk := body.read(offset):
+        yield chunk
+        offset += len(chunk)

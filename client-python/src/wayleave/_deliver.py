@@ -1,4 +1,4 @@
-"""The plan of a download: from the first byte or from where a break left it, until it is whole."""
+"""The plan of a download: from the first byte, or from where an interruption left it, to the last."""
 
 from __future__ import annotations
 
@@ -12,34 +12,41 @@ from wayleave._sink import Representation, Sink
 from wayleave._steps import Answer, Plan, Request, open_stream, read_chunk
 
 Progress = Callable[[int, "int | None"], None]
-"""Called with the bytes received so far, and with how many there are in all where that is known."""
+"""Called with the bytes transferred so far, and with the total if it is known."""
 
+NOT_MODIFIED = 304
 RANGE_NOT_SATISFIABLE = 416
 
 
-def deliver(request: Request, sink: Sink, policy: Policy, progress: Progress) -> Plan[None]:
-    """Fills the sink with the whole representation."""
+def deliver(request: Request, sink: Sink, policy: Policy, progress: Progress) -> Plan[bool]:
+    """Fills the sink with the whole representation.
+
+    Returns False, with the sink untouched, if the request has `If-None-Match` and the file is still that one.
+    """
     attempt = 0
     while True:
         before = sink.size
         try:
-            failure = yield from _attempt(request, sink, progress)
+            outcome = yield from _attempt(request, sink, progress)
         except (ConnectionError, TimeoutError) as error:
-            failure = error
-        if failure is None:
-            return
-        # Bytes that came are progress: patience is for failures in a row.
+            outcome = error
+        if isinstance(outcome, bool):
+            return outcome
+        failure = outcome
+        # Received bytes are progress: only failures in a row count.
         if sink.size > before:
             attempt = 0
         yield from wait_or_raise(policy, attempt, failure)
         attempt += 1
 
 
-def _attempt(request: Request, sink: Sink, progress: Progress) -> Plan[WayleaveError | None]:
+def _attempt(request: Request, sink: Sink, progress: Progress) -> Plan[WayleaveError | bool]:
     answer = yield from open_stream(_resuming(request, sink))
+    if answer.status == NOT_MODIFIED and "If-None-Match" in request.headers:
+        return False
     if not _continues(answer, sink):
         if answer.status in (206, RANGE_NOT_SATISFIABLE):
-            # The part is not of this file, or longer than it: begin anew.
+            # The part belongs to another file, or is longer than this one: start again.
             answer = yield from open_stream(request)
         failure = failure_of(answer)
         if failure is not None:
@@ -52,7 +59,7 @@ def _attempt(request: Request, sink: Sink, progress: Progress) -> Plan[WayleaveE
         progress(sink.size, length)
     if length is not None and sink.size < length:
         return ConnectionError(f"The connection ended after {sink.size} of {length} bytes.")
-    return None
+    return True
 
 
 def _resuming(request: Request, sink: Sink) -> Request:
@@ -62,8 +69,8 @@ def _resuming(request: Request, sink: Sink) -> Request:
     return replace(
         request,
         headers={
-            **request.headers,
-            # Exactly the bytes that the part is of: those packed otherwise are others.
+            **{name: value for name, value in request.headers.items() if name != "If-None-Match"},
+            # The same encoding as the part: the bytes of another one differ.
             "Accept-Encoding": held.encoding,
             "Range": f"bytes={sink.size}-",
             "If-Range": held.etag,

@@ -1,7 +1,7 @@
-"""Everything that can go wrong.
+"""The errors of this package.
 
 WayleaveError
-├── APIStatusError           the service answered with an error
+├── APIStatusError           the service responded with an error
 │   ├── BadRequestError          400
 │   ├── AuthenticationError      401
 │   ├── PaymentRequiredError     402
@@ -11,9 +11,12 @@ WayleaveError
 │   ├── RateLimitError           429
 │   └── ServerError              500 and above
 ├── ConnectionError          the service could not be reached, or the connection broke
-├── TimeoutError             the service did not answer in time
+├── TimeoutError             the service did not respond in time
+├── PublishError             an uploaded file could not be published
 ├── IntegrityError           what arrived is not what the service sent
 └── MissingExtraError        a library is not installed
+
+WayleaveWarning              a result that is probably not what the caller wanted
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ class WayleaveError(Exception):
 
 
 class APIStatusError(WayleaveError):
-    """The service answered with an error. The subclasses mirror the statuses."""
+    """The service responded with an error. The subclasses mirror the statuses."""
 
     status: int
     """The HTTP status."""
@@ -47,6 +50,8 @@ class APIStatusError(WayleaveError):
     """Where to ask for add-ons and credits, where the operator says so."""
     retry_after: float | None
     """Seconds after which the service asks to try again."""
+    hint: str
+    """A suggestion of the client, such as the name that a misspelt one resembles; often empty."""
 
     def __init__(
         self,
@@ -57,9 +62,10 @@ class APIStatusError(WayleaveError):
         errors: list[dict[str, str]] | None = None,
         contact: str | None = None,
         retry_after: float | None = None,
+        hint: str = "",
     ) -> None:
         # All arguments in order: an exception is pickled by calling its class with `args` again.
-        super().__init__(status, code, detail, request_id, errors, contact, retry_after)
+        super().__init__(status, code, detail, request_id, errors, contact, retry_after, hint)
         self.status = status
         self.code = code
         self.detail = detail
@@ -67,12 +73,19 @@ class APIStatusError(WayleaveError):
         self.errors = errors or []
         self.contact = contact
         self.retry_after = retry_after
+        self.hint = hint
 
     def __str__(self) -> str:
         name = f"{self.status} {self.code}".strip()
-        contact = f" See {self.contact}." if self.contact else ""
+        sentences = [self.detail, self.hint, f"See {self.contact}." if self.contact else ""]
+        text = " ".join(sentence for sentence in sentences if sentence)
         request = f" (request {self.request_id})" if self.request_id else ""
-        return f"{name}: {self.detail}{contact}{request}" if self.detail else f"{name}{contact}{request}"
+        return f"{name}: {text}{request}" if text else f"{name}{request}"
+
+    def add_hint(self, hint: str) -> None:
+        """Put a suggestion into the message."""
+        self.hint = hint
+        self.args = (*self.args[:-1], hint)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
@@ -115,7 +128,27 @@ class ConnectionError(WayleaveError, builtins.ConnectionError):
 
 
 class TimeoutError(WayleaveError, builtins.TimeoutError):
-    """The service did not answer in time."""
+    """The service did not respond in time."""
+
+
+class PublishError(WayleaveError):
+    """An uploaded file could not be published."""
+
+    def __init__(
+        self, detail: str, problems: list[dict[str, Any]] | None = None, problem_count: int = 0
+    ) -> None:
+        super().__init__(detail, problems, problem_count)
+        self.detail = detail
+        """The service's sentence."""
+        self.problems = problems or []
+        """The first rows that cannot be published: `row` and `message` of each."""
+        self.problem_count = problem_count
+        """How many rows cannot be published."""
+
+    def __str__(self) -> str:
+        rows = [f"  row {one.get('row')}: {one.get('message')}" for one in self.problems]
+        left = self.problem_count - len(rows)
+        return "\n".join([self.detail, *rows, *([f"  and {left} more"] if rows and left > 0 else [])])
 
 
 class IntegrityError(WayleaveError):
@@ -124,6 +157,10 @@ class IntegrityError(WayleaveError):
 
 class MissingExtraError(WayleaveError, ImportError):
     """A library that the operation needs is not installed."""
+
+
+class WayleaveWarning(UserWarning):
+    """A result that is probably not what the caller wanted, such as none at all for a swapped bbox."""
 
 
 _BY_STATUS: dict[int, type[APIStatusError]] = {
@@ -138,7 +175,7 @@ _BY_STATUS: dict[int, type[APIStatusError]] = {
 
 
 def error_of(answer: Answer, retry_after: float | None) -> APIStatusError | None:
-    """The error that an answer stands for, or None where it is a success."""
+    """The error that a response stands for, or None if it is a success."""
     status = answer.status
     if 200 <= status < 300:
         return None
@@ -147,7 +184,7 @@ def error_of(answer: Answer, retry_after: float | None) -> APIStatusError | None
     text = {name: value for name, value in problem.items() if isinstance(value, str)}
     detail = text.get("detail") or text.get("title", "")
     if 300 <= status < 400:
-        # Following it would hand the key to whoever stands there.
+        # Following the redirect would send the key to another address.
         detail = f"The address redirects to {answer.headers.get('location', 'nowhere')}; use that base_url."
     errors = problem.get("errors")
     return kind(
@@ -162,7 +199,7 @@ def error_of(answer: Answer, retry_after: float | None) -> APIStatusError | None
 
 
 def _problem(body: bytes) -> dict[str, Any]:
-    """A proxy's error page is no problem document: its status says enough."""
+    """The problem document; empty for a proxy's error page, whose status says enough."""
     try:
         problem = json.loads(body)
     except ValueError:

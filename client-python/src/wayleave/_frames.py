@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from wayleave._columns import series_of, text_dtype
 from wayleave._extras import need
-from wayleave._geometries import geometries_of, geometries_of_wkb
+from wayleave._geometries import geometries_of, geometries_of_wkb, positions_of
+from wayleave._ids import id_column, ids_first
 from wayleave._models import Column, Feature
 
 if TYPE_CHECKING:
@@ -28,18 +29,34 @@ def frame_of_rows(rows: Sequence[dict[str, Any]], columns: Sequence[Column], spa
 
 
 def frame_of_json(content: bytes, columns: Sequence[Column], spatial: bool) -> pd.DataFrame:
-    with _no_garbage_collection():
+    """The json export."""
+    with no_garbage_collection():
         return frame_of_rows(json.loads(content), columns, spatial)
 
 
 def frame_of_geojson(content: bytes, columns: Sequence[Column]) -> gpd.GeoDataFrame:
-    with _no_garbage_collection():
+    """The GeoJSON export."""
+    with no_garbage_collection():
         return frame_of_features(json.loads(content)["features"], columns)
 
 
 def frame_of_features(features: Sequence[Feature], columns: Sequence[Column]) -> gpd.GeoDataFrame:
+    """Features with their ids in the first column; `columns` also gives the order of the others."""
     geometry = geometries_of([feature["geometry"] for feature in features])
-    return _geo_frame(_series([feature["properties"] for feature in features], columns), geometry)
+    return _geo_frame(_feature_series(features, columns), geometry)
+
+
+def table_of_features(features: Sequence[Feature], columns: Sequence[Column], spatial: bool) -> pd.DataFrame:
+    """Features as plain rows: ids, columns, then the longitude and latitude of a point on each shape."""
+    pandas = need("pandas", "pandas", "A dataframe")
+    data = _feature_series(features, columns)
+    if spatial:
+        positions = positions_of([feature["geometry"] for feature in features])
+        for column, values in zip(
+            COORDINATES, zip(*positions, strict=True) if positions else ((), ()), strict=True
+        ):
+            data[column.name] = series_of(list(values), column)
+    return pandas.DataFrame(data, index=pandas.RangeIndex(len(features)), copy=False)
 
 
 def frame_of_geoparquet(content: bytes, columns: Sequence[Column]) -> gpd.GeoDataFrame:
@@ -49,16 +66,18 @@ def frame_of_geoparquet(content: bytes, columns: Sequence[Column]) -> gpd.GeoDat
     geo = json.loads(table.schema.metadata[b"geo"])["primary_column"]
     typed = {column.name: column for column in columns}
     data = {
-        name: _arrow_series(table.column(name), typed.get(name) or Column(name, "", True))
-        for name in table.column_names
+        name: _arrow_series(table.column(name), typed[name])
+        if name in typed
+        else _id_series(table.column(name).to_pylist())
+        for name in ids_first(table.column_names, typed)
         if name != geo
     }
     return _geo_frame(data, geometries_of_wkb(table.column(geo).to_numpy(zero_copy_only=False)))
 
 
 @contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Parsing makes a million objects and no cycle; looking for cycles among them would double its time."""
+def no_garbage_collection() -> Iterator[None]:
+    """Parsing creates a million objects and no cycle; searching them for cycles would double its time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -76,15 +95,37 @@ def _geo_frame(data: dict[str, pd.Series], geometry: Any) -> gpd.GeoDataFrame:  
 
 
 def _series(rows: Sequence[dict[str, Any]], columns: Sequence[Column]) -> dict[str, pd.Series]:
-    """By column; the file's own columns decide, for a new version may have come after the metadata."""
+    """The columns of the rows. Their own names decide: a new version may have come after the metadata."""
     if not rows:
         return {column.name: series_of([], column) for column in columns}
-    known = {column.name: column for column in columns}
-    names = [name for name in rows[0] if name in known or name != "geometry"]
+    typed = {column.name: column for column in columns}
+    names = [name for name in ids_first(rows[0], typed) if name in typed or name != "geometry"]
     return {
-        name: series_of([row.get(name) for row in rows], known.get(name) or Column(name, "", True))
+        name: series_of([row.get(name) for row in rows], typed[name])
+        if name in typed
+        else _id_series([row.get(name) for row in rows])
         for name in names
     }
+
+
+def _feature_series(features: Sequence[Feature], columns: Sequence[Column]) -> dict[str, pd.Series]:
+    data = _series([feature["properties"] for feature in features], columns)
+    ordered = {column.name: data.pop(column.name) for column in columns if column.name in data} | data
+    ids = [feature.get("id") for feature in features]
+    name = id_column(
+        [column.name for column in columns], ids, [feature["properties"].get("id") for feature in features]
+    )
+    return ordered if name is None else {name: _id_series(ids), **ordered}
+
+
+def _id_series(values: list[Any]) -> pd.Series:
+    """Ids are all integers or all texts."""
+    pandas = need("pandas", "pandas", "A dataframe")
+    if values and all(type(value) is int for value in values):
+        return series_of(values, Column("id", "integer", False))
+    if values and all(isinstance(value, str) for value in values):
+        return series_of(values, Column("id", "text", False))
+    return pandas.Series(values, dtype=object)
 
 
 def _arrow_series(values: Any, column: Column) -> pd.Series:  # noqa: ANN401
@@ -109,7 +150,7 @@ def _arrow_series(values: Any, column: Column) -> pd.Series:  # noqa: ANN401
 
 
 def _json_values(values: Any, column: Column) -> list[Any]:  # noqa: ANN401
-    """As the GeoJSON would have them."""
+    """The values as they are in the GeoJSON."""
     pyarrow = need("pyarrow", "geo", "GeoParquet")
     kind = values.type
     python = values.to_pylist()

@@ -1,13 +1,19 @@
+"""What the service tells of datasets, versions, pages and jobs."""
+
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
+
+from wayleave import _notebook as notebook
 
 Feature = dict[str, Any]
 """A GeoJSON feature."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -28,9 +34,9 @@ class Format:
     url: str
 
 
-@dataclass(frozen=True)
-class Dataset:
-    """What anyone may know of a dataset."""
+@dataclass(frozen=True, repr=False)
+class Metadata:
+    """The public description of a dataset."""
 
     table: str
     title: str
@@ -39,20 +45,44 @@ class Dataset:
     attribution: str
     keywords: list[str]
     geometry_type: str | None
-    """`Point`, `MultiPolygon`, …; `Geometry` where shapes are mixed; None for a table without geometry."""
+    """`Point`, `MultiPolygon`, …; `Geometry` if types are mixed; None for a table without geometry."""
     geometry_types: list[str]
     """The types that occur."""
     bbox: tuple[float, float, float, float] | None
     """West, south, east, north in WGS84."""
     time_extent: tuple[str, str] | None
-    """The earliest and the latest value of the column that tells the time; None where there is none."""
+    """The earliest and the latest value of the time column; None if there is none."""
     rows: int
     columns: list[Column] = field(repr=False)
     version: int
     updated_at: datetime
     credits: int
-    """What one download costs."""
+    """The price of one download."""
     formats: list[Format] = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.table!r}: {notebook.summary(self)}>"
+
+    def _repr_html_(self) -> str:
+        return notebook.dataset_html(self)
+
+
+class Table(list[T]):
+    """A list that shows itself as a table, as text and in notebooks."""
+
+    def __init__(self, rows: Iterable[T] = (), shown: Sequence[str] = ()) -> None:
+        super().__init__(rows)
+        self._shown = tuple(shown)
+
+    def __repr__(self) -> str:
+        return notebook.table_text(self, self._shown) if self and self._shown else super().__repr__()
+
+    def _repr_html_(self) -> str:
+        return notebook.records_html(self, self._shown)
+
+
+DATASETS_SHOWN = ("table", "title", "rows", "geometry_type", "version", "credits", "license")
+ARCHIVES_SHOWN = ("version", "current", "created_at", "rows", "geometry_type")
 
 
 @dataclass(frozen=True)
@@ -68,7 +98,7 @@ class Archive:
     bbox: tuple[float, float, float, float] | None
     time_extent: tuple[str, str] | None
     columns: list[Column] | None = field(repr=False)
-    """None where the service does not tell."""
+    """None if the service does not tell."""
     formats: list[Format] = field(repr=False)
 
 
@@ -78,7 +108,7 @@ class Page:
 
     features: list[Feature] = field(repr=False)
     number_matched: int | None
-    """How many features match in all, where the service can tell."""
+    """How many features match in total, if the service counted them."""
     number_returned: int
     next_params: Mapping[str, str] | None = field(repr=False)
     """The query of the following page; None on the last."""
@@ -89,9 +119,32 @@ class Page:
     def __len__(self) -> int:
         return len(self.features)
 
+    def _repr_html_(self) -> str:
+        return notebook.page_html(self)
 
-def dataset_of(record: Mapping[str, Any]) -> Dataset:
-    return Dataset(
+
+@dataclass(frozen=True)
+class Job:
+    """A publishing that was started by an upload."""
+
+    id: str
+    table: str
+    state: str
+    """`waiting`, `running`, `done` or `failed`."""
+    progress: Mapping[str, Any] | None = field(repr=False)
+    report: Mapping[str, Any] | None = field(repr=False)
+    """What was published: rows, columns, CRS, version, notes; None until it is done."""
+    problem: Mapping[str, Any] | None
+    """Why it failed; None unless it did."""
+    created_at: datetime
+    updated_at: datetime
+
+    def _repr_html_(self) -> str:
+        return notebook.job_html(self)
+
+
+def metadata_of(record: Mapping[str, Any]) -> Metadata:
+    return Metadata(
         table=record["table"],
         title=record["title"],
         description=record["description"],
@@ -126,13 +179,26 @@ def archive_of(record: Mapping[str, Any]) -> Archive:
     )
 
 
+def job_of(record: Mapping[str, Any]) -> Job:
+    return Job(
+        id=record["id"],
+        table=record["table"],
+        state=record["state"],
+        progress=record.get("progress"),
+        report=record.get("report"),
+        problem=record.get("problem"),
+        created_at=_time(record["createdAt"]),
+        updated_at=_time(record["updatedAt"]),
+    )
+
+
 def page_of(body: Mapping[str, Any]) -> Page:
     links = [link["href"] for link in body.get("links", ()) if link.get("rel") == "next"]
     return Page(
         features=body["features"],
         number_matched=body.get("numberMatched"),
         number_returned=body.get("numberReturned", len(body["features"])),
-        # The query alone: the key goes to the base URL and nowhere else, whatever a link says.
+        # Only the query: the key must go to the base URL alone, whatever address a link has.
         next_params=dict(parse_qsl(urlsplit(links[0]).query, keep_blank_values=True)) if links else None,
     )
 
@@ -160,5 +226,5 @@ def _time_extent(ends: list[str] | None) -> tuple[str, str] | None:
 
 
 def _time(text: str) -> datetime:
-    # Python 3.10 does not know that Z is UTC.
+    # Python 3.10 does not parse Z.
     return datetime.fromisoformat(text.replace("Z", "+00:00"))

@@ -16,7 +16,7 @@ LONGEST_RETRY_AFTER = 60.0
 
 @dataclass(frozen=True)
 class Policy:
-    """How patiently a call is made."""
+    """The timeout and the retries of a call."""
 
     timeout: float | None
     max_retries: int
@@ -71,7 +71,7 @@ def wait_or_raise(policy: Policy, attempt: int, error: WayleaveError) -> Plan[No
 
 
 def request(request: Request, policy: Policy) -> Plan[Answer]:
-    """Sends until it succeeds, fails for good, or patience ends."""
+    """Sends until it succeeds, fails permanently, or no retries are left."""
     attempt = 0
     while True:
         try:

@@ -3,12 +3,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypedDict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import httpx
 
-from wayleave._errors import ConnectionError, TimeoutError, WayleaveError
+from wayleave._cache import DEFAULT_CACHE_BYTES, Cache, default_folder
+from wayleave._errors import AuthenticationError, ConnectionError, TimeoutError, WayleaveError
 from wayleave._retry import Policy
 from wayleave._steps import Answer, Request
 from wayleave._version import __version__
@@ -21,67 +23,78 @@ LONGEST_CONNECTING = 10.0
 DEFAULT_MAX_RETRIES = 4
 
 
-class CallOptions(TypedDict, total=False):
-    """What every call takes beside its own arguments; without them, the client's own hold."""
-
-    timeout: float | None
-    """Seconds without a byte after which the call is tried again or given up; None waits for ever."""
-    max_retries: int
-    """How often a failed call is tried again."""
-
-
 @dataclass(frozen=True)
 class Settings:
     """How to reach the service."""
 
     base_url: str
-    api_key: str = field(repr=False)
+    api_key: str | None = field(repr=False)
     timeout: float | None
     max_retries: int
     random: Callable[[], float] = field(repr=False)
+    cache: Cache | None = field(default=None, repr=False)
 
-    def policy(self, options: CallOptions) -> Policy:
-        return Policy(
-            options.get("timeout", self.timeout), options.get("max_retries", self.max_retries), self.random
-        )
+    def policy(self, options: Mapping[str, Any]) -> Policy:
+        """The timeout and the retries of one call."""
+        max_retries = options.get("max_retries", self.max_retries)
+        if max_retries < 0:
+            raise ValueError("max_retries must not be negative.")
+        return Policy(options.get("timeout", self.timeout), max_retries, self.random)
+
+    def require_key(self) -> None:
+        """Fail as the service would, before anything is sent, and say where a key comes from."""
+        if self.api_key is None:
+            raise AuthenticationError(
+                401,
+                "key-missing",
+                "There is no API key: pass api_key=… or set WAYLEAVE_API_KEY. "
+                f"You can create one on the keys page of {self.shown_url()}.",
+            )
 
     def shown_url(self) -> str:
-        """Without the user name and password that it may have."""
+        """The base URL without the user name and password that it may have."""
         return str(httpx.URL(self.base_url).copy_with(userinfo=b""))
 
     def without_key(self, text: str) -> str:
-        """Whatever a message is made of, the key is not in it."""
-        return text.replace(self.api_key, "[redacted]")
+        """The text with the key redacted, for messages."""
+        return text if self.api_key is None else text.replace(self.api_key, "[redacted]")
 
-    def build(self, request: Request, client: httpx.Client | httpx.AsyncClient) -> httpx.Request:
+    def build(
+        self,
+        request: Request,
+        client: httpx.Client | httpx.AsyncClient,
+        content: Any = None,  # noqa: ANN401
+    ) -> httpx.Request:
         headers = {
             "User-Agent": f"wayleave-python/{__version__}",
             "Accept": "application/geo+json, application/json;q=0.9, */*;q=0.5",
             **request.headers,
-            "X-API-Key": self.api_key,
         }
+        if self.api_key is not None:
+            headers["X-API-Key"] = self.api_key
         timeout = httpx.Timeout(
             request.timeout,
             connect=None if request.timeout is None else min(request.timeout, LONGEST_CONNECTING),
         )
         return client.build_request(
-            "GET",
+            request.method,
             self.base_url + request.path,
             params=request.params or None,
+            content=content,
             headers=headers,
             timeout=timeout,
         )
 
     def answer(self, response: httpx.Response, body: bytes) -> Answer:
         headers = {name.lower(): value for name, value in response.headers.items()}
-        # An answer may quote the request that it refuses.
-        refused = response.status_code >= 300
-        text = body.replace(self.api_key.encode(), b"[redacted]") if refused else body
-        return Answer(response.status_code, headers, text)
+        # An error may quote the request.
+        if response.status_code >= 300 and self.api_key is not None:
+            body = body.replace(self.api_key.encode(), b"[redacted]")
+        return Answer(response.status_code, headers, body)
 
     def failure(self, error: httpx.HTTPError) -> WayleaveError:
         if isinstance(error, httpx.TimeoutException):
-            return TimeoutError(f"{self.shown_url()} did not answer in time ({type(error).__name__}).")
+            return TimeoutError(f"{self.shown_url()} did not respond in time ({type(error).__name__}).")
         reason = self.without_key(str(error)) or type(error).__name__
         return ConnectionError(f"The connection to {self.shown_url()} failed: {reason}")
 
@@ -92,17 +105,11 @@ def settings_of(
     timeout: float | None,
     max_retries: int,
     random: Callable[[], float],
+    cache_dir: str | os.PathLike[str] | bool | None = None,
+    cache_bytes: int = DEFAULT_CACHE_BYTES,
     environment: Mapping[str, str] = os.environ,
 ) -> Settings:
-    """What is given, else what the environment says, else a sentence that helps."""
-    key = (api_key if api_key is not None else environment.get("WAYLEAVE_API_KEY", "")).strip()
-    if not key:
-        raise WayleaveError(
-            "There is no API key: pass api_key=… or set WAYLEAVE_API_KEY. "
-            "You can make one on the keys page of your service's console."
-        )
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        raise WayleaveError("The API key holds characters that no key has: was something else copied along?")
+    """The arguments, else the environment, else an error that says what to pass."""
     url = (base_url if base_url is not None else environment.get("WAYLEAVE_BASE_URL", "")).strip()
     if not url:
         raise WayleaveError(
@@ -113,7 +120,39 @@ def settings_of(
         raise WayleaveError("The base URL is no address: it must begin with http:// or https://.")
     if max_retries < 0:
         raise ValueError("max_retries must not be negative.")
-    return Settings(url.rstrip("/"), key, timeout, max_retries, random)
+    return Settings(
+        url.rstrip("/"),
+        _key(api_key, environment),
+        timeout,
+        max_retries,
+        random,
+        _cache(cache_dir, cache_bytes, environment),
+    )
+
+
+def _key(api_key: str | None, environment: Mapping[str, str]) -> str | None:
+    key = (api_key if api_key is not None else environment.get("WAYLEAVE_API_KEY", "")).strip()
+    if not key and api_key is None:
+        # Metadata and samples need none.
+        return None
+    if not key:
+        raise WayleaveError("The API key is empty: pass api_key=None to read only what needs no key.")
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise WayleaveError("The API key holds characters that no key has: was something else copied along?")
+    return key
+
+
+def _cache(
+    cache_dir: str | os.PathLike[str] | bool | None, cache_bytes: int, environment: Mapping[str, str]
+) -> Cache | None:
+    if cache_bytes <= 0:
+        raise ValueError("cache_bytes must be greater than 0; cache_dir=False turns the cache off.")
+    if cache_dir is None:
+        cache_dir = environment.get("WAYLEAVE_CACHE_DIR", "").strip() or False
+    if cache_dir is False:
+        return None
+    folder = default_folder() if cache_dir is True else Path(cache_dir).expanduser()
+    return Cache(folder, cache_bytes)
 
 
 def _is_address(text: str) -> bool:

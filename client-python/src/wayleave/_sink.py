@@ -61,17 +61,27 @@ class MemorySink:
         self._chunks.append(chunk)
         self.size += len(chunk)
 
-    def content(self) -> bytes:
-        """What the service meant: checked and unpacked."""
+    def raw(self) -> bytes:
+        """The bytes as they came, verified."""
         _check(self.representation, iter(self._chunks))
         joined = b"".join(self._chunks)
-        self._chunks = []
-        if self.representation is None or self.representation.encoding != "gzip":
-            return joined
-        try:
-            return gzip.decompress(joined)
-        except (OSError, EOFError, zlib.error) as error:
-            raise IntegrityError(f"The download cannot be unpacked: {error}.") from error
+        self._chunks = [joined]
+        return joined
+
+    def content(self) -> bytes:
+        """The bytes verified and decompressed."""
+        encoding = self.representation.encoding if self.representation else "identity"
+        return unpacked(self.raw(), encoding)
+
+
+def unpacked(raw: bytes, encoding: str) -> bytes:
+    """The bytes without their content encoding."""
+    if encoding != "gzip":
+        return raw
+    try:
+        return gzip.decompress(raw)
+    except (OSError, EOFError, zlib.error) as error:
+        raise IntegrityError(f"The download cannot be unpacked: {error}.") from error
 
 
 class PartFile:

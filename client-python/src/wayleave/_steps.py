@@ -1,23 +1,29 @@
-"""What a plan may ask of whoever runs it.
+"""The steps that a plan can request.
 
-A plan is a generator: it yields steps, gets each step's result back, and returns what the caller wants. It
-does no I/O, so that Client and AsyncClient run the very same plans and differ in nothing but how they wait.
+A plan is a generator: it yields steps, receives each step's result, and returns what the caller wants. It
+does no I/O, so that Client and AsyncClient run the same plans and differ only in how they wait.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
+from wayleave._credits import Credits
+
 T = TypeVar("T")
+
+UPLOAD_BLOCK = 1 << 18
 
 
 @dataclass(frozen=True)
 class Request:
-    """A GET; its path begins below the base URL."""
+    """A request; its path begins below the base URL."""
 
     path: str
+    method: str = "GET"
     params: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     timeout: float | None = None
@@ -25,7 +31,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """A status and headers; the body too, unless it is to be read in chunks. Header names are lower case."""
+    """A response: status, headers with lower-case names, and the body unless it is read in chunks."""
 
     status: int
     headers: Mapping[str, str]
@@ -34,21 +40,21 @@ class Answer:
 
 @dataclass(frozen=True)
 class Send:
-    """Send the request and read the answer whole."""
+    """Send the request and read the whole response."""
 
     request: Request
 
 
 @dataclass(frozen=True)
 class Open:
-    """Send the request; read the body only if the answer is an error."""
+    """Send the request; read the body only if the response is an error."""
 
     request: Request
 
 
 @dataclass(frozen=True)
 class ReadChunk:
-    """Some more bytes of the opened answer, as they came; none at its end."""
+    """The next bytes of the opened response, still encoded; none at its end."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +66,44 @@ class Pause:
 
 @dataclass(frozen=True)
 class Compute:
-    """Work that takes the processor a while: an event loop does it in a thread."""
+    """Work that keeps the processor busy: an event loop runs it in a thread."""
 
     work: Callable[[], Any]
 
 
-Step = Send | Open | ReadChunk | Pause | Compute
+@dataclass
+class UploadBody:
+    """A file as the body of a request."""
+
+    path: Path
+    size: int
+    progress: Callable[[int, int | None], None]
+    sent: int = 0
+
+    def read(self, offset: int) -> bytes:
+        """The bytes at an offset, and a report of progress."""
+        with self.path.open("rb") as file:
+            file.seek(offset)
+            chunk = file.read(min(UPLOAD_BLOCK, self.size - offset))
+        self.sent = offset + len(chunk)
+        self.progress(self.sent, self.size)
+        return chunk
+
+
+@dataclass(frozen=True)
+class Upload:
+    """Send the request with a file as its body, and read the whole response."""
+
+    request: Request
+    body: UploadBody
+
+
+@dataclass(frozen=True)
+class Spent:
+    """The credits that the call was charged so far."""
+
+
+Step = Send | Open | ReadChunk | Pause | Compute | Upload | Spent
 Plan = Generator[Step, Any, T]
 
 
@@ -91,3 +129,13 @@ def pause(seconds: float) -> Plan[None]:
 def compute(work: Callable[[], T]) -> Plan[T]:
     result: T = yield Compute(work)
     return result
+
+
+def upload(request: Request, body: UploadBody) -> Plan[Answer]:
+    answer: Answer = yield Upload(request, body)
+    return answer
+
+
+def spent() -> Plan[Credits]:
+    credits: Credits = yield Spent()
+    return credits

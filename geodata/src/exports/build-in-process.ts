@@ -1,5 +1,7 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
 import type { BuildMessage, BuildRequest } from './build-process.ts'
 import { ExportError } from './export-error.ts'
 import type { ExportOptions } from './export-options.ts'
@@ -16,8 +18,9 @@ export function buildExportInProcess(
   format: ExportFormat,
   outPath: string,
   { signal, ...options }: ExportOptions,
+  manifest?: Manifest,
 ): Promise<BuiltFile> {
-  return build({ snapshotFolder, format, outPath, options }, outPath, signal)
+  return build({ snapshotFolder, format, outPath, options, manifest }, outPath, signal)
 }
 
 /** `buildVariant` in a process of its own. */
@@ -67,6 +70,7 @@ function outcome(message: BuildMessage | null, end: string, stderr: string): Bui
     )
   }
   if ('built' in message) return message.built
+  if ('damaged' in message) throw new DamagedSnapshotError(message.damaged.file, message.damaged.message)
   if ('refused' in message) throw new ExportError(message.refused.code, message.refused.message)
   throw new ExportError('build-failed', `Building the export failed: ${message.failed}`)
 }

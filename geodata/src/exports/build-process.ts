@@ -1,4 +1,6 @@
 import { constants, setPriority } from 'node:os'
+import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
 import { ExportError, type ExportErrorCode } from './export-error.ts'
 import type { ExportOptions } from './export-options.ts'
 import { buildExport, type ExportFormat } from './index.ts'
@@ -12,6 +14,7 @@ export type BuildRequest =
       format: ExportFormat
       outPath: string
       options: Omit<ExportOptions, 'signal'>
+      manifest: Manifest | undefined
     }
   | { path: string; variant: Variant }
 
@@ -19,24 +22,29 @@ export type BuildRequest =
 export type BuildMessage =
   | { built: BuiltFile }
   | { refused: { code: ExportErrorCode; message: string } }
+  | { damaged: { file: string; message: string } }
   | { failed: string }
 
 async function main(request: BuildRequest): Promise<void> {
   let message: BuildMessage
   try {
-    message = {
-      built:
-        'variant' in request
-          ? await buildVariant(request.path, request.variant)
-          : await buildExport(request.snapshotFolder, request.format, request.outPath, request.options),
-    }
+    message = { built: await build(request) }
   } catch (error) {
-    message =
-      error instanceof ExportError
-        ? { refused: { code: error.code, message: error.message } }
-        : { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+    message = describe(error)
   }
   process.send?.(message, () => process.disconnect())
+}
+
+function build(request: BuildRequest): Promise<BuiltFile> {
+  if ('variant' in request) return buildVariant(request.path, request.variant)
+  const { snapshotFolder, format, outPath, options, manifest } = request
+  return buildExport(snapshotFolder, format, outPath, options, manifest)
+}
+
+function describe(error: unknown): BuildMessage {
+  if (error instanceof DamagedSnapshotError) return { damaged: { file: error.file, message: error.message } }
+  if (error instanceof ExportError) return { refused: { code: error.code, message: error.message } }
+  return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }
 }
 
 // Requests come first where cores are few.

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
+import { partialPath } from '../write-durably.ts'
 import { buildExportInProcess, buildVariantInProcess } from './build-in-process.ts'
 import { ByteSink } from './byte-sink.ts'
 import { ExportError, isDiskFull } from './export-error.ts'
@@ -12,7 +14,7 @@ import { buildExport, EXPORT_FORMATS } from './index.ts'
 import { compileFeatures, type FixtureFeature, temporaryFolder } from './testing/compiled-fixture.ts'
 import { NASTY_FEATURES } from './testing/nasty-features.ts'
 import { buildVariant } from './variant.ts'
-import { partialPath, removeStalePartials, writeAtomically } from './write-atomically.ts'
+import { removeStalePartials, writeAtomically } from './write-atomically.ts'
 
 async function compiled(t: TestContext, features: FixtureFeature[] = NASTY_FEATURES) {
   const root = await temporaryFolder((remove) => t.after(remove))
@@ -50,21 +52,47 @@ test('an aborted build leaves nothing behind', async (t) => {
   }
 })
 
-test('a damaged snapshot fails with its code in both processes, and leaves nothing behind', async (t) => {
+const isDamage = (file: string) => (error: unknown) =>
+  error instanceof DamagedSnapshotError && error.file === file
+
+test('no export is built of damaged files: both processes name the file, and leave nothing behind', async (t) => {
   const { root, folder } = await compiled(t)
-  await writeFile(join(folder, 'features.pack'), '{"type":"Feature","id":1,"geometry":null,"properties":{}}')
-  const damaged = (error: unknown) => error instanceof ExportError && error.code === 'snapshot-damaged'
-  for (const format of ['csv', 'json', 'geojson', 'kml', 'shp', 'gpkg', 'fgb'] as const) {
-    await assert.rejects(buildExport(folder, format, join(root, 'out'), { table: 'x' }), damaged, format)
+  const formats = ['csv', 'json', 'geojson', 'kml', 'shp', 'gpkg', 'fgb'] as const
+  const out = join(root, 'out')
+  const pack = join(folder, 'features.pack')
+  const whole = await readFile(pack)
+  for (const damaged of [withFlippedByte(whole), whole.subarray(0, 57), Buffer.alloc(0)]) {
+    await writeFile(pack, damaged)
+    for (const format of formats) {
+      await assert.rejects(
+        buildExport(folder, format, out, { table: 'x' }),
+        isDamage('features.pack'),
+        format,
+      )
+    }
+    await assert.rejects(buildExportInProcess(folder, 'csv', out, { table: 'x' }), isDamage('features.pack'))
   }
-  await assert.rejects(buildExportInProcess(folder, 'csv', join(root, 'out'), { table: 'x' }), damaged)
+  await writeFile(pack, whole)
+  for (const [file, format] of [
+    ['rows.parquet', 'geoparquet'],
+    ['rows.parquet', 'gpkg'],
+    ['checksums.json', 'csv'],
+  ] as const) {
+    const bytes = await readFile(join(folder, file))
+    await writeFile(join(folder, file), withFlippedByte(bytes))
+    await assert.rejects(buildExport(folder, format, out, { table: 'x' }), isDamage(file), file)
+    await writeFile(join(folder, file), bytes)
+  }
   assert.deepEqual(await readdir(root), ['snapshot'])
   await rm(join(folder, 'manifest.json'))
-  await assert.rejects(
-    buildExportInProcess(folder, 'csv', join(root, 'out'), { table: 'x' }),
-    (error) => error instanceof ExportError && error.code === 'build-failed',
-  )
+  await assert.rejects(buildExportInProcess(folder, 'csv', out, { table: 'x' }), isDamage('manifest.json'))
 })
+
+function withFlippedByte(bytes: Buffer): Buffer {
+  const flipped = Buffer.from(bytes)
+  flipped[flipped.length >> 1]! ^= 1
+  return flipped
+}
 
 test('a full disk is told by its code, and a file that was there stays as it was', async (t) => {
   const { root } = await compiled(t)

@@ -1,5 +1,6 @@
-import type { Manifest } from '../snapshot/manifest.ts'
-import { readManifest } from '../snapshot/manifest.ts'
+import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import { readManifest } from '../snapshot/read-manifest.ts'
+import { verifyFilesFast } from '../snapshot/verify.ts'
 import type { ExportOptions } from './export-options.ts'
 import { type BuiltFile, writeAtomically } from './write-atomically.ts'
 
@@ -87,14 +88,25 @@ export function exportFormat(format: string): ExportFormatEntry | undefined {
 /**
  * Writes a snapshot in a format to `outPath`, which appears whole or not at all. It keeps a core busy for
  * seconds: a server calls `buildExportInProcess` instead.
+ *
+ * The files that writers read are verified first, so that no export is made of damaged bytes: a
+ * DamagedSnapshotError names the damaged file. `manifest` is a copy that the caller trusts more than the folder's.
  */
 export async function buildExport(
   snapshotFolder: string,
   format: ExportFormat,
   outPath: string,
   options: ExportOptions,
+  manifest?: Manifest,
 ): Promise<BuiltFile> {
   const write = await exportFormat(format)!.writer()
-  const manifest = await readManifest(snapshotFolder)
-  return writeAtomically(outPath, (partial) => write(snapshotFolder, manifest, partial, options))
+  const trusted = manifest ?? (await readManifest(snapshotFolder))
+  await verifyFilesFast(snapshotFolder, trusted, filesReadBy(format))
+  return writeAtomically(outPath, (partial) => write(snapshotFolder, trusted, partial, options))
+}
+
+function filesReadBy(format: ExportFormat): string[] {
+  if (format === 'geojson') return [SNAPSHOT_FILES.pack]
+  if (format === 'geoparquet') return [SNAPSHOT_FILES.rows]
+  return [SNAPSHOT_FILES.pack, SNAPSHOT_FILES.rows, SNAPSHOT_FILES.points]
 }

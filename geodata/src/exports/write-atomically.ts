@@ -1,6 +1,7 @@
-import { open, readdir, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { checksum } from '../snapshot/checksum.ts'
+import { partialPath, renameDurably, syncFile } from '../write-durably.ts'
 import { ExportError, isDiskFull } from './export-error.ts'
 
 export interface BuiltFile {
@@ -8,14 +9,9 @@ export interface BuiltFile {
   sha256: string
 }
 
-/** The name a file has until it is whole. The process id keeps two builders apart. */
-export function partialPath(path: string, pid: number): string {
-  return `${path}.partial-${pid}`
-}
-
 /**
- * Lets `write` fill a partial file, and gives it its name once it is whole and on the disk: a reader never
- * meets half a file, whatever fails in between. `write` answers the checksum if it knows it.
+ * `writeDurably` for large files: `write` fills a partial file, which gets its name once it is complete and
+ * synced, so a reader never sees half a file. `write` returns the checksum if it knows it.
  */
 export async function writeAtomically(
   path: string,
@@ -24,16 +20,8 @@ export async function writeAtomically(
   const partial = partialPath(path, process.pid)
   try {
     const sha256 = (await write(partial)) ?? (await checksum(partial))
-    const handle = await open(partial, 'r+')
-    let bytes: number
-    try {
-      await handle.sync()
-      bytes = (await handle.stat()).size
-    } finally {
-      await handle.close()
-    }
-    await rename(partial, path)
-    await syncFolder(dirname(path))
+    const bytes = await syncFile(partial)
+    await renameDurably(partial, path)
     return { bytes, sha256 }
   } catch (error) {
     await removePartial(path, process.pid)
@@ -69,15 +57,5 @@ function isRunning(pid: number): boolean {
     return process.kill(pid, 0)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-/** Without it a power cut may undo the renames in the folder. */
-export async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }

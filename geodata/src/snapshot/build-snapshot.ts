@@ -1,20 +1,19 @@
-import { existsSync } from 'node:fs'
 import { open, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GEOMETRY_TYPES } from '../feature.ts'
 import { isEmptyBbox } from '../geometry/bbox.ts'
 import { Assembly, type FinalColumn, type IdSource } from './assemble.ts'
-import { checksum } from './checksum.ts'
 import { chooseColumns, chooseIds, chooseTimeColumn } from './choose-columns.ts'
 import type { Compiled, CompileOptions, CompilePhase } from './compile.ts'
 import { buildIdTable } from './id-table.ts'
 import { type IndexParts, layIndex, writeIndex } from './index-file.ts'
 import { buildTree } from './index-tree.ts'
 import { DEFAULT_MEMORY_MEGABYTES, DEFAULT_THREADS } from './limits.ts'
-import { type Manifest, SNAPSHOT_FILES } from './manifest.ts'
+import { FORMAT_VERSION, type Manifest, SNAPSHOT_FILES } from './manifest.ts'
 import { type MergedPack, mergeRuns } from './merge-runs.ts'
 import { PropertyLines } from './property-lines.ts'
 import { samplePositions, sampleRow } from './sample.ts'
+import { sealSnapshot } from './seal-snapshot.ts'
 import type { StageSummary } from './stage.ts'
 import { areRight } from './staged-texts.ts'
 
@@ -40,8 +39,7 @@ export async function buildSnapshot(build: BuildOptions): Promise<Compiled> {
   await writeIndex(join(folder, SNAPSHOT_FILES.index), index)
   if (build.options.sample !== false) await writeSample(folder, index, head)
   build.signal?.throwIfAborted()
-  const manifest: Manifest = { ...head, files: await fileChecksums(folder, pack) }
-  await writeFile(join(folder, SNAPSHOT_FILES.manifest), `${JSON.stringify(manifest, null, 2)}\n`)
+  const manifest = await sealSnapshot(folder, head, pack)
   return { manifest, report: reportOf(manifest, build.summary) }
 }
 
@@ -79,7 +77,7 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
     build.onPhase('indexing')
     const geometryTypes = GEOMETRY_TYPES.filter((_, i) => places.geometryTypes & (1 << i))
     const head: ManifestHead = {
-      formatVersion: 1,
+      formatVersion: FORMAT_VERSION,
       ...counts,
       columns: columns.map(({ name, type, nullable }) => ({ name, type, nullable })),
       geometryType: !spatial ? null : geometryTypes.length === 1 ? geometryTypes[0]! : 'Geometry',
@@ -172,17 +170,4 @@ async function writeSample(folder: string, { offsets }: IndexParts, head: Manife
   } finally {
     await handle.close()
   }
-}
-
-async function fileChecksums(folder: string, pack: MergedPack): Promise<Manifest['files']> {
-  const files: Manifest['files'] = {}
-  for (const name of Object.values(SNAPSHOT_FILES)) {
-    const path = join(folder, name)
-    if (name === SNAPSHOT_FILES.manifest || !existsSync(path)) continue
-    files[name] = {
-      bytes: (await stat(path)).size,
-      sha256: name === SNAPSHOT_FILES.pack ? pack.sha256 : await checksum(path),
-    }
-  }
-  return files
 }

@@ -12,6 +12,11 @@ const ENTRY = fileURLToPath(new URL('./compile-process.ts', import.meta.url))
 export const COMPILE_NODE_FLAGS = ['--max-old-space-size=1024', '--max-semi-space-size=16']
 const STDERR_KEPT = 4000
 
+/** Somebody asked the compiling process to stop: the source is not at fault, and may be compiled again. */
+export class CompileInterruptedError extends Error {
+  override name = 'CompileInterruptedError'
+}
+
 /**
  * `compileSnapshot` in a process of its own. Aborting kills it at once; whatever it leaves in the folder when
  * it dies is removed.
@@ -63,6 +68,9 @@ function outcome(
 ): Compiled {
   const file = options.file ?? basename(options.path)
   if (message === null) {
+    // Ctrl-C and service supervisors signal all processes, and this one may end before its parent hears of it.
+    if (end === 'SIGTERM' || end === 'SIGINT')
+      throw new CompileInterruptedError(`compiling ${file} was interrupted by ${end}`)
     if (/out of memory|allocation failed/i.test(stderr) || end === 'SIGKILL')
       throw new SourceError(`${file} needs more memory than publishing may use.`)
     throw new Error(`compiling ${file} ended without a result (${end}): ${stderr.trim()}`)

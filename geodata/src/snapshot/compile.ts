@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import type { FeatureStream } from '../feature.ts'
 import type { SourceLimits } from '../formats/source-limits.ts'
 import type { RowProblem } from '../source-error.ts'
+import { syncFolder } from '../write-durably.ts'
 import { buildSnapshot } from './build-snapshot.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 import type { Manifest } from './manifest.ts'
@@ -104,6 +105,8 @@ export async function compileSnapshot(
       signal,
     })
     await rm(staging, { recursive: true, force: true })
+    // All files are synced already; this is for their names.
+    await syncFolder(options.folder)
     return compiled
   } catch (error) {
     await rm(options.folder, { recursive: true, force: true })

@@ -1,6 +1,11 @@
-import { open, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { BlockCheck } from './block-checksums.ts'
+import { DamagedSnapshotError } from './damaged-snapshot-error.ts'
 import { idBuckets } from './id-table.ts'
 import { IndexTree, treeNodeNumbers } from './index-tree.ts'
+import { SNAPSHOT_FILES } from './manifest.ts'
+import { openFile, wrongSize } from './verify.ts'
 
 /**
  * `features.index`, little-endian, laid out so that opening it is one read and a few typed arrays over it:
@@ -15,6 +20,8 @@ import { IndexTree, treeNodeNumbers } from './index-tree.ts'
  */
 const MAGIC = 0x574c_4958_0001
 const HEAD_NUMBERS = 8
+/** A few milliseconds of SHA-256. */
+const READ_BYTES = 1 << 20
 
 export interface IndexParts {
   rows: number
@@ -72,18 +79,37 @@ export async function writeIndex(path: string, parts: IndexParts): Promise<void>
   await writeFile(path, parts.bytes)
 }
 
-export async function readIndex(path: string): Promise<IndexParts> {
-  const handle = await open(path)
+/**
+ * Reads the index whole and checks it on the way, in steps that are short enough for a server's event loop: by its
+ * block checksums, or by the SHA-256 of the manifest if it has none.
+ */
+export async function readIndex(
+  folder: string,
+  expected: { bytes: number; sha256: string },
+  blocks: Uint32Array | undefined,
+): Promise<IndexParts> {
+  const name = SNAPSHOT_FILES.index
+  const handle = await openFile(folder, name)
   try {
     const { size } = await handle.stat()
+    if (size !== expected.bytes) throw wrongSize(name, size, expected.bytes)
     const bytes = new Uint8Array(size)
+    const check = blocks ? new BlockCheck(name, blocks) : null
+    const sha256 = check ? null : createHash('sha256')
     for (let at = 0; at < size; ) {
-      const { bytesRead } = await handle.read(bytes, at, Math.min(size - at, 1 << 30), at)
-      if (bytesRead === 0) throw new Error('the index ends too early')
+      const { bytesRead } = await handle.read(bytes, at, Math.min(size - at, READ_BYTES), at)
+      if (bytesRead === 0) throw new DamagedSnapshotError(name, `${name} ends too early.`)
+      const part = bytes.subarray(at, at + bytesRead)
+      check?.update(part)
+      sha256?.update(part)
       at += bytesRead
     }
+    check?.finish()
+    if (sha256 && sha256.digest('hex') !== expected.sha256)
+      throw new DamagedSnapshotError(name, `${name} has another checksum than the manifest says.`)
     const [magic, rows, located, isPoints, narrow] = new Float64Array(bytes.buffer, 0, HEAD_NUMBERS)
-    if (magic !== MAGIC) throw new Error('the index is not one of this version')
+    if (magic !== MAGIC)
+      throw new DamagedSnapshotError(name, `${name} has a layout that this program does not read.`)
     const shape = { rows: rows!, located: located!, isPoints: isPoints === 1, narrow: narrow === 1 }
     return layIndex(shape, bytes.buffer)
   } finally {

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Column, GeometryType } from '../feature.ts'
 import type { Bbox } from '../geometry/bbox.ts'
 
@@ -12,6 +10,7 @@ import type { Bbox } from '../geometry/bbox.ts'
  *   for other shapes a point on the shape, null without a place).
  * - `features.pack`: see pack.ts. `features.index`: see index-file.ts.
  * - `sample.json`: the sample, a bare array of rows shaped like the json export.
+ * - `checksums.json`: see block-checksums.ts.
  *
  * Snapshot order: features with a place in Hilbert order (ties in source order), then those without one in
  * source order. A table without geometry keeps its source's order.
@@ -23,10 +22,14 @@ export const SNAPSHOT_FILES = {
   pack: 'features.pack',
   index: 'features.index',
   sample: 'sample.json',
+  checksums: 'checksums.json',
 } as const
 
+/** Raised when snapshots change so that an older program would read them wrongly; files may be added without it. */
+export const FORMAT_VERSION = 1
+
 export interface Manifest {
-  formatVersion: 1
+  formatVersion: typeof FORMAT_VERSION
   rows: number
   /** How many features have a place: they are the first `located` of the snapshot. */
   located: number
@@ -50,8 +53,4 @@ export interface Manifest {
   notes: string[]
   /** Every other file of the folder. */
   files: { [name: string]: { bytes: number; sha256: string } }
-}
-
-export async function readManifest(folder: string): Promise<Manifest> {
-  return JSON.parse(await readFile(join(folder, SNAPSHOT_FILES.manifest), 'utf8')) as Manifest
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
+import { BlockHasher } from './block-checksums.ts'
 import { hashId } from './id-table.ts'
 import type { IndexParts } from './index-file.ts'
 import { FEATURE_HEAD, PACK_SEPARATOR } from './pack.ts'
@@ -12,6 +13,8 @@ export interface MergedPack {
   idHashes: Uint32Array
   bytes: number
   sha256: string
+  /** The checksum of each block: see block-checksums.ts. */
+  blocks: Uint32Array
 }
 
 const BLOCK_BYTES = 1 << 22
@@ -59,6 +62,7 @@ class PackWriter {
   readonly #handle: FileHandle
   readonly #index: IndexParts
   readonly #hash = createHash('sha256')
+  readonly #blocks = new BlockHasher()
   readonly #idHashes: Uint32Array
   #block = Buffer.allocUnsafeSlow(BLOCK_BYTES)
   #spare = Buffer.allocUnsafeSlow(BLOCK_BYTES)
@@ -118,6 +122,7 @@ class PackWriter {
     const length = this.#length
     const position = this.#written
     this.#hash.update(block.subarray(0, length))
+    this.#blocks.update(block.subarray(0, length))
     this.#writing = writeAll(this.#handle, block, length, position)
     // Whoever waits next hears of it.
     this.#writing.catch(() => {})
@@ -138,7 +143,12 @@ class PackWriter {
     this.#length = Math.max(0, this.#length - PACK_SEPARATOR.length)
     await this.flush(0)
     await this.#writing
-    return { idHashes: this.#idHashes, bytes: this.#written, sha256: this.#hash.digest('hex') }
+    return {
+      idHashes: this.#idHashes,
+      bytes: this.#written,
+      sha256: this.#hash.digest('hex'),
+      blocks: this.#blocks.finish(),
+    }
   }
 
   async settled(): Promise<void> {

@@ -1,12 +1,15 @@
-import { type FileHandle, open } from 'node:fs/promises'
-import { join } from 'node:path'
+import type { FileHandle } from 'node:fs/promises'
+import { type BlockChecksums, readBlockChecksums, requireBlock } from './block-checksums.ts'
+import { DamagedSnapshotError } from './damaged-snapshot-error.ts'
 import { hashId, idCandidates } from './id-table.ts'
 import { type IndexParts, readIndex, treeOf } from './index-file.ts'
 import type { IndexTree } from './index-tree.ts'
-import { type Manifest, readManifest, SNAPSHOT_FILES } from './manifest.ts'
+import { type Manifest, SNAPSHOT_FILES } from './manifest.ts'
 import { FEATURE_HEAD, idEnd, PACK_SEPARATOR } from './pack.ts'
 import { type CachedPack, PACK_BLOCK_BYTES, type PackCache } from './pack-cache.ts'
 import type { PositionRuns } from './position-runs.ts'
+import { readManifest } from './read-manifest.ts'
+import { openFile } from './verify.ts'
 
 const SEPARATOR = Buffer.from(PACK_SEPARATOR)
 /** Features with no more than this between them are one read: it costs less than a second call. */
@@ -20,6 +23,9 @@ export class Snapshot {
   readonly offsets: Uint32Array | Float64Array
   readonly #index: IndexParts
   readonly #pack: FileHandle
+  readonly #packBytes: number
+  /** Absent in snapshots that were published before block checksums existed. */
+  readonly #packBlocks: Uint32Array | undefined
   readonly #cached: CachedPack | null
 
   constructor(
@@ -28,6 +34,7 @@ export class Snapshot {
     index: IndexParts,
     pack: FileHandle,
     cache: PackCache | null,
+    checksums: BlockChecksums | null,
   ) {
     this.folder = folder
     this.manifest = manifest
@@ -35,8 +42,9 @@ export class Snapshot {
     this.offsets = index.offsets
     this.tree = treeOf(index)
     this.#pack = pack
-    const packBytes = this.#endOf(manifest.rows)
-    this.#cached = cache?.admit(packBytes, (from, to) => this.#read(from, to)) ?? null
+    this.#packBytes = this.#endOf(manifest.rows)
+    this.#packBlocks = checksums?.get(SNAPSHOT_FILES.pack)
+    this.#cached = cache?.admit(this.#packBytes, (from, to) => this.#readBlocks(from, to)) ?? null
   }
 
   /** The bytes of the features at positions `from` to `to` (excluded), with `,\n` between them. */
@@ -173,7 +181,7 @@ export class Snapshot {
 
   async #span(from: number, to: number): Promise<Buffer[]> {
     const cached = this.#cached
-    if (cached === null) return [await this.#read(from, to)]
+    if (cached === null) return [await this.#readChecked(from, to)]
     const pieces: Buffer[] = []
     for (let at = from; at < to; ) {
       const number = Math.floor(at / PACK_BLOCK_BYTES)
@@ -183,11 +191,31 @@ export class Snapshot {
     return pieces
   }
 
+  /** Bytes that begin and end anywhere: the blocks that they lie in are read whole, to be checked. */
+  async #readChecked(from: number, to: number): Promise<Buffer> {
+    if (from >= to) return Buffer.alloc(0)
+    const start = from - (from % PACK_BLOCK_BYTES)
+    const end = Math.min(this.#packBytes, Math.ceil(to / PACK_BLOCK_BYTES) * PACK_BLOCK_BYTES)
+    return (await this.#readBlocks(start, end)).subarray(from - start, to - start)
+  }
+
+  /** Whole blocks, each compared with its checksum. */
+  async #readBlocks(from: number, to: number): Promise<Buffer> {
+    const bytes = await this.#read(from, to)
+    if (this.#packBlocks === undefined) return bytes
+    for (let at = 0; at < bytes.length; at += PACK_BLOCK_BYTES) {
+      const block = bytes.subarray(at, at + PACK_BLOCK_BYTES)
+      requireBlock(SNAPSHOT_FILES.pack, this.#packBlocks, (from + at) / PACK_BLOCK_BYTES, block)
+    }
+    return bytes
+  }
+
   async #read(from: number, to: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafeSlow(to - from)
     for (let at = 0; at < bytes.length; ) {
       const { bytesRead } = await this.#pack.read(bytes, at, bytes.length - at, from + at)
-      if (bytesRead === 0) throw new Error(`${SNAPSHOT_FILES.pack} ends too early`)
+      if (bytesRead === 0)
+        throw new DamagedSnapshotError(SNAPSHOT_FILES.pack, `${SNAPSHOT_FILES.pack} ends too early.`)
       at += bytesRead
     }
     return bytes
@@ -213,12 +241,23 @@ function pushSlice(into: Buffer[], pieces: Buffer[], from: number, to: number): 
 }
 
 /**
- * Opens a snapshot's folder: the index is read whole, the pack stays on disk. With a cache, which several
- * snapshots may share, blocks of the pack that were read are kept.
+ * Opens a snapshot's folder: the index is read whole and checked, the pack stays on disk and is checked block by
+ * block as it is read. With a cache, which several snapshots may share, blocks that were read are kept.
+ *
+ * `manifest` is a copy that the caller trusts more than the folder's own, such as the catalog's. Throws a
+ * DamagedSnapshotError if a file that is needed for opening is not as the manifest says.
  */
-export async function openSnapshot(folder: string, cache: PackCache | null = null): Promise<Snapshot> {
-  const manifest = await readManifest(folder)
-  const index = await readIndex(join(folder, SNAPSHOT_FILES.index))
-  const pack = await open(join(folder, SNAPSHOT_FILES.pack))
-  return new Snapshot(folder, manifest, index, pack, cache)
+export async function openSnapshot(
+  folder: string,
+  cache: PackCache | null = null,
+  manifest?: Manifest,
+): Promise<Snapshot> {
+  const trusted = manifest ?? (await readManifest(folder))
+  const checksums = await readBlockChecksums(folder, trusted)
+  const name = SNAPSHOT_FILES.index
+  const index = await readIndex(folder, trusted.files[name]!, checksums?.get(name))
+  if (index.rows !== trusted.rows || index.located !== trusted.located)
+    throw new DamagedSnapshotError(name, `${name} belongs to another snapshot.`)
+  const pack = await openFile(folder, SNAPSHOT_FILES.pack)
+  return new Snapshot(folder, trusted, index, pack, cache, checksums)
 }

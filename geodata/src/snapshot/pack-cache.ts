@@ -1,9 +1,11 @@
+import { CHECKED_BLOCK_BYTES } from './block-checksums.ts'
+
 /**
  * Blocks of packs in memory, bounded and shared by all snapshots, so that the parts of the world which people
  * look at are not read from disk again. To use a block only marks it; when room is needed, the oldest leave,
- * and those that were marked since get another turn.
+ * and those that were marked since get another turn. A block is checked once, when it is read from the disk.
  */
-export const PACK_BLOCK_BYTES = 1 << 18
+export const PACK_BLOCK_BYTES = CHECKED_BLOCK_BYTES
 
 export type ReadBlock = (from: number, to: number) => Promise<Buffer>
 

@@ -1,21 +1,136 @@
-import { stat } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { type FileHandle, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { checksum } from './checksum.ts'
-import { readManifest } from './manifest.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BlockCheck, readBlockChecksums } from './block-checksums.ts'
+import { DamagedSnapshotError } from './damaged-snapshot-error.ts'
+import type { Manifest } from './manifest.ts'
+import { readManifest } from './read-manifest.ts'
 
-/** What is wrong with a snapshot's files, a sentence each; empty where all are as the manifest says. */
+const READ_BYTES = 1 << 20
+
+/** What is wrong with a snapshot's files, a sentence each; empty if all are as the manifest says. */
 export async function verifySnapshot(folder: string): Promise<string[]> {
-  const manifest = await readManifest(folder)
-  const wrong: string[] = []
-  for (const [name, expected] of Object.entries(manifest.files)) {
-    const path = join(folder, name)
-    const size = await stat(path).then(
-      (found) => found.size,
-      () => null,
-    )
-    if (size === null) wrong.push(`${name} is missing.`)
-    else if (size !== expected.bytes) wrong.push(`${name} has ${size} bytes instead of ${expected.bytes}.`)
-    else if ((await checksum(path)) !== expected.sha256) wrong.push(`${name} has another checksum.`)
+  const sentences: string[] = []
+  const collect = (error: unknown) => {
+    if (!(error instanceof DamagedSnapshotError)) throw error
+    sentences.push(error.message)
   }
-  return wrong
+  const manifest = await readManifest(folder).catch(collect)
+  for (const name of Object.keys(manifest?.files ?? {})) {
+    await verifyFile(folder, manifest!, name).catch(collect)
+  }
+  return sentences
+}
+
+/**
+ * Compares the sizes of all files with the manifest, without reading any: enough to notice what a power cut or an
+ * interrupted copy leaves. Throws a DamagedSnapshotError.
+ */
+export async function checkSizes(folder: string, manifest: Manifest): Promise<void> {
+  await Promise.all(Object.keys(manifest.files).map((name) => checkSize(folder, manifest, name)))
+}
+
+async function checkSize(folder: string, manifest: Manifest, name: string): Promise<void> {
+  const { bytes } = manifest.files[name]!
+  const size = await stat(join(folder, name)).then(
+    (file) => file.size,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') throw missing(name, error)
+      throw error
+    },
+  )
+  if (size !== bytes) throw wrongSize(name, size, bytes)
+}
+
+export interface VerifyOptions {
+  /** How fast to read, so that requests have the disk to themselves; as fast as possible if absent. */
+  bytesPerSecond?: number
+  /** Sees the bytes as they are read; they are valid until it returns. */
+  onBytes?: (bytes: Buffer) => void
+}
+
+/** Reads a whole file and compares its SHA-256 with the manifest. Throws a DamagedSnapshotError. */
+export async function verifyFile(
+  folder: string,
+  manifest: Manifest,
+  name: string,
+  { bytesPerSecond, onBytes }: VerifyOptions = {},
+): Promise<void> {
+  const sha256 = createHash('sha256')
+  const began = performance.now()
+  let bytesRead = 0
+  await readChecked(folder, manifest, name, async (bytes) => {
+    sha256.update(bytes)
+    onBytes?.(bytes)
+    bytesRead += bytes.length
+    if (bytesPerSecond === undefined) return
+    const ahead = (bytesRead / bytesPerSecond) * 1000 - (performance.now() - began)
+    if (ahead > 1) await sleep(ahead)
+  })
+  if (sha256.digest('hex') !== manifest.files[name]!.sha256) {
+    throw new DamagedSnapshotError(name, `${name} has another checksum than the manifest says.`)
+  }
+}
+
+/**
+ * Reads whole files and compares them with their block checksums, which is several times as fast as
+ * `verifyFile`; snapshots without block checksums are verified by SHA-256. Files that the manifest does not name
+ * are passed over. Throws a DamagedSnapshotError.
+ */
+export async function verifyFilesFast(
+  folder: string,
+  manifest: Manifest,
+  names: readonly string[],
+): Promise<void> {
+  const checksums = await readBlockChecksums(folder, manifest)
+  for (const name of names) {
+    if (!manifest.files[name]) continue
+    const blocks = checksums?.get(name)
+    if (!blocks) {
+      await verifyFile(folder, manifest, name)
+      continue
+    }
+    const check = new BlockCheck(name, blocks)
+    await readChecked(folder, manifest, name, (bytes) => check.update(bytes))
+    check.finish()
+  }
+}
+
+/** Passes all bytes of a file on, and throws a DamagedSnapshotError if it is missing or has another size. */
+async function readChecked(
+  folder: string,
+  manifest: Manifest,
+  name: string,
+  take: (bytes: Buffer) => void | Promise<void>,
+): Promise<void> {
+  const expected = manifest.files[name]!.bytes
+  const handle = await openFile(folder, name)
+  try {
+    const { size } = await handle.stat()
+    if (size !== expected) throw wrongSize(name, size, expected)
+    const buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, Math.max(1, size)))
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null)
+      if (bytesRead === 0) return
+      await take(buffer.subarray(0, bytesRead))
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Opens a file of a snapshot for reading; a missing one is damage. */
+export async function openFile(folder: string, name: string): Promise<FileHandle> {
+  return open(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? missing(name, error) : error
+  })
+}
+
+function missing(name: string, cause: unknown): DamagedSnapshotError {
+  return new DamagedSnapshotError(name, `${name} is missing.`, { cause })
+}
+
+export function wrongSize(name: string, size: number, expected: number): DamagedSnapshotError {
+  return new DamagedSnapshotError(name, `${name} has ${size} bytes instead of ${expected}.`)
 }

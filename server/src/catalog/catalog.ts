@@ -1,8 +1,15 @@
+import type { Logger } from 'pino'
 import type { Changes } from '../database/changes.ts'
 import type { Db } from '../database/open.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import { notFound } from '../problem.ts'
 import { type Dataset, isTable, type Version } from './dataset.ts'
+import { eachBounded } from './each-bounded.ts'
+import type { SnapshotHealth } from './snapshot-health.ts'
 import { readDataset, readDatasets, readVersions } from './store.ts'
+
+/** Looks at snapshots that run at the same time: enough to keep a disk busy, few enough to leave it to requests. */
+const LOOKS_AT_ONCE = 16
 
 /**
  * The datasets, as they are now. Every request asks for one, so they are kept in memory, by the same rule as
@@ -11,12 +18,18 @@ import { readDataset, readDatasets, readVersions } from './store.ts'
 export class Catalog {
   readonly #db: Db
   readonly #changes: Changes
+  readonly #health: SnapshotHealth
+  readonly #log: Logger
+  /** Versions that are served in the place of damaged ones, and are logged. */
+  readonly #told = new Set<string>()
   readonly #datasets = new Map<string, Dataset>()
   readonly #versions = new Map<string, Version[]>()
   #all: Dataset[] | null = null
 
-  constructor(db: Db, changes: Changes) {
+  constructor(db: Db, changes: Changes, health: SnapshotHealth, log: Logger) {
     this.#db = db
+    this.#health = health
+    this.#log = log
     this.#changes = changes
     changes.listen((subject, id) => {
       if (subject === 'dataset') {
@@ -31,20 +44,16 @@ export class Catalog {
     })
   }
 
-  /** Throws 404 for a table that does not exist. */
-  async find(table: string): Promise<Dataset> {
-    return this.peek(table) ?? this.#load(table)
-  }
-
-  /** The dataset if it is in memory, without a wait. */
-  peek(table: string): Dataset | null {
-    return (this.#changes.trusted() && this.#datasets.get(table)) || null
+  /** Returned at once if it is cached. Throws 404 for a table that does not exist. */
+  find(table: string): MaybePromise<Dataset> {
+    const cachedDataset = this.#changes.trusted() ? this.#datasets.get(table) : undefined
+    return cachedDataset ?? this.#load(table)
   }
 
   async all(): Promise<Dataset[]> {
     if (this.#changes.trusted() && this.#all) return this.#all
     return this.#keepUnlessChanged(
-      () => readDatasets(this.#db),
+      () => this.#readAll(),
       (datasets) => {
         this.#all = datasets
       },
@@ -78,7 +87,7 @@ export class Catalog {
   async #load(table: string): Promise<Dataset> {
     const dataset = isTable(table)
       ? await this.#keepUnlessChanged(
-          () => readDataset(this.#db, table),
+          () => this.#read(table),
           (read) => {
             if (read) this.#datasets.set(table, read)
           },
@@ -86,6 +95,50 @@ export class Catalog {
       : undefined
     if (!dataset) throw notFound(`dataset named "${table.slice(0, 80)}"`)
     return dataset
+  }
+
+  async #read(table: string): Promise<Dataset | undefined> {
+    const dataset = await readDataset(this.#db, table)
+    return dataset && this.#served(dataset)
+  }
+
+  async #readAll(): Promise<Dataset[]> {
+    const datasets = await readDatasets(this.#db)
+    await eachBounded(LOOKS_AT_ONCE, datasets.keys(), async (i) => {
+      const dataset = datasets[i]!
+      // A look that fails for another reason than damage fails the requests for this dataset, not the list.
+      datasets[i] = await this.#served(dataset).catch(() => dataset)
+    })
+    return datasets
+  }
+
+  /**
+   * The dataset with the version that is served: the current one, or the newest whole one in its place if the first
+   * look finds the current one damaged. Without a whole one it stays the current one, which is refused when it is used.
+   */
+  async #served(dataset: Dataset): Promise<Dataset> {
+    const damage = await this.#health.firstLook(dataset)
+    if (damage === null) return dataset
+    const { table, version, snapshot } = dataset
+    const replacement = await this.#newestWhole(dataset)
+    if (!this.#told.has(snapshot)) {
+      this.#told.add(snapshot)
+      const detail = { table, version, file: damage.file, served: replacement?.version ?? null }
+      this.#log.error(
+        detail,
+        replacement
+          ? `Version ${replacement.version} of "${table}" is served in the place of the damaged version ${version}.`
+          : `No version of "${table}" is whole: its data is not served.`,
+      )
+    }
+    return replacement ? { ...dataset, ...replacement } : dataset
+  }
+
+  async #newestWhole({ table, version: current }: Dataset): Promise<Version | null> {
+    for (const version of await readVersions(this.#db, table)) {
+      if (version.version < current && (await this.#health.firstLook(version)) === null) return version
+    }
+    return null
   }
 
   /** What was read before a change must not be kept after it. */

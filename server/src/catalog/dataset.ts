@@ -8,6 +8,7 @@ export function isTable(text: string): boolean {
 
 /** One published state of a dataset. Numbers of one table only grow, and are never used again. */
 export interface Version {
+  table: string
   version: number
   snapshot: string
   createdAt: string
@@ -15,9 +16,8 @@ export interface Version {
   hasSample: boolean
 }
 
-/** A dataset as it is now: what the publisher says of it, and its current version. */
+/** A dataset as it is now: what the publisher says of it, and the version that is served. */
 export interface Dataset extends Version {
-  table: string
   title: string
   description: string
   license: string

@@ -2,6 +2,9 @@ import { totalmem } from 'node:os'
 import { openSnapshot, type Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import { PackCache } from '@wayleave/geodata/snapshot/pack-cache.ts'
 import type { Blobs } from '../blobs/blobs.ts'
+import type { Version } from './dataset.ts'
+import type { SnapshotHealth } from './snapshot-health.ts'
+import type { Verification } from './verification.ts'
 
 /** An index takes some 25 bytes a feature: this many snapshots of a million features are 1.6 GB. */
 const MOST_OPEN = 64
@@ -15,9 +18,18 @@ interface Entry {
   dropped: boolean
 }
 
-/** Opened snapshots, the recently used ones kept open; one in use is never closed under its user. */
+interface OpenSnapshotsParts {
+  blobs: Blobs
+  health: SnapshotHealth
+  verification: Verification
+}
+
+/**
+ * Opened snapshots, the recently used ones kept open; one in use is never closed under its user. A damaged one is
+ * closed and not opened again. Opening one starts its verification in the background.
+ */
 export class OpenSnapshots {
-  readonly #blobs: Blobs
+  readonly #parts: OpenSnapshotsParts
   readonly #most: number
   readonly #packs = new PackCache(PACK_CACHE_BYTES)
   /** In order of last use. */
@@ -26,16 +38,24 @@ export class OpenSnapshots {
   /** Asked for again and again, and moved to the end but once. */
   #peeked: string | null = null
 
-  constructor(blobs: Blobs, most = MOST_OPEN) {
-    this.#blobs = blobs
+  constructor(parts: OpenSnapshotsParts, most = MOST_OPEN) {
+    this.#parts = parts
     this.#most = most
+    parts.health.onDamage(({ snapshot }) => {
+      if (this.#entries.has(snapshot)) this.#drop(snapshot)
+    })
   }
 
-  async use<T>(name: string, work: (snapshot: Snapshot) => Promise<T> | T): Promise<T> {
-    const entry = this.#entry(name)
+  /** Throws `data-damaged` if the version is damaged, or if `work` meets damage in its files. */
+  async use<T>(version: Version, work: (snapshot: Snapshot) => Promise<T> | T): Promise<T> {
+    const { health } = this.#parts
+    await health.require(version)
+    const entry = this.#entry(version)
     entry.users++
     try {
       return await work(entry.snapshot ?? (await entry.opening))
+    } catch (error) {
+      throw await health.problemOf(version, error)
     } finally {
       entry.users--
       if (entry.dropped && entry.users === 0) this.#close(entry)
@@ -58,7 +78,8 @@ export class OpenSnapshots {
     for (const name of [...this.#entries.keys()]) this.#drop(name)
   }
 
-  #entry(name: string): Entry {
+  #entry(version: Version): Entry {
+    const name = version.snapshot
     const present = this.#entries.get(name)
     this.#peeked = null
     if (present) {
@@ -66,12 +87,16 @@ export class OpenSnapshots {
       this.#entries.set(name, present)
       return present
     }
-    const opening = this.#blobs.localFolder(name).then((folder) => openSnapshot(folder, this.#packs))
+    const { blobs, verification } = this.#parts
+    const opening = blobs
+      .localFolder(name)
+      .then((folder) => openSnapshot(folder, this.#packs, version.manifest))
     const entry: Entry = { opening, snapshot: null, users: 0, dropped: false }
     this.#entries.set(name, entry)
     opening.then(
       (snapshot) => {
         entry.snapshot = snapshot
+        verification.verify(version)
       },
       () => {
         // Unless it was dropped meanwhile, and another took its place.
@@ -88,6 +113,7 @@ export class OpenSnapshots {
   #drop(name: string): void {
     const entry = this.#entries.get(name)!
     this.#entries.delete(name)
+    if (this.#peeked === name) this.#peeked = null
     entry.dropped = true
     if (entry.users === 0) this.#close(entry)
   }

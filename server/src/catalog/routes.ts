@@ -1,6 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
 import { Type } from 'typebox'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Authenticate } from '../http/authenticate.ts'
@@ -14,10 +11,13 @@ import { notFound } from '../problem.ts'
 import type { Meter } from '../usage/meter.ts'
 import type { Catalog } from './catalog.ts'
 import { archiveMetadata, datasetMetadata } from './metadata.ts'
+import { readSample } from './read-sample.ts'
+import type { SnapshotHealth } from './snapshot-health.ts'
 
 interface CatalogParts {
   catalog: Catalog
   blobs: Blobs
+  health: SnapshotHealth
   authenticate: Authenticate
   meter: Meter
   baseUrl: BaseUrl
@@ -84,7 +84,7 @@ const archive = Type.Object({
 
 export function catalogRoutes(
   app: App,
-  { catalog, blobs, authenticate, meter, baseUrl }: CatalogParts,
+  { catalog, blobs, health, authenticate, meter, baseUrl }: CatalogParts,
 ): void {
   const call = (table: string, operation: string) => ({ operation, table, format: 'json' })
 
@@ -134,13 +134,17 @@ export function catalogRoutes(
       const dataset = await catalog.find(request.params.table)
       if (grant) meter.record(grant, call(dataset.table, 'sample'))
       if (!dataset.hasSample) throw notFound(`sample of the dataset "${dataset.table}"`)
+      await health.require(dataset)
       const etag = `"${dataset.snapshot}-sample"`
       reply.header('etag', etag).header('cache-control', 'public, no-cache')
       if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send(undefined)
-      const folder = await blobs.localFolder(dataset.snapshot)
-      return reply
-        .type('application/json; charset=utf-8')
-        .send(await readFile(join(folder, SNAPSHOT_FILES.sample)))
+      const sample = await readSample(await blobs.localFolder(dataset.snapshot), dataset).catch(
+        async (error: unknown) => {
+          reply.removeHeader('etag').removeHeader('cache-control')
+          throw await health.problemOf(dataset, error)
+        },
+      )
+      return reply.type('application/json; charset=utf-8').send(sample)
     },
   })
 
@@ -155,10 +159,13 @@ export function catalogRoutes(
     handler: async (request, reply) => {
       const grant = await authenticate.optionalKey(request, reply)
       const { table } = request.params
+      const { version: served } = await catalog.find(table)
       const versions = await catalog.versions(table)
       if (grant) meter.record(grant, call(table, 'metadata'))
       const base = baseUrl.of(request)
-      return { data: versions.map((version, index) => archiveMetadata(table, version, index === 0, base)) }
+      return {
+        data: versions.map((version) => archiveMetadata(table, version, version.version === served, base)),
+      }
     },
   })
 }

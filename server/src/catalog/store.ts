@@ -27,6 +27,16 @@ export async function readSnapshotNames(db: Db): Promise<string[]> {
   return (await db.selectFrom('versions').select('snapshot').execute()).map((row) => row.snapshot)
 }
 
+/** Whether any version still names the snapshot. */
+export async function isSnapshotNamed(db: Db, snapshot: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('versions')
+    .select('version')
+    .where('snapshot', '=', snapshot)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** The next number of the table, held by this transaction: two publishers get two numbers, in commit order. */
 export async function takeVersionNumber(tx: Tx, table: string): Promise<number> {
   const { last_version } = await tx
@@ -175,11 +185,15 @@ function currentDatasets(db: Db) {
     ])
 }
 
-type VersionRow = Pick<Tables['versions'], 'version' | 'snapshot' | 'created_at' | 'manifest' | 'has_sample'>
+type VersionRow = Pick<
+  Tables['versions'],
+  'table_name' | 'version' | 'snapshot' | 'created_at' | 'manifest' | 'has_sample'
+>
 type DatasetRow = VersionRow & Omit<Tables['datasets'], 'current_version' | 'created_at'>
 
 function toVersion(row: VersionRow): Version {
   return {
+    table: row.table_name,
     version: row.version,
     snapshot: row.snapshot,
     createdAt: row.created_at,
@@ -191,7 +205,6 @@ function toVersion(row: VersionRow): Version {
 function toDataset(row: DatasetRow): Dataset {
   return {
     ...toVersion(row),
-    table: row.table_name,
     title: row.title,
     description: row.description,
     license: row.license,

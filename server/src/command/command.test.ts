@@ -4,9 +4,15 @@ import type { Command } from 'commander'
 import { newId } from '../id.ts'
 import { runCommand } from '../testing/run-command.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
+import { backupCommand } from './backup.ts'
+import { databaseCommand } from './database.ts'
+import { doctorCommand } from './doctor.ts'
 import { keyCommand } from './key.ts'
 import { orgCommand } from './org.ts'
+import { pruneCommand } from './prune.ts'
+import { restoreCommand } from './restore.ts'
 import { userCommand } from './user.ts'
+import { verifyCommand } from './verify.ts'
 
 test('every command takes --json and --data-dir, and its help ends with examples of itself', () => {
   const groups = [orgCommand(), keyCommand(), userCommand()]
@@ -19,6 +25,18 @@ test('every command takes --json and --data-dir, and its help ends with examples
     const examples = help.split('\nExamples:\n')[1]!.trimEnd().split('\n')
     for (const example of examples) {
       assert.ok(example.startsWith(`  wayleave ${group.name()} ${command.name()}`), example)
+    }
+  }
+})
+
+test('so do the commands that look after an installation', () => {
+  const single = [backupCommand(), restoreCommand(), verifyCommand(), doctorCommand(), pruneCommand()]
+  for (const command of [...single, ...databaseCommand().commands]) {
+    const help = helpOf(command)
+    assert.match(help, /--json/)
+    assert.match(help, /--data-dir/)
+    for (const example of help.split('\nExamples:\n')[1]!.trimEnd().split('\n')) {
+      assert.match(example, new RegExp(`^  wayleave (database )?${command.name()}`))
     }
   }
 })

@@ -38,6 +38,13 @@ function geometryText({ geometryType, geometryTypes }: ReturnType<typeof dataset
 }
 
 async function unpublish(table: string, flags: OperatorFlags): Promise<void> {
-  await withParts(flags, ({ publishing }) => publishing.unpublish(table, operator))
-  print(flags, { table }, `Removed ${table} with all its versions.`)
+  const days = await withParts(flags, async ({ publishing, config }) => {
+    await publishing.unpublish(table, operator)
+    return config.trashDays
+  })
+  print(
+    flags,
+    { table },
+    `Removed ${table} with all its versions. Its files stay in the trash for ${days} days.`,
+  )
 }

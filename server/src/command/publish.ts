@@ -67,7 +67,7 @@ async function publish(file: string, flags: PublishFlags): Promise<void> {
           ...{ idColumn, timeColumn, crs, layer, format, skipInvalid, sample, buildExports },
         },
         operator,
-        (progress) => bar.show(progress),
+        { onProgress: (progress) => bar.show(progress) },
       ),
       base: parts.baseUrl.settled(),
     }))

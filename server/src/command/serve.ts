@@ -1,7 +1,9 @@
 import { Command } from 'commander'
-import { systemClock } from '../clock.ts'
-import { flagOf, readConfig, type Setting, settings, unknownVariables } from '../config.ts'
+import { SECOND, systemClock } from '../clock.ts'
+import { flagOf, isStartedByNpm, readConfig, type Setting, settings, unknownVariables } from '../config.ts'
 import type { Demo } from '../demo.ts'
+import type { RunningServer } from '../start-server.ts'
+import { watchParents } from './parent-processes.ts'
 
 export function serveCommand(): Command {
   const command = new Command('serve')
@@ -35,13 +37,12 @@ async function serve(flags: Record<string, unknown>): Promise<void> {
   const log = makeLogger(config.logLevel)
   for (const name of unknownVariables()) log.warn(`There is no setting ${name}; it is ignored.`)
   let demo: Demo | undefined
-  const service = await startServer(config, log, systemClock, async (parts) => {
-    if (config.demo) demo = await prepareDemo(parts, (sentence) => process.stderr.write(`${sentence}\n`))
-  })
-
-  const stop = (signal: string) => {
-    log.info(`Stopping on ${signal}.`)
-    service.stop().then(
+  let service: RunningServer | undefined
+  const stop = (reason: string, drainSeconds: number) => {
+    // Nothing is served yet: what a start leaves behind is swept by the next one.
+    if (!service) process.exit(1)
+    log.info(`Stopping: ${reason}.`)
+    service.stop(drainSeconds * SECOND).then(
       () => process.exit(0),
       (error: unknown) => {
         log.error({ err: error }, 'The stop failed.')
@@ -49,8 +50,15 @@ async function serve(flags: Record<string, unknown>): Promise<void> {
       },
     )
   }
-  process.on('SIGTERM', () => stop('SIGTERM'))
-  process.on('SIGINT', () => stop('SIGINT'))
+  // Whoever started the server waits for its port and its data folder: no time is left for a drain.
+  watchParents(isStartedByNpm(), () => stop('the process that started the server has ended', 0))
+  service = await startServer(config, log, systemClock, async (parts) => {
+    if (config.demo) demo = await prepareDemo(parts, (sentence) => process.stderr.write(`${sentence}\n`))
+  })
+  process.on('SIGTERM', () => stop('SIGTERM', config.drainSeconds))
+  // By hand, from a terminal or when the terminal is closed.
+  process.on('SIGINT', () => stop('SIGINT', 0))
+  process.on('SIGHUP', () => stop('SIGHUP', 0))
 
   if (flags['json']) process.stdout.write(`${JSON.stringify({ url: service.url, ...demo })}\n`)
   else process.stdout.write(welcome(service.url, demo))

@@ -1,4 +1,5 @@
 import { systemClock } from '../clock.ts'
+import { Closers } from '../closers.ts'
 import { readConfig } from '../config.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import { newId } from '../id.ts'
@@ -35,16 +36,12 @@ export async function withControlPlane<T>(
 ): Promise<T> {
   const config = readConfig({ flags: { dataDir: flags.dataDir } })
   const { openControlPlane } = await import('../control-plane.ts')
-  const control = await openControlPlane({
-    config,
-    clock: systemClock,
-    nodeId: newId('node'),
-    serving: false,
-  })
+  const opened = new Closers()
   try {
-    return await work(control)
+    const clock = systemClock
+    const nodeId = newId('node')
+    return await work(await openControlPlane({ config, clock, nodeId, serving: false, opened }))
   } finally {
-    await control.changes.close()
-    await control.database.close()
+    await opened.close()
   }
 }

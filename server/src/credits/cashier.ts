@@ -31,6 +31,8 @@ export interface Bill {
  * to fetch the same again for a day, and the usage. Whoever fails to deliver refunds.
  */
 export class Cashier {
+  /** How many refunds were written, and how many could not be. */
+  readonly refunds = { written: 0, failed: 0 }
   readonly #database: ControlDatabase
   readonly #meter: Meter
   readonly #clock: Clock
@@ -66,7 +68,7 @@ export class Cashier {
     return {
       charged: price,
       remaining: paid.balance,
-      refund: () => this.#refund(organizationId, bill, paid.ledgerId),
+      refund: () => this.#countRefund(this.#refund(organizationId, bill, paid.ledgerId)),
     }
   }
 
@@ -109,6 +111,14 @@ export class Cashier {
     await recordPurchase(tx, purchase, at, ledgerId)
     await addUsage(tx, [this.#meter.paidRow(grant, call, price)])
     return { ledgerId, balance }
+  }
+
+  async #countRefund(refund: Promise<void>): Promise<void> {
+    await refund.catch((error: unknown) => {
+      this.refunds.failed++
+      throw error
+    })
+    this.refunds.written++
   }
 
   /** The unique index over `refunds` lets each debit be given back once, whoever tries. */

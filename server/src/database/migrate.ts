@@ -7,6 +7,10 @@ class DatabaseTooNewError extends Error {
   override name = 'DatabaseTooNewError'
 }
 
+/** The table in which a database notes its own migrations; it exists before the first of them. */
+export const MIGRATIONS_TABLE =
+  'create table if not exists migrations (number integer primary key, name text not null, applied_at text not null)'
+
 /** An arbitrary but fixed number: the advisory lock under which PostgreSQL nodes migrate one at a time. */
 const LOCK = 7_259_231_004
 
@@ -14,9 +18,7 @@ const LOCK = 7_259_231_004
 export async function migrate({ db, kind }: ControlDatabase): Promise<void> {
   await db.transaction().execute(async (tx) => {
     if (kind === 'postgres') await sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx)
-    await sql`create table if not exists migrations (number integer primary key, name text not null, applied_at text not null)`.execute(
-      tx,
-    )
+    await sql.raw(MIGRATIONS_TABLE).execute(tx)
     const present = await tx
       .selectFrom('migrations')
       .select(({ fn }) => fn.max('number').as('number'))

@@ -7,7 +7,32 @@ export interface Migration {
 export const migrations: Migration[] = [
   { name: 'first schema', statements: firstSchema },
   { name: 'the session of a session key', statements: sessionOfKeys },
+  { name: 'jobs that are taken up again', statements: repeatableJobs },
+  { name: 'secrets that must not work again', statements: revokedSecrets },
+  { name: 'usage by date', statements: usageByDate },
 ]
+
+/** `request` is null for jobs of earlier programs, which cannot be taken up again. */
+function repeatableJobs(): string[] {
+  return [
+    'alter table jobs add column request text',
+    'alter table jobs add column attempts integer not null default 0',
+  ]
+}
+
+/** Old usage is deleted by date. Rows are updated far more often than inserted, and updates leave it alone. */
+function usageByDate(): string[] {
+  return ['create index usage_date on usage (date)']
+}
+
+/** Beside the keys themselves: the old secret of a rotated key and a deleted key's leave no other trace. */
+function revokedSecrets(kind: 'sqlite' | 'postgres'): string[] {
+  return [
+    `create table revoked_secrets (secret_hash text primary key, key_id text not null, at text not null)${kind === 'sqlite' ? ' strict' : ''}`,
+    'create index revoked_secrets_at on revoked_secrets (at)',
+    'insert into revoked_secrets select secret_hash, id, revoked_at from api_keys where revoked_at is not null',
+  ]
+}
 
 function sessionOfKeys(): string[] {
   return [

@@ -75,6 +75,9 @@ export interface Tables {
     last_used_at: string | null
   }
 
+  /** Hashes of secrets that were revoked, rotated away or deleted: a restored backup must not revive them. */
+  revoked_secrets: { secret_hash: string; key_id: string; at: string }
+
   /** What caches must forget, numbered in commit order: the row of `change_number` is held by every writer. */
   changes: { number: number; subject: string; subject_id: string; at: string }
   change_number: { only: number; number: number }
@@ -153,7 +156,12 @@ export interface Tables {
     problem: string | null
     version: number | null
     actor: string
+    /** The node that publishes it, or will. */
     node_id: string
+    /** What to publish, and the size of the upload: enough to begin again after a crash. */
+    request: string | null
+    /** How often publishing was begun. With the node it tells one attempt from another. */
+    attempts: number
     created_at: string
     updated_at: string
   }

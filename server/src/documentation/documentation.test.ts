@@ -27,7 +27,9 @@ test('every setting that any page names exists', () => {
   const known = new Set<string>([
     ...Object.values(settings).map((row) => row.variable),
     'WAYLEAVE_CONFIG',
+    // Read by the clients.
     'WAYLEAVE_API_KEY',
+    'WAYLEAVE_CACHE_DIR',
   ])
   const pages = [...PAGES.map((name) => `${name}.md`), '../README.md', '../ARCHITECTURE.md']
   for (const page of pages) {

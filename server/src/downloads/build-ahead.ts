@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buildExportInProcess } from '@wayleave/geodata/exports/build-in-process.ts'
 import { ExportError } from '@wayleave/geodata/exports/export-error.ts'
 import type { ExportOptions } from '@wayleave/geodata/exports/export-options.ts'
 import { EXPORT_FORMATS } from '@wayleave/geodata/exports/index.ts'
+import { makeFolderDurably } from '@wayleave/geodata/write-durably.ts'
 import { exportPath, writeMeta } from './built-file.ts'
 
 /**
@@ -12,7 +12,7 @@ import { exportPath, writeMeta } from './built-file.ts'
  */
 export async function buildExportsAhead(folder: string, options: ExportOptions): Promise<string[]> {
   const notes: string[] = []
-  await mkdir(join(folder, 'exports'), { recursive: true })
+  await makeFolderDurably(join(folder, 'exports'))
   for (const format of EXPORT_FORMATS) {
     if (format.ready) continue
     const path = exportPath(folder, options.table, format)

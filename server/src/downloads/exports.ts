@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buildExportInProcess, buildVariantInProcess } from '@wayleave/geodata/exports/build-in-process.ts'
 import { ExportError } from '@wayleave/geodata/exports/export-error.ts'
@@ -7,12 +7,25 @@ import { geojsonParts } from '@wayleave/geodata/exports/geojson.ts'
 import type { ExportFormatEntry } from '@wayleave/geodata/exports/index.ts'
 import { type Variant, variantPath } from '@wayleave/geodata/exports/variant.ts'
 import { type BuiltFile, removeStalePartials } from '@wayleave/geodata/exports/write-atomically.ts'
+import { readBlockChecksums } from '@wayleave/geodata/snapshot/block-checksums.ts'
+import { DamagedSnapshotError } from '@wayleave/geodata/snapshot/damaged-snapshot-error.ts'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import { makeFolderDurably } from '@wayleave/geodata/write-durably.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
+import { stampOf } from '../catalog/file-stamp.ts'
+import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
+import type { Verification } from '../catalog/verification.ts'
+import { Durations } from '../durations.ts'
 import { Problem } from '../problem.ts'
-import { builtBefore, exportPath, removeBuilt, writeMeta } from './built-file.ts'
-import { hashFile } from './check-file.ts'
+import {
+  exportPath,
+  findBuilt,
+  removeBuilt,
+  unfinishedExports,
+  type VerifiedExport,
+  writeMeta,
+} from './built-file.ts'
 import type { ExportDescription, ExportFile } from './export-file.ts'
 import { lockExports, tryLockExports } from './exports-lock.ts'
 
@@ -20,6 +33,17 @@ import { lockExports, tryLockExports } from './exports-lock.ts'
 const MOST_READY = 10_000
 /** What is compressed already gains nothing. */
 const NOT_COMPRESSED = new Set(['shp', 'geoparquet'])
+/**
+ * The snapshot's own files are checked block by block while they are sent. Up to this size they are checked whole
+ * before the first answer as well, which takes a fraction of a second, so that damage is a 503 and no broken download.
+ */
+const CHECKED_FIRST_BYTES = 64 << 20
+
+interface ExportsParts {
+  blobs: Blobs
+  health: SnapshotHealth
+  verification: Verification
+}
 
 export interface ExportRequest {
   dataset: Dataset
@@ -34,15 +58,19 @@ export interface ExportRequest {
  * next. GeoJSON and GeoParquet are the snapshot's own files and need no build.
  */
 export class Exports {
-  readonly #blobs: Blobs
+  /** Builds that wait or run, those that failed, and how long they took, for the metrics. */
+  waiting = 0
+  failures = 0
+  readonly durations = new Durations()
+  readonly #parts: ExportsParts
   readonly #ready = new Map<string, ExportFile>()
   readonly #looking = new Map<string, Promise<ExportFile | undefined>>()
   readonly #building = new Map<string, Promise<ExportFile>>()
   #queue: Promise<unknown> = Promise.resolve()
   readonly #stopping = new AbortController()
 
-  constructor(blobs: Blobs) {
-    this.#blobs = blobs
+  constructor(parts: ExportsParts) {
+    this.#parts = parts
   }
 
   /** The finished file where there is one, without building or waiting for the disk. */
@@ -91,22 +119,27 @@ export class Exports {
 
   async #look(request: ExportRequest): Promise<ExportFile | undefined> {
     const { version, format, encoding } = request
-    const folder = await this.#blobs.localFolder(version.snapshot)
-    if (format.ready && encoding === 'identity') return this.#own(request, folder)
+    const folder = await this.#parts.blobs.localFolder(version.snapshot)
+    if (format.ready && encoding === 'identity') {
+      return this.#own(request, folder).catch(async (error: unknown) => {
+        throw await this.#parts.health.problemOf(version, error)
+      })
+    }
     const { path } = pathsOf(request, folder)
-    const built = await builtBefore(path)
+    const built = await findBuilt(path)
     return built && this.#file(request, { path, ...built })
   }
 
   async #make(request: ExportRequest): Promise<ExportFile> {
-    const folder = await this.#blobs.localFolder(request.version.snapshot)
-    await mkdir(join(folder, 'exports'), { recursive: true })
+    const folder = await this.#parts.blobs.localFolder(request.version.snapshot)
+    await makeFolderDurably(join(folder, 'exports'))
     const { path } = pathsOf(request, folder)
     return this.#file(request, { path, ...(await this.#build(request, folder)) })
   }
 
-  async #build(request: ExportRequest, folder: string): Promise<BuiltFile> {
+  async #build(request: ExportRequest, folder: string): Promise<VerifiedExport> {
     const { dataset, version, format, encoding } = request
+    const { manifest } = version
     const { plain, path } = pathsOf(request, folder)
     const signal = this.#stopping.signal
     const options = {
@@ -120,21 +153,28 @@ export class Exports {
     }
     return this.#inTurn(folder, async () => {
       try {
-        const present = await builtBefore(path)
+        const present = await findBuilt(path)
         if (present) return present
+        // Whatever is left of an earlier build is not whole.
+        await removeBuilt(path)
+        const buildAt = (outPath: string) =>
+          buildExportInProcess(folder, format.format, outPath, options, manifest)
         let built: BuiltFile
-        if (encoding === 'identity') built = await buildExportInProcess(folder, format.format, path, options)
+        if (encoding === 'identity') built = await buildAt(path)
         else {
-          const before = await builtBefore(plain)
-          if (!before)
-            await writeMeta(plain, await buildExportInProcess(folder, format.format, plain, options))
+          if (!(await findBuilt(plain))) {
+            await removeBuilt(plain)
+            await writeMeta(plain, await buildAt(plain))
+          }
           built = await buildVariantInProcess(plain, encoding, signal)
           // The plain GeoJSON is head, pack and tail: a second copy of the pack is not kept.
           if (format.ready) await removeBuilt(plain)
         }
+        const stamp = stampOf(await stat(path))
         await writeMeta(path, built)
-        return built
+        return { ...built, stamp }
       } catch (error) {
+        if (error instanceof DamagedSnapshotError) throw await this.#parts.health.problemOf(version, error)
         throw asProblem(error, dataset.table, format.format)
       }
     })
@@ -147,56 +187,75 @@ export class Exports {
   #inTurn<T>(folder: string, work: () => Promise<T>): Promise<T> {
     const alone = async () => {
       const unlock = await lockExports(folder, this.#stopping.signal)
+      const end = this.durations.start()
       try {
         return await work()
+      } catch (error) {
+        if (!this.#stopping.signal.aborted) this.failures++
+        throw error
       } finally {
+        end()
         unlock()
       }
     }
-    const turn = this.#queue.then(alone, alone)
+    this.waiting++
+    const turn = this.#queue.then(alone, alone).finally(() => this.waiting--)
     this.#queue = turn.catch(() => {})
     return turn
   }
 
   /** GeoParquet is the snapshot's own file; GeoJSON is its pack between a head and a tail. */
-  #own(request: ExportRequest, folder: string): ExportFile {
-    const { manifest } = request.version
-    if (request.format.format !== 'geojson') {
-      return this.#file(request, {
-        path: join(folder, SNAPSHOT_FILES.rows),
-        ...manifest.files[SNAPSHOT_FILES.rows]!,
-      })
-    }
-    const { bytes, sha256 } = manifest.files[SNAPSHOT_FILES.pack]!
+  async #own(request: ExportRequest, folder: string): Promise<ExportFile> {
+    const { verification } = this.#parts
+    const { version } = request
+    const { manifest } = version
+    const isGeojson = request.format.format === 'geojson'
+    const name = isGeojson ? SNAPSHOT_FILES.pack : SNAPSHOT_FILES.rows
+    const path = join(folder, name)
+    const { bytes, sha256 } = manifest.files[name]!
+    const blocks = (await readBlockChecksums(folder, manifest))?.get(name)
+    const isSentChecked = blocks !== undefined && bytes > CHECKED_FIRST_BYTES
+    const stamp = isSentChecked
+      ? stampOf(await stat(path))
+      : await verification.requireFile(folder, manifest, name)
+    const checked = blocks ? { name, blocks } : null
+    const verified = verification.verify(version)
+    if (!isGeojson) return this.#file(request, { path, bytes, sha256, stamp, checked })
     const { head, tail } = geojsonParts(manifest)
-    const path = join(folder, SNAPSHOT_FILES.pack)
     const tag = hash('sha256', sha256 + head + tail)
-    const file = {
-      ...this.#file(request, { path, bytes, sha256: tag, head, tail }),
-      digest: null as string | null,
-    }
-    // The checksum of the three together takes a while to find, and nobody waits for it.
-    hashFile(path, head, tail).then((digest) => {
-      file.digest = digest?.toString('base64') ?? null
+    const file = this.#file(request, { path, bytes, sha256: tag, head, tail, stamp, checked })
+    // The checksum of the three together comes from the verification, which nobody waits for.
+    file.digest = null
+    verified.then((result) => {
+      file.digest = result?.geojsonDigest ?? null
     })
     return file
   }
 
   #file(
     request: ExportRequest,
-    found: { path: string; bytes: number; sha256: string; head?: Buffer; tail?: Buffer },
+    built: VerifiedExport & { path: string; head?: Buffer; tail?: Buffer; checked?: ExportFile['checked'] },
   ): ExportFile {
-    const head = found.head ?? Buffer.alloc(0)
-    const tail = found.tail ?? Buffer.alloc(0)
+    const {
+      path,
+      bytes,
+      sha256,
+      stamp,
+      head = Buffer.alloc(0),
+      tail = Buffer.alloc(0),
+      checked = null,
+    } = built
     return {
       ...describeExport(request),
-      path: found.path,
+      path,
       head,
       tail,
-      fileBytes: found.bytes,
-      bytes: head.length + found.bytes + tail.length,
-      etag: `"${found.sha256.slice(0, 32)}"`,
-      digest: Buffer.from(found.sha256, 'hex').toString('base64'),
+      fileBytes: bytes,
+      bytes: head.length + bytes + tail.length,
+      etag: `"${sha256.slice(0, 32)}"`,
+      digest: Buffer.from(sha256, 'hex').toString('base64'),
+      stamp,
+      checked,
     }
   }
 }
@@ -215,12 +274,19 @@ export function isCompressible(format: string): boolean {
   return !NOT_COMPRESSED.has(format)
 }
 
-/** Removes what builds that were killed left in a snapshot's folder. */
+/**
+ * Removes what builds that were killed left in a snapshot's folder: partial files, and exports without a meta file,
+ * which nobody would send. Whoever holds the lock is the only one that writes there.
+ */
 export async function sweepExports(folder: string): Promise<void> {
   const unlock = tryLockExports(folder)
   if (!unlock) return
   try {
-    await removeStalePartials(join(folder, 'exports'))
+    await removeStalePartials(folder)
+    const exports = join(folder, 'exports')
+    await removeStalePartials(exports)
+    for (const name of unfinishedExports(await readdir(exports)))
+      await rm(join(exports, name), { force: true })
   } finally {
     unlock()
   }

@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import { Type } from 'typebox'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
+import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
 import type { Cashier, Charge } from '../credits/cashier.ts'
 import { preferredEncoding } from '../http/accept-encoding.ts'
 import type { Authenticate } from '../http/authenticate.ts'
@@ -18,13 +19,14 @@ import { notFound, Problem } from '../problem.ts'
 import type { ExportDescription, ExportFile } from './export-file.ts'
 import { describeExport, type ExportRequest, type Exports, isCompressible } from './exports.ts'
 import { type ByteRange, parseRange, rangeStillHolds } from './range.ts'
-import { openExport, sendExport } from './send-export.ts'
+import { type OpenExport, openExport, sendExport } from './send-export.ts'
 
 interface DownloadParts {
   authenticate: Authenticate
   catalog: Catalog
   cashier: Cashier
   exports: Exports
+  health: SnapshotHealth
   log: Logger
 }
 
@@ -34,7 +36,7 @@ const STORED = ['zstd', 'gzip'] as const
 /** Needs the permission and the add-on, charges, builds where nobody has yet, and sends what was asked for. */
 export function downloadRoutes(
   app: App,
-  { authenticate, catalog, cashier, exports, log }: DownloadParts,
+  { authenticate, catalog, cashier, exports, health, log }: DownloadParts,
 ): void {
   const schema = (
     summary: string,
@@ -112,6 +114,8 @@ export function downloadRoutes(
     if (!format) throw notFound(`format named "${asked.format.slice(0, 40)}"`)
     requirePermission(grant, 'read', dataset.table)
     requireAddOn(grant, addOn)
+    // A damaged version is refused before anything is charged.
+    await health.require(version)
     const compressible = isCompressible(format.format)
     const wanted: ExportRequest = {
       dataset,
@@ -143,8 +147,10 @@ export function downloadRoutes(
     const free = known && answerFree(request, reply, known)
     if (free) return free
 
-    const charge = await cashier.charge(bill)
-    return cashier.watch(deliver(request, reply, wanted, known, charge))
+    // Watched from before the charge: a stop in between would leave it without a delivery and without a refund.
+    return cashier.watch(
+      cashier.charge(bill).then((charge) => deliver(request, reply, wanted, known, charge)),
+    )
   }
 
   async function deliver(
@@ -155,7 +161,7 @@ export function downloadRoutes(
     charge: Charge,
   ) {
     try {
-      return await send(request, reply, wanted, known ?? (await exports.get(wanted)), charge)
+      return send(request, reply, wanted, await openWanted(wanted, known), charge)
     } catch (error) {
       exports.forget(wanted)
       await charge.refund()
@@ -163,16 +169,26 @@ export function downloadRoutes(
     }
   }
 
-  async function send(
+  /** A file that changed or vanished since it was verified is looked for, and if need be built, once more. */
+  async function openWanted(wanted: ExportRequest, known: ExportFile | undefined): Promise<OpenExport> {
+    const opened = await openExport(known ?? (await exports.get(wanted)))
+    if (opened) return opened
+    exports.forget(wanted)
+    const again = await openExport(await exports.get(wanted))
+    if (!again) throw new Error('an export changes while it is opened')
+    return again
+  }
+
+  function send(
     request: FastifyRequest,
     reply: FastifyReply,
     wanted: ExportRequest,
-    file: ExportFile,
+    opened: OpenExport,
     charge: Charge,
   ) {
+    const { file } = opened
     const range = rangeOf(request, file)
     const bytes = range === null || range === 'unsatisfiable' ? { start: 0, end: file.bytes } : range
-    const opened = await openExport(file)
     reply.header('credits-charged', String(charge.charged))
     if (charge.remaining !== null) reply.header('credits-remaining', String(charge.remaining))
     describeFile(reply, file)
@@ -186,6 +202,7 @@ export function downloadRoutes(
     const sent = sendExport(opened, bytes, reply.raw).catch(async (error: unknown) => {
       // The answer has begun and can only be cut off; the client sees that it is short, and pays nothing.
       log.error({ err: error, requestId: request.id }, 'A download broke off.')
+      await health.problemOf(wanted.version, error)
       exports.forget(wanted)
       await charge.refund().catch((failure: unknown) => log.error({ err: failure }, 'A refund failed.'))
     })

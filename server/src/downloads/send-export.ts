@@ -1,8 +1,10 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
+import { stampOf } from '../catalog/file-stamp.ts'
 import { BufferPool, LARGE, SMALL } from './buffer-pool.ts'
 import type { ExportFile } from './export-file.ts'
 import type { ByteRange } from './range.ts'
+import { RangeCheck } from './range-check.ts'
 
 /** A reader that has taken a piece within this time is fast. */
 const FAST_MS = 50
@@ -18,8 +20,19 @@ export interface OpenExport {
   handle: FileHandle
 }
 
-export async function openExport(file: ExportFile): Promise<OpenExport> {
-  return { file, handle: await open(file.path) }
+/**
+ * Opens an export for sending; null if the file is gone or is not in the state in which it was verified, so that it
+ * has to be looked for again.
+ */
+export async function openExport(file: ExportFile): Promise<OpenExport | null> {
+  const handle = await open(file.path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (!handle) return null
+  if (stampOf(await handle.stat()) === file.stamp) return { file, handle }
+  await handle.close()
+  return null
 }
 
 /**
@@ -42,7 +55,14 @@ export async function sendExport(
     if (range.start < fileStart) response.write(file.head.subarray(range.start, range.end))
     const from = Math.max(range.start, fileStart)
     const to = Math.min(range.end, fileEnd)
-    if (from < to) await sendPart(handle, from - fileStart, to - fileStart, response, left)
+    if (from < to) {
+      const bytes = file.fileBytes
+      const check = file.checked
+        ? await RangeCheck.start(handle, { ...file.checked, bytes }, from - fileStart)
+        : null
+      const part = { handle, from: from - fileStart, to: to - fileStart, check }
+      await sendPart(part, response, left)
+    }
     if (range.end > fileEnd)
       response.write(file.tail.subarray(Math.max(0, range.start - fileEnd), range.end - fileEnd))
     response.end()
@@ -56,10 +76,15 @@ export async function sendExport(
   }
 }
 
+interface FilePart {
+  handle: FileHandle
+  from: number
+  to: number
+  check: RangeCheck | null
+}
+
 async function sendPart(
-  handle: FileHandle,
-  from: number,
-  to: number,
+  { handle, from, to, check }: FilePart,
   response: ServerResponse,
   left: Promise<void>,
 ): Promise<void> {
@@ -71,7 +96,9 @@ async function sendPart(
     try {
       const { bytesRead: bytes } = await handle.read(buffer, 0, Math.min(buffer.length, to - at), at)
       if (bytes === 0) throw new Error('an export file is shorter than its checksum says')
+      check?.update(buffer.subarray(0, bytes))
       at += bytes
+      if (at >= to) await check?.end(to)
       return { buffer, bytes }
     } catch (error) {
       pool.giveUp(buffer)

@@ -18,8 +18,8 @@ function startAgain(t: Parameters<typeof openTestServer>[0], { config }: TestSer
 for (const database of databaseKinds) {
   test(`a stop before anything was sent gives the credits back, on ${database}`, async (t) => {
     const first = await openTestServer(t, { database, grace: 0 })
-    const { databaseUrl } = first.config
-    const other = databaseUrl ? await openTestServer(t, { databaseUrl }) : null
+    const { databaseUrl, dataDir } = first.config
+    const other = databaseUrl ? await openTestServer(t, { databaseUrl, dataDir }) : null
     await publishText(first, 'places', 'places.geojson', points(60_000))
     const account = await openAccount(first, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 40 })
     const keys = Array.from({ length: 40 }, () => createKey(first, account, ['read'], 'organization'))

@@ -8,17 +8,17 @@ import { downloadRoutes } from '../downloads/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
 import { signInRoutes } from '../identity/routes.ts'
 import { keyRoutes } from '../keys/routes.ts'
-import { directItems } from '../ogc/direct-items.ts'
-import { ITEMS_ROUTE } from '../ogc/items-routes.ts'
+import { itemsRoute } from '../ogc/items-routes.ts'
 import { ogcRoutes } from '../ogc/routes.ts'
 import { organizationRoutes } from '../organizations/routes.ts'
 import { publishingRoutes } from '../publishing/routes.ts'
 import { usageRoutes } from '../usage/routes.ts'
 import type { Parts } from '../wiring.ts'
-import { DirectAnswers } from './direct-answers.ts'
+import { addDataRoute, HandedOver } from './fastify-transport.ts'
 import { type App, makeFrame } from './frame.ts'
 import { operationRoutes } from './operation-routes.ts'
 import type { RouteTable } from './route-table.ts'
+import { SocketTransport } from './socket-transport.ts'
 
 /** The whole service, by its routes: a table of contents. */
 export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteTable }> {
@@ -28,6 +28,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
     metrics: parts.metrics,
     metricsToken: parts.config.metricsToken,
     checkReady: parts.checkReady,
+    isDraining: () => parts.overload.isDraining(),
   })
 
   catalogRoutes(app, parts)
@@ -46,8 +47,11 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   documentationRoutes(app)
   definitionRoutes(app, parts)
 
+  const items = itemsRoute({ ...parts, keyInUrl: parts.config.keyInUrl })
+  const handedOver = new HandedOver()
+  addDataRoute(app, items, handedOver)
+
   await app.ready()
-  const items = directItems({ ...parts, keyInUrl: parts.config.keyInUrl })
-  new DirectAnswers(parts, ITEMS_ROUTE, items).precede(app.server)
+  if (parts.config.socketTransport) new SocketTransport(parts, items, handedOver).precede(app.server)
   return { app, routes }
 }

@@ -4,8 +4,10 @@ import type { Origin } from '../events/events.ts'
 import type { Grant } from '../keys/grant.ts'
 import type { Verifier } from '../keys/verifier.ts'
 import { type Decision, type Limiter, type Rate, rateLimitHeaders } from '../limits/limiter.ts'
+import { andThen, type MaybePromise } from '../maybe-promise.ts'
 import { Problem, type ProblemCode } from '../problem.ts'
 import { addressBucket } from './address.ts'
+import type { Caller } from './caller.ts'
 
 export interface SignedIn {
   userId: string
@@ -69,51 +71,60 @@ export class Authenticate {
 
   /** The key of a data request, or 401; counted against the key's rate. */
   async key(request: FastifyRequest, reply: FastifyReply): Promise<Grant> {
-    const secret = this.#secretOf(request)
-    if (secret === undefined) throw await this.#refuse(request, reply, 'key-missing', keyChallenge(request))
-    const { verifier } = this.#options
-    const grant = verifier.peek(secret, request.raw.socket) ?? (await verifier.verify(secret))
-    if (!grant) throw await this.#refuse(request, reply, 'key-invalid', keyChallenge(request))
-    await this.limit(reply, 'key', bucketOf(grant), grant.rate)
-    return grant
+    return this.keyOf(askerOf(request, reply))
   }
 
-  /**
-   * The key of a request that needs no wait: it is in memory, its limit is counted here and not reached. Null
-   * otherwise. Nothing is counted yet.
-   */
-  peekKey({ headers, socket }: IncomingMessage): Grant | null {
-    const { limiter, verifier } = this.#options
-    if (!limiter.isLocal) return null
-    const secret = secretIn(headers)
-    const grant = secret === undefined ? null : verifier.peek(secret, socket)
-    if (grant === null) return null
-    return (limiter.peek(bucketOf(grant), grant.rate) as Decision).allowed ? grant : null
+  /** The same for either transport: returned at once if the key is cached and its limit is counted here. */
+  keyOf(asker: Asker): MaybePromise<Grant> {
+    const { verifier, limiter } = this.#options
+    const secret = this.#secretOf(asker.request)
+    if (secret === undefined) return this.#refuseKey(asker, 'key-missing')
+    const cachedGrant = verifier.peek(secret, asker.request.socket)
+    return andThen(cachedGrant ?? verifier.verify(secret), (grant) => {
+      if (grant === null) return this.#refuseKey(asker, 'key-invalid')
+      return andThen(limiter.take(bucketOf(grant), grant.rate), (decision) => {
+        applyLimit(asker, 'key', grant.rate, decision)
+        return grant
+      })
+    })
   }
 
-  /** Counts a request of a key that was peeked, and answers the headers that tell its caller where they stand. */
-  countPeeked(grant: Grant): [policy: string, state: string] {
-    const decision = this.#options.limiter.take(bucketOf(grant), grant.rate) as Decision
-    return rateLimitHeaders('key', grant.rate, decision)
-  }
-
-  /** Public data: a key is not needed, and counts where it is given; without one the address is limited. */
+  /** Public data: a key is not needed, and counts if it is sent; without one the address is limited. */
   async optionalKey(request: FastifyRequest, reply: FastifyReply): Promise<Grant | null> {
-    if (this.#secretOf(request) !== undefined) return this.key(request, reply)
+    if (this.#secretOf(request.raw) !== undefined) return this.key(request, reply)
     await this.anonymous(request, reply)
     return null
   }
 
   /** Counts a request without credentials against its network address. */
   async anonymous(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    await this.limit(reply, 'address', addressBucket(request.ip), this.#options.rates.address)
+    await this.#limitAddress(askerOf(request, reply))
   }
 
-  #secretOf({ headers, query }: FastifyRequest): string | undefined {
+  /** Counts a request against a bucket; 429 if it is empty. */
+  async limit(reply: FastifyReply, name: string, bucket: string, rate: Rate): Promise<void> {
+    const setHeader = (header: string, value: string) => void reply.header(header, value)
+    applyLimit({ setHeader }, name, rate, await this.#options.limiter.take(bucket, rate))
+  }
+
+  #secretOf({ headers, url = '' }: IncomingMessage): string | undefined {
     const secret = secretIn(headers)
     if (secret !== undefined || !this.#options.keyInUrl) return secret
-    const given = (query as Record<string, unknown>)['api_key']
-    return typeof given === 'string' && given !== '' ? given : undefined
+    const query = url.indexOf('?')
+    const values = query === -1 ? [] : new URLSearchParams(url.slice(query)).getAll('api_key')
+    return values.length === 1 && values[0] !== '' ? values[0] : undefined
+  }
+
+  async #limitAddress(asker: Asker): Promise<void> {
+    const { limiter, rates } = this.#options
+    const decision = await limiter.take(addressBucket(asker.caller.address), rates.address)
+    applyLimit(asker, 'address', rates.address, decision)
+  }
+
+  /** Requests that are refused count against their network address, so that guessing keys is limited. */
+  async #refuseKey(asker: Asker, code: ProblemCode): Promise<never> {
+    await this.#limitAddress(asker)
+    throw new Problem(code, undefined, { headers: { 'www-authenticate': keyChallenge(asker.request) } })
   }
 
   async #refuse(
@@ -125,19 +136,28 @@ export class Authenticate {
     await this.anonymous(request, reply)
     return new Problem(code, undefined, { headers: { 'www-authenticate': challenge } })
   }
+}
 
-  /** Counts a request against a bucket; 429 where it is empty. */
-  async limit(reply: FastifyReply, name: string, bucket: string, rate: Rate): Promise<void> {
-    const taken = this.#options.limiter.take(bucket, rate)
-    answerLimit(reply, name, rate, taken instanceof Promise ? await taken : taken)
+/** What authentication needs of a request, whichever transport received it. An `Exchange` is one. */
+export interface Asker {
+  request: IncomingMessage
+  caller: Pick<Caller, 'address'>
+  setHeader(name: string, value: string): void
+}
+
+export function askerOf(request: FastifyRequest, reply: FastifyReply): Asker {
+  return {
+    request: request.raw,
+    caller: { address: request.ip },
+    setHeader: (name, value) => void reply.header(name, value),
   }
 }
 
-/** Tells the caller where they stand; 429 where they asked too often. */
-function answerLimit(reply: FastifyReply, name: string, rate: Rate, decision: Decision): void {
+/** Sets the headers that tell callers where they stand; 429 if they asked too often. */
+function applyLimit(response: Pick<Asker, 'setHeader'>, name: string, rate: Rate, decision: Decision): void {
   const [policy, state] = rateLimitHeaders(name, rate, decision)
-  reply.header('ratelimit-policy', policy)
-  reply.header('ratelimit', state)
+  response.setHeader('ratelimit-policy', policy)
+  response.setHeader('ratelimit', state)
   if (!decision.allowed) {
     throw new Problem('rate-limited', `Too many requests. Try again in ${decision.retryAfter} s.`, {
       headers: { 'retry-after': String(decision.retryAfter) },
@@ -161,7 +181,7 @@ function secretIn({ 'x-api-key': header, authorization: basic }: IncomingHttpHea
 const SECRET_LIKE = /^[a-z0-9]+_[a-z0-9]+_[0-9A-Za-z]{32}$/
 
 /** A browser that shows an HTML page can ask its user for the key; programs are told of the header. */
-function keyChallenge(request: FastifyRequest): string {
+function keyChallenge(request: IncomingMessage): string {
   const html = request.headers.accept?.includes('text/html')
   return html ? 'Basic realm="API key as user name", charset="UTF-8"' : 'ApiKey header="X-API-Key"'
 }

@@ -14,6 +14,7 @@ import { addBodyDeadline } from './body-deadline.ts'
 import type { TrustedProxies } from './caller.ts'
 import { addCors } from './cors.ts'
 import type { Metrics } from './metrics.ts'
+import { responseOn } from './node-internals.ts'
 import { normalPath } from './normal-path.ts'
 import { noteRequests, pathOf } from './note-requests.ts'
 import { openApiDocument } from './openapi.ts'
@@ -91,6 +92,7 @@ export async function makeFrame({
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
+    if (overload.isDraining()) reply.header('connection', 'close')
     if (
       overload.isOverloaded() &&
       !request.url.startsWith('/health') &&
@@ -98,7 +100,7 @@ export async function makeFrame({
     ) {
       done(new Problem('overloaded', undefined, { headers: { 'retry-after': '2' } }))
     } else if (overload.isStopping()) {
-      done(new Problem('shutting-down', undefined, { headers: { 'retry-after': '2', connection: 'close' } }))
+      done(new Problem('shutting-down', undefined, { headers: { 'retry-after': '2' } }))
     } else done()
   })
   addCors(app)
@@ -107,6 +109,7 @@ export async function makeFrame({
 
   app.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error)
+    if (problem.code === 'overloaded') overload.refusals++
     if (problem.status >= 500 && problem.code !== 'overloaded' && problem.code !== 'shutting-down') {
       const fields = { requestId: request.id, path: pathOf(request), err: problem.cause ?? error }
       // Work for a caller who has left is given up by failing: that needs nobody's attention.
@@ -157,14 +160,21 @@ const REFUSED_BY_PARSER: Record<string, [line: string, detail: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
 }
 
-/** What Node's parser itself refuses never reaches a handler: answered with a problem all the same. */
+/** How long a connection stays open after a refusal, so that the client can read it, in milliseconds. */
+const LINGER = SECOND
+
+/**
+ * Responds with a problem to what Node's parser itself refuses, which never reaches a handler. Then the connection is
+ * destroyed: `end` alone would wait for the client to close its side, which a client that does nothing never does.
+ */
 function badRequestOnSocket(error: Error & { code?: string }, socket: Socket): void {
-  // Where an answer is on its way, this one would land in the middle of it.
-  const { _httpMessage: answering } = socket as Socket & { _httpMessage?: ServerResponse | null }
-  if (error.code === 'ECONNRESET' || !socket.writable || answering?.headersSent) {
+  // If a response is under way, this one would land in the middle of it.
+  if (error.code === 'ECONNRESET' || !socket.writable || responseOn(socket)?.headersSent) {
     socket.destroy()
     return
   }
+  const destroying = setTimeout(() => socket.destroy(), LINGER).unref()
+  socket.once('close', () => clearTimeout(destroying))
   const [line, detail] = REFUSED_BY_PARSER[error.code ?? ''] ?? [
     '400 Bad Request',
     'The request is not valid HTTP.',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { type Config, readConfig } from '../config.ts'
 import { cleanUp } from '../testing/cleanup.ts'
@@ -12,7 +13,12 @@ import { makeLogger, redact } from './logger.ts'
 import { Metrics } from './metrics.ts'
 import { Overload } from './overload.ts'
 
-async function openFrame(t: TestContext, given: Partial<Config> = {}, bodyDeadline?: number) {
+async function openFrame(
+  t: TestContext,
+  given: Partial<Config> = {},
+  bodyDeadline?: number,
+  headDeadline?: number,
+) {
   const config = { ...readConfig({ environment: {}, file: null }), ...given }
   const lines: string[] = []
   const baseUrl = new BaseUrl(config.baseUrl)
@@ -37,6 +43,9 @@ async function openFrame(t: TestContext, given: Partial<Config> = {}, bodyDeadli
     reply.raw.write('begun')
   })
   app.post('/v1/auth/token', () => ({}))
+  if (headDeadline !== undefined) {
+    Object.assign(app.server, { headersTimeout: headDeadline, connectionsCheckingInterval: headDeadline })
+  }
   await app.listen({ port: 0, host: '127.0.0.1' })
   cleanUp(t, () => {
     app.server.closeAllConnections()
@@ -88,6 +97,33 @@ test('a body that does not arrive in time is cut off', { timeout: 20_000 }, asyn
   )
   socket.resume()
   await once(socket, 'close')
+})
+
+test('a refused connection is closed even if the client neither sends nor closes', {
+  timeout: 20_000,
+}, async (t) => {
+  const { app, port } = await openFrame(t, {}, undefined, 100)
+  const countConnections = () =>
+    new Promise<number>((resolve, reject) =>
+      app.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+    )
+  for (const [request, status] of [
+    ['', 408],
+    ['GET / HTTP/1.1\r\nHost:', 408],
+    ['NO HTTP AT ALL\r\n\r\n', 400],
+  ] as const) {
+    // With `allowHalfOpen` the client stays after the server has said that it will send nothing more.
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {})
+    cleanUp(t, () => socket.destroy())
+    let received = ''
+    socket.on('data', (data: Buffer) => {
+      received += data
+    })
+    socket.write(request)
+    await once(socket, 'end')
+    assert.match(received, new RegExp(`^HTTP/1.1 ${status} `))
+    while ((await countConnections()) > 0) await sleep(50)
+  }
 })
 
 test('what is not HTTP lands in no answer that is on its way', { timeout: 20_000 }, async (t) => {

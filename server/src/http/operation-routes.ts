@@ -10,6 +10,8 @@ export interface Operation {
   metricsToken: string | null
   /** Rejects where something that the service needs does not answer. */
   checkReady: () => Promise<void>
+  /** Whether the server is about to stop, so that a load balancer should send requests elsewhere. */
+  isDraining: () => boolean
 }
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
@@ -23,7 +25,10 @@ const OF_PROXIES = [
   'via',
 ]
 
-export function operationRoutes(app: App, { metrics, metricsToken, checkReady }: Operation): void {
+export function operationRoutes(
+  app: App,
+  { metrics, metricsToken, checkReady, isDraining }: Operation,
+): void {
   app.get('/health', {
     schema: {
       tags: [tags.operation],
@@ -40,6 +45,7 @@ export function operationRoutes(app: App, { metrics, metricsToken, checkReady }:
       response: { 200: Type.Object({ status: Type.Literal('ready') }) },
     },
     handler: async () => {
+      if (isDraining()) throw new Problem('shutting-down', undefined, { headers: { 'retry-after': '2' } })
       await checkReady().catch((cause: unknown) => {
         throw new Problem('not-ready', 'The control database does not answer.', { cause })
       })

@@ -7,11 +7,14 @@ const SAMPLE_MS = 250
  * samples in a row are needed, so that a single pause (a large collection of garbage) refuses nobody.
  */
 export class Overload {
+  /** Requests that were refused because there was too much to do, here or in a queue of a part. */
+  refusals = 0
   readonly #limit: number
   readonly #timer: NodeJS.Timeout
   #expected = performance.now() + SAMPLE_MS
   #utilization: EventLoopUtilization = performance.eventLoopUtilization()
   #late = 0
+  #draining = false
   #stopping = false
 
   constructor(maxDelayMs: number) {
@@ -23,11 +26,21 @@ export class Overload {
     return this.#late >= 2
   }
 
+  /** Whether the server is about to stop: requests are served, and clients are told to go elsewhere for the next. */
+  isDraining(): boolean {
+    return this.#draining
+  }
+
+  drain(): void {
+    this.#draining = true
+  }
+
   isStopping(): boolean {
     return this.#stopping
   }
 
   stop(): void {
+    this.#draining = true
     this.#stopping = true
     clearInterval(this.#timer)
   }

@@ -1,4 +1,4 @@
-import type { Metric, Registry } from 'prom-client'
+import type { MetricValue } from './metrics.ts'
 
 const BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
 
@@ -10,12 +10,6 @@ interface RouteNumbers {
   seconds: number
 }
 
-interface Value {
-  metricName?: string
-  labels: Record<string, string | number>
-  value: number
-}
-
 /**
  * Requests by route, counted as plain numbers and put into Prometheus's form when it asks: the library's own
  * counters look every label up at every request, which took as long as finding a page of features.
@@ -23,12 +17,10 @@ interface Value {
 export class RequestMetrics {
   readonly #routes = new Map<string, RouteNumbers>()
 
-  constructor(registry: Registry) {
-    register(registry, 'counter', TOTAL, 'Requests answered, by method, route and status.', () =>
-      this.#answers(),
-    )
+  constructor(register: (type: string, name: string, help: string, values: () => MetricValue[]) => void) {
+    register('counter', TOTAL, 'Requests answered, by method, route and status.', () => this.#answers())
     const help = 'Time from request to the end of its answer, by route.'
-    register(registry, 'histogram', SECONDS, help, () => this.#times())
+    register('histogram', SECONDS, help, () => this.#times())
   }
 
   observe(method: string, route: string, status: number, milliseconds: number): void {
@@ -47,7 +39,7 @@ export class RequestMetrics {
     numbers.seconds += seconds
   }
 
-  #answers(): Value[] {
+  #answers(): MetricValue[] {
     return [...this.#routes].flatMap(([route, { answers }]) =>
       [...answers.values()].map(({ method, status, count }) => ({
         labels: { method, route, status },
@@ -56,7 +48,7 @@ export class RequestMetrics {
     )
   }
 
-  #times(): Value[] {
+  #times(): MetricValue[] {
     return [...this.#routes].flatMap(([route, { times, seconds }]) => {
       let count = 0
       const buckets = times.map((some, i) => {
@@ -74,9 +66,3 @@ export class RequestMetrics {
 
 const TOTAL = 'wayleave_http_requests_total'
 const SECONDS = 'wayleave_http_request_duration_seconds'
-
-/** A registry asks its metrics for no more than this. */
-function register(registry: Registry, type: string, name: string, help: string, values: () => Value[]): void {
-  const get = async () => ({ name, help, type, aggregator: 'sum', values: values() })
-  registry.registerMetric({ name, get, reset: () => {} } as unknown as Metric)
-}

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { bytesTaken } from './node-internals.ts'
 
 export interface Patience {
   /** How long a reader may take nothing, or almost nothing, of what waits for it, in milliseconds. */
@@ -91,7 +92,7 @@ export class StalledReaders {
       if (this.#waits.size > 0) this.#waits.delete(socket)
       return null
     }
-    const taken = takenFrom(socket)
+    const taken = bytesTaken(socket)
     const wait = this.#waits.get(socket)
     if (!wait) {
       const fresh = { taken, looks: 0, takenBefore: taken, stretch: 0 }
@@ -124,12 +125,4 @@ export class StalledReaders {
     }
     return count
   }
-}
-
-/** What the system has taken for the reader. A single large write is taken in parts, which the handle tells of. */
-function takenFrom(socket: Socket): number {
-  const { _handle: handle } = socket as Socket & {
-    _handle?: { bytesWritten: number; writeQueueSize: number } | null
-  }
-  return handle ? handle.bytesWritten - handle.writeQueueSize : 0
 }

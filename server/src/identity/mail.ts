@@ -15,6 +15,8 @@ export interface Mail {
 /** Sends or stores a mail later; never fails towards its caller. */
 export interface Mailer {
   post(mail: Mail): void
+  /** How many mails were sent, or written to the outbox, and how many failed for good. */
+  readonly results: { sent: number; failed: number }
   close(): Promise<void>
 }
 

@@ -55,6 +55,10 @@ export class DemoMailer implements Mailer {
     this.#mailer.post(mail)
   }
 
+  get results() {
+    return this.#mailer.results
+  }
+
   newestLink(email: string): string | undefined {
     return this.#links.get(email)
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolderDurably, writeDurably } from '@wayleave/geodata/write-durably.ts'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import { Background } from './background.ts'
@@ -17,8 +18,9 @@ export interface OutboxOptions {
   print: (text: string) => void
 }
 
-/** Without a mail server, every mail is a file. It appears whole: written under another name, then renamed. */
+/** Without a mail server, every mail is a file, written whole or not at all. */
 export class OutboxMailer implements Mailer {
+  readonly results = { sent: 0, failed: 0 }
   readonly #options: OutboxOptions
   readonly #background: Background
 
@@ -28,7 +30,13 @@ export class OutboxMailer implements Mailer {
   }
 
   post(mail: Mail): void {
-    this.#background.run('A mail could not be written to the outbox.', () => this.#write(mail))
+    this.#background.run('A mail could not be written to the outbox.', async () => {
+      await this.#write(mail).catch((error: unknown) => {
+        this.results.failed++
+        throw error
+      })
+      this.results.sent++
+    })
   }
 
   async close(): Promise<void> {
@@ -39,10 +47,26 @@ export class OutboxMailer implements Mailer {
     const { folder, from, clock, print } = this.#options
     const message = await composeMail(mail, from)
     const name = `${clock().toISOString().replaceAll(':', '-')}-${randomBytes(6).toString('hex')}.eml`
-    await mkdir(folder, { recursive: true, mode: 0o700 })
-    const unfinished = join(folder, `.${name}.part`)
-    await writeFile(unfinished, message, { mode: 0o600 })
-    await rename(unfinished, join(folder, name))
+    await makeFolderDurably(folder, 0o700)
+    await writeDurably(join(folder, name), message, { mode: 0o600, partial: join(folder, `.${name}.part`) })
     print(`Mail to ${mail.to}: ${mail.subject}\n\n  ${mail.link}\n\n`)
+  }
+}
+
+/**
+ * Removes mails that a killed process left half-written: they hold sign-in links. Younger ones may belong to another
+ * server that is writing them now.
+ */
+export async function sweepOutbox(folder: string, minAgeMs: number): Promise<void> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  for (const name of names) {
+    if (!name.startsWith('.') || !name.endsWith('.eml.part')) continue
+    const path = join(folder, name)
+    // Absent if it was renamed meanwhile.
+    const file = await stat(path).catch(() => null)
+    if (file && Date.now() - file.mtimeMs >= minAgeMs) await rm(path, { force: true })
   }
 }

@@ -21,6 +21,7 @@ export interface SmtpOptions {
  * for good is not. The log tells of failures by the server's codes alone: its sentences may quote the mail.
  */
 export class SmtpMailer implements Mailer {
+  readonly results = { sent: 0, failed: 0 }
   readonly #from: string
   readonly #log: Logger
   readonly #waits: readonly number[]
@@ -47,6 +48,7 @@ export class SmtpMailer implements Mailer {
 
   post(mail: Mail): void {
     if (this.#background.full) {
+      this.results.failed++
       this.#log.error('Too many mails wait for the mail server; one is given up.')
       return
     }
@@ -71,11 +73,13 @@ export class SmtpMailer implements Mailer {
       const last = attempt >= this.#waits.length || this.#closing.signal.aborted
       try {
         await this.#transport.sendMail(mailOptions(mail, this.#from))
+        this.results.sent++
         return
       } catch (error) {
         const { code, responseCode } = error as { code?: string; responseCode?: number }
         const refused = responseCode !== undefined && responseCode >= 500
         if (refused || last) {
+          this.results.failed++
           this.#log.error(
             { smtp: { code, responseCode, attempt } },
             'A mail could not be sent and is given up.',

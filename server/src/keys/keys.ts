@@ -153,6 +153,7 @@ export class Keys {
       const secret = newSecret(format)
       const rotatedAt = now.toISOString()
       const prefix = prefixOf(secret, format)
+      await store.recordRevokedSecret(tx, key, now)
       await store.updateKey(tx, id, { secret_hash: hashOf(secret), prefix, rotated_at: rotatedAt })
       await recordKeyEvent(tx, now, actor.origin, 'key.rotated', key, { prefix })
       return { id, secret, rotatedAt }
@@ -164,6 +165,7 @@ export class Keys {
     return this.#alter(actor, id, async (tx, key, now) => {
       if (key.revoked_at !== null) return keyRecord(key, now)
       const revoked_at = now.toISOString()
+      await store.recordRevokedSecret(tx, key, now)
       await store.updateKey(tx, id, { revoked_at })
       await recordKeyEvent(tx, now, actor.origin, 'key.revoked', key)
       return keyRecord({ ...key, revoked_at }, now)
@@ -172,6 +174,7 @@ export class Keys {
 
   delete(actor: KeyActor, id: string): Promise<void> {
     return this.#alter(actor, id, async (tx, key, now) => {
+      await store.recordRevokedSecret(tx, key, now)
       await store.deleteKey(tx, id)
       await recordKeyEvent(tx, now, actor.origin, 'key.deleted', key)
     })

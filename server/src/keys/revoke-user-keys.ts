@@ -1,7 +1,7 @@
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import type { Origin } from '../events/events.ts'
 import { recordKeyEvent } from './key-event.ts'
-import { deleteSessionKeys, lockWorkingUserKeys, updateKey } from './store.ts'
+import { deleteSessionKeys, lockWorkingUserKeys, recordRevokedSecret, updateKey } from './store.ts'
 
 /**
  * For the transaction in which a user leaves an organization: their keys of it stop with their membership,
@@ -15,6 +15,7 @@ export async function revokeUserKeys(
   { userId, organizationId }: { userId: string; organizationId: string },
 ): Promise<void> {
   for (const key of await lockWorkingUserKeys(database, tx, userId, organizationId)) {
+    await recordRevokedSecret(tx, key, at)
     await updateKey(tx, key.id, { revoked_at: at.toISOString() })
     await recordKeyEvent(tx, at, origin, 'key.revoked', key, { reason: 'the user left the organization' })
   }

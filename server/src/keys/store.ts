@@ -36,6 +36,15 @@ export async function updateKey(tx: Tx, id: string, values: Partial<StoredKey>):
   await tx.updateTable('api_keys').set(values).where('id', '=', id).execute()
 }
 
+/** Notes, for backups, that the key's present secret must never work again. */
+export async function recordRevokedSecret(tx: Tx, key: StoredKey, at: Date): Promise<void> {
+  await tx
+    .insertInto('revoked_secrets')
+    .values({ secret_hash: key.secret_hash, key_id: key.id, at: at.toISOString() })
+    .onConflict((row) => row.column('secret_hash').doNothing())
+    .execute()
+}
+
 export async function deleteKey(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('api_keys').where('id', '=', id).execute()
 }

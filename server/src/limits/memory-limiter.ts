@@ -25,6 +25,16 @@ export class MemoryLimiter implements Limiter {
     return decide(this.#fullAgainAt.get(bucket) ?? 0, this.#now(), rate).decision
   }
 
+  /** When the bucket is full again, on this limiter's clock; in the past if nothing was taken lately. */
+  fullAgainAt(bucket: string): number {
+    return this.#fullAgainAt.get(bucket) ?? 0
+  }
+
+  /** Takes over what another counter knows of the bucket; never makes it emptier. */
+  raise(bucket: string, fullAgainAt: number): void {
+    if (fullAgainAt > this.fullAgainAt(bucket)) this.#fullAgainAt.set(bucket, fullAgainAt)
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#sweep)
   }

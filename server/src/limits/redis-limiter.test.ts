@@ -1,67 +1,34 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { type AddressInfo, createServer, connect as openSocket, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeLogger } from '../http/logger.ts'
+import fc from 'fast-check'
+import { startRedis } from '../../../scripts/redis.ts'
 import { cleanUp } from '../testing/cleanup.ts'
+import { openLink, openRedisProxy, ownRedis, sharedRedisUrl, unusedRedisUrl } from '../testing/redis.ts'
 import { openTestServer } from '../testing/test-server.ts'
+import type { Decision, Rate } from './limiter.ts'
 import { RedisLimiter } from './redis-limiter.ts'
 
-function redisUrl(): string {
-  const url = process.env['WAYLEAVE_TEST_REDIS_URL']
-  if (!url) throw new Error('WAYLEAVE_TEST_REDIS_URL is not set: run the tests with npm test.')
-  return url
-}
-
-async function openLimiter(t: TestContext, url = redisUrl()) {
-  const lines: string[] = []
-  const limiter = await RedisLimiter.open(
-    url,
-    makeLogger('info', (line) => lines.push(line)),
-  )
+async function openLimiter(t: TestContext, url?: string) {
+  const opened = await openLink(t, url)
+  const limiter = new RedisLimiter(opened.link)
   cleanUp(t, () => limiter.close())
-  return { limiter, lines }
+  return { ...opened, limiter }
 }
 
-/** Stands between us and Redis, so that a test can cut the line or let it hang. */
-async function openProxy(t: TestContext) {
-  const target = new URL(redisUrl())
-  const sockets = new Set<Socket>()
-  let hangs = false
-  const server = createServer((near) => {
-    const far = openSocket(Number(target.port), target.hostname)
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(from)
-      from.on('data', (bytes) => hangs || to.write(bytes))
-      from.on('error', () => {})
-      from.on('close', () => to.destroy())
-    }
-  })
-  const listen = async (port: number) => {
-    server.listen(port, '127.0.0.1')
-    await once(server, 'listening')
-    return (server.address() as AddressInfo).port
-  }
-  const cut = async () => {
-    const closed = once(server, 'close')
-    server.close()
-    for (const socket of sockets) socket.destroy()
-    sockets.clear()
-    await closed
-  }
-  const port = await listen(0)
-  cleanUp(t, () => (server.listening ? cut() : undefined))
-  const url = new URL(target)
-  url.port = String(port)
-  return { url: url.href, cut, restore: () => listen(port), hang: (value: boolean) => (hangs = value) }
+/** So slow that nothing comes back into the bucket during a test. */
+const rate: Rate = { requests: 10, burst: 10, windowSeconds: 86_400 }
+
+const countAllowed = (decisions: Decision[]) => decisions.filter(({ allowed }) => allowed).length
+
+function takeMany(limiter: RedisLimiter, bucket: string, count: number): Promise<Decision[]> {
+  return Promise.all(Array.from({ length: count }, () => limiter.take(bucket, rate)))
 }
 
-const rate = { requests: 60, burst: 10 }
+async function untilUp({ link }: { link: { isUp: boolean } }): Promise<void> {
+  while (!link.isUp) await sleep(20)
+}
 
 test('two nodes share one bucket: of many requests at once exactly the burst passes', async (t) => {
   const one = await openLimiter(t)
@@ -70,14 +37,35 @@ test('two nodes share one bucket: of many requests at once exactly the burst pas
   const decisions = await Promise.all(
     Array.from({ length: 40 }, (_, i) => (i % 2 ? one : two).limiter.take(bucket, rate)),
   )
-  assert.equal(decisions.filter(({ allowed }) => allowed).length, 10)
+  assert.equal(countAllowed(decisions), 10)
   assert.ok(!(await one.limiter.peek(bucket, rate)).allowed)
   assert.ok((await two.limiter.peek(randomUUID(), rate)).allowed)
   assert.deepEqual([...one.lines, ...two.lines], [])
 })
 
+test('requests that share a command are decided as if each had its own', async (t) => {
+  const { limiter } = await openLimiter(t)
+  const rates = fc.record({
+    requests: fc.integer({ min: 1, max: 50 }),
+    burst: fc.integer({ min: 1, max: 50 }),
+    windowSeconds: fc.constant(86_400),
+  })
+  await fc.assert(
+    fc.asyncProperty(rates, fc.integer({ min: 1, max: 80 }), async (someRate, count) => {
+      const bucket = randomUUID()
+      const taken = Array.from({ length: count }, () => limiter.take(bucket, someRate))
+      const remaining = (await Promise.all(taken)).map((decision) =>
+        decision.allowed ? decision.remaining : -1,
+      )
+      const expected = Array.from({ length: count }, (_, i) => Math.max(-1, someRate.burst - 1 - i))
+      assert.deepEqual(remaining, expected)
+    }),
+    { numRuns: 50 },
+  )
+})
+
 test('two servers on one Redis count one address together', async (t) => {
-  const settings = { redisUrl: redisUrl(), addressRate: 4 }
+  const settings = { redisUrl: sharedRedisUrl(), addressRate: 4 }
   const one = await openTestServer(t, { settings })
   const two = await openTestServer(t, { settings })
   const statuses: number[] = []
@@ -89,50 +77,116 @@ test('two servers on one Redis count one address together', async (t) => {
   assert.equal(statuses.at(-2), 429)
 })
 
-test('without Redis requests pass, with one warning, and limits hold again when it is back', async (t) => {
-  const proxy = await openProxy(t)
-  const { limiter, lines } = await openLimiter(t, proxy.url)
+test('a request that must be refused is refused without asking Redis', async (t) => {
+  const proxy = await openRedisProxy(t)
+  const { limiter, link } = await openLimiter(t, proxy.url)
   const bucket = randomUUID()
-  for (let i = 0; i < 10; i++) await limiter.take(bucket, rate)
-  assert.ok(!(await limiter.take(bucket, rate)).allowed)
+  await takeMany(limiter, bucket, 11)
+  proxy.hang(true)
+  const decision = limiter.take(bucket, rate)
+  assert.ok(!(decision instanceof Promise) && !decision.allowed && decision.retryAfter > 0)
+  assert.ok(link.isUp)
+})
+
+test('a busy event loop is not taken for a slow Redis', async (t) => {
+  const { limiter, link, lines } = await openLimiter(t)
+  const bucket = randomUUID()
+  const decisions: Promise<Decision>[] = []
+  for (let round = 0; round < 3; round++) {
+    for (let i = 0; i < 300; i++) {
+      decisions.push(
+        Promise.resolve(limiter.take(bucket, rate)),
+        Promise.resolve(limiter.take(randomUUID(), rate)),
+      )
+    }
+    const until = performance.now() + 700
+    while (performance.now() < until);
+    await new Promise(setImmediate)
+  }
+  assert.equal(countAllowed(await Promise.all(decisions)), 10 + 900)
+  assert.deepEqual([link.isUp, link.outages, lines], [true, 0, []])
+})
+
+test('without Redis a node continues from what it has seen, with one warning, until Redis is back', async (t) => {
+  const proxy = await openRedisProxy(t)
+  const node = await openLimiter(t, proxy.url)
+  const { limiter } = node
+  const [halfUsed, unused] = [randomUUID(), randomUUID()]
+  assert.equal(countAllowed(await takeMany(limiter, halfUsed, 5)), 5)
 
   await proxy.cut()
-  for (let i = 0; i < 30; i++) assert.ok((await limiter.take(bucket, rate)).allowed)
-  assert.equal(lines.filter((line) => line.includes('rate limits are not applied')).length, 1)
+  assert.equal(countAllowed(await takeMany(limiter, halfUsed, 30)), 5)
+  assert.equal(countAllowed(await takeMany(limiter, unused, 30)), 10)
+  assert.equal(node.warnings(), 1)
 
   await proxy.restore()
-  while ((await limiter.take(bucket, { requests: 1, burst: 1 })).allowed) await sleep(50)
-  assert.equal(lines.filter((line) => line.includes('rate limits are not applied')).length, 1)
-  assert.equal(lines.filter((line) => line.includes('Redis answers again')).length, 1)
+  await untilUp(node)
+  // What was counted without Redis holds for the other nodes too once this node has asked for the bucket again.
+  assert.equal(countAllowed(await takeMany(limiter, halfUsed, 30)), 0)
+  assert.equal(countAllowed(await takeMany(limiter, unused, 30)), 0)
+  assert.deepEqual([node.warnings(), node.recoveries()], [1, 1])
 })
 
-test('a Redis that hangs lets requests pass after one short wait, not one each', async (t) => {
-  const proxy = await openProxy(t)
-  const { limiter, lines } = await openLimiter(t, proxy.url)
+test('what a node counted during an outage is told to Redis', async (t) => {
+  const proxy = await openRedisProxy(t)
+  const node = await openLimiter(t, proxy.url)
+  const other = await openLimiter(t)
   const bucket = randomUUID()
-  assert.ok((await limiter.take(bucket, rate)).allowed)
-  proxy.hang(true)
-  assert.ok((await limiter.take(bucket, rate)).allowed)
-  let asked = 0
-  const settled = Promise.all(
-    Array.from({ length: 100 }, () =>
-      limiter.take(bucket, rate).then(({ allowed }) => (asked += Number(allowed))),
-    ),
-  )
-  await new Promise(setImmediate)
-  assert.equal(asked, 100)
-  await settled
-  assert.equal(lines.filter((line) => line.includes('rate limits are not applied')).length, 1)
+  await proxy.cut()
+  assert.equal(countAllowed(await takeMany(node.limiter, bucket, 8)), 8)
+  await proxy.restore()
+  await untilUp(node)
+  assert.equal(countAllowed(await takeMany(node.limiter, bucket, 1)), 1)
+  assert.equal(countAllowed(await takeMany(other.limiter, bucket, 30)), 1)
 })
 
-test('a server whose Redis was never there starts and answers', async (t) => {
-  const unused = createServer().listen(0, '127.0.0.1')
-  await once(unused, 'listening')
-  const { port } = unused.address() as AddressInfo
-  await new Promise((resolve) => unused.close(resolve))
-  const service = await openTestServer(t, {
-    settings: { redisUrl: `redis://127.0.0.1:${port}`, addressRate: 1 },
-  })
-  for (let i = 0; i < 5; i++) assert.equal((await service.request('GET', '/v1/api-keys/my-keys')).status, 401)
-  assert.equal(service.logLines.filter((line) => line.includes('rate limits are not applied')).length, 1)
+test('a Redis that is paused costs one short wait, and the limit holds before, during and after', async (t) => {
+  const redis = ownRedis(t, await startRedis())
+  const node = await openLimiter(t, redis.url)
+  const { limiter } = node
+  const [halfUsed, unused] = [randomUUID(), randomUUID()]
+  assert.equal(countAllowed(await takeMany(limiter, halfUsed, 5)), 5)
+  redis.pause()
+  assert.equal(countAllowed(await takeMany(limiter, halfUsed, 30)), 5)
+  // From now on nothing waits.
+  const decisions = Array.from({ length: 30 }, () => limiter.take(unused, rate))
+  assert.ok(decisions.every((decision) => !(decision instanceof Promise)))
+  assert.equal(countAllowed(decisions as Decision[]), 10)
+  assert.equal(node.warnings(), 1)
+  // Long enough for a probe to wait for its reply.
+  await sleep(1000)
+  assert.ok(!node.link.isUp)
+  redis.resume()
+  await untilUp(node)
+  assert.equal(countAllowed(await takeMany(limiter, halfUsed, 30)), 0)
+  assert.equal(countAllowed(await takeMany(limiter, unused, 30)), 0)
+})
+
+test('a connection that the network has dropped silently is opened anew', async (t) => {
+  const proxy = await openRedisProxy(t)
+  const node = await openLimiter(t, proxy.url)
+  proxy.hang(true)
+  assert.ok((await node.limiter.take(randomUUID(), rate)).allowed)
+  assert.ok(!node.link.isUp)
+  // The connection stays open, and everything sent on it so far is lost: its replies never come.
+  await sleep(1000)
+  proxy.hang(false)
+  await untilUp(node)
+  const bucket = randomUUID()
+  assert.equal(countAllowed(await takeMany(node.limiter, bucket, 30)), 10)
+})
+
+test('a server whose Redis is stopped, or was never there, still applies its limits', async (t) => {
+  const redis = ownRedis(t, await startRedis())
+  for (const url of [redis.url, await unusedRedisUrl()]) {
+    const service = await openTestServer(t, { settings: { redisUrl: url, addressRate: 4 } })
+    if (url === redis.url) await redis.stop()
+    const statuses: number[] = []
+    for (let i = 0; i < 8; i++) statuses.push((await service.request('GET', '/v1/api-keys/my-keys')).status)
+    assert.deepEqual(statuses, [401, 401, 401, 401, 429, 429, 429, 429])
+    const warnings = service.logLines.filter((line) =>
+      line.includes('each node applies the limits by itself'),
+    )
+    assert.equal(warnings.length, 1)
+  }
 })

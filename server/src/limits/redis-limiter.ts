@@ -1,108 +1,135 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { Redis } from 'ioredis'
-import type { Logger } from 'pino'
 import { type Decision, decide, type Limiter, type Rate } from './limiter.ts'
+import { MemoryLimiter } from './memory-limiter.ts'
+import type { RedisLink } from './redis-link.ts'
 
 /**
- * The same step as `decide`, in Redis and on Redis's clock, so that all nodes share one bucket and one time.
- * It answers the bucket before the step and the time; the decision is then made by `decide` itself.
+ * The same step as `decide`, for `count` requests at once, in Redis and on Redis's clock, so that all nodes share
+ * one bucket and one time. `atLeast` is what this node knows of the bucket: after an outage of Redis, or when Redis
+ * has lost its data, the bucket continues from there. Returns the bucket before the step and the time; the
+ * decisions are then made by `decide` itself.
  */
 const STEP = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
-local full = tonumber(redis.call('GET', KEYS[1]) or '0')
 local interval = tonumber(ARGV[1])
 local room = tonumber(ARGV[2])
-local base = math.max(full, now)
-local next = base + interval
-if ARGV[3] == '1' and next - now <= room + 1e-6 then
-  redis.call('SET', KEYS[1], string.format('%.3f', next), 'PX', math.ceil(next - now) + 1000)
+local count = tonumber(ARGV[3])
+local atLeast = tonumber(ARGV[4])
+local full = tonumber(redis.call('GET', KEYS[1]) or '0')
+if atLeast > 0 then full = math.max(full, now + atLeast) end
+full = tonumber(string.format('%.3f', full))
+now = tonumber(string.format('%.3f', now))
+local reached = math.max(full, now)
+for _ = 1, count do
+  if reached + interval - now > room + 1e-6 then break end
+  reached = reached + interval
+end
+if count > 0 and reached > now then
+  redis.call('SET', KEYS[1], string.format('%.3f', reached), 'PX', math.ceil(reached - now) + 1000)
 end
 return { string.format('%.3f', full), string.format('%.3f', now) }
 `
 
-const WARN_EVERY_MS = 10_000
-const TIMEOUT_MS = 250
-/** After a failure Redis is left alone so long: a Redis that hangs must not slow every request down. */
-const PAUSE_MS = 1000
+/** Requests for the same bucket that arrived while a command for it was under way: one command decides them all. */
+interface Batch {
+  rate: Rate
+  resolve: ((decision: Decision) => void)[]
+}
 
-/** Limits in Redis. Away, it lets requests through and says so in the log: data matters more than counting. */
+/**
+ * Limits in Redis, for all nodes together, with a copy in process of what this node has seen of each bucket. The time
+ * at which a bucket is full again only moves forward, so Redis refuses whatever the copy refuses, and such a request
+ * needs no command. Without Redis the copy decides alone, so that one node never lets more through than the limit.
+ */
 export class RedisLimiter implements Limiter {
   readonly isLocal = false
-  readonly #redis: Redis
-  readonly #log: Logger
-  #warnedAt = Number.NEGATIVE_INFINITY
-  #pausedUntil = Number.NEGATIVE_INFINITY
-  #away = false
+  readonly #link: RedisLink
+  /** On a monotonic clock, in milliseconds. */
+  readonly #copy = new MemoryLimiter(() => performance.now())
+  readonly #waiting = new Map<string, Batch>()
 
-  /** Resolves once Redis answers, or after a second without it. */
-  static async open(url: string, log: Logger): Promise<RedisLimiter> {
-    const limiter = new RedisLimiter(url, log)
-    const patience = new AbortController()
-    const ready = new Promise<void>((resolve) => limiter.#redis.once('ready', resolve))
-    await Promise.race([ready, sleep(1000, undefined, { signal: patience.signal }).catch(() => {})])
-    patience.abort()
-    return limiter
+  constructor(link: RedisLink) {
+    this.#link = link
   }
 
-  private constructor(url: string, log: Logger) {
-    this.#log = log
-    this.#redis = new Redis(url, {
-      maxRetriesPerRequest: 0,
-      commandTimeout: TIMEOUT_MS,
-      enableOfflineQueue: false,
-      retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
-    })
-    this.#redis.on('error', (error) => this.#failed(error))
-    this.#redis.on('ready', () => this.#answers())
+  take(bucket: string, rate: Rate): Decision | Promise<Decision> {
+    if (!this.#link.isUp) return this.#copy.take(bucket, rate)
+    const seen = this.#copy.peek(bucket, rate)
+    if (!seen.allowed) return seen
+    const batch = this.#waiting.get(bucket)
+    if (batch && isSameRate(batch.rate, rate)) {
+      return new Promise((resolve) => batch.resolve.push(resolve))
+    }
+    return this.#takeInTurn(bucket, rate)
   }
 
-  take(bucket: string, rate: Rate): Promise<Decision> {
-    return this.#step(bucket, rate, true)
-  }
-
-  peek(bucket: string, rate: Rate): Promise<Decision> {
-    return this.#step(bucket, rate, false)
+  async peek(bucket: string, rate: Rate): Promise<Decision> {
+    const seen = this.#copy.peek(bucket, rate)
+    if (!this.#link.isUp || !seen.allowed) return seen
+    const state = await this.#step(bucket, rate, 0)
+    return state ? decide(state.full, state.now, rate).decision : this.#copy.peek(bucket, rate)
   }
 
   async close(): Promise<void> {
-    this.#redis.disconnect()
+    await this.#copy.close()
   }
 
-  async #step(bucket: string, rate: Rate, count: boolean): Promise<Decision> {
-    const open = { allowed: true, remaining: rate.burst, reset: 0, retryAfter: 0 }
-    if (performance.now() < this.#pausedUntil) return open
-    const interval = ((rate.windowSeconds ?? 60) * 1000) / rate.requests
-    try {
-      const [full, now] = (await this.#redis.eval(
-        STEP,
-        1,
-        `wayleave:limit:${bucket}`,
-        interval,
-        interval * rate.burst,
-        count ? '1' : '0',
-      )) as [string, string]
-      this.#answers()
-      return decide(Number(full), Number(now), rate).decision
-    } catch (error) {
-      this.#failed(error as Error)
-      return open
+  /** Sends one command for this request; those that come meanwhile share the next one. */
+  async #takeInTurn(bucket: string, rate: Rate): Promise<Decision> {
+    const batch: Batch = { rate, resolve: [] }
+    const isFirst = !this.#waiting.has(bucket)
+    if (isFirst) this.#waiting.set(bucket, batch)
+    const [decision] = await this.#decide(bucket, rate, 1)
+    if (isFirst) this.#sendWaiting(bucket, batch)
+    return decision!
+  }
+
+  async #sendWaiting(bucket: string, batch: Batch): Promise<void> {
+    while (batch.resolve.length > 0) {
+      const requests = batch.resolve.splice(0)
+      const decisions = await this.#decide(bucket, batch.rate, requests.length)
+      for (const [index, resolve] of requests.entries()) resolve(decisions[index]!)
     }
+    this.#waiting.delete(bucket)
   }
 
-  #answers(): void {
-    if (!this.#away) return
-    this.#away = false
-    this.#pausedUntil = Number.NEGATIVE_INFINITY
-    this.#log.info('Redis answers again: rate limits are applied.')
+  /** The decisions on `count` requests, in their order. */
+  async #decide(bucket: string, rate: Rate, count: number): Promise<Decision[]> {
+    const state = await this.#step(bucket, rate, count)
+    if (state === null) return Array.from({ length: count }, () => this.#copy.take(bucket, rate))
+    const decisions: Decision[] = []
+    let { full } = state
+    for (let i = 0; i < count; i++) {
+      const { decision, next } = decide(full, state.now, rate)
+      decisions.push(decision)
+      full = next
+    }
+    // Counted from when the command was sent, for a reply that waited for this process must not make the copy full
+    // for longer than Redis is.
+    this.#copy.raise(bucket, state.sentAt + full - state.now)
+    return decisions
   }
 
-  #failed(error: Error): void {
-    const now = performance.now()
-    this.#away = true
-    this.#pausedUntil = now + PAUSE_MS
-    if (now - this.#warnedAt < WARN_EVERY_MS) return
-    this.#warnedAt = now
-    this.#log.warn({ err: error }, 'Redis does not answer: rate limits are not applied.')
+  async #step(bucket: string, rate: Rate, count: number) {
+    const interval = ((rate.windowSeconds ?? 60) * 1000) / rate.requests
+    const sentAt = performance.now()
+    const atLeast = Math.max(0, this.#copy.fullAgainAt(bucket) - sentAt)
+    const reply = await this.#link.run(
+      (redis) =>
+        redis.eval(
+          STEP,
+          1,
+          `wayleave:limit:${bucket}`,
+          interval,
+          interval * rate.burst,
+          count,
+          atLeast,
+        ) as Promise<[string, string]>,
+    )
+    return reply && { full: Number(reply[0]), now: Number(reply[1]), sentAt }
   }
+}
+
+function isSameRate(a: Rate, b: Rate): boolean {
+  return a.requests === b.requests && a.burst === b.burst && a.windowSeconds === b.windowSeconds
 }

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startRedis } from '../../../scripts/redis.ts'
 import { DAY } from '../clock.ts'
-import { makeLogger } from '../http/logger.ts'
+import type { Problem } from '../problem.ts'
 import { openAccount } from '../testing/account.ts'
-import { cleanUp } from '../testing/cleanup.ts'
+import { openLink, ownRedis } from '../testing/redis.ts'
 import { DailyFeatures } from './daily-features.ts'
 import { openOgc, point } from './testing/open-ogc.ts'
 
@@ -59,22 +62,63 @@ test('the keys of a user’s sessions count together: a fresh one is no fresh da
 })
 
 test('all nodes count together in Redis', async (t) => {
-  const url = process.env['WAYLEAVE_TEST_REDIS_URL']
-  if (!url) throw new Error('WAYLEAVE_TEST_REDIS_URL is not set: run the tests with npm test.')
-  const log = makeLogger('silent', () => {})
   const clock = () => new Date()
-  const nodes = [new DailyFeatures(100, clock, url, log), new DailyFeatures(100, clock, url, log)]
-  for (const node of nodes) cleanUp(t, () => node.close())
-  await Promise.all(nodes.map((node) => node.ready()))
-  const key = `key-${Math.random()}`
-  const taken = await Promise.all(
-    [0, 1, 0, 1].map((n) => Promise.resolve(nodes[n]!.take(key, 30)).catch(() => 0)),
-  )
-  assert.equal(
-    taken.reduce((sum, n) => sum + n, 0),
-    100,
-  )
-  nodes[0]!.giveBack(key, 5)
-  await new Promise((resolve) => setTimeout(resolve, 50))
-  assert.equal(await nodes[1]!.take(key, 30), 5)
+  const links = [await openLink(t), await openLink(t)]
+  const nodes = links.map(({ link }) => new DailyFeatures(100, clock, link))
+  const payer = randomUUID()
+  const counts = await Promise.all([0, 1, 0, 1].map((n) => takeCount(nodes[n]!, payer, 30)))
+  assert.equal(sum(counts), 100)
+  nodes[0]!.giveBack(payer, { count: 30, day: Math.floor(Date.now() / DAY), isShared: true }, 5)
+  await sleep(50)
+  assert.equal(await takeCount(nodes[1]!, payer, 30), 5)
 })
+
+test('what is returned after midnight counts for the day before, with and without Redis', async (t) => {
+  const { link } = await openLink(t)
+  for (const shared of [null, link]) {
+    let now = Date.parse('2026-03-01T23:59:59Z')
+    const features = new DailyFeatures(100, () => new Date(now), shared)
+    const payer = randomUUID()
+    const lastPage = await features.take(payer, 100)
+    now += 2000
+    assert.equal(await takeCount(features, payer, 60), 60)
+    features.giveBack(payer, lastPage, 90)
+    assert.equal(await takeCount(features, payer, 60), 40)
+    // What the evening's page did not need is still there for a clock that is behind.
+    now -= 2000
+    assert.equal(await takeCount(features, payer, 100), 90)
+  }
+})
+
+test('a paused Redis costs one wait, and a node continues from what it has counted', async (t) => {
+  const redis = ownRedis(t, await startRedis())
+  const { link } = await openLink(t, redis.url)
+  const features = new DailyFeatures(100, () => new Date(), link)
+  const payer = randomUUID()
+  assert.equal(await takeCount(features, payer, 40), 40)
+  redis.pause()
+  assert.equal(await takeCount(features, payer, 40), 40)
+  // No page waits for Redis any more: the answer is there at once.
+  const page = features.take(payer, 40)
+  assert.ok(!(page instanceof Promise))
+  assert.equal(page.count, 20)
+  assert.throws(() => features.take(payer, 40), { code: 'daily-features-reached' })
+  features.giveBack(payer, page, 10)
+  redis.resume()
+  while (!link.isUp) await sleep(20)
+  assert.equal(await takeCount(features, payer, 40), 10)
+  assert.equal(await takeCount(features, payer, 40), 0)
+})
+
+async function takeCount(features: DailyFeatures, payer: string, wanted: number): Promise<number> {
+  try {
+    return (await features.take(payer, wanted)).count
+  } catch (error) {
+    assert.equal((error as Problem).code, 'daily-features-reached')
+    return 0
+  }
+}
+
+function sum(counts: number[]): number {
+  return counts.reduce((total, count) => total + count, 0)
+}

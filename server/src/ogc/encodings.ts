@@ -1,8 +1,8 @@
 import { invalidInput, Problem } from '../problem.ts'
 
 /** One way to write an answer: its name in `f=`, its media type, and what else asks for it. */
-export interface Encoding {
-  name: string
+export interface Encoding<Name extends string = string> {
+  name: Name
   mediaType: string
   /** Further values of `f` and of `Accept` that mean it. */
   names: readonly string[]
@@ -10,12 +10,12 @@ export interface Encoding {
   title: string
 }
 
-function encoding(
-  name: string,
+function encoding<Name extends string>(
+  name: Name,
   mediaType: string,
   title: string,
   { names = [] as string[], types = [] as string[] } = {},
-): Encoding {
+): Encoding<Name> {
   const bare = mediaType.split(';', 1)[0]!
   return { name, mediaType, title, names: [name, ...names], types: [bare, ...types] }
 }
@@ -49,6 +49,8 @@ export const DOCUMENT_ENCODINGS = [json, html]
 export const API_ENCODINGS = [openApi, html]
 export const SCHEMA_ENCODINGS = [schemaJson, html]
 export const ITEMS_ENCODINGS = [geojson, jsonFg, ndjson, geojsonSeq, csv, flatgeobuf, html]
+/** One of the encodings of a page of features. */
+export type ItemsEncoding = (typeof ITEMS_ENCODINGS)[number]
 export const ITEM_ENCODINGS = [geojson, jsonFg, html]
 
 /** What `Accept` headers came to, by list: clients send the same few. */
@@ -56,11 +58,11 @@ const remembered = new Map<readonly Encoding[], Map<string, Encoding | null>>()
 const MOST_REMEMBERED = 1000
 
 /** `f` decides where it is given; else `Accept`; else the first. */
-export function negotiate(
-  encodings: readonly Encoding[],
+export function negotiate<E extends Encoding>(
+  encodings: readonly E[],
   f: string | undefined,
   accept: string | undefined,
-): Encoding {
+): E {
   if (f !== undefined) {
     for (const one of encodings) if (one.names.includes(f)) return one
     throw invalidInput('f', `must be one of ${encodings.map(({ name }) => name).join(', ')}`)
@@ -71,7 +73,7 @@ export function negotiate(
     known = new Map()
     remembered.set(encodings, known)
   }
-  let found = known.get(accept)
+  let found = known.get(accept) as E | null | undefined
   if (found === undefined) {
     if (known.size >= MOST_REMEMBERED) known.clear()
     found = accepted(encodings, accept)
@@ -85,14 +87,14 @@ export function negotiate(
 }
 
 /** Of the encodings with the highest quality the first; a range that names a type beats one that does not. */
-function accepted(encodings: readonly Encoding[], accept: string): Encoding | null {
+function accepted<E extends Encoding>(encodings: readonly E[], accept: string): E | null {
   const ranges = accept.split(',').map((part) => {
     const [type = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase())
     const q = parameters.find((parameter) => parameter.startsWith('q='))
     const quality = q === undefined ? 1 : Number(q.slice(2))
     return { type, quality: Number.isNaN(quality) ? 0 : quality }
   })
-  let best: Encoding | null = null
+  let best: E | null = null
   let bestQuality = 0
   for (const one of encodings) {
     let quality = 0

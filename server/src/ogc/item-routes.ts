@@ -1,11 +1,12 @@
 import type { Dataset } from '../catalog/dataset.ts'
+import { askerOf } from '../http/authenticate.ts'
 import type { App } from '../http/frame.ts'
 import { notFound } from '../problem.ts'
+import { admit, tableOf } from './admit.ts'
 import { CRS84 } from './crs-list.ts'
 import { type Encoding, geojson, html, ITEM_ENCODINGS, json, negotiate } from './encodings.ts'
 import { itemHtml } from './html/features.ts'
-import type { ItemsParts } from './items-page.ts'
-import { admit } from './items-routes.ts'
+import type { ItemsDeps } from './items-page.ts'
 import { jsonFgItem } from './json-fg-page.ts'
 import { type Link, ROOT, selfAndAlternates } from './links.ts'
 import { parseFeature } from './parse-feature.ts'
@@ -13,12 +14,12 @@ import { parameterOf, type QueryPair, readQuery, refuseUnknown } from './query-s
 import { sendDocument } from './respond.ts'
 import { rewriteFeatures } from './rewrite-features.ts'
 
-export function itemRoutes(app: App, parts: ItemsParts): void {
+export function itemRoutes(app: App, parts: ItemsDeps): void {
   const known = parts.keyInUrl ? ['f', 'crs', 'api_key'] : ['f', 'crs']
 
   // A wildcard, because an id may have slashes in it and any length.
   app.get(`${ROOT}/collections/:table/items/*`, async (request, reply) => {
-    const { grant, dataset } = await admit(request, reply, parts)
+    const { grant, dataset } = await admit(askerOf(request, reply), tableOf(request), parts)
     const { crsList, snapshots, meter, dailyFeatures } = parts
     const id = (request.params as { '*': string })['*']
     const pairs = readQuery(request.url)
@@ -26,7 +27,7 @@ export function itemRoutes(app: App, parts: ItemsParts): void {
     const encoding = negotiate(ITEM_ENCODINGS, parameterOf(pairs, 'f'), request.headers.accept)
     const named = parameterOf(pairs, 'crs')
     const crs = named === undefined ? CRS84 : crsList.named('crs', named, dataset.manifest)
-    const feature = await snapshots.use(dataset.snapshot, async (snapshot) => {
+    const feature = await snapshots.use(dataset, async (snapshot) => {
       const position = await snapshot.findById(id)
       if (position === -1) throw notFound(`feature "${id.slice(0, 80)}" in the collection "${dataset.table}"`)
       return snapshot.readPack(position, position + 1)

@@ -1,6 +1,7 @@
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
 import type { OpenSnapshots } from '../catalog/open-snapshots.ts'
+import type { Verification } from '../catalog/verification.ts'
 import type { Clock } from '../clock.ts'
 import type { Authenticate } from '../http/authenticate.ts'
 import type { BaseUrl } from '../http/base-url.ts'
@@ -14,7 +15,7 @@ import type { ItemsQuery } from './items-query.ts'
 import type { GeojsonHead } from './page-head-text.ts'
 import type { Selected } from './selected.ts'
 
-export interface ItemsParts {
+export interface ItemsDeps {
   authenticate: Authenticate
   baseUrl: BaseUrl
   catalog: Catalog
@@ -25,6 +26,7 @@ export interface ItemsParts {
   keyInUrl: boolean
   meter: Meter
   snapshots: OpenSnapshots
+  verification: Verification
 }
 
 /** What a page of features is asked for, and where it begins. */

@@ -2,7 +2,7 @@ import type { Dataset } from '../catalog/dataset.ts'
 import { invalidInput } from '../problem.ts'
 import { type BoxQuery, readBox } from './box-query.ts'
 import { CRS84, type Crs, type CrsList } from './crs-list.ts'
-import { type Encoding, ITEMS_ENCODINGS, negotiate } from './encodings.ts'
+import { ITEMS_ENCODINGS, type ItemsEncoding, negotiate } from './encodings.ts'
 import { type QueryPair, unknownParameter } from './query-string.ts'
 import { readSort, type SortKey } from './sort-keys.ts'
 
@@ -12,7 +12,7 @@ export const MOST_LIMIT = 10_000
 /** What a request for features asks, checked against its dataset. */
 export interface ItemsQuery {
   pairs: readonly QueryPair[]
-  encoding: Encoding
+  encoding: ItemsEncoding
   limit: number
   offset: number
   cursor: string | null

@@ -5,6 +5,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
 import type { OpenSnapshots } from '../catalog/open-snapshots.ts'
 import { type Clock, HOUR } from '../clock.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import { Problem } from '../problem.ts'
 import type { FilterPlan } from './cql2/plan-filter.ts'
 import { type Cursor, readCursor } from './cursor.ts'
@@ -62,15 +63,11 @@ export class Items {
    * Where a page begins. A reading stays in the version it began in, so that its pages fit together; an hour
    * after that was replaced it has to begin again.
    */
-  async start(dataset: Dataset, query: ItemsQuery): Promise<Start> {
-    return this.startAtOnce(dataset, query) ?? this.#older(dataset, cursorOf(dataset, query)!)
-  }
-
-  /** The same without a wait; null in an older version. */
-  startAtOnce(dataset: Dataset, query: ItemsQuery): Start | null {
+  start(dataset: Dataset, query: ItemsQuery): MaybePromise<Start> {
     const cursor = cursorOf(dataset, query)
     if (cursor === null) return { version: dataset, after: -1 }
-    return cursor.version === dataset.version ? { version: dataset, after: cursor.position } : null
+    if (cursor.version === dataset.version) return { version: dataset, after: cursor.position }
+    return this.#older(dataset, cursor)
   }
 
   async #older(dataset: Dataset, { version: number, position }: Cursor): Promise<Start> {
@@ -92,7 +89,7 @@ export class Items {
    * The page of a query without conditions or an order of its own, put into `runs` and found without a wait;
    * null where a geometry has to be read.
    */
-  selectAtOnce(
+  selectSync(
     snapshot: Snapshot,
     { box, offset: skip }: ItemsQuery,
     { after, limit }: Omit<Reading, 'signal'>,
@@ -123,7 +120,7 @@ export class Items {
         { rows, geometries, signal: signal() },
       )
     }
-    if (!box || isDecidedByTree(snapshot, box)) return this.selectAtOnce(snapshot, query, { after, limit })!
+    if (!box || isDecidedByTree(snapshot, box)) return this.selectSync(snapshot, query, { after, limit })!
     const page = new PageUnderWay(skip, limit)
     const search = new BoxSearch(snapshot, box, geometries, after, page)
     for (let needed = search.advance(); needed !== ENDED; ) {
@@ -141,14 +138,14 @@ export class Items {
     selected: Selected,
   ): Promise<number | null> {
     if (plan && !isAll(query, selected)) return null
-    const known = this.countAtOnce(snapshot, query, selected)
+    const known = this.countSync(snapshot, query, selected)
     if (known !== undefined) return known
     const count = await countByBox(snapshot, query.box!, this.#parts.geometries)
     return this.#keepCount(snapshot, query, count)
   }
 
   /** The same of a query without conditions, without a wait; undefined where geometries have to be read. */
-  countAtOnce(snapshot: Snapshot, query: ItemsQuery, selected: Selected): number | null | undefined {
+  countSync(snapshot: Snapshot, query: ItemsQuery, selected: Selected): number | null | undefined {
     if (isAll(query, selected)) return query.offset + selected.runs.count
     if (!query.box) return snapshot.manifest.rows
     const known = this.#counts.get(snapshot)?.get(query.selection)

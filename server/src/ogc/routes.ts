@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { askerOf } from '../http/authenticate.ts'
 import type { App } from '../http/frame.ts'
 import { type Grant, mayUse, requireAddOn } from '../keys/grant.ts'
 import { Problem } from '../problem.ts'
 import { version } from '../version.ts'
+import { admit, tableOf } from './admit.ts'
 import { apiDefinition } from './api-definition.ts'
 import { allCollections, oneCollection } from './collection.ts'
 import { CONFORMANCE } from './conformance.ts'
@@ -24,15 +26,14 @@ import {
   schemaHtml,
 } from './html/documents.ts'
 import { itemRoutes } from './item-routes.ts'
-import type { ItemsParts } from './items-page.ts'
-import { admit, itemsRoutes } from './items-routes.ts'
+import type { ItemsDeps } from './items-page.ts'
 import { conformanceDeclaration, landingPage } from './landing.ts'
 import { ROOT, selfAndAlternates } from './links.ts'
 import { parameterOf, type QueryPair, readQuery, refuseUnknown } from './query-string.ts'
 import { sendDocument } from './respond.ts'
 import { collectionSchema, type SchemaKind } from './schemas.ts'
 
-export type OgcParts = ItemsParts
+export type OgcParts = ItemsDeps
 
 /** OGC API - Features. */
 export function ogcRoutes(app: App, parts: OgcParts): void {
@@ -89,7 +90,7 @@ export function ogcRoutes(app: App, parts: OgcParts): void {
   })
 
   app.get(`${ROOT}/collections/:table`, async (request, reply) => {
-    const { grant, dataset } = await admit(request, reply, parts)
+    const { grant, dataset } = await admit(askerOf(request, reply), tableOf(request), parts)
     const { base, pairs, encoding } = wishOf(request, DOCUMENT_ENCODINGS)
     meter.record(grant, { operation: 'collections', table: dataset.table, format: encoding.name })
     const document = oneCollection(dataset, base, crsList, pairs, encoding)
@@ -98,7 +99,7 @@ export function ogcRoutes(app: App, parts: OgcParts): void {
 
   for (const kind of ['schema', 'queryables', 'sortables'] satisfies SchemaKind[]) {
     app.get(`${ROOT}/collections/:table/${kind}`, async (request, reply) => {
-      const { grant, dataset } = await admit(request, reply, parts)
+      const { grant, dataset } = await admit(askerOf(request, reply), tableOf(request), parts)
       const { base, pairs, encoding } = wishOf(request, SCHEMA_ENCODINGS)
       meter.record(grant, { operation: 'collections', table: dataset.table, format: encoding.name })
       const schema = collectionSchema(kind, dataset, base)
@@ -108,7 +109,6 @@ export function ogcRoutes(app: App, parts: OgcParts): void {
     })
   }
 
-  itemsRoutes(app, parts)
   itemRoutes(app, parts)
 }
 

@@ -26,6 +26,7 @@ const TOO_MUCH =
 export class RowQueries {
   readonly #folder: string
   readonly #mostMs: number
+  readonly #requireRows: (snapshot: Snapshot) => Promise<unknown>
   #opening: Promise<DuckDBInstance> | null = null
   readonly #idle: DuckDBConnection[] = []
   readonly #waiting: (() => void)[] = []
@@ -33,10 +34,26 @@ export class RowQueries {
   #filling: Promise<void> | null = null
   #running = 0
 
-  /** `folder` holds the snapshots, a query may take `mostMs`. Nothing is opened before the first query. */
-  constructor(folder: string, mostMs = MOST_MS) {
+  /**
+   * `folder` holds the snapshots, a query may take `mostMs`. The database reads a file as it is, so `requireRows` has
+   * to refuse a snapshot whose rows are damaged before every query.
+   */
+  constructor(
+    folder: string,
+    requireRows: (snapshot: Snapshot) => Promise<unknown> = async () => {},
+    mostMs = MOST_MS,
+  ) {
     this.#folder = folder
+    this.#requireRows = requireRows
     this.#mostMs = mostMs
+  }
+
+  /**
+   * Opens the database and its sessions ahead of the first query. A server does so at its start: when the process is
+   * out of descriptors, opening would abort it inside DuckDB.
+   */
+  async open(): Promise<void> {
+    while (this.#idle.length < SESSIONS) this.#idle.push(await this.#connect())
   }
 
   /**
@@ -49,6 +66,7 @@ export class RowQueries {
     values: DuckDBValue[],
     signal: AbortSignal,
   ): Promise<Uint32Array> {
+    await this.#requireRows(source.snapshot)
     await this.#enter(signal)
     const kept = this.#cache.borrow(source)
     let isLate = false

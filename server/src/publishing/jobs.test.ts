@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DAY } from '../clock.ts'
 import { newId } from '../id.ts'
 import { openTestServer } from '../testing/test-server.ts'
@@ -9,7 +10,7 @@ import { insertJob, type JobRow } from './job-store.ts'
 
 function jobOf(nodeId: string): JobRow {
   const at = new Date().toISOString()
-  const unset = { progress: null, report: null, problem: null, version: null }
+  const unset = { progress: null, report: null, problem: null, version: null, request: null, attempts: 0 }
   const times = { created_at: at, updated_at: at }
   return {
     id: newId('job'),
@@ -22,7 +23,7 @@ function jobOf(nodeId: string): JobRow {
   }
 }
 
-test('the jobs of a node that ended in their midst fail, while those of living nodes go on', async (t) => {
+test('the jobs of a node that is gone are taken over, while those of living nodes go on', async (t) => {
   const { parts } = await openTestServer(t, { database: 'postgres' })
   const { db } = parts.database
   const [gone, slow] = [newId('node'), newId('node')]
@@ -35,25 +36,42 @@ test('the jobs of a node that ended in their midst fail, while those of living n
     .insertInto('nodes')
     .values({ id: slow, lease_until: ago(5_000), acknowledged: 0 })
     .execute()
-  const jobs = [gone, slow, parts.nodeId].map(jobOf)
+  const other = newId('node')
+  await db
+    .insertInto('nodes')
+    .values({ id: other, lease_until: ago(0), acknowledged: 0 })
+    .execute()
+  const jobs = [gone, slow, other].map(jobOf)
   for (const job of jobs) await insertJob(db, job)
   await parts.jobs.sweep()
-  const states = await Promise.all(jobs.map(async ({ id }) => (await parts.jobs.find(id)).state))
-  assert.deepEqual(states, ['failed', 'running', 'running'])
+  // Rows that an earlier program wrote say nothing of the file: taking them over ends in a failure that says so.
+  const read = async () => Promise.all(jobs.map(async ({ id }) => parts.jobs.find(id)))
+  while ((await read())[0]!.state !== 'failed') await sleep(20)
+  const [ended, ...others] = await read()
+  assert.match(ended!.problem!.detail, /Send it again/)
+  assert.deepEqual(
+    others.map(({ state }) => state),
+    ['running', 'running'],
+  )
 })
 
 test('uploads that no job waits for are removed after a day', async (t) => {
   const { parts, config } = await openTestServer(t, { database: 'postgres' })
   const folder = join(config.dataDir, 'uploads')
   mkdirSync(folder, { recursive: true })
-  const wanted = jobOf(parts.nodeId)
+  const living = newId('node')
+  await parts.database.db
+    .insertInto('nodes')
+    .values({ id: living, lease_until: new Date().toISOString(), acknowledged: 0 })
+    .execute()
+  const wanted = jobOf(living)
   await insertJob(parts.database.db, wanted)
   const [left, fresh] = [newId('job'), newId('job')]
   const old = new Date(Date.now() - 2 * DAY)
-  for (const name of [left, fresh, wanted.id]) {
+  for (const name of [left, fresh, wanted.id, 'lost+found']) {
     writeFileSync(join(folder, name), 'x')
     if (name !== fresh) utimesSync(join(folder, name), old, old)
   }
   await parts.jobs.sweep()
-  assert.deepEqual(readdirSync(folder).sort(), [fresh, wanted.id].sort())
+  assert.deepEqual(readdirSync(folder).sort(), [fresh, wanted.id, 'lost+found'].sort())
 })

@@ -1,26 +1,34 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CompileProgress } from '@wayleave/geodata/snapshot/compile.ts'
+import { CompileInterruptedError } from '@wayleave/geodata/snapshot/compile-in-process.ts'
 import { InvalidSourceError } from '@wayleave/geodata/snapshot/invalid-source-error.ts'
 import { SourceError } from '@wayleave/geodata/source-error.ts'
+import { makeFolderDurably } from '@wayleave/geodata/write-durably.ts'
 import type { Logger } from 'pino'
 import { type Clock, DAY, plus, SECOND } from '../clock.ts'
 import type { ControlDatabase } from '../database/open.ts'
-import type { Origin } from '../events/events.ts'
+import { Durations } from '../durations.ts'
 import { isId, newId } from '../id.ts'
 import { notFound } from '../problem.ts'
+import { type JobRequest, parseJobRequest, printJobRequest } from './job-request.ts'
 import {
-  deleteJobsBefore,
-  failAbandonedJobs,
+  beginAttempt,
+  deleteEndedJobsBefore,
   insertJob,
+  type JobAttempt,
   type JobRow,
   readJob,
-  updateJob,
+  readUnfinishedJobs,
+  takeOverJobs,
+  updateAttempt,
 } from './job-store.ts'
-import type { Publishing, PublishReport, PublishRequest } from './publishing.ts'
+import type { Publishing, PublishReport } from './publishing.ts'
 
 const KEEP = 30 * DAY
 const PROGRESS_EVERY = SECOND / 2
+/** A file that ends the process each time, for want of memory say, must not do so for ever. */
+const MAX_ATTEMPTS = 3
 
 export interface JobFailure {
   detail: string
@@ -50,10 +58,25 @@ interface JobParts {
   uploads: string
 }
 
-/** Publishes uploads one after the other: compiling uses all cores by itself. */
+/** The job is another node's by now, or has ended: whatever this attempt made must not become visible. */
+class AttemptLostError extends Error {
+  override name = 'AttemptLostError'
+}
+
+/**
+ * Publishes uploads one after the other: compiling uses all cores by itself. A job ends in the transaction that
+ * makes its version visible. Until then it can be begun again from its row and its upload, by this process, by
+ * the next one, or by another node.
+ */
 export class Jobs {
+  /** Of this process, for the metrics. */
+  readonly states = { waiting: 0, running: 0 }
+  readonly finished = { done: 0, failed: 0 }
+  readonly durations = new Durations()
   readonly #parts: JobParts
   readonly #stopping = new AbortController()
+  /** The jobs that this process has in its queue or publishes. */
+  readonly #queued = new Set<string>()
   #queue: Promise<void> = Promise.resolve()
 
   constructor(parts: JobParts) {
@@ -62,32 +85,48 @@ export class Jobs {
 
   /** A fresh place for an upload. The file is removed when its job ends; before the job starts, by its writer. */
   async uploadPath(jobId: string): Promise<string> {
-    await mkdir(this.#parts.uploads, { recursive: true, mode: 0o700 })
-    return join(this.#parts.uploads, jobId)
+    await makeFolderDurably(this.#parts.uploads, 0o700)
+    return this.#upload(jobId)
   }
 
   newId(): string {
     return newId('job')
   }
 
-  async start(id: string, request: PublishRequest, origin: Origin): Promise<Job> {
+  /** Once this returns, the upload will be published or the job says why not, whatever becomes of this process. */
+  async start(id: string, request: JobRequest): Promise<Job> {
     const { database, clock, nodeId } = this.#parts
     const at = clock().toISOString()
     const row: JobRow = {
       id,
-      table_name: request.table,
+      table_name: request.publish.table,
       state: 'waiting',
       progress: null,
       report: null,
       problem: null,
       version: null,
-      actor: origin.actor,
+      actor: request.origin.actor,
       node_id: nodeId,
+      request: printJobRequest(request),
+      attempts: 0,
       created_at: at,
       updated_at: at,
     }
-    await insertJob(database.db, row)
-    this.#queue = this.#queue.then(() => this.#run(id, request, origin))
+    // Before the row exists: a sweep that finds it must not queue it a second time.
+    this.#queued.add(id)
+    try {
+      await insertJob(database.db, row)
+    } catch (error) {
+      this.#queued.delete(id)
+      // The row may exist all the same, if only the response was lost; then the next sweep takes the job up.
+      const isAbsent = await readJob(database.db, id).then(
+        (job) => job === undefined,
+        () => false,
+      )
+      if (isAbsent) await rm(this.#upload(id), { force: true })
+      throw error
+    }
+    this.#enqueue(id, request)
     return toJob(row)
   }
 
@@ -98,68 +137,140 @@ export class Jobs {
   }
 
   /**
-   * Jobs and uploads of processes that ended in their midst: on SQLite at the start, before anything is
-   * uploaded; on PostgreSQL also while nodes serve, for another one may have ended.
+   * Takes up the jobs of processes that ended in their midst, and those of this process that it could not end
+   * because the database was away. Removes the uploads that no job needs.
    */
-  async sweep(): Promise<void> {
-    const { database, clock, nodeId, uploads } = this.#parts
-    const problem: JobFailure = { detail: 'The server stopped before the file was published. Send it again.' }
-    await failAbandonedJobs(database, nodeId, JSON.stringify(problem), clock().toISOString())
-    await deleteJobsBefore(database.db, plus(clock(), -KEEP).toISOString())
-    if (database.kind === 'sqlite') await rm(uploads, { recursive: true, force: true })
-    else await this.#sweepUploads()
-  }
-
-  /** What nobody has written to for a day, and no job waits to read. */
-  async #sweepUploads(): Promise<void> {
-    const { database, clock, uploads } = this.#parts
-    const dayAgo = plus(clock(), -DAY)
-    for (const name of await readdir(uploads).catch(() => [])) {
-      const path = join(uploads, name)
-      const { mtime } = await stat(path).catch(() => ({ mtime: clock() }))
-      const job = mtime < dayAgo ? await readJob(database.db, name) : undefined
-      const isWanted = mtime >= dayAgo || job?.state === 'waiting' || job?.state === 'running'
-      if (!isWanted) await rm(path, { force: true })
+  async sweep({ isStart = false } = {}): Promise<void> {
+    const { database, clock, nodeId, log } = this.#parts
+    await takeOverJobs(database, nodeId, clock().toISOString())
+    for (const row of await readUnfinishedJobs(database.db, nodeId)) {
+      if (this.#queued.has(row.id)) continue
+      log.info({ job: row.id, table: row.table_name }, `The job ${row.id} is taken up again.`)
+      this.#queued.add(row.id)
+      this.#enqueue(row.id, parseJobRequest(row.request))
     }
+    await deleteEndedJobsBefore(database.db, plus(clock(), -KEEP).toISOString())
+    await this.#sweepUploads(isStart && database.kind === 'sqlite' ? 0 : DAY)
   }
 
+  /** Aborts what runs. It goes back to waiting, and is taken up at the next start or by another node. */
   async close(): Promise<void> {
     this.#stopping.abort()
     await this.#queue
   }
 
-  async #run(id: string, request: PublishRequest, origin: Origin): Promise<void> {
-    const { publishing, log } = this.#parts
+  /** An upload that is still arriving has no job yet: without one it goes once it was idle for that long. */
+  async #sweepUploads(idleMs: number): Promise<void> {
+    const { database, clock, uploads } = this.#parts
+    const before = plus(clock(), -idleMs)
+    for (const name of await readdir(uploads).catch(() => [])) {
+      if (!isId('job', name)) continue
+      const path = join(uploads, name)
+      // The time is read before the job: a job that begins in between makes the file look wanted.
+      const file = await stat(path).catch(() => null)
+      const job = await readJob(database.db, name)
+      const isIdle = file !== null && (idleMs === 0 || file.mtime < before)
+      const isUnwanted = job ? job.state === 'done' || job.state === 'failed' : isIdle
+      if (isUnwanted) await rm(path, { force: true })
+    }
+  }
+
+  #enqueue(id: string, request: JobRequest | null): void {
+    this.states.waiting++
+    this.#queue = this.#queue
+      .then(() => this.#measure(() => this.#run(id, request)))
+      .catch((error: unknown) => this.#parts.log.error({ err: error }, `The job ${id} could not be run.`))
+      .finally(() => this.#queued.delete(id))
+  }
+
+  /** Counts a job by its state for the metrics. `run` returns how it ended, or null if it goes on elsewhere. */
+  async #measure(run: () => Promise<'done' | 'failed' | null>): Promise<void> {
+    this.states.waiting--
+    this.states.running++
+    const end = this.durations.start()
+    try {
+      const state = await run()
+      if (state !== null) this.finished[state]++
+    } finally {
+      end()
+      this.states.running--
+    }
+  }
+
+  async #run(id: string, request: JobRequest | null): Promise<'done' | 'failed' | null> {
+    const { database, nodeId, clock, log } = this.#parts
+    if (this.#stopping.signal.aborted) return null
+    const attempt = await beginAttempt(database.db, id, nodeId, clock().toISOString())
+    if (!attempt) return null
+    try {
+      await this.#publish(attempt, request)
+    } catch (error) {
+      if (error instanceof AttemptLostError) {
+        log.warn(`The job ${id} was taken over by another node; this attempt is dropped.`)
+        return null
+      }
+      if (this.#stopping.signal.aborted || error instanceof CompileInterruptedError) {
+        // A stop is no fault of the file: the attempt does not count.
+        await this.#update(attempt, { state: 'waiting', progress: null, attempts: attempt.number - 1 })
+        return null
+      }
+      if (!(error instanceof SourceError)) log.error({ err: error }, `Job ${id} failed.`)
+      await this.#update(attempt, { state: 'failed', problem: JSON.stringify(failureOf(error)) })
+    }
+    const job = await readJob(database.db, id)
+    if (job?.state !== 'done' && job?.state !== 'failed') return null
+    await rm(this.#upload(id), { force: true })
+    return job.state
+  }
+
+  async #publish(attempt: JobAttempt, request: JobRequest | null): Promise<void> {
+    const { publishing, clock } = this.#parts
+    const path = this.#upload(attempt.id)
+    const size = await stat(path).then(
+      (file) => file.size,
+      () => null,
+    )
+    if (request === null || size !== request.uploadBytes) {
+      throw new SourceError('The server stopped, and the file it had received is not whole. Send it again.')
+    }
+    if (attempt.number > MAX_ATTEMPTS) {
+      throw new SourceError(
+        `The server was ended ${MAX_ATTEMPTS} times while it published the file, so it is not tried again. The file may need more memory than the server has.`,
+      )
+    }
     let toldAt = 0
-    const tell = (progress: CompileProgress) => {
+    const onProgress = (progress: CompileProgress) => {
       const now = performance.now()
       if (now - toldAt < PROGRESS_EVERY) return
       toldAt = now
-      this.#update(id, { progress: JSON.stringify(progress) }).catch(() => {})
+      this.#update(attempt, { progress: JSON.stringify(progress) }).catch(() => {})
     }
-    try {
-      this.#stopping.signal.throwIfAborted()
-      await this.#update(id, { state: 'running' })
-      const report = await publishing.publish(request, origin, tell, this.#stopping.signal)
-      await this.#update(id, { state: 'done', report: JSON.stringify(report), version: report.version })
-    } catch (error) {
-      if (!(error instanceof SourceError)) log.error({ err: error }, `Job ${id} failed.`)
-      const problem = JSON.stringify(failureOf(error, this.#stopping.signal.aborted))
-      await this.#update(id, { state: 'failed', problem }).catch((failure: unknown) =>
-        log.error({ err: failure }, `The failure of job ${id} could not be saved.`),
-      )
-    } finally {
-      await rm(request.path, { force: true })
-    }
+    await publishing.publish({ ...request.publish, path }, request.origin, {
+      onProgress,
+      signal: this.#stopping.signal,
+      alongside: async (tx, report) => {
+        const isOurs = await updateAttempt(tx, attempt, {
+          state: 'done',
+          report: JSON.stringify(report),
+          version: report.version,
+          updated_at: clock().toISOString(),
+        })
+        if (!isOurs) throw new AttemptLostError()
+      },
+    })
   }
 
-  async #update(id: string, change: Partial<JobRow>): Promise<void> {
-    await updateJob(this.#parts.database.db, id, { ...change, updated_at: this.#parts.clock().toISOString() })
+  #upload(jobId: string): string {
+    return join(this.#parts.uploads, jobId)
+  }
+
+  async #update(attempt: JobAttempt, change: Partial<JobRow>): Promise<void> {
+    const { database, clock } = this.#parts
+    await updateAttempt(database.db, attempt, { ...change, updated_at: clock().toISOString() })
   }
 }
 
-function failureOf(error: unknown, stopping: boolean): JobFailure {
-  if (stopping) return { detail: 'The server stopped before the file was published. Send it again.' }
+function failureOf(error: unknown): JobFailure {
   if (error instanceof InvalidSourceError) {
     return { detail: error.message, problems: error.problems, problemCount: error.problemCount }
   }

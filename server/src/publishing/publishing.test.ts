@@ -38,7 +38,8 @@ async function finished(service: TestServer, id: string, key: string) {
   }
 }
 
-const snapshotsOf = (service: TestServer) => readdirSync(join(service.config.dataDir, 'snapshots')).sort()
+/** The snapshots in place, without the trash. */
+const snapshotsOf = (service: TestServer) => service.parts.blobs.list()
 
 for (const database of databaseKinds) {
   test(`a file sent over HTTP becomes a dataset, with a job that tells its report, on ${database}`, async (t) => {
@@ -63,7 +64,8 @@ for (const database of databaseKinds) {
       [dataset.title, dataset.credits, dataset.keywords, dataset.rows],
       ['Places', 4, ['a', 'b'], 40],
     )
-    assert.deepEqual(readdirSync(join(service.config.dataDir, 'uploads')), [])
+    // The job is done with the version; the upload goes right after.
+    while (readdirSync(join(service.config.dataDir, 'uploads')).length > 0) await sleep(10)
   })
 
   test(`two publishers of one table at once: both versions exist, in order, on ${database}`, async (t) => {
@@ -89,7 +91,8 @@ for (const database of databaseKinds) {
     await service.parts.publishing.unpublish('places', operator)
     assert.equal((await service.request('GET', '/v1/dataset/places')).status, 404)
     assert.equal((await service.request('GET', '/v1/dataset/places/archives')).status, 404)
-    assert.deepEqual(snapshotsOf(service), [])
+    assert.deepEqual(await snapshotsOf(service), [])
+    assert.equal((await service.parts.blobs.listTrash()).length, 2)
     assert.equal((await publishText(service, 'places', 'places.geojson', points(3))).version, 3)
   })
 }
@@ -269,7 +272,8 @@ test('the versions past WAYLEAVE_KEEP_VERSIONS go, and their files with them', a
     archives.map((one: { version: number }) => one.version),
     [4, 3],
   )
-  assert.equal(snapshotsOf(service).length, 2)
+  assert.equal((await snapshotsOf(service)).length, 2)
+  assert.equal((await service.parts.blobs.listTrash()).length, 2)
 })
 
 test('exports that are built ahead bear the title of the versions before', async (t) => {
@@ -347,8 +351,8 @@ test('kill -9 at any moment of publishing leaves the version before, and no litt
   const archives = (await second.request('GET', '/v1/dataset/places/archives')).body.data
   assert.ok(body.rows === 7 || body.rows === 40_000)
   assert.equal(body.version, archives[0].version)
-  assert.equal(snapshotsOf(second).length, archives.length)
-  assert.deepEqual(readdirSync(join(dataDir, 'staging')), [])
+  assert.equal((await snapshotsOf(second)).length, archives.length)
+  assert.equal(existsSync(join(dataDir, 'snapshots', '.staging')), false)
   const sample = await second.request('GET', '/v1/dataset/places/sample/json')
   assert.equal(sample.status, 200)
 })
@@ -363,7 +367,7 @@ test('a start does not sweep away what another process is publishing', async (t)
     { stdio: ['ignore', 'ignore', 'inherit'] },
   )
   const exit = once(child, 'exit')
-  const staging = join(dataDir, 'staging')
+  const staging = join(dataDir, 'snapshots', '.staging')
   while (!existsSync(staging) || readdirSync(staging).length === 0) await sleep(2)
   const service = await openTestServer(t, { dataDir })
   assert.deepEqual(await exit, [0, null])

@@ -4,20 +4,21 @@ import type { CompileLimits, CompileProgress, CompileReport } from '@wayleave/ge
 import { compileInProcess } from '@wayleave/geodata/snapshot/compile-in-process.ts'
 import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
 import { SourceError } from '@wayleave/geodata/source-error.ts'
+import type { Logger } from 'pino'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { DatasetDescription } from '../catalog/dataset.ts'
 import {
   deleteDataset,
   deleteOldVersions,
   insertVersion,
+  isSnapshotNamed,
   readDataset,
-  readSnapshotNames,
   takeVersionNumber,
   updateDescription,
 } from '../catalog/store.ts'
 import type { Clock } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
-import type { ControlDatabase } from '../database/open.ts'
+import type { ControlDatabase, Tx } from '../database/open.ts'
 import { buildExportsAhead } from '../downloads/build-ahead.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { notFound } from '../problem.ts'
@@ -51,10 +52,18 @@ export interface PublishReport extends CompileReport {
   seconds: number
 }
 
+export interface PublishOptions {
+  onProgress?: (progress: CompileProgress) => void
+  signal?: AbortSignal
+  /** Runs in the transaction that makes the version visible: both are committed, or neither is. */
+  alongside?: (tx: Tx, report: PublishReport) => Promise<void>
+}
+
 export interface PublishingParts {
   database: ControlDatabase
   changes: Changes
   clock: Clock
+  log: Logger
   blobs: Blobs
   staging: Staging
   limits: CompileLimits
@@ -74,8 +83,7 @@ export class Publishing {
   async publish(
     request: PublishRequest,
     origin: Origin,
-    onProgress?: (progress: CompileProgress) => void,
-    signal?: AbortSignal,
+    { onProgress, signal, alongside }: PublishOptions = {},
   ): Promise<PublishReport> {
     const { blobs, staging, limits } = this.#parts
     const {
@@ -104,23 +112,31 @@ export class Publishing {
         )
       }
       await blobs.writeWhole(stage.name, folder)
-      const version = await this.#makeVisible(request, stage.name, manifest, origin).catch(
-        async (error: unknown) => {
-          await blobs.delete(stage.name)
-          throw error
-        },
-      )
-      return {
-        table,
-        version,
-        file,
-        format: manifest.source.format,
-        geometryType: manifest.geometryType,
-        seconds: Math.round(performance.now() - began) / 1000,
-        ...report,
+      let published: PublishReport | undefined
+      const finish = async (tx: Tx, version: number) => {
+        published = {
+          table,
+          version,
+          file,
+          format: manifest.source.format,
+          geometryType: manifest.geometryType,
+          seconds: Math.round(performance.now() - began) / 1000,
+          ...report,
+        }
+        await alongside?.(tx, published)
       }
+      await this.#makeVisible(request, stage.name, manifest, origin, finish).catch(async (error: unknown) => {
+        // The version may be published and only the response lost. The snapshot is therefore not removed: if no
+        // version names it, the next garbage collection moves it to the trash.
+        if (!(await isSnapshotNamed(this.#parts.database.db, stage.name).catch(() => false))) throw error
+        this.#parts.log.warn(
+          { err: error },
+          `The version of ${table} is published; the wait after it failed.`,
+        )
+      })
+      return published!
     } finally {
-      stage.end()
+      await stage.end()
     }
   }
 
@@ -139,9 +155,12 @@ export class Publishing {
     })
   }
 
-  /** Removes the dataset and all its versions. Downloads that are under way finish: their files are open. */
+  /**
+   * Removes the dataset and all its versions; the snapshots go to the trash. Downloads that are under way
+   * finish: their files are open.
+   */
   async unpublish(table: string, origin: Origin): Promise<void> {
-    const { database, changes, clock, blobs } = this.#parts
+    const { database, changes, clock } = this.#parts
     const snapshots = await changes.commit(async (tx, changed) => {
       const removed = await deleteDataset(database, tx, table)
       if (!removed) throw notFound(`dataset named "${table.slice(0, 80)}"`)
@@ -153,17 +172,7 @@ export class Publishing {
       changed('dataset', table)
       return removed
     })
-    for (const snapshot of snapshots) await blobs.delete(snapshot)
-  }
-
-  /** Removes what processes that died left behind: half-made snapshots, and made ones that no version names. */
-  async sweep(): Promise<void> {
-    const { database, blobs, staging } = this.#parts
-    // The snapshots first: one that is made visible meanwhile was not yet listed, or is named by its version.
-    const present = await blobs.list()
-    const making = staging.sweep()
-    const named = new Set(await readSnapshotNames(database.db))
-    for (const name of present) if (!named.has(name) && !making.has(name)) await blobs.delete(name)
+    await this.#discard(snapshots)
   }
 
   async #requireSize(path: string, file: string): Promise<void> {
@@ -194,10 +203,11 @@ export class Publishing {
     snapshot: string,
     manifest: Manifest,
     origin: Origin,
-  ): Promise<number> {
-    const { database, changes, clock, blobs, keepVersions } = this.#parts
+    finish: (tx: Tx, version: number) => Promise<void>,
+  ): Promise<void> {
+    const { database, changes, clock, keepVersions } = this.#parts
     const { table } = request
-    const { version, old } = await changes.commit(async (tx, changed) => {
+    const old = await changes.commit(async (tx, changed) => {
       const at = clock()
       const number = await takeVersionNumber(tx, table)
       await insertVersion(database, tx, {
@@ -218,10 +228,22 @@ export class Publishing {
         detail: { version: number, rows: manifest.rows, file: manifest.source.file },
       })
       changed('dataset', table)
-      return { version: number, old: removed }
+      await finish(tx, number)
+      return removed
     })
-    for (const name of old) await blobs.delete(name)
-    return version
+    await this.#discard(old)
+  }
+
+  /** The versions are gone already, so a failure is only logged: the next garbage collection tries again. */
+  async #discard(snapshots: string[]): Promise<void> {
+    const { blobs, clock, log } = this.#parts
+    for (const snapshot of snapshots) {
+      await blobs.discard(snapshot, clock()).then(
+        () => log.info({ snapshot }, `The snapshot ${snapshot} was moved to the trash.`),
+        (error: unknown) =>
+          log.error({ err: error, snapshot }, `Could not move the snapshot ${snapshot} to the trash.`),
+      )
+    }
   }
 }
 

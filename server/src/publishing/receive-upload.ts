@@ -1,10 +1,15 @@
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { syncFolder } from '@wayleave/geodata/write-durably.ts'
 import { Problem } from '../problem.ts'
 
-/** Streams an upload to disk; past the bound it stops reading, and nothing is left of it. */
+/**
+ * Streams an upload to disk and syncs it, so that an upload that was acknowledged survives a power cut. Past the
+ * bound it stops reading, and nothing is left of it.
+ */
 export async function receiveUpload(
   source: NodeJS.ReadableStream,
   path: string,
@@ -20,7 +25,7 @@ export async function receiveUpload(
     },
   })
   try {
-    await pipeline(source, bounded, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+    await pipeline(source, bounded, createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }))
   } catch (error) {
     await rm(path, { force: true })
     const { code } = error as NodeJS.ErrnoException
@@ -37,5 +42,6 @@ export async function receiveUpload(
       'The body is empty: send the file as the body, or as the part "file" of a form.',
     )
   }
+  await syncFolder(dirname(path))
   return bytes
 }

@@ -15,8 +15,9 @@ import { security, tags } from '../http/openapi.ts'
 import { withoutBody } from '../http/without-body.ts'
 import { requirePublisher } from '../keys/grant.ts'
 import { invalidInput, notFound, Problem } from '../problem.ts'
+import type { JobRequest } from './job-request.ts'
 import type { Job, Jobs } from './jobs.ts'
-import type { Publishing, PublishRequest } from './publishing.ts'
+import type { Publishing } from './publishing.ts'
 import { receiveUpload } from './receive-upload.ts'
 import { splitKeywords } from './split-keywords.ts'
 
@@ -140,8 +141,9 @@ export function publishingRoutes(
           reply.raw.once('finish', () => request.raw.destroy())
           throw request.isMultipart() ? asFormProblem(error) : error
         })
-        const { options, filename } = received
-        const started = await jobs.start(id, requestOf(table, path, filename, options), origins.get(request)!)
+        const { options, filename, uploadBytes } = received
+        const publish = publishRequestOf(table, filename, options)
+        const started = await jobs.start(id, { publish, origin: origins.get(request)!, uploadBytes })
         return reply
           .code(202)
           .header('location', `${baseUrl.of(request)}/v1/jobs/${id}`)
@@ -211,18 +213,18 @@ async function receive(request: FastifyRequest, path: string, mostBytes: number)
   const query = request.query as UploadOptions
   if (request.isMultipart()) return receiveForm(request, path, query, mostBytes)
   if (!request.body) throw new Problem('invalid-input', 'There is no body: send the file as the body.')
-  await receiveUpload(request.body as NodeJS.ReadableStream, path, mostBytes)
-  return { options: query, filename: query.filename }
+  const uploadBytes = await receiveUpload(request.body as NodeJS.ReadableStream, path, mostBytes)
+  return { options: query, filename: query.filename, uploadBytes }
 }
 
 async function receiveForm(request: FastifyRequest, path: string, query: UploadOptions, mostBytes: number) {
   const fields: Record<string, string> = {}
   for await (const part of request.parts()) {
     if (part.type === 'file') {
-      await receiveUpload(part.file, path, mostBytes)
+      const uploadBytes = await receiveUpload(part.file, path, mostBytes)
       if (part.file.truncated) throw new Problem('body-too-large')
       const options = checkOptions({ ...query, ...fields })
-      return { options, filename: options.filename ?? basename(part.filename || '') }
+      return { options, filename: options.filename ?? basename(part.filename || ''), uploadBytes }
     }
     fields[part.fieldname] = String(part.value)
   }
@@ -245,12 +247,11 @@ function checkOptions(given: Record<string, unknown>): UploadOptions {
   return converted as UploadOptions
 }
 
-function requestOf(
+function publishRequestOf(
   table: string,
-  path: string,
   filename: string | undefined,
   options: UploadOptions,
-): PublishRequest {
+): JobRequest['publish'] {
   const {
     title,
     description: about,
@@ -263,7 +264,6 @@ function requestOf(
   } = options
   return {
     table,
-    path,
     file: filename ? basename(filename) : `${table} (upload)`,
     description: {
       title,

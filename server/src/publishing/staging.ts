@@ -1,15 +1,23 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
+import { readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isSnapshotName, newSnapshotName } from '../blobs/snapshot-name.ts'
 import { tryLock } from '../file-lock.ts'
-import { randomBase62 } from '../id.ts'
 
 /** A folder in which one snapshot is made. It bears the snapshot's name, and its maker holds its lock. */
 export interface Stage {
   /** The name of the snapshot that is being made. */
   name: string
   folder: string
-  /** Gives up the lock and removes the folder. */
-  end(): void
+  /** Removes the folder and releases the lock. Never fails: what cannot be removed is left to the next sweep. */
+  end(): Promise<void>
+}
+
+export interface StagingSweep {
+  /** The snapshots that live processes are working on. */
+  alive: Set<string>
+  /** The folders that dead processes left. */
+  leftovers: string[]
 }
 
 /**
@@ -18,40 +26,63 @@ export interface Stage {
  */
 export class Staging {
   readonly #root: string
+  readonly #formerRoots: string[]
 
-  constructor(root: string) {
+  /**
+   * `root` must lie on the file system of the snapshots: a finished one is moved there by a rename. Former
+   * roots are only swept.
+   */
+  constructor(root: string, formerRoots: string[] = []) {
     this.#root = root
+    this.#formerRoots = formerRoots
   }
 
   begin(table: string): Stage {
-    const name = `${table}_${randomBase62(12)}`
-    const folder = join(this.#root, name)
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const unlock = tryLock(join(folder, 'lock'))
-    if (!unlock) throw new Error(`a new staging folder is locked: ${name}`)
-    return {
-      name,
-      folder,
-      end: () => {
-        unlock()
-        rmSync(folder, { recursive: true, force: true })
-      },
+    // A sweep may meet the folder before its lock is taken, and remove it: then another name is tried.
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const name = newSnapshotName(table)
+      const folder = join(this.#root, name)
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      const lock = join(folder, 'lock')
+      const unlock = tryLockQuietly(lock)
+      if (unlock && existsSync(lock)) {
+        const end = async () => {
+          await removeQuietly(folder)
+          unlock()
+          await rmdir(this.#root).catch(() => {})
+        }
+        return { name, folder, end }
+      }
+      unlock?.()
     }
+    throw new Error(`no staging folder in ${this.#root} could be locked`)
   }
 
-  /** Removes what dead processes left, and answers the names that living ones are working on. */
-  sweep(): Set<string> {
-    mkdirSync(this.#root, { recursive: true, mode: 0o700 })
-    const alive = new Set<string>()
-    for (const name of readdirSync(this.#root)) {
-      const folder = join(this.#root, name)
-      const unlock = tryLockQuietly(join(folder, 'lock'))
-      if (unlock) {
-        unlock()
-        rmSync(folder, { recursive: true, force: true })
-      } else alive.add(name)
+  /** Removes what dead processes left. A dry run only lists it. */
+  async sweep({ dryRun = false } = {}): Promise<StagingSweep> {
+    const result: StagingSweep = { alive: new Set(), leftovers: [] }
+    for (const root of [this.#root, ...this.#formerRoots]) {
+      for (const name of await readdir(root).catch(() => [])) {
+        if (!isSnapshotName(name)) continue
+        const folder = join(root, name)
+        const unlock = tryLockQuietly(join(folder, 'lock'))
+        if (!unlock) {
+          result.alive.add(name)
+          continue
+        }
+        result.leftovers.push(name)
+        try {
+          // Under the lock: a maker that has just made the folder finds it locked or gone, and never half gone.
+          // What the child of a killed process still writes makes this fail; the next sweep removes the rest.
+          if (!dryRun) await removeQuietly(folder)
+        } finally {
+          unlock()
+        }
+      }
     }
-    return alive
+    // Only an empty folder can be removed in this way.
+    if (!dryRun) for (const root of [this.#root, ...this.#formerRoots]) await rmdir(root).catch(() => {})
+    return result
   }
 }
 
@@ -62,4 +93,8 @@ function tryLockQuietly(path: string): (() => void) | null {
   } catch {
     return null
   }
+}
+
+async function removeQuietly(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true }).catch(() => {})
 }

@@ -14,14 +14,24 @@ export interface ServerProcess {
   kill(): Promise<void>
 }
 
-/** The real program in a process of its own, for tests that kill it. */
+/** The real program, or another that prints its address, in a process of its own, for tests that kill it. */
 export async function startServerProcess(
   t: TestContext,
   dataDir: string,
   environment: Record<string, string> = {},
+  options: { descriptors?: number; args?: string[] } = {},
 ): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [program, 'serve', '--json', '--port', '0', '--data-dir', dataDir], {
-    env: { ...process.env, WAYLEAVE_LOG_LEVEL: 'warn', WAYLEAVE_KEY_RATE: '1000000', ...environment },
+  const command = options.args ?? [program, 'serve', '--json', '--port', '0', '--data-dir', dataDir]
+  // Both the soft and the hard limit: Node raises the first to the second.
+  const shell = ['-c', `ulimit -n ${options.descriptors ?? '$(ulimit -n)'} && exec "$0" "$@"`]
+  const child = spawn('sh', [...shell, process.execPath, ...command], {
+    env: {
+      ...process.env,
+      WAYLEAVE_LOG_LEVEL: 'warn',
+      WAYLEAVE_KEY_RATE: '1000000',
+      WAYLEAVE_DRAIN_SECONDS: '0',
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const kill = async () => {

@@ -36,6 +36,8 @@ export class Meter {
   /** The batch whose commit is tried until it is known to have come through. */
   #unsaved: Batch | null = null
   #flushing: Promise<void> | null = null
+  /** When all that was recorded was in the database last, on a monotonic clock. */
+  #savedAt = performance.now()
   #rounds = 0
   /** Calls come in bursts of one kind: the row is found without its name. */
   #lastRow: { batch: Batch; row: UsageRow } | null = null
@@ -75,6 +77,16 @@ export class Meter {
     return usageRow(grant, call, this.#dateOf(now), credits)
   }
 
+  /** Rows that are not in the database yet. */
+  get unsavedRows(): number {
+    return this.#batch.rows.size + (this.#unsaved?.rows.size ?? 0)
+  }
+
+  /** For how long the oldest of them may have waited; 0 if none waits. */
+  get unsavedSeconds(): number {
+    return this.unsavedRows === 0 ? 0 : (performance.now() - this.#savedAt) / 1000
+  }
+
   /** Everything recorded so far is committed when this resolves. */
   async flush(): Promise<void> {
     while (this.#flushing) await this.#flushing
@@ -92,6 +104,7 @@ export class Meter {
 
   #tick(): void {
     this.#rounds++
+    if (this.unsavedRows === 0) this.#savedAt = performance.now()
     const work = async () => {
       if (this.#batch.rows.size > 0 || this.#unsaved) await this.flush()
       if (this.#rounds % LAST_USED_ROUNDS === 0) await this.#saveLastUsed()
@@ -107,10 +120,13 @@ export class Meter {
   /** While the database is away, all that comes gathers in one batch, which grows by no more than its rows. */
   async #save(): Promise<void> {
     await this.#saveUnsaved()
-    if (this.#batch.rows.size === 0) return
-    this.#unsaved = this.#batch
-    this.#batch = newBatch()
-    await this.#saveUnsaved()
+    const began = performance.now()
+    if (this.#batch.rows.size > 0) {
+      this.#unsaved = this.#batch
+      this.#batch = newBatch()
+      await this.#saveUnsaved()
+    }
+    this.#savedAt = began
   }
 
   async #saveUnsaved(): Promise<void> {

@@ -10,7 +10,7 @@ import type { TestSettings } from '../testing/test-server.ts'
 import { openOgc, point } from './testing/open-ogc.ts'
 import { randomPlaces } from './testing/random-places.ts'
 
-/** What differs between two answers to one question. */
+/** What differs between two responses to the same request. */
 const VARYING = /"(timeStamp|requestId)":"[^"]*",?/
 
 const same = (text: string) => text.replace(VARYING, '')
@@ -19,11 +19,11 @@ interface Got {
   status: number
   headers: Record<string, string>
   text: string
-  /** The ordinary way begins its head with the request's id. */
-  isDirect: boolean
+  /** Fastify begins the head with the request's id, the socket transport does not. */
+  isFromSocket: boolean
 }
 
-/** A service with places, and one connection to it that is kept open: what it has answered once is in memory. */
+/** A service with places, and one connection to it that is kept open: what was requested once is in memory. */
 async function openPlaces(t: TestContext, given: TestSettings = {}) {
   const service = await openOgc(t, given)
   await service.publish('places', randomPlaces(300, 5))
@@ -35,15 +35,20 @@ async function openPlaces(t: TestContext, given: TestSettings = {}) {
       agent,
       headers: { 'x-api-key': service.key, ...headers },
     }).end()
-    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
-    const text = (await answer.setEncoding('utf8').toArray()).join('')
-    const isDirect = answer.rawHeaders[0] === 'x-content-type-options'
-    return { status: answer.statusCode!, headers: answer.headers as Record<string, string>, text, isDirect }
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    const text = (await response.setEncoding('utf8').toArray()).join('')
+    const isFromSocket = response.rawHeaders[0] === 'x-content-type-options'
+    return {
+      status: response.statusCode!,
+      headers: response.headers as Record<string, string>,
+      text,
+      isFromSocket,
+    }
   }
   return { ...service, getBelow: get }
 }
 
-test('a page is the same whether it is answered directly or not', async (t) => {
+test('a page is the same through the socket transport and through Fastify', async (t) => {
   const { getBelow } = await openPlaces(t)
   const queries = [
     '',
@@ -63,33 +68,33 @@ test('a page is the same whether it is answered directly or not', async (t) => {
       const path = `${table}/items${query}`
       await getBelow(path)
       for (const origin of [{}, { origin: 'https://map.example' }] as Record<string, string>[]) {
-        let direct = await getBelow(path, origin)
-        // A page that takes longer than a turn may is left to the ordinary way; on a busy machine any can.
-        for (let i = 0; i < 20 && !direct.isDirect; i++) direct = await getBelow(path, origin)
-        // Closing is said in the head, so the ordinary way has to write it.
-        const ordinary = await getBelow(path, { ...origin, connection: 'close' })
-        assert.equal(ordinary.isDirect, false)
-        assert.equal(direct.isDirect, direct.status === 200, path)
-        assert.ok(same(direct.text) === same(ordinary.text), `${path}: ${direct.text.slice(0, 2000)}`)
+        let viaSocket = await getBelow(path, origin)
+        // A page that takes longer than its time slice is handed over to Fastify; on a busy machine any can.
+        for (let i = 0; i < 20 && !viaSocket.isFromSocket; i++) viaSocket = await getBelow(path, origin)
+        // A request that closes its connection always goes through Fastify.
+        const viaFastify = await getBelow(path, { ...origin, connection: 'close' })
+        assert.equal(viaFastify.isFromSocket, false)
+        assert.equal(viaSocket.isFromSocket, viaSocket.status === 200, path)
+        assert.ok(same(viaSocket.text) === same(viaFastify.text), `${path}: ${viaSocket.text.slice(0, 2000)}`)
         const shown = ({ headers, status }: Got) => {
           const { date, connection, 'keep-alive': _, 'x-request-id': id, ratelimit, ...rest } = headers
           assert.match(`${date} ${id} ${ratelimit}`, /^\w{3}, .+ GMT \S+ "key";r=\d+;t=\d+$/)
           assert.ok(connection)
           return { status, ...rest }
         }
-        if (direct.status === 200) assert.deepEqual(shown(direct), shown(ordinary))
+        if (viaSocket.status === 200) assert.deepEqual(shown(viaSocket), shown(viaFastify))
       }
     }
   }
 })
 
-test('a reading goes on directly from page to page', async (t) => {
+test('all pages of a reading are sent by the socket transport', async (t) => {
   const { getBelow, url } = await openPlaces(t)
   const seen: number[] = []
   for (let path: string | undefined = 'points/items?limit=40'; path; ) {
     await getBelow(path)
-    const { text, isDirect } = await getBelow(path)
-    assert.ok(isDirect)
+    const { text, isFromSocket } = await getBelow(path)
+    assert.ok(isFromSocket)
     const { features, links } = JSON.parse(text)
     seen.push(...features.map(({ properties }: { properties: { i: number } }) => properties.i))
     const next = links.find(({ rel }: { rel: string }) => rel === 'next')
@@ -101,7 +106,7 @@ test('a reading goes on directly from page to page', async (t) => {
   )
 })
 
-test('requests sent without waiting are answered in their order, each whole', async (t) => {
+test('pipelined requests get their responses in order, each whole', async (t) => {
   const { getBelow, url, key } = await openPlaces(t)
   const paths = [
     'points/items?limit=300',
@@ -120,11 +125,11 @@ test('requests sent without waiting are answered in their order, each whole', as
   const text = (await socket.setEncoding('latin1').toArray()).join('')
   const bodies = text
     .split(/(?=HTTP\/1\.1 \d{3} )/)
-    .map((answer) => Buffer.from(answer.slice(answer.indexOf('\r\n\r\n') + 4), 'latin1').toString())
+    .map((response) => Buffer.from(response.slice(response.indexOf('\r\n\r\n') + 4), 'latin1').toString())
   for (const [i, path] of paths.entries()) assert.ok(same(bodies[i]!) === same(alone[i]!), path)
 })
 
-test('what a key may not read is not answered directly either', async (t) => {
+test('the socket transport refuses what a key may not read', async (t) => {
   const service = await openPlaces(t)
   const { getBelow } = service
   const without = await openAccount(service, 'without@example.org', { addOns: ['API_ACCESS'] })
@@ -144,7 +149,7 @@ test('what a key may not read is not answered directly either', async (t) => {
   }
   const basic = Buffer.from(`${service.key}:`).toString('base64')
   const named = await getBelow(path, { 'x-api-key': '', authorization: `Basic ${basic}` })
-  assert.deepEqual([named.status, named.isDirect], [200, true])
+  assert.deepEqual([named.status, named.isFromSocket], [200, true])
 })
 
 test('a key that was revoked, and a dataset that was withdrawn, are gone on the open connection', async (t) => {
@@ -161,23 +166,23 @@ test('a key that was revoked, and a dataset that was withdrawn, are gone on the 
   assert.equal((await getBelow(path)).status, 404)
 })
 
-test('direct answers count: against the rate, the day, the usage and the log', async (t) => {
+test('pages of the socket transport count: rate limit, daily features, usage and log', async (t) => {
   const service = await openPlaces(t, { settings: { keyRate: 60, keyBurst: 5, dailyFeatures: 1000 } })
   const { getBelow, logLines } = service
   const statuses = []
-  const direct = []
+  const fromSocket = []
   for (let i = 0; i < 8; i++) {
-    const { status, isDirect } = await getBelow('points/items?limit=100')
+    const { status, isFromSocket } = await getBelow('points/items?limit=100')
     statuses.push(status)
-    direct.push(isDirect)
+    fromSocket.push(isFromSocket)
   }
   assert.deepEqual(statuses, [200, 200, 200, 200, 200, 429, 429, 429])
-  assert.deepEqual(direct.slice(1), [true, true, true, true, false, false, false])
+  assert.deepEqual(fromSocket.slice(1), [true, true, true, true, false, false, false])
   const lines = logLines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
   assert.equal(lines.length, 8)
   const { requestId, time, ms, ...first } = lines[1]
-  const { requestId: _, time: __, ms: ___, ...ordinary } = lines[0]
-  assert.deepEqual(first, ordinary)
+  const { requestId: _, time: __, ms: ___, ...viaFastify } = lines[0]
+  assert.deepEqual(first, viaFastify)
   assert.match(`${requestId} ${time} ${ms}`, /^[\w-]{36} \S+Z [\d.]+$/)
   const metrics = await service.request('GET', '/metrics')
   const route = 'route="/v1/ogc/collections/:table/items"'
@@ -185,10 +190,45 @@ test('direct answers count: against the rate, the day, the usage and the log', a
   assert.ok(metrics.text.includes(`wayleave_http_request_duration_seconds_count{${route}} 8\n`))
 })
 
-test('what a page did not need of the day is given back directly too', async (t) => {
+test('features that a page did not need are returned to the daily limit', async (t) => {
   const { getBelow, publish } = await openPlaces(t, { settings: { dailyFeatures: 12 } })
   await publish('few', [point(1, 1, { i: 1 }), point(2, 2, { i: 2 })])
   const returned = []
   for (let i = 0; i < 7; i++) returned.push((await getBelow('few/items?limit=10')).status)
   assert.deepEqual(returned, [200, 200, 200, 200, 200, 200, 429])
+})
+
+test('a page that the client has already is 304 through both transports', async (t) => {
+  const { getBelow } = await openPlaces(t)
+  const path = 'points/items?limit=5'
+  await getBelow(path)
+  const { headers } = await getBelow(path)
+  const condition = { 'if-none-match': headers['etag']! }
+  const viaSocket = await getBelow(path, condition)
+  const viaFastify = await getBelow(path, { ...condition, connection: 'close' })
+  assert.deepEqual([viaSocket.isFromSocket, viaFastify.isFromSocket], [true, false])
+  for (const { status, text, headers: sent } of [viaSocket, viaFastify]) {
+    assert.deepEqual(
+      [status, text, sent['etag'], sent['content-length']],
+      [304, '', headers['etag'], undefined],
+    )
+  }
+  // The connection is still in order.
+  assert.equal((await getBelow(path)).status, 200)
+})
+
+test('the setting turns the socket transport off', async (t) => {
+  const { getBelow } = await openPlaces(t, { settings: { socketTransport: false } })
+  for (let i = 0; i < 3; i++) {
+    const { status, isFromSocket, text } = await getBelow('points/items?limit=5')
+    assert.deepEqual([status, isFromSocket, JSON.parse(text).numberReturned], [200, false, 5])
+  }
+})
+
+test('a problem carries the headers that were set before it', async (t) => {
+  const { getBelow } = await openPlaces(t)
+  await getBelow('points/items?limit=5')
+  const { status, headers } = await getBelow('points/items?limit=0')
+  assert.equal(status, 400)
+  assert.match(headers['ratelimit']!, /^"key";r=\d+;t=\d+$/)
 })

@@ -1,0 +1,31 @@
+"""The column of a result that holds the features' ids.
+
+It follows the service's exports: `id`, or `feature_id` if the dataset has a column `id` with other values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+ID_NAMES = ("id", "feature_id")
+
+
+def id_column(columns: Collection[str], ids: Sequence[object], own: Sequence[object]) -> str | None:
+    """The name for a column of ids; None if the dataset's own column `id` (its values are `own`) has them."""
+    if ids and all(one is None for one in ids):
+        return None
+    if "id" not in columns:
+        return "id"
+    if list(ids) == list(own):
+        return None
+    name, number = "feature_id", 1
+    while name in columns:
+        name, number = f"feature_id_{number}", number + 1
+    return name
+
+
+def ids_first(names: Iterable[str], columns: Collection[str]) -> list[str]:
+    """The names of an export, with the column of ids that the service added before all others."""
+    listed = list(names)
+    added = [name for name in listed if name in ID_NAMES and name not in columns]
+    return [*added, *(name for name in listed if name not in added)]

@@ -1,0 +1,140 @@
+"""The plans that publish a file: upload it, then follow the job."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from wayleave._deliver import Progress
+from wayleave._errors import ConnectionError, PublishError, TimeoutError, WayleaveError
+from wayleave._extras import need
+from wayleave._models import Job, job_of
+from wayleave._plans import fetch, segment
+from wayleave._retry import Policy, failure_of, wait_or_raise
+from wayleave._settings import Settings
+from wayleave._steps import Answer, Plan, Request, UploadBody, compute, pause, upload
+
+FIRST_POLL = 0.2
+LONGEST_POLL = 3.0
+
+# The service's names for the arguments.
+PARAMETERS = {
+    "title": "title",
+    "description": "description",
+    "license": "license",
+    "attribution": "attribution",
+    "keywords": "keywords",
+    "credits": "credits",
+    "filename": "filename",
+    "format": "format",
+    "layer": "layer",
+    "crs": "crs",
+    "id_column": "idColumn",
+    "time_column": "timeColumn",
+    "skip_invalid": "skipInvalid",
+    "sample": "sample",
+    "build_exports": "buildExports",
+}
+
+
+def publish(
+    settings: Settings, table: str, file: Path, options: Mapping[str, Any], progress: Progress
+) -> Plan[Job]:
+    settings.require_key()
+    policy = settings.policy(options)
+    size = file.stat().st_size
+    request = Request(
+        f"/v1/dataset/{segment(table)}",
+        method="PUT",
+        params=_params(file, options),
+        headers={"Content-Type": "application/octet-stream", "Content-Length": str(size)},
+        timeout=policy.timeout,
+    )
+    answer = yield from _send(request, UploadBody(file, size, progress), policy)
+    started = yield from compute(lambda: _job(answer))
+    return (yield from _finish(started, policy)) if options.get("wait", True) else started
+
+
+def job(settings: Settings, id: str, policy: Policy) -> Plan[Job]:
+    settings.require_key()
+    return (yield from fetch(f"/v1/jobs/{segment(id)}", policy, job_of))
+
+
+@contextmanager
+def source_file(source: Any, table: str) -> Iterator[Path]:  # noqa: ANN401
+    """The file to upload: the path itself, or a dataframe saved as (Geo)Parquet in a temporary folder."""
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(source).expanduser()
+        if not path.is_file():
+            raise FileNotFoundError(f"There is no file {str(path)!r}.")
+        yield path
+        return
+    if not hasattr(source, "to_parquet"):
+        raise TypeError(f"publish() takes a path or a dataframe, not {type(source).__name__}.")
+    need("pyarrow", "geo", "Publishing a dataframe")
+    with tempfile.TemporaryDirectory(prefix="wayleave-") as folder:
+        path = Path(folder) / f"{table}.parquet"
+        source.to_parquet(path, index=False)
+        yield path
+
+
+def _send(request: Request, body: UploadBody, policy: Policy) -> Plan[Answer]:
+    attempt = 0
+    while True:
+        try:
+            answer = yield from upload(request, body)
+        except (ConnectionError, TimeoutError) as error:
+            if body.sent >= body.size:
+                # The response was lost: the job may run, and a retry would publish a second version.
+                raise
+            failure: WayleaveError = error
+        else:
+            refusal = failure_of(answer)
+            if refusal is None:
+                return answer
+            failure = refusal
+        yield from wait_or_raise(policy, attempt, failure)
+        attempt += 1
+
+
+def _finish(started: Job, policy: Policy) -> Plan[Job]:
+    current, seconds = started, FIRST_POLL
+    while current.state not in ("done", "failed"):
+        yield from pause(seconds)
+        seconds = min(seconds * 1.5, LONGEST_POLL)
+        current = yield from fetch(f"/v1/jobs/{segment(started.id)}", policy, job_of)
+    if current.state == "failed":
+        problem = current.problem or {}
+        raise PublishError(
+            str(problem.get("detail") or "The file could not be published."),
+            list(problem.get("problems") or ()),
+            int(problem.get("problemCount") or 0),
+        )
+    return current
+
+
+def _job(answer: Answer) -> Job:
+    try:
+        return job_of(json.loads(answer.body))
+    except (LookupError, TypeError, ValueError) as error:
+        raise WayleaveError("The response to the upload makes no sense.") from error
+
+
+def _params(file: Path, options: Mapping[str, Any]) -> dict[str, str]:
+    params = {"filename": file.name}
+    for name, parameter in PARAMETERS.items():
+        value = options.get(name)
+        if value is None:
+            continue
+        if isinstance(value, bool):
+            params[parameter] = "true" if value else "false"
+        elif isinstance(value, (str, int)):
+            params[parameter] = str(value)
+        else:
+            params[parameter] = ",".join(value)
+    return params

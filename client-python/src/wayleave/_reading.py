@@ -1,0 +1,274 @@
+"""Plans that read a dataset into a frame or a table.
+
+Without a selection they take the whole file, which costs the dataset's price; with one, pages of features,
+which are free of charge.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wayleave._arrow import arrow_of_features, arrow_of_geoparquet, duckdb_of, polars_of, with_origin
+from wayleave._deliver import Progress, deliver
+from wayleave._errors import WayleaveError, WayleaveWarning
+from wayleave._extras import has, need
+from wayleave._frames import (
+    frame_of_features,
+    frame_of_geojson,
+    frame_of_geoparquet,
+    frame_of_json,
+    table_of_features,
+)
+from wayleave._models import Column, Feature, Metadata
+from wayleave._plans import archives, dataset, file_request, items_page, origin
+from wayleave._retry import Policy
+from wayleave._selection import MAX_PAGE, Selection, empty_hint, selection_of
+from wayleave._settings import Settings
+from wayleave._sink import MemorySink, unpacked
+from wayleave._steps import Plan, compute
+
+if TYPE_CHECKING:
+    import duckdb
+    import geopandas as gpd
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+FORMATS = ("auto", "geojson", "geoparquet")
+
+
+def read(
+    settings: Settings, table: str, options: Mapping[str, Any], progress: Progress
+) -> Plan[gpd.GeoDataFrame]:
+    # Everything that can fail without the service fails before anything is paid for.
+    need("geopandas", "geo", "A geodataframe")
+    crs = (
+        None
+        if options.get("crs") is None
+        else need("pyproj", "geo", "A CRS").CRS.from_user_input(options["crs"])
+    )
+    format = options.get("format", "auto")
+    if format not in FORMATS:
+        raise ValueError(f'format must be "auto", "geojson" or "geoparquet", not {format!r}.')
+    source = _Source(settings, table, options, progress)
+    if format != "auto":
+        source.refuse_selection("format")
+    metadata = yield from source.describe()
+    if metadata.geometry_type is None:
+        raise WayleaveError(f'The dataset "{table}" has no geometry: use read_table().')
+    if not source.selection.is_everything:
+        features = yield from source.features(metadata)
+        frame = yield from compute(lambda: frame_of_features(features, _wanted(metadata, source.selection)))
+    else:
+        if format == "auto":
+            offered = [one.format for one in metadata.formats]
+            format = "geoparquet" if has("pyarrow") and "geoparquet" in offered else "geojson"
+        content = yield from source.file(format)
+        build = frame_of_geoparquet if format == "geoparquet" else frame_of_geojson
+        frame = yield from compute(lambda: build(content, metadata.columns))
+    if crs is not None:
+        frame = yield from compute(lambda: frame.to_crs(crs))
+    frame.attrs.update((yield from origin(settings, metadata)))
+    return frame
+
+
+def read_table(
+    settings: Settings, table: str, options: Mapping[str, Any], progress: Progress
+) -> Plan[pd.DataFrame]:
+    need("pandas", "pandas", "A dataframe")
+    source = _Source(settings, table, options, progress)
+    metadata = yield from source.describe()
+    spatial = metadata.geometry_type is not None
+    if source.selection.is_everything:
+        content = yield from source.file("json")
+        frame = yield from compute(lambda: frame_of_json(content, metadata.columns, spatial))
+    else:
+        features = yield from source.features(metadata)
+        wanted = _wanted(metadata, source.selection)
+        frame = yield from compute(lambda: table_of_features(features, wanted, spatial))
+    frame.attrs.update((yield from origin(settings, metadata)))
+    return frame
+
+
+def read_arrow(
+    settings: Settings, table: str, options: Mapping[str, Any], progress: Progress, extra: str = "arrow"
+) -> Plan[pa.Table]:
+    need("pyarrow", extra, "An Arrow table")
+    source = _Source(settings, table, options, progress)
+    metadata = yield from source.describe()
+    if source.selection.is_everything:
+        content = yield from source.file("geoparquet")
+        result = yield from compute(lambda: arrow_of_geoparquet(content, metadata.columns, extra))
+    else:
+        features = yield from source.features(metadata)
+        wanted, spatial = _wanted(metadata, source.selection), metadata.geometry_type is not None
+        result = yield from compute(lambda: arrow_of_features(features, wanted, spatial, extra))
+    return with_origin(result, (yield from origin(settings, metadata)))
+
+
+def read_polars(
+    settings: Settings, table: str, options: Mapping[str, Any], progress: Progress
+) -> Plan[pl.DataFrame]:
+    need("polars", "polars", "A Polars frame")
+    result = yield from read_arrow(settings, table, options, progress, "polars")
+    return (yield from compute(lambda: polars_of(result)))
+
+
+def read_duckdb(
+    settings: Settings, table: str, options: Mapping[str, Any], progress: Progress
+) -> Plan[duckdb.DuckDBPyRelation]:
+    need("duckdb", "duckdb", "A DuckDB relation")
+    result = yield from read_arrow(settings, table, options, progress, "duckdb")
+    # In the caller's thread, to which DuckDB's connections belong.
+    return duckdb_of(result, options.get("connection"))
+
+
+def read_items(
+    settings: Settings, table: str, params: Mapping[str, str] | None, selection: Selection, policy: Policy
+) -> Plan[gpd.GeoDataFrame]:
+    """The pages that are left, as one frame."""
+    need("geopandas", "geo", "A geodataframe")
+    settings.require_key()
+    metadata = yield from dataset(table, policy)
+    features = (
+        [] if params is None else (yield from _features(settings, table, params, selection, policy, None))
+    )
+    frame = yield from compute(lambda: frame_of_features(features, _wanted(metadata, selection)))
+    frame.attrs.update((yield from origin(settings, metadata)))
+    return frame
+
+
+class _Source:
+    """The dataset, version and selection that a call reads."""
+
+    def __init__(
+        self, settings: Settings, table: str, options: Mapping[str, Any], progress: Progress
+    ) -> None:
+        self.selection = selection_of(options)
+        self._settings = settings
+        self._table = table
+        self._progress = progress
+        self._version: int | None = options.get("version")
+        self._policy = settings.policy(options)
+        if self._version is not None:
+            self.refuse_selection("version")
+        settings.require_key()
+
+    def refuse_selection(self, argument: str) -> None:
+        """Pages exist only of the current version, and in one format."""
+        if not self.selection.is_everything:
+            raise ValueError(
+                f"{argument} cannot be combined with bbox, filter, datetime, sortby, columns or limit: "
+                "only whole files have it."
+            )
+
+    def describe(self) -> Plan[Metadata]:
+        """The metadata, with the columns and formats of the version that is read."""
+        metadata = yield from dataset(self._table, self._policy)
+        if self._version is None or self._version == metadata.version:
+            return metadata
+        for one in (yield from archives(self._table, self._policy)):
+            if one.version == self._version:
+                columns = metadata.columns if one.columns is None else one.columns
+                return replace(
+                    metadata,
+                    version=one.version,
+                    updated_at=one.created_at,
+                    geometry_type=one.geometry_type,
+                    columns=columns,
+                    formats=one.formats,
+                )
+        # The service itself responds that the version does not exist.
+        return replace(metadata, version=self._version)
+
+    def file(self, format: str) -> Plan[bytes]:
+        """A whole download, from the cache if the service confirms that it is current."""
+        settings, policy, sink = self._settings, self._policy, MemorySink()
+        request = file_request(self._table, format, self._version, policy)
+        cache = settings.cache
+        if cache is None:
+            yield from deliver(request, sink, policy, self._progress)
+            return (yield from compute(sink.content))
+        address = settings.base_url + request.path
+        entry = yield from compute(lambda: cache.find(address))
+        if entry is not None and entry.representation.etag is not None:
+            request = replace(
+                request, headers={**request.headers, "If-None-Match": entry.representation.etag}
+            )
+        changed = yield from deliver(request, sink, policy, self._progress)
+        if not changed and entry is not None:
+            self._progress(len(entry.content), len(entry.content))
+            return (yield from compute(lambda: unpacked(entry.content, entry.representation.encoding)))
+        content = yield from compute(sink.content)
+        if sink.representation is not None:
+            representation, raw = sink.representation, sink.raw()
+            yield from compute(lambda: cache.keep(address, representation, raw))
+        return content
+
+    def features(self, metadata: Metadata) -> Plan[list[Feature]]:
+        """The selected features of all pages."""
+        selection = self.selection
+        page_size = MAX_PAGE if selection.limit is None else min(selection.limit, MAX_PAGE)
+        params = selection.params(page_size, [column.name for column in metadata.columns])
+        features = yield from _features(
+            self._settings, self._table, params, selection, self._policy, selection.limit, self._progress
+        )
+        if not features and selection.bbox is not None:
+            hint = empty_hint(selection.bbox, metadata.bbox)
+            if hint is not None:
+                warnings.warn(hint, WayleaveWarning, stacklevel=_stack_level())
+        return features
+
+
+def _features(
+    settings: Settings,
+    table: str,
+    params: Mapping[str, str],
+    selection: Selection,
+    policy: Policy,
+    limit: int | None,
+    progress: Progress = lambda _received, _total: None,
+) -> Plan[list[Feature]]:
+    features: list[Feature] = []
+    received = 0
+
+    def report(size: int) -> None:
+        nonlocal received
+        received += size
+        progress(received, None)
+
+    next_params: Mapping[str, str] | None = params
+    while next_params is not None:
+        page = yield from items_page(settings, table, next_params, selection, policy, report)
+        features += page.features
+        next_params = page.next_params
+        if limit is not None:
+            left = limit - len(features)
+            next_params = (
+                None
+                if left <= 0 or next_params is None
+                else {**next_params, "limit": str(min(left, MAX_PAGE))}
+            )
+    return features
+
+
+def _stack_level() -> int:
+    """How far up the stack the line stands that called this package, for a warning that points at it."""
+    package = str(Path(__file__).parent)
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def _wanted(metadata: Metadata, selection: Selection) -> list[Column]:
+    """The columns of a result, in the caller's order if the caller named them."""
+    if selection.columns is None:
+        return metadata.columns
+    by_name = {column.name: column for column in metadata.columns}
+    return [by_name[name] for name in dict.fromkeys(selection.columns) if name in by_name]

@@ -1,0 +1,128 @@
+"""Publishing with a platform key."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+import anyio
+import data
+import geopandas as gpd
+import pandas as pd
+import pytest
+import shapely
+from proxy import Proxy
+from service import Account, Service
+
+import wayleave
+
+
+def test_a_file_is_uploaded_and_published(client: wayleave.Client, folder: Path) -> None:
+    seen: list[tuple[int, int | None]] = []
+    file = data.many(folder / "uploaded.geojson", 5000)
+    job = client.publish(
+        "uploaded",
+        file,
+        title="Uploaded & <new>",
+        description="What was uploaded.",
+        license="CC0",
+        attribution="The Office",
+        keywords=["one", "two"],
+        credits=3,
+        id_column="number",
+        sample=False,
+        progress=lambda *now: seen.append(now),
+    )
+    assert (job.table, job.state, job.problem) == ("uploaded", "done", None)
+    assert job.report["rows"] == 5000
+    size = file.stat().st_size
+    assert seen[-1] == (size, size)
+    assert seen == sorted(seen)
+    assert len(seen) > 2
+    dataset = client["uploaded"]
+    assert (dataset.title, dataset.license, dataset.credits) == ("Uploaded & <new>", "CC0", 3)
+    assert (dataset.keywords, dataset.attribution) == (["one", "two"], "The Office")
+    with pytest.raises(wayleave.NotFoundError):
+        dataset.sample()
+    assert sorted(dataset.read(limit=9000).id) == list(range(1, 5001))
+    again = client.publish("uploaded", str(data.many(file, 70)), wait=False)
+    assert again.state in ("waiting", "running", "done")
+    while client.job(again.id).state != "done":
+        pass
+    assert client["uploaded"].version == 2
+    assert client["uploaded"].title == "Uploaded & <new>"
+
+
+def test_a_frame_is_published_with_its_crs_and_types(client: wayleave.Client) -> None:
+    points = shapely.points([[1113194.9, 6446275.8], [0, 0]])
+    frame = gpd.GeoDataFrame({"name": ["a", "b"], "n": [1, None]}, geometry=points, crs=3857)
+    assert client.publish("framed", frame).state == "done"
+    read = client.read("framed").sort_values("name")
+    assert abs(read.geometry.iloc[0].x - 10) < 1e-6
+    assert abs(read.geometry.iloc[0].y - 50) < 1e-6
+    assert client.publish("plain", pd.DataFrame({"a": [1, 2]})).report["rows"] == 2
+    assert list(client.read_table("plain").a) == [1, 2]
+
+
+def test_a_file_that_cannot_be_published_says_which_rows(client: wayleave.Client, folder: Path) -> None:
+    rows = [data.feature(i, {}, data.point(500 if i % 2 else 5, 5)) for i in range(40)]
+    with pytest.raises(wayleave.PublishError) as caught:
+        client.publish("broken_rows", data.write(folder / "bad.geojson", rows))
+    error = caught.value
+    assert error.problem_count == 20
+    assert error.problems[0]["row"] > 0
+    assert "and 10 more" in str(error)
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    job = client.publish("broken_rows", folder / "bad.geojson", skip_invalid=True)
+    assert job.report["rows"] == 20
+
+
+def test_mistakes_are_told_before_anything_is_sent(client: wayleave.Client, proxy: Proxy, key: str) -> None:
+    with wayleave.Client(key, proxy.url) as watched:
+        with pytest.raises(FileNotFoundError, match="nothing"):
+            watched.publish("x", "nothing.csv")
+        with pytest.raises(TypeError, match="path or a dataframe"):
+            watched.publish("x", 7)
+        with pytest.raises(TypeError, match="Did you mean 'title'"):
+            watched.publish("x", __file__, titel="T")
+    assert proxy.received == b""
+    with pytest.raises(wayleave.BadRequestError):
+        client.publish("x", __file__, credits=-1)
+    with pytest.raises(wayleave.NotFoundError):
+        client.publish("Not A Table", __file__)
+
+
+def test_publishing_needs_a_platform_key(service: Service, folder: Path) -> None:
+    key = Account(service, "writer@example.org").key()
+    with wayleave.Client(key, service.url) as client, pytest.raises(wayleave.PermissionDeniedError):
+        client.publish("denied", data.many(folder / "x.geojson", 20_000))
+
+
+def test_an_upload_that_breaks_is_sent_again_and_a_lost_response_is_not(
+    client: wayleave.Client, proxy: Proxy, key: str, folder: Path
+) -> None:
+    file = data.many(folder / "retried.geojson", 40_000)
+    waits: list[float] = []
+    with wayleave.Client(key, proxy.url, sleep=waits.append) as fragile:
+        proxy.cut_uploads = [300_000]
+        assert fragile.publish("retried", file).state == "done"
+        assert [one.version for one in client.archives("retried")] == [1]
+        assert len(waits) >= 1
+        small = data.write(folder / "small.geojson", [data.feature(1, {}, data.point(1, 2))])
+        proxy.cuts = [5]
+        uploads = proxy.received.count(b"PUT ")
+        with wayleave.Client(key, proxy.url) as other, pytest.raises(wayleave.ConnectionError):
+            other.publish("lost", small)
+        assert proxy.received.count(b"PUT ") == uploads + 1
+
+
+def test_the_async_client_publishes_too(service: Service, key: str, folder: Path) -> None:
+    async def publish() -> wayleave.Job:
+        async with wayleave.AsyncClient(key, service.url) as client:
+            job = await client.publish("by_async", data.many(folder / "async.geojson", 3000))
+            return await client.job(job.id)
+
+    job = anyio.run(publish)
+    assert (job.state, job.report["rows"]) == ("done", 3000)
+    assert json.dumps(job.report)

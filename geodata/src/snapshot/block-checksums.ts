@@ -1,0 +1,134 @@
+import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { DamagedSnapshotError } from './damaged-snapshot-error.ts'
+import { type Manifest, SNAPSHOT_FILES } from './manifest.ts'
+
+/**
+ * The CRC-32 of every block of a snapshot's large files, so that a part of a file can be checked when it is read,
+ * without reading the rest. It takes a fifth to a tenth of the time of SHA-256.
+ *
+ * They stand in `checksums.json`, whose own SHA-256 stands in the manifest:
+ * `{"blockBytes":262144,"crc32":{"features.pack":"<base64 of little-endian uint32, one a block>",…}}`.
+ * Programs that do not know the file can still read the snapshot.
+ */
+export const CHECKED_BLOCK_BYTES = 1 << 18
+
+/** The checksums of a file's blocks, by the file's name. */
+export type BlockChecksums = ReadonlyMap<string, Uint32Array>
+
+/** Collects the checksums of a file's blocks while its bytes pass in order. */
+export class BlockHasher {
+  readonly #finished: number[] = []
+  #crc = 0
+  #filled = 0
+
+  update(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; ) {
+      const end = Math.min(bytes.length, at + CHECKED_BLOCK_BYTES - this.#filled)
+      this.#crc = crc32(bytes.subarray(at, end), this.#crc)
+      this.#filled += end - at
+      at = end
+      if (this.#filled === CHECKED_BLOCK_BYTES) this.#endBlock()
+    }
+  }
+
+  finish(): Uint32Array {
+    if (this.#filled > 0) this.#endBlock()
+    return Uint32Array.from(this.#finished)
+  }
+
+  #endBlock(): void {
+    this.#finished.push(this.#crc)
+    this.#crc = 0
+    this.#filled = 0
+  }
+}
+
+/** Checks a file's bytes while they pass in order, from the beginning of a block on. */
+export class BlockCheck {
+  readonly #file: string
+  readonly #expected: Uint32Array
+  #block: number
+  #crc = 0
+  #filled = 0
+
+  constructor(file: string, expected: Uint32Array, firstBlock = 0) {
+    this.#file = file
+    this.#expected = expected
+    this.#block = firstBlock
+  }
+
+  /** Throws as soon as a block is complete and is not the expected one. */
+  update(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; ) {
+      const end = Math.min(bytes.length, at + CHECKED_BLOCK_BYTES - this.#filled)
+      this.#crc = crc32(bytes.subarray(at, end), this.#crc)
+      this.#filled += end - at
+      at = end
+      if (this.#filled === CHECKED_BLOCK_BYTES) this.#compare()
+    }
+  }
+
+  /** To be called at the end of the file, whose last block may be shorter, or at the end of a block. */
+  finish(): void {
+    if (this.#filled > 0) this.#compare()
+  }
+
+  #compare(): void {
+    if (this.#crc !== this.#expected[this.#block]) throw damagedBlock(this.#file, this.#block)
+    this.#block++
+    this.#crc = 0
+    this.#filled = 0
+  }
+}
+
+/** Throws unless `bytes` are the file's block of this number. */
+export function requireBlock(file: string, expected: Uint32Array, block: number, bytes: Uint8Array): void {
+  if (crc32(bytes) !== expected[block]) throw damagedBlock(file, block)
+}
+
+function damagedBlock(file: string, block: number): DamagedSnapshotError {
+  const from = block * CHECKED_BLOCK_BYTES
+  return new DamagedSnapshotError(
+    file,
+    `${file} is damaged: the block that begins at byte ${from} has another checksum than when it was published.`,
+  )
+}
+
+export function blockChecksumsText(checksums: BlockChecksums): string {
+  const crcs: Record<string, string> = {}
+  for (const [file, blocks] of checksums) {
+    const bytes = Buffer.alloc(blocks.length * 4)
+    blocks.forEach((crc, i) => {
+      bytes.writeUInt32LE(crc, i * 4)
+    })
+    crcs[file] = bytes.toString('base64')
+  }
+  return `${JSON.stringify({ blockBytes: CHECKED_BLOCK_BYTES, crc32: crcs })}\n`
+}
+
+/** Returns null for a snapshot that was published before block checksums existed. */
+export async function readBlockChecksums(folder: string, manifest: Manifest): Promise<BlockChecksums | null> {
+  const name = SNAPSHOT_FILES.checksums
+  const expected = manifest.files[name]
+  if (expected === undefined) return null
+  const bytes = await readFile(join(folder, name)).catch((cause: unknown) => {
+    throw new DamagedSnapshotError(name, `${name} cannot be read.`, { cause })
+  })
+  if (hash('sha256', bytes) !== expected.sha256)
+    throw new DamagedSnapshotError(name, `${name} has another checksum than the manifest says.`)
+  const { blockBytes, crc32: crcs } = JSON.parse(bytes.toString('utf8')) as {
+    blockBytes: number
+    crc32: Record<string, string>
+  }
+  // Blocks of another size would need another reader; the other checks still hold.
+  if (blockBytes !== CHECKED_BLOCK_BYTES) return null
+  return new Map(Object.entries(crcs).map(([file, text]) => [file, numbersOf(text)]))
+}
+
+function numbersOf(base64: string): Uint32Array {
+  const bytes = Buffer.from(base64, 'base64')
+  return Uint32Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readUInt32LE(i * 4))
+}

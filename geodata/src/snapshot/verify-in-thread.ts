@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { DamagedSnapshotError } from './damaged-snapshot-error.ts'
+import { type Manifest, SNAPSHOT_FILES } from './manifest.ts'
+import { verifyFile, verifyFilesFast } from './verify.ts'
+
+export interface ThreadRequest {
+  folder: string
+  manifest: Manifest
+  /** Compare these files with their block checksums; null: all files with their SHA-256. */
+  fast: readonly string[] | null
+  /** How fast to read if all files are verified. */
+  bytesPerSecond?: number
+  /** Texts around the pack, of which the SHA-256 is wanted together with the pack: see `VerifiedSnapshot`. */
+  packHead?: Uint8Array
+  packTail?: Uint8Array
+}
+
+export interface VerifiedSnapshot {
+  /** The SHA-256 of head, pack and tail, computed from the bytes that were verified, in base64. */
+  framedPackDigest: string | null
+}
+
+type ThreadMessage =
+  | { verified: VerifiedSnapshot }
+  | { damaged: { file: string; message: string } }
+  | { failed: string }
+
+/**
+ * Verifies files in a thread, because hashing a gigabyte takes seconds. Throws a DamagedSnapshotError that names
+ * the file; aborting ends the thread.
+ */
+export async function verifyInThread(request: ThreadRequest, signal: AbortSignal): Promise<VerifiedSnapshot> {
+  signal.throwIfAborted()
+  const worker = new Worker(new URL(import.meta.url), { workerData: { verifyInThread: request } })
+  const abort = () => worker.terminate()
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    const message = await new Promise<ThreadMessage>((resolve, reject) => {
+      worker.once('message', resolve)
+      worker.once('error', reject)
+      worker.once('exit', (code) => reject(new Error(`the verifying thread ended with code ${code}`)))
+    })
+    if ('damaged' in message) throw new DamagedSnapshotError(message.damaged.file, message.damaged.message)
+    if ('failed' in message) throw new Error(message.failed)
+    return message.verified
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+async function run({ folder, manifest, fast, ...options }: ThreadRequest): Promise<VerifiedSnapshot> {
+  if (fast) {
+    await verifyFilesFast(folder, manifest, fast)
+    return { framedPackDigest: null }
+  }
+  const { bytesPerSecond, packHead, packTail } = options
+  const framed = packHead && packTail ? createHash('sha256').update(packHead) : null
+  for (const name of Object.keys(manifest.files)) {
+    const onBytes =
+      framed && name === SNAPSHOT_FILES.pack ? (bytes: Buffer) => void framed.update(bytes) : undefined
+    await verifyFile(folder, manifest, name, { bytesPerSecond, onBytes })
+  }
+  return { framedPackDigest: framed?.update(packTail!).digest('base64') ?? null }
+}
+
+function describe(error: unknown): ThreadMessage {
+  if (error instanceof DamagedSnapshotError) return { damaged: { file: error.file, message: error.message } }
+  return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+}
+
+const request = isMainThread
+  ? undefined
+  : (workerData as { verifyInThread?: ThreadRequest } | null)?.verifyInThread
+if (request) {
+  const message = await run(request).then((verified): ThreadMessage => ({ verified }), describe)
+  parentPort!.postMessage(message)
+}

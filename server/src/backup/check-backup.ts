@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { checksum } from '@wayleave/geodata/snapshot/checksum.ts'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import { verifySnapshot } from '@wayleave/geodata/snapshot/verify.ts'
+import type { BackupFolder, Generation } from './backup-folder.ts'
+import { type BackedUpSnapshot, type BackupRecord, tableFile } from './backup-record.ts'
+
+/** Reads every byte of a backup and returns what is damaged, a sentence each that names the file. */
+export async function checkBackup(
+  target: BackupFolder,
+  generation: Generation,
+  record: BackupRecord,
+  onSnapshot: (done: number) => void = () => {},
+): Promise<string[]> {
+  const damage: string[] = []
+  for (const table of record.database.tables) {
+    const path = tableFile(generation.folder, table.name)
+    const size = await stat(path).then(
+      (file) => file.size,
+      () => null,
+    )
+    if (size === null) damage.push(`${path} is missing.`)
+    else if (size !== table.bytes) damage.push(`${path} has ${size} bytes instead of ${table.bytes}.`)
+    else if ((await checksum(path)) !== table.sha256) damage.push(`${path} has another checksum.`)
+  }
+  for (const [index, snapshot] of record.snapshots.entries()) {
+    onSnapshot(index)
+    damage.push(...(await checkSnapshot(join(target.snapshots, snapshot.name), snapshot)))
+  }
+  return damage
+}
+
+async function checkSnapshot(folder: string, { manifestSha256 }: BackedUpSnapshot): Promise<string[]> {
+  const path = join(folder, SNAPSHOT_FILES.manifest)
+  const manifest = await readFile(path).catch(() => null)
+  if (manifest === null) return [`${path} is missing.`]
+  // The manifest vouches for the other files, and the record for the manifest.
+  if (createHash('sha256').update(manifest).digest('hex') !== manifestSha256) {
+    return [`${path} has another checksum.`]
+  }
+  return (await verifySnapshot(folder)).map((sentence) => `${folder}: ${sentence}`)
+}

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Manifest, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import { syncFolder } from '@wayleave/geodata/write-durably.ts'
+import { CopyError } from './copy-error.ts'
+
+export type SnapshotFiles = Manifest['files']
+
+const BUFFER_BYTES = 1 << 20
+
+/** A snapshot that is lost or damaged at its source; the message names the file. */
+export class DamagedSnapshotError extends CopyError {
+  override name = 'DamagedSnapshotError'
+}
+
+export interface CopiedSnapshot {
+  bytes: number
+  manifestSha256: string
+}
+
+/**
+ * Copies a snapshot without its exports into the folder `root`, whole or not at all, and checks every byte
+ * against the checksums on the way. The copy is on the disk when this returns.
+ */
+export async function copySnapshot(
+  source: string,
+  root: string,
+  name: string,
+  files: SnapshotFiles,
+): Promise<CopiedSnapshot> {
+  const partial = join(root, `.partial-${name}`)
+  await rm(partial, { recursive: true, force: true })
+  await mkdir(partial, { recursive: true, mode: 0o700 })
+  try {
+    let bytes = 0
+    for (const [file, expected] of Object.entries(files)) {
+      const sha256 = await copyFile(join(source, checked(file)), join(partial, file))
+      if (sha256 !== expected.sha256) throw new DamagedSnapshotError(`${file} has another checksum`)
+      bytes += expected.bytes
+    }
+    const manifestSha256 = await copyFile(
+      join(source, SNAPSHOT_FILES.manifest),
+      join(partial, SNAPSHOT_FILES.manifest),
+    )
+    await requireSameFiles(partial, files)
+    await syncFolder(partial)
+    const place = join(root, name)
+    await rm(place, { recursive: true, force: true })
+    await rename(partial, place)
+    await syncFolder(root)
+    return { bytes: bytes + (await stat(join(place, SNAPSHOT_FILES.manifest))).size, manifestSha256 }
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true })
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      throw new DamagedSnapshotError(`a file is missing`, { cause: error })
+    }
+    throw error
+  }
+}
+
+/**
+ * What a copy that was made before measures, if it is there with the right sizes: its bytes were checked when it
+ * was made, and it never changes. Null: it must be copied (again).
+ */
+export async function copiedBefore(
+  root: string,
+  name: string,
+  files: SnapshotFiles,
+): Promise<CopiedSnapshot | null> {
+  const folder = join(root, name)
+  try {
+    let bytes = 0
+    for (const [file, expected] of Object.entries(files)) {
+      if ((await stat(join(folder, checked(file)))).size !== expected.bytes) return null
+      bytes += expected.bytes
+    }
+    await requireSameFiles(folder, files)
+    const manifest = await readFile(join(folder, SNAPSHOT_FILES.manifest))
+    return {
+      bytes: bytes + manifest.length,
+      manifestSha256: createHash('sha256').update(manifest).digest('hex'),
+    }
+  } catch (error) {
+    if (error instanceof DamagedSnapshotError || (error as NodeJS.ErrnoException).code === 'ENOENT')
+      return null
+    throw error
+  }
+}
+
+async function requireSameFiles(folder: string, files: SnapshotFiles): Promise<void> {
+  let manifest: Partial<Manifest>
+  try {
+    manifest = JSON.parse(await readFile(join(folder, SNAPSHOT_FILES.manifest), 'utf8')) as Partial<Manifest>
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new DamagedSnapshotError(`${SNAPSHOT_FILES.manifest} is not JSON`)
+    throw error
+  }
+  const names = Object.keys(files)
+  const same =
+    Object.keys(manifest.files ?? {}).length === names.length &&
+    names.every((name) => manifest.files?.[name]?.sha256 === files[name]!.sha256)
+  if (!same) throw new DamagedSnapshotError(`${SNAPSHOT_FILES.manifest} is not the one in the catalog`)
+}
+
+/** Reads once: the checksum is taken of the bytes that are written. */
+async function copyFile(from: string, to: string): Promise<string> {
+  const hash = createHash('sha256')
+  const source = await open(from, 'r')
+  try {
+    const target = await open(to, 'wx', 0o600)
+    try {
+      const buffer = Buffer.allocUnsafe(BUFFER_BYTES)
+      for (;;) {
+        const { bytesRead } = await source.read(buffer, 0, BUFFER_BYTES)
+        if (bytesRead === 0) break
+        const part = buffer.subarray(0, bytesRead)
+        hash.update(part)
+        await target.writeFile(part)
+      }
+      await target.sync()
+    } finally {
+      await target.close()
+    }
+  } finally {
+    await source.close()
+  }
+  return hash.digest('hex')
+}
+
+/** Names of files come from a manifest; a slip must never lead out of the folder. */
+function checked(file: string): string {
+  if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(file))
+    throw new DamagedSnapshotError(`"${file}" is no name of a file`)
+  return file
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { openAccount } from '../testing/account.ts'
+import { backUp, emptyPlace, type Place, restore, serverAt } from '../testing/backup-place.ts'
+import { points, publishText } from '../testing/publish.ts'
+import { databaseKinds, temporaryFolder } from '../testing/test-server.ts'
+import { BackupFolder } from './backup-folder.ts'
+import { verifyBackup } from './verify-backup.ts'
+
+const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
+
+/** Starts the program and kills it as soon as the moment has come. Returns whether it came before the end. */
+async function killAt(place: Place, isMoment: () => boolean, ...args: string[]): Promise<boolean> {
+  const environment = { ...process.env, WAYLEAVE_DATA_DIR: place.dataDir }
+  const child = spawn(process.execPath, [program, ...args], {
+    env: place.databaseUrl ? { ...environment, WAYLEAVE_DATABASE_URL: place.databaseUrl } : environment,
+    stdio: 'ignore',
+  })
+  const exit = once(child, 'exit')
+  let ended = false
+  exit.then(() => {
+    ended = true
+  })
+  while (!ended) {
+    if (isMoment()) {
+      child.kill('SIGKILL')
+      break
+    }
+    await sleep(0)
+  }
+  const [, signal] = await exit
+  return signal === 'SIGKILL'
+}
+
+const names = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
+
+for (const kind of databaseKinds) {
+  test(`${kind}: a backup and a restore that are killed leave nothing wrong, and the next try finishes`, async (t) => {
+    const place = await emptyPlace(t, kind)
+    const target = join(temporaryFolder(t), 'backup')
+    const service = await serverAt(t, place)
+    const ada = await openAccount(service, 'ada@example.org', { addOns: ['GIS_ACCESS'], credits: 10 })
+    for (const table of ['one', 'two', 'three']) await publishText(service, table, 'a.geojson', points(3000))
+    const folder = new BackupFolder(target)
+
+    const backupMoments = [
+      () => names(folder.backups).length > 0,
+      () => names(folder.snapshots).some((name) => name.startsWith('.partial-')),
+      () => names(folder.snapshots).filter((name) => !name.startsWith('.')).length >= 2,
+    ]
+    let kills = 0
+    for (const isMoment of backupMoments) {
+      if (await killAt(place, isMoment, 'backup', target)) kills++
+      // Whatever counts as a backup is whole.
+      if ((await folder.generations()).length > 0) {
+        assert.deepEqual((await verifyBackup(folder, null)).findings, [])
+      }
+    }
+    assert.ok(kills >= 2, `only ${kills} kills came in time`)
+    assert.deepEqual((await backUp(place, target)).missing, [])
+    assert.deepEqual((await verifyBackup(folder, null)).findings, [])
+    assert.equal(names(folder.backups).filter((name) => name.startsWith('.')).length, 0)
+    await service.stop()
+
+    const copy = await emptyPlace(t, kind)
+    const mark = join(copy.dataDir, 'restore-unfinished.json')
+    const snapshots = join(copy.dataDir, 'snapshots')
+    const restoreMoments = [
+      () => existsSync(mark),
+      () => names(snapshots).filter((name) => !name.startsWith('.')).length >= 2,
+      () => names(snapshots).filter((name) => !name.startsWith('.')).length >= 3,
+      () => existsSync(join(copy.dataDir, 'restoring', 'wayleave.db')),
+    ]
+    kills = 0
+    for (const isMoment of restoreMoments) {
+      if (kind === 'postgres' && isMoment === restoreMoments.at(-1)) continue
+      if (!(await killAt(copy, isMoment, 'restore', target))) break
+      kills++
+      if (existsSync(mark)) await assert.rejects(serverAt(t, copy), /did not finish. Run it again/)
+    }
+    assert.ok(kills >= 2, `only ${kills} kills came in time`)
+    if (existsSync(mark)) await restore(copy, target)
+    const restored = await serverAt(t, copy)
+    for (const table of ['one', 'two', 'three']) {
+      const page = await restored.request('GET', `/v1/ogc/collections/${table}/items?limit=3`, {
+        key: ada.key,
+      })
+      assert.equal(page.status, 200, page.text)
+    }
+  })
+}

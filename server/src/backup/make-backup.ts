@@ -1,0 +1,230 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { writeAtomically } from '@wayleave/geodata/exports/write-atomically.ts'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { version as program } from '../version.ts'
+import { BackupFolder, type Generation } from './backup-folder.ts'
+import { type BackupRecord, RECORD_FILE } from './backup-record.ts'
+import { CopyError } from './copy-error.ts'
+import { copiedBefore, copySnapshot, DamagedSnapshotError } from './copy-snapshot.ts'
+import {
+  dumpDatabase,
+  type NamedSnapshot,
+  readInstallationId,
+  readNamedSnapshots,
+  readRevokedRows,
+} from './dump-database.ts'
+import { openRowReader } from './open-row-reader.ts'
+import { PinnedSnapshots } from './pin-snapshots.ts'
+import { appendRevocations, readRevocations } from './revocations.ts'
+import type { RowReader } from './row-database.ts'
+
+/** Rounds in which a snapshot was removed between the reading of the catalog and its pinning or copying. */
+const MAX_ROUNDS = 10
+/** After so many rounds in which the newest catalog names it, a snapshot that is not there is lost. */
+const LOST_AFTER = 3
+const ROUND_PAUSE = 50
+
+export type BackupProgress =
+  | { phase: 'database'; rows: number }
+  | { phase: 'snapshots'; done: number; total: number }
+
+export interface BackupOptions {
+  config: Pick<Config, 'dataDir' | 'databaseUrl'>
+  target: string
+  clock: Clock
+  /** How many backups remain; null keeps all. */
+  keep: number | null
+  onProgress?: (progress: BackupProgress) => void
+}
+
+export interface BackupReport {
+  backup: string
+  folder: string
+  at: string
+  rows: number
+  databaseBytes: number
+  snapshots: number
+  copied: number
+  copiedBytes: number
+  missing: BackupRecord['missing']
+  removed: string[]
+}
+
+/**
+ * Copies the database as it is at one moment, then every snapshot that this state names, while the service goes
+ * on. A snapshot never changes: one that an earlier backup copied is not copied again.
+ */
+export async function makeBackup(options: BackupOptions): Promise<BackupReport> {
+  const target = new BackupFolder(options.target)
+  const unlock = await target.openForWriting()
+  try {
+    const pins = await PinnedSnapshots.open(options.config.dataDir)
+    try {
+      for (let round = 1; ; round++) {
+        const report = await backUpOnce(options, target, pins)
+        if (report !== 'removed meanwhile') return report
+        if (round === MAX_ROUNDS) {
+          throw new CopyError('Versions were removed faster than they could be copied. Run the backup again.')
+        }
+      }
+    } finally {
+      await pins.close()
+    }
+  } finally {
+    unlock()
+  }
+}
+
+async function backUpOnce(
+  { config, clock, keep, onProgress = () => {} }: BackupOptions,
+  target: BackupFolder,
+  pins: PinnedSnapshots,
+): Promise<BackupReport | 'removed meanwhile'> {
+  const { reader, at, pinned, lost } = await openPinnedState(config, clock, pins)
+  let generation: Generation
+  let database: BackupRecord['database']
+  let installationId: string | null
+  try {
+    installationId = await readInstallationId(reader)
+    await requireSameInstallation(target, installationId)
+    generation = await target.begin(at)
+    const tables = await dumpDatabase(reader, generation.folder, (rows) =>
+      onProgress({ phase: 'database', rows }),
+    )
+    database = { kind: reader.kind, schemaVersion: reader.schemaVersion, tables }
+    const listed = await readRevocations(target.revocations)
+    const revoked = await readRevokedRows(reader)
+    await appendRevocations(
+      target.revocations,
+      revoked.filter(({ secretHash }) => !listed.has(secretHash)),
+    )
+  } finally {
+    await reader.close()
+  }
+
+  const record: BackupRecord = {
+    format: 1,
+    at: at.toISOString(),
+    program,
+    installationId,
+    database,
+    snapshots: [],
+    missing: lost.map((snapshot) => missingSnapshot(snapshot, 'its folder or a file of it is missing')),
+  }
+  let copied = 0
+  let copiedBytes = 0
+  for (const [index, { snapshot, folder, isPinned }] of pinned.entries()) {
+    onProgress({ phase: 'snapshots', done: index, total: pinned.length })
+    const { name, files } = snapshot
+    const about = { name, table: snapshot.table, version: snapshot.version }
+    const before = await copiedBefore(target.snapshots, name, files)
+    if (before) {
+      record.snapshots.push({ ...about, ...before })
+      continue
+    }
+    try {
+      const copy = await copySnapshot(folder, target.snapshots, name, files)
+      record.snapshots.push({ ...about, ...copy })
+      copied++
+      copiedBytes += copy.bytes
+    } catch (error) {
+      if (!(error instanceof DamagedSnapshotError)) throw error
+      // Without a pin it may just have been removed by someone else, which a new look at the catalog tells.
+      if (!isPinned && error.cause !== undefined) {
+        await rm(generation.folder, { recursive: true, force: true })
+        return 'removed meanwhile'
+      }
+      record.missing.push(missingSnapshot(snapshot, error.message))
+    }
+  }
+  await writeAtomically(join(generation.folder, RECORD_FILE), async (partial) => {
+    await writeFile(partial, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 })
+    return undefined
+  })
+  const { folder, name } = await target.finish(generation)
+  const removed = keep === null ? [] : await target.prune(keep)
+  return {
+    backup: name,
+    folder,
+    at: record.at,
+    rows: database.tables.reduce((sum, table) => sum + table.rows, 0),
+    databaseBytes: database.tables.reduce((sum, table) => sum + table.bytes, 0),
+    snapshots: record.snapshots.length,
+    copied,
+    copiedBytes,
+    missing: record.missing,
+    removed,
+  }
+}
+
+interface PinnedState {
+  reader: RowReader
+  at: Date
+  pinned: { snapshot: NamedSnapshot; folder: string; isPinned: boolean }[]
+  lost: NamedSnapshot[]
+}
+
+/**
+ * A state of the database whose snapshots are all held. One that is removed between the reading and the pinning
+ * is not named by the next state; one that every state names and that is never there is lost.
+ */
+async function openPinnedState(
+  config: BackupOptions['config'],
+  clock: Clock,
+  pins: PinnedSnapshots,
+): Promise<PinnedState> {
+  const timesMissing = new Map<string, number>()
+  for (let round = 1; ; round++) {
+    const at = clock()
+    const reader = await openRowReader(config)
+    try {
+      const pinned: PinnedState['pinned'] = []
+      const lost: NamedSnapshot[] = []
+      let isWhole = true
+      for (const snapshot of await readNamedSnapshots(reader)) {
+        const source = join(config.dataDir, 'snapshots', snapshot.name)
+        try {
+          const folder = await pins.pin(snapshot.name, source, snapshot.files)
+          pinned.push({ snapshot, folder, isPinned: folder !== source })
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+          const times = (timesMissing.get(snapshot.name) ?? 0) + 1
+          timesMissing.set(snapshot.name, times)
+          if (times >= LOST_AFTER) lost.push(snapshot)
+          else isWhole = false
+        }
+      }
+      if (isWhole) return { reader, at, pinned, lost }
+      if (round === MAX_ROUNDS) {
+        throw new CopyError('Versions were removed faster than they could be held. Run the backup again.')
+      }
+    } catch (error) {
+      await reader.close()
+      throw error
+    }
+    await reader.close()
+    await sleep(ROUND_PAUSE)
+  }
+}
+
+/** Backups of two installations in one folder would prune and restore each other. */
+async function requireSameInstallation(target: BackupFolder, installationId: string | null): Promise<void> {
+  const newest = (await target.generations()).at(-1)
+  if (!newest || installationId === null) return
+  const { installationId: other } = await target.read(newest)
+  if (other !== null && other !== installationId) {
+    throw new CopyError(
+      `${target.root} holds backups of another installation. Name a folder of its own for this one.`,
+    )
+  }
+}
+
+function missingSnapshot(
+  { name, table, version }: NamedSnapshot,
+  reason: string,
+): BackupRecord['missing'][number] {
+  return { name, table, version, reason }
+}

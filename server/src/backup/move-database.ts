@@ -1,0 +1,88 @@
+import type { Clock } from '../clock.ts'
+import { lockDataFolder } from '../data-folder-lock.ts'
+import { CopyError } from './copy-error.ts'
+import { markMovedDatabase } from './folder-marks.ts'
+import { loadDatabase } from './load-database.ts'
+import { isPostgresEmpty, openPostgresReader, openPostgresWriter } from './postgres-rows-store.ts'
+import { digestOf, type RowReader } from './row-database.ts'
+import { openSqliteReader, sqliteFile } from './sqlite-rows-store.ts'
+import { latestSchemaVersion, tableShapes } from './table-shapes-store.ts'
+
+export interface MoveOptions {
+  dataDir: string
+  to: string
+  clock: Clock
+  onRows?: (rows: number) => void
+}
+
+export interface MoveReport {
+  to: string
+  tables: number
+  rows: number
+  /** Whether the rows were there already, from a move that was cut off before its last step. */
+  wasCopied: boolean
+}
+
+/**
+ * Copies the SQLite database into an empty PostgreSQL database, compares every table, commits, and marks the data
+ * folder so that no server starts on the old database. The SQLite file is not changed; while it is copied,
+ * nothing else can write to it.
+ */
+export async function moveDatabase({ dataDir, to, clock, onRows }: MoveOptions): Promise<MoveReport> {
+  const unlock = lockDataFolder(dataDir)
+  try {
+    const reader = await openSqliteReader(sqliteFile(dataDir), { exclusive: true })
+    try {
+      const { schemaVersion } = reader
+      const name = displayName(to)
+      const mark = { to: name, at: clock().toISOString() }
+      const shapes = tableShapes(latestSchemaVersion())
+      if (!(await isPostgresEmpty(to, shapes))) {
+        const rows = await requireSameRows(reader, to)
+        await markMovedDatabase(dataDir, mark)
+        return { to: name, tables: tableShapes(schemaVersion).length, rows, wasCopied: true }
+      }
+      const writer = await openPostgresWriter(to, schemaVersion, shapes)
+      try {
+        const copied = await loadDatabase(reader, writer, schemaVersion, undefined, onRows)
+        await writer.commit()
+        await markMovedDatabase(dataDir, mark)
+        return { to: name, ...copied, wasCopied: false }
+      } finally {
+        await writer.close()
+      }
+    } finally {
+      await reader.close()
+    }
+  } finally {
+    unlock()
+  }
+}
+
+/** A move that was cut off after its commit left the same rows: then only the mark is missing. */
+async function requireSameRows(source: RowReader, to: string): Promise<number> {
+  const refusal = new CopyError(
+    'The PostgreSQL database is not empty. Name an empty one: nothing is overwritten.',
+  )
+  const target = await openPostgresReader(to).catch(() => {
+    throw refusal
+  })
+  try {
+    if (target.schemaVersion !== source.schemaVersion) throw refusal
+    let rows = 0
+    for (const shape of tableShapes(source.schemaVersion)) {
+      const [ours, theirs] = [await digestOf(source, shape), await digestOf(target, shape)]
+      if (ours.digest !== theirs.digest) throw refusal
+      rows += ours.rows
+    }
+    return rows
+  } finally {
+    await target.close()
+  }
+}
+
+/** Without the password. */
+function displayName(url: string): string {
+  const { hostname, port, pathname, username } = new URL(url)
+  return `postgres://${username ? `${username}@` : ''}${hostname}${port ? `:${port}` : ''}${pathname}`
+}

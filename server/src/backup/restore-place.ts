@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { syncFolder } from '@wayleave/geodata/write-durably.ts'
+import { CopyError } from './copy-error.ts'
+import { readRevokedRows } from './dump-database.ts'
+import { markUnfinishedRestore, readUnfinishedRestore, type UnfinishedRestore } from './folder-marks.ts'
+import { openRowReader } from './open-row-reader.ts'
+import { isPostgresEmpty, runningNodes } from './postgres-rows-store.ts'
+import type { RestoreOptions } from './restore-backup.ts'
+import { revocationLogFile } from './revocation-log.ts'
+import { appendRevocations, type Revocation, readRevocations } from './revocations.ts'
+import { latestSchemaVersion, tableShapes } from './table-shapes-store.ts'
+
+/** Decides everything that a second try must not decide anew, and notes it in the folder. */
+export async function beginRestore(
+  options: RestoreOptions,
+  source: string,
+  backup: string,
+): Promise<UnfinishedRestore> {
+  const { config, clock } = options
+  const before = readUnfinishedRestore(config.dataDir)
+  if (before?.backup === backup && before.source === source) return before
+  const log = revocationLogFile(config.dataDir)
+  const hadLog = existsSync(log)
+  const aside = await planEmptyPlace(options, clock())
+  const hasOwnRevocations = await keepRevocations(options, log)
+  const mark = { source, backup, aside, hasOwnRevocations: hadLog || hasOwnRevocations }
+  await markUnfinishedRestore(config.dataDir, mark)
+  return mark
+}
+
+/**
+ * Adds what the old database and the named files know to the folder's own log, where a second try finds it.
+ * Returns whether the old database could be read.
+ */
+async function keepRevocations({ config, revocationFiles }: RestoreOptions, log: string): Promise<boolean> {
+  const listed = await readRevocations(log)
+  const added: Revocation[] = []
+  for (const file of revocationFiles) {
+    if (!existsSync(file)) throw new CopyError(`There is no file ${file}.`)
+    added.push(...(await readRevocations(file)).values())
+  }
+  const rows = await readOldDatabase(config)
+  added.push(...(rows ?? []))
+  await appendRevocations(
+    log,
+    added.filter(({ secretHash }) => !listed.has(secretHash)),
+  )
+  return rows !== null
+}
+
+/** Null for a database that is not there, or is too damaged to read: then the other lists must do. */
+async function readOldDatabase(config: RestoreOptions['config']): Promise<Revocation[] | null> {
+  try {
+    const reader = await openRowReader(config)
+    try {
+      return await readRevokedRows(reader)
+    } finally {
+      await reader.close()
+    }
+  } catch {
+    return null
+  }
+}
+
+/** What has to be moved aside, or null if there is nothing. Without `force`, refuses instead. */
+async function planEmptyPlace(
+  { config, force }: RestoreOptions,
+  now: Date,
+): Promise<UnfinishedRestore['aside']> {
+  const { dataDir, databaseUrl } = config
+  const names = ['snapshots', 'installation.json', 'restoring']
+  if (!databaseUrl) names.push('wayleave.db', 'wayleave.db-wal', 'wayleave.db-shm')
+  const present: string[] = []
+  for (const name of names) if (await holdsAnything(join(dataDir, name))) present.push(name)
+  const nodes = databaseUrl ? await runningNodes(databaseUrl) : []
+  if (nodes.length > 0) {
+    throw new CopyError('A server runs on this PostgreSQL database. Stop every node before a restore.')
+  }
+  const hasTables =
+    databaseUrl !== null && !(await isPostgresEmpty(databaseUrl, tableShapes(latestSchemaVersion())))
+  if (present.length === 0 && !hasTables) return null
+  if (!force) {
+    const what = [
+      ...(present.length > 0 ? [`The data folder ${dataDir} is not empty (${present.join(', ')}).`] : []),
+      ...(hasTables ? ['The PostgreSQL database is not empty.'] : []),
+    ]
+    throw new CopyError(
+      `${what.join(' ')} Restore into an empty folder and database, or let --force move aside what is there.`,
+    )
+  }
+  return { name: `replaced_${now.toISOString().replaceAll(/[-:.]/g, '').toLowerCase()}`, entries: present }
+}
+
+/** What is in the folder of that name already was moved by an earlier try. */
+export async function moveFolderAside(dataDir: string, { aside }: UnfinishedRestore): Promise<void> {
+  if (!aside) return
+  const folder = join(dataDir, aside.name)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  for (const name of aside.entries) {
+    if (existsSync(join(folder, name))) continue
+    await rename(join(dataDir, name), join(folder, name)).catch((error: NodeJS.ErrnoException) => {
+      // SQLite removes its own side files when the last connection closes.
+      if (error.code === 'ENOENT') return
+      if (error.code !== 'EBUSY' && error.code !== 'EXDEV') throw error
+      throw new CopyError(
+        `${join(dataDir, name)} is a volume of its own and cannot be moved aside. Empty it first.`,
+      )
+    })
+  }
+  await syncFolder(folder)
+  await syncFolder(dataDir)
+}
+
+/** A volume's own `lost+found` and folders with a dot are nobody's data. */
+async function holdsAnything(path: string): Promise<boolean> {
+  try {
+    const names = await readdir(path)
+    return names.some((name) => !name.startsWith('.') && name !== 'lost+found')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return false
+    if (code === 'ENOTDIR') return true
+    throw error
+  }
+}

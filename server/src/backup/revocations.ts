@@ -1,0 +1,52 @@
+import { appendFile, open, readFile } from 'node:fs/promises'
+
+/** A secret, by its hash, that must not work again. */
+export interface Revocation {
+  secretHash: string
+  keyId: string
+  at: string
+}
+
+/**
+ * The revocations of a file of JSON lines: a backup folder's `revoked.jsonl` or a data folder's `revocations.log`.
+ * Two nodes may write to one file at once, and a write may be cut off by a crash, so a line that cannot be
+ * read is passed over; its row is still in the database, and is written again.
+ */
+export async function readRevocations(path: string): Promise<Map<string, Revocation>> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return ''
+    throw error
+  })
+  const revocations = new Map<string, Revocation>()
+  for (const line of text.split('\n')) {
+    const revocation = parseLine(line)
+    if (revocation) revocations.set(revocation.secretHash, revocation)
+  }
+  return revocations
+}
+
+/** On the disk when this returns. */
+export async function appendRevocations(path: string, revocations: Revocation[]): Promise<void> {
+  if (revocations.length === 0) return
+  const lines = revocations.map((revocation) => `${JSON.stringify(revocation)}\n`).join('')
+  // The newline before ends a line that a crash cut off.
+  await appendFile(path, `\n${lines}`, { mode: 0o600 })
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function parseLine(line: string): Revocation | null {
+  if (line === '') return null
+  try {
+    const { secretHash, keyId, at } = JSON.parse(line) as Partial<Revocation>
+    const valid =
+      typeof secretHash === 'string' && /^[\w-]{43}$/.test(secretHash) && typeof keyId === 'string'
+    return valid && typeof at === 'string' ? { secretHash, keyId, at } : null
+  } catch {
+    return null
+  }
+}

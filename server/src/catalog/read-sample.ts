@@ -1,0 +1,17 @@
+import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DamagedSnapshotError } from '@wayleave/geodata/snapshot/damaged-snapshot-error.ts'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { Version } from './dataset.ts'
+
+/** The sample's bytes. Throws a DamagedSnapshotError unless they are those that were published. */
+export async function readSample(folder: string, { manifest }: Version): Promise<Buffer> {
+  const name = SNAPSHOT_FILES.sample
+  const bytes = await readFile(join(folder, name)).catch((cause: NodeJS.ErrnoException) => {
+    throw cause.code === 'ENOENT' ? new DamagedSnapshotError(name, `${name} is missing.`, { cause }) : cause
+  })
+  if (hash('sha256', bytes) !== manifest.files[name]?.sha256)
+    throw new DamagedSnapshotError(name, `${name} has another checksum than the manifest says.`)
+  return bytes
+}

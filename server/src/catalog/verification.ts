@@ -1,0 +1,179 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { geojsonParts } from '@wayleave/geodata/exports/geojson.ts'
+import { DamagedSnapshotError } from '@wayleave/geodata/snapshot/damaged-snapshot-error.ts'
+import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import { verifyFilesFast } from '@wayleave/geodata/snapshot/verify.ts'
+import { verifyInThread } from '@wayleave/geodata/snapshot/verify-in-thread.ts'
+import { writeDurably } from '@wayleave/geodata/write-durably.ts'
+import type { Logger } from 'pino'
+import type { Blobs } from '../blobs/blobs.ts'
+import { type Clock, DAY } from '../clock.ts'
+import type { Version } from './dataset.ts'
+import { type FileStamp, stampOf } from './file-stamp.ts'
+import type { SnapshotHealth } from './snapshot-health.ts'
+
+/** Beside the snapshot's files. It is not one of them: without it the snapshot is verified again. */
+const RECORD = 'verified.json'
+/** Disks lose bits without a change of the file's times: after this a snapshot is verified again. */
+const RECORD_AGE = 30 * DAY
+/** Files up to this size are checked where they are asked for: a thread takes longer to start. */
+const SMALL_FILE_BYTES = 1 << 22
+const MAX_STAMPS = 100_000
+
+interface VerificationParts {
+  blobs: Blobs
+  health: SnapshotHealth
+  clock: Clock
+  log: Logger
+  bytesPerSecond: number
+}
+
+/** What is known of a snapshot of which every byte was verified. */
+export interface Verified {
+  /** The SHA-256 of the GeoJSON download, in base64. */
+  geojsonDigest: string
+}
+
+interface VerifiedRecord extends Verified {
+  verifiedAt: string
+  /** The state of each file when it was verified. */
+  files: Record<string, FileStamp>
+}
+
+/**
+ * Compares the bytes of snapshots with their checksums: of whole snapshots in the background, one at a time and at
+ * a bounded rate, and of single files before they are used. Both work in threads. A result holds as long as a
+ * file's size, times and inode stay the same.
+ */
+export class Verification {
+  readonly #parts: VerificationParts
+  readonly #stopping = new AbortController()
+  /** By path: the state in which a file was found to be right. */
+  readonly #stamps = new Map<string, FileStamp>()
+  readonly #checking = new Map<string, Promise<void>>()
+  readonly #snapshots = new Map<string, Promise<Verified | null>>()
+  #queue: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: VerificationParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Verifies a whole snapshot in the background, once in this process, unless a record says that it was done before.
+   * Damage is reported to `health`. Resolves to null if it is damaged, removed meanwhile, or if the server stops.
+   */
+  verify(version: Version): Promise<Verified | null> {
+    const { snapshot } = version
+    const known = this.#snapshots.get(snapshot)
+    if (known) return known
+    const turn = this.#queue.then(() => this.#verify(version))
+    this.#queue = turn
+    if (this.#snapshots.size >= MAX_STAMPS) this.#snapshots.clear()
+    this.#snapshots.set(snapshot, turn)
+    return turn
+  }
+
+  /**
+   * Throws a DamagedSnapshotError unless the file has the bytes that were published. A file that was verified
+   * before costs one look at its size and times.
+   */
+  async requireFile(folder: string, manifest: Manifest, name: string): Promise<FileStamp> {
+    const path = join(folder, name)
+    const stamp = await this.#stamp(path, name)
+    if (this.#stamps.get(path) === stamp) return stamp
+    const key = `${path}\n${stamp}`
+    let check = this.#checking.get(key)
+    if (!check) {
+      check = this.#checkFile(folder, manifest, name).finally(() => this.#checking.delete(key))
+      this.#checking.set(key, check)
+    }
+    await check
+    this.#keepStamp(path, stamp)
+    return stamp
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort()
+    await this.#queue
+    await Promise.allSettled(this.#checking.values())
+  }
+
+  async #checkFile(folder: string, manifest: Manifest, name: string): Promise<void> {
+    if ((manifest.files[name]?.bytes ?? 0) <= SMALL_FILE_BYTES) {
+      await verifyFilesFast(folder, manifest, [name])
+    } else await verifyInThread({ folder, manifest, fast: [name] }, this.#stopping.signal)
+  }
+
+  async #verify(version: Version): Promise<Verified | null> {
+    const { blobs, health, log, clock } = this.#parts
+    const { signal } = this.#stopping
+    const { manifest } = version
+    if (signal.aborted) return null
+    try {
+      const folder = await blobs.localFolder(version.snapshot)
+      const names = Object.keys(manifest.files)
+      const files = await this.#stampsOf(folder, names)
+      const record = await readRecord(folder)
+      const age = record ? clock().getTime() - Date.parse(record.verifiedAt) : Infinity
+      if (record && age >= 0 && age < RECORD_AGE && names.every((name) => record.files[name] === files[name]))
+        return this.#keep(folder, record)
+      const { head, tail } = geojsonParts(manifest)
+      const { bytesPerSecond } = this.#parts
+      const { framedPackDigest } = await verifyInThread(
+        { folder, manifest, fast: null, bytesPerSecond, packHead: head, packTail: tail },
+        signal,
+      )
+      const verifiedAt = clock().toISOString()
+      const result: VerifiedRecord = { verifiedAt, geojsonDigest: framedPackDigest!, files }
+      // A folder that cannot be written to is verified again at the next start.
+      await writeDurably(join(folder, RECORD), JSON.stringify(result)).catch((error: unknown) =>
+        log.warn({ err: error }, `The verification of "${version.snapshot}" could not be recorded.`),
+      )
+      return this.#keep(folder, result)
+    } catch (error) {
+      if (signal.aborted) return null
+      if (error === (await health.problemOf(version, error)))
+        log.error({ err: error }, `The snapshot "${version.snapshot}" could not be verified.`)
+      return null
+    }
+  }
+
+  #keep(folder: string, { files, geojsonDigest }: VerifiedRecord): Verified {
+    for (const [name, stamp] of Object.entries(files)) this.#keepStamp(join(folder, name), stamp)
+    return { geojsonDigest }
+  }
+
+  #keepStamp(path: string, stamp: FileStamp): void {
+    if (this.#stamps.size >= MAX_STAMPS) this.#stamps.clear()
+    this.#stamps.set(path, stamp)
+  }
+
+  async #stampsOf(folder: string, names: string[]): Promise<Record<string, FileStamp>> {
+    const stamps = names.map(async (name) => [name, await this.#stamp(join(folder, name), name)] as const)
+    return Object.fromEntries(await Promise.all(stamps))
+  }
+
+  async #stamp(path: string, name: string): Promise<FileStamp> {
+    return stampOf(
+      await stat(path).catch((cause: NodeJS.ErrnoException) => {
+        throw cause.code === 'ENOENT'
+          ? new DamagedSnapshotError(name, `${name} is missing.`, { cause })
+          : cause
+      }),
+    )
+  }
+}
+
+async function readRecord(folder: string): Promise<VerifiedRecord | null> {
+  try {
+    const record = JSON.parse(await readFile(join(folder, RECORD), 'utf8')) as Partial<VerifiedRecord>
+    const { verifiedAt, geojsonDigest, files } = record
+    const isWhole =
+      typeof verifiedAt === 'string' && typeof geojsonDigest === 'string' && typeof files === 'object'
+    return isWhole && files !== null ? (record as VerifiedRecord) : null
+  } catch {
+    // Missing or damaged: the snapshot is verified again.
+    return null
+  }
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Closers } from './closers.ts'
+import type { Grant } from './keys/grant.ts'
+import { type Account, openAccount, readAccountLedger } from './testing/account.ts'
+import { databaseKinds, openTestServer } from './testing/test-server.ts'
+
+test('what was opened is closed in the opposite order, and a part that nobody registered is named', async () => {
+  const closers = new Closers()
+  const closed: string[] = []
+  const part = (name: string) => ({ close: async () => void closed.push(name) })
+  const first = closers.use(part('first'))
+  closers.defer(() => void closed.push('deferred'))
+  const last = closers.use(part('last'))
+  closers.requireAll({ first, last, text: 'text', nothing: null, plain: { open: true } })
+  assert.throws(() => closers.requireAll({ first, forgotten: part('forgotten') }), /"forgotten"/)
+  await closers.close()
+  assert.deepEqual(closed, ['last', 'deferred', 'first'])
+})
+
+for (const database of databaseKinds) {
+  test(`a stop waits for a delivery that ends in a refund, while there is no usage to save, on ${database}`, async (t) => {
+    const server = await openTestServer(t, { database })
+    const account = await openAccount(server, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 5 })
+    const { cashier, meter } = server.parts
+    const call = { operation: 'download', table: 'places', format: 'kml' }
+    const charge = await cashier.charge({ grant: grantOf(account), call, version: 1, price: 1 })
+    assert.equal(charge.remaining, 4)
+    await meter.flush()
+    const delivery = cashier.watch(sleep(1000).then(() => charge.refund()))
+    await Promise.all([server.stop(), delivery])
+
+    const { dataDir, databaseUrl } = server.config
+    const next = await openTestServer(t, { dataDir, databaseUrl: databaseUrl ?? undefined })
+    const { balance, rows } = await readAccountLedger(next, account)
+    assert.deepEqual(
+      rows.map(({ amount }) => amount),
+      [5, -1, 1],
+    )
+    assert.equal(balance, 5)
+    const usage = await next.request('GET', `/v1/api-keys/${account.keyId}/usage`, { token: account.token })
+    assert.deepEqual(usage.body.totals, { calls: 1, credits: 0 })
+  })
+}
+
+function grantOf({ keyId, organizationId }: Account): Grant {
+  return {
+    keyId,
+    scope: 'organization',
+    kind: 'key',
+    organizationId,
+    userId: null,
+    permissions: new Set(['read']),
+    addOns: new Set(['API_ACCESS']),
+    expiresAt: null,
+    rate: { requests: 1, burst: 1 },
+    payer: keyId,
+  }
+}

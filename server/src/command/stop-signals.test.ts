@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { cleanUp } from '../testing/cleanup.ts'
+import { temporaryFolder } from '../testing/test-server.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** The documented ways to start the service, and npm with a shell that passes no signal on. */
+const starts = {
+  'npm start': ['npm', 'start', '--'],
+  'npx wayleave serve': ['npx', 'wayleave', 'serve'],
+  'npx wayleave serve, by dash': ['npx', '--script-shell=dash', 'wayleave', 'serve'],
+  'node server/bin/wayleave.js serve': [process.execPath, 'server/bin/wayleave.js', 'serve'],
+} as const
+
+const documented = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+/** dash waits for its command when it is interrupted: nothing tells the server of a SIGINT to npm alone. */
+const byDash = 'npx wayleave serve, by dash'
+
+for (const [name, command] of Object.entries(starts)) {
+  test(`${name}: a signal to the process that was started ends all of them, in order`, async (t) => {
+    // Shared by the signals: `npm start` publishes its demo data once.
+    const dataDir = temporaryFolder(t)
+    const signals = name === byDash ? (['SIGTERM', 'SIGHUP', 'SIGKILL'] as const) : documented
+    for (const signal of signals) {
+      await t.test(signal, (t) => stopBy(t, [...command, '--port', '0', '--data-dir', dataDir], signal))
+    }
+  })
+}
+
+async function stopBy(t: TestContext, [program, ...args]: string[], signal: NodeJS.Signals): Promise<void> {
+  const mark = `WAYLEAVE_TEST_MARK=${randomUUID()}`
+  const [markName, markValue] = mark.split('=') as [string, string]
+  const child = spawn(program!, args, {
+    cwd: root,
+    env: { ...process.env, [markName]: markValue, WAYLEAVE_DRAIN_SECONDS: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  cleanUp(t, () => processesWith(mark).forEach((pid) => void process.kill(pid, 'SIGKILL')))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  const exit = once(child, 'exit')
+  while (!output.includes('Wayleave serves at')) {
+    assert.equal(child.exitCode, null, output)
+    await sleep(50)
+  }
+  assert.ok(processesWith(mark).length > 0)
+  child.kill(signal)
+  await exit
+  // The server has as long as requests under way may take, and a moment to notice.
+  for (let wait = 0; processesWith(mark).length > 0; wait++) {
+    assert.ok(wait < 300, `still running after ${signal}: ${processesWith(mark)}`)
+    await sleep(50)
+  }
+  assert.match(output, /Stopping: /)
+}
+
+/** The processes whose environment has the mark. */
+function processesWith(mark: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(mark)
+      } catch {
+        return false
+      }
+    })
+    .map(Number)
+}

@@ -1,0 +1,137 @@
+import { Redis } from 'ioredis'
+import nodemailer from 'nodemailer'
+import { openRowReader } from '../backup/open-row-reader.ts'
+import { postgresClock, runningNodes } from '../backup/postgres-rows-store.ts'
+import { sqliteFile } from '../backup/sqlite-rows-store.ts'
+import { latestSchemaVersion } from '../backup/table-shapes-store.ts'
+import { SECOND } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { type Check, ok, problem, warning } from './check.ts'
+
+const TIMEOUT = 5 * SECOND
+/** Leases and expiries compare times of several machines. */
+const MAX_SKEW = 2 * SECOND
+
+export async function checkDatabase(
+  config: Pick<Config, 'dataDir' | 'databaseUrl'>,
+  exists: (path: string) => boolean,
+): Promise<Check> {
+  if (!config.databaseUrl && !exists(sqliteFile(config.dataDir))) {
+    return warning(
+      'schema',
+      'There is no control database yet.',
+      'The first start makes it, or "wayleave restore".',
+    )
+  }
+  const name = config.databaseUrl ? 'PostgreSQL' : 'SQLite'
+  try {
+    const reader = await openRowReader(config)
+    const { schemaVersion } = reader
+    await reader.close()
+    const latest = latestSchemaVersion()
+    if (schemaVersion === latest) return ok('schema', `The ${name} database is at version ${schemaVersion}.`)
+    return warning(
+      'schema',
+      `The ${name} database is at version ${schemaVersion}, and this program uses ${latest}.`,
+      'The next start migrates it, and there is no way back: make a backup first.',
+    )
+  } catch (error) {
+    return problem(
+      'schema',
+      (error as Error).message,
+      'See that the database runs and that its address is right.',
+    )
+  }
+}
+
+export async function checkNodes({ databaseUrl }: Pick<Config, 'databaseUrl'>): Promise<Check | null> {
+  if (!databaseUrl) return null
+  try {
+    const nodes = await runningNodes(databaseUrl)
+    return ok('nodes', `${nodes.length} ${nodes.length === 1 ? 'node serves' : 'nodes serve'} now.`)
+  } catch {
+    return null
+  }
+}
+
+export async function checkClock(
+  { databaseUrl }: Pick<Config, 'databaseUrl'>,
+  now: () => number,
+): Promise<Check> {
+  if (!databaseUrl) return ok('clock', `It is ${new Date(now()).toISOString()} here.`)
+  try {
+    const sent = now()
+    const there = (await postgresClock(databaseUrl)).getTime()
+    // The database read its clock somewhere between the two.
+    const skew = Math.max(0, sent - there, there - now())
+    const seconds = (skew / SECOND).toFixed(1)
+    if (skew <= MAX_SKEW) return ok('clock', `This machine’s clock and the database’s agree to ${seconds} s.`)
+    return problem(
+      'clock',
+      `This machine’s clock is ${seconds} s from the database’s.`,
+      'Run NTP on both machines.',
+    )
+  } catch (error) {
+    return problem(
+      'clock',
+      `The database’s clock is not known: ${(error as Error).message}.`,
+      'Start the database.',
+    )
+  }
+}
+
+/** Connects and signs in, and sends nothing. */
+export async function checkMail({ smtpUrl, dataDir }: Pick<Config, 'smtpUrl' | 'dataDir'>): Promise<Check> {
+  if (!smtpUrl) return ok('mail', `No mail server is set: mails are written to ${dataDir}/outbox.`)
+  const transport = nodemailer.createTransport({
+    url: smtpUrl,
+    connectionTimeout: TIMEOUT,
+    greetingTimeout: TIMEOUT,
+    socketTimeout: TIMEOUT,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  try {
+    await transport.verify()
+    return ok('mail', 'The mail server takes mails.')
+  } catch (error) {
+    const { code, responseCode } = error as { code?: string; responseCode?: number }
+    const detail = [code, responseCode].filter((part) => part !== undefined).join(' ')
+    return problem('mail', `The mail server refuses or is away (${detail}).`, 'Check WAYLEAVE_SMTP_URL.')
+  } finally {
+    transport.close()
+  }
+}
+
+export async function checkRedis({
+  redisUrl,
+  databaseUrl,
+}: Pick<Config, 'redisUrl' | 'databaseUrl'>): Promise<Check> {
+  if (!redisUrl) {
+    const text = 'No Redis is set: each process counts limits for itself.'
+    return databaseUrl
+      ? warning('redis', text, 'Set WAYLEAVE_REDIS_URL if several nodes serve.')
+      : ok('redis', text)
+  }
+  const redis = new Redis(redisUrl, {
+    lazyConnect: true,
+    connectTimeout: TIMEOUT,
+    commandTimeout: TIMEOUT,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  })
+  redis.on('error', () => {})
+  try {
+    await redis.connect()
+    await redis.ping()
+    return ok('redis', 'Redis responds.')
+  } catch (error) {
+    return problem(
+      'redis',
+      `Redis does not respond: ${(error as Error).message}.`,
+      'Check WAYLEAVE_REDIS_URL.',
+    )
+  } finally {
+    redis.disconnect()
+  }
+}

@@ -1,0 +1,59 @@
+import type { FileHandle } from 'node:fs/promises'
+import { BlockCheck, CHECKED_BLOCK_BYTES } from '@wayleave/geodata/snapshot/block-checksums.ts'
+import { DamagedSnapshotError } from '@wayleave/geodata/snapshot/damaged-snapshot-error.ts'
+
+/** A file of a snapshot, and what its blocks should be. */
+export interface CheckedFile {
+  name: string
+  blocks: Uint32Array
+  bytes: number
+}
+
+/**
+ * Checks a range of a file while it is read piece by piece. The range may begin and end inside a block: the rest of
+ * these two blocks is read in addition. The piece that completes a block is only returned to the sender once the
+ * block is right, so a damaged range is never sent to its end.
+ */
+export class RangeCheck {
+  readonly #handle: FileHandle
+  readonly #file: CheckedFile
+  readonly #check: BlockCheck
+
+  private constructor(handle: FileHandle, file: CheckedFile, firstBlock: number) {
+    this.#handle = handle
+    this.#file = file
+    this.#check = new BlockCheck(file.name, file.blocks, firstBlock)
+  }
+
+  static async start(handle: FileHandle, file: CheckedFile, from: number): Promise<RangeCheck> {
+    const block = Math.floor(from / CHECKED_BLOCK_BYTES)
+    const check = new RangeCheck(handle, file, block)
+    await check.#include(block * CHECKED_BLOCK_BYTES, from)
+    return check
+  }
+
+  /** Throws a DamagedSnapshotError if these bytes complete a damaged block. */
+  update(bytes: Buffer): void {
+    this.#check.update(bytes)
+  }
+
+  /** To be called before the last piece, which ends at `to`, is sent. */
+  async end(to: number): Promise<void> {
+    const blockEnd = Math.ceil(to / CHECKED_BLOCK_BYTES) * CHECKED_BLOCK_BYTES
+    await this.#include(to, Math.min(blockEnd, this.#file.bytes))
+    this.#check.finish()
+  }
+
+  async #include(from: number, to: number): Promise<void> {
+    const bytes = Buffer.allocUnsafe(to - from)
+    for (let at = 0; at < bytes.length; ) {
+      const { bytesRead } = await this.#handle.read(bytes, at, bytes.length - at, from + at)
+      if (bytesRead === 0) {
+        const { name } = this.#file
+        throw new DamagedSnapshotError(name, `${name} ends too early.`)
+      }
+      at += bytesRead
+    }
+    this.#check.update(bytes)
+  }
+}

@@ -1,0 +1,83 @@
+/** One row of the table of the service's own metrics. docs/operating.md lists the same rows; a test compares them. */
+export interface MetricRow {
+  type: 'gauge' | 'counter' | 'histogram'
+  help: string
+  /** The label that tells its values apart. */
+  label?: string
+}
+
+/** Requests are counted by request-metrics.ts; Node's own figures come from prom-client with the same prefix. */
+export const metricTable = {
+  wayleave_lease_held: {
+    type: 'gauge',
+    help: '1 while this node may use its caches: with PostgreSQL, while its lease runs; with SQLite always.',
+  },
+  wayleave_redis_up: {
+    type: 'gauge',
+    help: '1 while Redis replies in time, 0 while this node counts limits by itself. Only with WAYLEAVE_REDIS_URL.',
+  },
+  wayleave_redis_outages_total: {
+    type: 'counter',
+    help: 'How often Redis went away or replied too late. Only with WAYLEAVE_REDIS_URL.',
+  },
+  wayleave_overload_refusals_total: {
+    type: 'counter',
+    help: 'Requests that were refused with 503 because the node had too much to do.',
+  },
+  wayleave_connections_open: { type: 'gauge', help: 'Connections of clients that are open.' },
+  wayleave_connections_max: { type: 'gauge', help: 'How many connections may be open at once.' },
+  wayleave_connections_refused_total: {
+    type: 'counter',
+    label: 'reason',
+    help: 'Connections that were closed at once, by reason: "total" or "address", the limit that was reached.',
+  },
+  wayleave_jobs: {
+    type: 'gauge',
+    label: 'state',
+    help: 'Publishing jobs of this node, by state: "waiting" or "running".',
+  },
+  wayleave_jobs_finished_total: {
+    type: 'counter',
+    label: 'state',
+    help: 'Publishing jobs that this node has finished, by state: "done" or "failed".',
+  },
+  wayleave_job_duration_seconds: {
+    type: 'histogram',
+    help: 'How long publishing jobs ran, without waiting.',
+  },
+  wayleave_export_builds_waiting: {
+    type: 'gauge',
+    help: 'Builds of export files that wait or run on this node; one runs at a time.',
+  },
+  wayleave_export_builds_failed_total: { type: 'counter', help: 'Builds of export files that failed.' },
+  wayleave_export_build_duration_seconds: {
+    type: 'histogram',
+    help: 'How long builds of export files ran, without waiting.',
+  },
+  wayleave_mails_total: {
+    type: 'counter',
+    label: 'result',
+    help: 'Mails, by result: "sent" (or written to the outbox) or "failed" for good.',
+  },
+  wayleave_refunds_total: {
+    type: 'counter',
+    label: 'result',
+    help: 'Refunds of downloads that could not be delivered, by result: "written" or "failed".',
+  },
+  wayleave_usage_unsaved_rows: { type: 'gauge', help: 'Rows of usage that are not in the database yet.' },
+  wayleave_usage_unsaved_seconds: {
+    type: 'gauge',
+    help: 'For how long usage has waited to be saved, in seconds; 0 if none waits.',
+  },
+  wayleave_data_disk_free_bytes: {
+    type: 'gauge',
+    help: 'Bytes that the service may still write to the disk of the data folder.',
+  },
+  wayleave_data_disk_size_bytes: { type: 'gauge', help: 'The size of the disk of the data folder.' },
+  wayleave_snapshots_damaged: {
+    type: 'gauge',
+    help: 'Versions whose files did not pass verification on this node, and that are not served.',
+  },
+} as const satisfies Record<string, MetricRow>
+
+export type MetricName = keyof typeof metricTable

@@ -1,0 +1,22 @@
+import type { Db } from '../database/open.ts'
+
+const NAME = 'installation-id'
+
+export async function readInstallationId(db: Db): Promise<string | null> {
+  const row = await db
+    .selectFrom('installation_secrets')
+    .select('value')
+    .where('name', '=', NAME)
+    .executeTakeFirst()
+  return row?.value ?? null
+}
+
+/** Gives the database an id unless it has one, and returns the one it has: of two nodes the first one decides. */
+export async function claimInstallationId(db: Db, id: string): Promise<string> {
+  await db
+    .insertInto('installation_secrets')
+    .values({ name: NAME, value: id })
+    .onConflict((row) => row.column('name').doNothing())
+    .execute()
+  return (await readInstallationId(db))!
+}

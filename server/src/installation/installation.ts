@@ -1,0 +1,132 @@
+import type { Logger } from 'pino'
+import type { Blobs } from '../blobs/blobs.ts'
+import { readSnapshotNames } from '../catalog/store.ts'
+import type { ControlDatabase } from '../database/open.ts'
+import { newId } from '../id.ts'
+import { readInstallationFile, writeInstallationFile } from './installation-file.ts'
+import { claimInstallationId, readInstallationId } from './installation-store.ts'
+
+export interface InstallationParts {
+  database: ControlDatabase
+  blobs: Blobs
+  dataDir: string
+}
+
+/** What tells whether a data folder and a control database belong together. */
+export interface InstallationState {
+  dataDir: string
+  databaseKind: ControlDatabase['kind']
+  folderId: string | null
+  databaseId: string | null
+  /** The number of snapshots in the folder. */
+  stored: number
+  /** The number of snapshots that the database names, without those that were declared lost. */
+  named: number
+  /** Named, and in the folder or its trash. Names are random, so one proves that both belong together. */
+  matching: number
+  /** Named, and neither in the folder nor in its trash. */
+  missing: string[]
+}
+
+/** The data folder and the control database do not belong together: going on could lose data. */
+class InstallationMismatchError extends Error {
+  override name = 'InstallationMismatchError'
+}
+
+async function inspectInstallation(parts: InstallationParts): Promise<InstallationState> {
+  const { database, blobs, dataDir } = parts
+  const file = await readInstallationFile(dataDir)
+  const lost = new Set(file?.lostSnapshots)
+  const named = (await readSnapshotNames(database.db)).filter((name) => !lost.has(name))
+  const stored = await blobs.list()
+  const held = new Set([...stored, ...(await blobs.listTrash()).map(({ snapshot }) => snapshot)])
+  const missing = named.filter((name) => !held.has(name))
+  return {
+    dataDir,
+    databaseKind: database.kind,
+    folderId: file?.installationId ?? null,
+    databaseId: await readInstallationId(database.db),
+    stored: stored.length,
+    named: named.length,
+    matching: named.length - missing.length,
+    missing,
+  }
+}
+
+/** The sentence that says why the folder and the database must not be used together, or null if they may. */
+export function mismatchOf(state: InstallationState): string | null {
+  const { dataDir, folderId, databaseId, stored, named, matching } = state
+  const database = databaseText(state)
+  if (folderId !== null && databaseId !== null && folderId !== databaseId) {
+    return `The data folder ${dataDir} belongs to the installation ${folderId}, and the ${database} to ${databaseId}. Set WAYLEAVE_DATA_DIR and WAYLEAVE_DATABASE_URL to a folder and a database of one installation. If these two do belong together, for example after a restore, run "wayleave adopt-folder".`
+  }
+  if (named > 0 && matching === 0) {
+    return `The data folder ${dataDir} holds none of the ${count(named)} that the ${database} names: is it the shared folder, and is its volume mounted? If the snapshots are lost, run "wayleave adopt-folder --force".`
+  }
+  const isProven = folderId !== null && folderId === databaseId
+  if (!isProven && named === 0 && stored > 0) {
+    return `The data folder ${dataDir} holds ${count(stored)}, and the ${database} names none: is it the right database? Set WAYLEAVE_DATABASE_URL, or restore the database. If the snapshots are no longer wanted, run "wayleave adopt-folder --force".`
+  }
+  return null
+}
+
+/** Throws if the folder and the database do not belong together. */
+export async function checkInstallation(parts: InstallationParts): Promise<InstallationState> {
+  const state = await inspectInstallation(parts)
+  const mismatch = mismatchOf(state)
+  if (mismatch !== null) throw new InstallationMismatchError(mismatch)
+  return state
+}
+
+/** Refuses a folder and a database that do not belong together. Those that do bear the same id afterwards. */
+export async function requireOneInstallation(parts: InstallationParts, log: Logger): Promise<void> {
+  const state = await checkInstallation(parts)
+  const { folderId, databaseId, missing, named } = state
+  if (missing.length > 0) {
+    log.error(
+      { snapshots: missing.slice(0, 20) },
+      `The data folder lacks ${missing.length} of the ${count(named)} that the database names.`,
+    )
+  }
+  if (folderId !== null && databaseId !== null) return
+  const id = await claimInstallationId(parts.database.db, databaseId ?? folderId ?? newId('inst'))
+  // Another node, with another folder, may have been first.
+  const late = folderId === null ? null : mismatchOf({ ...state, databaseId: id })
+  if (late !== null) throw new InstallationMismatchError(late)
+  if (folderId === null) await writeInstallationFile(parts.dataDir, { installationId: id })
+}
+
+/**
+ * Declares that the folder and the database belong together. Without `force` only if a snapshot proves it, or
+ * if neither holds anything. With `force`, snapshots that the folder lacks count as lost from now on.
+ */
+export async function adoptFolder(parts: InstallationParts, force: boolean): Promise<InstallationState> {
+  const state = await inspectInstallation(parts)
+  const { named, stored, matching, missing, dataDir } = state
+  const isSafe = matching > 0 || (named === 0 && stored === 0)
+  if (!isSafe && !force) {
+    throw new InstallationMismatchError(
+      `Nothing proves that the data folder ${dataDir} and the ${databaseText(state)} belong together: the folder holds ${count(stored)}, and the database names ${named}, none of them in the folder. With --force the versions that it names count as lost, and the snapshots that no version names go to the trash.`,
+    )
+  }
+  // The database's id counts: several nodes share the database.
+  const installationId = await claimInstallationId(
+    parts.database.db,
+    state.databaseId ?? state.folderId ?? newId('inst'),
+  )
+  const file = await readInstallationFile(dataDir)
+  const lostSnapshots = [...new Set([...(file?.lostSnapshots ?? []), ...(force ? missing : [])])]
+  await writeInstallationFile(dataDir, {
+    installationId,
+    ...(lostSnapshots.length > 0 ? { lostSnapshots } : {}),
+  })
+  return inspectInstallation(parts)
+}
+
+function databaseText({ databaseKind }: InstallationState): string {
+  return `control database (${databaseKind === 'sqlite' ? 'SQLite' : 'PostgreSQL'})`
+}
+
+function count(snapshots: number): string {
+  return `${snapshots} ${snapshots === 1 ? 'snapshot' : 'snapshots'}`
+}

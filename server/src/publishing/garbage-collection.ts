@@ -1,0 +1,164 @@
+import type { Logger } from 'pino'
+import type { Blobs, DiscardedSnapshot } from '../blobs/blobs.ts'
+import { readSnapshotNames } from '../catalog/store.ts'
+import { type Clock, DAY, MINUTE, plus } from '../clock.ts'
+import type { ControlDatabase } from '../database/open.ts'
+import { checkInstallation } from '../installation/installation.ts'
+import type { Staging } from './staging.ts'
+
+/**
+ * On PostgreSQL a commit whose response got lost may still arrive at the database after its publisher has
+ * given up. A snapshot this young may yet be named. SQLite's commits end with their process.
+ */
+const MIN_ORPHAN_AGE = 10 * MINUTE
+
+interface GarbageParts {
+  database: ControlDatabase
+  blobs: Blobs
+  staging: Staging
+  clock: Clock
+  log: Logger
+  dataDir: string
+  /** How many days a discarded snapshot stays in the trash. */
+  trashDays: number
+}
+
+/** What a collection did; for a dry run, what it would do. */
+export interface GarbageReport {
+  /** Snapshots that no version names, moved to the trash. */
+  orphans: string[]
+  /** Snapshots that no version names, left alone because the database names no version at all. */
+  leftAlone: string[]
+  /** Snapshots that a version names, moved back from the trash. */
+  restored: string[]
+  /** Half-made snapshots of processes that were killed, deleted. */
+  leftovers: string[]
+  /** What was in the trash for longer than WAYLEAVE_TRASH_DAYS, deleted. */
+  deleted: DiscardedSnapshot[]
+  /** What is in the trash afterwards. */
+  trash: DiscardedSnapshot[]
+  /** Names in the snapshots' folder that are not ours, never touched. */
+  foreign: string[]
+}
+
+/**
+ * Brings the folder of snapshots in line with the versions that the database names. A published snapshot is
+ * never deleted here: one that no version names goes to the trash and is deleted there after some days.
+ */
+export class GarbageCollection {
+  readonly #parts: GarbageParts
+  readonly #logged = new Set<string>()
+
+  constructor(parts: GarbageParts) {
+    this.#parts = parts
+  }
+
+  async collect({ dryRun = false } = {}): Promise<GarbageReport> {
+    const { database, blobs, staging, dataDir } = this.#parts
+    // Again at each collection: a database can be restored or replaced under a running server.
+    await checkInstallation({ database, blobs, dataDir })
+    // The snapshots first: one that is made visible meanwhile was not yet listed, or is named by its version.
+    const stored = await blobs.list()
+    const { alive, leftovers } = await staging.sweep({ dryRun })
+    const named = new Set(await readSnapshotNames(database.db))
+    const restored = await this.#restoreNamed(named, new Set(stored), dryRun)
+    const unnamed = stored.filter((name) => !named.has(name) && !alive.has(name))
+    // A database that names nothing is more likely the wrong one than one whose every dataset was removed.
+    const leftAlone = named.size === 0 ? unnamed : []
+    const orphans = named.size === 0 ? [] : await this.#discardOrphans(unnamed, dryRun)
+    const { deleted, trash } = await this.#emptyTrash(named, dryRun)
+    const foreign = await blobs.listForeign()
+    return { orphans, leftAlone, restored, leftovers, deleted, trash, foreign }
+  }
+
+  /** For a server, which nobody watches: every name that was moved or deleted goes to the log. */
+  async collectAndLog(): Promise<void> {
+    const { log, trashDays } = this.#parts
+    const report = await this.collect()
+    for (const snapshot of report.restored)
+      log.warn({ snapshot }, `A version names the snapshot ${snapshot}: moved back from the trash.`)
+    for (const snapshot of report.orphans)
+      log.warn({ snapshot }, `No version names the snapshot ${snapshot}: moved to the trash.`)
+    for (const { snapshot } of report.deleted)
+      log.warn({ snapshot }, `The snapshot ${snapshot} was in the trash for ${trashDays} days: deleted.`)
+    for (const snapshot of this.#unlogged(report.leftAlone))
+      log.warn({ snapshot }, `The snapshot ${snapshot} is left alone: the database names no version at all.`)
+    const names = this.#unlogged(report.foreign)
+    if (names.length > 0) log.info({ names }, 'The folder of snapshots holds names that are not ours.')
+  }
+
+  /** The names that were not logged yet: they would come again with every collection. */
+  #unlogged(names: string[]): string[] {
+    const unlogged = names.filter((name) => !this.#logged.has(name))
+    for (const name of unlogged) this.#logged.add(name)
+    return unlogged
+  }
+
+  /** After the database was restored to an earlier state, versions are named again that had been removed. */
+  async #restoreNamed(named: Set<string>, stored: Set<string>, dryRun: boolean): Promise<string[]> {
+    const { blobs } = this.#parts
+    const restored: string[] = []
+    for (const discarded of await blobs.listTrash()) {
+      const { snapshot } = discarded
+      if (!named.has(snapshot) || stored.has(snapshot)) continue
+      if (!dryRun) {
+        const what = `move ${snapshot} back from the trash`
+        if (!(await this.#attempt(what, () => blobs.restore(discarded)))) continue
+      }
+      restored.push(snapshot)
+    }
+    return restored
+  }
+
+  async #discardOrphans(unnamed: string[], dryRun: boolean): Promise<string[]> {
+    const { database, blobs, clock } = this.#parts
+    const minAge = database.kind === 'postgres' ? MIN_ORPHAN_AGE : 0
+    const orphans: string[] = []
+    for (const snapshot of unnamed) {
+      const placedAt = await blobs.placedAt(snapshot)
+      if (placedAt === null || (minAge > 0 && placedAt > plus(clock(), -minAge))) continue
+      if (!dryRun) {
+        const what = `move ${snapshot} to the trash`
+        if (!(await this.#attempt(what, () => blobs.discard(snapshot, clock())))) continue
+      }
+      orphans.push(snapshot)
+    }
+    if (orphans.length > 0 && !dryRun) {
+      // On a file system without working locks a publisher elsewhere may have been at work after all.
+      const named = new Set(await readSnapshotNames(database.db))
+      await this.#restoreNamed(named, new Set(await blobs.list()), false)
+    }
+    return orphans
+  }
+
+  /** What a version names is kept however old: it is there because it could not be moved back. */
+  async #emptyTrash(named: Set<string>, dryRun: boolean) {
+    const { blobs, clock, trashDays } = this.#parts
+    const before = plus(clock(), -trashDays * DAY)
+    const deleted: DiscardedSnapshot[] = []
+    const trash: DiscardedSnapshot[] = []
+    for (const discarded of await blobs.listTrash()) {
+      const { entry, snapshot, discardedAt } = discarded
+      if (discardedAt > before || named.has(snapshot)) {
+        trash.push(discarded)
+        continue
+      }
+      if (!dryRun) {
+        if (!(await this.#attempt(`delete ${entry}`, () => blobs.deleteDiscarded(discarded)))) continue
+      }
+      deleted.push(discarded)
+    }
+    return { deleted, trash }
+  }
+
+  /** One folder that cannot be moved must not keep a server from starting. */
+  async #attempt(what: string, work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work()
+      return true
+    } catch (error) {
+      this.#parts.log.error({ err: error }, `Could not ${what}.`)
+      return false
+    }
+  }
+}

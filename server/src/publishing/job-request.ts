@@ -1,0 +1,64 @@
+import { type Static, Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { isTable } from '../catalog/dataset.ts'
+import type { Origin } from '../events/events.ts'
+import type { PublishRequest } from './publishing.ts'
+
+const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }))
+const nullableText = Type.Union([Type.String({ maxLength: 1000 }), Type.Null()])
+
+/** What a job keeps of its request, so that another process can publish it. Bounds as of the routes or wider. */
+const storedRequest = Type.Object(
+  {
+    table: Type.String(),
+    file: Type.String({ maxLength: 100_000 }),
+    description: Type.Object(
+      {
+        title: text(1000),
+        description: text(20_000),
+        license: text(1000),
+        attribution: text(2000),
+        keywords: Type.Optional(Type.Array(Type.String({ maxLength: 2000 }), { maxItems: 2000 })),
+        credits: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+      },
+      { additionalProperties: false },
+    ),
+    format: text(100),
+    layer: text(1000),
+    crs: text(10_000),
+    idColumn: text(1000),
+    timeColumn: text(1000),
+    skipInvalid: Type.Optional(Type.Boolean()),
+    sample: Type.Optional(Type.Boolean()),
+    buildExports: Type.Optional(Type.Boolean()),
+    origin: Type.Object({ actor: Type.String(), address: nullableText, requestId: nullableText }),
+    uploadBytes: Type.Integer({ minimum: 1 }),
+  },
+  { additionalProperties: false },
+)
+type StoredRequest = Static<typeof storedRequest>
+
+/** A request whose file is the job's upload: where that lies is up to the process that reads it. */
+export interface JobRequest {
+  publish: Omit<PublishRequest, 'path' | 'file'> & { file: string }
+  origin: Origin
+  /** The size of the whole upload: a file of another size broke off. */
+  uploadBytes: number
+}
+
+export function printJobRequest({ publish, origin, uploadBytes }: JobRequest): string {
+  return JSON.stringify({ ...publish, origin, uploadBytes } satisfies StoredRequest)
+}
+
+/** Null for what no program of ours has written. */
+export function parseJobRequest(stored: string | null): JobRequest | null {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(stored ?? 'null')
+  } catch {
+    return null
+  }
+  if (!Value.Check(storedRequest, parsed) || !isTable(parsed.table)) return null
+  const { origin, uploadBytes, ...publish } = parsed
+  return { publish, origin, uploadBytes }
+}

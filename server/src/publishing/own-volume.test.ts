@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { operator } from '../events/events.ts'
+import { cleanUp } from '../testing/cleanup.ts'
+import { points, publishText } from '../testing/publish.ts'
+import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
+
+/** Mounts a file system in memory on the folder, or says why that cannot be done. */
+function mountVolume(t: TestContext, folder: string): string | null {
+  mkdirSync(folder, { recursive: true })
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'wayleave-test', folder], { stdio: 'pipe' })
+  } catch (error) {
+    return `a volume cannot be mounted here: ${(error as Error).message.split('\n')[0]}`
+  }
+  cleanUp(t, () => execFileSync('umount', ['-l', folder]))
+  return null
+}
+
+test('snapshots on a volume of their own: publishing, removing and starting again work', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const snapshots = join(dataDir, 'snapshots')
+  const obstacle = mountVolume(t, snapshots)
+  if (obstacle) return t.skip(obstacle)
+  assert.notEqual(statSync(snapshots).dev, statSync(dataDir).dev)
+  // As a new ext4 has it.
+  mkdirSync(join(snapshots, 'lost+found'), { mode: 0o700 })
+  const first = await openTestServer(t, { dataDir, settings: { keepVersions: 1 } })
+  await publishText(first, 'places', 'places.geojson', points(3))
+  assert.equal((await publishText(first, 'places', 'places.geojson', points(5))).version, 2)
+  await publishText(first, 'others', 'others.geojson', points(2))
+  await first.parts.publishing.unpublish('others', operator)
+  assert.equal((await first.parts.blobs.listTrash()).length, 2)
+  await first.stop()
+  const second = await openTestServer(t, { dataDir })
+  assert.equal((await second.request('GET', '/v1/dataset/places')).body.rows, 5)
+  assert.equal((await second.request('GET', '/v1/dataset/places/sample/json')).status, 200)
+  assert.ok(readdirSync(snapshots).includes('lost+found'))
+  await second.stop()
+  execFileSync('umount', [snapshots])
+  await assert.rejects(
+    openTestServer(t, { dataDir }),
+    /holds none of the 1 snapshot .* is its volume mounted/,
+  )
+  // For the umount at the end.
+  execFileSync('mount', ['-t', 'tmpfs', 'wayleave-test', snapshots])
+})

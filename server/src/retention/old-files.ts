@@ -1,0 +1,73 @@
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { removeBuilt } from '../downloads/built-file.ts'
+import { tryLockExports } from '../downloads/exports-lock.ts'
+
+export interface RemovedFiles {
+  files: number
+  bytes: number
+}
+
+/**
+ * Exports that were neither built nor read since the time. They are built again for the next reader. The time of
+ * the last reading is the file system's access time, which Linux updates at least once a day; on a volume that
+ * is mounted with `noatime` it is the time of the building.
+ */
+export async function removeOldExports(
+  snapshots: string,
+  before: Date,
+  { dryRun = false }: { dryRun?: boolean } = {},
+): Promise<RemovedFiles> {
+  const removed: RemovedFiles = { files: 0, bytes: 0 }
+  for (const name of await namesIn(snapshots)) {
+    const folder = join(snapshots, name)
+    const old: { path: string; bytes: number }[] = []
+    for (const file of await namesIn(join(folder, 'exports'))) {
+      if (file === 'lock' || file.endsWith('.meta.json') || file.includes('.partial-')) continue
+      const path = join(folder, 'exports', file)
+      const found = await stat(path).catch(() => null)
+      if (!found?.isFile() || Math.max(found.atimeMs, found.mtimeMs) >= before.getTime()) continue
+      old.push({ path, bytes: found.size })
+    }
+    if (old.length === 0) continue
+    // A builder may be reading one export to make a compressed one of it.
+    const unlock = dryRun ? () => {} : tryLockExports(folder)
+    if (!unlock) continue
+    try {
+      for (const { path, bytes } of old) {
+        if (!dryRun) await removeBuilt(path)
+        removed.files++
+        removed.bytes += bytes
+      }
+    } finally {
+      unlock()
+    }
+  }
+  return removed
+}
+
+/** Mails that were written to the outbox before the time. */
+export async function removeOldMails(
+  outbox: string,
+  before: Date,
+  { dryRun = false }: { dryRun?: boolean } = {},
+): Promise<RemovedFiles> {
+  const removed: RemovedFiles = { files: 0, bytes: 0 }
+  for (const name of await namesIn(outbox)) {
+    if (!/\.eml(\.part)?$/.test(name)) continue
+    const path = join(outbox, name)
+    const found = await stat(path).catch(() => null)
+    if (!found?.isFile() || found.mtimeMs >= before.getTime()) continue
+    if (!dryRun) await rm(path, { force: true })
+    removed.files++
+    removed.bytes += found.size
+  }
+  return removed
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
+    throw error
+  })
+}
