@@ -26,7 +26,8 @@ export function killDrill(database: 'sqlite' | 'postgres', rounds: Drill['rounds
         await settle(world)
         await checkInvariants(world, run.rounds % FULL_CHECK_EVERY === 0 ? 'full' : 'quick')
       }
-      await settleJobs(world)
+      // On PostgreSQL the jobs of a dead node are taken up after a minute, for which a short run does not wait.
+      if (!run.short || database === 'sqlite') await settleJobs(world)
       await checkInvariants(world, 'full')
     },
   }

@@ -14,7 +14,7 @@ const WITHIN_MS = 60_000
 /** A node that stands still, as a virtual machine does while it is moved, must not serve what it missed. */
 export const drill: Drill = {
   title: 'one of two nodes stands still while keys are revoked through the other',
-  rounds: { long: 40, short: 2 },
+  rounds: { long: 40, short: 1 },
   maxMinutes: 30,
   async run(run) {
     const installation = new Installation(run, { databaseUrl: await createDatabase(run) })

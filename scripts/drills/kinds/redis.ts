@@ -11,13 +11,13 @@ const NODES = 2
 const RATE_PER_MINUTE = 60
 const BURST = 60
 
-const phases = ['healthy', 'frozen', 'killed', 'restarted', 'frozen midway', 'killed midway'] as const
+const phases = ['frozen', 'killed midway', 'restarted', 'frozen midway', 'killed', 'healthy'] as const
 type Phase = (typeof phases)[number]
 
 /** Redis freezes, dies and comes back under load. The limits must hold all the while. */
 export const drill: Drill = {
   title: 'Redis is frozen, killed and started again under load',
-  rounds: { long: 24, short: 6 },
+  rounds: { long: 24, short: 3 },
   maxMinutes: 30,
   async run(run) {
     const redis = await PrivateRedis.start(run)
