@@ -65,6 +65,17 @@ def test_a_frame_is_published_with_its_crs_and_types(client: wayleave.Client) ->
     assert list(client.read_table("plain").a) == [1, 2]
 
 
+def test_a_frame_that_was_read_is_published_with_the_same_values(client: wayleave.Client) -> None:
+    places = client.read("places")
+    client.publish("places_again", places.drop(columns="id", errors="ignore"))
+    again = client.read("places_again").sort_values("code").reset_index(drop=True)
+    original = places.sort_values("code").reset_index(drop=True)
+    assert client["places_again"].columns == client["places"].columns
+    for name in ("name", "rank", "huge", "elevation", "verified", "founded", "seen", "tags"):
+        assert again[name].equals(original[name]), name
+    assert again.geometry.to_wkb().equals(original.geometry.to_wkb())
+
+
 def test_a_file_that_cannot_be_published_says_which_rows(client: wayleave.Client, folder: Path) -> None:
     rows = [data.feature(i, {}, data.point(500 if i % 2 else 5, 5)) for i in range(40)]
     with pytest.raises(wayleave.PublishError) as caught:

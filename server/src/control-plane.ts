@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import { Administration } from './administration/administration.ts'
 import { requireUsableFolder } from './backup/folder-marks.ts'
 import type { Clock } from './clock.ts'
@@ -32,6 +33,7 @@ export interface ControlPlaneOpening {
   serving: boolean
   /** Closes what is opened here, also when opening fails halfway. */
   opened: Closers
+  log?: Logger
 }
 
 export async function openControlPlane({
@@ -40,10 +42,19 @@ export async function openControlPlane({
   nodeId,
   serving,
   opened,
+  log,
 }: ControlPlaneOpening): Promise<ControlPlane> {
   requireUsableFolder(config)
-  const database = opened.use(await openDatabase(config))
-  const changes = opened.use(await openChanges(database, { nodeId, serving }))
+  const database = opened.use(
+    await openDatabase({
+      databaseUrl: config.databaseUrl,
+      dataDir: config.dataDir,
+      databaseTimeout: config.databaseTimeout,
+      onThreadEnd: (error) => log?.error({ err: error }, 'The thread of SQLite ended; it is started again.'),
+    }),
+    'the control database',
+  )
+  const changes = opened.use(await openChanges(database, { nodeId, serving }), 'the lease of this node')
   const starting = startingGrant(config)
   const organizations = new Organizations({ database, changes, clock, starting, signUp: config.signUp })
   const ledger = new Ledger(database, clock)

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { DatabaseError } from './database/database-error.ts'
 
 /** Work that nobody waits for: throwing away what is too old to matter. */
 export class Housekeeping {
@@ -27,7 +28,11 @@ export class Housekeeping {
   #run(name: string, work: () => Promise<void>): void {
     if (this.#closed || this.#running.has(name)) return
     const run = work()
-      .catch((error: unknown) => this.#log.warn({ err: error }, `Housekeeping failed: ${name}.`))
+      .catch((error: unknown) => {
+        // An outage of the database is logged elsewhere, and its stack says nothing.
+        if (error instanceof DatabaseError) this.#log.warn(`Housekeeping failed: ${name}. ${error.message}`)
+        else this.#log.warn({ err: error }, `Housekeeping failed: ${name}.`)
+      })
       .finally(() => this.#running.delete(name))
     this.#running.set(name, run)
   }

@@ -140,11 +140,20 @@ export const problems = {
     'The service has more work than it can do in time. Try again after `Retry-After` seconds.',
   ],
   'shutting-down': [503, 'Shutting down', 'This node is stopping. Try again.'],
-  'disk-full': [503, 'Disk full', 'There is no room to make the file. Nothing was charged.'],
   'data-damaged': [
     503,
     'Data damaged',
     'Files of this version of the dataset are damaged on the server, so it is not served. Nothing was charged. The operator finds the name of the file in the log.',
+  ],
+  'disk-full': [
+    503,
+    'Disk full',
+    'There is no disk space to store this. Nothing was stored or charged. Try again after `Retry-After` seconds.',
+  ],
+  'database-unavailable': [
+    503,
+    'Database unavailable',
+    'The control database cannot be reached or does not respond. Try again after `Retry-After` seconds.',
   ],
   'not-ready': [503, 'Not ready', 'The service or something it needs does not answer yet.'],
 } as const satisfies Record<string, readonly [status: number, title: string, help: string]>

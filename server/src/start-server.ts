@@ -14,12 +14,16 @@ import type { App } from './http/frame.ts'
 import type { RouteTable } from './http/route-table.ts'
 import { StalledReaders } from './http/stalled-readers.ts'
 import { openParts, type Parts } from './wiring.ts'
+import { withinTime } from './within-time.ts'
 
 /** What readers that have stopped reading may hold of the memory together. */
 const MOST_STALLED_BYTES = 256 * 1024 ** 2
 
 /** How long a stop waits for requests that are under way. */
 const GRACE = 10 * SECOND
+
+/** How long what follows the last request may take, such as refunds of downloads that were cut off. */
+const HOOKS_DEADLINE = 5 * SECOND
 
 export interface RunningServer {
   app: App
@@ -50,7 +54,7 @@ export async function startServer(
     throw error
   })
   return serve(parts, { unlock, prepare, grace }).catch(async (error: unknown) => {
-    await parts.close()
+    await parts.close().catch(() => {})
     unlock()
     throw error
   })
@@ -109,10 +113,11 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
       },
       () => {},
     )
-    await Promise.all([closed, late])
+    await withinTime(grace + HOOKS_DEADLINE, Promise.all([closed, late])).catch((error: unknown) =>
+      log.error({ err: error }, 'Stopping: requests under way did not end in time.'),
+    )
     readers.stop()
-    await parts.close()
-    unlock()
+    await parts.close().finally(unlock)
   }
   return {
     app,

@@ -6,7 +6,6 @@ import { RevocationLog } from './backup/revocation-log.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { FolderBlobs } from './blobs/folder-blobs.ts'
 import { Catalog } from './catalog/catalog.ts'
-import { measureDamage } from './catalog/damage-metrics.ts'
 import { OpenSnapshots } from './catalog/open-snapshots.ts'
 import { SnapshotHealth } from './catalog/snapshot-health.ts'
 import { isSnapshotNamed } from './catalog/store.ts'
@@ -16,10 +15,12 @@ import { Closers } from './closers.ts'
 import type { Config } from './config.ts'
 import { type ControlPlane, openControlPlane } from './control-plane.ts'
 import { Cashier } from './credits/cashier.ts'
-import { forgetPurchasesBefore } from './credits/purchase-store.ts'
-import { forgetChangesBefore } from './database/changes-store.ts'
+import { deletePurchasesBefore } from './credits/purchase-store.ts'
+
+import { deleteChangesBefore } from './database/changes-store.ts'
 import { Exports } from './downloads/exports.ts'
 import { Housekeeping } from './housekeeping.ts'
+import { HousekeepingClock } from './housekeeping-clock.ts'
 import { Authenticate } from './http/authenticate.ts'
 import { BaseUrl } from './http/base-url.ts'
 import { TrustedProxies } from './http/caller.ts'
@@ -30,7 +31,7 @@ import { type Identity, mailRate, openIdentity } from './identity/identity.ts'
 import { checkMailSettings } from './identity/mailer.ts'
 import { sweepOutbox } from './identity/outbox-mailer.ts'
 import { requireOneInstallation } from './installation/installation.ts'
-import { deleteExpiredSessionKeys } from './keys/store.ts'
+import { deleteSessionKeysExpiredBefore } from './keys/store.ts'
 import { Verifier } from './keys/verifier.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory-limiter.ts'
@@ -46,10 +47,11 @@ import { GarbageCollection } from './publishing/garbage-collection.ts'
 import { Jobs } from './publishing/jobs.ts'
 import { Publishing } from './publishing/publishing.ts'
 import { Staging } from './publishing/staging.ts'
+import { type CheckReady, readiness } from './readiness.ts'
 import { Retention } from './retention/retention.ts'
-import { shareRuns } from './share-runs.ts'
 import { Meter } from './usage/meter.ts'
 import { UsageReports } from './usage/usage-reports.ts'
+import { deleteUsageBatchesBefore } from './usage/usage-store.ts'
 
 /** Of GeoJSON text; parsed geometries take about five times as much. */
 const GEOMETRY_CACHE_BYTES = 32 * 1024 ** 2
@@ -86,7 +88,8 @@ export interface Parts extends ControlPlane {
   jobs: Jobs
   cashier: Cashier
   exports: Exports
-  checkReady: () => Promise<void>
+  housekeepingClock: HousekeepingClock
+  checkReady: CheckReady
   close: () => Promise<void>
 }
 
@@ -99,12 +102,12 @@ export interface Opening {
 }
 
 export async function openParts(opening: Opening): Promise<Parts> {
-  const opened = new Closers()
+  const opened = new Closers(opening.log)
   try {
     return await wire(opening, opened)
   } catch (error) {
     // Whatever is open already would keep a process alive that could not start.
-    await opened.close()
+    await opened.close().catch(() => {})
     throw error
   }
 }
@@ -117,7 +120,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   const metrics = new Metrics()
   const overload = new Overload(config.maxEventLoopDelay)
   const proxies = new TrustedProxies(config.trustedProxies)
-  const control = await openControlPlane({ config, clock, nodeId, serving, opened })
+  const control = await openControlPlane({ config, clock, nodeId, serving, opened, log })
   const { database, changes, starting } = control
   const blobs = new FolderBlobs(join(config.dataDir, 'snapshots'))
   // Before anything else: whatever comes after may change the folder by what the database says.
@@ -159,7 +162,6 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   const usageReports = new UsageReports(database.db, clock)
   const isPublished = (snapshot: string) => isSnapshotNamed(database.db, snapshot)
   const health = new SnapshotHealth({ blobs, log, isPublished })
-  measureDamage(metrics, health)
   const catalog = new Catalog(database.db, changes, health, log)
   const bytesPerSecond = config.verifyRate * 1_000_000
   const verification = opened.use(new Verification({ blobs, health, clock, log, bytesPerSecond }))
@@ -177,11 +179,20 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   const staging = new Staging(join(config.dataDir, 'snapshots', '.staging'), [
     join(config.dataDir, 'staging'),
   ])
+  const housekeepingClock = new HousekeepingClock({
+    database,
+    clock,
+    log,
+    maxSkew: config.maxClockSkew,
+    accept: config.acceptClock,
+  })
   const garbage = new GarbageCollection({
     database,
     blobs,
     staging,
     clock,
+    // A server empties the trash by the clock that all deletions go by; the operator's command by the machine's.
+    trashClock: async () => (serving ? housekeepingClock.now() : clock()),
     log,
     dataDir: config.dataDir,
     trashDays: config.trashDays,
@@ -231,36 +242,40 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   const housekeeping = opened.use(new Housekeeping(log))
   opened.defer(() => overload.stop())
   if (serving) {
-    housekeeping.add('expired sign-ins', 60 * MINUTE, () => identity.signIn.tidy())
+    await housekeepingClock.start()
+    const tidy = (name: string, every: number, work: (now: Date) => Promise<unknown>) =>
+      housekeeping.add(name, every, async () => {
+        await work(await housekeepingClock.now())
+      })
+    // Everything is kept a day longer than it is valid: a clock that is wrong by less deletes nothing early.
+    tidy('the time of the last run', MINUTE, async () => {})
+    tidy('expired sign-ins', 60 * MINUTE, (now) => identity.signIn.tidy(now))
     // With SQLite no other server writes mails, so those that were half-written before the start are nobody's.
     let unfinishedMailAge = config.databaseUrl ? MINUTE : 0
     housekeeping.add('unfinished mails', MINUTE, async () => {
       await sweepOutbox(join(config.dataDir, 'outbox'), unfinishedMailAge)
       unfinishedMailAge = MINUTE
     })
-    housekeeping.add('expired session keys', 10 * MINUTE, () =>
-      deleteExpiredSessionKeys(database.db, clock().toISOString()),
+    tidy('expired session keys', 10 * MINUTE, (now) =>
+      deleteSessionKeysExpiredBefore(database, plus(now, -DAY).toISOString()),
     )
-    housekeeping.add('old purchases', 60 * MINUTE, () =>
-      forgetPurchasesBefore(database.db, plus(clock(), -2 * DAY).toISOString()),
+    tidy('old purchases', 60 * MINUTE, (now) =>
+      deletePurchasesBefore(database, plus(now, -2 * DAY).toISOString()),
     )
     const revocationLog = new RevocationLog(database.db, config.dataDir, clock)
     // At a stop too: what was revoked in the last seconds is written before the database is closed.
-    opened.defer(() =>
-      revocationLog
-        .follow()
-        .catch((error: unknown) => log.warn({ err: error }, 'The log of revocations could not be written.')),
-    )
+    opened.defer(() => revocationLog.follow(), 'the log of revocations')
     housekeeping.add('the log of revocations', 10 * SECOND, () => revocationLog.follow())
-    const retention = new Retention({ db: database.db, clock, config })
-    housekeeping.add('what is older than the settings say', 60 * MINUTE, async () => {
-      await retention.apply({ maxSteps: 100 })
-    })
+    tidy('what is older than the settings say', 60 * MINUTE, (now) =>
+      new Retention({ db: database.db, clock: () => now, config }).apply({ maxSteps: 100 }),
+    )
     housekeeping.add('leftovers of backups', 60 * MINUTE, () => sweepPins(config.dataDir))
+    tidy('old batches of usage', 60 * MINUTE, (now) =>
+      deleteUsageBatchesBefore(database, plus(now, -2 * DAY).toISOString()),
+    )
+    tidy('old jobs', 60 * MINUTE, (now) => jobs.deleteOld(now))
     if (database.kind === 'sqlite') {
-      housekeeping.add('old changes', 60 * MINUTE, () =>
-        forgetChangesBefore(database.db, plus(clock(), -DAY).toISOString()),
-      )
+      tidy('old changes', 60 * MINUTE, (now) => deleteChangesBefore(database, plus(now, -DAY).toISOString()))
     }
   }
 
@@ -278,6 +293,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     limiter,
     meter,
     housekeeping,
+    housekeepingClock,
     authenticate,
     identity,
     invitations,
@@ -295,8 +311,13 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     jobs,
     cashier,
     exports,
-    checkReady: shareRuns(async () => {
-      await database.db.selectFrom('migrations').select('number').executeTakeFirstOrThrow()
+    checkReady: readiness({
+      database,
+      changes,
+      blobs,
+      dataDir: config.dataDir,
+      minFreeBytes: config.minFreeBytes,
+      log,
     }),
   }
   opened.requireAll(parts)

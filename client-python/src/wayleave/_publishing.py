@@ -12,7 +12,7 @@ from typing import Any
 
 from wayleave._deliver import Progress
 from wayleave._errors import ConnectionError, PublishError, TimeoutError, WayleaveError
-from wayleave._extras import need
+from wayleave._frame_file import save_as_parquet
 from wayleave._models import Job, job_of
 from wayleave._plans import fetch, segment
 from wayleave._retry import Policy, failure_of, wait_or_raise
@@ -76,10 +76,9 @@ def source_file(source: Any, table: str) -> Iterator[Path]:  # noqa: ANN401
         return
     if not hasattr(source, "to_parquet"):
         raise TypeError(f"publish() takes a path or a dataframe, not {type(source).__name__}.")
-    need("pyarrow", "geo", "Publishing a dataframe")
     with tempfile.TemporaryDirectory(prefix="wayleave-") as folder:
         path = Path(folder) / f"{table}.parquet"
-        source.to_parquet(path, index=False)
+        save_as_parquet(source, path)
         yield path
 
 

@@ -121,6 +121,22 @@ export async function updateDescription(
   return numUpdatedRows > 0n
 }
 
+/** The snapshot of the version that was published last, or null if there is none. */
+export async function newestSnapshot(db: Db): Promise<string | null> {
+  const row = await db
+    .selectFrom('versions')
+    .innerJoin('datasets', (join) =>
+      join
+        .onRef('datasets.table_name', '=', 'versions.table_name')
+        .onRef('datasets.current_version', '=', 'versions.version'),
+    )
+    .select('versions.snapshot')
+    .orderBy('versions.created_at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.snapshot ?? null
+}
+
 /** Removes all but the newest versions; answers the snapshots that nobody names any more. */
 export async function deleteOldVersions(tx: Tx, table: string, keep: number): Promise<string[]> {
   const rows = await tx

@@ -5,6 +5,9 @@ import type { Demo } from '../demo.ts'
 import type { RunningServer } from '../start-server.ts'
 import { watchParents } from './parent-processes.ts'
 
+/** How long a stop takes at most: the requests under way, their refunds, then all parts. */
+const STOP_DEADLINE = 40 * SECOND
+
 export function serveCommand(): Command {
   const command = new Command('serve')
     .description('Start the service.')
@@ -42,10 +45,18 @@ async function serve(flags: Record<string, unknown>): Promise<void> {
     // Nothing is served yet: what a start leaves behind is swept by the next one.
     if (!service) process.exit(1)
     log.info(`Stopping: ${reason}.`)
+    // Every step of a stop has a deadline of its own; this one is for a fault in those.
+    setTimeout(
+      () => {
+        log.error(`The stop took longer than ${STOP_DEADLINE / SECOND} seconds: the process ends.`)
+        process.exit(1)
+      },
+      STOP_DEADLINE + drainSeconds * SECOND,
+    ).unref()
     service.stop(drainSeconds * SECOND).then(
       () => process.exit(0),
       (error: unknown) => {
-        log.error({ err: error }, 'The stop failed.')
+        log.error(`The stop was not complete. ${(error as Error).message}`)
         process.exit(1)
       },
     )

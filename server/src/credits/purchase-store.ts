@@ -1,4 +1,4 @@
-import type { Db, Tx } from '../database/open.ts'
+import { type ControlDatabase, type Db, deleteInSteps, type Tx } from '../database/open.ts'
 
 export interface Purchase {
   payer: string
@@ -49,8 +49,8 @@ export async function endPurchase(tx: Tx, ledgerId: number): Promise<void> {
   await tx.deleteFrom('purchases').where('ledger_id', '=', ledgerId).execute()
 }
 
-export async function forgetPurchasesBefore(db: Db, at: string): Promise<void> {
-  await db.deleteFrom('purchases').where('paid_at', '<', at).execute()
+export async function deletePurchasesBefore(database: ControlDatabase, at: string): Promise<void> {
+  await deleteInSteps(database, 'purchases', (row) => row('paid_at', '<', at))
 }
 
 export async function readBalance(db: Db, organizationId: string): Promise<number> {

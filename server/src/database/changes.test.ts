@@ -93,17 +93,6 @@ for (const kind of databaseKinds) {
   })
 }
 
-test('a node that is cut off trusts no cache, and a change does not wait for it past its lease', async (t) => {
-  const [one, two] = await openNodes(t, 'postgres', [true, true])
-  assert.ok(two!.changes.trusted())
-  // Cut off as a network would: its row stays, its connections answer no more.
-  await two!.database.close()
-  const began = performance.now()
-  await one!.changes.commit(async (_tx, changed) => changed('key', 'k'))
-  assert.ok(!two!.changes.trusted(), 'the lease lapsed on the database and not on the node')
-  assert.ok(performance.now() - began < 10_000)
-})
-
 test('a node whose listening connection breaks is told again', async (t) => {
   const [one, two] = await openNodes(t, 'postgres', [true, true])
   await sql`select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%' and datname = current_database()`.execute(
@@ -121,7 +110,7 @@ test('on SQLite a look holds for a moment alone, also in a turn that takes long'
   const elsewhere = new DatabaseSync(database.file!)
   cleanUp(t, () => elsewhere.close())
   elsewhere.exec(`begin; update change_number set number = number + 1;
-    insert into changes select number, 'key', 'k1', '' from change_number; commit`)
+    insert into changes select number, 'key', 'k1', '', token from change_number; commit`)
   for (const begin = performance.now(); performance.now() - begin < 5; );
   assert.ok(changes.trusted())
   assert.deepEqual(heard, ['key k1'])

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { ControlDatabase, Tx } from './open.ts'
 import { openPostgresChanges } from './postgres-changes.ts'
 import { openSqliteChanges } from './sqlite-changes.ts'
@@ -10,12 +11,13 @@ export type Listener = (subject: Subject, id: string) => void
 export type Changed = (subject: Exclude<Subject, 'everything'>, id: string) => void
 
 /**
- * How a change reaches every cache of every process before the call that made it answers.
+ * How a change reaches every cache of every process before the call that made it returns.
  *
  * Each change is a row with a number, taken under one lock so that numbers appear in commit order. A serving
- * process applies the rows it has not seen: on SQLite it asks `trusted()` before each use of a cache, which
- * looks whether the file changed; on PostgreSQL it is notified, acknowledges the number, and holds a lease,
- * without which its caches are not used.
+ * process applies the rows it has not seen: on SQLite `trusted()`, called before each use of a cache, checks
+ * whether the file changed; on PostgreSQL the process is notified, acknowledges the number, and holds a lease,
+ * without which its caches are not used. Numbers alone do not show that a database was restored to an older
+ * state, so each commit has a random token too.
  */
 export interface Changes {
   /** Runs a transaction; once it is committed, waits until no process holds anything that it made stale. */
@@ -36,19 +38,35 @@ export function openChanges(
   return database.kind === 'sqlite' ? openSqliteChanges(database) : openPostgresChanges(database, options)
 }
 
-/** Runs the transaction and gives its changes numbers, in the same transaction. Null: nothing to be told. */
+/** A place in the history of changes. */
+export interface Position {
+  number: number
+  /**
+   * Random, a new one for each commit. A restored database may give a number again; it never gives the same
+   * number and token again. So a token that stands at its number proves that all changes up to it are the same.
+   */
+  token: string
+}
+
+export interface ChangeRow extends Position {
+  subject: string
+  subject_id: string
+}
+
+/** Runs the transaction and gives its changes numbers, in the same transaction. Null if nothing changed. */
 export async function commitNumbered<T>(
   database: ControlDatabase,
   work: (tx: Tx, changed: Changed) => Promise<T>,
   beforeCommit: (tx: Tx, number: number) => Promise<void> = async () => {},
-): Promise<{ result: T; number: number | null }> {
+): Promise<{ result: T; position: Position | null }> {
   return database.db.transaction().execute(async (tx) => {
     const subjects = new Map<string, [string, string]>()
     const result = await work(tx, (subject, id) => subjects.set(`${subject} ${id}`, [subject, id]))
-    if (subjects.size === 0) return { result, number: null }
+    if (subjects.size === 0) return { result, position: null }
+    const token = randomUUID()
     const { number } = await tx
       .updateTable('change_number')
-      .set((row) => ({ number: row('number', '+', subjects.size) }))
+      .set((row) => ({ number: row('number', '+', subjects.size), token }))
       .returning('number')
       .executeTakeFirstOrThrow()
     const at = new Date().toISOString()
@@ -57,28 +75,44 @@ export async function commitNumbered<T>(
       subject,
       subject_id,
       at,
+      token,
     }))
     await tx.insertInto('changes').values(rows).execute()
     await beforeCommit(tx, number)
-    return { result, number }
+    return { result, position: { number, token } }
   })
 }
 
-/** Tells the listeners of each change not seen yet; tells them of `everything` where rows are missing. */
+/** Tells the listeners of each change that this process has not applied yet. */
 export class ChangeFeed {
   readonly #listeners: Listener[] = []
-  last = 0
+  position: Position = { number: 0, token: '' }
   applied = 0
 
   listen(listener: Listener): void {
     this.#listeners.push(listener)
   }
 
-  apply(rows: { number: number; subject: string; subject_id: string }[], current: number): void {
-    if (current <= this.last) return
-    if (rows.length < current - this.last) this.#tell('everything', '')
-    else for (const row of rows) this.#tell(row.subject as Subject, row.subject_id)
-    this.last = current
+  isAt({ number, token }: Position): boolean {
+    return number === this.position.number && token === this.position.token
+  }
+
+  /**
+   * Moves to `current`. `rows` are the changes from the feed's own position, inclusive, to `current`. If they
+   * are not complete, or the first is not the one that the feed applied last, then changes were missed or the
+   * database was restored to an older state: the listeners are told to forget everything.
+   */
+  apply(rows: ChangeRow[], current: Position): void {
+    if (this.isAt(current)) return
+    const [first, ...later] = rows
+    const follows =
+      first?.number === this.position.number &&
+      first.token === this.position.token &&
+      later.length === current.number - this.position.number &&
+      later.at(-1)?.token === current.token
+    if (follows) for (const row of later) this.#tell(row.subject as Subject, row.subject_id)
+    else this.#tell('everything', '')
+    this.position = current
   }
 
   #tell(subject: Subject, id: string): void {

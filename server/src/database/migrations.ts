@@ -10,6 +10,8 @@ export const migrations: Migration[] = [
   { name: 'jobs that are taken up again', statements: repeatableJobs },
   { name: 'secrets that must not work again', statements: revokedSecrets },
   { name: 'usage by date', statements: usageByDate },
+  { name: 'a token for each change', statements: tokensOfChanges },
+  { name: 'when the installation last ran', statements: heartbeat },
 ]
 
 /** `request` is null for jobs of earlier programs, which cannot be taken up again. */
@@ -31,6 +33,31 @@ function revokedSecrets(kind: 'sqlite' | 'postgres'): string[] {
     `create table revoked_secrets (secret_hash text primary key, key_id text not null, at text not null)${kind === 'sqlite' ? ' strict' : ''}`,
     'create index revoked_secrets_at on revoked_secrets (at)',
     'insert into revoked_secrets select secret_hash, id, revoked_at from api_keys where revoked_at is not null',
+  ]
+}
+
+/** An installation that has run before was last seen at its newest event. */
+function heartbeat(kind: 'sqlite' | 'postgres'): string[] {
+  const big = kind === 'sqlite' ? 'integer' : 'bigint'
+  return [
+    `create table heartbeat ("only" integer primary key check ("only" = 1), seen_at text, probes ${big} not null)${
+      kind === 'sqlite' ? ' strict' : ''
+    }`,
+    'insert into heartbeat select 1, max(at), 0 from events',
+  ]
+}
+
+/** Rows without a token prove nothing about the history, so only the newest change is kept, with a token. */
+function tokensOfChanges(kind: 'sqlite' | 'postgres'): string[] {
+  const token = kind === 'sqlite' ? 'lower(hex(randomblob(16)))' : 'gen_random_uuid()::text'
+  return [
+    `alter table changes add column token text not null default ''`,
+    `alter table change_number add column token text not null default ''`,
+    'alter table nodes add column token text',
+    `update change_number set token = ${token}`,
+    'delete from changes',
+    `insert into changes (number, subject, subject_id, at, token)
+      select number, 'start', '', '', token from change_number`,
   ]
 }
 

@@ -1,15 +1,27 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { Kysely, PostgresDialect, type SelectQueryBuilder, sql, type Transaction } from 'kysely'
-import pg from 'pg'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type ExpressionBuilder,
+  type ExpressionWrapper,
+  Kysely,
+  PostgresDialect,
+  type SelectQueryBuilder,
+  type SqlBool,
+  sql,
+  type Transaction,
+} from 'kysely'
+import { MINUTE, SECOND } from '../clock.ts'
+import type { DatabaseError } from './database-error.ts'
 import { migrate } from './migrate.ts'
+import { GuardedPool, type Patience } from './postgres-pool.ts'
 import type { Tables } from './schema.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 
 export type Db = Kysely<Tables>
 export type Tx = Transaction<Tables>
 
-/** The control database and the small things in which the dialects differ. */
+/** The control database and the few things in which the dialects differ. */
 export interface ControlDatabase {
   db: Db
   kind: 'sqlite' | 'postgres'
@@ -24,29 +36,42 @@ export interface ControlDatabase {
   forUpdate<T, O>(
     query: SelectQueryBuilder<Tables, T & keyof Tables, O>,
   ): SelectQueryBuilder<Tables, T & keyof Tables, O>
-  /** The same for what has no row to lock: whoever else asks for the name waits until the transaction ends. */
+  /** The same if there is no row to lock: others that ask for the name wait until the transaction ends. */
   lockName(tx: Tx, name: string): Promise<void>
+  /** With an error, every use fails with it at once; null ends that. Only PostgreSQL has use for it. */
+  refuse(error: DatabaseError | null): void
   close(): Promise<void>
 }
 
-export async function openDatabase(options: {
+export interface DatabaseOptions {
   databaseUrl: string | null
   dataDir: string
-}): Promise<ControlDatabase> {
-  const database = options.databaseUrl ? openPostgres(options.databaseUrl) : openSqlite(options.dataDir)
+  /** Seconds after which a statement on PostgreSQL has failed. */
+  databaseTimeout?: number
+  /** Told when a thread of SQLite ends and is started again. */
+  onThreadEnd?: (error: Error) => void
+}
+
+export async function openDatabase(options: DatabaseOptions): Promise<ControlDatabase> {
+  if (options.databaseUrl) return openMigratedPostgres(options.databaseUrl, options.databaseTimeout)
+  const database = openSqlite(options.dataDir, options.onThreadEnd)
+  await migrateOrClose(database)
+  return database
+}
+
+async function migrateOrClose(database: ControlDatabase): Promise<void> {
   try {
     await migrate(database)
   } catch (error) {
     await database.close()
     throw error
   }
-  return database
 }
 
-function openSqlite(dataDir: string): ControlDatabase {
+function openSqlite(dataDir: string, onThreadEnd?: (error: Error) => void): ControlDatabase {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const file = join(dataDir, 'wayleave.db')
-  const db = new Kysely<Tables>({ dialect: sqliteDialect(file) })
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(file, onThreadEnd) })
   return {
     db,
     kind: 'sqlite',
@@ -54,29 +79,29 @@ function openSqlite(dataDir: string): ControlDatabase {
     url: null,
     forUpdate: (query) => query,
     lockName: async () => {},
+    refuse: () => {},
     close: () => db.destroy(),
   }
 }
 
-/** A database that hangs must not hang every request with it. */
-const PATIENCE = { connectionTimeoutMillis: 10_000, statement_timeout: 60_000 }
+const DEFAULT_TIMEOUT_SECONDS = 10
+const CONNECT_TIMEOUT = 5 * SECOND
+/** A migration may rewrite a large table, and waits for other nodes that migrate. */
+const MIGRATION: Patience = { connections: 1, connectTimeout: 10 * SECOND, queryTimeout: 30 * MINUTE }
 
-function openPostgres(url: string): ControlDatabase {
-  // Counts and numbers of ours stay far below 2^53: as JavaScript numbers on both databases.
-  const types = {
-    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-      oid === 20 ? Number : pg.types.getTypeParser(oid, format),
-  }
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: 10,
-    ...PATIENCE,
-    types: types as pg.CustomTypesConfig,
-  })
-  // A connection that breaks, idle or in use, is replaced at the next use, and its query fails by itself;
-  // unheard, the event would end the process.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
+async function openMigratedPostgres(
+  url: string,
+  timeoutSeconds = DEFAULT_TIMEOUT_SECONDS,
+): Promise<ControlDatabase> {
+  const migrating = openPostgres(url, MIGRATION)
+  await migrateOrClose(migrating)
+  await migrating.close()
+  const queryTimeout = timeoutSeconds * SECOND
+  return openPostgres(url, { connections: 10, connectTimeout: CONNECT_TIMEOUT, queryTimeout })
+}
+
+export function openPostgres(url: string, patience: Patience): ControlDatabase {
+  const pool = new GuardedPool(url, patience)
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   return {
     db,
@@ -87,11 +112,44 @@ function openPostgres(url: string): ControlDatabase {
     lockName: async (tx, name) => {
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx)
     },
+    refuse: (error) => pool.refuse(error),
     close: () => db.destroy(),
   }
 }
 
-/** Both databases say in their own way that a unique index refused a row. */
+/** Rows that one statement of `deleteInSteps` removes at most. */
+const STEP = 1000
+const PAUSE_BETWEEN_STEPS_MS = 10
+
+/**
+ * Deletes rows a thousand at a time, each step a transaction of its own, so that other writers get their turn
+ * and a deletion that turns out to be a mistake can be stopped midway.
+ */
+export async function deleteInSteps<Table extends keyof Tables & string>(
+  { db, kind }: Pick<ControlDatabase, 'db' | 'kind'>,
+  table: Table,
+  where: (row: ExpressionBuilder<Tables, Table>) => ExpressionWrapper<Tables, Table, SqlBool>,
+): Promise<number> {
+  // Both databases number their rows internally; a subquery by that number works for every primary key.
+  const rowId = sql.ref(kind === 'sqlite' ? 'rowid' : 'ctid')
+  let deleted = 0
+  for (;;) {
+    const doomed = (db as Kysely<Tables>)
+      .selectFrom(table as keyof Tables)
+      .select(rowId.as('row_id'))
+      .where(where as never)
+      .limit(STEP)
+    const { numDeletedRows } = await db
+      .deleteFrom(table as keyof Tables)
+      .where(rowId, 'in', doomed)
+      .executeTakeFirst()
+    deleted += Number(numDeletedRows)
+    if (numDeletedRows < STEP) return deleted
+    await sleep(PAUSE_BETWEEN_STEPS_MS)
+  }
+}
+
+/** Each database reports in its own way that a unique index refused a row. */
 export function isUniqueViolation(error: unknown): boolean {
   const { code, errcode } = error as { code?: string; errcode?: number }
   return code === '23505' || errcode === 2067 || errcode === 1555

@@ -1,14 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { ChangeFeed, type Changes, commitNumbered } from './changes.ts'
-import type { ControlDatabase } from './open.ts'
+import { SECOND } from '../clock.ts'
+import { ChangeFeed, type Changes, commitNumbered, type Position } from './changes.ts'
+import { DatabaseError, fromPostgres } from './database-error.ts'
+import { type ControlDatabase, openPostgres } from './open.ts'
+import { clientOptions } from './postgres-pool.ts'
 
 const LEASE_MS = 2000
 const RENEW_MS = 500
 /** A lease counts from before the request that renewed it was sent, less a margin for timers that run late. */
 const TRUST_MS = LEASE_MS - 250
+/** Connections of the node's own upkeep give up after a lease: by then there is nothing left to renew. */
+const UPKEEP = { connections: 2, connectTimeout: LEASE_MS, queryTimeout: LEASE_MS }
+/** So many renewals in a row must fail before requests are refused without trying. */
+const REFUSE_AFTER = 2
+/** How long a change waits for the other nodes. Leases last two seconds, so a longer wait means a fault. */
+const ACKNOWLEDGE_WITHIN = 20 * SECOND
 const KEEP_CHANGES = '1 day'
+const KEEP_NODES = '1 hour'
+const PRUNE_ROUNDS = 1000
 const CHANNEL = 'wayleave_changes'
 
 /**
@@ -26,12 +37,12 @@ export async function openPostgresChanges(
 
   return {
     async commit(work) {
-      const { result, number } = await commitNumbered(database, work, async (tx, changeNumber) => {
+      const { result, position } = await commitNumbered(database, work, async (tx, changeNumber) => {
         await sql`select pg_notify(${CHANNEL}, ${String(changeNumber)})`.execute(tx)
       })
-      if (number !== null) {
-        await node?.catchUp()
-        await acknowledgedByAll(database, number)
+      if (position !== null) {
+        await node?.catchUpOrDistrust()
+        await acknowledgedByAll(database, position)
       }
       return result
     },
@@ -44,22 +55,33 @@ export async function openPostgresChanges(
   }
 }
 
-/** Leases run out by themselves, so this ends after two seconds whatever becomes of the other nodes. */
-async function acknowledgedByAll({ db }: ControlDatabase, number: number): Promise<void> {
+/**
+ * A node has acknowledged the change if it acknowledged this number or a later one of this same history. A
+ * number from before a restore has another token, and does not count. Nodes that have no tokens yet, during
+ * an upgrade, are taken at their number.
+ */
+async function acknowledgedByAll({ db }: ControlDatabase, { number, token }: Position): Promise<void> {
+  const deadline = performance.now() + ACKNOWLEDGE_WITHIN
   for (let wait = 2; ; wait = Math.min(wait * 2, 50)) {
-    const behind = await db
-      .selectFrom('nodes')
-      .select('id')
-      .where('acknowledged', '<', number)
-      .where('lease_until', '>', databaseTime(0))
-      .executeTakeFirst()
-    if (!behind) return
+    const { rows } = await sql<{ exists: boolean; behind: string | null }>`select
+      exists (select 1 from changes where number = ${number} and token = ${token}) as exists,
+      (select id from nodes where lease_until > ${databaseTime(0)}
+        and (acknowledged < ${number} or (token is not null and not exists (
+          select 1 from changes where changes.number = nodes.acknowledged and changes.token = nodes.token)))
+        limit 1) as behind`.execute(db)
+    if (!rows[0]!.exists)
+      throw new DatabaseError('database-unavailable', 'The database was restored, and has lost the change.')
+    if (rows[0]!.behind === null) return
+    if (performance.now() > deadline)
+      throw new DatabaseError('database-unavailable', `The change is saved, and a node has not applied it.`)
     await sleep(wait)
   }
 }
 
 class ServingNode {
   readonly #database: ControlDatabase
+  /** Short timeouts, and connections that requests cannot use up. */
+  readonly #upkeep: ControlDatabase
   readonly #id: string
   readonly #feed: ChangeFeed
   readonly #stopped = new AbortController()
@@ -70,6 +92,7 @@ class ServingNode {
 
   constructor(database: ControlDatabase, id: string, feed: ChangeFeed) {
     this.#database = database
+    this.#upkeep = openPostgres(database.url!, UPKEEP)
     this.#id = id
     this.#feed = feed
   }
@@ -79,12 +102,13 @@ class ServingNode {
   }
 
   async start(): Promise<void> {
-    const { number } = await this.#database.db
-      .selectFrom('change_number')
-      .select('number')
-      .executeTakeFirstOrThrow()
-    this.#feed.last = number
-    await this.#renew()
+    try {
+      this.#feed.position = await this.#readPosition()
+      await this.#renew()
+    } catch (error) {
+      await this.stop()
+      throw error
+    }
     this.#loop = this.#run()
   }
 
@@ -92,73 +116,109 @@ class ServingNode {
     this.#trustedUntil = 0
     this.#stopped.abort()
     await this.#loop
-    await this.#listening?.end().catch(() => {})
-    // Only a courtesy that spares writers the wait for the lease: a database that is gone needs none.
-    await this.#database.db
+    this.#dropListener()
+    // Only spares writers the wait for the lease, so it does not matter if the database is gone.
+    await this.#upkeep.db
       .deleteFrom('nodes')
       .where('id', '=', this.#id)
       .execute()
       .catch(() => {})
+    await this.#upkeep.close()
   }
 
   async #run(): Promise<void> {
-    let rounds = 0
-    while (!this.#stopped.signal.aborted) {
+    let failures = 0
+    for (let round = 1; !this.#stopped.signal.aborted; round++) {
       await sleep(RENEW_MS, undefined, { signal: this.#stopped.signal }).catch(() => {})
       if (this.#stopped.signal.aborted) return
-      // A database that does not answer ends the trust by itself: the lease simply is not renewed.
-      await this.#renew().catch(() => {})
-      if (++rounds % 1000 === 0) await this.#prune().catch(() => {})
+      // A database that does not respond ends the trust by itself: the lease simply is not renewed.
+      const error = await this.#renew().then(
+        () => null,
+        (cause: unknown) => cause,
+      )
+      failures = error === null ? 0 : failures + 1
+      const isUnavailable = error instanceof DatabaseError && error.failure === 'database-unavailable'
+      if (error === null) this.#database.refuse(null)
+      else if (isUnavailable && failures >= REFUSE_AFTER) this.#database.refuse(error)
+      if (round % PRUNE_ROUNDS === 0) await this.#prune().catch(() => {})
     }
   }
 
   /** The lease first, then the changes: from the lease on, writers wait for this node's acknowledgement. */
   async #renew(): Promise<void> {
     const began = performance.now()
-    await this.#listen()
-    const { db } = this.#database
-    await db
-      .insertInto('nodes')
-      .values({ id: this.#id, lease_until: databaseTime(LEASE_MS), acknowledged: this.#feed.last })
-      .onConflict((row) => row.column('id').doUpdateSet({ lease_until: databaseTime(LEASE_MS) }))
-      .execute()
+    await Promise.all([this.#listen(), this.#extendLease()])
     await this.catchUp()
     this.#trustedUntil = began + TRUST_MS
   }
 
-  /** One at a time; a notification that arrives meanwhile is answered by one more round. */
+  async #extendLease(): Promise<void> {
+    const { number, token } = this.#feed.position
+    await this.#upkeep.db
+      .insertInto('nodes')
+      .values({ id: this.#id, lease_until: databaseTime(LEASE_MS), acknowledged: number, token })
+      .onConflict((row) => row.column('id').doUpdateSet({ lease_until: databaseTime(LEASE_MS) }))
+      .execute()
+  }
+
+  /** For a change of this node's own: if it cannot be applied here, the caches must not be used. */
+  async catchUpOrDistrust(): Promise<void> {
+    await this.catchUp().catch(() => {
+      this.#trustedUntil = 0
+    })
+  }
+
+  /** One at a time. A notification that arrives meanwhile leads to one more round. */
   async catchUp(): Promise<void> {
-    while (this.#catchingUp) await this.#catchingUp
+    while (this.#catchingUp) await this.#catchingUp.catch(() => {})
     this.#catchingUp = this.#readChanges().finally(() => {
       this.#catchingUp = null
     })
     await this.#catchingUp
   }
 
+  async #readPosition(): Promise<Position> {
+    const { db } = this.#upkeep
+    return db.selectFrom('change_number').select(['number', 'token']).executeTakeFirstOrThrow()
+  }
+
   async #readChanges(): Promise<void> {
-    const { db } = this.#database
-    const { number } = await db.selectFrom('change_number').select('number').executeTakeFirstOrThrow()
-    if (number > this.#feed.last) {
+    const { db } = this.#upkeep
+    const current = await this.#readPosition()
+    if (!this.#feed.isAt(current)) {
       const rows = await db
         .selectFrom('changes')
-        .select(['number', 'subject', 'subject_id'])
-        .where('number', '>', this.#feed.last)
-        .where('number', '<=', number)
+        .select(['number', 'token', 'subject', 'subject_id'])
+        .where('number', '>=', this.#feed.position.number)
+        .where('number', '<=', current.number)
         .orderBy('number')
         .execute()
-      this.#feed.apply(rows, number)
+      this.#feed.apply(rows, current)
     }
+    const { number, token } = this.#feed.position
     await db
       .updateTable('nodes')
-      .set({ acknowledged: this.#feed.last })
+      .set({ acknowledged: number, token })
       .where('id', '=', this.#id)
-      .where('acknowledged', '<', this.#feed.last)
+      .where((row) =>
+        row.or([row('acknowledged', '<>', number), row('token', '<>', token), row('token', 'is', null)]),
+      )
       .execute()
   }
 
+  /** Opens the listening connection, or checks that it still responds: a frozen link reports nothing itself. */
   async #listen(): Promise<void> {
-    if (this.#listening) return
-    const client = new pg.Client({ connectionString: this.#database.url!, connectionTimeoutMillis: LEASE_MS })
+    try {
+      this.#listening ??= await this.#openListener()
+      await this.#listening.query('select 1')
+    } catch (error) {
+      this.#dropListener()
+      throw fromPostgres(error)
+    }
+  }
+
+  async #openListener(): Promise<pg.Client> {
+    const client = new pg.Client(clientOptions(this.#database.url!, UPKEEP))
     const lost = () => {
       if (this.#listening === client) this.#listening = null
     }
@@ -173,18 +233,23 @@ class ServingNode {
       await client.connect()
       await client.query(`listen ${CHANNEL}`)
     } catch (error) {
-      await client.end().catch(() => {})
+      client.end().catch(() => {})
       throw error
     }
-    this.#listening = client
+    return client
+  }
+
+  /** Without waiting: on a frozen link the goodbye is never acknowledged. */
+  #dropListener(): void {
+    this.#listening?.end().catch(() => {})
+    this.#listening = null
   }
 
   async #prune(): Promise<void> {
-    const { db } = this.#database
-    await sql`delete from changes where at < ${sql.raw(isoText(`now() - interval '${KEEP_CHANGES}'`))}`.execute(
-      db,
-    )
-    await sql`delete from nodes where lease_until < ${sql.raw(isoText(`now() - interval '1 hour'`))}`.execute(
+    const { db } = this.#upkeep
+    await sql`delete from changes where at < ${sql.raw(isoText(`now() - interval '${KEEP_CHANGES}'`))}
+      and number < (select number from change_number)`.execute(db)
+    await sql`delete from nodes where lease_until < ${sql.raw(isoText(`now() - interval '${KEEP_NODES}'`))}`.execute(
       db,
     )
   }

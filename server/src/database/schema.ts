@@ -79,9 +79,13 @@ export interface Tables {
   revoked_secrets: { secret_hash: string; key_id: string; at: string }
 
   /** What caches must forget, numbered in commit order: the row of `change_number` is held by every writer. */
-  changes: { number: number; subject: string; subject_id: string; at: string }
-  change_number: { only: number; number: number }
-  nodes: { id: string; lease_until: string; acknowledged: number }
+  changes: { number: number; subject: string; subject_id: string; at: string; token: string }
+  /** The newest change: its number, and the random token that its rows carry. */
+  change_number: { only: number; number: number; token: string }
+  /** `token` belongs to the change `acknowledged`; null on nodes of a version that has no tokens. */
+  nodes: { id: string; lease_until: string; acknowledged: number; token: string | null }
+  /** When the installation was last known to run, and a counter that is written to prove that writing works. */
+  heartbeat: { only: number; seen_at: string | null; probes: number }
 
   usage: {
     key_id: string

@@ -1,14 +1,9 @@
 import { DatabaseSync } from 'node:sqlite'
-import { ChangeFeed, type Changes, commitNumbered } from './changes.ts'
+import { ChangeFeed, type ChangeRow, type Changes, commitNumbered, type Position } from './changes.ts'
+import { fromSqlite } from './database-error.ts'
 import type { ControlDatabase } from './open.ts'
 
 const LOOK_HOLDS_MS = 1
-
-interface ChangeRow {
-  number: number
-  subject: string
-  subject_id: string
-}
 
 /**
  * On SQLite, `PRAGMA data_version` on a connection that never writes moves with every commit of any other
@@ -20,38 +15,55 @@ interface ChangeRow {
 export async function openSqliteChanges(database: ControlDatabase): Promise<Changes> {
   const connection = new DatabaseSync(database.file!, { readOnly: true })
   const dataVersion = connection.prepare('pragma data_version')
-  const currentNumber = connection.prepare('select number from change_number')
-  const changesSince = connection.prepare(
-    'select number, subject, subject_id from changes where number > ? order by number',
+  const currentPosition = connection.prepare('select number, token from change_number')
+  const changesFrom = connection.prepare(
+    'select number, token, subject, subject_id from changes where number >= ? order by number',
   )
   const feed = new ChangeFeed()
   let seen = -1
   let lookHoldsUntil = 0
-  const readCurrent = () => (currentNumber.get() as { number: number }).number
-  feed.last = readCurrent()
+  const readCurrent = () => currentPosition.get() as unknown as Position
+  feed.position = readCurrent()
+
+  /** In one read transaction: the rows must belong to the position. */
+  function applyChanges(): void {
+    connection.exec('begin')
+    try {
+      const current = readCurrent()
+      if (feed.isAt(current)) return
+      feed.apply(changesFrom.all(feed.position.number) as unknown as ChangeRow[], current)
+    } finally {
+      connection.exec('commit')
+    }
+  }
 
   function catchUp(): void {
     const version = (dataVersion.get() as { data_version: number }).data_version
     if (version === seen) return
-    const current = readCurrent()
-    if (current > feed.last) feed.apply(changesSince.all(feed.last) as unknown as ChangeRow[], current)
-    // Last: what fails on the way is looked at again.
+    applyChanges()
+    // Last, so that a failure above leads to another attempt.
     seen = version
+  }
+
+  function trustNow(): boolean {
+    const now = performance.now()
+    if (now < lookHoldsUntil) return true
+    try {
+      catchUp()
+    } catch (error) {
+      throw fromSqlite(error as Error)
+    }
+    lookHoldsUntil = now + LOOK_HOLDS_MS
+    return true
   }
 
   return {
     async commit(work) {
-      const { result, number } = await commitNumbered(database, work)
-      if (number !== null) catchUp()
+      const { result, position } = await commitNumbered(database, work)
+      if (position !== null) catchUp()
       return result
     },
-    trusted() {
-      const now = performance.now()
-      if (now < lookHoldsUntil) return true
-      catchUp()
-      lookHoldsUntil = now + LOOK_HOLDS_MS
-      return true
-    },
+    trusted: trustNow,
     get applied() {
       return feed.applied
     },

@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import type { SQLInputValue } from 'node:sqlite'
-import { Worker } from 'node:worker_threads'
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -11,103 +9,138 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import type { SqliteReply, SqliteRequest } from './sqlite-thread.ts'
+import { DatabaseError } from './database-error.ts'
+import { SupervisedSqlite } from './supervised-sqlite.ts'
+import { Turns } from './turns.ts'
 
-/** Kysely over `node:sqlite`, which runs in a thread: one connection, used by one transaction at a time. */
-export function sqliteDialect(path: string): Dialect {
+/**
+ * Kysely over `node:sqlite`, with two connections in a thread each. One writes and holds transactions, one at
+ * a time; the other runs single `select` statements, so that a read never waits for a write that waits for a
+ * lock. In WAL mode a reader sees every transaction that was committed before its statement began.
+ */
+export function sqliteDialect(path: string, onThreadEnd: (error: Error) => void = () => {}): Dialect {
   return {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new SqliteThreadDriver(path),
+    createAdapter: () => new TwoConnectionsAdapter(),
+    createDriver: () => new SqliteDriver(path, onThreadEnd),
     createIntrospector: (database) => new SqliteIntrospector(database),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   }
 }
 
-class SqliteThreadDriver implements Driver {
-  readonly #worker: Worker
-  readonly #connection: SqliteConnection
-  #free: Promise<void> = Promise.resolve()
-  #release: () => void = () => {}
-
-  constructor(path: string) {
-    this.#worker = new Worker(new URL('./sqlite-thread.ts', import.meta.url), { workerData: { path } })
-    this.#connection = new SqliteConnection(this.#worker)
-  }
-
-  async init(): Promise<void> {}
-
-  async acquireConnection(): Promise<DatabaseConnection> {
-    const before = this.#free
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#free = promise
-    await before
-    this.#release = resolve
-    return this.#connection
-  }
-
-  // IMMEDIATE takes the write lock at once: a transaction that read first could not wait for it later.
-  async beginTransaction(): Promise<void> {
-    await this.#connection.executeQuery(CompiledQuery.raw('begin immediate'))
-  }
-
-  async commitTransaction(): Promise<void> {
-    await this.#connection.executeQuery(CompiledQuery.raw('commit'))
-  }
-
-  async rollbackTransaction(): Promise<void> {
-    await this.#connection.executeQuery(CompiledQuery.raw('rollback'))
-  }
-
-  async releaseConnection(): Promise<void> {
-    this.#release()
-  }
-
-  async destroy(): Promise<void> {
-    this.#worker.ref()
-    const exit = once(this.#worker, 'exit')
-    this.#worker.postMessage('close')
-    await exit
+/** Kysely's own adapter hands out one connection at a time; our driver puts writes in a row by itself. */
+class TwoConnectionsAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true
   }
 }
 
+/** How long a write waits for its turn; each write before it may wait ten seconds for another process. */
+const TURN_TIMEOUT_MS = 15_000
+
+interface Threads {
+  writer: SupervisedSqlite
+  reader: SupervisedSqlite
+  writes: Turns
+}
+
+class SqliteDriver implements Driver {
+  readonly #path: string
+  readonly #onThreadEnd: (error: Error) => void
+  #threads: Threads | null = null
+
+  constructor(path: string, onThreadEnd: (error: Error) => void) {
+    this.#path = path
+    this.#onThreadEnd = onThreadEnd
+  }
+
+  async init(): Promise<void> {
+    const path = this.#path
+    const writer = new SupervisedSqlite({ path, readOnly: false }, this.#onThreadEnd)
+    await writer.opened()
+    // After the writer, which creates the file.
+    const reader = new SupervisedSqlite({ path, readOnly: true }, this.#onThreadEnd)
+    this.#threads = { writer, reader, writes: new Turns(TURN_TIMEOUT_MS) }
+    await reader.opened()
+  }
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return new SqliteConnection(this.#threads!)
+  }
+
+  // IMMEDIATE takes the write lock at once: a transaction that read first could not wait for it later.
+  async beginTransaction(connection: SqliteConnection): Promise<void> {
+    await connection.write(CompiledQuery.raw('begin immediate'))
+  }
+
+  async commitTransaction(connection: SqliteConnection): Promise<void> {
+    await connection.write(CompiledQuery.raw('commit'))
+  }
+
+  async rollbackTransaction(connection: SqliteConnection): Promise<void> {
+    await connection.rollback()
+  }
+
+  async releaseConnection(connection: SqliteConnection): Promise<void> {
+    connection.release()
+  }
+
+  async destroy(): Promise<void> {
+    await this.#threads?.reader.close()
+    await this.#threads?.writer.close()
+  }
+}
+
+/** One use of the database: takes the writer's turn when it first writes, and keeps it until it is released. */
 class SqliteConnection implements DatabaseConnection {
-  readonly #worker: Worker
-  readonly #waiting = new Map<number, (reply: SqliteReply) => void>()
-  #next = 0
+  readonly #threads: Threads
+  #turn: { end: () => void; generation: number } | null = null
 
-  constructor(worker: Worker) {
-    this.#worker = worker
-    worker.unref()
-    worker.on('message', (reply: SqliteReply) => {
-      this.#waiting.get(reply.id)?.(reply)
-      this.#waiting.delete(reply.id)
-      if (this.#waiting.size === 0) worker.unref()
-    })
-    worker.on('error', (error) => {
-      for (const [id, answer] of this.#waiting) {
-        answer({ id, error: { message: error.message, code: 'ERR_SQLITE_ERROR', errcode: undefined } })
-      }
-      this.#waiting.clear()
-    })
+  constructor(threads: Threads) {
+    this.#threads = threads
   }
 
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const id = this.#next++
-    const { promise, resolve } = Promise.withResolvers<SqliteReply>()
-    this.#waiting.set(id, resolve)
-    this.#worker.ref()
-    this.#worker.postMessage({
-      id,
-      sql,
-      parameters: parameters as SQLInputValue[],
-    } satisfies SqliteRequest)
-    const { rows, changes, error } = await promise
-    if (error) throw Object.assign(new Error(error.message), { code: error.code, errcode: error.errcode })
-    return { rows: (rows ?? []) as R[], numAffectedRows: BigInt(changes ?? 0) }
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (this.#turn || query.query.kind !== 'SelectQueryNode') return this.write(query)
+    return toResult(await this.#threads.reader.execute(toCommand(query)))
   }
 
-  // biome-ignore lint/correctness/useYield: control-plane answers are small; nothing streams.
+  async write<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { writer, writes } = this.#threads
+    this.#turn ??= { end: await writes.take(), generation: writer.generation }
+    // On a new connection the statement would be committed by itself, outside of the transaction that was lost.
+    if (this.#turn.generation !== writer.generation)
+      throw new DatabaseError('database-unavailable', 'The thread of SQLite ended during the transaction.')
+    return toResult(await writer.execute(toCommand(query)))
+  }
+
+  /** Never throws: the error that led to the rollback is the one that matters. */
+  async rollback(): Promise<void> {
+    const { writer } = this.#threads
+    if (this.#turn?.generation !== writer.generation) return
+    await writer.execute({ rollback: true }).catch(() => writer.restart())
+  }
+
+  release(): void {
+    this.#turn?.end()
+    this.#turn = null
+  }
+
+  // biome-ignore lint/correctness/useYield: results of the control database are small; nothing streams.
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error('The control database does not stream.')
   }
+}
+
+function toCommand({ sql, parameters }: CompiledQuery) {
+  return { sql, parameters: parameters as SQLInputValue[] }
+}
+
+function toResult<R>({
+  rows,
+  changes,
+}: {
+  rows?: Record<string, unknown>[]
+  changes?: number
+}): QueryResult<R> {
+  return { rows: (rows ?? []) as R[], numAffectedRows: BigInt(changes ?? 0) }
 }

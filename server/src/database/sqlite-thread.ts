@@ -11,6 +11,12 @@ export interface SqliteRequest {
   parameters: SQLInputValue[]
 }
 
+/** Rolls back if a transaction is open. SQLite itself ends the transaction of some failed statements. */
+export interface SqliteRollback {
+  id: number
+  rollback: true
+}
+
 export interface SqliteReply {
   id: number
   rows?: Record<string, unknown>[]
@@ -18,11 +24,25 @@ export interface SqliteReply {
   error?: { message: string; code: string | undefined; errcode: number | undefined }
 }
 
+/** The first message of the thread: the database is open. */
+export type SqliteOpened = 'opened'
+
+export interface SqliteThreadData {
+  path: string
+  readOnly: boolean
+}
+
+/** How long a statement waits for a lock that another process holds. */
+const LOCK_TIMEOUT_MS = 10_000
+
 const port = parentPort!
-const database = new DatabaseSync((workerData as { path: string }).path, { timeout: 10_000 })
+const { path, readOnly } = workerData as SqliteThreadData
+const database = new DatabaseSync(path, { timeout: LOCK_TIMEOUT_MS })
 // FULL: a committed credit survives a power cut, not only the end of the process.
 database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
-// SQLite's own knows the letters of ASCII alone: people search for "Zürich" as they like.
+// Not opened as read-only: such a connection cannot create the shared memory file that a reader needs.
+if (readOnly) database.exec('PRAGMA query_only = ON')
+// SQLite's own function changes ASCII letters only, and people search for "Zürich".
 database.function('lower', { deterministic: true }, (text) =>
   typeof text === 'string' ? text.toLowerCase() : text,
 )
@@ -39,7 +59,21 @@ function prepare(sql: string): StatementSync {
   return statement
 }
 
-port.on('message', (request: SqliteRequest | 'close') => {
+function run(request: SqliteRequest | SqliteRollback, reply: SqliteReply): void {
+  if ('rollback' in request) {
+    if (database.isTransaction) database.exec('rollback')
+    return
+  }
+  const statement = prepare(request.sql)
+  if (statement.columns().length > 0) {
+    reply.rows = statement.all(...request.parameters) as Record<string, unknown>[]
+    reply.changes = reply.rows.length
+  } else {
+    reply.changes = Number(statement.run(...request.parameters).changes)
+  }
+}
+
+port.on('message', (request: SqliteRequest | SqliteRollback | 'close') => {
   if (request === 'close') {
     database.close()
     port.close()
@@ -47,16 +81,11 @@ port.on('message', (request: SqliteRequest | 'close') => {
   }
   const reply: SqliteReply = { id: request.id }
   try {
-    const statement = prepare(request.sql)
-    if (statement.columns().length > 0) {
-      reply.rows = statement.all(...request.parameters) as Record<string, unknown>[]
-      reply.changes = reply.rows.length
-    } else {
-      reply.changes = Number(statement.run(...request.parameters).changes)
-    }
+    run(request, reply)
   } catch (error) {
     const { message, code, errcode } = error as Error & { code?: string; errcode?: number }
     reply.error = { message, code, errcode }
   }
   port.postMessage(reply)
 })
+port.postMessage('opened' satisfies SqliteOpened)

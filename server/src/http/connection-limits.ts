@@ -1,9 +1,10 @@
-import type { Server, ServerResponse } from 'node:http'
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { addressBucket } from './address.ts'
 import type { TrustedProxies } from './caller.ts'
 import { connectionsWithin } from './descriptor-limit.ts'
+import { responseOn } from './node-internals.ts'
 
 /** Without a setting. Each idle connection takes some ten kilobytes of memory. */
 const DEFAULT_MAX = 10_000
@@ -63,7 +64,7 @@ export class ConnectionLimits {
    */
   closeAfterResponses(): void {
     for (const socket of this.#sockets) {
-      const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null }
+      const response = responseOn(socket)
       if (response && !response.headersSent) response.setHeader('connection', 'close')
     }
   }

@@ -15,11 +15,12 @@ async function openConnection(t: TestContext, url: string) {
   socket.setEncoding('latin1').on('data', (text: string) => {
     received += text
   })
-  /** The whole response, whose body is no longer than its head. */
+  socket.on('error', () => {})
+  /** The response; what has come of it if the connection was closed before. */
   const ask = async (request: string) => {
     received = ''
     socket.write(request)
-    while (!/\r\n\r\n./s.test(received)) await sleep(5)
+    while (!/\r\n\r\n./s.test(received) && !socket.closed) await sleep(5)
     return received
   }
   return { socket, ask }
@@ -65,12 +66,7 @@ test('requests that kept connections send at the moment of a stop are served', a
   const clients = await Promise.all(Array.from({ length: 100 }, () => openConnection(t, url)))
   for (const { ask } of clients) assert.match(await ask(get('/health')), /^HTTP\/1\.1 200 /)
   const stopped = stop(500)
-  const responses = await Promise.all(
-    clients.map(({ ask, socket }) =>
-      Promise.race([ask(get('/health')), once(socket, 'close').then(() => 'closed'), once(socket, 'error')]),
-    ),
-  )
-  for (const response of responses)
-    assert.match(String(response), /^HTTP\/1\.1 200 .*connection: close\r\n/is)
+  const responses = await Promise.all(clients.map(({ ask }) => ask(get('/health'))))
+  for (const response of responses) assert.match(response, /^HTTP\/1\.1 200 .*connection: close\r\n/is)
   await stopped
 })

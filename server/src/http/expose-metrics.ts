@@ -1,11 +1,14 @@
+import type { Changes } from '../database/changes.ts'
 import type { Parts } from '../wiring.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import { DiskSpace } from './disk-space.ts'
 
 /** Exposes what the parts count about themselves. */
 export function exposeMetrics(parts: Parts, connections: ConnectionLimits): void {
-  const { metrics, changes, redis, overload, jobs, exports, identity, cashier, meter, config } = parts
-  metrics.read('wayleave_lease_held', () => Number(changes.trusted()))
+  const { metrics, changes, redis, overload, jobs, exports, identity, cashier, meter, config, health } = parts
+  metrics.read('wayleave_lease_held', () => Number(isTrusted(changes)))
+  metrics.read('wayleave_clock_held', () => Number(parts.housekeepingClock.held))
+  metrics.read('wayleave_damaged_versions', () => countByTable(health.damaged))
   if (redis) {
     metrics.read('wayleave_redis_up', () => Number(redis.isUp))
     metrics.read('wayleave_redis_outages_total', () => redis.outages)
@@ -27,4 +30,19 @@ export function exposeMetrics(parts: Parts, connections: ConnectionLimits): void
   const disk = new DiskSpace(config.dataDir)
   metrics.read('wayleave_data_disk_free_bytes', () => disk.read().free)
   metrics.read('wayleave_data_disk_size_bytes', () => disk.read().size)
+}
+
+/** SQLite's changes throw if the file cannot be read. */
+function isTrusted(changes: Changes): boolean {
+  try {
+    return changes.trusted()
+  } catch {
+    return false
+  }
+}
+
+function countByTable(versions: Iterable<{ table: string }>): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { table } of versions) counts[table] = (counts[table] ?? 0) + 1
+  return counts
 }

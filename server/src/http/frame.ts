@@ -8,7 +8,9 @@ import fastify, { type FastifyInstance, LogController, type RawServerDefault } f
 import type { Logger } from 'pino'
 import { SECOND } from '../clock.ts'
 import type { Config } from '../config.ts'
-import { Problem } from '../problem.ts'
+import { DatabaseError } from '../database/database-error.ts'
+import { OutageLog } from '../database/outage-log.ts'
+import { Problem, type ProblemCode } from '../problem.ts'
 import type { BaseUrl } from './base-url.ts'
 import { addBodyDeadline } from './body-deadline.ts'
 import type { TrustedProxies } from './caller.ts'
@@ -49,6 +51,9 @@ const BODY_DEADLINE = 30 * SECOND
 /** A filter stands in the address, and may have a polygon of a thousand corners in it. */
 const HEAD_LIMIT = 64 * 1024
 
+/** Expected while they last, or logged where they arise. */
+const UNLOGGED = new Set<ProblemCode>(['overloaded', 'shutting-down', 'not-ready'])
+
 /** The HTTP frame: everything that holds for every route, and no route of its own but the API definition. */
 export async function makeFrame({
   config,
@@ -77,6 +82,7 @@ export async function makeFrame({
     },
     clientErrorHandler: badRequestOnSocket,
   }).withTypeProvider<TypeBoxTypeProvider>()
+  const outages = new OutageLog(log)
   const links = { baseUrl: () => baseUrl.settled(), contactUrl: config.contactUrl }
 
   const routes = new RouteTable()
@@ -110,10 +116,11 @@ export async function makeFrame({
   app.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error)
     if (problem.code === 'overloaded') overload.refusals++
-    if (problem.status >= 500 && problem.code !== 'overloaded' && problem.code !== 'shutting-down') {
+    if (problem.status >= 500 && !UNLOGGED.has(problem.code)) {
       const fields = { requestId: request.id, path: pathOf(request), err: problem.cause ?? error }
-      // Work for a caller who has left is given up by failing: that needs nobody's attention.
+      // Work for a caller who has left is aborted by failing: that needs no attention.
       if (reply.raw.destroyed) log.info(fields, 'The caller left before the answer.')
+      else if (problem.cause instanceof DatabaseError) outages.note(problem.cause)
       else log.error(fields, problem.title)
     }
     return answerProblem(problem, request, reply, links)

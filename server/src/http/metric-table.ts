@@ -74,9 +74,14 @@ export const metricTable = {
     help: 'Bytes that the service may still write to the disk of the data folder.',
   },
   wayleave_data_disk_size_bytes: { type: 'gauge', help: 'The size of the disk of the data folder.' },
-  wayleave_snapshots_damaged: {
+  wayleave_damaged_versions: {
     type: 'gauge',
-    help: 'Versions whose files did not pass verification on this node, and that are not served.',
+    label: 'table',
+    help: 'Published versions whose files are damaged, by table. They are not served.',
+  },
+  wayleave_clock_held: {
+    type: 'gauge',
+    help: '1 while the clock is far ahead of the last run and nothing is deleted by it yet.',
   },
 } as const satisfies Record<string, MetricRow>
 

@@ -20,12 +20,8 @@ export type MetricReader = () => number | Readonly<Record<string, number>> | Dur
 export class Metrics {
   readonly registry = new Registry()
   readonly requests = new RequestMetrics((...row) => this.#register(...row))
-  /** Kept by the part that verifies snapshots. */
-  damagedSnapshots = 0
-
   constructor() {
     collectDefaultMetrics({ register: this.registry, prefix: 'wayleave_' })
-    this.read('wayleave_snapshots_damaged', () => this.damagedSnapshots)
   }
 
   /** Exposes a metric of the table from now on. */

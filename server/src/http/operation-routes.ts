@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Type } from 'typebox'
 import { notFound, Problem } from '../problem.ts'
+import type { CheckReady } from '../readiness.ts'
 import type { App } from './frame.ts'
 import type { Metrics } from './metrics.ts'
 import { tags } from './openapi.ts'
@@ -8,8 +9,8 @@ import { tags } from './openapi.ts'
 export interface Operation {
   metrics: Metrics
   metricsToken: string | null
-  /** Rejects where something that the service needs does not answer. */
-  checkReady: () => Promise<void>
+  /** What does not work of all that serving needs; never takes long. */
+  checkReady: CheckReady
   /** Whether the server is about to stop, so that a load balancer should send requests elsewhere. */
   isDraining: () => boolean
 }
@@ -41,14 +42,18 @@ export function operationRoutes(
   app.get('/ready', {
     schema: {
       tags: [tags.operation],
-      summary: 'Whether everything the service needs answers too',
+      summary: 'Whether everything that serving needs works: database, lease, disk, a snapshot',
       response: { 200: Type.Object({ status: Type.Literal('ready') }) },
     },
     handler: async () => {
       if (isDraining()) throw new Problem('shutting-down', undefined, { headers: { 'retry-after': '2' } })
-      await checkReady().catch((cause: unknown) => {
-        throw new Problem('not-ready', 'The control database does not answer.', { cause })
-      })
+      const checks = await checkReady()
+      if (checks.length > 0) {
+        throw new Problem('not-ready', checks.map(({ detail }) => detail).join(' '), {
+          headers: { 'retry-after': '2' },
+          members: { checks },
+        })
+      }
       return { status: 'ready' as const }
     },
   })

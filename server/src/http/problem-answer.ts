@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { DatabaseError, type DatabaseFailure } from '../database/database-error.ts'
 import { SECRET_LIKE } from '../keys/secret.ts'
 import { type FieldError, Problem } from '../problem.ts'
 import { PAGE_HEADERS } from './html.ts'
@@ -12,9 +13,16 @@ interface Links {
 /** A body of a quarter of a megabyte can be wrong in ten thousand places: the answer need not be larger than it. */
 const MOST_ERRORS = 20
 
+/** Seconds after which a client may try again. A link recovers by itself; disk space needs a person. */
+const RETRY_AFTER: Record<DatabaseFailure, string> = { 'database-unavailable': '2', 'disk-full': '60' }
+
 /** Turns whatever was thrown into the Problem that the caller is shown. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
+  if (error instanceof DatabaseError) {
+    const headers = { 'retry-after': RETRY_AFTER[error.failure] }
+    return new Problem(error.failure, undefined, { headers, cause: error })
+  }
   const { code, validation, validationContext, statusCode, message } = error as FastifyError
   if (validation) {
     const errors = validation
@@ -24,6 +32,12 @@ export function asProblem(error: unknown): Problem {
     return new Problem('invalid-input', first ? `${first.path}: ${first.message}.` : undefined, { errors })
   }
   switch (code) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return new Problem('disk-full', undefined, {
+        headers: { 'retry-after': RETRY_AFTER['disk-full'] },
+        cause: error,
+      })
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
     case 'FST_REQ_FILE_TOO_LARGE':
       return new Problem('body-too-large')

@@ -1,4 +1,4 @@
-import type { ControlDatabase, Db, Tx } from '../database/open.ts'
+import { type ControlDatabase, deleteInSteps, type Tx } from '../database/open.ts'
 
 export interface LinkRow {
   id: string
@@ -93,9 +93,10 @@ export async function addWrongCode(tx: Tx, email: string, linkIds: string[], now
     .execute()
 }
 
-export async function deleteOldLinks(db: Db, before: Date): Promise<void> {
-  await db.deleteFrom('sign_in_links').where('expires_at', '<', before.toISOString()).execute()
-  await db.deleteFrom('wrong_codes').where('at', '<', before.toISOString()).execute()
+export async function deleteOldLinks(database: ControlDatabase, before: Date): Promise<void> {
+  const at = before.toISOString()
+  await deleteInSteps(database, 'sign_in_links', (row) => row('expires_at', '<', at))
+  await deleteInSteps(database, 'wrong_codes', (row) => row('at', '<', at))
 }
 
 function outstandingIds(tx: Tx, email: string, now: string) {

@@ -1,4 +1,4 @@
-import type { ControlDatabase, Db, Tx } from '../database/open.ts'
+import { type ControlDatabase, type Db, deleteInSteps, type Tx } from '../database/open.ts'
 import { lockUser } from './user-store.ts'
 
 export interface RefreshTokenRow {
@@ -55,6 +55,6 @@ export async function deleteFamily(tx: Tx, familyId: string): Promise<void> {
   await tx.deleteFrom('refresh_tokens').where('family_id', '=', familyId).execute()
 }
 
-export async function deleteExpiredRefreshTokens(db: Db, now: Date): Promise<void> {
-  await db.deleteFrom('refresh_tokens').where('expires_at', '<', now.toISOString()).execute()
+export async function deleteRefreshTokensExpiredBefore(database: ControlDatabase, at: Date): Promise<void> {
+  await deleteInSteps(database, 'refresh_tokens', (row) => row('expires_at', '<', at.toISOString()))
 }

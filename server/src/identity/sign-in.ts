@@ -21,7 +21,7 @@ import {
 } from './link-store.ts'
 import type { Mailer } from './mail.ts'
 import { signInMail } from './mail-texts.ts'
-import { deleteExpiredRefreshTokens } from './session-store.ts'
+import { deleteRefreshTokensExpiredBefore } from './session-store.ts'
 import { hashToken, newToken, type Session, type Sessions } from './sessions.ts'
 import { findOrCreateUser, findUserByEmail, setLastSignIn, type User } from './user-store.ts'
 
@@ -104,10 +104,11 @@ export class SignIn {
   }
 
   /** What has expired is of no use to anybody; a day of it is kept, for wrong codes are counted over a day. */
-  async tidy(): Promise<void> {
-    const { database, clock } = this.#options
-    await deleteOldLinks(database.db, plus(clock(), -DAY - LINK_LIFETIME))
-    await deleteExpiredRefreshTokens(database.db, clock())
+  async tidy(now: Date): Promise<void> {
+    const { database } = this.#options
+    // Wrong codes count for a day, so they are kept for two.
+    await deleteOldLinks(database, plus(now, -2 * DAY - LINK_LIFETIME))
+    await deleteRefreshTokensExpiredBefore(database, plus(now, -DAY))
   }
 
   /** Everything asked for so far has become a mail or nothing when this resolves. */

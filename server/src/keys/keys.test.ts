@@ -4,7 +4,7 @@ import { MINUTE, plus } from '../clock.ts'
 import { CREATED, MAP, openKeyHolder, RECORD, verbsOf } from '../testing/key-holder.ts'
 import { keyOpens } from '../testing/key-opens.ts'
 import { databaseKinds } from '../testing/test-server.ts'
-import { deleteExpiredSessionKeys } from './store.ts'
+import { deleteSessionKeysExpiredBefore } from './store.ts'
 
 for (const database of databaseKinds) {
   test(`a key is made, seen, changed, rotated, revoked and deleted (${database})`, async (t) => {
@@ -194,12 +194,12 @@ for (const database of databaseKinds) {
     now = plus(now, 15 * MINUTE - 1)
     const left = async () => {
       const { db } = service.parts.database
-      await deleteExpiredSessionKeys(db, now.toISOString())
+      await deleteSessionKeysExpiredBefore(service.parts.database, now.toISOString())
       const rows = await db.selectFrom('api_keys').select('id').execute()
       return new Set(rows.map(({ id }) => id))
     }
     assert.deepEqual(await left(), new Set([session.id, personal.id]))
-    now = plus(now, 1)
+    now = plus(now, 2)
     assert.deepEqual(await left(), new Set([personal.id]))
   })
 

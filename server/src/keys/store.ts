@@ -1,4 +1,4 @@
-import type { ControlDatabase, Db, Tx } from '../database/open.ts'
+import { type ControlDatabase, type Db, deleteInSteps, type Tx } from '../database/open.ts'
 import type { Tables } from '../database/schema.ts'
 
 export type StoredKey = Tables['api_keys']
@@ -93,8 +93,10 @@ export async function deleteKeysOfSession(tx: Tx, sessionId: string): Promise<st
   return rows.map(({ id }) => id)
 }
 
-export async function deleteExpiredSessionKeys(db: Db, now: string): Promise<void> {
-  await db.deleteFrom('api_keys').where('kind', '=', 'session').where('expires_at', '<=', now).execute()
+export async function deleteSessionKeysExpiredBefore(database: ControlDatabase, at: string): Promise<void> {
+  await deleteInSteps(database, 'api_keys', (row) =>
+    row.and([row('kind', '=', 'session'), row('expires_at', '<', at)]),
+  )
 }
 
 /** The names of those that still exist. */

@@ -17,6 +17,8 @@ interface GarbageParts {
   blobs: Blobs
   staging: Staging
   clock: Clock
+  /** The time by which the trash is emptied. */
+  trashClock: () => Promise<Date>
   log: Logger
   dataDir: string
   /** How many days a discarded snapshot stays in the trash. */
@@ -133,8 +135,8 @@ export class GarbageCollection {
 
   /** What a version names is kept however old: it is there because it could not be moved back. */
   async #emptyTrash(named: Set<string>, dryRun: boolean) {
-    const { blobs, clock, trashDays } = this.#parts
-    const before = plus(clock(), -trashDays * DAY)
+    const { blobs, trashClock, trashDays } = this.#parts
+    const before = plus(await trashClock(), -trashDays * DAY)
     const deleted: DiscardedSnapshot[] = []
     const trash: DiscardedSnapshot[] = []
     for (const discarded of await blobs.listTrash()) {

@@ -1,4 +1,4 @@
-import type { ControlDatabase, Db, Tx } from '../database/open.ts'
+import { type ControlDatabase, type Db, deleteInSteps, type Tx } from '../database/open.ts'
 import { databaseTime } from '../database/postgres-changes.ts'
 import type { Tables } from '../database/schema.ts'
 
@@ -89,6 +89,8 @@ export async function takeOverJobs({ db, kind }: ControlDatabase, nodeId: string
 }
 
 /** Only jobs that have ended: one that waits for long must not be forgotten. */
-export async function deleteEndedJobsBefore(db: Db, at: string): Promise<void> {
-  await db.deleteFrom('jobs').where('state', 'in', ['done', 'failed']).where('created_at', '<', at).execute()
+export async function deleteEndedJobsBefore(database: ControlDatabase, at: string): Promise<void> {
+  await deleteInSteps(database, 'jobs', (row) =>
+    row.and([row('state', 'in', ['done', 'failed']), row('created_at', '<', at)]),
+  )
 }

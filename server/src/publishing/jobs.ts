@@ -149,8 +149,12 @@ export class Jobs {
       this.#queued.add(row.id)
       this.#enqueue(row.id, parseJobRequest(row.request))
     }
-    await deleteEndedJobsBefore(database.db, plus(clock(), -KEEP).toISOString())
     await this.#sweepUploads(isStart && database.kind === 'sqlite' ? 0 : DAY)
+  }
+
+  /** Deletes jobs that ended long ago, by the clock of the housekeeping. */
+  async deleteOld(now: Date): Promise<void> {
+    await deleteEndedJobsBefore(this.#parts.database, plus(now, -KEEP).toISOString())
   }
 
   /** Aborts what runs. It goes back to waiting, and is taken up at the next start or by another node. */

@@ -29,7 +29,8 @@ export async function receiveUpload(
   } catch (error) {
     await rm(path, { force: true })
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOSPC') throw new Problem('disk-full', 'There is no room for the file.')
+    if (code === 'ENOSPC')
+      throw new Problem('disk-full', 'There is no room for the file.', { headers: { 'retry-after': '60' } })
     // Whoever leaves midway is no failure of ours, and nobody is there to read of it.
     if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE')
       throw new Problem('invalid-input', 'The file broke off before its end.', { cause: error })

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { type Clock, DAY } from '../clock.ts'
+import { DatabaseError } from '../database/database-error.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import type { Grant } from '../keys/grant.ts'
-import { addUsageBatch, forgetBatchesBefore, setLastUsed, type UsageRow } from './usage-store.ts'
+import { addUsageBatch, setLastUsed, type UsageRow } from './usage-store.ts'
 
 const FLUSH_MS = 500
 /** `lastUsedAt` may be a minute behind: half of that is left for a slow database. */
 const LAST_USED_ROUNDS = 60
-const HOUSEKEEPING_ROUNDS = 7200
+
+/** Of one batch, about 100 MB: many hours of outage, for a row counts all calls of one key and kind in a day. */
+const MAX_ROWS = 200_000
 
 /** What was called: `download`, `archive`, `items`, `item`, `collections`, `metadata`, `sample`. */
 export interface Call {
@@ -39,6 +42,9 @@ export class Meter {
   /** When all that was recorded was in the database last, on a monotonic clock. */
   #savedAt = performance.now()
   #rounds = 0
+  #isSaving = false
+  #isFailing = false
+  #droppedCalls = 0
   /** Calls come in bursts of one kind: the row is found without its name. */
   #lastRow: { batch: Batch; row: UsageRow } | null = null
   #day = { from: 0, to: 0, text: '' }
@@ -63,7 +69,10 @@ export class Meter {
     const name = `${grant.keyId} ${date} ${call.operation} ${call.table} ${call.format}`
     let row = rows.get(name)
     if (row) row.calls++
-    else {
+    else if (rows.size >= MAX_ROWS) {
+      this.#droppedCalls++
+      return
+    } else {
       row = usageRow(grant, call, date, 0)
       rows.set(name, row)
     }
@@ -77,7 +86,7 @@ export class Meter {
     return usageRow(grant, call, this.#dateOf(now), credits)
   }
 
-  /** Rows that are not in the database yet. */
+  /** Rows of calls that are not committed yet. */
   get unsavedRows(): number {
     return this.#batch.rows.size + (this.#unsaved?.rows.size ?? 0)
   }
@@ -89,7 +98,7 @@ export class Meter {
 
   /** Everything recorded so far is committed when this resolves. */
   async flush(): Promise<void> {
-    while (this.#flushing) await this.#flushing
+    while (this.#flushing) await this.#flushing.catch(() => {})
     this.#flushing = this.#save().finally(() => {
       this.#flushing = null
     })
@@ -98,26 +107,54 @@ export class Meter {
 
   async close(): Promise<void> {
     clearInterval(this.#timer)
-    await this.flush()
+    // A connection that died meanwhile fails the first attempt only.
+    await this.flush().catch(() => this.flush())
     await this.#saveLastUsed()
   }
 
   #tick(): void {
     this.#rounds++
     if (this.unsavedRows === 0) this.#savedAt = performance.now()
+    // An attempt that hangs must not gather others behind it.
+    if (this.#isSaving) return
+    this.#isSaving = true
     const work = async () => {
       if (this.#batch.rows.size > 0 || this.#unsaved) await this.flush()
-      if (this.#rounds % LAST_USED_ROUNDS === 0) await this.#saveLastUsed()
-      if (this.#rounds % HOUSEKEEPING_ROUNDS === 0) {
-        await forgetBatchesBefore(this.#database.db, new Date(this.#clock().getTime() - DAY).toISOString())
+      if (this.#rounds >= LAST_USED_ROUNDS) {
+        this.#rounds = 0
+        await this.#saveLastUsed()
       }
     }
-    work().catch((error: unknown) =>
-      this.#log.warn({ err: error }, 'Usage could not be saved; it is kept and tried again.'),
-    )
+    work()
+      .then(
+        () => this.#saved(),
+        (error: unknown) => this.#notSaved(error),
+      )
+      .finally(() => {
+        this.#isSaving = false
+      })
   }
 
-  /** While the database is away, all that comes gathers in one batch, which grows by no more than its rows. */
+  /** Logged when an outage begins and when it ends, not at each attempt. */
+  #notSaved(error: unknown): void {
+    if (this.#isFailing) return
+    this.#isFailing = true
+    const fields = error instanceof DatabaseError ? { failure: error.failure } : { err: error }
+    this.#log.warn(fields, 'Usage could not be saved. It is kept in memory, and saving is tried again.')
+  }
+
+  #saved(): void {
+    if (!this.#isFailing) return
+    this.#isFailing = false
+    this.#log.info('Usage is saved again.')
+    if (this.#droppedCalls > 0)
+      this.#log.error(
+        `${this.#droppedCalls} calls were not counted: more than ${MAX_ROWS} rows were unsaved.`,
+      )
+    this.#droppedCalls = 0
+  }
+
+  /** While the database is unreachable, usage accumulates in one batch, bounded by `MAX_ROWS`. */
   async #save(): Promise<void> {
     await this.#saveUnsaved()
     const began = performance.now()

@@ -1,5 +1,4 @@
-import type { ControlDatabase, Db, Tx } from '../database/open.ts'
-import { isUniqueViolation } from '../database/open.ts'
+import { type ControlDatabase, type Db, deleteInSteps, isUniqueViolation, type Tx } from '../database/open.ts'
 import type { Tables } from '../database/schema.ts'
 
 /** Calls and credits of one key on one day, by what was called. */
@@ -39,8 +38,8 @@ export async function addUsageBatch(
   }
 }
 
-export async function forgetBatchesBefore(db: Db, at: string): Promise<void> {
-  await db.deleteFrom('usage_batches').where('at', '<', at).execute()
+export async function deleteUsageBatchesBefore(database: ControlDatabase, at: string): Promise<void> {
+  await deleteInSteps(database, 'usage_batches', (row) => row('at', '<', at))
 }
 
 /** Only ever forward: two nodes may bring their figures in either order. */

@@ -1,0 +1,82 @@
+/** The two ways in which the control database fails through no fault of the statement. */
+export type DatabaseFailure = 'database-unavailable' | 'disk-full'
+
+/**
+ * The control database cannot be reached, does not respond in time, or has no room. Both drivers turn their
+ * errors into this one, so that the rest of the program need not know what each of them throws.
+ */
+export class DatabaseError extends Error {
+  override name = 'DatabaseError'
+  readonly failure: DatabaseFailure
+
+  constructor(failure: DatabaseFailure, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.failure = failure
+  }
+}
+
+interface DriverError extends Error {
+  code?: string
+  errcode?: number
+}
+
+/**
+ * SQLSTATE codes of a server that cannot serve now: too many connections, out of memory, cancelled by
+ * statement_timeout, shutting down or starting up, an I/O error, and a write sent to a standby.
+ */
+const UNAVAILABLE_STATES = /^(08...|53[023]00|57014|57P0[1-5]|58030|25006)$/
+const DISK_FULL_STATE = '53100'
+
+/** Errors of sockets and name resolution. They reach us from connections to the database alone. */
+const SOCKET_CODES =
+  /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|ENOENT|EMFILE|ENFILE)$/
+
+/** The driver `pg` gives these no code. */
+const DRIVER_MESSAGES =
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after|Postgres connection has been discarded)/
+
+/** Turns an error of a PostgreSQL connection into a DatabaseError if it is one; returns others as they are. */
+export function fromPostgres(error: unknown): unknown {
+  if (error instanceof DatabaseError || !(error instanceof Error)) return error
+  const { code, message } = error as DriverError
+  if (code === DISK_FULL_STATE) return new DatabaseError('disk-full', 'PostgreSQL has no disk space.', error)
+  const isUnavailable = code
+    ? UNAVAILABLE_STATES.test(code) || SOCKET_CODES.test(code)
+    : DRIVER_MESSAGES.test(message)
+  if (!isUnavailable) return error
+  return new DatabaseError('database-unavailable', `PostgreSQL is not available: ${messageOf(error)}`, error)
+}
+
+/** Whether a connection that failed with this error may be used again. The server itself reports SQLSTATEs. */
+export function breaksConnection(error: unknown): boolean {
+  const { code } = (error as { cause?: DriverError }).cause ?? {}
+  return error instanceof DatabaseError && !(code && /^(53...|57014|58030)$/.test(code))
+}
+
+/** Several addresses of one host fail as one error whose own message is empty. */
+function messageOf(error: Error): string {
+  const [first] = (error as AggregateError).errors ?? []
+  return error.message || (first as Error | undefined)?.message || (error as DriverError).code || error.name
+}
+
+// https://sqlite.org/rescode.html: the low byte is the primary code.
+const SQLITE_BUSY = 5
+const SQLITE_LOCKED = 6
+const SQLITE_READONLY = 8
+const SQLITE_IOERR = 10
+const SQLITE_FULL = 13
+const SQLITE_CANTOPEN = 14
+/** The shared memory file beside the database could not grow: on a full disk this fails first. */
+const SQLITE_IOERR_SHMSIZE = 4874
+
+/** The same for an error of SQLite, which has its result code in `errcode`. */
+export function fromSqlite(error: Error & { errcode?: number | undefined }): Error {
+  const { errcode, message } = error
+  if (errcode === undefined) return error
+  const primary = errcode & 0xff
+  if (primary === SQLITE_FULL || errcode === SQLITE_IOERR_SHMSIZE)
+    return new DatabaseError('disk-full', `SQLite has no disk space: ${message}`, error)
+  if ([SQLITE_BUSY, SQLITE_LOCKED, SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN].includes(primary))
+    return new DatabaseError('database-unavailable', `SQLite is not available: ${message}`, error)
+  return error
+}

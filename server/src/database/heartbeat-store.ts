@@ -1,0 +1,41 @@
+import { sql } from 'kysely'
+import type { ControlDatabase, Db } from './open.ts'
+import { databaseTime } from './postgres-changes.ts'
+
+/** A statement that any database can run which responds at all. */
+export async function readNothing(db: Db): Promise<void> {
+  await db.selectFrom('heartbeat').select('only').executeTakeFirstOrThrow()
+}
+
+/** The smallest write, to find out whether the database can be written. */
+export async function writeProbe(db: Db): Promise<void> {
+  await db
+    .updateTable('heartbeat')
+    .set((row) => ({ probes: row('probes', '+', 1) }))
+    .execute()
+}
+
+/** When the installation was last known to run; null before its first start. */
+export async function readSeenAt(db: Db): Promise<Date | null> {
+  const { seen_at } = await db.selectFrom('heartbeat').select('seen_at').executeTakeFirstOrThrow()
+  return seen_at === null ? null : new Date(seen_at)
+}
+
+/** `force` may set it back as well: the operator says that the clock is right. */
+export async function writeSeenAt(db: Db, at: Date, { force = false } = {}): Promise<void> {
+  const seen_at = at.toISOString()
+  await db
+    .updateTable('heartbeat')
+    .set({ seen_at })
+    .$if(!force, (query) =>
+      query.where((row) => row.or([row('seen_at', 'is', null), row('seen_at', '<', seen_at)])),
+    )
+    .execute()
+}
+
+/** PostgreSQL's own clock; null on SQLite, which has only the clock of this machine. */
+export async function readDatabaseClock({ db, kind }: ControlDatabase): Promise<Date | null> {
+  if (kind === 'sqlite') return null
+  const { rows } = await sql<{ now: string }>`select ${databaseTime(0)} as now`.execute(db)
+  return new Date(rows[0]!.now)
+}

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { cleanUp } from '../testing/cleanup.ts'
+import { keyOpens } from '../testing/key-opens.ts'
+import { signIn } from '../testing/sign-in.ts'
+import {
+  databaseKinds,
+  openTestServer,
+  type TestServer,
+  temporaryDatabase,
+  temporaryFolder,
+} from '../testing/test-server.ts'
+import { openChanges } from './changes.ts'
+import { openDatabase } from './open.ts'
+
+const MAP = { name: 'Map', permissions: ['read'] }
+
+async function createKey(service: TestServer, token: string) {
+  const answer = await service.request('POST', '/v1/api-keys/personal', { token, body: MAP })
+  assert.equal(answer.status, 201, answer.text)
+  return answer.body as { id: string; secret: string }
+}
+
+/** The tables by which changes are told, as they are now; the returned function puts them back. */
+function rememberHistory(databaseUrl: string) {
+  const client = async <T>(work: (connection: pg.Client) => Promise<T>): Promise<T> => {
+    const connection = new pg.Client({ connectionString: databaseUrl })
+    await connection.connect()
+    return work(connection).finally(() => connection.end())
+  }
+  return {
+    remember: () =>
+      client(async (connection) => {
+        for (const table of ['changes', 'change_number', 'api_keys']) {
+          await connection.query(`create table old_${table} as table ${table}`)
+        }
+      }),
+    /** As in a restore: the connections of all nodes break. */
+    restore: () =>
+      client(async (connection) => {
+        await connection.query('begin')
+        for (const table of ['changes', 'change_number', 'api_keys']) {
+          await connection.query(`delete from ${table}`)
+          await connection.query(`insert into ${table} select * from old_${table}`)
+        }
+        await connection.query('commit')
+        await connection.query(
+          'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+        )
+      }),
+  }
+}
+
+for (const climbing of [0, 60]) {
+  test(`after a restore to an older state a revoked key is 401 on every node at once (${climbing} changes later)`, async (t) => {
+    const databaseUrl = await temporaryDatabase(t)
+    const dataDir = temporaryFolder(t)
+    const history = rememberHistory(databaseUrl)
+    const nodes = [
+      await openTestServer(t, { databaseUrl, dataDir }),
+      await openTestServer(t, { databaseUrl, dataDir }),
+      await openTestServer(t, { databaseUrl, dataDir }),
+    ] as const
+    const [one] = nodes
+    const { token } = await signIn(one, 'ada@example.org')
+    const keys = await Promise.all(Array.from({ length: 6 }, () => createKey(one, token)))
+    await history.remember()
+    // Changes that the restore takes back: the number that the nodes have applied climbs past the backup's.
+    const changes = one.parts.changes
+    for (let i = 0; i < 40; i++) await changes.commit(async (_tx, changed) => changed('user', `u${i}`))
+    for (const node of nodes) for (const { secret } of keys) assert.ok(await keyOpens(node, secret))
+    await history.restore()
+    const outside = await openDatabase({ databaseUrl, dataDir })
+    cleanUp(t, () => outside.close())
+    // Between two looks of a node the number can climb past the one it has seen.
+    const commandLine = await openChanges(outside, { nodeId: 'command-line', serving: false })
+    for (let i = 0; i < climbing; i++) {
+      await outside.db.transaction().execute(async (tx) => {
+        await sql`update change_number set number = number + 1, token = ${`other ${i}`}`.execute(tx)
+        await sql`insert into changes (number, subject, subject_id, at, token)
+          select number, 'user', 'x', '2026-01-01T00:00:00.000Z', token from change_number`.execute(tx)
+      })
+    }
+    await commandLine.close()
+    for (const { id, secret } of keys) {
+      await untilServed(one, secret)
+      const revoked = await untilDone(() => one.request('POST', `/v1/api-keys/${id}/revoke`, { token }))
+      assert.equal(revoked.status, 200, revoked.text)
+      for (const node of nodes) assert.ok(!(await keyOpens(node, secret)), 'a revoked key works')
+    }
+  })
+}
+
+/** Connections that the restore ended may fail one call each. */
+async function untilDone<T extends { status: number }>(call: () => Promise<T>): Promise<T> {
+  for (let round = 0; ; round++) {
+    const answer = await call()
+    if (answer.status < 500 || round > 50) return answer
+    await sleep(100)
+  }
+}
+
+async function untilServed(node: TestServer, secret: string): Promise<void> {
+  await untilDone(() => node.request('GET', '/v1/ogc/collections', { key: secret }))
+}
+
+for (const kind of databaseKinds) {
+  test(`a node that finds another history forgets everything, on ${kind}`, async (t) => {
+    const options = {
+      dataDir: temporaryFolder(t),
+      databaseUrl: kind === 'postgres' ? await temporaryDatabase(t) : null,
+    }
+    const database = await openDatabase(options)
+    cleanUp(t, () => database.close())
+    const changes = await openChanges(database, { nodeId: 'node', serving: true })
+    cleanUp(t, () => changes.close())
+    const heard: string[] = []
+    changes.listen((subject, id) => heard.push(`${subject} ${id}`))
+    for (let i = 0; i < 3; i++) await changes.commit(async (_tx, changed) => changed('key', `k${i}`))
+    assert.deepEqual(heard.splice(0), ['key k0', 'key k1', 'key k2'])
+    // The last change never happened, and another one has its number.
+    await database.db.transaction().execute(async (tx) => {
+      await sql`delete from changes where number = (select number from change_number)`.execute(tx)
+      await sql`insert into changes (number, subject, subject_id, at, token)
+        select number, 'user', 'u', '2026-01-01T00:00:00.000Z', 'other' from change_number`.execute(tx)
+      await sql`update change_number set token = 'other'`.execute(tx)
+    })
+    await changes.commit(async (_tx, changed) => changed('key', 'k4'))
+    assert.ok(changes.trusted())
+    assert.ok(heard.includes('everything '), heard.join())
+    // And goes on from there.
+    heard.length = 0
+    await changes.commit(async (_tx, changed) => changed('key', 'k5'))
+    assert.ok(changes.trusted())
+    assert.deepEqual(heard, ['key k5'])
+  })
+}
+
+test('on SQLite a lower number means that everything is forgotten', async (t) => {
+  const database = await openDatabase({ dataDir: temporaryFolder(t), databaseUrl: null })
+  cleanUp(t, () => database.close())
+  const changes = await openChanges(database, { nodeId: 'node', serving: true })
+  cleanUp(t, () => changes.close())
+  const heard: string[] = []
+  changes.listen((subject, id) => heard.push(`${subject} ${id}`))
+  for (let i = 0; i < 3; i++) await changes.commit(async (_tx, changed) => changed('key', `k${i}`))
+  heard.length = 0
+  const elsewhere = new DatabaseSync(database.file!)
+  elsewhere.exec(`begin; delete from changes where number > 1;
+    update change_number set number = 1, token = (select token from changes where number = 1); commit`)
+  elsewhere.close()
+  for (const begin = performance.now(); performance.now() - begin < 5; );
+  assert.ok(changes.trusted())
+  assert.deepEqual(heard, ['everything '])
+})
+
+test('a dump that is restored over the database of running nodes is followed by every node', async (t) => {
+  const databaseUrl = await temporaryDatabase(t)
+  const dataDir = temporaryFolder(t)
+  const nodes = [
+    await openTestServer(t, { databaseUrl, dataDir }),
+    await openTestServer(t, { databaseUrl, dataDir }),
+  ] as const
+  const [one] = nodes
+  const { token } = await signIn(one, 'ada@example.org')
+  const { id, secret } = await createKey(one, token)
+  const dump = execFileSync('pg_dump', ['--format=custom', '--dbname', databaseUrl])
+  for (let i = 0; i < 20; i++) {
+    await one.parts.changes.commit(async (_tx, changed) => changed('user', `u${i}`))
+  }
+  for (const node of nodes) assert.ok(await keyOpens(node, secret))
+  execFileSync(
+    'pg_restore',
+    ['--clean', '--if-exists', '--single-transaction', '--no-owner', '--dbname', databaseUrl],
+    { input: dump, stdio: ['pipe', 'ignore', 'inherit'] },
+  )
+  await untilServed(one, secret)
+  const revoked = await untilDone(() => one.request('POST', `/v1/api-keys/${id}/revoke`, { token }))
+  assert.equal(revoked.status, 200, revoked.text)
+  for (const node of nodes) assert.ok(!(await keyOpens(node, secret)), 'a revoked key works')
+})

@@ -1,0 +1,117 @@
+import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
+import pg from 'pg'
+import { SECOND } from '../clock.ts'
+import { breaksConnection, DatabaseError, fromPostgres } from './database-error.ts'
+
+/** TCP keepalive finds a peer that vanished while a connection is idle; the system's default is two hours. */
+const KEEPALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10 * SECOND }
+
+export interface Patience {
+  /** How many connections are open at most. */
+  connections: number
+  /** Milliseconds to wait for a connection. */
+  connectTimeout: number
+  /** Milliseconds to wait for a result. The server is told to cancel the statement a little earlier. */
+  queryTimeout: number
+}
+
+/** What each client of ours has in common, also the one that listens. */
+export function clientOptions(url: string, { connectTimeout, queryTimeout }: Omit<Patience, 'connections'>) {
+  return {
+    connectionString: url,
+    connectionTimeoutMillis: connectTimeout,
+    // The server cannot tell a client that the link is dead: the client has to stop waiting by itself.
+    query_timeout: queryTimeout,
+    statement_timeout: Math.max(Math.round(queryTimeout * 0.9), 1),
+    ...KEEPALIVE,
+  }
+}
+
+/**
+ * A pool whose connections time out on the client's side and are discarded once they have failed, so that a
+ * frozen link costs each connection one timeout. After `refuse(error)`, no connection is handed out.
+ */
+export class GuardedPool implements PostgresPool {
+  /** Part of Kysely's interface; used only to cancel queries, which we do not. */
+  readonly options = {}
+  readonly #url: string
+  readonly #patience: Patience
+  #pool: pg.Pool
+  #refusal: DatabaseError | null = null
+
+  constructor(url: string, patience: Patience) {
+    this.#url = url
+    this.#patience = patience
+    this.#pool = openPool(url, patience)
+  }
+
+  /** Circuit breaker: with an error, `connect` fails at once instead of after a timeout; null closes it again. */
+  refuse(error: DatabaseError | null): void {
+    if (error && !this.#refusal) this.#replace(this.#pool)
+    this.#refusal = error
+  }
+
+  /** If one connection is dead, the others of its pool probably are, and each would cost a timeout. */
+  #replace(pool: pg.Pool): void {
+    if (pool !== this.#pool || pool.ending) return
+    this.#pool = openPool(this.#url, this.#patience)
+    pool.end().catch(() => {})
+  }
+
+  async connect(): Promise<PostgresPoolClient> {
+    if (this.#refusal) throw this.#refusal
+    const pool = this.#pool
+    const client = await pool.connect().catch((error: unknown) => {
+      throw fromPostgres(error)
+    })
+    return guard(client, () => this.#replace(pool))
+  }
+
+  end(): Promise<void> {
+    return this.#pool.end()
+  }
+}
+
+function openPool(url: string, patience: Patience): pg.Pool {
+  // Our counts and numbers stay far below 2^53: JavaScript numbers on both databases.
+  const types = {
+    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+      oid === 20 ? Number : pg.types.getTypeParser(oid, format),
+  }
+  const pool = new pg.Pool({
+    ...clientOptions(url, patience),
+    max: patience.connections,
+    types: types as pg.CustomTypesConfig,
+  })
+  // A connection that breaks is replaced at the next use, and its query fails by itself. Without a listener
+  // the event would end the process.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}
+
+const ROLLED_BACK: PostgresQueryResult<never> = { command: 'ROLLBACK', rowCount: 0, rows: [] }
+
+/** The driver's error when a result does not come in time. A server that can be reached cancels earlier. */
+const NO_RESULT = 'Query read timeout'
+
+function guard(client: pg.PoolClient, onNoResult: () => void): PostgresPoolClient {
+  let broken = false
+  const query = async (text: string, values: readonly unknown[] = []) => {
+    // A connection that is lost has no transaction any more. Failing here would hide why it was lost.
+    if (broken && text === 'rollback') return ROLLED_BACK
+    if (broken) throw new DatabaseError('database-unavailable', 'The connection to PostgreSQL is lost.')
+    try {
+      return await client.query(text, values as unknown[])
+    } catch (cause) {
+      const error = fromPostgres(cause)
+      broken ||= breaksConnection(error)
+      if ((cause as Error).message === NO_RESULT) onNoResult()
+      throw error
+    }
+  }
+  return {
+    query: query as unknown as PostgresPoolClient['query'],
+    release: (discard) => client.release(broken || Boolean(discard)),
+  }
+}

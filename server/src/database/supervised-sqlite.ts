@@ -1,0 +1,143 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { SECOND } from '../clock.ts'
+import { DatabaseError, fromSqlite } from './database-error.ts'
+import type {
+  SqliteOpened,
+  SqliteReply,
+  SqliteRequest,
+  SqliteRollback,
+  SqliteThreadData,
+} from './sqlite-thread.ts'
+
+const FIRST_RESTART_DELAY_MS = 50
+const MAX_RESTART_DELAY_MS = 5 * SECOND
+/** Results of the control database are small. A thread past this is stopped instead of the whole process. */
+const MAX_HEAP_MB = 512
+
+type Command = Omit<SqliteRequest, 'id'> | Omit<SqliteRollback, 'id'>
+
+/**
+ * A thread with one SQLite connection. If it ends, all that waits for it fails, and it is started again. The
+ * new connection knows nothing of a transaction that was open, so `generation` tells the two apart.
+ */
+export class SupervisedSqlite {
+  readonly #data: SqliteThreadData
+  readonly #onEnd: (error: Error) => void
+  readonly #waiting = new Map<number, (reply: SqliteReply | DatabaseError) => void>()
+  #worker: Worker | null = null
+  #opened: Promise<void>
+  #generation = 0
+  #nextId = 0
+  #restartDelay = FIRST_RESTART_DELAY_MS
+  #closing = false
+
+  constructor(data: SqliteThreadData, onEnd: (error: Error) => void) {
+    this.#data = data
+    this.#onEnd = onEnd
+    this.#opened = this.#start()
+    this.#opened.catch(() => {})
+  }
+
+  /** Counts the connections opened so far. */
+  get generation(): number {
+    return this.#generation
+  }
+
+  /** Resolves when the first connection is open, and rejects if it cannot be opened. */
+  opened(): Promise<void> {
+    return this.#opened
+  }
+
+  async execute(command: Command): Promise<SqliteReply> {
+    const worker = this.#worker
+    if (!worker) throw threadEnded()
+    const id = this.#nextId++
+    const { promise, resolve } = Promise.withResolvers<SqliteReply | DatabaseError>()
+    this.#waiting.set(id, resolve)
+    worker.ref()
+    worker.postMessage({ ...command, id } satisfies SqliteRequest | SqliteRollback)
+    const reply = await promise
+    if (reply instanceof DatabaseError) throw reply
+    if (reply.error) {
+      const { message, code, errcode } = reply.error
+      throw fromSqlite(Object.assign(new Error(message), { code, errcode }))
+    }
+    return reply
+  }
+
+  /** Ends the thread at once and opens a new connection: for one whose state is unknown. */
+  async restart(): Promise<void> {
+    await this.#worker?.terminate()
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true
+    const worker = this.#worker
+    if (!worker) return
+    worker.ref()
+    const exit = once(worker, 'exit')
+    worker.postMessage('close')
+    await exit
+  }
+
+  async #start(): Promise<void> {
+    const worker = new Worker(new URL('./sqlite-thread.ts', import.meta.url), {
+      workerData: this.#data,
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+    })
+    let failure: Error | null = null
+    worker.on('error', (error: Error) => {
+      failure = error
+    })
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    worker.on('message', (message: SqliteReply | SqliteOpened) => {
+      if (message === 'opened') resolve()
+      else this.#settle(worker, message)
+    })
+    worker.on('exit', (code) => {
+      const error = failure ?? new Error(`it exited with code ${code}`)
+      if (this.#worker === worker) this.#ended(error)
+      reject(fromSqlite(error))
+    })
+    await promise
+    this.#worker = worker
+    this.#generation++
+    // A command ends when its work is done: an idle thread must not keep the process alive.
+    worker.unref()
+  }
+
+  #settle(worker: Worker, reply: SqliteReply): void {
+    this.#waiting.get(reply.id)?.(reply)
+    this.#waiting.delete(reply.id)
+    this.#restartDelay = FIRST_RESTART_DELAY_MS
+    if (this.#waiting.size === 0) worker.unref()
+  }
+
+  #ended(error: Error): void {
+    this.#worker = null
+    for (const fail of this.#waiting.values()) fail(threadEnded(error))
+    this.#waiting.clear()
+    if (this.#closing) return
+    this.#onEnd(error)
+    this.#startAgain()
+  }
+
+  async #startAgain(): Promise<void> {
+    while (!this.#closing) {
+      await sleep(this.#restartDelay, undefined, { ref: false })
+      this.#restartDelay = Math.min(this.#restartDelay * 2, MAX_RESTART_DELAY_MS)
+      const error = await this.#start().then(
+        () => null,
+        (cause: Error) => cause,
+      )
+      if (error === null) return
+      this.#onEnd(error)
+    }
+  }
+}
+
+function threadEnded(cause?: Error): DatabaseError {
+  return new DatabaseError('database-unavailable', 'The thread of SQLite ended and is started again.', cause)
+}
