@@ -97,8 +97,8 @@ export interface Description {
 export interface JobPromise {
   id: string
   stamp: string
-  /** A process that compiles was killed meanwhile: then the job may fail. */
-  mayFail: boolean
+  /** How often a process was killed that may have worked on it. */
+  interruptions: number
 }
 
 export interface SessionPromise {
@@ -109,6 +109,18 @@ export interface SessionPromise {
   pendingSince: number
   /** The token of the link that was redeemed: it must not work again. */
   usedLink: string
+}
+
+/** The service gives a file up that has ended the process that compiles it so often. */
+const MAX_ATTEMPTS = 3
+
+export function mayFail(job: JobPromise): boolean {
+  return job.interruptions >= MAX_ATTEMPTS
+}
+
+/** To be called whenever a process is killed. */
+export function noteInterruption(promises: Promises): void {
+  for (const { job } of promises.tables) if (job) job.interruptions++
 }
 
 export function nextNumber(promises: Promises): number {

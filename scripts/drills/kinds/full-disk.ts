@@ -47,7 +47,7 @@ export const drill: Drill = {
       }
       await settle(world)
       expectSoundDatabase(world)
-      await checkInvariants(world, 'full')
+      await checkInvariants(world, 'complete')
     }
   },
 }
