@@ -97,7 +97,7 @@ export interface Description {
 export interface JobPromise {
   id: string
   stamp: string
-  /** How often a process was killed that may have worked on it. */
+  /** How often a server was killed that may have worked on it. */
   interruptions: number
 }
 
@@ -111,16 +111,19 @@ export interface SessionPromise {
   usedLink: string
 }
 
-/** The service gives a file up that has ended the process that compiles it so often. */
+/** The service gives a file up if the server was ended so often while it published it. */
 const MAX_ATTEMPTS = 3
 
 export function mayFail(job: JobPromise): boolean {
   return job.interruptions >= MAX_ATTEMPTS
 }
 
-/** To be called whenever a process is killed. */
-export function noteInterruption(promises: Promises): void {
-  for (const { job } of promises.tables) if (job) job.interruptions++
+/**
+ * To be called whenever a process is killed. A compiling process that gets SIGKILL looks as if the system had run
+ * out of memory, so its job fails at once.
+ */
+export function noteInterruption(promises: Promises, victim: 'server' | 'worker'): void {
+  for (const { job } of promises.tables) if (job) job.interruptions += victim === 'worker' ? MAX_ATTEMPTS : 1
 }
 
 export function nextNumber(promises: Promises): number {

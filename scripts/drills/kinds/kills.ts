@@ -53,13 +53,13 @@ async function interrupt(world: World): Promise<void> {
     if (victim === 'server') break
     const pids = victim === 'command' ? installation.commandPids : installation.workerPids
     if (pids.length === 0) continue
-    noteInterruption(world.promises)
+    if (victim === 'worker') noteInterruption(world.promises, victim)
     signalProcess(run.random.pick(pids), 'SIGKILL')
     if (!run.nextRound()) break
   }
   // No client begins anything new on a server that is gone.
   const stopped = workload.stop()
-  noteInterruption(world.promises)
+  noteInterruption(world.promises, 'server')
   const victims = run.random.chance(0.3) ? [...installation.nodes] : [run.random.pick(installation.nodes)]
   await Promise.all(victims.map((node) => installation.killNode(node)))
   await stopped

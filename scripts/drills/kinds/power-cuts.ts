@@ -44,7 +44,7 @@ export const drill: Drill = {
       const pids = installation.allPids
       for (const pid of pids) signalProcess(pid, 'SIGSTOP')
       const copy = disk.cut(run, `disk-${run.rounds}`)
-      noteInterruption(world.promises)
+      noteInterruption(world.promises, 'server')
       await installation.killAll()
       await stopped
       disk.discard()
