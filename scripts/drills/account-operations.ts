@@ -10,7 +10,7 @@ export async function grantCredits(world: World): Promise<void> {
   const grant = { amount: 100 + nextNumber(promises), pending: true }
   account.grants.push(grant)
   let isDone: boolean
-  if (run.random.chance(0.4)) {
+  if (run.random.chance(0.2)) {
     run.operations++
     const args = ['org', 'credits', account.organizationId, '--add', String(grant.amount)]
     isDone = (await world.installation.command(args)).code === 0
@@ -29,7 +29,7 @@ export async function toggleArchives(world: World): Promise<void> {
   await world.exclusively(`add-ons of ${account.organizationId}`, async () => {
     const wanted = !account.hasArchives
     account.pendingArchives = wanted
-    const outcome = run.random.chance(0.4)
+    const outcome = run.random.chance(0.2)
       ? await toggleByCommand(world, account, wanted)
       : outcomeOf(
           await world.send('PATCH', `/v1/admin/organizations/${account.organizationId}`, {

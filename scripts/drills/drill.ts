@@ -31,6 +31,8 @@ export interface DrillOptions {
   rounds?: number
 }
 
+const NOTE_EVERY = 50
+
 /** One run of a drill: its randomness, its counts, its violations, and everything it must clean up. */
 export class DrillRun {
   readonly seed: number
@@ -67,6 +69,7 @@ export class DrillRun {
   nextRound(): boolean {
     if (this.rounds >= this.wantedRounds || performance.now() > this.#deadline) return false
     this.rounds++
+    if (this.rounds % NOTE_EVERY === 0) this.note(`round ${this.rounds} of ${this.wantedRounds}`)
     return true
   }
 

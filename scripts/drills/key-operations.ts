@@ -45,7 +45,7 @@ async function changeKey(world: World, change: 'rotate' | 'revoke' | 'delete'): 
   const key = world.run.random.pick(candidates)
   await world.exclusively(key.id!, async () => {
     key.pending = change
-    const byCommand = world.run.random.chance(0.15)
+    const byCommand = world.run.random.chance(0.08)
     const result = byCommand
       ? await changeByCommand(world, key, change)
       : await changeOverHttp(world, key, change)

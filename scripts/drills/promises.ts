@@ -97,8 +97,8 @@ export interface Description {
 export interface JobPromise {
   id: string
   stamp: string
-  /** A process that compiles was killed meanwhile: then the job may fail. */
-  mayFail: boolean
+  /** How often a server was killed that may have worked on it. */
+  interruptions: number
 }
 
 export interface SessionPromise {
@@ -109,6 +109,21 @@ export interface SessionPromise {
   pendingSince: number
   /** The token of the link that was redeemed: it must not work again. */
   usedLink: string
+}
+
+/** The service gives a file up if the server was ended so often while it published it. */
+const MAX_ATTEMPTS = 3
+
+export function mayFail(job: JobPromise): boolean {
+  return job.interruptions >= MAX_ATTEMPTS
+}
+
+/**
+ * To be called whenever a process is killed. A compiling process that gets SIGKILL looks as if the system had run
+ * out of memory, so its job fails at once.
+ */
+export function noteInterruption(promises: Promises, victim: 'server' | 'worker'): void {
+  for (const { job } of promises.tables) if (job) job.interruptions += victim === 'worker' ? MAX_ATTEMPTS : 1
 }
 
 export function nextNumber(promises: Promises): number {

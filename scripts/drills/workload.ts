@@ -30,7 +30,7 @@ const operations: [weight: number, operation: (world: World) => Promise<void>][]
   [8, readItems],
   [3, readSample],
   [5, publishByUpload],
-  [4, publishByCommand],
+  [3, publishByCommand],
   [3, describeTable],
   [1, unpublishTable],
   [3, grantCredits],

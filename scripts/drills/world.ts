@@ -18,6 +18,8 @@ export class World {
   readonly busy = new Set<string>()
   /** Rows of the larger files. */
   maxRows = 4000
+  /** Whether jobs may fail for other reasons than kills. */
+  mayJobsFail = false
 
   constructor(installation: Installation, promises: Promises) {
     this.run = installation.run

@@ -34,7 +34,7 @@ export const drill: Drill = {
       await restart(world, 1)
       await settle(world)
       await expectRights(world, offset)
-      await checkInvariants(world, 'full')
+      await checkInvariants(world, 'complete')
     }
   },
 }

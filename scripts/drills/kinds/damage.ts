@@ -25,7 +25,7 @@ const FORMATS = ['geojson', 'csv', 'json', 'kml', 'geoparquet']
 /** Bytes of snapshot files are flipped or cut off: a response is right or an error, never wrong data as 200. */
 export const drill: Drill = {
   title: 'random bytes of snapshot files are flipped or cut off',
-  rounds: { long: 150, short: 4 },
+  rounds: { long: 150, short: 2 },
   maxMinutes: 60,
   async run(run) {
     const installation = new Installation(run)

@@ -96,16 +96,17 @@ async function expectOlderState(world: World, newerSecrets: string[]): Promise<v
 async function expectRevocations(world: World): Promise<void> {
   const { run, promises, installation } = world
   for (const key of workingKeys(promises).slice(1)) {
-    for (const node of installation.nodes) await world.send('GET', '/v1/datasets', { key: key.secret, node })
+    const { secret } = key
+    for (const node of installation.nodes) await world.send('GET', '/v1/datasets', { key: secret, node })
     const token = promises.accounts[key.account]!.accessToken
     const { status } = await world.send('POST', `/v1/api-keys/${key.id}/revoke`, { token })
     if (!run.expect(status === 200, 'a key can be revoked after the restore', `${status}`)) continue
-    Object.assign(promises.keys.find(({ id }) => id === key.id)!, { state: 'revoked', secret: null })
+    Object.assign(key, { state: 'revoked', secret: null })
     for (let i = 0; i < 3; i++) {
       for (const node of installation.nodes) {
-        const response = await world.send('GET', '/v1/datasets', { key: key.secret, node })
+        const response = await world.send('GET', '/v1/datasets', { key: secret, node })
         const promised = 'a revocation that was acknowledged after a restore holds on every node'
-        run.expect(response.status === 401, promised, `${response.status}`)
+        run.expect(response.status === 401, promised, `${response.status} in look ${i + 1}`)
       }
       await sleep(100)
     }

@@ -4,6 +4,7 @@ import { Installation } from '../installation.ts'
 import { checkInvariants } from '../invariants.ts'
 import { LoopMount, mountObstacle } from '../loop-mount.ts'
 import { signalProcess } from '../processes.ts'
+import { noteInterruption } from '../promises.ts'
 import { settle } from '../settle.ts'
 import { prepare, Workload } from '../workload.ts'
 import { openWorld } from '../world.ts'
@@ -43,6 +44,7 @@ export const drill: Drill = {
       const pids = installation.allPids
       for (const pid of pids) signalProcess(pid, 'SIGSTOP')
       const copy = disk.cut(run, `disk-${run.rounds}`)
+      noteInterruption(world.promises, 'server')
       await installation.killAll()
       await stopped
       disk.discard()
@@ -50,7 +52,7 @@ export const drill: Drill = {
       installation.dataDir = `${disk.folder}/data`
       await restart(world, 1)
       await settle(world)
-      await checkInvariants(world, 'full')
+      await checkInvariants(world, 'complete')
     }
   },
 }
