@@ -264,7 +264,15 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     )
     const revocationLog = new RevocationLog(database.db, config.dataDir, clock)
     // At a stop too: what was revoked in the last seconds is written before the database is closed.
-    opened.defer(() => revocationLog.follow(), 'the log of revocations')
+    opened.defer(
+      () =>
+        revocationLog
+          .follow()
+          .catch((error: unknown) =>
+            log.warn({ err: error }, 'The log of revocations could not be written.'),
+          ),
+      'the log of revocations',
+    )
     housekeeping.add('the log of revocations', 10 * SECOND, () => revocationLog.follow())
     tidy('what is older than the settings say', 60 * MINUTE, (now) =>
       new Retention({ db: database.db, clock: () => now, config }).apply({ maxSteps: 100 }),
