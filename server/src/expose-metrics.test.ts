@@ -36,8 +36,9 @@ test('a server exposes every metric of the table and every one that an alerting 
   const named = new Set([...rules.matchAll(/\bwayleave_[a-z0-9_]+/g)].map(([name]) => name))
   assert.ok(named.size > 15)
   for (const name of [...Object.keys(metricTable), ...named]) assert.ok(exposed.has(name), name)
-  // And every metric of the table has a value, or values by its label.
+  // And every metric of the table has a value, or values by its label; only damage has none without damage.
   for (const [name, { type }] of Object.entries(metricTable)) {
+    if (name === 'wayleave_damaged_versions') continue
     const value = type === 'histogram' ? `${name}_count` : name
     assert.match(text, new RegExp(`^${value}(\\{[^}]+\\})? [0-9.e+]+$`, 'm'))
   }
