@@ -33,7 +33,7 @@ function litterOf(world: World): string[] {
   return [
     ...orphanedSnapshots(world),
     ...namesIn(join(dataDir, 'staging')).map(() => 'a folder in staging/'),
-    ...namesIn(join(dataDir, 'uploads')).map(() => 'a file in uploads/'),
+    ...(isShared(world) ? [] : namesIn(join(dataDir, 'uploads')).map(() => 'a file in uploads/')),
     ...namesIn(join(dataDir, 'outbox'))
       .filter((name) => name.endsWith('.part'))
       .map(() => 'a mail that ends in .part'),
@@ -43,12 +43,22 @@ function litterOf(world: World): string[] {
   ]
 }
 
+/**
+ * With PostgreSQL nodes on other machines may share the folder, so that no node can tell at once whether an
+ * upload is still arriving or a snapshot is about to be named: uploads are kept for a day, snapshots for ten
+ * minutes.
+ */
+function isShared(world: World): boolean {
+  return world.installation.databaseUrl !== null
+}
+
 /** A table has as many folders as versions. */
 function orphanedSnapshots(world: World): string[] {
   const folders = namesIn(join(world.installation.dataDir, 'snapshots'))
   return world.promises.tables.flatMap(({ table, versions }) => {
     const count = folders.filter((name) => name.startsWith(`${table}_`)).length
-    return count === versions.length ? [] : [`${count} snapshots of ${versions.length} versions of ${table}`]
+    const holds = isShared(world) ? count >= versions.length : count === versions.length
+    return holds ? [] : [`${count} snapshots of ${versions.length} versions of ${table}`]
   })
 }
 
