@@ -116,7 +116,8 @@ function queryOf({ limit, bbox, filter, datetime, sortby, columns }: ItemsOption
   return `?${query}`
 }
 
-/** Everything that may name a column, as one text. */
-function columnText({ filter = '', sortby = '', columns = '' }: ItemsOptions): string {
-  return JSON.stringify([filter, sortby, columns])
+/** Everything that may name a column, as one text; undefined if there is nothing. */
+function columnText({ filter, sortby, columns }: ItemsOptions): string | undefined {
+  const parts = [filter, sortby, columns].filter((part) => part !== undefined)
+  return parts.length > 0 ? JSON.stringify(parts) : undefined
 }

@@ -12,7 +12,7 @@ interface Names {
   table: string
   format?: string
   /** A text that contains the names of columns. */
-  columnText?: string
+  columnText?: string | undefined
 }
 
 /** Runs a call and, if it names something that does not exist, adds the name that the caller may have meant. */
