@@ -146,15 +146,18 @@ async function featuresIn(
   const items = wayleave.items(table, { bbox: wrappedBox(box), limit, filter, datetime, columns, signal })
   const features: Feature[] = []
   let matched: number | undefined
+  let complete = false
+  let received = 0
   for await (const page of items.pages()) {
     matched ??= page.numberMatched
-    features.push(...page.features.slice(0, maxFeatures - features.length))
-    const isLast = !page.links.some(({ rel }) => rel === 'next')
-    // Features without a geometry match every box and come last; a map cannot show them.
-    if (isLast) return { features: features.filter(({ geometry }) => geometry), matched, complete: true }
-    if (features.length >= maxFeatures) break
+    const room = maxFeatures - received
+    // Features without a geometry match every box; a map cannot show them.
+    features.push(...page.features.slice(0, room).filter(({ geometry }) => geometry))
+    complete = page.features.length <= room && !page.links.some(({ rel }) => rel === 'next')
+    received += page.features.length
+    if (received >= maxFeatures) break
   }
-  return { features, matched, complete: false }
+  return { features, matched, complete }
 }
 
 /** MapLibre takes attributions as HTML; the publisher's is a text. */

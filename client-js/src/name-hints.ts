@@ -29,7 +29,8 @@ export async function withNameHints<T>(
     const hint = await hintFor(transport, names, error, options)
     if (hint === undefined) throw error
     // A new error, since the stack of the old one already contains its message.
-    throw new (errorClassOf(error.status))(error.status, { ...error, hint }, error.retryAfter)
+    const ErrorClass = errorClassOf(error.status)
+    throw new ErrorClass(error.status, { ...error, hint }, error.retryAfter)
   }
 }
 

@@ -150,11 +150,11 @@ function errorOf({ baseUrl }: Transport, response: Response, text: string): Wayl
   }
   const question = status < 500 ? ' Is it the address of a Wayleave service?' : ''
   const problem = problemOf(text) ?? { detail: `${baseUrl} responded without an explanation.${question}` }
-  return new (errorClassOf(status))(
-    status,
-    { ...problem, requestId: problem.requestId ?? headers.get('x-request-id') ?? undefined },
-    retryAfterSeconds(headers.get('retry-after'), Date.now()),
-  )
+  const requestId = problem.requestId ?? headers.get('x-request-id') ?? undefined
+  const retryAfter = retryAfterSeconds(headers.get('retry-after'), Date.now())
+  const ErrorClass = errorClassOf(status)
+  // Node prints this line above an uncaught error.
+  return new ErrorClass(status, { ...problem, requestId }, retryAfter)
 }
 
 /** Undefined for the error page of a proxy or of another server. */
