@@ -68,8 +68,10 @@ interface Serving {
 
 async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise<RunningServer> {
   const { config, log } = parts
-  await parts.garbage.collectAndLog()
-  parts.housekeeping.add('snapshots that no version names', HOUR, () => parts.garbage.collectAndLog())
+  // The trash is emptied by the clock that all deletions go by.
+  const collectGarbage = async () => parts.garbage.collectAndLog(await parts.housekeepingClock.now())
+  await collectGarbage()
+  parts.housekeeping.add('snapshots that no version names', HOUR, collectGarbage)
   parts.housekeeping.add('unfinished exports', 10 * MINUTE, () => sweepAllExports(parts))
   // Listing the datasets looks at the files of each. It is not waited for: each is looked at before it is used.
   parts.housekeeping.add('sizes of published files', DAY, async () => void (await parts.catalog.all()))

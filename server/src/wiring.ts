@@ -191,8 +191,6 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     blobs,
     staging,
     clock,
-    // A server empties the trash by the clock that all deletions go by; the operator's command by the machine's.
-    trashClock: async () => (serving ? housekeepingClock.now() : clock()),
     log,
     dataDir: config.dataDir,
     trashDays: config.trashDays,
