@@ -60,8 +60,8 @@ async function selected(plan: FilterPlan, rows: Row[]): Promise<number[]> {
 }
 
 /**
- * A bit set of the positions for which `decide` is not false or unknown for the geometry's box, and of those
- * without a box.
+ * A bit set of the positions that `decide` does not rule out by the geometry's box, and of those without a
+ * box.
  */
 function bits(decide: DecideInBox, rows: Row[]): DuckDBBlobValue {
   const bytes = new Uint8Array(Math.ceil(rows.length / 8))

@@ -107,7 +107,8 @@ class View {
 }
 
 /**
- * The smallest round step that is at least `least`: 1, 2, 5, 10, 15, 30, 45 or a decimal fraction of them.
+ * The smallest round step that is at least `least`: 1, 2, 5, 10, 15, 30, 45 or 90 degrees (the max) or, below
+ * one degree, 1, 2 or 5 times a power of ten.
  */
 function roundStep(least: number): number {
   for (const step of [1, 2, 5, 10, 15, 30, 45, 90]) {

@@ -7,8 +7,8 @@ import { likeSql } from './like-sql.ts'
 
 /**
  * Numbers are bound as text, which is exact at any size: the driver would treat integral doubles as integers.
- * A function stands for a set of positions, one bit each: those of the features for which it is not false,
- * given their boxes.
+ * A function stands for a set of positions, one bit each: those of the features that it does not rule out by
+ * their boxes.
  */
 export type Parameter = string | boolean | DecideInBox
 
