@@ -5,8 +5,7 @@ import type { App } from '../http/frame.ts'
 import { matchesEtag } from '../http/matches-etag.ts'
 
 /**
- * Max cached base URLs. Clients choose the base URL (by their Host header) if no setting does, so the cache
- * must be bounded.
+ * Max cached definitions. If no setting fixes the base URL, clients choose it, so the cache must be bounded.
  */
 const MOST_ADDRESSES = 16
 

@@ -194,7 +194,7 @@ test('a stored variant is sent to whoever accepts it, with a tag of its own', as
     const plain = await get(service, path, account.key)
     const unpack = { gzip: gunzipSync, zstd: zstdDecompressSync }
     for (const encoding of ['gzip', 'zstd'] as const) {
-      // `fetch` would decompress the body, so this uses `node:http`.
+      // Uses `node:http`, which does not decompress the body as `fetch` does.
       const { request } = await import('node:http')
       const packed = await new Promise<{ bytes: Buffer; headers: NodeJS.Dict<string | string[]> }>(
         (resolve, reject) => {

@@ -140,7 +140,8 @@ export function downloadRoutes(
     const bill = { grant, call, version: version.version, price: dataset.credits }
     if (!known && conditional) {
       // Building is expensive, so only build for callers who can pay. Charging first and refunding is not an
-      // option: during the charge, a concurrent request with the same key could get the file for free.
+      // option: until the refund, another request with the same key would get the file for free, because a
+      // purchase may be downloaded again.
       const refusal = await cashier.refusalOf(bill)
       if (refusal && request.method !== 'HEAD') throw refusal
       if (refusal) {

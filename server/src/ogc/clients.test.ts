@@ -7,7 +7,7 @@ import { randomPlaces } from './testing/random-places.ts'
 
 const run = promisify(execFile)
 
-/** Runs a GDAL program as a user would, with the key in a header, and without caching. */
+/** Runs a GDAL program as a user would, with the key in a header. */
 async function ogr(key: string, program: string, ...args: string[]): Promise<string> {
   const env = { ...process.env, GDAL_HTTP_HEADERS: `X-API-Key: ${key}`, CPL_VSIL_CURL_ALLOWED_EXTENSIONS: '' }
   const { stdout } = await run(program, args, { env, maxBuffer: 1 << 26 })

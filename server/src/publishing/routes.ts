@@ -240,7 +240,7 @@ async function receiveForm(request: FastifyRequest, path: string, query: UploadO
   throw invalidInput('file', 'the form has no part "file"')
 }
 
-/** The multipart parser reports a malformed form with a message only; all its other errors have a code. */
+/** The multipart parser reports a malformed form with a message only; all other errors have a code. */
 function asFormProblem(error: unknown): unknown {
   if (error instanceof Problem || (error as { code?: string }).code !== undefined) return error
   return new Problem('invalid-input', `The form cannot be read: ${(error as Error).message}.`, {

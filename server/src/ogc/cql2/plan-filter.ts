@@ -78,8 +78,8 @@ export function planFilter(expression: Expression, columns: Column[], options: P
 
 /**
  * SQL that is true whenever the condition has the wanted value, and otherwise true as rarely as DuckDB can
- * determine. Conditions that DuckDB cannot decide are approximated from above. NOT inverts the wanted value,
- * so this holds for any nesting.
+ * determine. A condition that DuckDB cannot decide is replaced by a weaker one that includes all its matches.
+ * NOT inverts the wanted value, so this holds for any nesting.
  */
 function possible(condition: Condition, wanted: boolean, writer: SqlWriter, usesTree: boolean): string {
   if (isSqlOnly(condition)) {
@@ -134,8 +134,8 @@ function possiblePlaces(
 }
 
 /**
- * Whether the wanted value implies that the geometries share a point. (Two empty geometries are equal without
- * one.)
+ * Whether the wanted value implies that the geometries share a point. Two empty geometries are equal without
+ * sharing one; `extentOf` is null for them.
  */
 function meansMeeting({ predicate }: Condition & { kind: 'spatial' }, wanted: boolean): boolean {
   return (predicate === 'disjoint') !== wanted

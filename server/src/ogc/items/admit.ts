@@ -6,7 +6,8 @@ import type { Dataset } from '../../catalog/dataset.ts'
 import { andThen, type MaybePromise } from '../../maybe-promise.ts'
 
 /**
- * Authenticates a request for a collection. Returns the key's grant and the dataset, which the key may read.
+ * Authenticates and authorizes a request for a collection. Returns the key's grant and the dataset that it
+ * may read.
  */
 export function admit(
   asker: Asker,

@@ -68,9 +68,9 @@ export class RowQueries {
   }
 
   /**
-   * The first column of a query's result, which contains positions, in the order of the result. `sql` gets
-   * the table to read from, which has the source's columns and `file_row_number`. An aborted query is
-   * interrupted.
+   * The first column of a query's result, which contains positions. `sql` gets the table to read from, which
+   * has the source's columns and `file_row_number`, with its rows in the order of the latter. An aborted
+   * query is interrupted.
    */
   async positions(
     source: RowSource,

@@ -59,8 +59,8 @@ async function addPlaceless(
 }
 
 /**
- * Whether all features in a box match the query's box. `canTell` is whether everything inside the query's box
- * certainly matches.
+ * Decides by their box whether features match the query's box. `canTell` is whether everything inside the
+ * query's box certainly matches.
  */
 function decideByBox({ box: [west, south, east, north] }: BoxQuery, canTell: boolean): DecideInBox {
   const [first, second] =

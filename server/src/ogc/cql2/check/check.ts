@@ -70,8 +70,7 @@ function inList(left: Scalar, list: Expression, queryables: Queryables): Conditi
   if (list.kind !== 'array' || list.items.length === 0)
     throw new Cql2Error(`The list of IN ${list.at} is empty.`)
   const args = list.items.map((item) => compared('=', left, checkScalar(item, queryables), item.at))
-  // An integer compared with a fraction, which it never equals, was rewritten and no longer compares with the
-  // item.
+  // An integer never equals a fraction, so `compared` has replaced such an item by another condition.
   const items = args.flatMap((arg) => {
     return arg.kind === 'compare' && arg.op === '=' && arg.left === left && arg.right !== left
       ? [arg.right]

@@ -116,7 +116,7 @@ function isText(scalar: Scalar): boolean {
   return scalar.kind === 'literal' && scalar.type === 'text'
 }
 
-/** Converts a text literal where an instant is expected. */
+/** Converts a text literal that is used as an instant to a date or a timestamp. */
 export function instantOf(scalar: Scalar, at: string): Scalar {
   const text = scalar.kind === 'literal' ? String(scalar.value) : ''
   if (isDate(text)) return { kind: 'literal', type: 'date', value: text }

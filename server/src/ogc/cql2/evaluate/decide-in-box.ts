@@ -66,9 +66,12 @@ function decideConstant(condition: Condition): DecideInBox {
   return () => value
 }
 
-/** The predicates that are true for a geometry that lies completely in the interior of another one. */
+/**
+ * The predicates that hold between a geometry that lies completely in the interior of another one, and that
+ * one.
+ */
 const TRUE_INSIDE: ReadonlySet<SpatialPredicate> = new Set(['intersects', 'within'])
-/** The predicates that are true for that other, surrounding geometry. */
+/** The predicates that hold in the opposite direction, from the surrounding geometry to the inner one. */
 const TRUE_AROUND: ReadonlySet<SpatialPredicate> = new Set(['intersects', 'contains'])
 
 function decideSpatial({ predicate, left, right }: Condition & { kind: 'spatial' }): DecideInBox {
