@@ -15,9 +15,7 @@ import {
 
 /** One row of the table of settings. `--help`, docs/settings.md and the parser are all made from it. */
 export interface Setting<T> {
-  /**
-   * The name of its environment variable; in the settings file and as a flag it has its name in the table.
-   */
+  /** The name of the environment variable; the settings file and flags use the setting's own name. */
   variable: string
   default: T
   help: string
@@ -395,9 +393,7 @@ export function readConfig(sources: SettingSources = {}): Config {
   return parsed
 }
 
-/**
- * `WAYLEAVE_…` variables that match no setting: probably misspelt, so the server warns about them at start.
- */
+/** `WAYLEAVE_…` variables that match no setting: probably misspelt, so the server warns at start. */
 export function unknownVariables(environment: Record<string, string | undefined> = process.env): string[] {
   const known = new Set<string>(Object.values(settings).map((row) => row.variable))
   const others = /^WAYLEAVE_(CONFIG|API_KEY|TEST_.*)$/

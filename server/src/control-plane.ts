@@ -76,9 +76,7 @@ export async function openControlPlane({
   }
 }
 
-/**
- * The values from the settings; in demo mode, all add-ons and 1000 credits if the settings leave them out.
- */
+/** The values from the settings; in demo mode, all add-ons and 1000 credits if they are not set. */
 function startingGrant(config: Config): StartingGrant {
   const { demo, newOrganizationAddOns: addOns, newOrganizationCredits: credits } = config
   return {

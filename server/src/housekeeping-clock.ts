@@ -3,9 +3,7 @@ import { type Clock, DAY, HOUR, plus, SECOND } from './clock.ts'
 import { readDatabaseClock, readSeenAt, writeSeenAt } from './database/heartbeat-store.ts'
 import type { ControlDatabase } from './database/open.ts'
 
-/**
- * A jump up to this is accepted: everything that is deleted by age is kept this much longer than it is valid.
- */
+/** A jump up to this is accepted: whatever is deleted by age is kept this much longer than it is valid. */
 const MAX_JUMP = DAY
 /** A clock that has jumped is accepted after it has been consistent for this long. */
 const HOLD = 24 * HOUR

@@ -12,9 +12,7 @@ export class Housekeeping {
     this.#log = log
   }
 
-  /**
-   * Runs the work now and then periodically, without overlapping runs. It must be safe to run on many nodes.
-   */
+  /** Runs the work now and then periodically, without overlap. It must be safe to run on many nodes. */
   add(name: string, everyMs: number, work: () => Promise<void>): void {
     this.#run(name, work)
     this.#timers.push(setInterval(() => this.#run(name, work), everyMs).unref())

@@ -73,8 +73,7 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   await collectGarbage()
   parts.housekeeping.add('snapshots that no version names', HOUR, collectGarbage)
   parts.housekeeping.add('unfinished exports', 10 * MINUTE, () => sweepAllExports(parts))
-  // Listing the datasets checks the files of each. It is not awaited, because each dataset is checked before
-  // it is used.
+  // Listing the datasets checks the files of each. Not awaited: a dataset is also checked before its use.
   parts.housekeeping.add('sizes of published files', DAY, async () => void (await parts.catalog.all()))
   await parts.jobs.sweep({ isStart: true })
   parts.housekeeping.add('abandoned jobs', MINUTE, () => parts.jobs.sweep())

@@ -245,8 +245,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
       housekeeping.add(name, every, async () => {
         await work(await housekeepingClock.now())
       })
-    // Everything is kept a day longer than it is valid: a clock that is wrong by less than that deletes
-    // nothing early.
+    // Everything is kept a day longer than it is valid: a clock that is off by less deletes nothing early.
     tidy('the time of the last run', MINUTE, async () => {})
     tidy('expired sign-ins', 60 * MINUTE, (now) => identity.signIn.tidy(now))
     // With SQLite no other server writes mails, so half-written mails from before the start are abandoned.

@@ -74,9 +74,7 @@ export class Authenticate {
     return this.keyOf(askerOf(request, reply))
   }
 
-  /**
-   * The same for either transport. Synchronous if the key is cached and its limit is counted in this process.
-   */
+  /** The same for either transport. Synchronous if the key is cached and its limit is counted in-process. */
   keyOf(asker: Asker): MaybePromise<Grant> {
     const { verifier, limiter } = this.#options
     const secret = this.#secretOf(asker.request)
@@ -91,9 +89,7 @@ export class Authenticate {
     })
   }
 
-  /**
-   * For public data: a key is optional and counts if it is sent; without one the network address is limited.
-   */
+  /** For public data: a key is optional and counts if it is sent; without one the address is limited. */
   async optionalKey(request: FastifyRequest, reply: FastifyReply): Promise<Grant | null> {
     if (this.#secretOf(request.raw) !== undefined) return this.key(request, reply)
     await this.anonymous(request, reply)
@@ -181,12 +177,10 @@ function secretIn({ 'x-api-key': header, authorization: basic }: IncomingHttpHea
   return SECRET_LIKE.test(password) ? password : name
 }
 
-/** Programs put the key in one of the two fields, either one, and something of their own in the other. */
+/** In Basic authentication, clients put the key into either field and any text into the other. */
 const SECRET_LIKE = /^[a-z0-9]+_[a-z0-9]+_[0-9A-Za-z]{32}$/
 
-/**
- * A browser that shows an HTML page can prompt its user for the key; programs are told which header to send.
- */
+/** A browser that shows an HTML page can prompt for the key; programs are told which header to send. */
 function keyChallenge(request: IncomingMessage): string {
   const html = request.headers.accept?.includes('text/html')
   return html ? 'Basic realm="API key as user name", charset="UTF-8"' : 'ApiKey header="X-API-Key"'

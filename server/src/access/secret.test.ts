@@ -121,7 +121,6 @@ test('all 62 characters are equally likely, and no two secrets are alike', () =>
   }
   const expected = (made.length * 26) / 62
   const squares = [...BASE62].map((character) => ((counts.get(character) ?? 0) - expected) ** 2 / expected)
-  // Chi-squared with 61 degrees of freedom: exceeds 160 once in 10^10 runs; a plain `byte % 62` gives some
-  // 700.
+  // Chi-squared with 61 degrees of freedom: over 160 once in 10^10 runs; a plain `byte % 62` gives some 700.
   assert.ok(squares.reduce((sum, square) => sum + square, 0) < 160)
 })

@@ -12,10 +12,7 @@ export interface SecretFormat {
   env: string
 }
 
-/**
- * Matches any text that has the form of a secret, whatever its literal and environment label, anywhere in a
- * string.
- */
+/** Matches any text in the form of a secret, whatever its literal and label, anywhere in a string. */
 export const SECRET_LIKE = /\b[a-z][a-z0-9]{0,9}_[a-z][a-z0-9]{0,15}_[0-9A-Za-z]{32}\b/g
 
 const NO_DIGIT = 255

@@ -64,7 +64,7 @@ export class Verifier {
   }
 
   async #find(secretHash: string): Promise<Grant | null> {
-    // A pending load counts as a cache too: without a valid lease, changes since it began are unknown.
+    // A pending load counts as a cache too: if caches are not trusted, changes since it began are unknown.
     if (!this.#options.changes.trusted()) return this.#read(secretHash)
     const grant = this.#grants.get(secretHash)
     if (grant) return grant

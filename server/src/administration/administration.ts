@@ -19,10 +19,7 @@ export interface AdministrationOptions {
   ledger: Ledger
 }
 
-/**
- * Operations reserved for the operator, used by the command line and by the routes for platform
- * administrators.
- */
+/** Operations reserved for the operator, for the command line and the routes of platform administrators. */
 export class Administration {
   readonly #options: AdministrationOptions
 

@@ -106,9 +106,7 @@ export class BackupFolder {
     return { name, folder: finished }
   }
 
-  /**
-   * Keeps the newest backups and the snapshots that they reference. Returns the names of the removed backups.
-   */
+  /** Keeps the newest backups and the snapshots they reference. Returns the names of the removed backups. */
   async prune(keep: number): Promise<string[]> {
     const generations = await this.generations()
     const removed = generations.slice(0, Math.max(0, generations.length - keep))

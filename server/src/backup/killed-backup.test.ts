@@ -15,9 +15,7 @@ import { verifyBackup } from './verify-backup.ts'
 
 const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
 
-/**
- * Starts the program and kills it as soon as `isMoment` is true. Returns whether that was before it exited.
- */
+/** Starts the program and kills it once `isMoment` is true. Returns whether that was before it exited. */
 async function killAt(place: Place, isMoment: () => boolean, ...args: string[]): Promise<boolean> {
   const environment = { ...process.env, WAYLEAVE_DATA_DIR: place.dataDir }
   const child = spawn(process.execPath, [program, ...args], {

@@ -135,8 +135,7 @@ async function backUpOnce(
       copiedBytes += copy.bytes
     } catch (error) {
       if (!(error instanceof DamagedSnapshotError)) throw error
-      // Without a pin, another process may just have removed it. Reading the catalog again shows whether it
-      // did.
+      // Without a pin, another process may just have removed it. Reading the catalog again shows that.
       if (!isPinned && error.cause !== undefined) {
         await rm(generation.folder, { recursive: true, force: true })
         return 'removed meanwhile'

@@ -27,7 +27,7 @@ export async function openPostgresReader(url: string): Promise<RowReader> {
 }
 
 /**
- * Creates the tables in the connection's schema, inside the transaction. Throws if any of our tables exists.
+ * Creates the tables in the connection's schema, inside the transaction. Throws if a table of ours exists.
  */
 export async function openPostgresWriter(
   url: string,
@@ -165,8 +165,7 @@ async function presentTables(client: pg.Client, shapes: TableShape[]): Promise<s
 /** Indexes and sequences move together with their tables. Nothing is deleted. */
 async function moveAside(client: pg.Client, shapes: TableShape[], schema: string): Promise<void> {
   const present = await presentTables(client, shapes)
-  // Created even if there are no tables: an interrupted restore uses the schema to detect that this was
-  // committed.
+  // Created even without tables: its existence tells an interrupted restore that this was committed.
   await client.query(`create schema "${schema}"`)
   for (const name of present) await client.query(`alter table "${name}" set schema "${schema}"`)
 }

@@ -32,7 +32,7 @@ export interface RestoreOptions {
   source: string
   /** Restores the newest backup made at or before this time; null restores the newest one. */
   at: Date | null
-  /** Moves the present contents of the data folder and the database aside. */
+  /** Moves the current contents of the data folder and the database aside. */
   force: boolean
   /** More lists of revocations, such as the log of a data folder that is otherwise lost. */
   revocationFiles: string[]
@@ -51,9 +51,7 @@ export interface RestoreReport extends RestoredState {
   missing: BackupRecord['missing']
   /** Where the previous contents are now; null if there were none. */
   movedAside: string | null
-  /**
-   * Revocations are known up to this time. Later ones are not, unless a surviving log or database has them.
-   */
+  /** Revocations are known up to this time; later ones only if a surviving log or database has them. */
   revocationsUntil: string
   /** Whether the old database or the data folder's own log could be read. */
   hasOwnRevocations: boolean
@@ -178,10 +176,7 @@ async function restoreDatabase(
   }
 }
 
-/**
- * Migrates the database and makes it safe to serve in a scratch folder that no server can see, then puts it
- * in place.
- */
+/** Migrates the database and makes it safe to serve, where no server can see it, then puts it in place. */
 async function settle(
   { config, clock }: RestoreOptions,
   backup: string,

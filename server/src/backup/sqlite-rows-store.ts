@@ -6,10 +6,7 @@ import type { Row, RowReader, RowWriter } from './row-database.ts'
 import { latestSchemaVersion, schemaStatements, type TableShape } from './table-shapes-store.ts'
 
 const BATCH_ROWS = 1000
-/**
- * In characters. A row of `versions` holds a whole manifest, and a thousand of those would be too large a
- * batch.
- */
+/** In characters. A row of `versions` holds a whole manifest: a thousand of those are too large a batch. */
 const BATCH_CHARACTERS = 4_000_000
 
 export function sqliteFile(dataDir: string): string {

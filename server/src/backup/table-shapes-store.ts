@@ -9,9 +9,7 @@ export interface TableShape {
   identity: string | null
 }
 
-/**
- * Leases of running nodes. They are meaningless in a copy, and a copied lease would delay the first change.
- */
+/** Leases of running nodes. They mean nothing in a copy, and a copied lease would delay the first change. */
 const NOT_COPIED = new Set(['nodes'])
 
 /**

@@ -8,9 +8,7 @@ import { isSnapshotName } from './snapshot-name.ts'
 const TRASH = '.trash'
 const OWN_FOLDERS: readonly string[] = ['.staging', TRASH]
 
-/**
- * Stores snapshots as folders in one folder. `writeWhole` is a rename, so both must be on one file system.
- */
+/** Stores snapshots as folders in one folder. `writeWhole` is a rename: both must be on one file system. */
 export class FolderBlobs implements Blobs {
   readonly #root: string
 
@@ -66,9 +64,7 @@ export class FolderBlobs implements Blobs {
   }
 }
 
-/**
- * `2026-03-01T12-00-00.000Z.places_…`: the time is part of the name, so that it survives copying the folder.
- */
+/** `2026-03-01T12-00-00.000Z.places_…`: the time is in the name, so that it survives copying the folder. */
 function entryName(snapshot: string, at: Date): string {
   return `${at.toISOString().replaceAll(':', '-')}.${snapshot}`
 }

@@ -61,8 +61,7 @@ async function serve(flags: Record<string, unknown>): Promise<void> {
       },
     )
   }
-  // The process that started the server waits for its port and its data folder, so there is no time for a
-  // drain.
+  // The process that started the server waits for its port and data folder: there is no time for a drain.
   watchParents(isStartedByNpm(), () => stop('the process that started the server has ended', 0))
   service = await startServer(config, log, systemClock, async (parts) => {
     if (config.demo) demo = await prepareDemo(parts, (sentence) => process.stderr.write(`${sentence}\n`))

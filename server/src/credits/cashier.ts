@@ -101,9 +101,7 @@ export class Cashier {
     while (this.#deliveries.size > 0) await Promise.all(this.#deliveries)
   }
 
-  /**
-   * Null if another request of the same payer has paid meanwhile: the lock on the balance serializes them.
-   */
+  /** Null if another request of the same payer has paid meanwhile: the balance's lock serializes them. */
   async #debit(tx: Tx, organizationId: string, bill: Bill, purchase: Purchase) {
     const { grant, call, price } = bill
     const before = await lockBalance(this.#database, tx, organizationId)
@@ -126,7 +124,7 @@ export class Cashier {
     this.refunds.written++
   }
 
-  /** The unique index on `refunds` makes sure that each debit is refunded only once, whoever tries. */
+  /** The unique index on `refunds` makes sure that each debit is refunded only once. */
   async #refund(organizationId: string, bill: Bill, ledgerId: number): Promise<void> {
     const { grant, call, price } = bill
     await this.#database.db.transaction().execute(async (tx) => {

@@ -22,9 +22,7 @@ export type Changed = (subject: Exclude<Subject, 'everything'>, id: string) => v
 export interface Changes {
   /** Runs a transaction; after the commit, waits until no process holds a stale cache entry. */
   commit<T>(work: (tx: Tx, changed: Changed) => Promise<T>): Promise<T>
-  /**
-   * Whether caches may be used now. Applies changes that this process has not seen, if that needs no waiting.
-   */
+  /** Whether caches may be used now. Applies changes not seen yet, if that needs no waiting. */
   trusted(): boolean
   /** Number of changes applied: a value read before this number increased must not be cached. */
   readonly applied: number
@@ -55,9 +53,7 @@ export interface ChangeRow extends Position {
   subject_id: string
 }
 
-/**
- * Runs the transaction and numbers its changes in the same transaction. Position is null if nothing changed.
- */
+/** Runs the transaction and numbers its changes within it. The position is null if nothing changed. */
 export async function commitNumbered<T>(
   database: ControlDatabase,
   work: (tx: Tx, changed: Changed) => Promise<T>,

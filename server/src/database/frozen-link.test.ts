@@ -127,7 +127,7 @@ test('without PostgreSQL every response is 503, and the log gets a line a second
   const { token } = await signIn(service, 'ada@example.org')
   await proxy.refuse()
   await until(async () => !(await isReady(service.url)), 'the outage')
-  // Until the lease expires, cached responses are served.
+  // Until the lease expires, the caches are still used.
   await until(async () => !service.parts.changes.trusted(), 'the end of the lease')
   const before = service.logLines.length
   const began = performance.now()

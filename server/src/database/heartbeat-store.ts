@@ -21,9 +21,7 @@ export async function readSeenAt(db: Db): Promise<Date | null> {
   return seen_at === null ? null : new Date(seen_at)
 }
 
-/**
- * Never moves the time back, except with `force`: then the operator has confirmed that the clock is right.
- */
+/** Never moves the time back, except with `force`: then the operator confirms that the clock is right. */
 export async function writeSeenAt(db: Db, at: Date, { force = false } = {}): Promise<void> {
   const seen_at = at.toISOString()
   await db

@@ -22,18 +22,12 @@ function repeatableJobs(): string[] {
   ]
 }
 
-/**
- * Old usage is deleted by date. Rows are updated far more often than inserted, and updates do not touch this
- * index.
- */
+/** Old usage is deleted by date. Rows are mostly updated, rarely inserted, and updates skip this index. */
 function usageByDate(): string[] {
   return ['create index usage_date on usage (date)']
 }
 
-/**
- * A separate table, because the old secret of a rotated key and the secret of a deleted key leave no other
- * trace.
- */
+/** A separate table: the old secret of a rotated key and that of a deleted key leave no other trace. */
 function revokedSecrets(kind: 'sqlite' | 'postgres'): string[] {
   return [
     `create table revoked_secrets (secret_hash text primary key, key_id text not null, at text not null)${kind === 'sqlite' ? ' strict' : ''}`,
@@ -53,9 +47,7 @@ function heartbeat(kind: 'sqlite' | 'postgres'): string[] {
   ]
 }
 
-/**
- * Rows without a token prove nothing about the history, so only the newest change is kept and gets a token.
- */
+/** Rows without a token prove nothing about the history: only the newest change is kept, with a token. */
 function tokensOfChanges(kind: 'sqlite' | 'postgres'): string[] {
   const token = kind === 'sqlite' ? 'lower(hex(randomblob(16)))' : 'gen_random_uuid()::text'
   return [

@@ -38,10 +38,7 @@ export interface ControlDatabase {
   ): SelectQueryBuilder<Tables, T & keyof Tables, O>
   /** The same if there is no row to lock: an advisory lock on a name, held until the transaction ends. */
   lockName(tx: Tx, name: string): Promise<void>
-  /**
-   * Circuit breaker: given an error, every use fails with it at once; null resets it. Only used on
-   * PostgreSQL.
-   */
+  /** Circuit breaker: given an error, every use fails with it at once; null resets it. PostgreSQL only. */
   refuse(error: DatabaseError | null): void
   close(): Promise<void>
 }

@@ -206,9 +206,7 @@ class ServingNode {
       .execute()
   }
 
-  /**
-   * Opens the LISTEN connection, or checks that it still responds: a frozen link raises no error by itself.
-   */
+  /** Opens the LISTEN connection, or checks that it still responds: a frozen link raises no error. */
   async #listen(): Promise<void> {
     try {
       this.#listening ??= await this.#openListener()

@@ -92,9 +92,7 @@ function openPool(url: string, patience: Patience): pg.Pool {
 
 const ROLLED_BACK: PostgresQueryResult<never> = { command: 'ROLLBACK', rowCount: 0, rows: [] }
 
-/**
- * The driver's error if a result does not arrive in time. A reachable server cancels the statement earlier.
- */
+/** The driver's error if a result does not arrive in time. A reachable server cancels earlier. */
 const NO_RESULT = 'Query read timeout'
 
 function guard(client: pg.PoolClient, onNoResult: () => void): PostgresPoolClient {

@@ -75,10 +75,7 @@ export interface Tables {
     last_used_at: string | null
   }
 
-  /**
-   * Hashes of secrets that were revoked, rotated or deleted: a restored backup must not make them valid
-   * again.
-   */
+  /** Hashes of secrets that were revoked, rotated or deleted: a restored backup must not revive them. */
   revoked_secrets: { secret_hash: string; key_id: string; at: string }
 
   /** What caches must evict, numbered in commit order: every writer locks the row of `change_number`. */
@@ -87,10 +84,7 @@ export interface Tables {
   change_number: { only: number; number: number; token: string }
   /** `token` belongs to the change `acknowledged`; null on nodes running a version without tokens. */
   nodes: { id: string; lease_until: string; acknowledged: number; token: string | null }
-  /**
-   * When the installation was last known to be running, and a counter that is written to prove that writes
-   * work.
-   */
+  /** When the installation was last known to run, and a counter that is written to prove that writes work. */
   heartbeat: { only: number; seen_at: string | null; probes: number }
 
   usage: {

@@ -90,9 +90,7 @@ class SqliteDriver implements Driver {
   }
 }
 
-/**
- * One use of the database: waits for the writer's turn at its first write, and keeps it until it is released.
- */
+/** One use of the database: waits for the writer's turn at its first write, and keeps it until released. */
 class SqliteConnection implements DatabaseConnection {
   readonly #threads: Threads
   #turn: { end: () => void; generation: number } | null = null

@@ -11,9 +11,7 @@ export interface SqliteRequest {
   parameters: SQLInputValue[]
 }
 
-/**
- * Rolls back if a transaction is open. After some failed statements SQLite has already rolled back by itself.
- */
+/** Rolls back if a transaction is open. Some failed statements make SQLite roll back by itself. */
 export interface SqliteRollback {
   id: number
   rollback: true

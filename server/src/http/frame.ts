@@ -54,9 +54,7 @@ const HEAD_LIMIT = 64 * 1024
 /** Expected while the state lasts, or logged where they occur. */
 const UNLOGGED = new Set<ProblemCode>(['overloaded', 'shutting-down', 'not-ready'])
 
-/**
- * Creates the Fastify app with everything that applies to every route. Its only route is the API definition.
- */
+/** Creates the Fastify app with everything common to all routes. Its only route is the API definition. */
 export async function makeFrame({
   config,
   log,
@@ -169,9 +167,7 @@ const REFUSED_BY_PARSER: Record<string, [line: string, detail: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
 }
 
-/**
- * How long a connection stays open after an error response, so that the client can read it, in milliseconds.
- */
+/** In milliseconds: how long a connection stays open after an error response, so that it can be read. */
 const LINGER = SECOND
 
 /**

@@ -13,9 +13,7 @@ export const tags = {
 
 type Document = NonNullable<Extract<SwaggerOptions, { openapi?: unknown }>['openapi']>
 
-/**
- * The top-level fields of the API definition at /v1/openapi.json; the paths come from the routes' schemas.
- */
+/** The top-level fields of the API definition at /v1/openapi.json; the paths come from route schemas. */
 export function openApiDocument(): Document {
   return {
     openapi: '3.0.3',

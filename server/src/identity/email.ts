@@ -6,10 +6,7 @@ const MOST_LOCAL_CHARACTERS = 64
 const LOCAL = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
 const DOMAIN = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
 
-/**
- * Normalizes a mail address: trimmed, lower case, the domain in ASCII. Null if it is not a valid mail
- * address.
- */
+/** Normalizes a mail address: trimmed, lower case, the domain in ASCII. Null if it is not valid. */
 export function normalEmail(text: string): string | null {
   const trimmed = text.trim().toLowerCase()
   const at = trimmed.lastIndexOf('@')

@@ -26,10 +26,7 @@ export async function insertLink(database: ControlDatabase, tx: Tx, row: LinkRow
     .execute()
 }
 
-/**
- * Marks a link as used and returns its address, in one statement, so that only one of two concurrent calls
- * succeeds.
- */
+/** Marks a link as used and returns its address. One statement: only one of two concurrent calls succeeds. */
 export async function useLink(
   tx: Tx,
   by: { tokenHash: string } | { id: string },

@@ -16,8 +16,7 @@ export interface MailerParts {
 }
 
 /**
- * Beyond loopback, users would wait for mails that only the operator can read, so this must be enabled
- * explicitly.
+ * Beyond loopback, users would wait for mails that only the operator can read: require an explicit setting.
  */
 export function checkMailSettings({ smtpUrl, host, allowOutbox }: Config): void {
   if (smtpUrl || allowOutbox || isLoopback(host)) return

@@ -20,10 +20,7 @@ import { findUser, type User } from './user-store.ts'
 
 /** A session ends if it was not refreshed for this long. */
 export const SESSION_LIFETIME = 30 * DAY
-/**
- * Grace period in which a replaced token is still accepted, for two tabs that refresh at once or a lost
- * response.
- */
+/** A replaced token is accepted for this long, for two tabs that refresh at once or a lost response. */
 const GRACE = 10 * SECOND
 
 export interface SessionsOptions {
@@ -80,9 +77,7 @@ export class Sessions {
     return outcome
   }
 
-  /**
-   * Signs out: ends the family, and the keys created in it, on every node. Does nothing for an unknown token.
-   */
+  /** Signs out: ends the family and the keys created in it, on every node. Ignores unknown tokens. */
   async end(token: string, origin: Origin): Promise<void> {
     const { database, changes } = this.#options
     await changes.commit(async (tx, changed) => {

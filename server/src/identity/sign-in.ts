@@ -80,10 +80,7 @@ export class SignIn {
     return entry
   }
 
-  /**
-   * Guesses are counted while the address's links are locked, so that concurrent guesses count like
-   * sequential ones.
-   */
+  /** Counts guesses while the address's links are locked: concurrent guesses count like sequential ones. */
   async redeemCode(email: string, code: string, origin: Origin): Promise<Entry> {
     const { database, clock } = this.#options
     const entry = await database.db.transaction().execute(async (tx) => {
@@ -106,7 +103,7 @@ export class SignIn {
     return entry
   }
 
-  /** Deletes expired rows after a day, because wrong codes are counted over a day. */
+  /** Deletes expired sign-in data, at least a day after its expiry. */
   async tidy(now: Date): Promise<void> {
     const { database } = this.#options
     // Wrong codes count for a day, so they are kept for two.

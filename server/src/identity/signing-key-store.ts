@@ -15,8 +15,7 @@ export function readSigningKeys(db: Db): Promise<SigningKeyRow[]> {
 }
 
 /**
- * False if another node was first: both insert the same row in the same transaction, and the conflict
- * decides.
+ * False if another node was first: both insert the same row, in this transaction, and the conflict decides.
  */
 export async function insertFirstSigningKey(tx: Tx, row: SigningKeyRow): Promise<boolean> {
   const claimed = await tx

@@ -11,9 +11,7 @@ import {
   type SigningKeyRow,
 } from './signing-key-store.ts'
 
-/**
- * A token is valid for 15 minutes: a minute after that, everything that the retired key signed has expired.
- */
+/** A token is valid for 15 minutes: a minute later, everything that the retired key signed has expired. */
 const RETIRED_FOR = 16 * MINUTE
 const RELOAD_EVERY = SECOND
 

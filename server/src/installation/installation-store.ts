@@ -11,9 +11,7 @@ export async function readInstallationId(db: Db): Promise<string | null> {
   return row?.value ?? null
 }
 
-/**
- * Sets the database's id unless it has one, and returns the id it has: of two nodes the first one decides.
- */
+/** Sets the database's id unless it has one, and returns the id it has: the first of two nodes decides. */
 export async function claimInstallationId(db: Db, id: string): Promise<string> {
   await db
     .insertInto('installation_secrets')

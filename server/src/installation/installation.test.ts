@@ -169,8 +169,7 @@ for (const database of databaseKinds) {
     const service = await openTestServer(t, wrong)
     assert.equal(await databaseId(service), folderId(wrong))
     assert.deepEqual((await service.request('GET', '/v1/datasets')).body.data.length, 2)
-    // Snapshots that the other database does not reference go to the trash, on PostgreSQL after a while.
-    // Nothing is deleted.
+    // Snapshots that this database does not reference go to the trash, on PostgreSQL later. None is deleted.
     const { blobs } = service.parts
     const trash = (await blobs.listTrash()).map(({ snapshot }) => snapshot)
     assert.equal(trash.length, database === 'sqlite' ? 2 : 0)

@@ -23,8 +23,7 @@ export interface InstallationState {
   /** The number of snapshots that the database references, without those that were declared lost. */
   named: number
   /**
-   * Referenced, and in the folder or its trash. Names are random, so one match proves that both belong
-   * together.
+   * Referenced, and in the folder or its trash. Names are random: one match proves that both belong together.
    */
   matching: number
   /** Referenced, and neither in the folder nor in its trash. */

@@ -15,9 +15,7 @@ export type KeyActor = { origin: Origin } & (
   | { reach: 'any' }
 )
 
-/**
- * Returns the key if the actor may see or change it. A key that the actor cannot see is treated as unknown.
- */
+/** Returns the key if the actor may see or change it. A key they cannot see is treated as unknown. */
 export async function requireKey(
   db: Db,
   actor: KeyActor,

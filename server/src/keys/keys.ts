@@ -87,10 +87,7 @@ export class Keys {
     return database.db.transaction().execute((tx) => this.#insert(tx, origin, owner, input))
   }
 
-  /**
-   * Creates the console's own key: read-only, valid for 15 minutes or until its session ends, and never
-   * listed.
-   */
+  /** Creates the console's own key: read-only, for 15 minutes or until its session ends, never listed. */
   createSession({ userId, sessionId, origin }: Caller & { sessionId: string }): Promise<CreatedKey> {
     const { database, clock } = this.#options
     return database.db.transaction().execute(async (tx) => {

@@ -1,9 +1,7 @@
 import { type Decision, decide, type Limiter, type Rate } from './limiter.ts'
 
 const SWEEP_MS = 10_000
-/**
- * An attacker with many addresses must not exhaust the memory: beyond this, the oldest buckets are evicted.
- */
+/** Many addresses of an attacker must not exhaust the memory: beyond this, the oldest buckets are evicted. */
 const MOST_BUCKETS = 500_000
 
 export class MemoryLimiter implements Limiter {
@@ -27,10 +25,7 @@ export class MemoryLimiter implements Limiter {
     return decide(this.#fullAgainAt.get(bucket) ?? 0, this.#now(), rate).decision
   }
 
-  /**
-   * The time at which the bucket is full again, on this limiter's clock; in the past if it was not used
-   * lately.
-   */
+  /** When the bucket is full again, on this limiter's clock; in the past if it was not used lately. */
   fullAgainAt(bucket: string): number {
     return this.#fullAgainAt.get(bucket) ?? 0
   }

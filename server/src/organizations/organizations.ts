@@ -82,9 +82,7 @@ export class Organizations {
     return found
   }
 
-  /**
-   * For the operator: creates an organization without members, with the add-ons and credits of the settings.
-   */
+  /** For the operator: creates an organization without members, with the settings' add-ons and credits. */
   async create(origin: Origin, name: string): Promise<Organization> {
     const { database, clock, starting } = this.#options
     return database.db

@@ -15,9 +15,7 @@ export function flipBit(path: string): void {
   writeFileSync(path, bytes)
 }
 
-/**
- * Simulates what a power failure leaves of files that were not synced. Returns a function that restores them.
- */
+/** Simulates a power failure: files that were not synced are empty. Returns a function that restores them. */
 export function emptyFiles(folder: string): () => void {
   const names = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -46,10 +46,7 @@ export interface Answer {
   text: string
 }
 
-/**
- * Starts a real server on a free loopback port, with its own data folder and database, removed after the
- * test.
- */
+/** Starts a server on a free loopback port, with its own data folder and database, removed after the test. */
 export async function openTestServer(t: TestContext, given: TestSettings = {}): Promise<TestServer> {
   const dataDir = given.dataDir ?? temporaryFolder(t)
   const databaseUrl = given.databaseUrl ?? (given.database === 'postgres' ? await temporaryDatabase(t) : null)

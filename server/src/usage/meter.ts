@@ -7,9 +7,7 @@ import type { ControlDatabase } from '../database/open.ts'
 import { addUsageBatch, setLastUsed, type UsageRow } from './usage-store.ts'
 
 const FLUSH_MS = 500
-/**
- * `lastUsedAt` may be a minute behind: writing it every 30 seconds leaves the other half for a slow database.
- */
+/** `lastUsedAt` may be a minute behind: half of it is the write interval, half is for a slow database. */
 const LAST_USED_ROUNDS = 60
 
 /**

@@ -21,10 +21,7 @@ export async function addUsage(tx: Tx, rows: UsageRow[]): Promise<void> {
   }
 }
 
-/**
- * Adds a batch idempotently: if the response to a commit was lost and it is retried, the batch's id exists
- * already.
- */
+/** Adds a batch idempotently: if the response to a commit was lost, the retry finds the batch's id. */
 export async function addUsageBatch(
   { db }: ControlDatabase,
   id: string,

@@ -69,9 +69,7 @@ async function damageOf(folder: string, catalogued: Manifest): Promise<string[]>
   }
 }
 
-/**
- * Valid snapshot names only: skips staging and trash, which begin with a dot, and a volume's `lost+found`.
- */
+/** Valid snapshot names only: skips staging and trash, which begin with a dot, and `lost+found`. */
 async function storedNames(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []

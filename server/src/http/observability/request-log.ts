@@ -37,10 +37,7 @@ export function logRequest(log: Logger, request: AnsweredRequest): void {
   )
 }
 
-/**
- * Many requests end in the same millisecond, and most resemble the previous one, so parts of the line are
- * cached.
- */
+/** Many requests end in one millisecond and resemble the previous one, so parts of the line are cached. */
 let lastTime = { now: Number.NaN, text: '' }
 let lastWhat = { method: '', path: '', status: 0, text: '' }
 let lastWho: { address: string | undefined; text: string } | null = null

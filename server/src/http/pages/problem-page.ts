@@ -3,9 +3,7 @@ import type { Problem } from '../../problem.ts'
 import { html } from './html.ts'
 import { plainPage } from './plain-page.ts'
 
-/**
- * Whether the client is a browser that loads a page. Clients of `/v1` are programs and get problems as JSON.
- */
+/** Whether a browser loads a page. Clients of `/v1` are programs and get problems as JSON. */
 export function isBrowsing({ method, url, headers }: FastifyRequest): boolean {
   const isPage = (method === 'GET' || method === 'HEAD') && !/^\/v1(?:[/?]|$)/.test(url)
   return isPage && /(?:^|,)\s*text\/html\s*(?:[,;]|$)/i.test(headers.accept ?? '')

@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/**
- * Descriptors reserved for the databases, open snapshots, logs and child processes; at most half of the
- * limit.
- */
+/** Reserved for the databases, open snapshots, logs and child processes; at most half of the limit. */
 const RESERVED = 256
 /** One for the connection and one for the file that is sent over it. */
 const PER_CONNECTION = 2

@@ -15,10 +15,7 @@ export interface Patience {
 const LOOK_MS = 1000
 const LEAST_LOOKS = 4
 
-/**
- * Far below any connection that could ever finish a download; keeps slower clients from holding a connection
- * for days.
- */
+/** Too slow to ever finish a download; stops slower clients from holding a connection for days. */
 const LEAST_BYTES_A_SECOND = 1024
 
 /** A connection that had pending data at every poll. */
