@@ -6,7 +6,7 @@ import { type Bounds, type Box, contains, unwrappedBox, wrappedBox } from './vie
 import type { Wayleave } from './wayleave.ts'
 
 const MAX_PAGE = 10_000
-/** Any machine draws as many smoothly, and they are one page of a few hundred kilobytes. */
+/** Any machine draws this many features smoothly, and they fit in one page of a few hundred kilobytes. */
 const DEFAULT_MAX_FEATURES = 5000
 
 /** As much of a MapLibre map as the source needs. */

@@ -60,7 +60,7 @@ export class Items<P = Record<string, unknown>>
     }
     const names = { table, columnText: columnText(options) }
     this.#first = async () => {
-      // After a pause of no length, the stack of an error contains the line that awaits the items.
+      // After a zero-length pause the stack of an error contains the line that awaits the items.
       await undefined
       requireKey(transport)
       return withNameHints(transport, names, options, () => page(queryOf(options)))

@@ -13,7 +13,7 @@ export interface ResponseInfo {
 export interface Credits {
   /** Credits that the call was charged; 0 for metadata, samples, features and repeated downloads. */
   charged: number
-  /** The organization's balance after the call; undefined unless a download of an organization's key told it. */
+  /** The organization's balance after the call; only known after a download with an organization's key. */
   remaining: number | undefined
 }
 

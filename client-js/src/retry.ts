@@ -27,7 +27,7 @@ export async function retrying<T>(
 
 /** Milliseconds to wait before the next attempt, after so many earlier failures; undefined if the error is final. */
 export function pauseBeforeRetry(error: unknown, failures: number, random: () => number): number | undefined {
-  // Half of it is random, so that clients that failed together do not retry together.
+  // Jitter: half of the pause is random, so that clients that failed together do not retry together.
   const backoff = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures) * (0.5 + random() / 2)
   if (error instanceof ConnectionError || error instanceof TimeoutError) return backoff
   if (!(error instanceof APIStatusError) || ![429, 502, 503, 504].includes(error.status)) return undefined

@@ -167,7 +167,7 @@ function problemOf(text: string): Problem | undefined {
   }
 }
 
-/** Node says no more than "fetch failed"; the cause says why, or the first of several causes. */
+/** Node's message is only "fetch failed"; the reason is in the cause, or in the first of several causes. */
 function reasonOf(error: unknown): string {
   const { message, cause, code, errors } = error as {
     message?: string

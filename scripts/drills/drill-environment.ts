@@ -12,7 +12,9 @@ const needs = [
   { package: 'faketime', isPresent: hasFaketime },
 ]
 
-/** What `npm run drills` needs beside npm's packages. A PostgreSQL that the caller names is used. */
+/**
+ * Sets up what `npm run drills` needs besides npm packages. A PostgreSQL that the caller specifies is used.
+ */
 export async function startDrillEnvironment(): Promise<{ stop(): Promise<void> }> {
   ensureDebianPackages(needs)
   const stops: (() => Promise<void>)[] = []
@@ -21,7 +23,8 @@ export async function startDrillEnvironment(): Promise<{ stop(): Promise<void> }
     stops.push(postgres.stop)
     process.env['WAYLEAVE_TEST_POSTGRES_URL'] = postgres.url
   }
-  // The drills start thousands of processes of the same modules: compiled once, each starts sooner.
+  // The compile cache: the drills start thousands of processes with the same modules, and with it each starts
+  // faster.
   const folder = mkdtempSync(join(tmpdir(), 'wayleave-compiled-'))
   stops.push(async () => rmSync(folder, { recursive: true, force: true }))
   process.env['NODE_COMPILE_CACHE'] = folder
