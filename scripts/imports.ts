@@ -23,9 +23,7 @@ export function importsOf(source: string): Import[] {
     .sort((a, b) => a.line - b.line)
 }
 
-/**
- * Blanks comment lines, so that what they mention does not count as an import. Line numbers do not change.
- */
+/** Blanks comment lines, so that imports in them do not count. Line numbers do not change. */
 export function withoutComments(source: string): string {
   return source.replace(/^[ \t]*(?:\/\/|\/?\*).*$/gm, '')
 }

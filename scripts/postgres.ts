@@ -6,9 +6,7 @@ import { startThrowAwayServer, type ThrowAwayServer } from './throw-away-server.
 
 const debianVersions = '/usr/lib/postgresql'
 
-/**
- * The folder of PostgreSQL's programs, for the newest version that also has PostGIS; null if there is none.
- */
+/** The folder of PostgreSQL's programs, for the newest version that also has PostGIS; null without one. */
 export function findPostgres(): string | null {
   if (!existsSync(debianVersions)) return null
   const versions = readdirSync(debianVersions)

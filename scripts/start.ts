@@ -1,7 +1,4 @@
-/**
- * `npm start`: builds the console and starts the service with demo data, on SQLite. Flags are passed on to
- * `serve`.
- */
+/** `npm start`: builds the console and starts the service with demo data on SQLite. Flags go to `serve`. */
 import { join } from 'node:path'
 import { ensureConsole } from './console-build.ts'
 
@@ -9,7 +6,7 @@ const root = join(import.meta.dirname, '..')
 const wayleave = join(root, 'server', 'bin', 'wayleave.js')
 
 ensureConsole(root)
-// The service runs in this process, so that it receives signals, has the terminal and sets the exit status.
+// Replaces this process, so that signals, the terminal and the exit status are the service's own.
 process.execve!(
   process.execPath,
   [process.execPath, wayleave, 'serve', '--demo', ...process.argv.slice(2)],

@@ -38,8 +38,7 @@ export interface TestEnvironment {
 }
 
 /**
- * Starts everything the tests need besides npm packages. Database servers that the caller specifies are used
- * instead.
+ * Starts everything the tests need besides npm packages, except database servers that the caller specifies.
  */
 export async function startTestEnvironment(): Promise<TestEnvironment> {
   ensureDebianPackages(debianNeeds)

@@ -43,10 +43,7 @@ async function main(patterns: string[]): Promise<number> {
   return results.some(({ counts }) => counts.failed > 0) ? 1 : 0
 }
 
-/**
- * The output of the first step is streamed; the output of the others is buffered until the steps before them
- * have ended.
- */
+/** Streams the output of the first step, and buffers that of the others until those before have ended. */
 async function runAtOnce([first, ...others]: Step[], variables: NodeJS.ProcessEnv): Promise<StepResult[]> {
   heading(first!.name)
   const running = [runStep(first!, variables), ...others.map((step) => runStep(step, variables, true))]

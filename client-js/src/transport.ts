@@ -14,7 +14,7 @@ export interface CallOptions {
 
 export const CALL_OPTIONS = ['signal', 'timeout', 'maxRetries']
 
-/** A key, or a function that returns one. The function is called with `refused` if the service refused that key. */
+/** A key, or a function that returns one. `refused` is the key that the service has refused, if any. */
 export type ApiKey =
   | string
   | ((refused?: string) => string | undefined | null | Promise<string | undefined | null>)

@@ -30,7 +30,7 @@ beforeEach(() => {
   waits = []
 })
 
-/** A client behind a proxy that records its retry pauses instead of waiting. */
+/** A client that connects through a proxy, and records its retry pauses instead of waiting. */
 async function fragile(t: TestContext, options: Partial<WayleaveOptions> = {}) {
   const proxy = await TestProxy.open(server.port)
   t.after(() => proxy.close())

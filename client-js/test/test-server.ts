@@ -67,7 +67,7 @@ export class TestServer {
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: every command prints a document of its own.
+  // biome-ignore lint/suspicious/noExplicitAny: every command prints a different document.
   async command(...args: string[]): Promise<any> {
     const { stdout } = await run(process.execPath, [program, ...args, '--json'], { env: this.#environment })
     return JSON.parse(stdout)
@@ -95,7 +95,7 @@ export class TestServer {
     return new TestAccount(this, id, headers)
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: every route answers with a document of its own.
+  // biome-ignore lint/suspicious/noExplicitAny: every route returns a different document.
   async post(path: string, body: object, headers: Record<string, string> = {}): Promise<any> {
     const response = await fetch(this.url + path, {
       method: 'POST',

@@ -82,10 +82,7 @@ export function linksOf(links: readonly Link[], rel: string): Link[] {
   return links.filter((link) => link.rel === rel)
 }
 
-/**
- * Expects a `self` link, an `alternate` link for each of the other encodings, and `rel` and `type` on all
- * links.
- */
+/** Expects a `self` link, an `alternate` for each other encoding, and `rel` and `type` on all links. */
 export function checkLinks(links: readonly Link[], encodings: readonly string[]): void {
   const [self] = linksOf(links, 'self')
   assert.ok(self, 'has a link "self"')

@@ -57,18 +57,13 @@ function lineMeets(line: Position[], box: Box): boolean {
   return line.some((to, i) => i > 0 && segmentMeets(line[i - 1]!, to, box))
 }
 
-/**
- * A box that no edge intersects is completely inside or completely outside a polygon, so testing one corner
- * is enough.
- */
+/** A box that no edge intersects is completely inside or outside a polygon, so one corner is enough. */
 function polygonMeets(rings: Position[][], box: Box): boolean {
   if (rings.some((ring) => lineMeets(ring, box))) return true
   return rings.filter((ring) => isInside([box[0]!, box[1]!], ring)).length % 2 === 1
 }
 
-/**
- * Clips the segment at the four sides of the box, one after the other, and checks whether anything is left.
- */
+/** Clips the segment at the four sides of the box in turn, and checks whether anything is left. */
 function segmentMeets([x0, y0]: Position, [x1, y1]: Position, [west, south, east, north]: Box): boolean {
   let from = 0
   let to = 1

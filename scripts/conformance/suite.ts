@@ -1,6 +1,6 @@
 import { get } from 'node:http'
 
-/** One abstract test of one resource. */
+/** The result of one abstract test of one resource. */
 export interface Outcome {
   /** The name that the standard gives the test. */
   test: string

@@ -10,9 +10,7 @@ import type { World } from './world.ts'
 
 const FORMATS = ['geojson', 'geojson', 'csv', 'json'] as const
 
-/**
- * A download with an account's key: it is charged at most once and returns the bytes of a promised version.
- */
+/** A download with an account's key: charged at most once, with the bytes of a promised version. */
 export async function download(world: World): Promise<void> {
   const { promises, run } = world
   const keys = workingKeys(promises).filter(({ id }) => !world.busy.has(id))
@@ -110,8 +108,7 @@ function expectWholeVersion(
   const found = difference(stamp)
   run.expect(found === null, promised, () => `${stamp}: ${found}`)
   const position = (one: string | null) => table.versions.findIndex((version) => version.stamp === one)
-  // A file that is in no promised version belongs to a publish that is in progress or whose outcome is
-  // unknown.
+  // A file in no promised version belongs to a publish in progress or with an unknown outcome.
   const isStale = position(stamp) >= 0 && position(stamp) < position(promisedStamp)
   run.expect(!isStale, promised, () => `${stamp}, although ${promisedStamp} was acknowledged before`)
 }

@@ -12,9 +12,7 @@ const needs = [
   { package: 'faketime', isPresent: hasFaketime },
 ]
 
-/**
- * Sets up what `npm run drills` needs besides npm packages. A PostgreSQL that the caller specifies is used.
- */
+/** Sets up what `npm run drills` needs besides npm packages. Uses a PostgreSQL that the caller specifies. */
 export async function startDrillEnvironment(): Promise<{ stop(): Promise<void> }> {
   ensureDebianPackages(needs)
   const stops: (() => Promise<void>)[] = []
@@ -23,8 +21,7 @@ export async function startDrillEnvironment(): Promise<{ stop(): Promise<void> }
     stops.push(postgres.stop)
     process.env['WAYLEAVE_TEST_POSTGRES_URL'] = postgres.url
   }
-  // The compile cache: the drills start thousands of processes with the same modules, and with it each starts
-  // faster.
+  // The compile cache: thousands of processes load the same modules, and start faster with it.
   const folder = mkdtempSync(join(tmpdir(), 'wayleave-compiled-'))
   stops.push(async () => rmSync(folder, { recursive: true, force: true }))
   process.env['NODE_COMPILE_CACHE'] = folder

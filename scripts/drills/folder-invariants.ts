@@ -7,9 +7,7 @@ import type { World } from './world.ts'
 /** The server's cleanup at its start runs in the background. */
 const SWEPT_WITHIN_MS = 15_000
 
-/**
- * After a start and `wayleave gc`, the data folder contains only what versions refer to, and nothing partial.
- */
+/** After a start and `wayleave gc`, the data folder has only what versions refer to, and nothing partial. */
 export async function checkDataFolder(world: World): Promise<void> {
   const { installation, run } = world
   // A running job has its own files.

@@ -138,9 +138,7 @@ export class Installation {
     return [...this.#commands].filter((child) => !hasExited(child)).map((child) => child.pid!)
   }
 
-  /**
-   * The processes that are compiling snapshots and building exports, as descendants of nodes and commands.
-   */
+  /** The processes that compile snapshots and build exports now, as descendants of nodes and commands. */
   get workerPids(): number[] {
     const roots = [...this.nodes.map(({ pid }) => pid), ...this.commandPids]
     return roots.flatMap(descendantsOf)

@@ -6,10 +6,7 @@ export type LinkState =
   | 'open'
   /** Nothing is forwarded and nothing is closed; sent bytes arrive when the link opens again. */
   | 'frozen'
-  /**
-   * Like a firewall that dropped its connection table: connections stay open but dead. New ones get no
-   * response.
-   */
+  /** Like a firewall that lost its state: connections stay open but dead. New ones get no response. */
   | 'dead'
 
 /** A TCP proxy on loopback that simulates the network between a node and its database. */

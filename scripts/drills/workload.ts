@@ -80,9 +80,7 @@ function chooseOperation(world: World): (world: World) => Promise<void> {
   return createKey
 }
 
-/**
- * Creates at least one key and one version of some tables, so that every operation has something to work on.
- */
+/** Creates at least one key and one version of some tables, so that every operation has a subject. */
 export async function prepare(world: World): Promise<void> {
   for (let i = 0; i < 4; i++) await createKey(world)
   for (let i = 0; i < 2; i++) await publishAndWait(world)

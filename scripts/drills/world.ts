@@ -9,17 +9,12 @@ import { type AccountPromise, type Credentials, newTable, type Promises } from '
 const MAIL_WITHIN_MS = 10_000
 const REFRESH_AFTER_MS = 5 * 60_000
 
-/**
- * The state that operations and checks share: the installation, its promises, and the operations in progress.
- */
+/** The state that operations and checks share: the installation, its promises, the work in progress. */
 export class World {
   readonly run: DrillRun
   readonly installation: Installation
   readonly promises: Promises
-  /**
-   * Subjects of operations in progress: only one operation at a time changes a key, a table or an account's
-   * add-ons.
-   */
+  /** Locks: only one operation at a time changes a key, a table or an account's add-ons. */
   readonly busy = new Set<string>()
   /** The number of rows of the larger files. */
   maxRows = 4000
@@ -32,9 +27,7 @@ export class World {
     this.promises = promises
   }
 
-  /**
-   * Sends a request to the given node, or to a random one. A 500 without a known cause is always a violation.
-   */
+  /** Sends a request to the given node, or a random one. A 500 without a known cause is a violation. */
   async send(
     method: string,
     path: string,
@@ -75,7 +68,7 @@ export class World {
     }
   }
 
-  /** Renews the access tokens of all accounts before they expire. Only called while nothing is interrupted. */
+  /** Refreshes all accounts' access tokens before they expire. Only called while nothing is interrupted. */
   async keepSignedIn(): Promise<void> {
     for (const who of [this.promises.administrator, ...this.promises.accounts]) {
       if (Date.now() - who.accessTokenAt < REFRESH_AFTER_MS) continue
@@ -171,9 +164,7 @@ async function signIn(world: World, email: string): Promise<Credentials & { used
   return { email, accessToken, refreshToken, accessTokenAt: Date.now(), usedLink }
 }
 
-/**
- * The token in the link of the next mail to the address; the mail is removed. Null if none arrives in time.
- */
+/** The token in the link of the next mail to the address, which is removed; null if none comes in time. */
 export async function linkFromMail(
   dataDir: string,
   email: string,

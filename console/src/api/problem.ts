@@ -5,10 +5,7 @@ export interface FieldError {
   message: string
 }
 
-/**
- * An error as the service describes it (RFC 9457), or in the console's own words if the service could not be
- * reached.
- */
+/** An error as the service describes it (RFC 9457), or our own text if the service could not be reached. */
 export class ProblemError extends Error {
   readonly status: number
   readonly code: string

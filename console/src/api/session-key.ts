@@ -16,10 +16,7 @@ export function heldSessionKey(): string {
   return held && Date.now() < held.endsAt - MARGIN_MS ? held.secret : ''
 }
 
-/**
- * The short-lived key for the console's own maps and downloads. It is only in memory and is renewed before it
- * expires.
- */
+/** The short-lived key for the console's maps and downloads: only in memory, renewed before it expires. */
 export function sessionKey(refused?: string): Promise<string> {
   const secret = heldSessionKey()
   if (secret && secret !== refused) return Promise.resolve(secret)

@@ -41,9 +41,7 @@ class Session {
     return this.renew(this.#token)
   }
 
-  /**
-   * Returns a token other than the refused one. Concurrent calls share one refresh request (single-flight).
-   */
+  /** Returns a token other than the refused one. Concurrent calls share one request (single-flight). */
   renew(refused: string): Promise<string> {
     if (this.#token && this.#token !== refused) return Promise.resolve(this.#token)
     this.#renewing ??= this.#refresh().finally(() => {

@@ -4,10 +4,7 @@ import { demoLink } from '../api/demo-link.ts'
 
 const TRIES = 8
 
-/**
- * The link of the sign-in mail, if the service is a demo. `before` is the link of an older mail, which may be
- * used up.
- */
+/** The link of the mail, if the service is a demo. `before` is an older mail's link, which may be used up. */
 export function DemoMail({ email, before }: { email: string; before: string | null }) {
   const { data: path } = useQuery({
     queryKey: ['demo-mail', email, before],

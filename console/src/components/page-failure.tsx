@@ -1,9 +1,7 @@
 import { useRouteError } from 'react-router'
 import { ProblemNote } from './problem-note.tsx'
 
-/**
- * Shown if a page throws, or if its chunk cannot be loaded: after an update the old chunks no longer exist.
- */
+/** Shown if a page throws or its chunk cannot be loaded: after an update the old chunks no longer exist. */
 export function PageFailure() {
   const error = useRouteError()
   return (

@@ -11,8 +11,7 @@ export function SignedIn() {
   const me = useMe()
   if (state !== 'signed-in') {
     const next = pathname + search + hash
-    // Kept in the history state rather than in the URL, so that an invitation's token is not in a query
-    // string.
+    // Kept in the history state, not in the URL: an invitation's token must not be in a query string.
     return <Navigate to="/sign-in" state={next === '/' ? null : { next }} replace />
   }
   if (me.isError) return <ProblemNote error={me.error} retry={me.refetch} />

@@ -8,10 +8,7 @@ const Coast = lazy(async () => {
   return { default: () => <path className="coast" d={path} /> }
 })
 
-/**
- * A preview of the data: the sample on a small map, or its first rows. Loaded lazily when it scrolls into
- * view.
- */
+/** A preview of the data: the sample on a small map, or its first rows. Loaded when it scrolls into view. */
 export function DatasetPreview({ dataset }: { dataset: Dataset }) {
   const place = useRef<HTMLDivElement>(null)
   const [seen, setSeen] = useState(false)

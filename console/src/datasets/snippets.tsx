@@ -7,9 +7,7 @@ import { Field } from '../components/field.tsx'
 import { Tabs } from '../components/tabs.tsx'
 import { snippetsFor } from './snippet-texts.ts'
 
-/**
- * Code examples that contain the prefix of one of the user's keys. Only the user knows the rest of the key.
- */
+/** Code examples with the prefix of one of the user's keys. Only the user knows the rest of the key. */
 export function Snippets({ dataset }: { dataset: Dataset }) {
   const signedIn = useSession() === 'signed-in'
   const { data: all = [] } = useKeys(signedIn)

@@ -24,10 +24,7 @@ export interface View {
   complete: boolean
 }
 
-/**
- * The max number of cached tiles. A view has some dozen tiles, so this is enough for panning around for a
- * while.
- */
+/** The max number of cached tiles. A view has some dozen, so this covers a lot of panning. */
 const KEPT = 160
 
 /**

@@ -39,10 +39,7 @@ function rowOf(latitude: number, size: number): number {
   return Math.max(0, Math.min(size - 1, row))
 }
 
-/**
- * The tile's box in degrees. The first and the last row are extended to the poles, which the grid does not
- * cover.
- */
+/** The tile's box in degrees. The outermost rows extend to the poles, which the grid does not cover. */
 export function boxOf(name: TileName): Box {
   const { zoom, x, y } = tileOf(name)
   const size = 2 ** zoom

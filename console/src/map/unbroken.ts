@@ -1,7 +1,4 @@
-/**
- * Beyond this latitude (degrees) a jump is the part of a ring that runs around the pole along the edge of the
- * map.
- */
+/** Beyond this latitude (degrees) a jump is a ring's own path around the pole, along the edge of the map. */
 const POLAR = 84
 
 /**

@@ -138,10 +138,7 @@ function CheckMail({ sent, next, onBack }: { sent: Sent; next: string; onBack: (
   )
 }
 
-/**
- * The link is redeemed on a click, not when it is opened: programs that check links in mails must not use it
- * up.
- */
+/** Redeems the link on a click, not on opening: programs that check links in mails must not use it up. */
 function RedeemLink({ token, signedIn }: { token: string; signedIn: boolean }) {
   const navigate = useNavigate()
   const redeem = useMutation({

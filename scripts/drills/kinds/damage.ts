@@ -129,10 +129,7 @@ class Pristine {
   }
 }
 
-/**
- * Removes the time of the response and the server's address, which changes with a restart, from pages of
- * features.
- */
+/** Removes from pages of features what changes: the response's time and the server's address. */
 function withoutVolatileParts(path: string, bytes: Buffer): Buffer {
   if (!path.includes('/items')) return bytes
   const text = bytes.toString('latin1')
@@ -155,7 +152,7 @@ function filesIn(folder: string): string[] {
     .sort()
 }
 
-/** Changes the file in place, as a failing disk does: the inode and the modification time do not change. */
+/** Changes the file in place, as a failing disk does: the inode stays the same. */
 function damageFile(world: World, path: string): string {
   const { random } = world.run
   const { size } = statSync(path)

@@ -67,9 +67,7 @@ function applyFault(proxy: TcpProxy, fault: Fault, run: DrillRun): void {
   else proxy.set(fault)
 }
 
-/**
- * Keys are revoked through the other node; after the acknowledgement the disconnected node must refuse them.
- */
+/** Revokes keys through the other node; once acknowledged, the disconnected node must refuse them. */
 async function duringFault(
   world: World,
   fault: Fault,
@@ -104,9 +102,7 @@ async function duringFault(
   }
 }
 
-/**
- * The node serves and writes again without intervention, and still refuses keys that were revoked meanwhile.
- */
+/** The node serves and writes again by itself, and still refuses keys that were revoked meanwhile. */
 async function expectRecovery(world: World, fault: Fault, node: ServerNode): Promise<void> {
   const { run, promises } = world
   const [key] = workingKeys(promises)

@@ -14,9 +14,7 @@ import { openWorld, type World } from '../world.ts'
 const NODES = 2
 const KEYS = 4
 const RECOVERED_WITHIN_MS = 60_000
-/**
- * A node's lease is two seconds; by the end of it the node must have detected that the database was replaced.
- */
+/** A node's lease is two seconds; by then it must have detected that the database was replaced. */
 const NOTICED_WITHIN_MS = 10_000
 
 /** PostgreSQL is restored to an older state, while the nodes run or while they are down. */
@@ -95,8 +93,7 @@ async function expectOlderState(world: World, newerSecrets: string[]): Promise<v
 }
 
 /**
- * From now on every acknowledged revocation takes effect on both nodes, although its change number was used
- * before.
+ * From now on every acknowledged revocation takes effect on both nodes, although its number was used before.
  */
 async function expectRevocations(world: World): Promise<void> {
   const { run, promises, installation } = world

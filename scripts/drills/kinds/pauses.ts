@@ -11,9 +11,7 @@ const KEYS = 6
 /** A request waits until the node resumes, and then in its queue. */
 const WITHIN_MS = 60_000
 
-/**
- * A node that is paused, like a virtual machine during a migration, must not serve revoked keys afterwards.
- */
+/** A paused node, like a virtual machine during a migration, must not serve revoked keys afterwards. */
 export const drill: Drill = {
   title: 'one of two nodes stands still while keys are revoked through the other',
   rounds: { long: 40, short: 1 },
@@ -71,9 +69,7 @@ async function revokeDuringPause(world: World, paused: ServerNode, other: Server
   for (const key of keys) Object.assign(key, { state: 'revoked', secret: null })
 }
 
-/**
- * Repeats the request for a second after the first response, to include the moment after the node resumes.
- */
+/** Repeats the request for a second after the first response, to include the moment of resuming. */
 async function expectRefusedFor(
   world: World,
   node: ServerNode,

@@ -34,8 +34,7 @@ export const drill: Drill = {
     while (run.nextRound()) {
       const workload = new Workload(world, CLIENTS)
       await sleep(run.random.integer(500, run.short ? 1500 : 4000))
-      // In half of the cuts the load continues until the power fails; in the others, everything is
-      // acknowledged before.
+      // In half of the cuts the load runs until the power fails; in the others all is acknowledged before.
       const isQuiet = run.random.chance(0.5)
       if (isQuiet) {
         await workload.stop()
