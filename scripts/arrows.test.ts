@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const folders = ['geodata', 'server', 'client-js', 'console', 'demo', 'bench', 'scripts']
 
-// Files that are not committed yet count too: better to hear of it before the commit.
+// Includes uncommitted files, so that violations are found before the commit.
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
   .toString()
   .split('\n')

@@ -1,7 +1,7 @@
 import { basename, posix } from 'node:path'
 import { importsOf, lineAt, withoutComments } from './imports.ts'
 
-/** Which workspaces a folder may import, and by what names. The arrows never turn back. */
+/** The workspaces that a folder may import, and by what names. There are no cycles. */
 const arrows: Record<string, string[]> = {
   geodata: [],
   server: ['@wayleave/geodata/', '@wayleave/demo/'],
@@ -12,29 +12,29 @@ const arrows: Record<string, string[]> = {
   scripts: [],
 }
 
-/** What a folder reads of another that is no code: documents, and what was built. */
+/** Files of other folders that a folder reads and that are not code: documents and build output. */
 const files: Record<string, string[]> = { server: ['docs/', 'console/dist/'] }
 
-/** Files beside config.ts that may read the environment: they run before it, or in a process of their own. */
+/** Files besides config.ts that may read the environment: they run before it, or in their own process. */
 const environmentReaders: string[] = ['server/bin/wayleave.js']
 
-/** SQLite's file lock is all it uses; there is no row in it. */
+/** It only uses SQLite's file lock and stores no rows. */
 const sqlForOtherEnds = ['server/src/file-lock.ts']
 
-/** The servers beside ours, PostgreSQL and Redis, which the tests need. */
+/** Named after the servers that the tests need, PostgreSQL and Redis. */
 const allowedNames = ['scripts/services.ts']
 const emptyNames = /^(utils?|helpers?|common|misc|managers?|services?)$/
 
 export interface Packages {
-  /** The folder's own name as a package. */
+  /** The package name of the folder. */
   name: string
-  /** What the folder's own package.json asks for, and the runtime itself. */
+  /** The dependencies in the folder's own package.json, and the runtime itself. */
   dependencies: string[]
-  /** What only tests, scripts and builds may use: the folder's and the root's. */
+  /** Packages that only tests, scripts and builds may use: the folder's and the root's. */
   devDependencies: string[]
 }
 
-/** Every way in which one source file breaks the layout, each as `file:line: sentence`. */
+/** All violations of the layout rules in one source file, each as `file:line: sentence`. */
 export function offencesOf(file: string, source: string, packages: Packages): string[] {
   const at = (line: number, sentence: string) => `${file}:${line}: ${sentence}`
   const offences = importsOf(source).flatMap(({ specifier, line }) =>
@@ -51,7 +51,7 @@ export function offencesOf(file: string, source: string, packages: Packages): st
   return offences
 }
 
-/** A name that says nothing about what is inside. */
+/** Whether a file has a name without meaning. */
 export function hasEmptyName(file: string): boolean {
   if (allowedNames.includes(file)) return false
   const words = file.split(/[/.-]/)
@@ -66,7 +66,7 @@ function crossesFolders(file: string, specifier: string, packages: Packages): st
       `${target}/`.startsWith(`${folder}/`) || files[folder]?.some((name) => target.startsWith(name))
     return within || isTest(file) ? null : `${specifier} leads out of ${folder}`
   }
-  // What a bundler makes up, and what a page in a test asks its own server for.
+  // Virtual modules of a bundler, and URLs that a page in a test requests from its own server.
   if (/^(node:|virtual:|\/)/.test(specifier)) return null
   if (specifier.startsWith('@wayleave/') || specifier === 'wayleave') {
     const allowed = [...arrows[folder]!, ...(isTest(file) ? [packages.name] : [])].some((name) =>
@@ -78,7 +78,7 @@ function crossesFolders(file: string, specifier: string, packages: Packages): st
   const known = isForDevelopment(file)
     ? [...packages.dependencies, ...packages.devDependencies]
     : packages.dependencies
-  // Types that stand alone have a package of their own, which nothing that runs needs.
+  // Type-only packages are in `@types`; nothing needs them at run time.
   const types = packages.devDependencies.includes(`@types/${name}`)
   return types || known.includes(name) ? null : `${name} is no dependency of ${folder}`
 }

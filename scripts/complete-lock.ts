@@ -1,9 +1,8 @@
 /**
- * `npm run lock`, after `npm install` has changed package-lock.json.
- *
- * A package with native parts names one optional package for each platform. Where the registry at hand does
- * not carry those of other platforms, npm leaves them out of the lock file, and then `npm ci` refuses the
- * file as out of step. This writes the rows that are missing.
+ * `npm run lock`: run it after `npm install` has changed package-lock.json. A package with native parts has
+ * one optional dependency for each platform. If the registry in use lacks those of other platforms, npm omits
+ * them from the lock file, and `npm ci` then rejects the file as out of sync. This script adds the missing
+ * entries.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,7 @@
 /**
- * `npm run conformance`: the abstract test suites of OGC API - Features against a service with demo data that
- * is started for it. `npm run conformance -- <root> [key]` asks another one, such as `https://…/v1/ogc`.
+ * `npm run conformance`: runs the abstract test suites of OGC API - Features against a service with demo
+ * data, which it starts. `npm run conformance -- <root> [key]` tests another service, such as
+ * `https://…/v1/ogc`.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -23,7 +24,7 @@ async function report(at: string, secret: string | null): Promise<void> {
   if (count('failed') > 0) process.exitCode = 1
 }
 
-/** A service of its own on a free port, which ends with this process, in a folder that goes with it. */
+/** Starts a service on a free port, in a temporary folder; both end with this process. */
 async function withDemo(use: (demo: { url: string; secret: string }) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'wayleave-conformance-'))
   const wayleave = join(import.meta.dirname, '..', 'server', 'bin', 'wayleave.js')

@@ -8,7 +8,7 @@ const sources = [
   'client-js/src/**/*',
 ]
 
-/** Builds the web console where it was never built or its sources are newer. The service runs without, too. */
+/** Builds the web console if it was never built or its sources are newer. The service runs without it too. */
 export function ensureConsole(root: string): void {
   const built = join(root, 'console', 'dist', 'index.html')
   if (!existsSync(join(root, 'console', 'index.html'))) return

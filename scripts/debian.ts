@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A Debian package and how to see, without asking Debian, that what it brings is there. */
+/** A Debian package, and how to detect without dpkg or apt whether its content is installed. */
 export interface DebianNeed {
   package: string
   isPresent(): boolean
@@ -21,7 +21,7 @@ export function findProgram(...names: string[]): string | null {
   return null
 }
 
-/** Installs what is missing where it may, and otherwise throws a sentence with the command that would. */
+/** Installs missing packages if it has the rights to; otherwise throws an error with the install command. */
 export function ensureDebianPackages(needs: DebianNeed[]): void {
   const missing = needs.filter((need) => !need.isPresent()).map((need) => need.package)
   if (missing.length === 0) return
@@ -39,8 +39,8 @@ export function ensureDebianPackages(needs: DebianNeed[]): void {
 }
 
 /**
- * The path of a program of a Debian package: the installed one, else one that is unpacked into the folder. Unpacking
- * starts none of the servers that an installation of the package would start, and needs no root.
+ * The path of a program of a Debian package: the installed one, or else one that is unpacked into the folder.
+ * Unpacking does not start servers, as installing the package would, and does not need root.
  */
 export function unpackDebianProgram(packageName: string, program: string, folder: string): string {
   const unpacked = join(folder, 'usr', 'bin', program)
@@ -51,7 +51,7 @@ export function unpackDebianProgram(packageName: string, program: string, folder
   const download = () =>
     spawnSync('apt-get', ['download', packageName], { cwd: folder, stdio: 'inherit' }).status === 0
   if (!download()) {
-    // Without lists of packages there is nothing to download.
+    // Downloading needs apt's package lists.
     run([...(rootCommand() ?? []), 'apt-get', 'update'])
     if (!download()) throw new Error(`The Debian package ${packageName} could not be downloaded.`)
   }
@@ -63,7 +63,7 @@ export function unpackDebianProgram(packageName: string, program: string, folder
   return unpacked
 }
 
-/** What to put before a command to run it as root without being asked anything; null where we may not. */
+/** The prefix that runs a command as root without a prompt; null if we have no such rights. */
 function rootCommand(): string[] | null {
   const asRoot = ['env', 'DEBIAN_FRONTEND=noninteractive']
   if (process.getuid?.() === 0) return asRoot

@@ -4,8 +4,8 @@ export interface Import {
 }
 
 /**
- * The forms by which one file names another: statements (types included), `import()`, `require`, and the
- * address of a worker or a file beside the module. Statements start a line, as the formatter sees to.
+ * The ways in which one file refers to another: statements (including types), `import()`, `require`, and the
+ * URL of a worker or of a file next to the module. Statements start a line, which the formatter ensures.
  */
 const forms = [
   /^(?:import|export)\b(?:[\w\s*{},$]+?\bfrom)?\s*(['"])(?<specifier>[^'"\n]+)\1/gm,
@@ -23,7 +23,7 @@ export function importsOf(source: string): Import[] {
     .sort((a, b) => a.line - b.line)
 }
 
-/** Blanks the lines that are comments, so that what they mention is no import; the others keep their number. */
+/** Blanks comment lines, so that imports in them do not count. Line numbers do not change. */
 export function withoutComments(source: string): string {
   return source.replace(/^[ \t]*(?:\/\/|\/?\*).*$/gm, '')
 }

@@ -35,7 +35,7 @@ const processors = [
   'x64',
 ]
 
-/** Adds a row for each optional package of a platform that has none, and returns their names. */
+/** Adds an entry for each optional platform package that has none, and returns their names. */
 export function completeLock(packages: LockedPackages): string[] {
   const missing = missingPlatforms(packages)
   for (const { name, version, dev } of missing) {
@@ -51,7 +51,7 @@ export function completeLock(packages: LockedPackages): string[] {
   return missing.map(({ name }) => name)
 }
 
-/** Optional packages that name a platform, are asked for in one exact version, and have no row. */
+/** Optional packages that name a platform, are required in one exact version, and have no entry. */
 export function missingPlatforms(packages: LockedPackages) {
   const missing = new Map<string, { name: string; version: string; dev: true | undefined }>()
   for (const [path, { optionalDependencies = {}, dev }] of Object.entries(packages)) {
@@ -64,7 +64,7 @@ export function missingPlatforms(packages: LockedPackages) {
   return [...missing.values()]
 }
 
-/** Such as `['arm64']` for a name that ends in `-linux-arm64-musl`. */
+/** For example `['arm64']` for a name that ends in `-linux-arm64-musl`. */
 function wordsOf(name: string, known: string[]): string[] | undefined {
   const found = name.split(/[/-]/).filter((word) => known.includes(word))
   return found.length > 0 ? found : undefined

@@ -1,4 +1,4 @@
-/** `npm run docs`: writes the pages of docs/ that are made from the program's own tables. */
+/** `npm run docs`: writes the pages of docs/ that are generated from the program's tables. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

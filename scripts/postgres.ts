@@ -6,7 +6,7 @@ import { startThrowAwayServer, type ThrowAwayServer } from './throw-away-server.
 
 const debianVersions = '/usr/lib/postgresql'
 
-/** The folder of PostgreSQL's programs for the newest version that has PostGIS too, or null. */
+/** The folder of PostgreSQL's programs, for the newest version that also has PostGIS; null without one. */
 export function findPostgres(): string | null {
   if (!existsSync(debianVersions)) return null
   const versions = readdirSync(debianVersions)
@@ -16,7 +16,7 @@ export function findPostgres(): string | null {
   return versions[0] ? join(debianVersions, versions[0], 'bin') : null
 }
 
-/** Starts a PostgreSQL of our own on loopback. Its URL is a superuser's: tests make and drop databases. */
+/** Starts a private PostgreSQL on loopback. Its URL is a superuser's: tests create and drop databases. */
 export function startPostgres(): Promise<ThrowAwayServer> {
   const programs = findPostgres()
   if (!programs) throw new Error('PostgreSQL with PostGIS is not installed')
@@ -40,7 +40,7 @@ export function startPostgres(): Promise<ThrowAwayServer> {
         port,
         unix_socket_directories: folder,
         max_connections: 200,
-        // What a throw-away database would lose in a power cut nobody misses, and the tests are quicker.
+        // A temporary database need not survive a power cut, and tests are faster without durability.
         fsync: 'off',
         full_page_writes: 'off',
         timezone: 'UTC',
@@ -58,7 +58,7 @@ export function startPostgres(): Promise<ThrowAwayServer> {
   })
 }
 
-/** PostgreSQL refuses to run as root: then the folder and the processes are the `postgres` user's. */
+/** PostgreSQL refuses to run as root; then the `postgres` user owns the folder and the processes. */
 function givenToOwner(folder: string): string[] {
   if (process.getuid?.() !== 0) return []
   const idOf = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))

@@ -3,7 +3,7 @@ import { unpackDebianProgram } from './debian.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** The path of Prometheus's own checker of alerting rules. */
+/** The path of promtool, Prometheus's checker for alerting rules. */
 export function ensurePromtool(): string {
   return unpackDebianProgram('prometheus', 'promtool', join(root, '.cache', 'prometheus'))
 }

@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Debian keeps the module that makes virtual environments in a package of its own. */
+/** On Debian the venv module is in a separate package. */
 export function canMakeVirtualEnvironment(): boolean {
   return spawnSync('python3', ['-c', 'import ensurepip, venv'], { stdio: 'ignore' }).status === 0
 }
 
 /**
- * Makes a virtual environment with exactly the required packages, or keeps the one that has them already.
- * Returns the path of its Python.
+ * Creates a virtual environment with exactly the required packages, or reuses an up-to-date one. Returns the
+ * path of its Python.
  */
 export function ensurePython(folder: string, requirementsFile: string): string {
   const python = join(folder, 'bin', 'python')
@@ -26,7 +26,7 @@ export function ensurePython(folder: string, requirementsFile: string): string {
   run('python3', ['-m', 'venv', '--clear', folder])
   const quiet = ['--quiet', '--disable-pip-version-check', '--no-input']
   run(python, ['-m', 'pip', 'install', ...quiet, '--only-binary=:all:', '--requirement', requirementsFile])
-  // Written last: an environment that was cut short has no fingerprint and is made anew.
+  // The fingerprint is written last: an environment whose setup was interrupted has none and is recreated.
   writeFileSync(fingerprintFile, fingerprint)
   return python
 }

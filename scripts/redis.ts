@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import { startThrowAwayServer, type ThrowAwayServer } from './throw-away-server.ts'
 
-/** Starts a Redis of our own on loopback, which keeps nothing on disk. */
+/** Starts a private Redis on loopback, without persistence. */
 export function startRedis(): Promise<ThrowAwayServer> {
   const password = randomBytes(18).toString('base64url')
   return startThrowAwayServer({
     name: 'redis',
     stopSignal: 'SIGTERM',
     async prepare(folder, port) {
-      // The configuration goes in by standard input, so that the list of processes shows no password.
+      // The configuration is passed on standard input, so that the password is not in the process list.
       const input = [
         `port ${port}`,
         'bind 127.0.0.1',

@@ -19,7 +19,7 @@ const isTest = (file: string) =>
   /\.test\.ts$|(^|\/)test_[^/]*\.py$|(^|\/)(tests|test-data)\/|(^|\/)test-[^/]*$/.test(file)
 const isSource = (file: string) => /\.(ts|tsx|js|mjs|py|css|sh)$/.test(file) && !file.includes('test-data/')
 
-/** The places, as `file:line: text`, where a line of these files matches. */
+/** The matches of a pattern in the lines of these files, as `file:line: text`. */
 function placesOf(pattern: RegExp, files: { file: string; text: string }[]): string[] {
   return files
     .filter(({ file }) => file !== thisFile)

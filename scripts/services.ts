@@ -1,11 +1,11 @@
 /**
- * `npm run services`: keeps the tests' PostgreSQL and Redis up until Ctrl-C, for work on a single test.
- * Standard output carries nothing but the lines to give to a shell.
+ * `npm run services`: keeps the tests' PostgreSQL and Redis running until Ctrl-C, for work on a single test.
+ * Standard output has only the lines to paste into a shell.
  */
 import { startTestEnvironment } from './test-environment.ts'
 
 console.log = console.error
-// Until all is up, leaving is enough: what has started goes with the process.
+// During startup it is enough to exit: servers that have started end with this process.
 const leave = () => process.exit(1)
 process.on('SIGINT', leave).on('SIGTERM', leave)
 try {

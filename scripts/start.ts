@@ -1,4 +1,4 @@
-/** `npm start`: the service with demo data, on SQLite, with the console built. Flags go on to `serve`. */
+/** `npm start`: builds the console and starts the service with demo data on SQLite. Flags go to `serve`. */
 import { join } from 'node:path'
 import { ensureConsole } from './console-build.ts'
 
@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '..')
 const wayleave = join(root, 'server', 'bin', 'wayleave.js')
 
 ensureConsole(root)
-// In this process's place, so that a signal, a terminal and an exit status are the service's own.
+// Replaces this process, so that signals, the terminal and the exit status are the service's own.
 process.execve!(
   process.execPath,
   [process.execPath, wayleave, 'serve', '--demo', ...process.argv.slice(2)],

@@ -17,12 +17,12 @@ const debianNeeds: DebianNeed[] = [
   { package: 'redis-server', isPresent: () => hasProgram('redis-server') },
   { package: 'gdal-bin', isPresent: () => hasProgram('ogr2ogr') && hasProgram('ogrinfo') },
   { package: 'chromium', isPresent: () => findProgram(...chromiumNames) !== null },
-  // Users paste curl lines: the console's test does so too.
+  // The console's test runs curl commands, as users do.
   { package: 'curl', isPresent: () => hasProgram('curl') },
-  // Shows that files are synced before they are renamed.
+  // Used to check that files are synced before they are renamed.
   { package: 'strace', isPresent: () => hasProgram('strace') },
   { package: 'r-cran-sf', isPresent: () => existsSync('/usr/lib/R/site-library/sf/shape') },
-  // The drills move the clock of a server, and cut the power of a file system of their own.
+  // Used by the drills to change a server's clock and to simulate power cuts of a file system.
   { package: 'faketime', isPresent: hasFaketime },
   {
     package: 'e2fsprogs',
@@ -32,12 +32,14 @@ const debianNeeds: DebianNeed[] = [
 ]
 
 export interface TestEnvironment {
-  /** What the tests read from their environment. */
+  /** The environment variables for the tests. */
   variables: Record<string, string>
   stop(): Promise<void>
 }
 
-/** Brings up everything the tests need beyond npm's packages. A database that the caller names is kept. */
+/**
+ * Starts everything the tests need besides npm packages, except database servers that the caller specifies.
+ */
 export async function startTestEnvironment(): Promise<TestEnvironment> {
   ensureDebianPackages(debianNeeds)
   const python = ensurePython(join(root, '.cache', 'venv'), join(root, 'scripts', 'test-requirements.txt'))
@@ -70,8 +72,9 @@ export async function startTestEnvironment(): Promise<TestEnvironment> {
 }
 
 /**
- * The tests start some five hundred processes of the same modules: compiled once, each starts in little more
- * than half the time. The folder goes with the run, since copies of the client are compiled in passing places.
+ * The compile cache: the tests start about five hundred processes with the same modules, and with the cache
+ * each starts in little more than half the time. The folder is removed with the run, because copies of the
+ * client are compiled in temporary places.
  */
 function compileCache(stops: (() => Promise<void>)[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'wayleave-compiled-'))

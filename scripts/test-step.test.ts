@@ -58,7 +58,7 @@ test('every test of every file is counted: passed, failed, skipped, and a file t
     root,
     Object.keys(files).map((name) => join(folder, name)),
   )
-  // Inside a test run Node would report to the outer run and write no counts.
+  // Within a test run, a nested Node test runner would report to the outer run and write no counts.
   const { NODE_TEST_CONTEXT: _, ...environment } = process.env
   const quiet: Step = {
     ...step,

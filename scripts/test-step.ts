@@ -9,12 +9,12 @@ export interface Counts {
   skipped: number
 }
 
-/** One command of the whole test run. */
+/** One command of the full test run. */
 export interface Step {
   name: string
-  /** The program and its arguments; where it has counts of its own, it writes them to the file it is given. */
+  /** The program and its arguments. If it has its own counts, it writes them to the given file. */
   command(countsFile: string): string[]
-  /** Without it the command is a check, and counts as one. */
+  /** If missing, the command is a check and counts as one test. */
   readCounts?(text: string): Counts
   cwd?: string
   environment?: Record<string, string>
@@ -24,13 +24,13 @@ export interface StepResult {
   name: string
   seconds: number
   counts: Counts
-  /** What it printed, where that was held back. */
+  /** Its buffered output, if output was held back. */
   held: string
 }
 
 const running = new Set<ChildProcess>()
 
-/** Ends the commands that run now, so that their steps end too. */
+/** Ends the running commands, so that their steps end too. */
 export function stopRunningSteps(): void {
   for (const child of running) child.kill('SIGTERM')
 }
@@ -50,9 +50,9 @@ export async function runStep(
     const counts = { passed: 0, failed: 0, skipped: 0 }
     const written = existsSync(countsFile) ? readFileSync(countsFile, 'utf8') : ''
     if (!step.readCounts) counts.passed = status === 0 ? 1 : 0
-    // A runner that was ended leaves the file empty.
+    // A test runner that was killed leaves the file empty.
     else if (written !== '') Object.assign(counts, step.readCounts(written))
-    // A command that fails beside its tests, at loading them for one, must not look like a success.
+    // A command that fails outside its tests, for example while loading them, must not look like a success.
     if (counts.failed === 0 && (status !== 0 || counts.passed + counts.skipped === 0)) counts.failed = 1
     const seconds = (performance.now() - started) / 1000
     return { name: step.name, seconds, counts, held: holdBack ? readFileSync(heldFile, 'utf8') : '' }

@@ -6,8 +6,8 @@ const nodeTestFolders = ['geodata', 'server', 'scripts', 'client-js', 'console',
 const typedFolders = ['client-js', 'console']
 
 /**
- * The steps of a whole run; with patterns, only the test files whose path contains one of them. Those of one
- * group run at once: alone, the Python tests and most checks leave a core idle.
+ * The steps of a full run; with patterns, only the test files whose path contains one of them. The steps of
+ * one group run in parallel: alone, the Python tests and most checks leave a core idle.
  */
 export function testSteps(root: string, python: string, patterns: string[]): Step[][] {
   const matches = (file: string) => patterns.some((pattern) => file.includes(pattern))
@@ -54,7 +54,7 @@ export function nodeTestStep(root: string, files: string[]): Step {
       process.execPath,
       '--test',
       '--test-concurrency=2',
-      // A file that hangs fails, rather than the whole run standing still.
+      // A test file that hangs fails, instead of blocking the whole run.
       '--test-timeout=240000',
       '--test-reporter=spec',
       '--test-reporter-destination=stdout',

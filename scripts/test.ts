@@ -1,6 +1,6 @@
 /**
- * `npm test`: brings up what the tests need, runs every check and every test, and says what failed.
- * `npm test -- <pattern>…` runs only the test files whose path contains a pattern.
+ * `npm test`: starts what the tests need, runs every check and every test, and reports failures. `npm test --
+ * <pattern>…` runs only the test files whose path contains a pattern.
  */
 import { constants } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -17,7 +17,7 @@ async function main(patterns: string[]): Promise<number> {
   let environment: TestEnvironment | undefined
   const stop = (received: NodeJS.Signals) => {
     signal = received
-    // While the servers start, leaving is enough: what has started goes with the process.
+    // During startup it is enough to exit: servers that have started end with this process.
     if (environment) stopRunningSteps()
     else process.exit(statusOf(received))
   }
@@ -43,7 +43,7 @@ async function main(patterns: string[]): Promise<number> {
   return results.some(({ counts }) => counts.failed > 0) ? 1 : 0
 }
 
-/** What the first step prints is seen as it comes, what the others print when those before them have ended. */
+/** Streams the output of the first step, and buffers that of the others until those before have ended. */
 async function runAtOnce([first, ...others]: Step[], variables: NodeJS.ProcessEnv): Promise<StepResult[]> {
   heading(first!.name)
   const running = [runStep(first!, variables), ...others.map((step) => runStep(step, variables, true))]
@@ -57,7 +57,7 @@ async function runAtOnce([first, ...others]: Step[], variables: NodeJS.ProcessEn
   return results
 }
 
-/** The developer's own settings of the service must not reach the tests. */
+/** The developer's own settings of the service must not affect the tests. */
 function stepVariables(environment: TestEnvironment): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYLEAVE_'))
   const path = [join(root, 'node_modules', '.bin'), process.env['PATH']].join(delimiter)
@@ -87,7 +87,7 @@ function inWords({ passed, failed, skipped }: StepResult['counts']): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
 }
 
-/** The exit status by which shells tell that a signal ended a program. */
+/** The exit status that shells use for a program that was ended by a signal: 128 plus the signal's number. */
 function statusOf(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal]
 }

@@ -5,17 +5,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** A server that lives as long as the tests do, in a folder of its own that goes with it. */
+/** A server that runs as long as the tests do, in a temporary folder of its own. */
 export interface ThrowAwayServer {
   url: string
-  /** For tests that pause it by signals. */
+  /** For tests that pause the server with signals. */
   pid: number
   stop(): Promise<void>
 }
 
 export interface ServerRecipe {
   name: string
-  /** The program and its arguments, once the folder is ready and the port is known. */
+  /** Returns the program and its arguments; called when the folder is ready and the port is known. */
   prepare(folder: string, port: number): Promise<{ command: string[]; input?: string; url: string }>
   isReady(port: number): Promise<boolean>
   stopSignal: NodeJS.Signals
@@ -30,7 +30,7 @@ export async function startThrowAwayServer(recipe: ServerRecipe): Promise<ThrowA
     try {
       return await startOnce(recipe)
     } catch (error) {
-      // Another program may take the free port between our asking and the server's listening.
+      // Another program may take the free port before the server listens on it.
       if (attempt === startAttempts) throw error
     }
   }
@@ -54,8 +54,8 @@ async function startOnce(recipe: ServerRecipe): Promise<ThrowAwayServer> {
     const port = await freePort()
     const { command, input, url } = await recipe.prepare(folder, port)
     let output = ''
-    // The parent's death is the server's too, even where it was killed and could clean up nothing. A group
-    // of its own keeps Ctrl-C for us: the server must outlive the tests that still talk to it.
+    // The server ends with its parent, even if the parent was killed and could not clean up. It has its own
+    // process group, so that Ctrl-C does not reach it: the server must outlive the tests that still use it.
     child = spawn('setpriv', ['--pdeathsig', recipe.stopSignal.slice(3), '--', ...command], {
       cwd: folder,
       detached: true,

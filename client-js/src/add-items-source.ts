@@ -6,7 +6,7 @@ import { type Bounds, type Box, contains, unwrappedBox, wrappedBox } from './vie
 import type { Wayleave } from './wayleave.ts'
 
 const MAX_PAGE = 10_000
-/** Any machine draws as many smoothly, and they are one page of a few hundred kilobytes. */
+/** Any machine draws this many features smoothly, and they fit in one page of a few hundred kilobytes. */
 const DEFAULT_MAX_FEATURES = 5000
 
 /** As much of a MapLibre map as the source needs. */
@@ -35,7 +35,9 @@ export interface ItemsSourceOptions extends Pick<ItemsOptions, 'filter' | 'datet
   source?: Record<string, unknown> | undefined
   /** Called each time the features of a view have arrived. */
   onUpdate?: ((view: ItemsView) => void) | undefined
-  /** Called if the features of a later view cannot be loaded; without it the error is printed to the console. */
+  /**
+   * Called if the features of a later view cannot be loaded. By default the error is logged to the console.
+   */
   onError?: ((error: unknown) => void) | undefined
 }
 
@@ -50,7 +52,7 @@ export interface ItemsView {
 
 export interface ItemsSource {
   id: string
-  /** What the last view holds. */
+  /** The state of the last view. */
   readonly view: ItemsView
   /** Loads the current view again, for example after the dataset has changed. */
   refresh(): Promise<void>
@@ -61,8 +63,8 @@ export interface ItemsSource {
 const OPTIONS = ['id', 'filter', 'datetime', 'columns', 'maxFeatures', 'source', 'onUpdate', 'onError']
 
 /**
- * Adds a dataset to a MapLibre map as a GeoJSON source that holds the features of the current view, and loads others
- * when the map moves. Resolves once the first view has arrived; the map's style must be loaded before.
+ * Adds a dataset to a MapLibre map as a GeoJSON source that has the features of the current view, and loads
+ * others when the map moves. Resolves once the first view has arrived; the map's style must be loaded before.
  */
 export async function addItemsSource(
   map: ItemsMap,

@@ -5,7 +5,7 @@ export interface WithResponse<T> {
   response: ResponseInfo
 }
 
-/** The promise of a result, which can also tell what the response's headers say. */
+/** The promise of a result, which can also return the information from the response's headers. */
 export interface Call<T> extends Promise<T> {
   /** The same request's result together with credits, rate limits, request id and headers. */
   withResponse(): Promise<WithResponse<T>>

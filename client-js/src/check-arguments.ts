@@ -21,8 +21,8 @@ const OTHER_NAMES: Record<string, string> = {
 }
 
 /**
- * Throws a TypeError for an option that does not exist. A misspelt option would otherwise change the result, or its
- * price, without a word. Values are in no message, because one of them may be a key.
+ * Throws a TypeError for an option that does not exist. Otherwise a misspelt option would silently change the
+ * result or its price. Messages contain no values, because one of them may be a key.
  */
 export function checkOptions(call: string, options: unknown, names: readonly string[]): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {

@@ -1,4 +1,4 @@
-/** Longitude, latitude and, where the dataset has one, a height. */
+/** Longitude, latitude and, if the dataset has one, a height. */
 export type Position = number[]
 
 export type Geometry =

@@ -60,14 +60,14 @@ export class Items<P = Record<string, unknown>>
     }
     const names = { table, columnText: columnText(options) }
     this.#first = async () => {
-      // After a pause of no length, the stack of an error contains the line that awaits the items.
+      // After an `await`, the stack of an error contains the line that awaits the items.
       await undefined
       requireKey(transport)
       return withNameHints(transport, names, options, () => page(queryOf(options)))
     }
   }
 
-  // biome-ignore lint/suspicious/noThenProperty: one call returns a page when awaited, and all features when iterated.
+  // biome-ignore lint/suspicious/noThenProperty: awaited it is one page, iterated it is all features.
   then<A = ItemsPage<P>, B = never>(
     resolve?: ((page: ItemsPage<P>) => A | PromiseLike<A>) | null,
     reject?: ((reason: unknown) => B | PromiseLike<B>) | null,

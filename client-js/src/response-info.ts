@@ -13,7 +13,7 @@ export interface ResponseInfo {
 export interface Credits {
   /** Credits that the call was charged; 0 for metadata, samples, features and repeated downloads. */
   charged: number
-  /** The organization's balance after the call; undefined unless a download of an organization's key told it. */
+  /** The balance after a download with an organization's key; undefined otherwise. */
   remaining: number | undefined
 }
 
@@ -62,7 +62,7 @@ export class Receipt {
   }
 }
 
-/** Reads `RateLimit: "key";r=599;t=1` and `RateLimit-Policy: "key";q=6000;w=60` (structured fields, RFC 9651). */
+/** Reads `RateLimit: "key";r=599;t=1` and `RateLimit-Policy: "key";q=6000;w=60` (RFC 9651). */
 function rateLimitOf(headers: Headers): RateLimit | undefined {
   const state = headers.get('ratelimit') ?? ''
   const policy = headers.get('ratelimit-policy') ?? ''

@@ -5,7 +5,9 @@ const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 8000
 const LONGEST_RETRY_AFTER_S = 60
 
-/** Retries until the attempt succeeds, the error is final, or retries run out. Progress resets their number. */
+/**
+ * Retries until the attempt succeeds, the error is final, or no retries are left. Progress resets the count.
+ */
 export async function retrying<T>(
   { maxRetries, random, sleep }: Transport,
   options: CallOptions,
@@ -25,9 +27,11 @@ export async function retrying<T>(
   }
 }
 
-/** Milliseconds to wait before the next attempt, after so many earlier failures; undefined if the error is final. */
+/**
+ * Milliseconds to wait before the next attempt, after `failures` failures; undefined if the error is final.
+ */
 export function pauseBeforeRetry(error: unknown, failures: number, random: () => number): number | undefined {
-  // Half of it is random, so that clients that failed together do not retry together.
+  // Jitter: half of the pause is random, so that clients that failed together do not retry together.
   const backoff = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures) * (0.5 + random() / 2)
   if (error instanceof ConnectionError || error instanceof TimeoutError) return backoff
   if (!(error instanceof APIStatusError) || ![429, 502, 503, 504].includes(error.status)) return undefined

@@ -14,7 +14,7 @@ export interface CallOptions {
 
 export const CALL_OPTIONS = ['signal', 'timeout', 'maxRetries']
 
-/** A key, or a function that returns one. The function is called with `refused` if the service refused that key. */
+/** A key, or a function that returns one. `refused` is the key that the service has refused, if any. */
 export type ApiKey =
   | string
   | ((refused?: string) => string | undefined | null | Promise<string | undefined | null>)
@@ -167,7 +167,7 @@ function problemOf(text: string): Problem | undefined {
   }
 }
 
-/** Node says no more than "fetch failed"; the cause says why, or the first of several causes. */
+/** Node's message is only "fetch failed"; the reason is in the cause, or in the first of several causes. */
 function reasonOf(error: unknown): string {
   const { message, cause, code, errors } = error as {
     message?: string

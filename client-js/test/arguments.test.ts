@@ -5,7 +5,7 @@ import { nearestName } from '../src/nearest-name.ts'
 import { transportOf } from '../src/settings.ts'
 import { contains, unwrappedBox, wrappedBox } from '../src/view-box.ts'
 
-// Some tests need a client without a key, whatever the environment of this process says.
+// Some tests need a client without a key, regardless of this process's environment.
 delete process.env['WAYLEAVE_API_KEY']
 delete process.env['WAYLEAVE_BASE_URL']
 

@@ -9,7 +9,7 @@ import { pauseBeforeRetry, retryAfterSeconds } from '../src/retry.ts'
 import { TestProxy } from './test-proxy.ts'
 import { freePort, points, TestServer } from './test-server.ts'
 
-/** Behind a proxy a service is known by another address than it is reached at. */
+/** Behind a proxy, the service's public address differs from the address that clients connect to. */
 const publicUrl = 'https://data.example.org'
 const server = new TestServer({ WAYLEAVE_BASE_URL: publicUrl })
 let key: string
@@ -30,7 +30,7 @@ beforeEach(() => {
   waits = []
 })
 
-/** A client behind a proxy that notes its pauses instead of waiting them out. */
+/** A client that connects through a proxy, and records its retry pauses instead of waiting. */
 async function fragile(t: TestContext, options: Partial<WayleaveOptions> = {}) {
   const proxy = await TestProxy.open(server.port)
   t.after(() => proxy.close())
@@ -273,7 +273,7 @@ test('the key is in no error, and goes to no other address than the one given', 
   assert.ok(shown.length === 6 && shown.every((text) => !text.includes(apiKey)))
   const paging = await fragile(t)
   for await (const page of paging.client.items('many', { limit: 10_000 }).pages()) {
-    // Links name the service's own address; the client stays with the one it was given.
+    // Links contain the service's own address; the client keeps using the address it was configured with.
     for (const link of page.links) assert.ok(link.href.startsWith(publicUrl))
   }
   assert.equal(paging.proxy.received.match(/^GET \/v1\/ogc\/collections\/many\/items\?/gm)?.length, 2)

@@ -43,7 +43,7 @@ after(async () => {
   rmSync(dist, { recursive: true, force: true })
 })
 
-/** Every map of the world shows these. */
+/** Features that every map of the whole world shows. */
 function nearEquator(feature: object, index: number): object {
   return { ...feature, geometry: { type: 'Point', coordinates: [(index % 200) / 10, index / 1000] } }
 }

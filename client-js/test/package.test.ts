@@ -143,7 +143,7 @@ test('it is small: 11 KB gzipped as one readable module, 8 KB minified, a part o
   assert.ok(part < 1700, `${part} bytes`)
 })
 
-/** What tsc says of files in the project; nothing if it finds no error. */
+/** The output of tsc for files in the project; empty if it finds no error. */
 function compile(...args: string[]): string {
   const tsc = join(createRequire(import.meta.url).resolve('typescript/package.json'), '../bin/tsc')
   const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022']
@@ -265,7 +265,7 @@ test('every JavaScript example of the documents runs, and prints no undefined', 
       const result = source.includes('maplibre-gl')
         ? "(await map.getSource('places').getData()).features.length > 0 && map.getLayer('places').type"
         : "document.querySelector('a').href"
-      // Imports are evaluated before everything else, whatever their place.
+      // Imports are evaluated first, wherever they are in the module.
       const module = `${stored}\n${source}\nreport(${result})`
       assert.match(String(await inBrowser(join(installed, 'dist/client.js'), module)), /^(blob:|circle$)/)
     })

@@ -12,8 +12,9 @@ const maplibre = dirname(fileURLToPath(import.meta.resolve('maplibre-gl/dist/map
 const LONGEST_PAGE_MS = 90_000
 
 /**
- * Runs a module in a page of a real Chromium, of another origin than the service's, and returns the value that the
- * module passes to `report`. `@wayleave/client` is the file of that path, `maplibre-gl` the library itself.
+ * Runs a module in a page of a real Chromium, with an origin other than the service's, and returns the value
+ * that the module passes to `report`. `@wayleave/client` resolves to the given file, `maplibre-gl` to the
+ * library itself.
  */
 export async function inBrowser(clientFile: string, module: string): Promise<unknown> {
   const chromium = process.env['WAYLEAVE_TEST_CHROMIUM']
@@ -48,7 +49,7 @@ export async function inBrowser(clientFile: string, module: string): Promise<unk
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as { port: number }
   const profile = mkdtempSync(join(tmpdir(), 'wayleave-browser-'))
-  // MapLibre needs WebGL, which SwiftShader draws without a graphics card.
+  // MapLibre needs WebGL; SwiftShader renders it without a graphics card.
   const webgl = ['--use-angle=swiftshader', '--enable-unsafe-swiftshader']
   const flags = ['--headless', '--no-sandbox', '--disable-dev-shm-usage', '--no-first-run', ...webgl]
   const args = [...flags, `--user-data-dir=${profile}`, `http://127.0.0.1:${port}/`]
@@ -61,7 +62,7 @@ export async function inBrowser(clientFile: string, module: string): Promise<unk
     return await promise
   } finally {
     clearTimeout(timer)
-    // The whole group: Chromium leaves helpers behind.
+    // Kill the whole process group: Chromium leaves helper processes behind.
     if (child.exitCode === null) process.kill(-child.pid!, 'SIGKILL')
     await exited
     server.closeAllConnections()

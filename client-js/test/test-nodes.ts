@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const cache = join(import.meta.dirname, '../../.cache')
 
-/** A Node of another major version, from the package that npm has of it; null where it cannot be had. */
+/** The path of a Node of another major version, from its npm package; null if it is not available. */
 export function nodeOf(major: number): string | null {
   if (process.versions.node.startsWith(`${major}.`)) return process.execPath
   const folder = join(cache, `node-${major}-${process.platform}-${process.arch}`)

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
-/** A TCP proxy before the real service, for what no service does on demand. */
+/** A TCP proxy in front of the real service, for failures that a service does not produce on demand. */
 export class TestProxy {
-  /** For each of the next connections: the bytes of answers after which it is cut. */
+  /** For each of the next connections: the number of response bytes after which it is cut. */
   cuts: number[] = []
-  /** How many of the next connections never answer. */
+  /** How many of the next connections get no response. */
   stalls = 0
-  /** What is done to the bytes of answers. */
+  /** Transforms the bytes of responses. */
   change = (data: Buffer) => data
   /** Everything that clients sent. */
   received = ''
@@ -64,7 +64,7 @@ export class TestProxy {
         return
       }
       sent += bytes.length
-      // A slow reader slows the sender, as on any network.
+      // Backpressure: a slow reader slows the sender, as on any network.
       if (!client.write(bytes)) {
         server.pause()
         client.once('drain', () => server.resume())

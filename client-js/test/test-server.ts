@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 const program = join(import.meta.dirname, '../../server/bin/wayleave.js')
 const run = promisify(execFile)
 
-/** The real service on a port of its own, in a data folder that goes with it. */
+/** The real service on its own port, in a data folder that is removed with it. */
 export class TestServer {
   readonly folder = mkdtempSync(join(tmpdir(), 'wayleave-client-'))
   readonly dataDir = join(this.folder, 'data')
@@ -37,7 +37,7 @@ export class TestServer {
     return `http://127.0.0.1:${this.#port}`
   }
 
-  /** On the same port as before, where it ran before. */
+  /** Uses the previous port if the server ran before. */
   async start(): Promise<void> {
     this.#port ||= await freePort()
     const log = join(this.folder, 'log')
@@ -67,7 +67,7 @@ export class TestServer {
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: every command prints a document of its own.
+  // biome-ignore lint/suspicious/noExplicitAny: every command prints a different document.
   async command(...args: string[]): Promise<any> {
     const { stdout } = await run(process.execPath, [program, ...args, '--json'], { env: this.#environment })
     return JSON.parse(stdout)
@@ -84,7 +84,7 @@ export class TestServer {
     return (await this.command(...args)).secret
   }
 
-  /** A user in an organization of their own, signed in as people do. */
+  /** Creates a user with their own organization, signed in by mail as users do. */
   async signIn(email: string): Promise<TestAccount> {
     await this.post('/v1/auth/magic-link', { email })
     const token = await this.#mailedToken(email)
@@ -95,7 +95,7 @@ export class TestServer {
     return new TestAccount(this, id, headers)
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: every route answers with a document of its own.
+  // biome-ignore lint/suspicious/noExplicitAny: every route returns a different document.
   async post(path: string, body: object, headers: Record<string, string> = {}): Promise<any> {
     const response = await fetch(this.url + path, {
       method: 'POST',
@@ -152,7 +152,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Points spread over the world, the same every time. */
+/** Points spread over the world, deterministic. */
 export function points(count: number): object[] {
   return Array.from({ length: count }, (_, i) => ({
     type: 'Feature',

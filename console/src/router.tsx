@@ -9,7 +9,7 @@ import { KeysPage } from './pages/keys-page.tsx'
 import { NotFoundPage } from './pages/not-found-page.tsx'
 import { SignInPage } from './pages/sign-in-page.tsx'
 
-/** Every page of the console. The server answers these paths with the console, and no others. */
+/** Every page of the console. The server serves the console at these paths and at no others. */
 const routes: RouteObject[] = [
   {
     Component: Frame,

@@ -20,7 +20,7 @@ function shown(): Theme {
   return chosen === 'light' || chosen === 'dark' ? chosen : dark.matches ? 'dark' : 'light'
 }
 
-/** The theme on the screen: the one chosen here, else the system's. */
+/** The current theme: the user's choice, or the system's if there is none. */
 export function useTheme(): Theme {
   return useSyncExternalStore(subscribe, shown)
 }
@@ -30,7 +30,7 @@ export function setTheme(theme: Theme): void {
   try {
     localStorage.setItem('theme', theme)
   } catch {
-    // Where storage is closed, the choice lasts as long as the page.
+    // If storage is blocked, the choice lasts until the page is closed.
   }
   tell()
 }

@@ -5,7 +5,7 @@ export function count(value: number): string {
   return number.format(value)
 }
 
-/** With its sign, and a minus as wide as the plus. */
+/** A number with its sign; the minus sign (U+2212) is as wide as the plus. */
 export function signed(value: number): string {
   return value > 0 ? `+${count(value)}` : count(value).replace('-', '−')
 }
@@ -21,7 +21,7 @@ export function bytes(value: number): string {
   return `${scaled >= 100 || power === 0 ? Math.round(scaled) : scaled.toFixed(1)} ${units[power]}`
 }
 
-/** A day in UTC, as all dates of the service are. */
+/** A date in UTC, like all dates of the service. */
 export function day(iso: string): string {
   return new Date(iso).toLocaleDateString('en-GB', {
     day: 'numeric',
@@ -80,7 +80,7 @@ const shapes: Record<string, string> = {
   GeometryCollection: 'Collections',
 }
 
-/** What a dataset holds, in a word: many polygons in one shape are polygons too. */
+/** The kind of geometry of a dataset in one word: multipolygons are called polygons too. */
 export function shapeName({
   geometryType,
   geometryTypes,
@@ -94,13 +94,13 @@ export function shapeName({
   return (another === undefined && shapes[only]) || 'Mixed shapes'
 }
 
-/** From the first day to the last; a time of day says little of months or years of data. */
+/** The dates of the first and the last day. The time of day means little for months or years of data. */
 export function period([start, end]: [string, string]): string {
   const [first, last] = [day(start), day(end)]
   return first === last ? first : `${first} to ${last}`
 }
 
-/** Today and the days before it, in UTC. */
+/** The last days up to and including today, in UTC. */
 export function lastDays(days: number, now: number): { startDate: string; endDate: string } {
   const date = (back: number) => new Date(now - back * 86_400_000).toISOString().slice(0, 10)
   return { startDate: date(days - 1), endDate: date(0) }

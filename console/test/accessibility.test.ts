@@ -61,7 +61,7 @@ describe('axe finds no serious problem, in both themes, and nothing is too wide'
 
   for (const [name, { path, shows, act }] of Object.entries(pages)) {
     test(name, async () => {
-      // A path that differs in its fragment alone is no new page for the browser.
+      // If only the fragment differs, the browser does not load a new page.
       await page.goto('about:blank')
       await page.goto(service.url + path)
       await page.getByText(shows).first().waitFor()
@@ -121,14 +121,14 @@ async function check(page: Page): Promise<void> {
   await page.setViewportSize({ width, height })
 }
 
-/** On a phone the menu scrolls, and is meant to. */
+/** On a phone the menu scrolls by design. */
 function overflowing(): string[] {
   const page = document.documentElement
   const menu = page.clientWidth > 700 ? [...document.querySelectorAll('.bar nav')] : []
   return [page, ...menu].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.tagName)
 }
 
-/** A dataset, add-ons, credits and keys, so that every page has something on it. */
+/** Creates a dataset, add-ons, credits and keys, so that no page is empty. */
 async function prepare(url: string, authorization: string): Promise<void> {
   const send = async (method: string, path: string, body: unknown) => {
     const answer = await fetch(url + path, {

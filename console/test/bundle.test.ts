@@ -7,7 +7,7 @@ import { buildConsole } from './test-console.ts'
 
 const dist = join(import.meta.dirname, '..', 'dist')
 const LIMIT = 250_000
-/** What only the map needs, which is loaded when one is opened. */
+/** Modules that only the map needs; they are loaded when a map is opened. */
 const mapParts = /^(dataset-map|maplibre-gl-worker|coarse|fine)-/
 
 buildConsole()

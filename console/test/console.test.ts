@@ -12,7 +12,7 @@ const run = promisify(execFile)
 const USER = 'user@example.org'
 const COLLEAGUE = 'colleague@example.org'
 
-/** One story on one server, told in order: each test begins where the one before ended. */
+/** End-to-end tests on one server, run in order: each test starts where the previous one ended. */
 describe('the console', { concurrency: 1 }, () => {
   let service: TestConsole
   let admin: Page
@@ -29,7 +29,7 @@ describe('the console', { concurrency: 1 }, () => {
     assert.deepEqual(service.faults, [], 'no page broke, and none broke the Content-Security-Policy')
   })
 
-  /** Of a story that broke, the rest is not told; what the pages showed is. */
+  /** After a failed step the others are skipped; the failure report has the text of the pages. */
   let broken = false
   const step = (name: string, tell: () => Promise<void>) =>
     test(name, async (t) => {
@@ -83,7 +83,7 @@ describe('the console', { concurrency: 1 }, () => {
     const { code } = await service.mailedLink(USER)
     await page.getByLabel('Code of six digits').fill(code)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    // Back to the page that was asked for.
+    // Sign-in leads back to the page that was requested.
     await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor()
     const tab = await context.newPage()
     await tab.goto(`${service.url}/keys`)
@@ -168,7 +168,7 @@ describe('the console', { concurrency: 1 }, () => {
     await user.getByLabel('Name').fill('My notebook')
     await user.getByRole('button', { name: 'Create the key' }).click()
     const dialog = user.getByRole('dialog')
-    // Neither Escape nor the browser’s back button loses the secret unawares.
+    // Neither Escape nor the browser's back button loses the secret by accident.
     await dialog.getByText('this once').waitFor()
     await user.keyboard.press('Escape')
     await user.keyboard.press('Escape')

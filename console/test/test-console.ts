@@ -13,18 +13,18 @@ const wayleave = join(root, 'server', 'bin', 'wayleave.js')
 
 export const ADMINISTRATOR = 'admin@example.org'
 
-/** A real server on an empty data folder with the console as it is built, and a real browser. */
+/** A real server on an empty data folder, with the built console and a real browser. */
 export interface TestConsole {
   url: string
   dataDir: string
   browser: Browser
-  /** What pages threw, and what their Content-Security-Policy stopped. */
+  /** Errors that pages threw, and violations of their Content-Security-Policy. */
   faults: string[]
-  /** A window of its own, with nobody signed in. */
+  /** Opens a separate browser window without a session. */
   open(options?: Parameters<Browser['newContext']>[0]): Promise<{ context: BrowserContext; page: Page }>
-  /** Signs in as people do: by the link of the mail in the outbox. */
+  /** Signs in as users do: with the link from the mail in the outbox. */
   signIn(page: Page, email: string): Promise<void>
-  /** The newest link mailed to an address, once there is one that was not taken. */
+  /** Waits for the newest link mailed to an address that was not returned before. */
   mailedLink(email: string): Promise<{ link: string; code: string }>
   close(): Promise<void>
 }
@@ -95,7 +95,10 @@ export async function startConsole(): Promise<TestConsole> {
   }
 }
 
-/** As `npm start` does: only where there is no build, or an old one. Test files run beside each other. */
+/**
+ * Builds the console like `npm start`: only if there is no build or it is outdated. Locked, because test
+ * files run in parallel.
+ */
 export function buildConsole(): void {
   const lock = join(
     tmpdir(),
@@ -103,7 +106,7 @@ export function buildConsole(): void {
   )
   const wait = new Int32Array(new SharedArrayBuffer(4))
   for (let tries = 0; !takeLock(lock); tries++) {
-    // Whoever held it this long has died with it.
+    // A lock this old was left by a process that died.
     if (tries > 300) rmSync(lock, { recursive: true, force: true })
     Atomics.wait(wait, 0, 0, 200)
   }
@@ -141,7 +144,7 @@ export async function startServer(dataDir: string): Promise<{ url: string; stop:
         ...process.env,
         WAYLEAVE_ADMINS: ADMINISTRATOR,
         WAYLEAVE_LOG_LEVEL: 'warn',
-        // A whole day's clicks in a minute, from one address.
+        // The tests make a whole day's requests in a minute, from one address.
         WAYLEAVE_KEY_RATE: '100000',
         WAYLEAVE_USER_RATE: '100000',
         WAYLEAVE_ADDRESS_RATE: '100000',

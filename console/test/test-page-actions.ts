@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 
-/** What is on a page, for the report of a failure. */
+/** The text of a page, for the failure report. */
 export async function shownOn(page: Page): Promise<string> {
   const text = (await page.locator('body').textContent()) ?? ''
   return `${page.url()}: ${text.replace(/\s+/g, ' ').slice(0, 600)}`
 }
 
-/** Drops a file on the page, as a hand does. */
+/** Drops a file on the page, as a user does. */
 export async function drop(page: Page, name: string, content: string): Promise<void> {
   const transfer = await page.evaluateHandle(
     ([name, content]) => {
@@ -20,7 +20,7 @@ export async function drop(page: Page, name: string, content: string): Promise<v
   await page.locator('.drop').dispatchEvent('drop', { dataTransfer: transfer })
 }
 
-/** For what comes a moment later, such as usage that is written once a second. */
+/** Waits for something that happens a moment later, such as usage that is written once a second. */
 export async function poll(holds: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 40; tries++) {
     if (await holds()) return

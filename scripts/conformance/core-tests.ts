@@ -14,16 +14,16 @@ import type { Api, Suite } from './suite.ts'
 const CORE = 'http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/core'
 const OPENAPI = 'application/vnd.oai.openapi+json;version=3.0'
 const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84'
-/** The encodings that the declared classes `geojson` and `html` stand for. */
+/** The encodings of the declared conformance classes `geojson` and `html`. */
 const DOCUMENT_TYPES = ['application/json', 'text/html']
 
-/** What the other tests are about. */
+/** The resources that the other tests use. */
 export interface Found {
   definition: Definition
   collections: Collection[]
 }
 
-/** Part 1, annex A.2.1 to A.2.6: everything but the features themselves. */
+/** Part 1, annex A.2.1 to A.2.6: everything except the features themselves. */
 export async function coreTests(suite: Suite, api: Api): Promise<Found> {
   await suite.test('/conf/core/http', '/', async () => assert.equal(await api.httpVersion(), '1.1'))
   for (const path of ['', '/']) {
@@ -90,7 +90,7 @@ async function collectionTests(suite: Suite, api: Api, collection: Collection): 
   })
 }
 
-/** A link leads to what it says, whatever `Accept` says. */
+/** A link returns the type that it states, whatever `Accept` says. */
 async function answers(api: Api, href: string, type: string): Promise<void> {
   const { status, headers } = await api.get(href, type)
   assert.equal(status, 200, `${href} answers ${status}`)
@@ -117,7 +117,7 @@ async function checkDefinition(api: Api, definition: Definition): Promise<void> 
   }
 }
 
-/** The parameters of a path, each where it is defined. */
+/** The parameters of a path, each resolved to its definition. */
 export function parametersOf(definition: Definition, path: string): Parameter[] {
   return definition.paths[path]!.get.parameters.map((given) => {
     if (!('$ref' in given)) return given as Parameter

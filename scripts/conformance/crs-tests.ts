@@ -9,7 +9,7 @@ const CRS84 = `${CRS}OGC/1.3/CRS84`
 const RADIUS = 6378137
 const DEGREE = Math.PI / 180
 
-/** The systems that these tests can reckon in: from longitude and latitude to coordinates in the system's order. */
+/** The CRSs that these tests can compute: from longitude and latitude to the CRS's axis order. */
 const KNOWN: Record<string, (x: number, y: number) => [number, number]> = {
   [CRS84]: (x, y) => [x, y],
   [`${CRS}EPSG/0/4326`]: (x, y) => [y, x],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type Answer, type Api, Skipped } from './suite.ts'
 
-/** What the tests look at in the documents of the standard. */
+/** The parts of the standard's documents that the tests check. */
 
 export type Position = number[]
 
@@ -71,7 +71,7 @@ export interface Definition {
 export const GEOJSON = 'application/geo+json'
 const MOST_PAGES = 1000
 
-/** The document at a path, which must be there. */
+/** The document at a path, which must exist. */
 export async function read<T>(api: Api, path: string, accept?: string): Promise<T> {
   const answer = await api.get(path, accept)
   assert.equal(answer.status, 200, `${answer.url} answers ${answer.status}`)
@@ -82,7 +82,7 @@ export function linksOf(links: readonly Link[], rel: string): Link[] {
   return links.filter((link) => link.rel === rel)
 }
 
-/** A `self`, an `alternate` for each of the other encodings, and `rel` and `type` on all. */
+/** Expects a `self` link, an `alternate` for each other encoding, and `rel` and `type` on all links. */
 export function checkLinks(links: readonly Link[], encodings: readonly string[]): void {
   const [self] = linksOf(links, 'self')
   assert.ok(self, 'has a link "self"')
@@ -92,7 +92,7 @@ export function checkLinks(links: readonly Link[], encodings: readonly string[])
     if (type !== self.type) assert.ok(alternates.includes(type), `has ${type} too`)
 }
 
-/** Where a collection's features are, as GeoJSON. */
+/** The URL of a collection's features as GeoJSON. */
 function itemsUrl({ id, links }: Collection): URL {
   const link = linksOf(links, 'items').find(({ type }) => type === GEOJSON)
   if (!link) throw new Skipped(`The collection ${id} offers no GeoJSON.`)

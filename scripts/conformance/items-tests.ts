@@ -20,7 +20,7 @@ import { type Api, Skipped, type Suite } from './suite.ts'
 
 const ITEMS_TYPES = [GEOJSON, 'text/html']
 
-/** The standard asks for boxes over the meridian, the equator, the antimeridian and the poles. */
+/** The standard requires boxes that cross the meridian, the equator, the antimeridian and the poles. */
 const BOXES = [
   [-1.5, 50, 1.5, 53],
   [-80, -5, -70, 5],
@@ -29,7 +29,7 @@ const BOXES = [
   [-180, -90, 180, -85],
 ]
 
-/** Part 1, annex A.2.7 and A.2.8: features. Every answer is compared with the whole collection. */
+/** Part 1, annex A.2.7 and A.2.8: features. Every response is compared with the whole collection. */
 export async function itemsTests(suite: Suite, api: Api, { definition, collections }: Found): Promise<void> {
   for (const path of Object.keys(definition.paths).filter((name) =>
     /^\/collections\/[^/]+\/items$/.test(name),
@@ -153,8 +153,8 @@ async function boxTests(
   for (const box of extent ? [extent, ...BOXES] : []) {
     await suite.test('/conf/core/fc-bbox-response', `${collection.id} ${box}`, async () => {
       const found = await readAll(api, collection, { bbox: box.join(','), limit: 10_000 })
-      // Features without a geometry match no box here, which the standard's sentence C of this requirement
-      // would have: docs/ogc.md says so.
+      // Features without a geometry match no box here, contrary to sentence C of this requirement of the
+      // standard; docs/ogc.md documents it.
       const expected = all.filter(({ geometry }) => geometry && meetsBox(geometry, box))
       assert.deepEqual(idsOf(found), idsOf(expected))
     })

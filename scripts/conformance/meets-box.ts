@@ -16,8 +16,8 @@ export function positionsOf(geometry: Geometry): Position[] {
 }
 
 /**
- * Whether a geometry meets a box, by the plainest means: the service's own predicates are under test. West
- * greater than east crosses the antimeridian.
+ * Whether a geometry intersects a box, by the simplest possible code, because the service's own predicates
+ * are under test. If west is greater than east, the box crosses the antimeridian.
  */
 export function meetsBox(geometry: Geometry, [west, south, east, north]: Box): boolean {
   const boxes =
@@ -57,13 +57,13 @@ function lineMeets(line: Position[], box: Box): boolean {
   return line.some((to, i) => i > 0 && segmentMeets(line[i - 1]!, to, box))
 }
 
-/** A box that no edge reaches lies wholly inside of a polygon or wholly outside: one corner tells. */
+/** A box that no edge intersects is completely inside or outside a polygon, so one corner is enough. */
 function polygonMeets(rings: Position[][], box: Box): boolean {
   if (rings.some((ring) => lineMeets(ring, box))) return true
   return rings.filter((ring) => isInside([box[0]!, box[1]!], ring)).length % 2 === 1
 }
 
-/** Cuts the segment at the four sides of the box, one after the other, and sees whether anything is left. */
+/** Clips the segment at the four sides of the box in turn, and checks whether anything is left. */
 function segmentMeets([x0, y0]: Position, [x1, y1]: Position, [west, south, east, north]: Box): boolean {
   let from = 0
   let to = 1

@@ -3,7 +3,7 @@ import { crsTests } from './crs-tests.ts'
 import { itemsTests } from './items-tests.ts'
 import { Api, type Outcome, Suite } from './suite.ts'
 
-/** What the abstract test suites of OGC API - Features, Parts 1 and 2, ask of the service at this root. */
+/** Runs the abstract test suites of OGC API - Features, Parts 1 and 2, against the service at this root. */
 export async function runSuite(
   root: string,
   key: string | null,

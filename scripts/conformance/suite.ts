@@ -1,6 +1,6 @@
 import { get } from 'node:http'
 
-/** One abstract test on one thing. */
+/** The result of one abstract test of one resource. */
 export interface Outcome {
   /** The name that the standard gives the test. */
   test: string
@@ -11,7 +11,7 @@ export interface Outcome {
 
 export class Skipped extends Error {}
 
-/** Runs abstract tests one after the other, and remembers what came of each. */
+/** Runs abstract tests one after the other, and records their results. */
 export class Suite {
   readonly outcomes: Outcome[] = []
   readonly #tell: (outcome: Outcome) => void
@@ -39,7 +39,7 @@ export interface Answer {
   url: string
   status: number
   headers: Headers
-  /** What the body is as JSON; text where it is none. */
+  /** The body parsed as JSON, or the text if it is not JSON. */
   body: unknown
 }
 
@@ -53,7 +53,7 @@ export class Api {
     this.#key = key
   }
 
-  /** Below the root, or at a link. */
+  /** Sends a request to a path below the root, or to the URL of a link. */
   async get(path: string, accept = 'application/json'): Promise<Answer> {
     const url = /^https?:/.test(path) ? path : this.root + path
     const response = await fetch(url, { headers: { accept, ...this.#headers() } })

@@ -3,7 +3,7 @@ import type { AccountPromise, SessionPromise } from './promises.ts'
 import { nextNumber } from './promises.ts'
 import { linkFromMail, type World } from './world.ts'
 
-/** Credits: over HTTP by the administrator, or by the operator's command. Each amount is unique. */
+/** Adds credits: over HTTP as the administrator, or with the operator's command. Each amount is unique. */
 export async function grantCredits(world: World): Promise<void> {
   const { promises, run } = world
   const account = run.random.pick(promises.accounts)

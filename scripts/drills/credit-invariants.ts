@@ -12,7 +12,7 @@ interface LedgerRow {
   format: string | null
 }
 
-/** The ledger explains the balance, holds every acknowledged change, and charges nothing twice. */
+/** The ledger adds up to the balance, contains every acknowledged change, and has no duplicate charges. */
 export async function checkLedger(world: World, account: AccountPromise): Promise<LedgerRow[]> {
   const { run } = world
   const rows = await readLedger(world, account)
@@ -49,7 +49,7 @@ function checkGrants(world: World, account: AccountPromise, rows: LedgerRow[]): 
 function checkCharges(world: World, account: AccountPromise, rows: LedgerRow[]): void {
   const nameOf = (keyId: string | null, table: string | null, format: string | null) =>
     `${keyId} ${table} ${format}`
-  // The whole run lies within the 24 hours in which a key may fetch again what it paid for.
+  // The whole run takes less than the 24 hours in which a key may fetch again what it has paid for.
   const paid = new Map<string, number>()
   const charged = new Map<string, number>()
   for (const { kind, keyId, table, version, format } of rows) {
@@ -73,7 +73,7 @@ function checkCharges(world: World, account: AccountPromise, rows: LedgerRow[]):
   }
 }
 
-/** Credits are never lost from the usage, and no call is counted twice. */
+/** Usage never loses credits and never counts a call twice. */
 export async function checkUsage(world: World, account: AccountPromise, rows: LedgerRow[]): Promise<void> {
   const { run, promises } = world
   const path = `/v1/organization/${account.organizationId}/usage`

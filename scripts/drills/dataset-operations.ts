@@ -6,7 +6,7 @@ import { type Description, isTableInDoubt, mayFail, nextNumber, type TablePromis
 import { fileOf, newSource, type Source } from './sources.ts'
 import type { World } from './world.ts'
 
-/** Picks a table whose state is known and that nothing else works on. */
+/** Picks a table whose state is known and that no other operation uses. */
 async function withTable(
   world: World,
   isSuitable: (table: TablePromise) => boolean,
@@ -51,7 +51,7 @@ export function publishByCommand(world: World): Promise<void> {
   )
 }
 
-/** `PUT /v1/dataset/<table>`: 202 promises a job that ends, and says truly how. */
+/** `PUT /v1/dataset/<table>`: 202 promises a job that ends and reports its true result. */
 export function publishByUpload(world: World): Promise<void> {
   return withTable(
     world,
@@ -79,13 +79,13 @@ export function publishByUpload(world: World): Promise<void> {
   )
 }
 
-/** A publishing that is done when this resolves: for setting up, while nothing is interrupted. */
+/** Publishes and waits for the job, for setup while nothing is interrupted. */
 export async function publishAndWait(world: World): Promise<void> {
   await publishByUpload(world)
   for (const table of world.promises.tables) if (table.job) await followJob(world, table, 120_000)
 }
 
-/** Asks for a job until it has ended or the time is up; an ended job becomes what it says. */
+/** Polls a job until it has ended or the time is up, and records the result of an ended job. */
 export async function followJob(world: World, table: TablePromise, withinMs: number): Promise<void> {
   const job = table.job!
   const deadline = performance.now() + withinMs
@@ -177,7 +177,7 @@ export function forgetStamp(table: TablePromise, stamp: string): void {
 export function acknowledgeVersion(world: World, table: TablePromise, stamp: string, version: number): void {
   forgetStamp(table, stamp)
   const twin = table.versions.find((one) => one.version === version || one.stamp === stamp)
-  // A version may be seen before its job is asked for.
+  // A version may be visible before its job is polled.
   if (twin?.version === version && twin.stamp === stamp) return
   const holds = twin === undefined
   world.run.expect(holds, 'every publishing makes one version', `version ${version} of ${table.table} twice`)

@@ -10,7 +10,7 @@ import type { World } from './world.ts'
 
 const FORMATS = ['geojson', 'geojson', 'csv', 'json'] as const
 
-/** A download by an account's key: charged at most once, and the bytes of a version that is promised. */
+/** A download with an account's key: charged at most once, with the bytes of a promised version. */
 export async function download(world: World): Promise<void> {
   const { promises, run } = world
   const keys = workingKeys(promises).filter(({ id }) => !world.busy.has(id))
@@ -35,7 +35,7 @@ export async function download(world: World): Promise<void> {
   })
 }
 
-/** All pages of a table's features. */
+/** Reads all pages of a table's features. */
 export async function readItems(world: World): Promise<void> {
   const { promises, run } = world
   const keys = workingKeys(promises).filter(({ id }) => !world.busy.has(id))
@@ -46,7 +46,7 @@ export async function readItems(world: World): Promise<void> {
   const key = run.random.pick(keys)
   const table = run.random.pick(tables)
   const oldest = newestVersion(table)
-  // The table is held, so that no new version appears between two pages.
+  // The table is locked, so that no new version appears between two pages.
   await world.exclusively(table.table, async () => {
     const before = await versionOf(world, table)
     const features: GeoJsonFeature[] = []
@@ -60,7 +60,7 @@ export async function readItems(world: World): Promise<void> {
       )
       path = next ? new URL(next.href).pathname + new URL(next.href).search : null
     }
-    // An upload that was in doubt may be published between two pages.
+    // An upload with an unknown outcome may be published between two pages.
     if (before === null || (await versionOf(world, table)) !== before) return
     const stamp = features[0]?.properties.stamp ?? null
     expectWholeVersion(world, table, oldest, 'the pages of features', stamp, (one) =>
@@ -91,7 +91,7 @@ function newestVersion(table: TablePromise): string | null {
   return table.versions.at(-1)?.stamp ?? null
 }
 
-/** A response shows one file whole, and none older than the newest that was promised before the request. */
+/** A response has exactly one file, and none older than the newest one promised before the request. */
 function expectWholeVersion(
   world: World,
   table: TablePromise,
@@ -108,7 +108,7 @@ function expectWholeVersion(
   const found = difference(stamp)
   run.expect(found === null, promised, () => `${stamp}: ${found}`)
   const position = (one: string | null) => table.versions.findIndex((version) => version.stamp === one)
-  // A file that is in no promised version is one whose publishing is under way or in doubt.
+  // A file in no promised version belongs to a publish in progress or with an unknown outcome.
   const isStale = position(stamp) >= 0 && position(stamp) < position(promisedStamp)
   run.expect(!isStale, promised, () => `${stamp}, although ${promisedStamp} was acknowledged before`)
 }

@@ -12,7 +12,7 @@ const needs = [
   { package: 'faketime', isPresent: hasFaketime },
 ]
 
-/** What `npm run drills` needs beside npm's packages. A PostgreSQL that the caller names is used. */
+/** Sets up what `npm run drills` needs besides npm packages. Uses a PostgreSQL that the caller specifies. */
 export async function startDrillEnvironment(): Promise<{ stop(): Promise<void> }> {
   ensureDebianPackages(needs)
   const stops: (() => Promise<void>)[] = []
@@ -21,7 +21,7 @@ export async function startDrillEnvironment(): Promise<{ stop(): Promise<void> }
     stops.push(postgres.stop)
     process.env['WAYLEAVE_TEST_POSTGRES_URL'] = postgres.url
   }
-  // The drills start thousands of processes of the same modules: compiled once, each starts sooner.
+  // The compile cache: thousands of processes load the same modules, and start faster with it.
   const folder = mkdtempSync(join(tmpdir(), 'wayleave-compiled-'))
   stops.push(async () => rmSync(folder, { recursive: true, force: true }))
   process.env['NODE_COMPILE_CACHE'] = folder

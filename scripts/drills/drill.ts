@@ -6,11 +6,11 @@ import { SeededRandom } from './seeded-random.ts'
 /** One kind of drill. Every file in `kinds/` exports one as `drill`. */
 export interface Drill {
   title: string
-  /** How many interruptions the long and the short version make. */
+  /** The number of interruptions of the long and the short version. */
   rounds: { long: number; short: number }
-  /** The long version gives up after so many minutes and then counts as incomplete. */
+  /** The long version stops after this many minutes and then counts as incomplete. */
   maxMinutes: number
-  /** Why the drill cannot run here, or null. */
+  /** The reason why the drill cannot run here, or null. */
   obstacle?(): string | null
   run(run: DrillRun): Promise<void>
 }
@@ -33,7 +33,7 @@ export interface DrillOptions {
 
 const NOTE_EVERY = 50
 
-/** One run of a drill: its randomness, its counts, its violations, and everything it must clean up. */
+/** One run of a drill: its random source, its counts, its violations, and its cleanup. */
 export class DrillRun {
   readonly seed: number
   readonly short: boolean
@@ -65,7 +65,7 @@ export class DrillRun {
     })
   }
 
-  /** Whether another round is wanted, within the time limit. */
+  /** Whether another round is due, within the time limit. */
   nextRound(): boolean {
     if (this.rounds >= this.wantedRounds || performance.now() > this.#deadline) return false
     this.rounds++
@@ -73,7 +73,7 @@ export class DrillRun {
     return true
   }
 
-  /** Counts a check; a promise that does not hold is a violation. Each pair of sentences is reported once. */
+  /** Counts a check; a broken promise is a violation. Each pair of messages is reported once. */
   expect(holds: boolean, promised: string, observed: string | (() => string)): boolean {
     this.checks++
     if (!holds) this.violate(promised, typeof observed === 'string' ? observed : observed())
@@ -91,7 +91,7 @@ export class DrillRun {
     this.#print(line)
   }
 
-  /** Work for the end of the run, last registered first; also done after an error or Ctrl-C. */
+  /** Registers cleanup for the end of the run, executed in reverse order; also after an error or Ctrl-C. */
   cleanUp(work: () => unknown): void {
     this.#cleanups.push(work)
   }
@@ -112,7 +112,7 @@ export class DrillRun {
   }
 }
 
-/** What one run of a drill came to. */
+/** The result of one run of a drill. */
 export interface DrillResult {
   name: string
   seed: number
@@ -121,11 +121,11 @@ export interface DrillResult {
   operations: number
   checks: number
   violations: Violation[]
-  /** The drill itself failed, so that its verdict means nothing. */
+  /** Set if the drill itself failed, so that its result is meaningless. */
   error: Error | null
 }
 
-/** Runs one drill to its end and cleans up whatever happens, also when a signal ends this process. */
+/** Runs one drill to its end and always cleans up, also when a signal ends this process. */
 export async function runDrill(name: string, drill: Drill, options: DrillOptions): Promise<DrillResult> {
   const run = new DrillRun(name, drill, options)
   const leave = (signal: NodeJS.Signals) => {
@@ -146,7 +146,7 @@ export async function runDrill(name: string, drill: Drill, options: DrillOptions
   return { name, seed, rounds, wantedRounds, operations, checks, violations, error }
 }
 
-/** No violation, and all rounds done. */
+/** Whether there was no violation and all rounds are done. */
 export function isClean({ violations, error, rounds, wantedRounds }: DrillResult): boolean {
   return violations.length === 0 && error === null && rounds >= wantedRounds
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 
-/** Where Debian's package `faketime` puts its library, on each processor that Debian 12 supports with Node. */
+/** The path of the library of Debian's `faketime`, for each architecture on which Debian 12 supports Node. */
 const libraries = ['x86_64-linux-gnu', 'aarch64-linux-gnu'].map(
   (platform) => `/usr/lib/${platform}/faketime/libfaketime.so.1`,
 )
@@ -9,7 +9,7 @@ export function hasFaketime(): boolean {
   return libraries.some((path) => existsSync(path))
 }
 
-/** Variables that move the clock of a process and its children. Timers go on by the true clock. */
+/** Environment variables that shift the clock of a process and its children. Timers use the real clock. */
 export function shiftedClock(offset: string): Record<string, string> {
   const library = libraries.find((path) => existsSync(path))
   if (!library) throw new Error('The Debian package faketime is not installed.')

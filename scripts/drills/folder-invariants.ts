@@ -4,13 +4,13 @@ import { waitUntil } from './processes.ts'
 import { adoptVersions } from './settle.ts'
 import type { World } from './world.ts'
 
-/** What the server sweeps at its start is done in the background. */
+/** The server's cleanup at its start runs in the background. */
 const SWEPT_WITHIN_MS = 15_000
 
-/** After a start and `wayleave gc`, the data folder holds what versions name and nothing half-made. */
+/** After a start and `wayleave gc`, the data folder has only what versions refer to, and nothing partial. */
 export async function checkDataFolder(world: World): Promise<void> {
   const { installation, run } = world
-  // A job under way has files of its own.
+  // A running job has its own files.
   if (world.promises.tables.some(({ job }) => job !== null)) return
   let litter: string[] = []
   const isClean = async () => {
@@ -44,15 +44,15 @@ function litterOf(world: World): string[] {
 }
 
 /**
- * With PostgreSQL nodes on other machines may share the folder, so that no node can tell at once whether an
- * upload is still arriving or a snapshot is about to be named: uploads are kept for a day, snapshots for ten
- * minutes.
+ * With PostgreSQL, nodes on other machines may share the folder, so no node can know at once whether an
+ * upload is still arriving or a snapshot is about to be referenced: uploads are kept for a day, snapshots for
+ * ten minutes.
  */
 function isShared(world: World): boolean {
   return world.installation.databaseUrl !== null
 }
 
-/** A table has as many folders as versions. */
+/** A table has as many snapshot folders as versions. */
 function orphanedSnapshots(world: World): string[] {
   const folders = namesIn(join(world.installation.dataDir, 'snapshots'))
   return world.promises.tables.flatMap(({ table, versions }) => {
@@ -62,7 +62,7 @@ function orphanedSnapshots(world: World): string[] {
   })
 }
 
-/** Every export stands beside its checksum, and nothing is partial. */
+/** Every export is next to its checksum, and nothing is partial. */
 function exportLitter(folder: string): string[] {
   const names = namesIn(folder).filter((name) => !name.startsWith('lock'))
   return names.flatMap((name) => {

@@ -4,7 +4,7 @@ export interface RequestOptions {
   token?: string
   key?: string
   body?: unknown
-  /** Sent as it is, instead of a JSON body. */
+  /** Sent unchanged, instead of a JSON body. */
   file?: Buffer
   headers?: Record<string, string>
   withinMs?: number
@@ -19,7 +19,7 @@ export interface Response {
   body: any
 }
 
-/** One request over HTTP. It never throws: a broken connection is an outcome that the drills look at. */
+/** Sends one HTTP request. It never throws: a broken connection is an outcome that the drills check. */
 export async function request(
   url: string,
   method: string,
@@ -50,7 +50,7 @@ export async function request(
   }
 }
 
-/** Whether the server said that the operation was done, that it was not done, or neither. */
+/** Whether the server reported that the operation was done, that it was not done, or neither. */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown'
 
 export function outcomeOf({ status }: { status: number }): Outcome {

@@ -10,7 +10,7 @@ const program = join(import.meta.dirname, '../../server/bin/wayleave.js')
 const START_WITHIN_MS = 90_000
 const COMMAND_WITHIN_MS = 120_000
 
-/** The drills ask faster than people do. The drill of the limits sets its own. */
+/** The drills send requests faster than users do. The drill of the limits sets its own. */
 const UNLIMITED = {
   WAYLEAVE_KEY_RATE: '100000000',
   WAYLEAVE_USER_RATE: '100000000',
@@ -42,11 +42,11 @@ export interface CommandOutcome {
 
 export interface StartOptions {
   environment?: Record<string, string>
-  /** A program and its arguments to put before the server's own, such as `faketime`. */
+  /** A program and its arguments to prefix to the server's command, such as `faketime`. */
   databaseUrl?: string
 }
 
-/** A data folder and a database, with the real program as its server nodes and its command line. */
+/** A data folder and a database, with the real program as server nodes and command line. */
 export class Installation {
   readonly run: DrillRun
   readonly databaseUrl: string | null
@@ -68,7 +68,7 @@ export class Installation {
     run.cleanUp(() => this.killAll())
   }
 
-  /** Starts one more node. Throws if it ends before it listens, or does not listen in time. */
+  /** Starts another node. Throws if it exits before it listens, or does not listen in time. */
   async startNode(options: StartOptions = {}): Promise<ServerNode> {
     const name = `node-${++this.#starts}`
     const child = this.#spawn(['serve', '--json', '--port', '0'], options)
@@ -91,7 +91,7 @@ export class Installation {
     return node
   }
 
-  /** Runs a command of the operator to its end, in a process of its own. */
+  /** Runs an operator's command to its end, in a separate process. */
   async command(args: string[], options: StartOptions = {}): Promise<CommandOutcome> {
     const child = this.#spawn([...args, '--json'], options)
     this.#commands.add(child)
@@ -110,7 +110,7 @@ export class Installation {
     return { code: child.exitCode, stdout, stderr }
   }
 
-  /** A command that must succeed, and the JSON document that it prints. */
+  /** Runs a command that must succeed, and returns the JSON document that it prints. */
   async operate<T = Record<string, unknown>>(...args: string[]): Promise<T> {
     const { code, stdout, stderr } = await this.command(args)
     if (code !== 0) throw new Error(`wayleave ${args.join(' ')} ended with ${code}: ${stderr || stdout}`)
@@ -122,7 +122,7 @@ export class Installation {
     this.#forget(node)
   }
 
-  /** Ends a node by SIGTERM; returns whether it ended by itself within the time limit. */
+  /** Stops a node with SIGTERM; returns whether it exited by itself within the time limit. */
   async stopNode(node: ServerNode, withinMs: number): Promise<boolean> {
     const exit = once(node.child, 'exit')
     signalProcess(node.pid, 'SIGTERM')
@@ -133,18 +133,18 @@ export class Installation {
     return hasEnded
   }
 
-  /** The processes of the command line that run now. */
+  /** The running processes of the command line. */
   get commandPids(): number[] {
     return [...this.#commands].filter((child) => !hasExited(child)).map((child) => child.pid!)
   }
 
-  /** The processes that compile snapshots and build exports now, below nodes and commands. */
+  /** The processes that compile snapshots and build exports now, as descendants of nodes and commands. */
   get workerPids(): number[] {
     const roots = [...this.nodes.map(({ pid }) => pid), ...this.commandPids]
     return roots.flatMap(descendantsOf)
   }
 
-  /** Every process of the installation: what a power cut stops. */
+  /** Every process of the installation, which a power cut stops. */
   get allPids(): number[] {
     return [...this.nodes.map(({ pid }) => pid), ...this.commandPids, ...this.workerPids]
   }
@@ -177,7 +177,7 @@ export class Installation {
     }
     const url = databaseUrl ?? this.databaseUrl
     if (url) env['WAYLEAVE_DATABASE_URL'] = url
-    // The kernel ends the process with the drill, even if the drill is killed and cannot clean up.
+    // The kernel ends the process together with the drill, even if the drill is killed and cannot clean up.
     const command = ['--pdeathsig', 'KILL', '--', process.execPath, program, ...args]
     return spawn('setpriv', command, { env, cwd: this.run.folder, stdio: ['ignore', 'pipe', 'pipe'] })
   }
@@ -190,7 +190,7 @@ export class Installation {
   }
 }
 
-/** A server that ended before it listened. */
+/** A server exited before it listened. */
 export class StartError extends Error {
   readonly exitCode: number | null
   readonly output: string
@@ -206,7 +206,7 @@ function hasExited(child: ChildProcess): boolean {
   return child.pid === undefined || child.exitCode !== null || child.signalCode !== null
 }
 
-/** The address from the first line of standard output; null if there is none. Later output is handed on. */
+/** The address from the first line of standard output; null if there is none. Later output is forwarded. */
 async function firstUrl(child: ChildProcess, onOutput: (text: string) => void): Promise<string | null> {
   const lines = createInterface({ input: child.stdout! })
   return new Promise((resolve) => {

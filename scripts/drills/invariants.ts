@@ -6,19 +6,19 @@ import { adoptVersions } from './settle.ts'
 import { differenceFrom } from './sources.ts'
 import type { World } from './world.ts'
 
-/** How many keys, and versions of each table, a check looks at: a long run has thousands. */
+/** The max number of keys, and of versions of each table, that a check covers: a long run has thousands. */
 const sampleSizes = { quick: 6, thorough: 100, complete: Number.POSITIVE_INFINITY }
 export type Extent = keyof typeof sampleSizes
 
 /**
- * Everything that must hold between two interruptions. A quick check looks at a few of each and leaves the
- * ledger and the data folder out. Called when nothing is pending and no operation runs.
+ * Checks everything that must hold between two interruptions. A quick check covers a few of each and skips
+ * the ledger and the data folder. Must be called when nothing is pending and no operation runs.
  */
 export async function checkInvariants(world: World, extent: Extent): Promise<void> {
   const { promises, run } = world
   const size = sampleSizes[extent]
   for (const key of run.random.sample(promises.keys, size)) await checkKey(world, key)
-  // The newest keys were changed when the interruption came.
+  // The newest keys were being changed when the interruption happened.
   for (const key of promises.keys.slice(-sampleSizes.quick)) await checkKey(world, key)
   for (const table of promises.tables) await checkTable(world, table, extent)
   for (const account of promises.accounts) await checkAccount(world, account)
@@ -32,7 +32,7 @@ export async function checkInvariants(world: World, extent: Extent): Promise<voi
   }
 }
 
-/** A key that was acknowledged works; one that was taken back does not; its record says the same. */
+/** An acknowledged key works; a revoked one does not; its record says the same. */
 async function checkKey(world: World, key: KeyPromise): Promise<void> {
   if (key.id === null || key.pending) return
   const { run } = world
@@ -48,7 +48,7 @@ async function checkKey(world: World, key: KeyPromise): Promise<void> {
   }
 }
 
-/** Every acknowledged version is listed and its bytes are those of its source, in its place. */
+/** Every acknowledged version is listed at its position, and its bytes are those of its source. */
 async function checkTable(world: World, table: TablePromise, extent: Extent): Promise<void> {
   const { run, promises } = world
   await adoptVersions(world, table)
@@ -69,10 +69,10 @@ async function checkTable(world: World, table: TablePromise, extent: Extent): Pr
       JSON.stringify({ title, credits }),
     )
   }
-  // The newest is the one that matters most.
+  // The newest version matters most.
   const older = run.random.sample(table.versions.slice(0, -1), sampleSizes[extent] / 6)
   for (const { version, stamp } of [...table.versions.slice(-1), ...older]) {
-    // GeoJSON is sent from the snapshot itself; the others are built first, which takes longer.
+    // GeoJSON is sent from the snapshot itself; other formats are built first, which takes longer.
     const format = run.random.chance(0.1) ? run.random.pick(['csv', 'json'] as const) : 'geojson'
     const path = `/v1/dataset/${table.table}/archives/${version}/files/${format}`
     const node = run.random.pick(world.installation.nodes)
@@ -113,7 +113,7 @@ async function emailsAt(world: World, path: string, token: string): Promise<Set<
   return new Set((body?.data ?? []).map(({ email }: { email: string }) => email))
 }
 
-/** An open session can be refreshed; one that was ended cannot; its link works only once. */
+/** An open session can be refreshed; an ended one cannot; its link works only once. */
 async function checkSession(world: World, session: SessionPromise): Promise<void> {
   const { run } = world
   const { refreshToken, usedLink, email } = session

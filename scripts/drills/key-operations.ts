@@ -2,7 +2,7 @@ import { outcomeOf } from './http-client.ts'
 import { type KeyPromise, nextNumber } from './promises.ts'
 import type { World } from './world.ts'
 
-/** Keys are created, rotated, revoked and deleted by their owners over HTTP, and by the operator's commands. */
+/** Owners create, rotate, revoke and delete keys over HTTP; the operator does so with commands. */
 export async function createKey(world: World): Promise<void> {
   const { promises, run } = world
   const account = run.random.integer(0, promises.accounts.length - 1)
@@ -91,7 +91,7 @@ async function acknowledge(
   if (secret) await expectRefused(world, key, secret, `the ${change} was acknowledged`)
 }
 
-/** The promise that matters most: a secret that was taken back opens nothing, on any node. */
+/** The most important promise: a revoked secret gives no access on any node. */
 export async function expectRefused(
   world: World,
   key: KeyPromise,

@@ -3,7 +3,7 @@ import { constants, copyFileSync, mkdirSync, readFileSync, truncateSync, writeFi
 import { basename, join } from 'node:path'
 import type { DrillRun } from './drill.ts'
 
-/** Why file systems cannot be mounted here, or null. */
+/** The reason why file systems cannot be mounted here, or null. */
 export function mountObstacle(): string | null {
   if (process.getuid?.() !== 0) return 'only root can mount file systems'
   const folder = execFileSync('mktemp', ['-d'], { encoding: 'utf8' }).trim()
@@ -26,7 +26,7 @@ export function mountTmpfs(run: DrillRun, name: string, megabytes: number): stri
   return folder
 }
 
-/** A file with an ext4 file system, mounted by a loop device. */
+/** A file with an ext4 file system, mounted through a loop device. */
 export class LoopMount {
   readonly folder: string
   readonly #image: string
@@ -36,7 +36,7 @@ export class LoopMount {
     this.#image = image
     this.folder = join(run.folder, name)
     mkdirSync(this.folder, { recursive: true })
-    // The kernel releases the loop device with its last user, the mount.
+    // The kernel releases the loop device together with its last user, the mount.
     execFileSync('mount', ['-o', 'loop', image, this.folder])
     run.cleanUp(() => unmount(this.folder))
     this.#device = execFileSync('findmnt', ['-n', '-o', 'SOURCE', this.folder], { encoding: 'utf8' }).trim()
@@ -51,9 +51,9 @@ export class LoopMount {
   }
 
   /**
-   * What the block device holds at this moment, mounted as a new file system. Nothing is synced before. The
-   * copy is taken again if the device was written to meanwhile: it must show one moment, as a power cut does.
-   * Whoever calls stops all processes that write first, so that this ends.
+   * Mounts the current content of the block device as a new file system, without a sync before. The copy is
+   * repeated if the device was written to meanwhile, because it must show a single moment, as after a power
+   * cut. The caller must first stop all processes that write, so that this terminates.
    */
   cut(run: DrillRun, name: string): LoopMount {
     const copy = join(run.folder, `${name}.ext4`)
@@ -65,13 +65,13 @@ export class LoopMount {
     throw new Error('The device was written to during every attempt to copy it.')
   }
 
-  /** Unmounts and removes the image; the folder must not be in use any more. */
+  /** Unmounts the file system and removes the image; the folder must no longer be in use. */
   discard(): void {
     unmount(this.folder)
     execFileSync('rm', ['-f', this.#image])
   }
 
-  /** Completed writes, sectors written and requests under way, from the kernel's statistics of the device. */
+  /** Completed writes, sectors written and requests in flight, from the kernel's statistics of the device. */
   #writes(): string {
     const fields = readFileSync(`/sys/block/${basename(this.#device)}/stat`, 'utf8')
       .trim()

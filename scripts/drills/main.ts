@@ -1,6 +1,6 @@
 /**
- * `npm run drills [-- name…] [--short] [--seed n] [--rounds n] [--keep]`: interrupts real servers in every way
- * that we know of, checks that they kept what they promised, and prints a table of violations.
+ * `npm run drills [-- name…] [--short] [--seed n] [--rounds n] [--keep]`: interrupts real servers in every
+ * way that we know of, checks that they kept their promises, and prints a table of violations.
  */
 import { parseArgs } from 'node:util'
 import { type DrillResult, isClean, runDrill } from './drill.ts'

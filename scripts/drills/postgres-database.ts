@@ -23,7 +23,7 @@ function serverUrl(): string {
   return url
 }
 
-/** A database of the run's own, dropped at its end. */
+/** Creates a database for the run, which is dropped at its end. */
 export async function createDatabase(run: DrillRun): Promise<string> {
   const server = serverUrl()
   const name = `drill_${randomBytes(8).toString('hex')}`
@@ -34,12 +34,15 @@ export async function createDatabase(run: DrillRun): Promise<string> {
   return url.href
 }
 
-/** A backup of the database as it is now. */
+/** Makes a backup of the current database. */
 export async function dumpDatabase(url: string, file: string): Promise<void> {
   await runProgram('pg_dump', ['--format=custom', '--file', file, '--dbname', url])
 }
 
-/** Replaces the database by a backup, as an operator does: connections are cut, the new one bears the name. */
+/**
+ * Replaces the database with a backup, as an operator does: connections are closed, and the new database
+ * takes over the name.
+ */
 export async function restoreDatabase(url: string, file: string): Promise<void> {
   const name = new URL(url).pathname.slice(1)
   await runSql(serverUrl(), `drop database ${name} with (force)`)

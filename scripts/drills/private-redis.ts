@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import type { DrillRun } from './drill.ts'
 import { signalProcess, waitUntil } from './processes.ts'
 
-/** A Redis of the run's own, which can be frozen, killed and started again on the same port. */
+/** A private Redis of the run, which can be paused, killed and restarted on the same port. */
 export class PrivateRedis {
   readonly url: string
   readonly #port: number

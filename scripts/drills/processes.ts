@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** All processes below one, children before grandchildren, from Linux's table of processes. */
+/** All descendants of a process, children before grandchildren, from Linux's process table. */
 export function descendantsOf(pid: number): number[] {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc')) {

@@ -1,9 +1,9 @@
 import type { Source } from './sources.ts'
 
 /**
- * What the service has promised so far, as its clients know it. An operation writes down what it is about to do
- * (`pending`) before it sends anything. A success makes it a promise; a refusal withdraws it; anything else
- * leaves it pending until `settle.ts` finds out whether it happened.
+ * What the service has promised so far, as its clients know it. An operation records what it is about to do
+ * (`pending`) before it sends anything. A success turns it into a promise; a refusal withdraws it; any other
+ * outcome leaves it pending until `settle.ts` determines whether it happened.
  */
 export interface Promises {
   accounts: AccountPromise[]
@@ -12,7 +12,7 @@ export interface Promises {
   sessions: SessionPromise[]
   /** Every file that was ever sent, by its stamp. */
   sources: Record<string, Source>
-  /** Requests with each key's id: the usage must never count more. */
+  /** The number of requests by key id: the usage must never count more. */
   requestsByKey: Record<string, number>
   /** The administrator of the platform, and a platform key that reads and writes. */
   administrator: Credentials
@@ -31,13 +31,13 @@ export interface Credentials {
 /** An organization with its owner. */
 export interface AccountPromise extends Credentials {
   organizationId: string
-  /** Each grant has an amount of its own, by which its row of the ledger is known. */
+  /** Each grant has a unique amount, which identifies its ledger row. */
   grants: { amount: number; pending: boolean }[]
   hasArchives: boolean
   pendingArchives: boolean | null
   members: MemberPromise[]
   invitations: InvitationPromise[]
-  /** Downloads that told of a charge. */
+  /** Downloads whose response reported a charge. */
   charges: { keyId: string; table: string; format: string; amount: number }[]
 }
 
@@ -61,10 +61,10 @@ export interface KeyPromise {
   account: number
   scope: 'personal' | 'organization'
   id: string | null
-  /** The secret that works; null if no response told it. */
+  /** The working secret; null if no response returned it. */
   secret: string | null
   rotatedAt: string | null
-  /** Secrets that must get 401 for ever. */
+  /** Secrets that must get 401 from now on. */
   refusedSecrets: string[]
   state: 'active' | 'revoked' | 'absent'
   pending: 'create' | 'rotate' | 'revoke' | 'delete' | null
@@ -72,19 +72,19 @@ export interface KeyPromise {
 
 export interface TablePromise {
   table: string
-  /** The versions that are promised, oldest first. */
+  /** The promised versions, oldest first. */
   versions: { version: number; stamp: string }[]
-  /** Publishings without a success or a refusal: each may have become a version, once. */
+  /** Publishes without a success or a refusal: each may have become a version, once. */
   possibleStamps: string[]
   /**
-   * Uploads that were cut off and had not become a version when the server was up again. The server may have
-   * received them whole and may publish them later, so they may still appear.
+   * Interrupted uploads that had not become a version when the server was up again. The server may have
+   * received them completely and may publish them later, so they may still appear.
    */
   lateStamps: string[]
-  /** An upload that was answered with 202. */
+  /** An upload that got 202. */
   job: JobPromise | null
   pendingUnpublish: boolean
-  /** Null before the first publishing. */
+  /** Null before the first publish. */
   description: Description | null
   pendingDescription: Description | null
 }
@@ -97,7 +97,7 @@ export interface Description {
 export interface JobPromise {
   id: string
   stamp: string
-  /** How often a server was killed that may have worked on it. */
+  /** How often a server was killed that may have been working on it. */
   interruptions: number
 }
 
@@ -107,11 +107,11 @@ export interface SessionPromise {
   isOpen: boolean
   pending: 'refresh' | 'sign-out' | null
   pendingSince: number
-  /** The token of the link that was redeemed: it must not work again. */
+  /** The token of the redeemed link, which must not work again. */
   usedLink: string
 }
 
-/** The service gives a file up if the server was ended so often while it published it. */
+/** The service fails the job if the server ended this many times while publishing the file. */
 const MAX_ATTEMPTS = 3
 
 export function mayFail(job: JobPromise): boolean {
@@ -119,8 +119,8 @@ export function mayFail(job: JobPromise): boolean {
 }
 
 /**
- * To be called whenever a process is killed. A compiling process that gets SIGKILL looks as if the system had run
- * out of memory, so its job fails at once.
+ * Must be called whenever a process is killed. To the server, a compiling process that gets SIGKILL looks
+ * like one that ran out of memory, so its job fails at once.
  */
 export function noteInterruption(promises: Promises, victim: 'server' | 'worker'): void {
   for (const { job } of promises.tables) if (job) job.interruptions += victim === 'worker' ? MAX_ATTEMPTS : 1
@@ -144,7 +144,7 @@ export function newTable(table: string): TablePromise {
   }
 }
 
-/** Whether the outcome of an operation on the table is still to be found out. */
+/** Whether the outcome of an operation on the table is still unknown. */
 export function isTableInDoubt(table: TablePromise): boolean {
   return (
     table.possibleStamps.length > 0 ||
@@ -154,7 +154,7 @@ export function isTableInDoubt(table: TablePromise): boolean {
   )
 }
 
-/** Keys that are known to work, with a secret to use. */
+/** Keys that are known to work and whose secret is known. */
 export function workingKeys(promises: Promises): (KeyPromise & { id: string; secret: string })[] {
   return promises.keys.filter(
     (key): key is KeyPromise & { id: string; secret: string } =>

@@ -1,6 +1,6 @@
 import type { DrillResult } from './drill.ts'
 
-/** One row a drill, then one line for each violation: its drill, seed and round, and what was promised. */
+/** One row per drill, then one line per violation: its drill, seed and round, and what was promised. */
 export function resultTable(results: DrillResult[]): string {
   const head = ['drill', 'rounds', 'operations', 'checks', 'violations']
   const rows = results.map(({ name, rounds, wantedRounds, operations, checks, violations, error }) => [

@@ -3,17 +3,17 @@ import { type AccountPromise, isTableInDoubt, type KeyPromise, type TablePromise
 import { stampIn } from './sources.ts'
 import type { World } from './world.ts'
 
-/** Within this time a refresh token that was replaced gives the same successor again, by contract 10 s. */
+/** Within this time a replaced refresh token returns the same successor again; the contract says 10 s. */
 const SAME_SUCCESSOR_MS = 8000
-/** On PostgreSQL other nodes take a job up only when its node has been silent for a minute: rounds do not wait. */
+/** On PostgreSQL a job is taken over when its node has been silent for a minute; rounds do not wait. */
 const JOB_WITHIN_MS = 5000
 const LAST_JOB_WITHIN_MS = 240_000
-/** How long an upload that was cut off may take to appear before the drill goes on without waiting. */
+/** How long to wait for an interrupted upload to appear before the drill continues. */
 const APPEAR_WITHIN_MS = 1500
 
 /**
- * Finds out what became of the operations without a response, once the service is up again. Each has happened
- * wholly or not at all; what is found is a promise from then on.
+ * Determines the outcome of operations that got no response, once the service is up again. Each took effect
+ * completely or not at all; the outcome is a promise from then on.
  */
 export async function settle(world: World): Promise<void> {
   await settleSessions(world)
@@ -110,7 +110,7 @@ async function settleTable(world: World, table: TablePromise): Promise<void> {
   }
 }
 
-/** At the end of a run every job has to end. */
+/** At the end of a run every job must have ended. */
 export async function settleJobs(world: World): Promise<void> {
   for (const table of world.promises.tables) {
     if (table.job) await followJob(world, table, LAST_JOB_WITHIN_MS)
@@ -118,7 +118,7 @@ export async function settleJobs(world: World): Promise<void> {
   }
 }
 
-/** Adds the versions that came of publishings in doubt, and finds out whether an unpublishing happened. */
+/** Adds the versions of publishes with an unknown outcome, and determines whether an unpublish happened. */
 export async function adoptVersions(world: World, table: TablePromise): Promise<void> {
   const { status, body } = await world.send('GET', `/v1/dataset/${table.table}/archives`)
   if (status === 404 && table.pendingUnpublish) forgetVersions(table)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { runDrill } from './drill.ts'
 import { drills } from './drills.ts'
 
-/** The same moments of interruption in every run, as far as the machine's speed allows. */
+/** A fixed seed: the same interruptions in every run, as far as the machine's speed allows. */
 const SEED = 1
 
 for (const [name, drill] of Object.entries(drills)) {

@@ -1,11 +1,11 @@
 import type { SeededRandom } from './seeded-random.ts'
 
 /**
- * What a file that the drills publish holds. Its rows follow from its stamp alone, so that whatever the service
- * sends can be compared with rows that were computed here, without the service's own code.
+ * The content of a file that the drills publish. Its rows are derived only from its stamp, so that the
+ * service's responses can be compared with rows that were computed here, without the service's own code.
  */
 export interface Source {
-  /** Unique among all files of a run; stands in every row. */
+  /** Unique among all files of a run, and part of every row. */
   stamp: string
   rows: number
   format: 'geojson' | 'csv'
@@ -21,13 +21,13 @@ interface Row {
 }
 
 export function newSource(random: SeededRandom, sequence: number, maxRows: number): Source {
-  // Most files are small. A few take long enough to compile that a kill can land inside.
+  // Most files are small. A few take long enough to compile that a kill can happen meanwhile.
   const rows = random.chance(0.15) ? random.integer(maxRows / 2, maxRows) : random.integer(1, 60)
   const stamp = `stamp-${String(sequence).padStart(6, '0')}`
   return { stamp, rows, format: random.pick(['geojson', 'csv'] as const) }
 }
 
-/** The stamp of the file that some bytes were made from; null if there is none in them. */
+/** The stamp of the file from which some bytes were made; null if they contain none. */
 export function stampIn(bytes: Buffer): string | null {
   return /stamp-\d{6}/.exec(bytes.subarray(0, 64 * 1024).toString('latin1'))?.[0] ?? null
 }
@@ -111,7 +111,7 @@ function rowOfFeature({ properties, geometry }: GeoJsonFeature): Row {
   return { ...properties, longitude, latitude }
 }
 
-/** The service may change the order of the rows, nothing else. */
+/** The service may change only the order of the rows. */
 function compareRows(source: Source, rows: Row[]): string | null {
   if (rows.length !== source.rows) return `${rows.length} rows instead of ${source.rows}`
   const expected = rowsOf(source)

@@ -2,14 +2,14 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import type { DrillRun } from './drill.ts'
 
 export type LinkState =
-  /** Bytes pass, delayed by `delayMs`. */
+  /** Bytes are forwarded after `delayMs`. */
   | 'open'
-  /** Nothing passes and nothing is closed; what was sent arrives when the link opens again. */
+  /** Nothing is forwarded and nothing is closed; sent bytes arrive when the link opens again. */
   | 'frozen'
-  /** Like a firewall that forgot the connections: they stay open and dead for ever. New ones are not answered. */
+  /** Like a firewall that lost its state: connections stay open but dead. New ones get no response. */
   | 'dead'
 
-/** A TCP proxy on loopback that stands for the network between a node and its database. */
+/** A TCP proxy on loopback that simulates the network between a node and its database. */
 export class TcpProxy {
   readonly #server: Server
   readonly #links = new Set<Link>()
@@ -69,7 +69,7 @@ class Link {
     this.#pass(() => this.#open())
   }
 
-  /** A link that was dead once stays dead. */
+  /** A link that has been dead stays dead. */
   set state(state: LinkState) {
     if (this.#state === 'dead') return
     this.#state = state
@@ -101,7 +101,7 @@ class Link {
     else work()
   }
 
-  /** After its delay, a piece waits for a link that was frozen meanwhile. */
+  /** After its delay, a chunk also waits if the link was frozen meanwhile. */
   #pass0(work: () => void): void {
     if (this.#state === 'frozen') this.#held.push(work)
     else if (this.#state === 'open') work()

@@ -20,7 +20,7 @@ import { download, readItems, readSample } from './download-operations.ts'
 import { createKey, deleteKey, revokeKey, rotateKey } from './key-operations.ts'
 import type { World } from './world.ts'
 
-/** How often each operation is chosen, relative to the others. */
+/** The relative weight of each operation. */
 const operations: [weight: number, operation: (world: World) => Promise<void>][] = [
   [10, createKey],
   [6, rotateKey],
@@ -45,7 +45,7 @@ const operations: [weight: number, operation: (world: World) => Promise<void>][]
 ]
 const totalWeight = operations.reduce((sum, [weight]) => sum + weight, 0)
 
-/** Several clients at once, each of which does one random operation after the other. */
+/** Several concurrent clients, each of which runs one random operation after the other. */
 export class Workload {
   readonly #world: World
   readonly #clients: Promise<void>[]
@@ -56,7 +56,7 @@ export class Workload {
     this.#clients = Array.from({ length: clients }, () => this.#work())
   }
 
-  /** Resolves when the operations under way have ended. */
+  /** Resolves when the operations in progress have ended. */
   async stop(): Promise<void> {
     this.#isStopping = true
     await Promise.all(this.#clients)
@@ -65,7 +65,7 @@ export class Workload {
   async #work(): Promise<void> {
     while (!this.#isStopping) {
       await chooseOperation(this.#world)(this.#world)
-      // Operations that find nothing to do return at once.
+      // Operations without anything to do return at once.
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
@@ -80,7 +80,7 @@ function chooseOperation(world: World): (world: World) => Promise<void> {
   return createKey
 }
 
-/** At least one key and one version of some tables, so that every operation finds something to work on. */
+/** Creates at least one key and one version of some tables, so that every operation has a subject. */
 export async function prepare(world: World): Promise<void> {
   for (let i = 0; i < 4; i++) await createKey(world)
   for (let i = 0; i < 2; i++) await publishAndWait(world)

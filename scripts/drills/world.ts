@@ -9,16 +9,16 @@ import { type AccountPromise, type Credentials, newTable, type Promises } from '
 const MAIL_WITHIN_MS = 10_000
 const REFRESH_AFTER_MS = 5 * 60_000
 
-/** The installation, what it has promised, and what is being worked on: all that operations and checks need. */
+/** The state that operations and checks share: the installation, its promises, the work in progress. */
 export class World {
   readonly run: DrillRun
   readonly installation: Installation
   readonly promises: Promises
-  /** Subjects of operations under way: one operation at a time changes a key, a table, an account's add-ons. */
+  /** Locks: only one operation at a time changes a key, a table or an account's add-ons. */
   readonly busy = new Set<string>()
-  /** Rows of the larger files. */
+  /** The number of rows of the larger files. */
   maxRows = 4000
-  /** Whether jobs may fail for other reasons than kills. */
+  /** Whether jobs may fail for reasons other than kills. */
   mayJobsFail = false
 
   constructor(installation: Installation, promises: Promises) {
@@ -27,7 +27,7 @@ export class World {
     this.promises = promises
   }
 
-  /** A request to a node, any one unless it is named. A 500 without a known cause is a violation anywhere. */
+  /** Sends a request to the given node, or a random one. A 500 without a known cause is a violation. */
   async send(
     method: string,
     path: string,
@@ -44,7 +44,7 @@ export class World {
     return response
   }
 
-  /** A request with the key of an account: counted, since the usage must not count more. */
+  /** Sends a request with an account's key, and counts it: the usage must not count more. */
   async sendWithKey(
     keyId: string,
     secret: string,
@@ -56,7 +56,7 @@ export class World {
     return this.send(options.method ?? 'GET', path, { ...options, key: secret })
   }
 
-  /** Runs the work if nothing else works on the subject; returns whether it did. */
+  /** Runs the work if no other operation uses the subject; returns whether it ran. */
   async exclusively(subject: string, work: () => Promise<void>): Promise<boolean> {
     if (this.busy.has(subject)) return false
     this.busy.add(subject)
@@ -68,7 +68,7 @@ export class World {
     }
   }
 
-  /** Renews the access tokens of all accounts before they expire. Only called while nothing is interrupted. */
+  /** Refreshes all accounts' access tokens before they expire. Only called while nothing is interrupted. */
   async keepSignedIn(): Promise<void> {
     for (const who of [this.promises.administrator, ...this.promises.accounts]) {
       if (Date.now() - who.accessTokenAt < REFRESH_AFTER_MS) continue
@@ -87,7 +87,7 @@ export class World {
   }
 }
 
-/** Paths without ids and numbers, so that equal defects give equal sentences. */
+/** Removes ids and numbers from paths, so that equal defects give equal messages. */
 function anonymous(path: string): string {
   return path.replace(/\?.*$/, '').replace(/(key|org|job|usr|user|inv)_\w+/g, '$1_…')
 }
@@ -97,7 +97,7 @@ export interface WorldOptions {
   credits?: number
 }
 
-/** Sets up what the load works on: an administrator, two organizations with credits, a platform key. */
+/** Creates what the load uses: an administrator, two organizations with credits, a platform key. */
 export async function openWorld(installation: Installation, options: WorldOptions = {}): Promise<World> {
   const empty = { email: '', accessToken: '', accessTokenAt: 0, refreshToken: '' }
   const promises: Promises = {
@@ -152,7 +152,7 @@ async function openAccount(world: World, email: string, credits: number): Promis
   }
 }
 
-/** Signs in as people do: asks for a mail, reads it in the outbox, redeems its link. */
+/** Signs in as users do: requests a mail, reads it in the outbox, redeems its link. */
 async function signIn(world: World, email: string): Promise<Credentials & { usedLink: string }> {
   const asked = await world.send('POST', '/v1/auth/magic-link', { body: { email } })
   if (asked.status !== 202) throw new Error(`The request for a link got ${asked.status}.`)

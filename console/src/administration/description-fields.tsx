@@ -1,6 +1,6 @@
 import { Field } from '../components/field.tsx'
 
-/** What a publisher says of a dataset, as it is typed. */
+/** A dataset's description as entered in the form. */
 export interface Description {
   title: string
   description: string

@@ -1,7 +1,7 @@
 import { type DragEvent, useId, useState } from 'react'
 import { bytes } from '../words.ts'
 
-/** A place to drop a file on, and a button for those who cannot. */
+/** A drop zone for a file, with a button as the alternative. */
 export function FileDrop({ file, onFile }: { file: File | null; onFile: (file: File) => void }) {
   const id = useId()
   const [over, setOver] = useState(false)

@@ -8,7 +8,7 @@ const phases: Record<string, string> = {
   indexing: 'Building the index',
 }
 
-/** How far a job is, and what came of it. */
+/** The progress and the result of a publishing job. */
 export function PublishOutcome({ job }: { job: Job }) {
   if (job.state === 'done' && job.report) return <Report report={job.report} />
   if (job.state === 'failed') return <Failure problem={job.problem} />

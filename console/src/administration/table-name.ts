@@ -1,4 +1,4 @@
-/** A table name made from a file's: lower-case letters, digits and _. */
+/** Derives a table name from a file name: lower-case letters, digits and _. */
 export function tableNameOf(file: string): string {
   return file
     .replace(/(\.[a-z0-9]{1,10}){1,2}$/i, '')

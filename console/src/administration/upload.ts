@@ -2,7 +2,7 @@ import { problemFrom, unreachable } from '../api/problem.ts'
 import type { Job } from '../api/records.ts'
 import { session } from '../api/session.ts'
 
-/** Sends a file to be published. By XMLHttpRequest, for fetch does not tell how much has been sent. */
+/** Uploads a file to be published. Uses XMLHttpRequest, because fetch has no upload progress. */
 export async function upload(
   table: string,
   file: File,

@@ -3,7 +3,10 @@ import { session } from './session.ts'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
-/** A management call, with the session's token; a token that ended meanwhile is renewed once. */
+/**
+ * A management call with the session's access token. If the token has expired meanwhile, it is refreshed once
+ * and the call is repeated.
+ */
 export async function call<T = void>(method: Method, path: string, body?: unknown): Promise<T> {
   const token = await session.token()
   let response = await send(method, path, body, token)

@@ -5,7 +5,7 @@ export interface FieldError {
   message: string
 }
 
-/** What went wrong, as the service says it (RFC 9457), or in our words where it could not be asked. */
+/** An error as the service describes it (RFC 9457), or our own text if the service could not be reached. */
 export class ProblemError extends Error {
   readonly status: number
   readonly code: string
@@ -47,13 +47,13 @@ export function problemFrom(status: number, body: string, requestId: string | nu
       more,
     )
   } catch {
-    // A proxy's page: its status says enough.
+    // The body is an error page of a proxy; its status is enough.
     const more = requestId ? { requestId } : {}
     return new ProblemError(status, 'unknown', `The service answered ${status}.`, more)
   }
 }
 
-/** Whatever was thrown, as a problem that can be shown. */
+/** Converts any thrown value to a problem that can be shown. */
 export function asProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error
   if (error instanceof APIStatusError) {

@@ -45,7 +45,7 @@ export function useMe() {
   return useQuery({ queryKey: ['me'], queryFn: () => call<Me>('GET', '/v1/auth/me'), enabled })
 }
 
-/** The caller's organization, permissions and all; null until it is known or where there is none. */
+/** The user's organization with permissions; null while it is loading or if there is none. */
 export function useOrganization(): Organization | null {
   return useMe().data?.organization ?? null
 }
@@ -58,7 +58,7 @@ export function useDataset(table: string) {
   return useQuery({
     queryKey: ['datasets', table],
     queryFn: () => publicData.dataset(table),
-    // The catalog has it whole: the page need not wait for it again.
+    // The catalog already has the complete record, so the page need not load it again.
     initialData: () =>
       queryClient
         .getQueryData<Awaited<ReturnType<typeof publicData.datasets>>>(['datasets'])
@@ -163,7 +163,7 @@ export function usePlatformKeys() {
   return useQuery({ queryKey: ['keys', 'platform'], queryFn: () => list<KeyRecord>('/v1/admin/keys') })
 }
 
-/** A user's management calls are bounded a minute: a job is looked at every one and a half seconds. */
+/** Poll a job every 1.5 seconds: a user's management calls are limited per minute. */
 export function useJob(id: string | null) {
   return useQuery({
     queryKey: ['job', id],

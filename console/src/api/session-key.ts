@@ -11,12 +11,12 @@ session.subscribe(() => {
   held = null
 })
 
-/** The key that is held already, for calls that are better with one and work without. */
+/** The current key if there is one, for calls that can use a key but do not need it. */
 export function heldSessionKey(): string {
   return held && Date.now() < held.endsAt - MARGIN_MS ? held.secret : ''
 }
 
-/** The short-lived key for the console's own maps and downloads: in memory alone, renewed before it ends. */
+/** The short-lived key for the console's maps and downloads: only in memory, renewed before it expires. */
 export function sessionKey(refused?: string): Promise<string> {
   const secret = heldSessionKey()
   if (secret && secret !== refused) return Promise.resolve(secret)
@@ -28,7 +28,7 @@ export function sessionKey(refused?: string): Promise<string> {
 
 async function ask(): Promise<string> {
   const { secret, createdAt, expiresAt } = await call<CreatedKey>('POST', '/v1/auth/session-key')
-  // By the service's own clock, for this machine's may be wrong.
+  // Uses the service's clock, because this machine's clock may be wrong.
   const life = Date.parse(expiresAt!) - Date.parse(createdAt)
   held = { secret, endsAt: Date.now() + life }
   return secret

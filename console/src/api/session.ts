@@ -7,12 +7,12 @@ interface Tokens {
   expiresIn: number
 }
 
-/** A token that ends this soon is renewed first, so that it does not end on the way. */
+/** A token that expires within this time is refreshed first, so that it does not expire in transit. */
 const MARGIN_MS = 30_000
 
 /**
- * The signed-in session. The refresh token is in a cookie that no script reads; the access token is in memory
- * alone, and is gone with the page.
+ * The signed-in session. The refresh token is in an HttpOnly cookie; the access token is only in memory and
+ * is lost when the page closes.
  */
 class Session {
   state: SessionState = 'unknown'
@@ -24,7 +24,7 @@ class Session {
 
   constructor() {
     this.#otherTabs.onmessage = ({ data }) => {
-      // Whoever signed in there may be somebody else: nothing of the user before is kept.
+      // Another user may have signed in there, so discard the state of the previous user.
       this.#forget()
       if (data === 'signed-in') this.renew('').catch(() => {})
     }
@@ -35,13 +35,13 @@ class Session {
     return () => this.#listeners.delete(listener)
   }
 
-  /** A token that is still good. */
+  /** Returns an access token that is still valid. */
   async token(): Promise<string> {
     if (this.#token && Date.now() < this.#endsAt - MARGIN_MS) return this.#token
     return this.renew(this.#token)
   }
 
-  /** Another token than the refused one; calls at the same time share one request. */
+  /** Returns a token other than the refused one. Concurrent calls share one request (single-flight). */
   renew(refused: string): Promise<string> {
     if (this.#token && this.#token !== refused) return Promise.resolve(this.#token)
     this.#renewing ??= this.#refresh().finally(() => {
@@ -101,7 +101,7 @@ class Session {
 
 export const session = new Session()
 
-/** For calls before sign-in, which carry no token. */
+/** For calls before sign-in, which have no token. */
 export async function post<T = void>(path: string, body: unknown): Promise<T> {
   const response = await fetch(path, {
     method: 'POST',

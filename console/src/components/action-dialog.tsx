@@ -3,7 +3,7 @@ import type { FormEvent, ReactNode } from 'react'
 import { Dialog } from './dialog.tsx'
 import { ProblemNote } from './problem-note.tsx'
 
-/** Asks, in words that say what will happen, and then does it; closes once it is done. */
+/** A confirmation dialog that says what will happen, runs the action, and closes when it has succeeded. */
 export function ActionDialog({
   title,
   children,
@@ -13,7 +13,7 @@ export function ActionDialog({
   onClose,
 }: {
   title: string
-  /** As a function, it is given what went wrong, to show it at its field. */
+  /** If it is a function, it receives the error, to show it next to its field. */
   children: ReactNode | ((error: unknown) => ReactNode)
   action: string
   danger?: boolean

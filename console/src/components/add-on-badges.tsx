@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type { AddOn } from '../api/records.ts'
 
-/** `none` stands where there is no add-on. */
+/** `none` is shown if there are no add-ons. */
 export function AddOnBadges({ addOns, none }: { addOns: readonly AddOn[]; none: ReactNode }) {
   return (
     <span className="badges">

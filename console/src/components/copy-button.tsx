@@ -21,7 +21,7 @@ export function CopyButton({
       setState('copied')
       onCopy?.()
     } catch {
-      // Browsers give the clipboard to secure pages alone.
+      // Browsers allow clipboard access only in secure contexts.
       setState('failed')
     }
   }

@@ -4,7 +4,7 @@ import { demoLink } from '../api/demo-link.ts'
 
 const TRIES = 8
 
-/** The link of the mail, where the service is a demo. `before` is that of an older mail, used up perhaps. */
+/** The link of the mail, if the service is a demo. `before` is an older mail's link, which may be used up. */
 export function DemoMail({ email, before }: { email: string; before: string | null }) {
   const { data: path } = useQuery({
     queryKey: ['demo-mail', email, before],

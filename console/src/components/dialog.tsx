@@ -1,11 +1,15 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 
-/** What had the focus before a dialog; for a dialog that follows another, what had it before the first. */
+/**
+ * The element that had the focus before a dialog opened; for a dialog opened from another dialog, before the
+ * first.
+ */
 const openers = new WeakMap<Element, Element>()
 
 /**
- * A modal dialog. The browser keeps the focus inside, and Escape asks to close it. Afterwards the focus is where
- * it was, or at the page's beginning where that is gone: React removes the dialog before the browser can see to it.
+ * A modal dialog. The browser keeps the focus inside, and Escape calls `onClose`. On close the focus returns
+ * to the element that had it, or to the start of the page if that element is gone. React removes the dialog
+ * before the browser could restore the focus itself.
  */
 export function Dialog({
   title,
@@ -44,7 +48,8 @@ export function Dialog({
         onClose()
       }}
       onClose={() => {
-        // A second Escape closes it without asking: whether it may close is for its owner to say.
+        // A second Escape closes the dialog without asking. Reopen it: only the owner decides whether it may
+        // close.
         if (leaving.current) return
         dialog.current?.showModal()
         onClose()

@@ -6,7 +6,7 @@ interface InputProps {
   'aria-invalid': boolean | undefined
 }
 
-/** A labelled input with its help and its error, tied together for screen readers. */
+/** A labelled input with its help text and error, linked for screen readers. */
 export function Field({
   label,
   help,

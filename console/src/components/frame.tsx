@@ -8,14 +8,14 @@ import { setTheme, useTheme } from '../theme.ts'
 import { Icon } from './icon.tsx'
 import { ProblemNote } from './problem-note.tsx'
 
-/** The bar on top, and the page below it. */
+/** The top bar and the page below it. */
 export function Frame() {
   const state = useSession()
   const { pathname } = useLocation()
 
   const [failure, setFailure] = useState<unknown>(null)
 
-  // Who is signed in is known only to the cookie: the service is asked once, at the start.
+  // Only the cookie identifies the user, so ask the service once at the start.
   const begin = useCallback(() => {
     setFailure(null)
     session.token().catch((error: unknown) => {
@@ -24,9 +24,9 @@ export function Frame() {
   }, [])
   useEffect(begin, [begin])
 
-  // A screen reader begins at the new page, as it would after a page load.
+  // Move the focus, so that a screen reader starts at the new page as after a page load.
   useEffect(() => {
-    // On a phone the menus scroll: the current page is brought into their view.
+    // On a phone the menus scroll: scroll the current page's entry into view.
     for (const link of document.querySelectorAll('nav [aria-current]')) {
       link.scrollIntoView({ inline: 'nearest', block: 'nearest' })
     }

@@ -9,7 +9,7 @@ interface Query<T> {
   refetch: () => unknown
 }
 
-/** A query's three states: what came, that it is on its way, or why it did not come. */
+/** The three states of a query: data, loading, error. */
 export function Loaded<T>({
   query,
   lines = 6,

@@ -1,4 +1,4 @@
-/** The following page of a long list. */
+/** Loads the next page of a long list. */
 export function MoreButton({
   query,
 }: {

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { asProblem } from '../api/problem.ts'
 import { Field } from './field.tsx'
 
-/** The name of a key or an organization, with what the service finds wrong with it. */
+/** The name field of a key or an organization, with the service's validation error. */
 export function NameField({
   name,
   onChange,
@@ -12,7 +12,7 @@ export function NameField({
   name: string
   onChange: (name: string) => void
   help?: ReactNode
-  /** What went wrong when it was sent. */
+  /** The error of the last submit. */
   error: unknown
 }) {
   const wrong = error ? asProblem(error).errors.find(({ path }) => path === '/name')?.message : undefined

@@ -5,7 +5,7 @@ import { Field } from './field.tsx'
 import { ProblemNote } from './problem-note.tsx'
 import { useTitle } from './use-title.ts'
 
-/** For a user who left their organization, or was never in one. */
+/** Shown to a user who left their organization or never had one. */
 export function NoOrganization() {
   useTitle('No organization')
   const queries = useQueryClient()

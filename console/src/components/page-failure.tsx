@@ -1,7 +1,7 @@
 import { useRouteError } from 'react-router'
 import { ProblemNote } from './problem-note.tsx'
 
-/** Where a page itself breaks, or its part cannot be loaded: after an update, the old parts are gone. */
+/** Shown if a page throws or its chunk cannot be loaded: after an update the old chunks no longer exist. */
 export function PageFailure() {
   const error = useRouteError()
   return (

@@ -1,6 +1,6 @@
 import { asProblem } from '../api/problem.ts'
 
-/** What went wrong, in the service's sentence, with the id under which its log has it. */
+/** An error with the service's message, and the request id to find it in the service's log. */
 export function ProblemNote({ error, retry }: { error: unknown; retry?: () => unknown }) {
   const problem = asProblem(error)
   const others = problem.errors.slice(1)

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** A wide table scrolls by itself, also by keyboard. */
+/** A container in which a wide table scrolls, with the keyboard too. */
 export function Scroll({ label, children }: { label: string; children: ReactNode }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.

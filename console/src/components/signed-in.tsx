@@ -4,14 +4,14 @@ import { NoOrganization } from './no-organization.tsx'
 import { ProblemNote } from './problem-note.tsx'
 import { Skeleton } from './skeleton.tsx'
 
-/** Pages for signed-in users: others sign in first and come back. */
+/** Pages for signed-in users: other visitors are sent to sign-in and then back. */
 export function SignedIn() {
   const state = useSession()
   const { pathname, search, hash } = useLocation()
   const me = useMe()
   if (state !== 'signed-in') {
     const next = pathname + search + hash
-    // In the history's state rather than the address: an invitation's token does not travel in a query.
+    // Kept in the history state, not in the URL: an invitation's token must not be in a query string.
     return <Navigate to="/sign-in" state={next === '/' ? null : { next }} replace />
   }
   if (me.isError) return <ProblemNote error={me.error} retry={me.refetch} />

@@ -1,4 +1,4 @@
-/** Holds the place of what is loading, so that nothing jumps when it comes. */
+/** A placeholder while data loads, so that the layout does not shift when it arrives. */
 export function Skeleton({ lines, height = '1.25rem' }: { lines: number; height?: string }) {
   return (
     <div className="stack-small" aria-busy="true">

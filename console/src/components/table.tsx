@@ -4,11 +4,14 @@ import { Scroll } from './scroll.tsx'
 export interface TableColumn<T> {
   head: string
   cell: (row: T) => ReactNode
-  /** Numbers stand to the right; the head of buttons is for screen readers alone; long words are broken. */
+  /**
+   * `number`: right-aligned. `actions`: the column head is visible to screen readers only. `long`: long words
+   * are broken.
+   */
   kind?: 'number' | 'actions' | 'long'
 }
 
-/** Rows under named columns. Each row is called by its first cell, unless that is one fact among others. */
+/** A table with column heads. The first cell of each row is the row's header, unless `isNamed` is false. */
 export function Table<T>({
   label,
   columns,

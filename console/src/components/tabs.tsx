@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type ReactNode, useId } from 'react'
 
-/** Parts of a page, one shown at a time; the arrow keys go from one to the next. */
+/** Tabs: one part of a page is shown at a time; the arrow keys move between the tabs. */
 export function Tabs<T extends string>({
   label,
   tabs,

@@ -1,6 +1,6 @@
 import { ago, day, moment } from '../words.ts'
 
-/** A time as people say it, with the exact one at hand. */
+/** A relative time, with the exact time as its title. */
 export function When({ at, never = 'Never' }: { at: string | null; never?: string }) {
   if (at === null) return <span className="soft">{never}</span>
   return (

@@ -1,4 +1,4 @@
-/** A value as a table shows it. */
+/** Formats a value for a table cell. */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return '–'
   if (typeof value === 'object') return JSON.stringify(value)

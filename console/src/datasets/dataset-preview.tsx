@@ -8,7 +8,7 @@ const Coast = lazy(async () => {
   return { default: () => <path className="coast" d={path} /> }
 })
 
-/** A glance at the data: the sample on a small map, or its first rows. Loaded once it comes into view. */
+/** A preview of the data: the sample on a small map, or its first rows. Loaded when it scrolls into view. */
 export function DatasetPreview({ dataset }: { dataset: Dataset }) {
   const place = useRef<HTMLDivElement>(null)
   const [seen, setSeen] = useState(false)
@@ -55,7 +55,10 @@ function MapPreview({ bbox, rows }: { bbox: Box; rows: Row[] }) {
   )
 }
 
-/** A margin around the data, and never closer than two degrees, where the coast would be coarse. */
+/**
+ * Adds a margin around the data. The box is at least two degrees wide, because the coastline is too coarse
+ * for closer views.
+ */
 function padded([west, south, east, north]: Box): Box {
   const width = Math.max(2, (east - west) * 1.08)
   const height = Math.max(1.5, (north - south) * 1.08)

@@ -3,7 +3,7 @@ import { ProblemNote } from '../components/problem-note.tsx'
 import { bytes, formatName } from '../words.ts'
 import { useDownload } from './use-download.ts'
 
-/** One format of one version: its button, its progress, and how it ended. */
+/** One format of one version, with its download button, progress and result. */
 export function DownloadRow({
   table,
   format,

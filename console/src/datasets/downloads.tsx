@@ -4,7 +4,7 @@ import { useMe, useSession } from '../api/queries.ts'
 import { plural } from '../words.ts'
 import { DownloadRow } from './download-row.tsx'
 
-/** The whole dataset in each format, with its price said before. */
+/** Downloads of the whole dataset in each format, with the price shown in advance. */
 export function Downloads({ dataset }: { dataset: Dataset }) {
   const { table, credits, formats } = dataset
   const organization = useMe().data?.organization

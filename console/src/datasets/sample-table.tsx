@@ -8,7 +8,7 @@ import { cellText } from './cell-text.ts'
 
 const SHOWN = 25
 
-/** Rows of the free sample; the geometry is on the map. */
+/** The rows of the free sample, without the geometry, which is on the map. */
 export function SampleTable({ dataset }: { dataset: Dataset }) {
   const sample = useSample(dataset.table, dataset.version, dataset.sample !== null)
   if (dataset.sample === null) return <Empty title="The publisher gives no sample of this dataset" />

@@ -1,6 +1,6 @@
 import type { Dataset } from '@wayleave/client'
 
-/** Datasets that have every word of the search somewhere in what is said of them. */
+/** Datasets whose metadata, including the column names, contains every word of the search. */
 export function searchDatasets(datasets: readonly Dataset[], search: string): Dataset[] {
   const words = plain(search).split(/\s+/).filter(Boolean)
   return datasets.filter((dataset) => {
@@ -11,7 +11,7 @@ export function searchDatasets(datasets: readonly Dataset[], search: string): Da
   })
 }
 
-/** Without case and accents, so that "zurich" finds Zürich. */
+/** Removes case and accents, so that "zurich" matches Zürich. */
 function plain(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 }

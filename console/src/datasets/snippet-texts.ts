@@ -8,7 +8,7 @@ export interface Snippet {
 
 const box = (bbox: number[]) => bbox.map((value) => Number(value.toFixed(4))).join(',')
 
-/** Ready-made code for a dataset. `key` is the whole key where it is known, else its beginning. */
+/** Code examples for a dataset. `key` is the whole key if it is known, otherwise its prefix. */
 export function snippetsFor(dataset: Dataset, origin: string, key: string): Record<string, Snippet> {
   const { table } = dataset
   const spatial = dataset.bbox !== null

@@ -7,7 +7,7 @@ import { Field } from '../components/field.tsx'
 import { Tabs } from '../components/tabs.tsx'
 import { snippetsFor } from './snippet-texts.ts'
 
-/** Code to paste, with the beginning of one of the user's own keys. The rest of it only they know. */
+/** Code examples with the prefix of one of the user's keys. Only the user knows the rest of the key. */
 export function Snippets({ dataset }: { dataset: Dataset }) {
   const signedIn = useSession() === 'signed-in'
   const { data: all = [] } = useKeys(signedIn)

@@ -10,10 +10,10 @@ export type DownloadState =
   | { kind: 'done'; bytes: number }
   | { kind: 'failed'; error: unknown }
 
-/** A fast download has thousands of chunks a second: no eye follows them. */
+/** Throttles progress updates: a fast download has thousands of chunks a second. */
 const PROGRESS_MS = 100
 
-/** Fetches a whole file with the session's key, tells how far it is, and hands it to the browser. */
+/** Downloads a whole file with the session's key, reports progress, and passes the file to the browser. */
 export function useDownload(table: string, format: string, version?: number) {
   const [state, setState] = useState<DownloadState>({ kind: 'idle' })
   const stopping = useRef<AbortController>(null)
@@ -35,7 +35,7 @@ export function useDownload(table: string, format: string, version?: number) {
     } catch (error) {
       setState(signal.aborted ? { kind: 'idle' } : { kind: 'failed', error })
     }
-    // The balance has changed, and the ledger.
+    // The balance and the ledger have changed.
     queries.invalidateQueries({ queryKey: ['me'] })
     queries.invalidateQueries({ queryKey: ['rows'] })
   }
@@ -48,6 +48,6 @@ function save(file: Blob, name: string): void {
   link.href = url
   link.download = name
   link.click()
-  // The browser reads the address after the click has ended.
+  // The browser reads the object URL only after the click event has ended.
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

@@ -7,7 +7,7 @@ import { Day } from '../components/when.tsx'
 import { count, formatName, plural } from '../words.ts'
 import { DownloadRow } from './download-row.tsx'
 
-/** All versions, each of which can be downloaded with ARCHIVED_DATA. */
+/** All versions of a dataset. Downloading them needs ARCHIVED_DATA. */
 export function Versions({ dataset }: { dataset: Dataset }) {
   const archives = useArchives(dataset.table, true)
   const organization = useMe().data?.organization

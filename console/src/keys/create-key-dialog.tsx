@@ -8,7 +8,7 @@ import { type Expiry, ExpiryField, expiryTime } from './expiry-field.tsx'
 import { permissionsOf, type Reaches } from './key-permissions.ts'
 import { PermissionsField } from './permissions-field.tsx'
 
-/** Where a key can be made, and what is said of it. */
+/** The endpoint that creates keys for one kind of owner, and the texts of its dialog. */
 export interface KeyOwner {
   path: string
   title: string

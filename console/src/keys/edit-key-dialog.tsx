@@ -7,7 +7,7 @@ import { type Expiry, ExpiryField, expiryTime } from './expiry-field.tsx'
 import { permissionsOf, reachesOf } from './key-permissions.ts'
 import { PermissionsField } from './permissions-field.tsx'
 
-/** Name, permissions and expiry of an existing key. Only what was changed is sent. */
+/** Edits name, permissions and expiry of an existing key. Only changed fields are sent. */
 export function EditKeyDialog({
   record,
   path,

@@ -1,14 +1,14 @@
 import { Field } from '../components/field.tsx'
 import { day } from '../words.ts'
 
-/** What was chosen: to keep what is, a number of days, never, or a date. */
+/** The chosen expiry: unchanged, a number of days, never, or a date. */
 export type Expiry =
   | { kind: 'keep' }
   | { kind: 'never' }
   | { kind: 'days'; days: number }
   | { kind: 'date'; date: string }
 
-/** The end of the chosen day in UTC; undefined where nothing changes. */
+/** The end of the chosen day in UTC; undefined if nothing changes. */
 export function expiryTime(expiry: Expiry, now: number): string | null | undefined {
   if (expiry.kind === 'keep') return undefined
   if (expiry.kind === 'never') return null
@@ -23,7 +23,7 @@ export function ExpiryField({
 }: {
   expiry: Expiry
   onChange: (expiry: Expiry) => void
-  /** The expiry of an existing key; left out for a new one. */
+  /** The expiry of an existing key; undefined for a new one. */
   current?: string | null
 }) {
   const value = expiry.kind === 'days' ? String(expiry.days) : expiry.kind

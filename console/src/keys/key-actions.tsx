@@ -9,7 +9,7 @@ import { SecretDialog } from './secret-dialog.tsx'
 
 type Action = 'edit' | 'rotate' | 'revoke' | 'delete'
 
-/** Everything that can be done to a key, each confirmed in words that say what will happen. */
+/** All actions on a key, each with a confirmation that says what will happen. */
 export function KeyActions({ record, path, list }: { record: KeyRecord; path: string; list: string }) {
   const [action, setAction] = useState<Action | null>(null)
   const [secret, setSecret] = useState<string | null>(null)

@@ -1,4 +1,4 @@
-/** Which datasets a permission reaches: none, all, or those named. */
+/** The datasets that a permission covers: none, all, or the named ones. */
 export type Reach = 'none' | 'all' | string[]
 
 export interface Reaches {
@@ -25,7 +25,7 @@ export function permissionsOf(reaches: Reaches): string[] {
   })
 }
 
-/** In words, for lists: "read all · write parcels". */
+/** A short text for lists, such as "read all · write parcels". */
 export function permissionWords(permissions: readonly string[]): string {
   const { read, write } = reachesOf(permissions)
   const words = (name: string, reach: Reach) =>

@@ -13,7 +13,7 @@ interface KeysQuery {
   refetch: () => unknown
 }
 
-/** Keys of one owner: the list, and, for those who may, the making of another. */
+/** The list of one owner's keys, with a button to create one if the user may. */
 export function KeySection({
   title,
   about,
@@ -24,7 +24,7 @@ export function KeySection({
   title: string
   about: ReactNode
   query: KeysQuery
-  /** Null where the caller may look only. */
+  /** Null if the user may only view the keys. */
   owner: KeyOwner | null
   page: string
 }) {

@@ -3,7 +3,7 @@ import { ago } from '../words.ts'
 
 const SOON_MS = 14 * 86_400_000
 
-/** The state of a key, and its end ahead of time. */
+/** The status of a key, with a warning if it expires within 14 days. */
 export function KeyStatus({ record }: { record: KeyRecord }) {
   const now = Date.now()
   if (record.status === 'revoked') return <span className="badge bad">Revoked</span>

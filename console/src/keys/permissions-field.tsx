@@ -2,7 +2,7 @@ import { useId } from 'react'
 import { useDatasets } from '../api/queries.ts'
 import type { Reach, Reaches } from './key-permissions.ts'
 
-/** What the key may do, and with which datasets. */
+/** The permissions of a key, and the datasets they cover. */
 export function PermissionsField({
   reaches,
   onChange,

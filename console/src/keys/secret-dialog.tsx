@@ -3,7 +3,7 @@ import { useBlocker } from 'react-router'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 
-/** Shows a new secret, this once. It cannot be left unawares: neither by closing nor by leaving the page. */
+/** Shows a new secret once. The user cannot close the dialog or leave the page by accident. */
 export function SecretDialog({
   title,
   secret,

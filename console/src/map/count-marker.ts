@@ -2,7 +2,7 @@ import { plural } from '../words.ts'
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 
-/** A disk with the number of features in its part of the map; a click goes there. */
+/** A round marker with the number of features in its tile; a click zooms in there. */
 export function countMarker(features: number | null, most: number, onClick: () => void): HTMLElement {
   const button = document.createElement('button')
   const share = features === null ? 1 : Math.log1p(features) / Math.log1p(most)

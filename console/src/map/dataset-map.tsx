@@ -14,7 +14,7 @@ import { viewWords } from './view-words.ts'
 
 const PAUSE_MS = 120
 
-/** The dataset on the map: all of it where the caller's add-ons open it, else its sample. */
+/** The dataset on a map: all of it if the user's add-ons allow it, otherwise its sample. */
 export function DatasetMap({ dataset }: { dataset: Dataset }) {
   const place = useRef<HTMLDivElement>(null)
   const map = useRef<DatasetView>(null)

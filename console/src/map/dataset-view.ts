@@ -21,7 +21,7 @@ setWorkerUrl(workerUrl)
 
 const FINE_FROM_ZOOM = 3
 const REACH_PX = 4
-/** Tiles of 128 to 256 pixels: some thirty in a view. */
+/** Tiles are 128 to 256 pixels wide, so a view has about thirty. */
 const TILE_ZOOM = 2
 
 export interface ViewEvents {
@@ -29,7 +29,7 @@ export interface ViewEvents {
   onChoose: (feature: Feature | null) => void
 }
 
-/** The map on the page: draws what it is given, and tells where it looks and what is clicked. */
+/** The map on the page: draws the features it is given, and reports its view and clicks. */
 export class DatasetView {
   readonly #map: LibreMap
   readonly #events: ViewEvents
@@ -112,7 +112,10 @@ export class DatasetView {
     this.#source('borders')?.setData(world.borders)
   }
 
-  /** Features go by their place in the list: their own ids may be texts, which the map's tiles do not keep. */
+  /**
+   * Features are identified by their index in the list, because their own ids may be strings, which the map's
+   * tiles do not keep.
+   */
   #drawFeatures(): void {
     const features = this.#features.map(({ geometry }, id) => ({
       type: 'Feature' as const,

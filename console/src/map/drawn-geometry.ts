@@ -1,7 +1,7 @@
 import type { Geometry } from '@wayleave/client'
 import { unbroken } from './unbroken.ts'
 
-/** A geometry as the map draws it: whole where it reaches over the date line. */
+/** A geometry for drawing: unwrapped if it crosses the antimeridian. */
 export function drawnGeometry(geometry: Geometry | null): Geometry | null {
   switch (geometry?.type) {
     case 'LineString':

@@ -30,7 +30,7 @@ export function FeatureAttributes({ feature, onClose }: { feature: Feature; onCl
   )
 }
 
-/** Only addresses of the web: data must not make a link that runs a script. */
+/** Only http(s) URLs become links: data must not create a link that runs a script. */
 function isAddress(text: string): boolean {
   return /^https?:\/\/\S+$/.test(text)
 }

@@ -3,33 +3,34 @@ import { ancestorsOf, type TileName } from './tile.ts'
 
 export interface LoadedTile {
   features: Feature[]
-  /** How many there are in the tile, where the service could tell. */
+  /** The number of features in the tile, if the service could count them. */
   matched: number | null
-  /** Whether these are all of them. */
+  /** Whether `features` has all features of the tile. */
   complete: boolean
 }
 
 export interface TileCount {
   tile: TileName
-  /** Null where they are too many to be counted quickly. */
+  /** Null if there are too many to count quickly. */
   count: number | null
 }
 
 export interface View {
   features: Feature[]
-  /** Tiles that hold more features than are drawn: how many. */
+  /** The feature counts of tiles that have more features than are drawn. */
   counts: TileCount[]
-  /** How many there are in view, where that is known. */
+  /** The number of features in the view, if it is known. */
   matched: number | null
   complete: boolean
 }
 
-/** A view has some dozen tiles: this many hold a long walk over the map. */
+/** The max number of cached tiles. A view has some dozen, so this covers a lot of panning. */
 const KEPT = 160
 
 /**
- * The features of a dataset by tiles of the map, so that moving back asks for nothing again. A tile with too many
- * is shown by their number: the first of them would all lie in one corner, and say something wrong.
+ * Caches the features of a dataset by map tile, so that moving back loads nothing again. For a tile with too
+ * many features only the count is shown: the first features of a page could all be in one corner, which would
+ * be misleading.
  */
 export class FeatureTiles {
   readonly #load: (tile: TileName, signal: AbortSignal) => Promise<LoadedTile>
@@ -39,7 +40,7 @@ export class FeatureTiles {
     this.#load = load
   }
 
-  /** Fills the view; `onPart` is told each time some of it has come. */
+  /** Loads the missing tiles of the view; `onPart` is called each time some of them have arrived. */
   async fill(names: TileName[], signal: AbortSignal, onPart: (view: View) => void): Promise<void> {
     const missing = names.filter((name) => !this.#held(name))
     if (missing.length < names.length || names.length === 0) onPart(this.#view(names))
@@ -56,7 +57,7 @@ export class FeatureTiles {
     }
   }
 
-  /** The tile itself, or one that contains it and holds all there is. */
+  /** The tile itself if it is cached, or a cached tile that contains it and is complete. */
   #held(name: TileName): TileName | undefined {
     if (this.#tiles.has(name)) return name
     return ancestorsOf(name).find((ancestor) => this.#tiles.get(ancestor)?.complete)
@@ -64,7 +65,7 @@ export class FeatureTiles {
 
   #view(names: TileName[]): View {
     const held = new Set(names.map((name) => this.#held(name)).filter((name) => name !== undefined))
-    // A shape that reaches over several tiles comes with each of them.
+    // A shape that spans several tiles is part of each of them, so deduplicate by id.
     const features = new Map<string | number, Feature>()
     const counts: TileCount[] = []
     let matched: number | null = 0

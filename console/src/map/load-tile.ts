@@ -3,9 +3,12 @@ import { data } from '../api/data.ts'
 import type { LoadedTile } from './feature-tiles.ts'
 import { boxOf, type TileName } from './tile.ts'
 
-/** In all, a view of some thirty tiles has some thousand features at most, which any machine draws smoothly. */
+/**
+ * The max number of features of a tile. A view of about thirty tiles then has a few thousand features at
+ * most, which any machine draws smoothly.
+ */
 const A_TILE = 250
-/** A dataset as small as this comes whole, in one tile that is the world. */
+/** A dataset with at most this many rows is loaded completely, as one tile that covers the world. */
 const SMALL = 2500
 
 export const WORLD: TileName = '0/0/0'
@@ -16,7 +19,7 @@ export function isSmall(dataset: Dataset): boolean {
 
 export async function loadTile(dataset: Dataset, tile: TileName, signal: AbortSignal): Promise<LoadedTile> {
   const limit = isSmall(dataset) ? SMALL : A_TILE
-  // The attributes come along: a click then shows them at once.
+  // The attributes are loaded too, so that a click shows them at once.
   const page = await data.items(dataset.table, { bbox: boxOf(tile), limit, signal })
   const complete = !page.links.some(({ rel }) => rel === 'next')
   return {

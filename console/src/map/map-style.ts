@@ -22,7 +22,7 @@ const colors = {
 
 const empty = { type: 'FeatureCollection', features: [] } as const
 
-/** Land and borders of our own below, the dataset's features above. No address of another host. */
+/** Our own land and borders below, the dataset's features above. Nothing is loaded from another host. */
 export function mapStyle(theme: Theme): StyleSpecification {
   const { sea, land, coast, border, data, chosen } = colors[theme]
   const color = ['case', ['boolean', ['feature-state', 'chosen'], false], chosen, data] as never

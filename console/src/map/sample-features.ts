@@ -1,6 +1,6 @@
 import type { Feature, Geometry, Row } from '@wayleave/client'
 
-/** Rows of the sample as features, for maps without a key. */
+/** The rows of the sample as features, for maps without a key. */
 export function sampleFeatures(rows: Row[]): Feature[] {
   return rows.flatMap(({ geometry, ...row }, id) => {
     const { longitude, latitude } = row

@@ -1,6 +1,6 @@
 export type Box = [west: number, south: number, east: number, north: number]
 
-/** A square of the web map's grid, as a name that can be a key: "zoom/x/y". */
+/** A tile of the web map grid as a string that can be a map key: "zoom/x/y". */
 export type TileName = string
 
 interface Tile {
@@ -18,7 +18,7 @@ function tileOf(name: TileName): Tile {
   return { zoom, x, y }
 }
 
-/** The tiles that a view needs. Beyond the date line the grid begins again. */
+/** The tiles that cover a view. Beyond the antimeridian the columns wrap around. */
 export function tilesOf([west, south, east, north]: Box, zoom: number): TileName[] {
   const size = 2 ** zoom
   const column = (longitude: number) => Math.floor(((longitude + 180) / 360) * size)
@@ -39,7 +39,7 @@ function rowOf(latitude: number, size: number): number {
   return Math.max(0, Math.min(size - 1, row))
 }
 
-/** The tile's box in degrees; the outermost rows reach to the poles, which the grid itself leaves out. */
+/** The tile's box in degrees. The outermost rows extend to the poles, which the grid does not cover. */
 export function boxOf(name: TileName): Box {
   const { zoom, x, y } = tileOf(name)
   const size = 2 ** zoom
@@ -48,7 +48,7 @@ export function boxOf(name: TileName): Box {
   return [longitude(x), y === size - 1 ? -90 : latitude(y + 1), longitude(x + 1), y === 0 ? 90 : latitude(y)]
 }
 
-/** The tiles that contain a tile, the nearest first. */
+/** The tiles that contain a tile, from the smallest to the largest. */
 export function ancestorsOf(name: TileName): TileName[] {
   const { zoom, x, y } = tileOf(name)
   return Array.from({ length: zoom }, (_, index) => {
@@ -57,7 +57,7 @@ export function ancestorsOf(name: TileName): TileName[] {
   })
 }
 
-/** The middle of the part of a tile that a box reaches into. */
+/** The center of the intersection of a tile and a box. */
 export function middleOf(name: TileName, within: Box): [longitude: number, latitude: number] {
   const [west, south, east, north] = boxOf(name)
   return [

@@ -1,9 +1,10 @@
-/** Beyond this latitude a jump is a ring's own way around the pole, along the edge of the map. */
+/** Beyond this latitude (degrees) a jump is a ring's own path around the pole, along the edge of the map. */
 const POLAR = 84
 
 /**
- * A line over the date line jumps by 360 degrees there, which a map would draw across the whole world. The
- * positions after a jump are counted on instead, and the whole is brought near its place.
+ * The longitudes of a line that crosses the antimeridian jump by 360 degrees, and a map would draw the jump
+ * across the whole world. This unwraps the longitudes after a jump and then shifts the whole line back into
+ * range.
  */
 export function unbroken(line: number[][]): number[][] {
   const jumps = line.some(([x], index) => Math.abs(x! - (line[index - 1]?.[0] ?? x!)) > 180)

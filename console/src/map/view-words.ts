@@ -1,7 +1,7 @@
 import { count, plural } from '../words.ts'
 import type { View } from './feature-tiles.ts'
 
-/** What the map shows, and what would show more. */
+/** Describes what the map shows, and how to see more. */
 export function viewWords(
   view: View | null,
   kind: 'all' | 'signed-out' | 'locked' | null,
@@ -16,7 +16,7 @@ export function viewWords(
   }
   if (loading) return `${plural(shown, 'feature')}, more on the way`
   if (view.complete) return plural(shown, 'feature')
-  // A feature on the edge of two tiles is counted in both.
+  // A feature on the edge between two tiles is counted in both.
   const matched = view.matched === null ? null : Math.min(view.matched, rows)
   if (shown === 0)
     return `${matched === null ? 'Many features' : plural(matched, 'feature')}. Zoom in to see them.`

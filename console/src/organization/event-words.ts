@@ -1,13 +1,13 @@
 import type { EventRow } from '../api/records.ts'
 import { count, moment } from '../words.ts'
 
-/** By name where there is one: now, or when it happened. */
+/** The subject's current name, else its name at the time of the event, else its id. */
 export function subjectName({ subject, detail }: EventRow, name: string | undefined): string {
   const then = detail['name'] ?? detail['email']
   return name ?? (typeof then === 'string' ? then : subject)
 }
 
-/** The subject's id, and what else is known of what happened; what is empty is left out. */
+/** The subject's id and the other details of the event; empty values are omitted. */
 export function detailWords({ subject, detail }: EventRow): string {
   const words = Object.entries(detail)
     .filter(([name]) => name !== 'name' && name !== 'email')

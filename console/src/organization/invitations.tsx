@@ -11,7 +11,7 @@ import { Table } from '../components/table.tsx'
 import { When } from '../components/when.tsx'
 import { MemberPermissionsField, PermissionBadges } from './member-permissions.tsx'
 
-/** Who is invited and has not yet come. */
+/** The invitations that have not been accepted yet. */
 export function Invitations({ organization }: { organization: Organization }) {
   const invitations = useInvitations(organization.id, true)
   const queries = useQueryClient()

@@ -7,7 +7,7 @@ const meanings: Record<MemberPermission, string> = {
   BILLING_VIEW: 'See credits, the ledger and the usage of all keys.',
 }
 
-/** A member grants only what they hold themselves. */
+/** A member can grant only permissions that they have themselves. */
 export function MemberPermissionsField({
   chosen,
   onChange,

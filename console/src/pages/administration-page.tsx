@@ -2,7 +2,7 @@ import { NavLink, Outlet } from 'react-router'
 import { useMe } from '../api/queries.ts'
 import { Empty } from '../components/empty.tsx'
 
-/** For platform administrators: what the operator also does at the command line. */
+/** Pages for platform administrators, with the same operations as the operator's command line. */
 export function AdministrationPage() {
   const { data: me } = useMe()
   if (!me?.administrator) return <Empty title="Only platform administrators may see this page" />

@@ -15,7 +15,7 @@ const kinds: Record<LedgerRow['kind'], string> = {
   refund: 'Refund',
 }
 
-/** The balance, and every credit that came and went. */
+/** The balance and all rows of the credit ledger. */
 export function CreditsPage() {
   useTitle('Credits')
   const organization = useOrganization()!

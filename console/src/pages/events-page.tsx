@@ -8,7 +8,7 @@ import { useTitle } from '../components/use-title.ts'
 import { When } from '../components/when.tsx'
 import { detailWords, subjectName } from '../organization/event-words.ts'
 
-/** What was done, by whom and from where. */
+/** The audit log: what was done, by whom and from where. */
 export function EventsPage() {
   useTitle('Events')
   const organization = useOrganization()!

@@ -12,7 +12,7 @@ import { CreateKeyDialog, personalOwner } from '../keys/create-key-dialog.tsx'
 import { SecretDialog } from '../keys/secret-dialog.tsx'
 import { lastDays, plural } from '../words.ts'
 
-/** Three steps to the first working request, ticked as they happen. */
+/** Three steps to the first working request, checked off as they are done. */
 export function GettingStartedPage() {
   useTitle('Getting started')
   const me = useMe().data!
@@ -20,7 +20,7 @@ export function GettingStartedPage() {
   const datasets = useDatasets()
   const [created, setCreated] = useState<CreatedKey | null>(null)
   const active = keys.data?.filter(({ status }) => status === 'active') ?? []
-  // The one just made, else one that has worked, else any.
+  // The key that was just created, else one that has been used, else a personal key, else any.
   const key =
     active.find(({ id }) => id === created?.id) ??
     active.find(({ lastUsedAt }) => lastUsedAt !== null) ??
@@ -148,7 +148,7 @@ function KeyStep({
   )
 }
 
-/** Looks for the key's first call until it has come. */
+/** Polls until the key's first call is recorded. */
 function RequestStep({
   keyRecord,
   secret,
@@ -187,7 +187,7 @@ function RequestStep({
   )
 }
 
-/** A request that works with the add-ons there are. */
+/** A request that works with the organization's add-ons. */
 function firstRequest(datasets: Dataset[], addOns: AddOn[]): string {
   const { origin } = location
   const dataset = datasets.find(({ bbox }) => bbox) ?? datasets[0]

@@ -8,7 +8,7 @@ import { Empty } from '../components/empty.tsx'
 import { ProblemNote } from '../components/problem-note.tsx'
 import { useTitle } from '../components/use-title.ts'
 
-/** The link of an invitation's mail: said what it means, then accepted on a click. */
+/** The page of an invitation link: explains what accepting means, and accepts on a click. */
 export function InvitationPage() {
   useTitle('Invitation')
   const token = useLocation().hash.slice(1)

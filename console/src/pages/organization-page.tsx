@@ -9,7 +9,7 @@ import { AddOnBadges } from '../components/add-on-badges.tsx'
 import { NameField } from '../components/name-field.tsx'
 import { plural } from '../words.ts'
 
-/** The head of the organization's pages, and the parts that the caller may see. */
+/** The header of the organization's pages, with tabs for the parts that the user may see. */
 export function OrganizationPage() {
   const organization = useOrganization()!
   const [renaming, setRenaming] = useState(false)

@@ -11,7 +11,7 @@ import { OperationTable } from '../usage/operation-table.tsx'
 import { UsageByDay } from '../usage/usage-report.tsx'
 import { count, lastDays } from '../words.ts'
 
-/** What all keys of the organization used, those that exist no more included. */
+/** The usage of all keys of the organization, including deleted ones. */
 export function OrganizationUsagePage() {
   useTitle('Usage')
   const organization = useOrganization()!

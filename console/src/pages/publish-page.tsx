@@ -22,7 +22,7 @@ const nothingSaid: Description = {
 
 type Sending = { kind: 'idle' } | { kind: 'sending'; sent: number } | { kind: 'failed'; error: unknown }
 
-/** A file by drag and drop, what is said of it, its progress, and the report. */
+/** The form to publish a file: drag and drop, description, progress, and the report. */
 export function PublishPage() {
   useTitle('Publish')
   const queries = useQueryClient()

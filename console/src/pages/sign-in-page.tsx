@@ -9,7 +9,7 @@ import { Field } from '../components/field.tsx'
 import { ProblemNote } from '../components/problem-note.tsx'
 import { useTitle } from '../components/use-title.ts'
 
-/** Sign-in by mail: ask for the mail, then come back by its link or type its code. */
+/** Sign-in by mail: request the mail, then open its link or enter its code. */
 export function SignInPage() {
   useTitle('Sign in')
   const state = useSession()
@@ -27,11 +27,11 @@ export function SignInPage() {
 
 interface Sent {
   email: string
-  /** The link of the mail before this one, where the service is a demo. */
+  /** The link of the previous mail, if the service is a demo. */
   linkBefore: string | null
 }
 
-/** Only a path of our own: a foreign address is not followed. */
+/** Only paths of this console are allowed, to prevent open redirects. */
 function nextOf(state: unknown): string {
   const next = (state as { next?: unknown } | null)?.next
   return typeof next === 'string' && /^\/(?!\/)/.test(next) ? next : '/'
@@ -138,7 +138,7 @@ function CheckMail({ sent, next, onBack }: { sent: Sent; next: string; onBack: (
   )
 }
 
-/** Redeemed on a click, not on opening: programs that check the links of mails must not use them up. */
+/** Redeems the link on a click, not on opening: programs that check links in mails must not use it up. */
 function RedeemLink({ token, signedIn }: { token: string; signedIn: boolean }) {
   const navigate = useNavigate()
   const redeem = useMutation({

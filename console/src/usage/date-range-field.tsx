@@ -4,7 +4,7 @@ import { lastDays } from '../words.ts'
 
 const MOST_DAYS = 366
 
-/** Two dates, in UTC and included; each choice keeps them in order and within a year. */
+/** A date range in UTC, both ends included. Each change keeps the dates in order and at most a year apart. */
 export function DateRangeField({
   range,
   onChange,

@@ -2,10 +2,10 @@ import type { OrganizationUsage } from '../api/records.ts'
 
 type KeyRow = OrganizationUsage['keys'][number]
 
-/** The name that the service gives to the short-lived keys of this console. */
+/** The name that the service gives to the console's short-lived keys. */
 const CONSOLE = 'Console'
 
-/** A row for each key, but one for all keys of the console, and one for all that exist no more. */
+/** One row for each key, except that all keys of the console share a row, and so do all deleted keys. */
 export function gathered(rows: readonly KeyRow[], listed: ReadonlySet<string>): KeyRow[] {
   const known: KeyRow[] = []
   const sums = new Map<string, KeyRow>()

@@ -10,8 +10,8 @@ const HEIGHT = 230
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 })
 
 /**
- * Calls as bars, credits as a line, over the days. Each has a scale of its own, calls to the left: a price may
- * be a million times a call. The text below the chart says the same.
+ * Calls per day as bars, credits as a line. Each has its own scale, with calls on the left, because the
+ * credits of one call may be in the millions. The text below the chart has the same information.
  */
 export function UsageChart({ days }: { days: Usage['days'] }) {
   const place = useRef<HTMLDivElement>(null)
@@ -53,7 +53,7 @@ function options(element: HTMLElement): UPlot.Options {
     tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
     cursor: { y: false, drag: { x: false, y: false } },
     legend: { live: true },
-    // Half a day more on both sides, so that the first and the last bar are whole.
+    // Half a day of padding on both sides, so that the first and the last bar are not cut off.
     scales: {
       x: { range: (_chart, low, high) => [low - 43_200, high + 43_200] },
       y: { range: fromZero },
@@ -107,7 +107,7 @@ function dayNames(_chart: UPlot, seconds: number[]): string[] {
   )
 }
 
-/** A canvas knows no light-dark(): the browser is asked what it comes to here. */
+/** A canvas does not support light-dark(), so let the browser compute the color here. */
 function resolved(element: HTMLElement, value: string): string {
   const probe = document.createElement('span')
   probe.style.color = value

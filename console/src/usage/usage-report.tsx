@@ -8,7 +8,7 @@ import { OperationTable } from './operation-table.tsx'
 
 const UsageChart = lazy(async () => ({ default: (await import('./usage-chart.tsx')).UsageChart }))
 
-/** Calls and credits of a key: by day, and by operation. */
+/** Calls and credits of a key, by day and by operation. */
 export function UsageReport({ path }: { path: string }) {
   const [range, setRange] = useState(() => lastDays(30, Date.now()))
   const usage = useUsage(path, range)

@@ -13,11 +13,11 @@ import { openWorld, type World } from '../world.ts'
 import { restart } from './kills.ts'
 
 const offsets = ['+31d', '-1h', '+400d', '-2d']
-/** Housekeeping runs at the start of a server; after this it has done what it does. */
+/** Housekeeping runs when a server starts, and is finished after this time. */
 const HOUSEKEEPING_MS = 3000
 const STOPPED_WITHIN_MS = 30_000
 
-/** A server is started with a clock that is far off, and then again with the right one. */
+/** A server is started with a clock that is far off, and then again with the correct clock. */
 export const drill: Drill = {
   title: 'a server starts with a clock that is 31 days ahead or an hour behind',
   rounds: { long: 12, short: 1 },
@@ -51,7 +51,7 @@ async function openClockWorld(run: DrillRun, databaseUrl: string | null): Promis
   return world
 }
 
-/** From now on the key may fetch the same file again for 24 hours without paying. */
+/** Pays for a download: the key may then fetch the same file again for 24 hours without being charged. */
 async function payForDownload(world: World): Promise<void> {
   const { promises, run } = world
   const table = promises.tables.find(({ versions }) => versions.length > 0)!.table
@@ -64,7 +64,7 @@ async function payForDownload(world: World): Promise<void> {
   }
 }
 
-/** On PostgreSQL a node with the right clock goes on beside it; on SQLite only one server may run. */
+/** On PostgreSQL a node with the correct clock runs at the same time; on SQLite only one server may run. */
 async function startWithClock(world: World, offset: string): Promise<void> {
   const { installation, run } = world
   if (installation.databaseUrl === null)
@@ -74,14 +74,14 @@ async function startWithClock(world: World, offset: string): Promise<void> {
     await sleep(HOUSEKEEPING_MS)
     await installation.stopNode(node, STOPPED_WITHIN_MS)
   } catch (error) {
-    // To refuse is right, if the sentence names the reason.
+    // Refusing to start is correct, if the message names the reason.
     if (!(error instanceof StartError)) throw error
     const promised = 'a server that refuses a wrong clock says so'
     run.expect(/clock/i.test(error.output), promised, error.output.slice(-300))
   }
 }
 
-/** What was paid for is still free, and every session goes on (checked with the invariants). */
+/** A paid download is still free, and every session is still valid (checked with the invariants). */
 async function expectRights(world: World, offset: string): Promise<void> {
   const { promises, run } = world
   const table = promises.tables.find(({ versions }) => versions.length > 0)!.table

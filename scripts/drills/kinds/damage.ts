@@ -22,7 +22,10 @@ import { restart } from './kills.ts'
 const PUBLISHINGS = 3
 const FORMATS = ['geojson', 'csv', 'json', 'kml', 'geoparquet']
 
-/** Bytes of snapshot files are flipped or cut off: a response is right or an error, never wrong data as 200. */
+/**
+ * Bytes of snapshot files are flipped, or files are truncated: a response is correct or an error, never wrong
+ * data with 200.
+ */
 export const drill: Drill = {
   title: 'random bytes of snapshot files are flipped or cut off',
   rounds: { long: 150, short: 2 },
@@ -40,7 +43,7 @@ export const drill: Drill = {
     const snapshots = join(installation.dataDir, 'snapshots')
     while (run.nextRound()) {
       const file = run.random.pick(filesIn(snapshots))
-      // A server that runs has the files open and parts of them in memory; one that starts reads them first.
+      // A running server has the files open and parts of them in memory; a starting server reads them first.
       const isRunning = run.random.chance(0.5)
       if (!isRunning) await installation.killAll()
       const original = readFileSync(file)
@@ -55,10 +58,10 @@ export const drill: Drill = {
   },
 }
 
-/** Every response to a list of requests, as it was before anything was damaged. */
+/** The responses to a list of requests before anything was damaged. */
 class Pristine {
   readonly #world: World
-  /** By path: the bodies of all versions that were current once, the newest last. */
+  /** By path: the bodies of all versions that have been current, newest last. */
   readonly #bodies = new Map<string, Buffer[]>()
 
   constructor(world: World) {
@@ -75,7 +78,7 @@ class Pristine {
     }
   }
 
-  /** If a version is damaged, an older one may be served in its place, whole. */
+  /** If a version is damaged, an older intact version may be served instead. */
   async expectNoWrongBytes(damage: string): Promise<void> {
     for (const [path, bodies] of this.#bodies) {
       const { status, bytes, body } = await this.#get(path)
@@ -88,7 +91,7 @@ class Pristine {
     }
   }
 
-  /** Once the file is whole again and the server has been started anew, all is served as before. */
+  /** After the file is repaired and the server is restarted, everything is served as before. */
   async expectAll(): Promise<void> {
     for (const [path, bodies] of this.#bodies) {
       let last: Response | null = null
@@ -126,7 +129,7 @@ class Pristine {
   }
 }
 
-/** Pages of features carry the time of the response and the address of the server, which changes with a restart. */
+/** Removes from pages of features what changes: the response's time and the server's address. */
 function withoutVolatileParts(path: string, bytes: Buffer): Buffer {
   if (!path.includes('/items')) return bytes
   const text = bytes.toString('latin1')
@@ -149,7 +152,7 @@ function filesIn(folder: string): string[] {
     .sort()
 }
 
-/** Changes the file in place, as a failing disk does: the inode and the time of its data stay. */
+/** Changes the file in place, as a failing disk does: the inode stays the same. */
 function damageFile(world: World, path: string): string {
   const { random } = world.run
   const { size } = statSync(path)

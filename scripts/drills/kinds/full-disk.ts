@@ -17,11 +17,11 @@ import { openWorld, type World } from '../world.ts'
 import { restart } from './kills.ts'
 
 const DISK_MEGABYTES = 96
-/** SQLite may have some room left in its log: so many writes are sure to need more. */
+/** SQLite may have some space left in its log; this many writes are sure to need more. */
 const MAX_WRITES = 3000
 const RECOVERED_WITHIN_MS = 60_000
 
-/** The disk of the data folder fills up and is freed again, under a running server. */
+/** The disk of the data folder fills up and is freed again while the server runs. */
 export const drill: Drill = {
   title: 'the disk is full, and freed again',
   rounds: { long: 12, short: 1 },
@@ -33,7 +33,7 @@ export const drill: Drill = {
     await installation.startNode()
     const world = await openWorld(installation)
     world.maxRows = 300
-    // A job that finds no room may fail, if it says so and leaves nothing behind.
+    // A job that runs out of space may fail, if it reports it and leaves nothing behind.
     world.mayJobsFail = true
     await prepare(world)
     while (run.nextRound()) {
@@ -44,7 +44,7 @@ export const drill: Drill = {
       await expectReads(world)
       rmSync(filler)
       await expectRecovery(world)
-      // Half of the rounds also interrupt the server, to see that the disk holds nothing broken.
+      // Half of the rounds also kill the server, to check that nothing on the disk is corrupt.
       if (run.short || run.random.chance(0.5)) {
         await installation.killAll()
         await restart(world, 1)
@@ -59,7 +59,7 @@ export const drill: Drill = {
 function fillDisk(path: string): void {
   const file = openSync(path, 'a')
   try {
-    // The last blocks are taken by small writes.
+    // Small writes fill the last blocks.
     for (const size of [1 << 20, 4096, 1]) {
       const block = Buffer.alloc(size)
       try {
@@ -73,7 +73,7 @@ function fillDisk(path: string): void {
   }
 }
 
-/** Keys, metadata, features and samples need no room on the disk. */
+/** Keys, metadata, features and samples need no disk space. */
 async function expectReads(world: World): Promise<void> {
   const { run, promises } = world
   const key = promises.platformKey

@@ -27,7 +27,7 @@ export function killDrill(database: 'sqlite' | 'postgres', rounds: Drill['rounds
         await settle(world)
         await checkInvariants(world, run.rounds % THOROUGH_EVERY === 0 ? 'thorough' : 'quick')
       }
-      // On PostgreSQL the jobs of a dead node are taken up after a minute, for which a short run does not wait.
+      // On PostgreSQL the jobs of a dead node are taken over after a minute; a short run does not wait.
       if (!run.short || database === 'sqlite') await settleJobs(world)
       await checkInvariants(world, 'complete')
     },
@@ -43,7 +43,7 @@ async function openKillWorld(run: DrillRun, databaseUrl: string | null, nodes: n
   return world
 }
 
-/** Lets the load run for a while, then kills one process. Each is a round, and counts as one kill. */
+/** Lets the load run for a while, then kills one process. Each call is a round, and counts as one kill. */
 async function interrupt(world: World): Promise<void> {
   const { run, installation } = world
   const workload = new Workload(world, CLIENTS)
@@ -57,7 +57,7 @@ async function interrupt(world: World): Promise<void> {
     signalProcess(run.random.pick(pids), 'SIGKILL')
     if (!run.nextRound()) break
   }
-  // No client begins anything new on a server that is gone.
+  // No client starts a new operation on a server that was killed.
   const stopped = workload.stop()
   noteInterruption(world.promises, 'server')
   const victims = run.random.chance(0.3) ? [...installation.nodes] : [run.random.pick(installation.nodes)]
@@ -65,7 +65,7 @@ async function interrupt(world: World): Promise<void> {
   await stopped
 }
 
-/** Brings all nodes up again. A server that does not start on what a kill left is a violation. */
+/** Starts all nodes again. A server that does not start on what a kill left behind is a violation. */
 export async function restart(world: World, nodes: number): Promise<void> {
   const { run, installation } = world
   while (installation.nodes.length < nodes) {

@@ -10,7 +10,7 @@ import { TcpProxy } from '../tcp-proxy.ts'
 import { openWorld, type World } from '../world.ts'
 
 const KEYS = 4
-/** Without its database a node must still say so. */
+/** A node without its database must still respond, with an error. */
 const READY_WITHIN_MS = 10_000
 const RECOVERED_WITHIN_MS = 60_000
 const STOPPED_WITHIN_MS = 30_000
@@ -18,7 +18,7 @@ const STOPPED_WITHIN_MS = 30_000
 const faults = ['frozen', 'dead', 'delayed'] as const
 type Fault = (typeof faults)[number]
 
-/** The network between a node and PostgreSQL freezes, dies without a word, or becomes slow. */
+/** The network between a node and PostgreSQL freezes, dies silently, or becomes slow. */
 export const drill: Drill = {
   title: 'the link between a node and PostgreSQL freezes, dies silently or becomes slow',
   rounds: { long: 24, short: 1 },
@@ -67,7 +67,7 @@ function applyFault(proxy: TcpProxy, fault: Fault, run: DrillRun): void {
   else proxy.set(fault)
 }
 
-/** Keys are revoked through the other node; from the acknowledgement on, the cut-off node refuses them. */
+/** Revokes keys through the other node; once acknowledged, the disconnected node must refuse them. */
 async function duringFault(
   world: World,
   fault: Fault,
@@ -102,7 +102,7 @@ async function duringFault(
   }
 }
 
-/** The node serves and writes again by itself, and still refuses what was revoked meanwhile. */
+/** The node serves and writes again by itself, and still refuses keys that were revoked meanwhile. */
 async function expectRecovery(world: World, fault: Fault, node: ServerNode): Promise<void> {
   const { run, promises } = world
   const [key] = workingKeys(promises)

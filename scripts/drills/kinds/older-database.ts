@@ -14,10 +14,10 @@ import { openWorld, type World } from '../world.ts'
 const NODES = 2
 const KEYS = 4
 const RECOVERED_WITHIN_MS = 60_000
-/** A node's lease is two seconds: by then it must have noticed that the database is another one. */
+/** A node's lease is two seconds; by then it must have detected that the database was replaced. */
 const NOTICED_WITHIN_MS = 10_000
 
-/** PostgreSQL comes back in an older state, while the nodes run or while they are down. */
+/** PostgreSQL is restored to an older state, while the nodes run or while they are down. */
 export const drill: Drill = {
   title: 'PostgreSQL is restored to an older state, while two nodes run and while they are down',
   rounds: { long: 10, short: 1 },
@@ -45,7 +45,7 @@ export const drill: Drill = {
   },
 }
 
-/** Changes after the backup: they raise the number of the last change above the one in the backup. */
+/** Makes changes after the backup, so that the number of the last change is above the one in the backup. */
 async function makeNewerKeys(world: World): Promise<string[]> {
   const { promises, run, installation } = world
   const before = promises.keys.length
@@ -68,7 +68,7 @@ async function makeNewerKeys(world: World): Promise<string[]> {
   return secrets
 }
 
-/** All nodes serve again, and what the older database does not know is refused. */
+/** All nodes serve again, and refuse keys that the older database does not have. */
 async function expectOlderState(world: World, newerSecrets: string[]): Promise<void> {
   const { run, promises, installation } = world
   const [key] = workingKeys(promises)
@@ -92,7 +92,9 @@ async function expectOlderState(world: World, newerSecrets: string[]): Promise<v
   }
 }
 
-/** From now on every acknowledged revocation holds on both nodes, although its number was used before. */
+/**
+ * From now on every acknowledged revocation takes effect on both nodes, although its number was used before.
+ */
 async function expectRevocations(world: World): Promise<void> {
   const { run, promises, installation } = world
   for (const key of workingKeys(promises).slice(1)) {
@@ -113,7 +115,7 @@ async function expectRevocations(world: World): Promise<void> {
   }
 }
 
-/** What was published before the backup is served whole. */
+/** Versions that were published before the backup are served completely. */
 async function expectSnapshots(world: World): Promise<void> {
   const { run, promises, installation } = world
   for (const { table, versions } of promises.tables) {

@@ -8,10 +8,10 @@ import { workingKeys } from '../promises.ts'
 import { openWorld, type World } from '../world.ts'
 
 const KEYS = 6
-/** A request waits for the node to go on, and then for its turn. */
+/** A request waits until the node resumes, and then in its queue. */
 const WITHIN_MS = 60_000
 
-/** A node that stands still, as a virtual machine does while it is moved, must not serve what it missed. */
+/** A paused node, like a virtual machine during a migration, must not serve revoked keys afterwards. */
 export const drill: Drill = {
   title: 'one of two nodes stands still while keys are revoked through the other',
   rounds: { long: 40, short: 1 },
@@ -69,7 +69,7 @@ async function revokeDuringPause(world: World, paused: ServerNode, other: Server
   for (const key of keys) Object.assign(key, { state: 'revoked', secret: null })
 }
 
-/** Asks again and again for a second after the first response: also just after the node goes on. */
+/** Repeats the request for a second after the first response, to include the moment of resuming. */
 async function expectRefusedFor(
   world: World,
   node: ServerNode,

@@ -12,12 +12,12 @@ import { restart } from './kills.ts'
 
 const CLIENTS = 4
 const IMAGE_MEGABYTES = 512
-/** The kernel writes dirty pages back after 30 s by itself: later cuts would test nothing. */
+/** The kernel writes dirty pages back after 30 s by itself, so later cuts would test nothing. */
 const MAX_QUIET_MS = 25_000
 
 /**
- * The data folder lies on a file system of its own. A power cut leaves what the block device holds: the image
- * is copied without a sync, every process is killed, and the run goes on from the copy.
+ * The data folder is on a separate file system. A power cut leaves what the block device has at that moment:
+ * the image is copied without a sync, every process is killed, and the run continues from the copy.
  */
 export const drill: Drill = {
   title: 'the disk as a power cut leaves it, 0 to 25 s after the last acknowledgement',
@@ -34,7 +34,7 @@ export const drill: Drill = {
     while (run.nextRound()) {
       const workload = new Workload(world, CLIENTS)
       await sleep(run.random.integer(500, run.short ? 1500 : 4000))
-      // In half of the cuts the load goes on until the power fails; in the others all is acknowledged before.
+      // In half of the cuts the load runs until the power fails; in the others all is acknowledged before.
       const isQuiet = run.random.chance(0.5)
       if (isQuiet) {
         await workload.stop()

@@ -14,7 +14,7 @@ const BURST = 60
 const phases = ['frozen', 'killed midway', 'restarted', 'frozen midway', 'killed', 'healthy'] as const
 type Phase = (typeof phases)[number]
 
-/** Redis freezes, dies and comes back under load. The limits must hold all the while. */
+/** Redis hangs, dies and comes back under load. The limits must hold throughout. */
 export const drill: Drill = {
   title: 'Redis is frozen, killed and started again under load',
   rounds: { long: 24, short: 3 },
@@ -38,7 +38,7 @@ export const drill: Drill = {
   },
 }
 
-/** Sends far more requests than a new key may make, and counts those that were let through. */
+/** Sends far more requests than a new key may make, and counts those that were allowed. */
 async function exhaustLimit(world: World, redis: PrivateRedis, phase: Phase): Promise<void> {
   const { run, promises, installation } = world
   await createKey(world)
@@ -50,7 +50,7 @@ async function exhaustLimit(world: World, redis: PrivateRedis, phase: Phase): Pr
   const count = run.short ? 300 : 1500
   const isMidway = phase.endsWith('midway')
   const responses = Array.from({ length: count }, async (_, i) => {
-    // Before and after the change, half of the requests each.
+    // Half of the requests are sent before the change and half after it.
     if (isMidway && i >= count / 2) await sleep(300)
     return world.sendWithKey(id, secret, '/v1/datasets', { node: installation.nodes[i % NODES]! })
   })
@@ -62,7 +62,7 @@ async function exhaustLimit(world: World, redis: PrivateRedis, phase: Phase): Pr
   const statuses = (await Promise.all(responses)).map(({ status }) => status)
   const minutes = (performance.now() - began) / 60_000
   const allowed = statuses.filter((status) => status === 200).length
-  // One limit counts in Redis, and one in each node that has to do without Redis.
+  // One limit is counted in Redis, and one in each node that has to work without Redis.
   const limit = Math.ceil(BURST + RATE_PER_MINUTE * minutes) + 1
   const bound = limit * (isMidway ? NODES + 1 : NODES)
   const promised = `at most ${isMidway ? NODES + 1 : NODES} times the limit is let through while Redis is ${phase}`
@@ -73,6 +73,6 @@ async function exhaustLimit(world: World, redis: PrivateRedis, phase: Phase): Pr
   run.expect(others.length === 0, `every response is 200, 429 or 503 while Redis is ${phase}`, `${others[0]}`)
   if (phase.startsWith('frozen')) redis.thaw()
   if (phase.startsWith('killed')) await redis.start()
-  // Long enough for the nodes to find Redis again.
+  // Long enough for the nodes to reconnect to Redis.
   await sleep(2500)
 }
