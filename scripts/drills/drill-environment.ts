@@ -23,7 +23,8 @@ export async function startDrillEnvironment(): Promise<{ stop(): Promise<void> }
   }
   // The drills start thousands of processes of the same modules: compiled once, each starts sooner.
   const folder = mkdtempSync(join(tmpdir(), 'wayleave-compiled-'))
-  stops.push(async () => rmSync(folder, { recursive: true, force: true }))
+  // Also when a signal ends the process.
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   process.env['NODE_COMPILE_CACHE'] = folder
   return {
     async stop() {
