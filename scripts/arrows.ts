@@ -88,8 +88,8 @@ function crossesLayers(file: string, specifier: string): string | null {
   const name = basename(file, '.ts')
   const within = (...folders: string[]) => folders.some((folder) => file.startsWith(`server/src/${folder}/`))
   if (/^(fastify|@fastify\/.*)$/.test(specifier)) {
-    const isRoute = name === 'routes' || name.endsWith('-routes') || within('http', 'ogc')
-    return isRoute ? null : `only routes, http/ and ogc/ know Fastify, by ${specifier}`
+    const isRoute = name === 'routes' || name.endsWith('-routes') || within('access', 'http', 'ogc')
+    return isRoute ? null : `only routes, access/, http/ and ogc/ know Fastify, by ${specifier}`
   }
   if (/^(kysely|pg|node:sqlite)(\/.*)?$/.test(specifier)) {
     const isStore =

@@ -1,6 +1,14 @@
-/** `npm run build`: dist/esm and dist/cjs, each one JavaScript file and its types. */
+/**
+ * `npm run build` writes, all of it readable and with source maps that contain the sources:
+ *
+ * - dist/esm: one JavaScript file and its types for each source file;
+ * - dist/cjs: the same as one file, for `require`;
+ * - dist/client.js: the same as one module, for pages without a bundler.
+ *
+ * Nothing is minified: a stack trace shows lines and class names that a user can read, and bundlers minify anyway.
+ */
 import { spawnSync } from 'node:child_process'
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,33 +16,38 @@ import { build } from 'esbuild'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const out = resolve(process.argv[2] ?? join(root, 'dist'))
+const esm = join(out, 'esm')
+const cjs = join(out, 'cjs')
 
 rmSync(out, { recursive: true, force: true })
-for (const format of ['esm', 'cjs'] as const) {
+compile()
+await bundle('cjs', join(cjs, 'index.js'))
+await bundle('esm', join(out, 'client.js'))
+cpSync(esm, cjs, { recursive: true, filter: (path) => path === esm || path.endsWith('.d.ts') })
+// package.json says "type": "module", which would make the files of this folder ESM too.
+writeFileSync(join(cjs, 'package.json'), '{ "type": "commonjs" }\n')
+
+function compile(): void {
+  const tsc = join(createRequire(import.meta.url).resolve('typescript/package.json'), '../bin/tsc')
+  const args = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', esm]
+  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
+  if (status !== 0) throw new Error('The sources could not be compiled.')
+  // tsc rewrites the imports of JavaScript files only; in types, `.ts` would be looked for in the package.
+  for (const name of globSync('*.d.ts', { cwd: esm })) {
+    const file = join(esm, name)
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(from '\.\/[a-z-]+)\.ts'/g, "$1.js'"))
+  }
+}
+
+async function bundle(format: 'cjs' | 'esm', outfile: string): Promise<void> {
   await build({
     entryPoints: [join(root, 'src/index.ts')],
-    outfile: join(out, format, 'index.js'),
+    outfile,
     bundle: true,
     format,
     platform: 'neutral',
     target: 'es2022',
-    minify: true,
+    charset: 'utf8',
     sourcemap: true,
   })
-}
-writeTypes(join(out, 'esm'))
-// The folder says what its files are: a `.js` beside a package.json of "type": "module" would be ESM.
-cpSync(join(out, 'esm'), join(out, 'cjs'), { recursive: true, filter: (path) => !path.endsWith('.js') })
-writeFileSync(join(out, 'cjs', 'package.json'), '{ "type": "commonjs" }\n')
-
-function writeTypes(folder: string): void {
-  mkdirSync(folder, { recursive: true })
-  const tsc = join(createRequire(import.meta.url).resolve('typescript/package.json'), '../bin/tsc')
-  const args = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', folder]
-  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
-  if (status !== 0) throw new Error('The types could not be written.')
-  for (const name of globSync('*.d.ts', { cwd: folder })) {
-    const file = join(folder, name)
-    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(from '\.\/[a-z-]+)\.ts'/g, "$1.js'"))
-  }
 }

@@ -10,7 +10,7 @@ export interface Format {
   url: string
 }
 
-/** What anyone may know of a dataset. */
+/** The public metadata of a dataset. */
 export interface Dataset {
   table: string
   title: string
@@ -18,22 +18,22 @@ export interface Dataset {
   license: string
   attribution: string
   keywords: string[]
-  /** `Geometry` where shapes are mixed; null for a table without geometry. */
+  /** `Geometry` if shapes are mixed; null for a table without geometry. */
   geometryType: string | null
   /** The types that occur. */
   geometryTypes: string[]
   /** West, south, east, north in WGS84. */
   bbox: [number, number, number, number] | null
-  /** The earliest and the latest value of the column that tells the time; null where there is none. */
+  /** The earliest and the latest value of the time column; null if there is none. */
   timeExtent: [string, string] | null
   rows: number
   columns: Column[]
   version: number
   updatedAt: string
-  /** What one download costs. */
+  /** The price of one download in credits. */
   credits: number
   formats: Format[]
-  /** Where the free sample is; null where there is none. */
+  /** The URL of the free sample; null if there is none. */
   sample: string | null
 }
 

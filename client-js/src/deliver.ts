@@ -1,23 +1,26 @@
 import { ConnectionError, WayleaveError } from './errors.ts'
+import type { Receipt } from './response-info.ts'
 import { retrying } from './retry.ts'
-import { type CallOptions, open, type Transport } from './transport.ts'
+import { CALL_OPTIONS, type CallOptions, open, type Transport } from './transport.ts'
 
 export interface Progress {
-  /** Bytes so far. */
+  /** Bytes received so far. */
   received: number
-  /** Bytes in all, where that is known. */
+  /** The size of the file in bytes, if it is known. */
   total: number | undefined
 }
 
 export interface DeliveryOptions extends CallOptions {
-  /** An older version; without it, the current one. */
+  /** An older version; the current one without it. */
   version?: number | undefined
   onProgress?: ((progress: Progress) => void) | undefined
 }
 
+export const DELIVERY_OPTIONS = ['version', 'onProgress', ...CALL_OPTIONS]
+
 export interface Sink {
   write(chunk: Uint8Array<ArrayBuffer>): Promise<void> | void
-  /** Forget what came before. Without it, a download that cannot be resumed fails. */
+  /** Discards what was written before. Without it, a download that cannot be resumed fails. */
   restart?(response: Response): void
 }
 
@@ -26,12 +29,13 @@ export function filePath(table: string, format: string, version: number | undefi
   return `/v1/dataset/${encodeURIComponent(table)}${archive}/files/${encodeURIComponent(format)}`
 }
 
-/** Fills the sink with the whole file, after a break from where it stopped. */
+/** Writes the whole file to the sink. After a broken connection it resumes at the byte where it stopped. */
 export async function deliver(
   transport: Transport,
   path: string,
   sink: Sink,
   options: DeliveryOptions,
+  receipt: Receipt,
 ): Promise<number> {
   let received = 0
   let begunAt = 0
@@ -40,22 +44,25 @@ export async function deliver(
     begunAt = received
     const headers: Record<string, string> = {}
     if (received > 0 && etag) Object.assign(headers, { Range: `bytes=${received}-`, 'If-Range': etag })
-    // A range is never packed for the journey: only so can bytes already given away be continued.
+    // A range is never compressed. Bytes that were already written can only be continued uncompressed.
     else if (!sink.restart) headers['Range'] = 'bytes=0-'
     const opened = await open(transport, path, headers, options)
     try {
       const { response } = opened
+      receipt.note(response)
       const header = (name: string) => response.headers.get(name)
       const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(header('content-range') ?? '')
       const continues = response.status === 206 && Number(range?.[1]) === received
       if (!continues || (received > 0 && header('etag') !== etag)) {
         if (received > 0 && !sink.restart) {
-          throw new WayleaveError('The download cannot be resumed: the dataset has changed. Begin again.')
+          throw new WayleaveError(
+            'The download cannot be resumed because the dataset has changed. Start it again.',
+          )
         }
         received = begunAt = 0
         if (response.status === 206 && range?.[1] !== '0') {
           etag = null
-          throw new ConnectionError('The service sent another part than the one asked for.')
+          throw new ConnectionError('The service sent another part of the file than the one requested.')
         }
       }
       if (received === 0) {
@@ -74,7 +81,7 @@ export async function deliver(
         received += chunk.length
         report()
       }
-      // A page of another origin may not see that the body was packed; browsers check its length themselves.
+      // A page of another origin may not see that the body was compressed; browsers check its length themselves.
       if (total && received < total && (headers['Range'] || response.type !== 'cors')) {
         throw new ConnectionError(`The connection ended after ${received} of ${total} bytes.`)
       }

@@ -1,49 +1,78 @@
-/** The root of all errors of this package. */
+/*
+ * WayleaveError
+ * ├── APIStatusError           the service responded with an error
+ * │   ├── BadRequestError          400
+ * │   ├── AuthenticationError      401
+ * │   ├── PaymentRequiredError     402
+ * │   ├── PermissionDeniedError    403
+ * │   ├── NotFoundError            404
+ * │   ├── ConflictError            409
+ * │   ├── RateLimitError           429
+ * │   └── ServerError              500 and above
+ * ├── ConnectionError          the service could not be reached, or the connection broke
+ * └── TimeoutError             the service did not respond in time
+ */
+
+/** The root of all errors that calls to the service throw. Wrong arguments are a TypeError or a RangeError. */
 export class WayleaveError extends Error {
   override name = 'WayleaveError'
 }
 
 /** What the service says of a failure (RFC 9457). */
 export interface Problem {
-  /** The service's stable name for the problem, such as `add-on-missing`; empty where it gave none. */
-  code?: string
+  /** The service's stable name for the problem, such as `add-on-missing`. */
+  code?: string | undefined
   /** The service's sentence for this case. */
-  detail?: string
-  title?: string
+  detail?: string | undefined
+  title?: string | undefined
   /** What to name when asking the service's operator about it. */
-  requestId?: string
+  requestId?: string | undefined
   /** For invalid input: each wrong value. */
-  errors?: { path: string; message: string }[]
-  /** Where to ask for add-ons and credits, where the operator says so. */
-  contact?: string
+  errors?: { path: string; message: string }[] | undefined
+  /** Where to ask for add-ons and credits, if the operator says so. */
+  contact?: string | undefined
+  /** A suggestion of the client. */
+  hint?: string | undefined
 }
 
-/** The service answered with an error. The subclasses mirror the statuses. */
+/** The service responded with an error. The subclasses mirror the statuses. */
 export class APIStatusError extends WayleaveError {
   override name = 'APIStatusError'
   readonly status: number
+  /** The service's stable name for the problem, such as `add-on-missing`; empty if it sent none. */
   readonly code: string
+  /** The service's sentence for this case. */
   readonly detail: string
-  readonly requestId: string | undefined
+  /** For invalid input: each wrong value. */
   readonly errors: { path: string; message: string }[]
-  readonly contact: string | undefined
+  // Declared only, so that an error that is printed does not list the fields that it lacks.
+  /** A suggestion of the client, such as the name that a misspelt one resembles. */
+  declare readonly hint: string | undefined
+  /** What to name when asking the service's operator about it. */
+  declare readonly requestId: string | undefined
+  /** Where to ask for add-ons and credits, if the operator says so. */
+  declare readonly contact: string | undefined
   /** Seconds after which the service asks to try again. */
-  readonly retryAfter: number | undefined
+  declare readonly retryAfter: number | undefined
 
   constructor(status: number, problem: Problem = {}, retryAfter?: number) {
-    const { code = '', requestId, errors = [], contact } = problem
-    const detail = problem.detail ?? problem.title ?? ''
-    const name = code ? `${status} ${code}` : String(status)
-    const sentence = detail ? `${name}: ${detail}` : name
-    super(`${sentence}${contact ? ` See ${contact}.` : ''}${requestId ? ` (request ${requestId})` : ''}`)
+    const { code = '', title = '', detail = title, errors = [], hint, requestId, contact } = problem
+    super(messageOf(status, { code, detail, hint, requestId, contact }))
     this.status = status
     this.code = code
     this.detail = detail
-    this.requestId = requestId
     this.errors = errors
-    this.contact = contact
-    this.retryAfter = retryAfter
+    if (hint !== undefined) this.hint = hint
+    if (requestId !== undefined) this.requestId = requestId
+    if (contact !== undefined) this.contact = contact
+    if (retryAfter !== undefined) this.retryAfter = retryAfter
   }
+}
+
+function messageOf(status: number, { code, detail, hint, requestId, contact }: Problem): string {
+  const name = code ? `${status} ${code}` : String(status)
+  const text = [detail, hint, contact && `See ${contact}.`].filter(Boolean).join(' ')
+  return `${name}${text ? `: ${text}` : ''}${requestId ? ` (request ${requestId})` : ''}`
 }
 
 /** 400: a parameter is wrong; `errors` names it. */
@@ -66,7 +95,7 @@ export class PermissionDeniedError extends APIStatusError {
 export class NotFoundError extends APIStatusError {
   override name = 'NotFoundError'
 }
-/** 409: the request does not fit the present state. */
+/** 409: the request does not fit the current state. */
 export class ConflictError extends APIStatusError {
   override name = 'ConflictError'
 }
@@ -83,7 +112,7 @@ export class ServerError extends APIStatusError {
 export class ConnectionError extends WayleaveError {
   override name = 'ConnectionError'
 }
-/** The service did not answer in time. */
+/** The service did not respond in time. */
 export class TimeoutError extends WayleaveError {
   override name = 'TimeoutError'
 }

@@ -1,3 +1,11 @@
+export {
+  addItemsSource,
+  type ItemsMap,
+  type ItemsSource,
+  type ItemsSourceOptions,
+  type ItemsView,
+} from './add-items-source.ts'
+export type { Call, WithResponse } from './call.ts'
 export type { Archive, Column, Dataset, Format, Row } from './dataset.ts'
 export type { DeliveryOptions, Progress } from './deliver.ts'
 export {
@@ -17,6 +25,9 @@ export {
 } from './errors.ts'
 export type { Feature, Geometry, Position } from './feature.ts'
 export type { Items, ItemsOptions, ItemsPage } from './items.ts'
+export type { MapRequest } from './map-request.ts'
+export type { Credits, RateLimit, ResponseInfo } from './response-info.ts'
+export type { WayleaveOptions } from './settings.ts'
 export type { NodeWritable } from './stream-sink.ts'
 export type { ApiKey, CallOptions } from './transport.ts'
-export { type DownloadResult, Wayleave, type WayleaveOptions } from './wayleave.ts'
+export { type DownloadResult, Wayleave } from './wayleave.ts'

@@ -1,8 +1,13 @@
+import type { WithResponse } from './call.ts'
+import { checkBbox, checkOptions, checkTable } from './check-arguments.ts'
 import type { Feature } from './feature.ts'
-import { type CallOptions, getJson, type Transport } from './transport.ts'
+import { withNameHints } from './name-hints.ts'
+import { Receipt, type ResponseInfo } from './response-info.ts'
+import { requireKey } from './settings.ts'
+import { CALL_OPTIONS, type CallOptions, getJson, type Transport } from './transport.ts'
 
 export interface ItemsOptions extends CallOptions {
-  /** The size of a page, not of the whole. */
+  /** The size of a page (1,000; at most 10,000), not of the whole result. */
   limit?: number | undefined
   /** West, south, east, north in WGS84. */
   bbox?: readonly number[] | undefined
@@ -10,11 +15,13 @@ export interface ItemsOptions extends CallOptions {
   filter?: string | object | undefined
   /** An instant or an interval, such as `2024-01-01/..`. */
   datetime?: string | undefined
-  /** Columns, with `-` before those to sort downwards. */
+  /** Column names; `-` before a name sorts descending. */
   sortby?: string | readonly string[] | undefined
-  /** The columns wanted. */
-  properties?: readonly string[] | undefined
+  /** The columns to fetch; all without it. */
+  columns?: readonly string[] | undefined
 }
+
+const ITEMS_OPTIONS = ['limit', 'bbox', 'filter', 'datetime', 'sortby', 'columns', ...CALL_OPTIONS]
 
 /** A page of features: a GeoJSON FeatureCollection, ready for any map. */
 export interface ItemsPage<P = Record<string, unknown>> {
@@ -22,38 +29,64 @@ export interface ItemsPage<P = Record<string, unknown>> {
   features: Feature<P>[]
   links: { href: string; rel: string; type?: string; title?: string }[]
   numberReturned: number
-  /** How many features match in all, where the service can tell. */
+  /** How many features match in total, if the service can count them quickly. */
   numberMatched?: number
   timeStamp?: string
-  /** The following page; undefined after the last. */
+  /** Fetches the following page; undefined after the last. */
   readonly next: () => Promise<ItemsPage<P> | undefined>
+  /** Rate limits, request id and headers of the response that carried the page. */
+  readonly response: ResponseInfo
 }
 
-/** Awaited, the first page; iterated, the features of all pages. Nothing is asked for before. */
+/** Awaited, the first page; iterated, the features of all pages. Nothing is requested before. */
 export class Items<P = Record<string, unknown>>
   implements PromiseLike<ItemsPage<P>>, AsyncIterable<Feature<P>>
 {
   readonly #first: () => Promise<ItemsPage<P>>
 
   constructor(transport: Transport, table: string, options: ItemsOptions) {
+    checkTable('items()', table)
+    checkOptions('items()', options, ITEMS_OPTIONS)
+    checkBbox(options.bbox)
     const path = `/v1/ogc/collections/${encodeURIComponent(table)}/items`
     const page = async (query: string): Promise<ItemsPage<P>> => {
-      const body = await getJson<ItemsPage<P>>(transport, path + query, options)
+      const receipt = new Receipt()
+      const body = await getJson<ItemsPage<P>>(transport, path + query, options, receipt)
       const link = body.links?.find(({ rel }) => rel === 'next')?.href
-      // The query alone: the key goes to the base URL and nowhere else, whatever a link says.
+      // Only the query is taken: the key is sent to the base URL, whatever address a link names.
       const next = async () => (link ? page(link.slice(link.indexOf('?'))) : undefined)
       // Not enumerable, so that the page can be copied to a worker.
-      return Object.defineProperty(body, 'next', { value: next })
+      return Object.defineProperties(body, { next: { value: next }, response: { value: receipt.info() } })
     }
-    this.#first = () => page(queryOf(options))
+    const names = { table, columnText: columnText(options) }
+    this.#first = async () => {
+      // After a pause of no length, the stack of an error contains the line that awaits the items.
+      await undefined
+      requireKey(transport)
+      return withNameHints(transport, names, options, () => page(queryOf(options)))
+    }
   }
 
-  // biome-ignore lint/suspicious/noThenProperty: one call gives the page to those who await it, all to those who iterate.
+  // biome-ignore lint/suspicious/noThenProperty: one call returns a page when awaited, and all features when iterated.
   then<A = ItemsPage<P>, B = never>(
     resolve?: ((page: ItemsPage<P>) => A | PromiseLike<A>) | null,
     reject?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
     return this.#first().then(resolve, reject)
+  }
+
+  catch<B = never>(reject?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<ItemsPage<P> | B> {
+    return this.#first().catch(reject)
+  }
+
+  finally(settle?: (() => void) | null): Promise<ItemsPage<P>> {
+    return this.#first().finally(settle)
+  }
+
+  /** The first page together with rate limits, request id and headers of its response. */
+  async withResponse(): Promise<WithResponse<ItemsPage<P>>> {
+    const data = await this.#first()
+    return { data, response: data.response }
   }
 
   async *pages(): AsyncGenerator<ItemsPage<P>, void, undefined> {
@@ -65,18 +98,26 @@ export class Items<P = Record<string, unknown>>
   }
 }
 
-function queryOf({ limit, bbox, filter, datetime, sortby, properties }: ItemsOptions): string {
-  const json = typeof filter === 'object'
-  const given = {
+function queryOf({ limit, bbox, filter, datetime, sortby, columns }: ItemsOptions): string {
+  const isJson = typeof filter === 'object'
+  const parameters = {
     limit,
     bbox,
-    filter: json ? JSON.stringify(filter) : filter,
-    'filter-lang': filter && (json ? 'cql2-json' : 'cql2-text'),
+    filter: isJson ? JSON.stringify(filter) : filter,
+    'filter-lang': filter && (isJson ? 'cql2-json' : 'cql2-text'),
     datetime,
     sortby,
-    properties,
+    properties: columns,
   }
   const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(given)) if (value !== undefined) query.set(name, String(value))
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) query.set(name, String(value))
+  }
   return `?${query}`
+}
+
+/** Everything that may name a column, as one text; undefined if there is nothing. */
+function columnText({ filter, sortby, columns }: ItemsOptions): string | undefined {
+  const parts = [filter, sortby, columns].filter((part) => part !== undefined)
+  return parts.length > 0 ? JSON.stringify(parts) : undefined
 }

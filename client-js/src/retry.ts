@@ -5,7 +5,7 @@ const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 8000
 const LONGEST_RETRY_AFTER_S = 60
 
-/** Tries until it succeeds, fails for good, or patience ends. What `progressed` was not a failure in a row. */
+/** Retries until the attempt succeeds, the error is final, or retries run out. Progress resets their number. */
 export async function retrying<T>(
   { maxRetries, random, sleep }: Transport,
   options: CallOptions,
@@ -25,9 +25,9 @@ export async function retrying<T>(
   }
 }
 
-/** Milliseconds to wait after so many failures before this one; undefined where the error is final. */
+/** Milliseconds to wait before the next attempt, after so many earlier failures; undefined if the error is final. */
 export function pauseBeforeRetry(error: unknown, failures: number, random: () => number): number | undefined {
-  // Half of it at random: clients that failed together shall not come back together.
+  // Half of it is random, so that clients that failed together do not retry together.
   const backoff = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures) * (0.5 + random() / 2)
   if (error instanceof ConnectionError || error instanceof TimeoutError) return backoff
   if (!(error instanceof APIStatusError) || ![429, 502, 503, 504].includes(error.status)) return undefined

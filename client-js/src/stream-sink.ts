@@ -1,7 +1,7 @@
 import type { Sink } from './deliver.ts'
 import { WayleaveError } from './errors.ts'
 
-/** As much of Node's Writable as a download needs. */
+/** The part of Node's Writable that a download needs. */
 export interface NodeWritable {
   write(chunk: Uint8Array, done: (error?: Error | null) => void): unknown
   end(done: () => void): unknown
@@ -15,8 +15,13 @@ export interface StreamSink extends Sink {
   fail(error: unknown): void
 }
 
-/** A stream takes each chunk before the next one is fetched, and is closed at the end as by `pipeTo`. */
+/** The stream accepts each chunk before the next one is fetched (backpressure), and is closed as by `pipeTo`. */
 export function streamSink(stream: WritableStream<Uint8Array> | NodeWritable): StreamSink {
+  if (typeof stream !== 'object' || stream === null || !('getWriter' in stream || 'write' in stream)) {
+    throw new TypeError(
+      "downloadTo() takes a stream third, such as createWriteStream('places.csv') of node:fs.",
+    )
+  }
   return 'getWriter' in stream ? webSink(stream) : nodeSink(stream)
 }
 

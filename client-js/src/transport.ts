@@ -1,24 +1,28 @@
 import { ConnectionError, errorClassOf, type Problem, TimeoutError, WayleaveError } from './errors.ts'
+import type { Receipt } from './response-info.ts'
 import { retryAfterSeconds, retrying } from './retry.ts'
 
-/** What every call takes beside its own arguments; without them, the client's own hold. */
+/** Options of every call; without them the client's own values apply. */
 export interface CallOptions {
-  /** Ends the call at once, also while it waits to try again. */
+  /** Aborts the call at once, also while it waits before a retry. */
   signal?: AbortSignal | undefined
-  /** Milliseconds without a byte after which the call is tried again or given up; 0 waits for ever. */
+  /** Milliseconds without a byte after which the call is retried or fails; 0 waits forever. */
   timeout?: number | undefined
-  /** How often a failed call is tried again. */
+  /** How often a failed call is retried. */
   maxRetries?: number | undefined
 }
 
-/** A key, or a function that gives one: with `refused`, one that the service no longer takes. */
+export const CALL_OPTIONS = ['signal', 'timeout', 'maxRetries']
+
+/** A key, or a function that returns one. The function is called with `refused` if the service refused that key. */
 export type ApiKey =
   | string
   | ((refused?: string) => string | undefined | null | Promise<string | undefined | null>)
 
 export interface Transport {
   baseUrl: string
-  apiKey: ApiKey
+  /** Undefined for a client that reads only what needs no key. */
+  apiKey: ApiKey | undefined
   fetch: typeof fetch
   timeout: number
   maxRetries: number
@@ -26,24 +30,31 @@ export interface Transport {
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
-/** A successful answer whose body is still to be read. */
+/** A successful response whose body is still to be read. */
 export interface Opened {
   response: Response
-  /** Some more bytes of the body; undefined at its end. */
+  /** The next bytes of the body; undefined at its end. */
   read(): Promise<Uint8Array<ArrayBuffer> | undefined>
   close(): void
 }
 
-export async function getJson<T>(transport: Transport, path: string, options: CallOptions): Promise<T> {
+export async function getJson<T>(
+  transport: Transport,
+  path: string,
+  options: CallOptions,
+  receipt: Receipt,
+): Promise<T> {
   return retrying(transport, options, async () => {
     const opened = await open(transport, path, {}, options)
     try {
+      receipt.note(opened.response)
       const chunks: Uint8Array<ArrayBuffer>[] = []
       for (let chunk = await opened.read(); chunk; chunk = await opened.read()) chunks.push(chunk)
       return JSON.parse(await new Blob(chunks).text())
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error
-      throw new WayleaveError('The answer is not JSON: baseUrl seems to lead to something else.', {
+      const { baseUrl } = transport
+      throw new WayleaveError(`The response is not JSON. Is ${baseUrl} the address of a Wayleave service?`, {
         cause: error,
       })
     } finally {
@@ -59,7 +70,7 @@ export async function open(
   options: CallOptions,
 ): Promise<Opened> {
   const { apiKey } = transport
-  if (typeof apiKey === 'string') return send(transport, path, headers, apiKey, options)
+  if (typeof apiKey !== 'function') return send(transport, path, headers, apiKey ?? '', options)
   const key = (await apiKey()) || ''
   try {
     return await send(transport, path, headers, key, options)
@@ -86,7 +97,7 @@ async function send(
     signal?.removeEventListener('abort', stop)
     controller.abort()
   }
-  /** Bounds the wait for the network, and tells its failures from all others. */
+  /** Bounds the wait for the network, and distinguishes its failures from all others. */
   const inTime = async <T>(work: Promise<T>): Promise<T> => {
     let late = false
     const expire = () => {
@@ -99,9 +110,9 @@ async function send(
     } catch (cause) {
       close()
       signal?.throwIfAborted()
-      if (late) throw new TimeoutError(`The service did not answer within ${timeout} ms.`, { cause })
-      const reason = cause instanceof Error ? cause.message : String(cause)
-      throw new ConnectionError(`The connection to the service failed: ${reason}`, { cause })
+      const { baseUrl } = transport
+      if (late) throw new TimeoutError(`${baseUrl} did not respond within ${timeout} ms.`, { cause })
+      throw new ConnectionError(`The connection to ${baseUrl} failed: ${reasonOf(cause)}`, { cause })
     } finally {
       clearTimeout(timer)
     }
@@ -110,16 +121,16 @@ async function send(
     transport.fetch(transport.baseUrl + path, {
       headers: key ? { ...headers, 'X-API-Key': key } : headers,
       signal: controller.signal,
-      // Followed, it would hand the key to whoever stands there.
+      // Following a redirect would send the key to another address.
       redirect: 'manual',
-      // Chromium answers a range from a packed copy in its cache, and cuts it to that copy's length.
+      // Chromium serves a range from a compressed copy in its cache, and truncates it to that copy's length.
       cache: headers['Range'] ? 'no-store' : 'default',
     }),
   )
   if (!response.ok) {
     const text = await inTime(response.text())
     close()
-    throw errorOf(response, key ? text.replaceAll(key, '[redacted]') : text)
+    throw errorOf(transport, response, key ? text.replaceAll(key, '[redacted]') : text)
   }
   const reader = response.body?.getReader()
   return {
@@ -129,21 +140,42 @@ async function send(
   }
 }
 
-function errorOf(response: Response, text: string): WayleaveError {
+function errorOf({ baseUrl }: Transport, response: Response, text: string): WayleaveError {
   const { status, headers } = response
   if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) {
-    const to = headers.get('location')
-    return new WayleaveError(`The service redirects${to ? ` to ${to}` : ''}: use that as baseUrl.`)
+    const location = headers.get('location')
+    return new WayleaveError(
+      `${baseUrl} redirects${location ? ` to ${location}` : ''}: use that address as baseUrl.`,
+    )
   }
-  let problem: Problem = {}
+  const question = status < 500 ? ' Is it the address of a Wayleave service?' : ''
+  const problem = problemOf(text) ?? { detail: `${baseUrl} responded without an explanation.${question}` }
+  const requestId = problem.requestId ?? headers.get('x-request-id') ?? undefined
+  const retryAfter = retryAfterSeconds(headers.get('retry-after'), Date.now())
+  const ErrorClass = errorClassOf(status)
+  // Node prints this line above an uncaught error.
+  return new ErrorClass(status, { ...problem, requestId }, retryAfter)
+}
+
+/** Undefined for the error page of a proxy or of another server. */
+function problemOf(text: string): Problem | undefined {
   try {
-    problem = JSON.parse(text) ?? {}
+    const problem = JSON.parse(text)
+    return typeof problem === 'object' && problem !== null ? problem : undefined
   } catch {
-    // A proxy's error page: its status says enough.
+    return undefined
   }
-  return new (errorClassOf(status))(
-    status,
-    { requestId: headers.get('x-request-id') ?? undefined, ...problem } as Problem,
-    retryAfterSeconds(headers.get('retry-after'), Date.now()),
-  )
+}
+
+/** Node says no more than "fetch failed"; the cause says why, or the first of several causes. */
+function reasonOf(error: unknown): string {
+  const { message, cause, code, errors } = error as {
+    message?: string
+    cause?: unknown
+    code?: string
+    errors?: unknown[]
+  }
+  if (cause) return reasonOf(cause)
+  if (errors?.length) return reasonOf(errors[0])
+  return message || code || String(error)
 }

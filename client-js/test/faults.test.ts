@@ -69,15 +69,28 @@ test('every status has its error, with code, detail and request id', async () =>
 
 test('a service that is not there, does not answer or is something else is told apart', async (t) => {
   const nobody = new Wayleave({ apiKey: key, baseUrl: `http://127.0.0.1:${await freePort()}`, maxRetries: 0 })
-  await assert.rejects(nobody.datasets(), errors.ConnectionError)
+  await assert.rejects(nobody.datasets(), {
+    name: 'ConnectionError',
+    message: /^The connection to http:\/\/127\.0\.0\.1:\d+ failed: connect ECONNREFUSED/,
+  })
   const { proxy, client } = await fragile(t, { maxRetries: 0 })
   proxy.stalls = 1
   await assert.rejects(client.datasets({ timeout: 100 }), errors.TimeoutError)
   const other = (text: string) => () => Buffer.from(`HTTP/1.1 ${text}`)
   proxy.change = other('502 Bad Gateway\r\ncontent-length: 6\r\n\r\n<html>')
-  await assert.rejects(client.datasets(), { name: 'ServerError', status: 502, code: '', message: '502' })
+  await assert.rejects(client.datasets(), {
+    name: 'ServerError',
+    status: 502,
+    code: '',
+    message: `502: ${proxy.url} responded without an explanation.`,
+  })
+  proxy.change = other('404 Not Found\r\ncontent-length: 6\r\n\r\n<html>')
+  await assert.rejects(client.dataset('many'), {
+    name: 'NotFoundError',
+    message: `404: ${proxy.url} responded without an explanation. Is it the address of a Wayleave service?`,
+  })
   proxy.change = other('200 OK\r\ncontent-length: 6\r\n\r\n<html>')
-  await assert.rejects(client.datasets(), /something else/)
+  await assert.rejects(client.datasets(), /is not JSON\. Is http:\S+ the address of a Wayleave service\?/)
   proxy.change = other('302 Found\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n')
   await assert.rejects(client.datasets(), /redirects to http:\/\/127\.0\.0\.1:9\//)
 })

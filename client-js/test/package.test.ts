@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,14 +32,13 @@ after(async () => {
   rmSync(project, { recursive: true, force: true })
 })
 
+function start(program: string, args: string[], env = environment) {
+  return spawnSync(program, args, { cwd: project, env, encoding: 'utf8', timeout: 60_000 })
+}
+
 function run(node: string, file: string, source: string): string {
   writeFileSync(join(project, file), source)
-  const { status, stdout, stderr } = spawnSync(node, [file], {
-    cwd: project,
-    env: environment,
-    encoding: 'utf8',
-    timeout: 60_000,
-  })
+  const { status, stdout, stderr } = start(node, [file])
   assert.equal(status, 0, `${file}: ${stderr}`)
   return stdout.trim()
 }
@@ -75,22 +74,85 @@ test('the package holds what was built and nothing else, and depends on nothing'
   assert.deepEqual([dependencies, peerDependencies], [undefined, undefined])
 })
 
-test('it is under 5 KB gzipped, and a part of it under a third of that', async () => {
-  for (const format of ['esm', 'cjs']) {
-    const size = gzipSync(readFileSync(join(installed, 'dist', format, 'index.js'))).length
-    assert.ok(size < 5000, `${format} has ${size} bytes`)
+test('all files are readable, and have source maps with the sources inside', () => {
+  const scripts = globSync('dist/**/*.js', { cwd: installed })
+  assert.ok(scripts.length > 15)
+  for (const file of scripts) {
+    const text = readFileSync(join(installed, file), 'utf8')
+    for (const line of text.split('\n')) assert.ok(line.length < 250, `${file}: ${line}`)
+    assert.match(text, /\n\/\/# sourceMappingURL=\S+\.js\.map\s*$/, file)
+    const map = JSON.parse(readFileSync(join(installed, `${file}.map`), 'utf8'))
+    assert.ok(map.sources.length > 0 && map.sourcesContent.length === map.sources.length, file)
   }
-  const stdin = {
-    contents: "import { NotFoundError } from '@wayleave/client'\nNotFoundError",
-    resolveDir: project,
-  }
-  const shaken = await build({ stdin, bundle: true, format: 'esm', minify: true, write: false })
-  const size = gzipSync(shaken.outputFiles[0]!.contents).length
-  assert.ok(size < 5000 / 3, `${size} bytes`)
+  const errors = readFileSync(join(installed, 'dist/esm/errors.js'), 'utf8')
+  assert.match(errors, /\/\*\* 401: [^\n]+ \*\/\nexport class AuthenticationError extends APIStatusError \{/)
 })
 
+const failing = "new Wayleave({ apiKey: 'svc_live_nonsense' }).download('places', 'csv')"
+const entries = {
+  'uncaught.mjs': `import { Wayleave } from '@wayleave/client'\nawait ${failing}`,
+  'uncaught.cjs': `const { Wayleave } = require('@wayleave/client')\n${failing}`,
+  'uncaught-module.mjs': `import { Wayleave } from '@wayleave/client/client.js'\nawait ${failing}`,
+}
+for (const [file, source] of Object.entries(entries)) {
+  test(`an uncaught error prints its real class and a stack that people can read: ${file}`, () => {
+    writeFileSync(join(project, file), source)
+    const { status, stderr } = start(process.execPath, [file])
+    assert.equal(status, 1)
+    assert.match(stderr, /^AuthenticationError: 401 key-invalid: The API key is unknown/m)
+    assert.match(stderr, /^ {4}at send \(\S+\.js:\d+:\d+\)$/m)
+    assert.ok(stderr.split('\n').length < 40 && stderr.split('\n').every((line) => line.length < 300), stderr)
+    assert.doesNotMatch(stderr, /svc_live_nonsense|undefined/)
+    const mapped = start(process.execPath, ['--enable-source-maps', file]).stderr
+    assert.match(mapped, /at send \(\S*src\/transport\.ts:\d+:\d+\)/)
+  })
+}
+
+test('without options the client reads the environment, or says what is missing', () => {
+  const env = Object.fromEntries(
+    Object.entries(environment).filter(([name]) => !name.startsWith('WAYLEAVE_')),
+  )
+  const program = `import { Wayleave } from '@wayleave/client'
+    const wayleave = new Wayleave()
+    console.log((await wayleave.sample('places')).length)
+    console.log((await wayleave.items('places', { limit: 1 })).features.length)`
+  assert.equal(run(process.execPath, 'default.mjs', program), '100\n1')
+  const without = (...names: string[]) =>
+    start(process.execPath, ['default.mjs'], {
+      ...env,
+      ...Object.fromEntries(names.map((name) => [name, environment[name]])),
+    })
+  assert.match(without().stderr, /^WayleaveError: There is no base URL.*WAYLEAVE_BASE_URL.*WAYLEAVE_API_KEY/m)
+  const keyless = without('WAYLEAVE_BASE_URL')
+  assert.equal(keyless.stdout, '100\n')
+  assert.match(keyless.stderr, /^AuthenticationError: 401 key-missing: .*WAYLEAVE_API_KEY/m)
+  assert.match(keyless.stderr, /default\.mjs:4/)
+})
+
+test('it is small: 11 KB gzipped as one readable module, 8 KB minified, a part of it a fraction', async () => {
+  const gzipped = async (contents: string, minify: boolean) => {
+    const stdin = { contents, resolveDir: project }
+    const { outputFiles } = await build({ stdin, bundle: true, format: 'esm', minify, write: false })
+    return gzipSync(outputFiles[0]!.contents).length
+  }
+  const module = gzipSync(readFileSync(join(installed, 'dist/client.js'))).length
+  assert.ok(module < 11_000, `${module} bytes`)
+  const whole = await gzipped("export * from '@wayleave/client'", true)
+  assert.ok(whole < 8000, `${whole} bytes`)
+  const part = await gzipped("import { NotFoundError } from '@wayleave/client'\nNotFoundError", true)
+  assert.ok(part < 1700, `${part} bytes`)
+})
+
+/** What tsc says of files in the project; nothing if it finds no error. */
+function compile(...args: string[]): string {
+  const tsc = join(createRequire(import.meta.url).resolve('typescript/package.json'), '../bin/tsc')
+  const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022']
+  const lib = ['--lib', 'es2022,dom,dom.iterable,dom.asynciterable']
+  return start(process.execPath, [tsc, ...flags, ...lib, ...args]).stdout
+}
+
 test('its types hold for ESM and CommonJS, with and without those of Node', () => {
-  const use = (data: string) => `
+  const use = (data: string, length: string) => `
     const client = new Wayleave({ apiKey: () => 'k', baseUrl: 'http://localhost', timeout: 5 })
     export const file: Promise<${data}> = client.download('places', 'csv')
     export const blob: Promise<Blob> = client.download('places', 'csv', { as: 'blob' })
@@ -101,32 +163,41 @@ test('its types hold for ESM and CommonJS, with and without those of Node', () =
       const page = await client.items('places')
       // @ts-expect-error: there is no such option.
       await client.items('places', { size: 1 })
-      return (await page.next())?.numberMatched
+      // @ts-expect-error: nor one of the client.
+      new Wayleave({ apikey: 'k' })
+      const { data, response } = await client.download('places', 'csv').withResponse()
+      const costs: number = response.credits.charged + (response.credits.remaining ?? 0) + data.${length}
+      const rows: Record<string, unknown>[] = await new Wayleave().sample('places')
+      const left: number | undefined = page.response.rateLimit?.remaining
+      return (await page.next())?.numberMatched ?? costs + rows.length + (left ?? 0)
     }
     export const status = (error: unknown) => (error instanceof NotFoundError ? error.status : undefined)`
   const head = "import { NotFoundError, Wayleave } from '@wayleave/client'"
-  writeFileSync(join(project, 'page.mts'), head + use('Blob'))
-  writeFileSync(join(project, 'node.mts'), head + use('Buffer'))
+  writeFileSync(join(project, 'page.mts'), head + use('Blob', 'size'))
+  writeFileSync(join(project, 'node.mts'), head + use('Buffer', 'length'))
   writeFileSync(
     join(project, 'node.cts'),
-    `import wayleave = require('@wayleave/client')\nimport Wayleave = wayleave.Wayleave\nimport NotFoundError = wayleave.NotFoundError${use('Buffer')}`,
+    `import wayleave = require('@wayleave/client')\nimport Wayleave = wayleave.Wayleave\nimport NotFoundError = wayleave.NotFoundError${use('Buffer', 'length')}`,
   )
-  const tsc = join(createRequire(import.meta.url).resolve('typescript/package.json'), '../bin/tsc')
-  const flags = [
-    '--noEmit',
-    '--strict',
-    '--module',
-    'nodenext',
-    '--target',
-    'es2022',
-    '--lib',
-    'es2022,dom,dom.asynciterable',
-  ]
   const typeRoots = join(root, '../node_modules/@types')
-  const check = (...args: string[]) =>
-    spawnSync(process.execPath, [tsc, ...flags, ...args], { cwd: project, encoding: 'utf8' })
-  assert.equal(check('--types', '', 'page.mts').stdout, '')
-  assert.equal(check('--typeRoots', typeRoots, '--types', 'node', 'node.mts', 'node.cts').stdout, '')
+  assert.equal(compile('--types', '', 'page.mts'), '')
+  assert.equal(compile('--typeRoots', typeRoots, '--types', 'node', 'node.mts', 'node.cts'), '')
+})
+
+test('its types fit those of MapLibre', () => {
+  symlinkSync(join(root, '../node_modules/maplibre-gl'), join(project, 'node_modules/maplibre-gl'))
+  writeFileSync(
+    join(project, 'map.mts'),
+    `import { Map } from 'maplibre-gl'
+    import { addItemsSource, type ItemsSource, Wayleave } from '@wayleave/client'
+    const wayleave = new Wayleave()
+    const map = new Map({ container: 'map', transformRequest: wayleave.transformRequest })
+    export const source: ItemsSource = await addItemsSource(map, wayleave, 'places', { maxFeatures: 10 })
+    map.addLayer({ id: 'places', type: 'circle', source: source.id })
+    // @ts-expect-error: there is no such option.
+    await addItemsSource(map, wayleave, 'places', { limit: 10 })`,
+  )
+  assert.equal(compile('--skipLibCheck', '--types', '', 'map.mts'), '')
 })
 
 test('it works in a page of a real browser, of another origin, and gives Blobs there', async () => {
@@ -154,7 +225,7 @@ test('it works in a page of a real browser, of another origin, and gives Blobs t
       same: streamed === await blob.text() && total === blob.size,
       refused: [refused instanceof AuthenticationError, refused.status, refused.code],
     })`
-  assert.deepEqual(await inBrowser(join(installed, 'dist/esm/index.js'), source), {
+  assert.deepEqual(await inBrowser(join(installed, 'dist/client.js'), source), {
     page: 10,
     count: 1500,
     kind: '[object Blob]',
@@ -165,20 +236,70 @@ test('it works in a page of a real browser, of another origin, and gives Blobs t
   })
 })
 
-test('every example of the README and of docs/javascript.md runs', async (t) => {
-  const documents = ['README.md', '../docs/javascript.md'].map((name) =>
-    readFileSync(join(root, name), 'utf8'),
+const documents = ['README.md', '../docs/javascript.md']
+const blocks = documents.flatMap((name) => {
+  const text = readFileSync(join(root, name), 'utf8')
+  const fences = text.matchAll(
+    /(?:^Save this as `(?<file>[^`]+)`:\n\n)?^```(?<kind>.+?)\n(?<source>.*?)^```$/gms,
   )
-  const examples = [...documents.join('').matchAll(/^```js( browser)?\n(.*?)^```$/gms)]
-  assert.ok(examples.length >= 9)
-  for (const [index, [, browser, source]] of examples.entries()) {
-    await t.test(`example ${index + 1}`, async () => {
-      if (!browser) return void assert.notEqual(run(process.execPath, 'example.mjs', source!), '')
+  return [...fences].map(({ groups }) => ({
+    name,
+    ...(groups as { file?: string; kind: string; source: string }),
+  }))
+})
+
+test('every JavaScript example of the documents runs, and prints no undefined', async (t) => {
+  const examples = blocks.filter(({ kind }) => kind.startsWith('js'))
+  assert.ok(examples.length >= 14)
+  for (const [index, { name, kind, source }] of examples.entries()) {
+    await t.test(`${name}, example ${index + 1}`, async () => {
+      if (kind === 'js') {
+        const output = run(process.execPath, 'example.mjs', source)
+        assert.notEqual(output, '')
+        assert.doesNotMatch(output, /undefined|null|NaN|\[object/)
+        return
+      }
+      assert.equal(kind, 'js browser')
       const { WAYLEAVE_API_KEY: apiKey, WAYLEAVE_BASE_URL: baseUrl } = environment
       const stored = `Object.assign(sessionStorage, ${JSON.stringify({ apiKey, baseUrl })})`
-      // An import stands before everything else, whatever its place.
-      const module = `${stored}\n${source}\nreport(document.querySelector('a').href)`
-      assert.match(String(await inBrowser(join(installed, 'dist/esm/index.js'), module)), /^blob:/)
+      const result = source.includes('maplibre-gl')
+        ? "(await map.getSource('places').getData()).features.length > 0 && map.getLayer('places').type"
+        : "document.querySelector('a').href"
+      // Imports are evaluated before everything else, whatever their place.
+      const module = `${stored}\n${source}\nreport(${result})`
+      assert.match(String(await inBrowser(join(installed, 'dist/client.js'), module)), /^(blob:|circle$)/)
     })
   }
 })
+
+for (const name of documents) {
+  test(`every command of ${name} runs from another folder, and changes nothing in the repository`, (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'wayleave-folder-'))
+    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    const steps = blocks
+      .filter((block) => block.name === name && (block.kind === 'sh' || block.file))
+      .map(({ file, source }) => (file ? `cat > ${file} <<'END'\n${source}END\n` : source))
+    const script = steps
+      .join('')
+      .replaceAll('/path/to/wayleave', join(root, '..'))
+      .replaceAll('http://127.0.0.1:8080', server.url)
+      .replaceAll('svc_live_…', environment['WAYLEAVE_API_KEY']!)
+    assert.doesNotMatch(script, /8080|…/)
+    const manifests = ['../package.json', '../package-lock.json', 'package.json'].map((file) =>
+      join(root, file),
+    )
+    const read = () => manifests.map((file) => readFileSync(file, 'utf8'))
+    const before = read()
+    const { WAYLEAVE_API_KEY: _key, WAYLEAVE_BASE_URL: _url, ...env } = environment
+    const { status, stdout, stderr } = spawnSync('sh', ['-euc', script], {
+      cwd: folder,
+      env: { ...env, npm_config_offline: 'true' },
+      encoding: 'utf8',
+      timeout: 110_000,
+    })
+    assert.equal(status, 0, stderr)
+    assert.match(stdout, /^places .*1500$/m)
+    assert.doesNotMatch(stdout, /undefined/)
+    assert.deepEqual(read(), before)
+  })
+}

@@ -2,28 +2,37 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
+
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const maplibre = dirname(fileURLToPath(import.meta.resolve('maplibre-gl/dist/maplibre-gl.mjs')))
+
+const LONGEST_PAGE_MS = 90_000
 
 /**
- * Runs a module in a page of a real Chromium, of another origin than the service's, and gives what it hands to
- * `report`. `@wayleave/client` is the file given.
+ * Runs a module in a page of a real Chromium, of another origin than the service's, and returns the value that the
+ * module passes to `report`. `@wayleave/client` is the file of that path, `maplibre-gl` the library itself.
  */
 export async function inBrowser(clientFile: string, module: string): Promise<unknown> {
   const chromium = process.env['WAYLEAVE_TEST_CHROMIUM']
   if (!chromium) throw new Error('WAYLEAVE_TEST_CHROMIUM is not set: run the tests with npm test.')
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-  const page = `<!doctype html><body>
-    <script type="importmap">{"imports": {"@wayleave/client": "/client.js"}}</script>
+  const imports = { '@wayleave/client': '/client.js', 'maplibre-gl': '/maplibre/maplibre-gl.mjs' }
+  const page = `<!doctype html><body><div id="map" style="width: 400px; height: 300px"></div>
+    <script type="importmap">${JSON.stringify({ imports })}</script>
     <script type="module">
       const send = (what) => fetch('/report', { method: 'POST', body: JSON.stringify(what) })
       globalThis.report = (value) => send({ value })
       import('/module.js').catch((error) => send({ error: String(error.stack ?? error) }))
     </script>`
-  const files: Record<string, [type: string, text: string]> = {
-    '/': ['text/html', page],
-    '/client.js': ['text/javascript', readFileSync(clientFile, 'utf8')],
-    '/module.js': ['text/javascript', module],
+  const fileOf = (path: string): [type: string, text: string] | undefined => {
+    if (path === '/') return ['text/html', page]
+    if (path === '/client.js') return ['text/javascript', readFileSync(clientFile, 'utf8')]
+    if (path === '/module.js') return ['text/javascript', module]
+    const name = /^\/maplibre\/([\w-]+\.mjs)$/.exec(path)?.[1]
+    return name ? ['text/javascript', readFileSync(join(maplibre, name), 'utf8')] : undefined
   }
   const server = createServer(async (request, response) => {
     if (request.method === 'POST') {
@@ -33,21 +42,25 @@ export async function inBrowser(clientFile: string, module: string): Promise<unk
       if (error) reject(new Error(error))
       else resolve(value)
     }
-    const file = files[request.url!]
+    const file = fileOf(new URL(request.url!, 'http://page').pathname)
     response.writeHead(file ? 200 : 404, { 'content-type': file?.[0] ?? 'text/plain' }).end(file?.[1])
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as { port: number }
   const profile = mkdtempSync(join(tmpdir(), 'wayleave-browser-'))
-  const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run']
+  // MapLibre needs WebGL, which SwiftShader draws without a graphics card.
+  const webgl = ['--use-angle=swiftshader', '--enable-unsafe-swiftshader']
+  const flags = ['--headless', '--no-sandbox', '--disable-dev-shm-usage', '--no-first-run', ...webgl]
   const args = [...flags, `--user-data-dir=${profile}`, `http://127.0.0.1:${port}/`]
   const child = spawn(chromium, args, { stdio: 'ignore', detached: true })
   child.on('error', reject)
   child.on('exit', () => reject(new Error('Chromium ended before the page reported.')))
   const exited = once(child, 'exit')
+  const timer = setTimeout(() => reject(new Error('The page did not report.')), LONGEST_PAGE_MS)
   try {
     return await promise
   } finally {
+    clearTimeout(timer)
     // The whole group: Chromium leaves helpers behind.
     if (child.exitCode === null) process.kill(-child.pid!, 'SIGKILL')
     await exited

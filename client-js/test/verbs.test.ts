@@ -76,7 +76,7 @@ test('items select by bbox, filter, order and columns', async () => {
     const [x, y] = geometry.coordinates
     assert.ok(x! >= 0 && x! <= 20 && y! >= 30 && y! <= 40)
   }
-  const options = { filter: 'number < 50', sortby: ['-number'], properties: ['number'], limit: 3 }
+  const options = { filter: 'number < 50', sortby: ['-number'], columns: ['number'], limit: 3 }
   const few = await client.items('many', options)
   assert.deepEqual(
     few.features.map((feature) => feature.properties),

@@ -132,7 +132,7 @@ function runBuild(): void {
   if (build.status !== 0) throw new Error(build.stderr)
 }
 
-async function startServer(dataDir: string): Promise<{ url: string; stop: () => Promise<void> }> {
+export async function startServer(dataDir: string): Promise<{ url: string; stop: () => Promise<void> }> {
   const child: ChildProcess = spawn(
     process.execPath,
     [wayleave, 'serve', '--json', '--port', '0', '--data-dir', dataDir],

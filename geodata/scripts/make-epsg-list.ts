@@ -1,243 +1,300 @@
 /**
- * Makes src/epsg.tsv, the list of coordinate reference systems that crs.ts knows, from the development
- * dependency epsg-index and the proj.db of an installed PROJ, which knows the authority's axis order, the
- * names that ESRI's .prj files use and the shifts between datums:
+ * Makes src/crs/epsg.tsv, the coordinate reference systems that crs.ts knows, and
+ * src/crs/datum-transformations.tsv, the published ways from their datums to WGS84, from the database of PROJ
+ * as pyproj brings it (see proj_reference.py, which writes it as JSON lines):
  *
- *   node geodata/scripts/make-epsg-list.ts <path to proj.db> > geodata/src/epsg.tsv
+ *   python geodata/scripts/proj_reference.py list > list.jsonl
+ *   node geodata/scripts/make-epsg-list.ts list.jsonl
+ *
+ * Every row is checked against PROJ at points inside its area: a CRS that proj4 computes otherwise, or does not
+ * have, is left out, for a CRS that is refused is better than one that is wrong.
  */
-import { DatabaseSync } from 'node:sqlite'
-import epsgIndex from 'epsg-index/all.json' with { type: 'json' }
+import { createReadStream, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import proj4 from 'proj4'
+import { projString } from '../src/crs/methods.ts'
+import { PROJ_DEFAULTS } from '../src/crs/proj-text.ts'
+import { readProjJson } from '../src/crs/read-projjson.ts'
 
-interface IndexEntry {
-  code: string
-  kind: string
+type Point = [number, number]
+
+interface SourceRecord {
+  kind: 'source'
+  proj: string
+  epsg: string
+  epsgDate: string
+  esri: string
+}
+
+interface BaseRecord {
+  kind: 'base'
+  base: string
   name: string
-  proj4: string | null
-  unit: string | null
-  /** North, west, south, east. */
-  bbox: [number, number, number, number] | null
+  transformations: {
+    name: string
+    accuracy: number
+    offshore: boolean
+    area: number[]
+    parameters: number[]
+    points: Point[]
+    wgs84: (Point | null)[]
+  }[]
 }
+
+interface CrsRecord {
+  kind: 'geographic' | 'projected'
+  authority: string
+  code: string
+  name: string
+  esriName: string
+  deprecated: number
+  base: string
+  datum?: string
+  esriDatum?: string
+  area: number[] | null
+  northingFirst: boolean
+  axes: number
+  projjson: unknown
+  points: Point[]
+  native: (Point | null)[] | null
+}
+
+interface CompoundRecord {
+  kind: 'compound'
+  code: string
+  name: string
+  esriName: string
+  horizontal: string
+  area: number[] | null
+}
+
+/** Metres that proj4 may lie from PROJ; Robinson's and Cassini's series end earlier in proj4. */
+const TOLERANCE = 0.05
+const WIDE_TOLERANCE = 0.5
 
 /**
- * Strings of epsg-index that PROJ itself contradicts by kilometres: grads taken for degrees, meridians
- * counted twice, projections from the pole. A CRS that is refused is better than one that is wrong.
+ * Frames that follow the Earth's centre as WGS84 does, but for which no transformation by parameters is
+ * published: their coordinates are WGS84's within plate motion and the frames' differences.
  */
-const WRONG = new Set([
-  '3058',
-  '4660',
-  '4727',
-  '7400',
-  '8044',
-  '8045',
-  '9311',
-  '37225',
-  '102034',
-  '102036',
-  '102191',
-  '102192',
-  '104139',
-  '104140',
-])
+const LIKE_WGS84 =
+  /^(ITRF|IGS|IGb|SIRGAS|POSGAR|ETRS89|NAD83|China Geodetic Coordinate System 2000|LKS-2020|RGNC|REDGEOMIN|PZ-90|IGD05|IG05|Mauritania 1999|GCS_NAD_1983|GCS_ITRF|GCS_IGS|GCS_China_Geodetic_Coordinate_System_2000|NAD_1983|GCS_CGRS_1993|Popular Visualisation CRS)/
+const LIKE_WGS84_ACCURACY = 3
 
-/** For these the horizontal part alone matters, and a proj4 string describes it. */
-const KINDS = new Set(['CRS-PROJCRS', 'CRS-GEOGCRS', 'CRS-GEOG3DCRS', 'CRS-COMPOUNDCRS'])
-
-const projDatabase = process.argv[2]
-if (!projDatabase) throw new Error('usage: node make-epsg-list.ts <path to proj.db>')
-const database = new DatabaseSync(projDatabase, { readOnly: true })
-const index = epsgIndex as unknown as { [code: string]: IndexEntry }
-
-const northFirst = new Set<string>()
-const axes = database.prepare(`
-  SELECT crs.code, axis.name, axis.orientation
-  FROM (SELECT code, coordinate_system_auth_name AS authority, coordinate_system_code AS cs
-        FROM projected_crs WHERE auth_name = 'EPSG'
-        UNION ALL SELECT code, coordinate_system_auth_name, coordinate_system_code
-        FROM geodetic_crs WHERE auth_name = 'EPSG') crs
-  JOIN axis ON axis.coordinate_system_auth_name = crs.authority
-   AND axis.coordinate_system_code = crs.cs AND axis.coordinate_system_order = 1`)
-for (const axis of axes.all()) {
-  if (/^(north|lat)/i.test(String(axis.name)) || axis.orientation === 'north')
-    northFirst.add(String(axis.code))
-}
-for (const row of database.prepare('SELECT code, horiz_crs_code AS inner FROM compound_crs').all()) {
-  if (northFirst.has(String(row.inner))) northFirst.add(String(row.code))
+const sources: SourceRecord[] = []
+const bases: BaseRecord[] = []
+const systems: CrsRecord[] = []
+const compounds: CompoundRecord[] = []
+const [, , input] = process.argv
+if (!input) throw new Error('usage: node make-epsg-list.ts <the output of proj_reference.py list>')
+for await (const line of createInterface({ input: createReadStream(input) })) {
+  const record = JSON.parse(line) as SourceRecord | BaseRecord | CrsRecord | CompoundRecord
+  if (record.kind === 'source') sources.push(record)
+  else if (record.kind === 'base') bases.push(record)
+  else if (record.kind === 'compound') compounds.push(record)
+  else systems.push(record)
 }
 
-const esriNames = new Map<string, string>()
-const aliases = database.prepare(`SELECT code, alt_name FROM alias_name WHERE source = 'ESRI'
-  AND auth_name = 'EPSG' AND table_name IN ('projected_crs', 'geodetic_crs')`)
-for (const alias of aliases.all()) esriNames.set(String(alias.code), String(alias.alt_name))
-
-interface Shift {
-  parameters: string
-  accuracy: number
-  south: number
-  north: number
-  west: number
-  east: number
+const left = new Map<string, string[]>()
+function leaveOut(reason: string, code: string): null {
+  left.set(reason, [...(left.get(reason) ?? []), code])
+  return null
 }
 
-/**
- * The published transformations to WGS84 by three or seven parameters, by the geographic CRS they start from.
- * epsg-index lacks many and prefers grids, which we do not carry.
- */
-const shifts = new Map<string, Shift[]>()
-const helmerts = database.prepare(`
-  SELECT h.source_crs_code AS source, h.method_name AS method, h.tx, h.ty, h.tz, h.rx, h.ry, h.rz,
-         h.scale_difference AS scale, 
-         (SELECT conv_factor FROM unit_of_measure u
-          WHERE u.auth_name = 'EPSG' AND u.code = h.scale_difference_uom_code) AS scaleUnit,
-         (SELECT conv_factor FROM unit_of_measure u
-          WHERE u.auth_name = 'EPSG' AND u.code = h.rotation_uom_code) AS rotationUnit,
-          coalesce(h.accuracy, 999) + (h.target_crs_code <> 4326) + 10 * (h.auth_name <> 'EPSG') AS accuracy,
-         extent.south_lat AS south, extent.north_lat AS north, extent.west_lon AS west, extent.east_lon AS east
-  FROM helmert_transformation h
-  JOIN usage ON usage.object_table_name = 'helmert_transformation'
-   AND usage.object_auth_name = h.auth_name AND usage.object_code = h.code
-  JOIN extent ON extent.auth_name = usage.extent_auth_name AND extent.code = usage.extent_code
-  WHERE h.deprecated = 0 AND h.auth_name IN ('EPSG', 'ESRI') AND h.target_crs_auth_name = 'EPSG'
-    AND (h.target_crs_code = 4326 OR h.target_crs_code IN (
-      SELECT source_crs_code FROM helmert_transformation WHERE target_crs_code = 4326 AND auth_name = 'EPSG'
-      AND deprecated = 0 AND tx = 0 AND ty = 0 AND tz = 0 AND coalesce(rx, 0) = 0 AND coalesce(rz, 0) = 0))
-    AND h.px IS NULL AND h.rate_tx IS NULL AND NOT EXISTS (
-      SELECT 1 FROM supersession s WHERE s.superseded_table_name = 'helmert_transformation'
-      AND s.superseded_auth_name = h.auth_name AND s.superseded_code = h.code)
-  ORDER BY h.code DESC`)
-for (const row of helmerts.all()) {
-  const n = (name: string) => Number(row[name] ?? 0)
-  let parameters = [n('tx'), n('ty'), n('tz')]
-  if (row.rx !== null) {
-    // A PROJ string has arc-seconds and parts per million.
-    const arcSecond = Math.PI / 648000
-    const turn = n('rotationUnit') / arcSecond
-    const million = n('scaleUnit') * 1e6
-    const sign = String(row.method).startsWith('Coordinate Frame') ? -1 : 1
-    parameters = [
-      ...parameters,
-      sign * turn * n('rx'),
-      sign * turn * n('ry'),
-      sign * turn * n('rz'),
-      million * n('scale'),
-    ]
+function distance([x, y]: Point, [longitude, latitude]: Point): number {
+  const turns = Math.round((x - longitude) / 360)
+  const east = (x - longitude - turns * 360) * Math.cos((latitude * Math.PI) / 180)
+  const metres = Math.hypot(east, y - latitude) * 111_320
+  return Number.isFinite(metres) ? metres : Number.POSITIVE_INFINITY
+}
+
+/** The PROJ string if proj4 puts the points of its area where PROJ puts them, both ways. */
+function checkedDefinition(record: CrsRecord): string | null {
+  const name = `${record.authority}:${record.code}`
+  const crs = readProjJson(record.projjson)
+  const definition = crs && projString(crs)
+  if (!crs || !definition) {
+    const { conversion } = record.projjson as { conversion?: { method: { name: string } } }
+    return leaveOut(`no ${conversion?.method.name ?? 'description'}`, name)
   }
-  const west = n('west')
-  const east = n('east') < west ? n('east') + 360 : n('east')
-  const shift = {
-    parameters: parameters.map((value) => Number(value.toFixed(9)) || 0).join(','),
-    accuracy: n('accuracy'),
-  }
-  const source = String(row.source)
-  shifts.set(source, [
-    ...(shifts.get(source) ?? []),
-    { ...shift, south: n('south'), north: n('north'), west, east },
-  ])
-}
-
-const geographicOf = new Map<string, string>()
-for (const row of database
-  .prepare(`SELECT code, code AS base FROM geodetic_crs WHERE auth_name IN ('EPSG', 'ESRI')
-  UNION ALL SELECT code, geodetic_crs_code FROM projected_crs WHERE auth_name IN ('EPSG', 'ESRI')`)
-  .all()) {
-  geographicOf.set(String(row.code), String(row.base))
-}
-for (const row of database.prepare('SELECT code, horiz_crs_code AS inner FROM compound_crs').all()) {
-  const base = geographicOf.get(String(row.inner))
-  if (base) geographicOf.set(String(row.code), base)
-}
-
-// Datums counted from Oslo, Jakarta or Lisbon have no shift of their own: only a turn to Greenwich. A 3D CRS
-// has the shifts of the 2D one of its datum.
-const twins = new Map<string, string>()
-for (const row of database
-  .prepare(`
-  SELECT source_crs_code AS code, target_crs_code AS twin FROM other_transformation
-  WHERE method_name = 'Longitude rotation' AND deprecated = 0
-  UNION ALL SELECT three.code, two.code FROM geodetic_crs three JOIN geodetic_crs two
-    ON two.datum_code = three.datum_code AND two.datum_auth_name = three.datum_auth_name
-  WHERE three.type = 'geographic 3D' AND two.type = 'geographic 2D' AND two.deprecated = 0`)
-  .all()) {
-  twins.set(String(row.code), String(row.twin))
-}
-
-/** The most accurate shift that holds for nearly all of the CRS's area, else the one that holds for most. */
-function shiftFor(entry: IndexEntry): string | null {
-  const geographic = geographicOf.get(entry.code) ?? ''
-  const candidates = shifts.get(geographic) ?? shifts.get(twins.get(geographic) ?? '') ?? []
-  const area = box(entry)
-  if (!area) return candidates[0]?.parameters ?? null
-  const [west, south, east, north] = area
-  const covered = (shift: Shift): number => {
-    const height = Math.min(north, shift.north) - Math.max(south, shift.south)
-    const widths = [-360, 0, 360].map(
-      (turn) => Math.min(east, shift.east + turn) - Math.max(west, shift.west + turn),
-    )
-    const whole = (east - west) * (north - south)
-    return whole > 0 ? (Math.max(0, height) * Math.max(0, ...widths)) / whole : 0
-  }
-  const ranked = candidates
-    .map((shift) => ({ shift, part: Math.min(covered(shift), 0.8) }))
-    .filter(({ part }) => part > 0.05)
-    .sort((a, b) => b.part - a.part || a.shift.accuracy - b.shift.accuracy)
-  return ranked[0]?.shift.parameters ?? null
-}
-
-function definition(entry: IndexEntry): string | null {
-  if (!KINDS.has(entry.kind) || typeof entry.proj4 !== 'string' || WRONG.has(entry.code)) return null
-  const shift = shiftFor(entry)
-  let text = entry.proj4
-  if (!/\+datum=WGS84|\+nadgrids=@null/.test(text)) {
-    text = text.replace(/ ?\+nadgrids=(".*?"|\S+)/, '')
-    if (shift) {
-      text = text.replace(/ ?\+datum=NAD83/, ' +ellps=GRS80').replace(/ ?\+towgs84=\S+/, '')
-      text += ` +towgs84=${shift}`
+  if (!crs.projected) return definition
+  if (!record.native?.some((point) => point !== null)) return leaveOut('PROJ itself has no result', name)
+  const { semiMajorAxis, inverseFlattening } = crs.geographic
+  const ellipsoid =
+    inverseFlattening === 0 ? `+R=${semiMajorAxis}` : `+a=${semiMajorAxis} +rf=${inverseFlattening}`
+  const converter = proj4(PROJ_DEFAULTS + definition, `+proj=longlat ${ellipsoid}`)
+  let worst = 0
+  for (const [i, native] of record.native.entries()) {
+    if (native === null) continue
+    const point = record.points[i]!
+    try {
+      worst = Math.max(worst, distance(converter.forward([...native], true) as Point, point))
+      const there = converter.inverse([...point], true)
+      const metres = Math.hypot(there[0]! - native[0], there[1]! - native[1]) * crs.projected.unit
+      worst = Math.max(worst, Number.isFinite(metres) ? metres : Number.POSITIVE_INFINITY)
+    } catch {
+      worst = Number.POSITIVE_INFINITY
     }
   }
-  text = text
-    .replace(/ ?\+(no_defs|type=crs|wktext|vunits=\S+|vto_meter=\S+|geoidgrids=\S+)/g, '')
-    // A shift of nothing still costs a way through geocentric coordinates and a last digit.
-    .replace(/ ?\+towgs84=0(,0)*(?= |$)/, '')
-    .replace(/(\+towgs84=[^, ]+,[^, ]+,[^, ]+),0,0,0,0(?= |$)/, '$1')
-    .replace(/ ?\+units=m(?= |$)/, '')
-    .trim()
-  // A longlat string cannot say that its angles are grads.
-  if (text.includes('+proj=longlat') && !/^degree/.test(entry.unit ?? 'degree')) return null
-  if (/\+proj=geocent/.test(text)) return null
-  return survivesRoundTrip(entry, text) ? text : null
+  const tolerance = /\+proj=(cass|robin|tmerc)\b/.test(definition) ? WIDE_TOLERANCE : TOLERANCE
+  return worst <= tolerance
+    ? definition
+    : leaveOut(`proj4 is wrong: ${definition.split(' ')[0]!}`, `${name} (${worst.toPrecision(3)} m)`)
 }
 
-/** proj4 does not have every projection. */
-function survivesRoundTrip(entry: IndexEntry, text: string): boolean {
-  const [west, south, east, north] = box(entry) ?? [-1, -1, 1, 1]
-  const middle = [(west + east) / 2, (south + north) / 2]
-  try {
-    const converter = proj4(text)
-    const back = converter.inverse(converter.forward(middle))
-    return Math.abs(back[1]! - middle[1]!) < 1e-4
-  } catch {
-    return false
-  }
+/** The 2D one of a datum before its 3D one. */
+function axisCount({ axes }: CrsRecord): number {
+  return axes
 }
 
-/** West, south, east, north; east is above 180 where the area crosses the antimeridian. */
-function box(entry: IndexEntry): [number, number, number, number] | null {
-  if (!entry.bbox) return null
-  const [north, west, south, east] = entry.bbox
-  return [west, south, east < west ? east + 360 : east, north]
-}
+const areaText = (area: number[] | null) => area?.map((value) => Number(value.toFixed(2))).join(' ') ?? ''
+const clean = (text: string) => text.replace(/[\t\n]/g, ' ').trim()
+const numberOf = (name: string) => name.slice(name.indexOf(':') + 1)
 
-let left = 0
-process.stdout.write('code\tname\tESRI name\tnorthing first\tarea\tdefinition\n')
-for (const entry of Object.values(index)) {
-  const text = definition(entry)
-  if (text === null) {
-    left++
+// EPSG's own before ESRI's, current ones before deprecated ones: the first of a name is found by it.
+systems.sort(
+  (one, other) =>
+    Number(one.kind === 'projected') - Number(other.kind === 'projected') ||
+    Number(one.authority === 'ESRI') - Number(other.authority === 'ESRI') ||
+    one.deprecated - other.deprecated ||
+    axisCount(one) - axisCount(other) ||
+    Number(one.code) - Number(other.code),
+)
+const lines: string[] = []
+const written = new Set<string>()
+const definitionsOfBases = new Map<string, string>()
+/** A 3D geographic CRS, or one that is deprecated, has the transformations of the first of its datum. */
+const twins = new Map<string, string>()
+const codesByDatum = new Map<string, string>()
+for (const record of systems) {
+  if (written.has(record.code)) {
+    leaveOut('the number is taken', `${record.authority}:${record.code}`)
     continue
   }
-  const area = box(entry)?.join(' ') ?? ''
-  const esri = esriNames.get(entry.code) ?? ''
-  const order = northFirst.has(entry.code) ? '1' : ''
-  process.stdout.write(`${[entry.code, entry.name, esri, order, area, text].join('\t')}\n`)
+  const definition = checkedDefinition(record)
+  if (definition === null) continue
+  written.add(record.code)
+  const isGeographic = record.kind === 'geographic'
+  if (isGeographic) {
+    const datum = `${record.datum} ${definition}`
+    const twin = codesByDatum.get(datum)
+    if (twin !== undefined) twins.set(record.code, twin)
+    else codesByDatum.set(datum, record.code)
+    if (twin === undefined) definitionsOfBases.set(record.code, definition)
+  }
+  const columns = [
+    record.code,
+    record.authority === 'EPSG' ? '' : record.authority,
+    clean(record.name),
+    clean(record.authority === 'ESRI' ? '' : record.esriName),
+    record.northingFirst ? '1' : '',
+    areaText(record.area),
+    baseOf(record),
+    definition,
+    ...(isGeographic ? [clean(record.datum ?? ''), clean(record.esriDatum ?? '')] : []),
+  ]
+  lines.push(columns.join('\t').replace(/\t+$/, ''))
 }
-process.stderr.write(`left out: ${left} of ${Object.keys(index).length}\n`)
+for (const { code, name, esriName, horizontal, area } of compounds) {
+  if (!written.has(numberOf(horizontal))) leaveOut('its horizontal part is left out', code)
+  else
+    lines.push(
+      [code, '', clean(name), clean(esriName), '', areaText(area), '', `=${numberOf(horizontal)}`].join('\t'),
+    )
+}
+
+const shiftLines: string[] = []
+for (const { base, name, transformations } of bases) {
+  const definition = definitionsOfBases.get(numberOf(base))
+  if (definition === undefined || !written.has(numberOf(base))) continue
+  if (base === 'EPSG:4326') continue
+  const usable = transformations.filter((each) => {
+    const parameters = parametersText(each.parameters)
+    const ellipsoid = definition.replace(/ ?\+(pm|to_degree|proj)=\S+/g, '').trim()
+    const shift = parameters === '' ? '' : ` +towgs84=${parameters}`
+    const converter = proj4(`+proj=longlat ${ellipsoid}${shift}`, 'WGS84')
+    const isRight = each.points.every((point, i) => {
+      const expected = each.wgs84[i]
+      if (!expected || Math.abs(point[1]) > 89) return true
+      return distance(converter.forward([...point]) as Point, expected) < 0.02
+    })
+    if (!isRight) leaveOut('proj4 computes the transformation otherwise', `${base} ${each.name}`)
+    return isRight
+  })
+  const stated = usable.map((each) => ({
+    ...each,
+    accuracy: each.accuracy < 0 || each.accuracy >= 998 ? null : each.accuracy,
+  }))
+  const isCovered = (i: number) =>
+    stated.some((other, j) => j !== i && isAlwaysPreferred(other, stated[i]!, j < i))
+  for (const each of stated.filter((_, i) => !isCovered(i))) {
+    const accuracy = each.accuracy === null ? '' : String(Number(each.accuracy.toPrecision(3)))
+    shiftLines.push(
+      [
+        numberOf(base),
+        clean(each.name),
+        accuracy,
+        areaText(each.area),
+        parametersText(each.parameters),
+        each.offshore ? '1' : '',
+      ]
+        .join('\t')
+        .replace(/\t$/, ''),
+    )
+  }
+  if (stated.length === 0 && LIKE_WGS84.test(name))
+    shiftLines.push(
+      [numberOf(base), `${clean(name)} taken as WGS 84`, LIKE_WGS84_ACCURACY, '-180 -90 180 90', ''].join(
+        '\t',
+      ),
+    )
+}
+
+function baseOf(record: CrsRecord): string {
+  if (record.kind === 'geographic') return twins.get(record.code) ?? ''
+  return twins.get(numberOf(record.base)) ?? numberOf(record.base)
+}
+
+interface Stated {
+  accuracy: number | null
+  area: number[]
+  offshore: boolean
+}
+
+/** Whether `other` is chosen at every place of `row`'s area, so that `row` never is. */
+function isAlwaysPreferred(other: Stated, row: Stated, isBefore: boolean): boolean {
+  const contains =
+    other.area[0]! <= row.area[0]! &&
+    other.area[1]! <= row.area[1]! &&
+    other.area[2]! >= row.area[2]! &&
+    other.area[3]! >= row.area[3]!
+  if (!contains || other.offshore || row.offshore) return false
+  const one = other.accuracy ?? 1e6
+  const two = row.accuracy ?? 1e6
+  const isSame = areaText(other.area) === areaText(row.area)
+  return one < two || (one === two && isSame && isBefore)
+}
+
+function parametersText(parameters: number[]): string {
+  const rounded = parameters.map((value, i) => {
+    const number = Number(value.toFixed(i < 3 ? 5 : 9))
+    return Object.is(number, -0) ? 0 : number
+  })
+  if (rounded.every((value) => value === 0)) return ''
+  return (rounded.slice(3).every((value) => value === 0) ? rounded.slice(0, 3) : rounded).join(',')
+}
+
+const { proj, epsg, epsgDate, esri } = sources[0]!
+const origin = `# EPSG Geodetic Parameter Dataset ${epsg} (${epsgDate}) and ESRI ${esri}, by the database of PROJ ${proj}.`
+const folder = join(import.meta.dirname, '..', 'src', 'crs')
+writeFileSync(
+  join(folder, 'epsg.tsv'),
+  `${origin}\n# code\tauthority, if not EPSG\tname\tESRI name\tnorthing first\tarea\tbase\tdefinition\tdatum\tESRI datum\n${lines.join('\n')}\n`,
+)
+writeFileSync(
+  join(folder, 'datum-transformations.tsv'),
+  `${origin}\n# base\tname\taccuracy\tarea\tparameters\toffshore\n${shiftLines.join('\n')}\n`,
+)
+for (const [reason, codes] of left)
+  process.stderr.write(`left out, ${reason}: ${codes.length}: ${codes.slice(0, 12).join(', ')}\n`)
+process.stderr.write(`${lines.length} systems, ${shiftLines.length} transformations\n`)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Grant } from './access/grant.ts'
 import { Closers } from './closers.ts'
-import { makeLogger } from './http/logger.ts'
-import type { Grant } from './keys/grant.ts'
+import { makeLogger } from './http/observability/logger.ts'
 import { type Account, openAccount, readAccountLedger } from './testing/account.ts'
 import { databaseKinds, openTestServer } from './testing/test-server.ts'
 

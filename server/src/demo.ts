@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ADD_ONS } from './access/grant.ts'
 import { system } from './events/events.ts'
-import { ADD_ONS } from './keys/grant.ts'
 import type { Parts } from './wiring.ts'
 
 const ORGANIZATION = 'Demo'

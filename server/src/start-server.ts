@@ -1,18 +1,18 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { buildApp } from './app.ts'
 import { type Clock, DAY, HOUR, MINUTE, SECOND, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { lockDataFolder } from './data-folder-lock.ts'
 import { sweepExports } from './downloads/exports.ts'
-import { answerInTurn } from './http/answer-in-turn.ts'
-import { buildApp } from './http/app.ts'
-import { ConnectionLimits, maxConnections } from './http/connection-limits.ts'
-import { descriptorLimit } from './http/descriptor-limit.ts'
-import { exposeMetrics } from './http/expose-metrics.ts'
+import { exposeMetrics } from './expose-metrics.ts'
 import type { App } from './http/frame.ts'
 import type { RouteTable } from './http/route-table.ts'
-import { StalledReaders } from './http/stalled-readers.ts'
+import { answerInTurn } from './http/sockets/answer-in-turn.ts'
+import { ConnectionLimits, maxConnections } from './http/sockets/connection-limits.ts'
+import { descriptorLimit } from './http/sockets/descriptor-limit.ts'
+import { StalledReaders } from './http/sockets/stalled-readers.ts'
 import { openParts, type Parts } from './wiring.ts'
 import { withinTime } from './within-time.ts'
 
@@ -68,8 +68,10 @@ interface Serving {
 
 async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise<RunningServer> {
   const { config, log } = parts
-  await parts.garbage.collectAndLog()
-  parts.housekeeping.add('snapshots that no version names', HOUR, () => parts.garbage.collectAndLog())
+  // The trash is emptied by the clock that all deletions go by.
+  const collectGarbage = async () => parts.garbage.collectAndLog(await parts.housekeepingClock.now())
+  await collectGarbage()
+  parts.housekeeping.add('snapshots that no version names', HOUR, collectGarbage)
   parts.housekeeping.add('unfinished exports', 10 * MINUTE, () => sweepAllExports(parts))
   // Listing the datasets looks at the files of each. It is not waited for: each is looked at before it is used.
   parts.housekeeping.add('sizes of published files', DAY, async () => void (await parts.catalog.all()))

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Logger } from 'pino'
+import { Authenticate } from './access/authenticate.ts'
+import { Verifier } from './access/verifier.ts'
 import { sweepPins } from './backup/pin-snapshots.ts'
 import { RevocationLog } from './backup/revocation-log.ts'
 import type { Blobs } from './blobs/blobs.ts'
@@ -16,32 +18,29 @@ import type { Config } from './config.ts'
 import { type ControlPlane, openControlPlane } from './control-plane.ts'
 import { Cashier } from './credits/cashier.ts'
 import { deletePurchasesBefore } from './credits/purchase-store.ts'
-
 import { deleteChangesBefore } from './database/changes-store.ts'
 import { Exports } from './downloads/exports.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { HousekeepingClock } from './housekeeping-clock.ts'
-import { Authenticate } from './http/authenticate.ts'
 import { BaseUrl } from './http/base-url.ts'
 import { TrustedProxies } from './http/caller.ts'
-import { Metrics } from './http/metrics.ts'
-import { Overload } from './http/overload.ts'
+import { Metrics } from './http/observability/metrics.ts'
+import { Overload } from './http/observability/overload.ts'
 import { newId } from './id.ts'
 import { type Identity, mailRate, openIdentity } from './identity/identity.ts'
 import { checkMailSettings } from './identity/mailer.ts'
 import { sweepOutbox } from './identity/outbox-mailer.ts'
 import { requireOneInstallation } from './installation/installation.ts'
 import { deleteSessionKeysExpiredBefore } from './keys/store.ts'
-import { Verifier } from './keys/verifier.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory-limiter.ts'
 import { RedisLimiter } from './limits/redis-limiter.ts'
 import { RedisLink } from './limits/redis-link.ts'
-import { CrsList } from './ogc/crs-list.ts'
-import { DailyFeatures } from './ogc/daily-features.ts'
-import { GeometryCache } from './ogc/geometry-cache.ts'
-import { Items } from './ogc/items.ts'
-import { RowQueries } from './ogc/row-queries.ts'
+import { DailyFeatures } from './ogc/items/daily-features.ts'
+import { CrsList } from './ogc/request/crs-list.ts'
+import { GeometryCache } from './ogc/select/geometry-cache.ts'
+import { Items } from './ogc/select/items.ts'
+import { RowQueries } from './ogc/select/row-queries.ts'
 import { Invitations } from './organizations/invitations.ts'
 import { GarbageCollection } from './publishing/garbage-collection.ts'
 import { Jobs } from './publishing/jobs.ts'
@@ -168,9 +167,10 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   const snapshots = opened.use(new OpenSnapshots({ blobs, health, verification }))
   const crsList = new CrsList(config.crs)
   const rows = opened.use(
-    new RowQueries(join(config.dataDir, 'snapshots'), ({ folder, manifest }) =>
-      verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows),
-    ),
+    new RowQueries(join(config.dataDir, 'snapshots'), {
+      requireRows: ({ folder, manifest }) => verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows),
+      log,
+    }),
   )
   if (serving) await rows.open()
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
@@ -191,8 +191,6 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     blobs,
     staging,
     clock,
-    // A server empties the trash by the clock that all deletions go by; the operator's command by the machine's.
-    trashClock: async () => (serving ? housekeepingClock.now() : clock()),
     log,
     dataDir: config.dataDir,
     trashDays: config.trashDays,
@@ -264,7 +262,15 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     )
     const revocationLog = new RevocationLog(database.db, config.dataDir, clock)
     // At a stop too: what was revoked in the last seconds is written before the database is closed.
-    opened.defer(() => revocationLog.follow(), 'the log of revocations')
+    opened.defer(
+      () =>
+        revocationLog
+          .follow()
+          .catch((error: unknown) =>
+            log.warn({ err: error }, 'The log of revocations could not be written.'),
+          ),
+      'the log of revocations',
+    )
     housekeeping.add('the log of revocations', 10 * SECOND, () => revocationLog.follow())
     tidy('what is older than the settings say', 60 * MINUTE, (now) =>
       new Retention({ db: database.db, clock: () => now, config }).apply({ maxSteps: 100 }),

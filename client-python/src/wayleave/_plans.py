@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 EXTENSIONS = {"shp": "shp.zip", "geoparquet": "parquet"}
-COMPRESSED_FORMATS = frozenset({"shp", "geoparquet", "gpkg", "fgb", "pmtiles"})
+COMPRESSED_FORMATS = frozenset({"shp", "geoparquet"})
 
 
 def datasets(policy: Policy) -> Plan[list[Metadata]]:

@@ -42,7 +42,15 @@ function Report({ report }: { report: PublishReport }) {
         {report.crs && (
           <>
             <dt>CRS</dt>
-            <dd>{report.crs}</dd>
+            <dd>
+              {report.crs}
+              {report.crsTransformation &&
+                `, to WGS84 by ${report.crsTransformation.name} (${
+                  report.crsTransformation.accuracy === null
+                    ? 'accuracy not known'
+                    : `accurate to ${report.crsTransformation.accuracy} m`
+                })`}
+            </dd>
           </>
         )}
         <dt>Columns</dt>

@@ -154,6 +154,7 @@ export interface PublishReport {
   geometryType: string | null
   geometryTypes: string[]
   crs: string | null
+  crsTransformation: { name: string; accuracy: number | null } | null
   columns: { name: string; type: string }[]
   notes: string[]
   seconds: number

@@ -1,3 +1,5 @@
+import type { DuckDbOptions } from '../open-duckdb.ts'
+
 export interface ExportOptions {
   /** The dataset's name: names of layers and of files inside an archive are made from it. */
   table: string
@@ -12,4 +14,11 @@ export interface ExportOptions {
   threads?: number
   /** For DuckDB, such as `256MB`. */
   memoryLimit?: string
+}
+
+export function duckDbOptions({
+  threads = 1,
+  memoryLimit = '256MB',
+}: ExportOptions): Pick<DuckDbOptions, 'threads' | 'memoryLimit'> {
+  return { threads, memoryLimit }
 }

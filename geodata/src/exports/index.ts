@@ -17,8 +17,8 @@ export interface ExportFormatEntry {
   format: ExportFormat
   extension: string
   mediaType: string
-  /** Whether it makes no sense for a table without geometry. */
-  spatialOnly: boolean
+  /** Whether its files are compressed already, so that a gzip or zstd variant would gain nothing. */
+  isCompressed: boolean
   /** Whether the snapshot holds it already, so that nothing need be built: see geojson.ts and geoparquet.ts. */
   ready: boolean
   writer: () => Promise<Writer>
@@ -26,7 +26,7 @@ export interface ExportFormatEntry {
 
 /** Every format a dataset can be downloaded in. A writer is loaded when it is called, with what it needs. */
 export const EXPORT_FORMATS: readonly ExportFormatEntry[] = [
-  entry('csv', 'csv', 'text/csv; charset=utf-8', async () => (await import('./csv.ts')).writeCsv),
+  entry('csv', 'csv', 'text/csv; charset=utf-8', async () => (await import('./csv/csv.ts')).writeCsv),
   entry('json', 'json', 'application/json', async () => (await import('./json.ts')).writeJson),
   {
     ...entry(
@@ -41,14 +41,17 @@ export const EXPORT_FORMATS: readonly ExportFormatEntry[] = [
     'kml',
     'kml',
     'application/vnd.google-earth.kml+xml',
-    async () => (await import('./kml.ts')).writeKml,
+    async () => (await import('./kml/kml.ts')).writeKml,
   ),
-  entry(
-    'shp',
-    'shp.zip',
-    'application/zip',
-    async () => (await import('./shapefile/write-shapefile.ts')).writeShapefile,
-  ),
+  {
+    ...entry(
+      'shp',
+      'shp.zip',
+      'application/zip',
+      async () => (await import('./shapefile/write-shapefile.ts')).writeShapefile,
+    ),
+    isCompressed: true,
+  },
   {
     ...entry(
       'geoparquet',
@@ -56,6 +59,7 @@ export const EXPORT_FORMATS: readonly ExportFormatEntry[] = [
       'application/vnd.apache.parquet',
       async () => (await import('./geoparquet.ts')).writeGeoparquet,
     ),
+    isCompressed: true,
     ready: true,
   },
   entry(
@@ -78,7 +82,7 @@ function entry(
   mediaType: string,
   writer: () => Promise<Writer>,
 ): ExportFormatEntry {
-  return { format, extension, mediaType, spatialOnly: false, ready: false, writer }
+  return { format, extension, mediaType, isCompressed: false, ready: false, writer }
 }
 
 export function exportFormat(format: string): ExportFormatEntry | undefined {

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
+import { openDuckDb } from '../open-duckdb.ts'
 import { quoteName, quoteText } from '../quote-sql.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
-import { openDuckDb } from './duckdb.ts'
-import type { ExportOptions } from './export-options.ts'
+import { duckDbOptions, type ExportOptions } from './export-options.ts'
 
 /** The smallest usual type that holds every value of an integer column. */
 export type IntegerSize = 'int32' | 'int53' | 'int64' | 'larger'
@@ -18,7 +18,7 @@ export async function integerSizes(
 ): Promise<(IntegerSize | null)[]> {
   const integers = columns.filter((column) => column.type === 'integer')
   if (integers.length === 0) return columns.map(() => null)
-  const { instance, connection } = await openDuckDb(options)
+  const { connection, close } = await openDuckDb({ ...duckDbOptions(options), folders: [folder] })
   try {
     const bounds = integers.map(({ name }) => {
       const column = quoteName(name)
@@ -38,8 +38,7 @@ export async function integerSizes(
         : 'int32'
     })
   } finally {
-    connection.closeSync()
-    instance.closeSync()
+    close()
   }
 }
 

@@ -1,8 +1,8 @@
+import { FeatureSlices, readPack } from '../pack/pack-reader.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import { ByteSink, copyBytes } from './byte-sink.ts'
 import type { ExportOptions } from './export-options.ts'
-import { FeatureSlices, readPack } from './pack-reader.ts'
-import { PointSource } from './point-source.ts'
+import { PointSource } from './geometry/point-source.ts'
 
 const LONGITUDE = Buffer.from('"longitude":')
 const LATITUDE = Buffer.from(',"latitude":')

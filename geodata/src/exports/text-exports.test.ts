@@ -14,7 +14,10 @@ test('csv tells a null from an empty text, quotes by RFC 4180 and leaves formula
     row({ a: 'x,"y"\r\nz', b: -2, c: false }),
     row({ a: '=1+1', b: 12345678901234567890n, c: null }),
   ])
-  assert.equal(csv, 'a,b,c\nplain,1,true\n"",,\n"x,""y""\r\nz",-2,false\n=1+1,12345678901234567890,\n')
+  assert.equal(
+    csv,
+    'a,b,c\r\nplain,1,true\r\n"",,\r\n"x,""y""\r\nz",-2,false\r\n=1+1,12345678901234567890,\r\n',
+  )
 })
 
 test('csv of points ends in longitude and latitude, of other shapes in WKT too', async (t) => {
@@ -23,7 +26,7 @@ test('csv of points ends in longitude and latitude, of other shapes in WKT too',
     properties: { a: 'x' },
   }
   const nowhere: FixtureFeature = { geometry: null, properties: { a: 'y' } }
-  assert.equal(await exported(t, 'csv', [point, nowhere]), 'a,longitude,latitude\nx,1.5,-2\ny,,\n')
+  assert.equal(await exported(t, 'csv', [point, nowhere]), 'a,longitude,latitude\r\nx,1.5,-2\r\ny,,\r\n')
   const line: FixtureFeature = {
     geometry: {
       type: 'LineString',
@@ -37,7 +40,7 @@ test('csv of points ends in longitude and latitude, of other shapes in WKT too',
   }
   assert.equal(
     await exported(t, 'csv', [line, nowhere]),
-    'a,longitude,latitude,geometry\nz,2,0,"LINESTRING (0 0, 2 0, 4 0)"\ny,,,\n',
+    'a,longitude,latitude,geometry\r\nz,2,0,"LINESTRING (0 0, 2 0, 4 0)"\r\ny,,,\r\n',
   )
 })
 
@@ -64,7 +67,7 @@ test('a dataset without rows or without columns is a whole file in every format'
   }
   assert.deepEqual(JSON.parse(await exported(t, 'json', bare)), [{ longitude: 1, latitude: 2 }])
   assert.deepEqual(JSON.parse(await exported(t, 'json', [])), [])
-  assert.equal(await exported(t, 'csv', bare), 'longitude,latitude\n1,2\n')
+  assert.equal(await exported(t, 'csv', bare), 'longitude,latitude\r\n1,2\r\n')
 })
 
 test('the GeoJSON export is the head, the pack and the tail', async (t) => {

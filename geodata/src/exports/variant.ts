@@ -2,8 +2,8 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress } from 'node:zlib'
 import { ByteSink } from './byte-sink.ts'
-import { deflateFile } from './deflate-blocks.ts'
 import { type BuiltFile, writeAtomically } from './write-atomically.ts'
+import { deflateFile } from './zip/deflate-blocks.ts'
 
 /** The content codings a file is kept in beside itself. */
 export type Variant = 'gzip' | 'zstd'

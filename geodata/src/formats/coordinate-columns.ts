@@ -2,7 +2,7 @@ import type { Geometry, Value } from '../feature.ts'
 import { readWkb, wkbSrid } from '../geometry/wkb.ts'
 import { readWkt, wktSrid } from '../geometry/wkt.ts'
 import { SourceError } from '../source-error.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJson } from './json/parse-json.ts'
 
 /** The columns of a plain table that hold its geometry: a pair of coordinates or one column. */
 export type CoordinateColumns =

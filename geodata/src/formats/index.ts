@@ -5,9 +5,9 @@ import { basename, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { FeatureStream } from '../feature.ts'
 import { SourceError } from '../source-error.ts'
-import { type ByteSource, fileSource, gunzipSource, peek } from './byte-source.ts'
-import { type Kind, sniff } from './sniff.ts'
-import { DEFAULT_LIMITS, type SourceLimits } from './source-limits.ts'
+import { type ByteSource, fileSource, gunzipSource, peek } from './reading/byte-source.ts'
+import { type Kind, sniff } from './reading/sniff.ts'
+import { DEFAULT_LIMITS, type SourceLimits } from './reading/source-limits.ts'
 
 /** One format that is read: its name in options and manifests, its title in sentences. */
 export interface Format {
@@ -38,9 +38,13 @@ export const FORMATS: Format[] = [
     name: 'geojson',
     title: 'GeoJSON',
     extensions: ['.geojson', '.json', '.geojsonl', '.geojsons', '.ndgeojson', '.ndjson', '.jsonl'],
-    async open({ source }, { limits }) {
-      const { openGeojson } = await import('./geojson.ts')
+    async open({ source, path, stays }, { limits, crs }) {
+      const { openGeojson } = await import('./geojson/geojson.ts')
+      const { readTailMembers } = await import('./geojson/geojson-tail.ts')
       return openGeojson(source, {
+        crs,
+        // Of a compressed file the end is not seen before it has been read.
+        tailMembers: stays ? async () => readTailMembers(await path()) : undefined,
         maxColumns: limits.columns,
         maxFeatureBytes: limits.rowBytes,
         maxDepth: limits.depth,
@@ -51,13 +55,13 @@ export const FORMATS: Format[] = [
     name: 'csv',
     title: 'CSV',
     extensions: ['.csv', '.tsv', '.tab', '.txt', '.psv'],
-    open: async ({ source }, options) => (await import('./csv.ts')).openCsv(source, options),
+    open: async ({ source }, options) => (await import('./csv/csv.ts')).openCsv(source, options),
   },
   {
     name: 'json',
     title: 'JSON rows',
     extensions: ['.json', '.ndjson', '.jsonl'],
-    open: async ({ source }, options) => (await import('./json.ts')).openJson(source, options),
+    open: async ({ source }, options) => (await import('./json/json.ts')).openJson(source, options),
   },
   {
     name: 'shapefile',
@@ -73,7 +77,7 @@ export const FORMATS: Format[] = [
     title: 'GeoPackage',
     extensions: ['.gpkg'],
     async open({ path, file }, options) {
-      const { openGeopackage } = await import('./geopackage.ts')
+      const { openGeopackage } = await import('./geopackage/geopackage.ts')
       return openGeopackage(await path(), file, options)
     },
   },
@@ -81,14 +85,15 @@ export const FORMATS: Format[] = [
     name: 'flatgeobuf',
     title: 'FlatGeobuf',
     extensions: ['.fgb'],
-    open: async ({ source }, options) => (await import('./flatgeobuf.ts')).openFlatgeobuf(source, options),
+    open: async ({ source }, options) =>
+      (await import('./flatgeobuf/flatgeobuf.ts')).openFlatgeobuf(source, options),
   },
   {
     name: 'parquet',
     title: 'Parquet',
     extensions: ['.parquet', '.geoparquet', '.pq'],
     async open({ path, file, stays }, { limits, crs }) {
-      const { openParquet } = await import('./parquet.ts')
+      const { openParquet } = await import('./parquet/parquet.ts')
       return openParquet(await path(), file, { limits, crs, stays })
     },
   },
@@ -234,7 +239,10 @@ async function openCompressed(
     const inner = name.replace(/\.(gz|gzip)$/i, '')
     return openBytes(gunzipSource(path, source.file, context.limits), inner, null, context)
   }
-  const [{ ZipArchive }, { openZip }] = await Promise.all([import('./zip.ts'), import('./open-zip.ts')])
+  const [{ ZipArchive }, { openZip }] = await Promise.all([
+    import('./zip/zip.ts'),
+    import('./zip/open-zip.ts'),
+  ])
   const archive = await ZipArchive.open(path, source.file, context.limits)
   context.cleanups.push(() => archive.close())
   const isReadable = (each: string) =>

@@ -13,7 +13,7 @@ import {
   type UnreadableRow,
   type Value,
 } from '../feature.ts'
-import type { ByteSource } from './byte-source.ts'
+import type { ByteSource } from './reading/byte-source.ts'
 
 /** A folder of its own for a test, gone after it. */
 export function scratch(t: TestContext): string {

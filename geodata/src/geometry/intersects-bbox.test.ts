@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { validGeometryArbitrary } from '../compile/valid-geometry-arbitrary.ts'
 import type { Geometry } from '../feature.ts'
 import { test as holds, prepare } from '../predicates/predicates.ts'
-import { validGeometryArbitrary } from '../snapshot/valid-geometry-arbitrary.ts'
 import type { Bbox } from './bbox.ts'
 import { intersectsBbox } from './intersects-bbox.ts'
 

@@ -148,7 +148,7 @@ function clamp(value: number, limit: number, name: string, source: Position): nu
   // Metres or feet taken for degrees are the usual cause.
   const projected = Math.abs(source[0]!) > 1000 || Math.abs(source[1]!) > 1000
   throw new Problem(
-    `${name} ${value} is outside ±${limit}${projected ? ' (projected coordinates? Then name their CRS)' : ''}`,
+    `${name} ${value} is outside ±${limit}${projected ? ' (projected coordinates? Then name their CRS with --crs)' : ''}`,
   )
 }
 

@@ -1,3 +1,4 @@
+import type { CrsTransformation } from '../crs/crs-accuracy.ts'
 import type { Column, GeometryType } from '../feature.ts'
 import type { Bbox } from '../geometry/bbox.ts'
 
@@ -49,7 +50,14 @@ export interface Manifest {
    * were compiled before it was known do not tell.
    */
   timeExtent?: [string, string] | null
-  source: { file: string; format: string; crs: string | null; bytes: number }
+  source: {
+    file: string
+    format: string
+    crs: string | null
+    /** The datum transformation to WGS84. Snapshots that were compiled before it was recorded have none. */
+    crsTransformation?: CrsTransformation | null
+    bytes: number
+  }
   notes: string[]
   /** Every other file of the folder. */
   files: { [name: string]: { bytes: number; sha256: string } }

@@ -3,10 +3,10 @@ import { appendFile, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { collection, compileText, feature } from './compile-fixture.ts'
+import { collection, compileText, feature } from '../compile/compile-fixture.ts'
+import { PACK_BLOCK_BYTES, PackCache } from '../pack/pack-cache.ts'
+import { PositionRuns } from '../pack/position-runs.ts'
 import { openSnapshot } from './open.ts'
-import { PACK_BLOCK_BYTES, PackCache } from './pack-cache.ts'
-import { PositionRuns } from './position-runs.ts'
 import { verifySnapshot } from './verify.ts'
 
 const LONG = 'x'.repeat(PACK_BLOCK_BYTES * 1.5)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import { ADD_ONS, type AddOn } from '../access/grant.ts'
 import type { Db } from '../database/open.ts'
-import { ADD_ONS, type AddOn } from '../keys/grant.ts'
 import type { MemberPermission } from '../organizations/permissions.ts'
 
 /** An organization as the operator sees it. */

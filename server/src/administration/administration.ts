@@ -1,8 +1,8 @@
+import type { AddOn } from '../access/grant.ts'
 import type { Ledger } from '../credits/ledger.ts'
 import type { Db } from '../database/open.ts'
 import type { Origin } from '../events/events.ts'
 import { isId } from '../id.ts'
-import type { AddOn } from '../keys/grant.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { notFound } from '../problem.ts'
 import {

@@ -20,7 +20,7 @@ export function datasetMetadata(dataset: Dataset, baseUrl: string) {
     version: dataset.version,
     updatedAt: dataset.updatedAt,
     credits: dataset.credits,
-    formats: formatsOf(manifest.geometryType !== null).map(({ format, mediaType }) => ({
+    formats: EXPORT_FORMATS.map(({ format, mediaType }) => ({
       format,
       mediaType,
       url: `${baseUrl}/v1/dataset/${table}/files/${format}`,
@@ -41,14 +41,10 @@ export function archiveMetadata(table: string, version: Version, current: boolea
     bbox: manifest.bbox,
     timeExtent: manifest.timeExtent ?? null,
     columns: manifest.columns,
-    formats: formatsOf(manifest.geometryType !== null).map(({ format, mediaType }) => ({
+    formats: EXPORT_FORMATS.map(({ format, mediaType }) => ({
       format,
       mediaType,
       url: `${baseUrl}/v1/dataset/${table}/archives/${version.version}/files/${format}`,
     })),
   }
-}
-
-function formatsOf(spatial: boolean) {
-  return EXPORT_FORMATS.filter((entry) => spatial || !entry.spatialOnly)
 }

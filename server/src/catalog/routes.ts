@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
+import type { Authenticate } from '../access/authenticate.ts'
 import type { Blobs } from '../blobs/blobs.ts'
-import type { Authenticate } from '../http/authenticate.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/frame.ts'
 import { matchesEtag } from '../http/matches-etag.ts'

@@ -1,8 +1,8 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { ADD_ONS, type AddOn } from '../access/grant.ts'
 import type { OrganizationRow } from '../administration/administration-store.ts'
 import { MOST_CREDITS } from '../credits/ledger.ts'
 import { operator } from '../events/events.ts'
-import { ADD_ONS, type AddOn } from '../keys/grant.ts'
 import {
   isMemberPermission,
   MEMBER_PERMISSIONS,

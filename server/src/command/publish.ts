@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { InvalidSourceError } from '@wayleave/geodata/snapshot/invalid-source-error.ts'
+import { InvalidSourceError } from '@wayleave/geodata/compile/invalid-source-error.ts'
 import { type Command, InvalidArgumentError } from 'commander'
 import { isTable } from '../catalog/dataset.ts'
 import { operator } from '../events/events.ts'
@@ -20,6 +20,7 @@ interface PublishFlags extends OperatorFlags {
   idColumn?: string
   timeColumn?: string
   crs?: string
+  allowInaccurateCrs?: boolean
   layer?: string
   format?: string
   skipInvalid?: boolean
@@ -43,6 +44,7 @@ export function publishCommand(): Command {
     .option('--id-column <name>', 'the column that holds the features’ ids')
     .option('--time-column <name>', 'the column that `datetime` filters')
     .option('--crs <crs>', 'the CRS where the file does not state it, such as EPSG:25832')
+    .option('--allow-inaccurate-crs', 'publish although the CRS cannot be brought to WGS84 within 20 m')
     .option('--layer <name>', 'the layer of a file that has several')
     .option('--format <name>', 'the format where the file does not show it')
     .option('--skip-invalid', 'publish the valid rows and report the others')
@@ -55,7 +57,8 @@ async function publish(file: string, flags: PublishFlags): Promise<void> {
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
   const bar = new ProgressBar(process.stderr)
   const { table, title, description, license, attribution, credits } = flags
-  const { idColumn, timeColumn, crs, layer, format, skipInvalid, sample, buildExports } = flags
+  const { idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample, buildExports } =
+    flags
   const keywords = flags.keywords === undefined ? undefined : splitKeywords(flags.keywords)
   try {
     const { report, base } = await withParts(flags, async (parts) => ({
@@ -64,7 +67,17 @@ async function publish(file: string, flags: PublishFlags): Promise<void> {
           table,
           path: file,
           description: { title, description, license, attribution, credits, keywords },
-          ...{ idColumn, timeColumn, crs, layer, format, skipInvalid, sample, buildExports },
+          ...{
+            idColumn,
+            timeColumn,
+            crs,
+            allowInaccurateCrs,
+            layer,
+            format,
+            skipInvalid,
+            sample,
+            buildExports,
+          },
         },
         operator,
         { onProgress: (progress) => bar.show(progress) },
@@ -110,7 +123,7 @@ function describe(report: PublishReport, urls: Record<string, string>): string {
     ['Geometry', report.geometryTypes.length > 0 ? report.geometryTypes.join(', ') : 'none'],
     ['Bbox', report.bbox ? report.bbox.map((one) => +one.toFixed(6)).join(', ') : '-'],
     ['Time', timeText(report)],
-    ['CRS', report.crs ?? '-'],
+    ['CRS', crsText(report)],
   ]
   const columns = tableText(
     ['COLUMN', 'TYPE', ''],
@@ -128,6 +141,13 @@ function describe(report: PublishReport, urls: Record<string, string>): string {
     '',
     ...Object.entries(urls).map(([name, url]) => `${name.padEnd(10)}${url}`),
   ].join('\n')
+}
+
+function crsText({ crs, crsTransformation }: PublishReport): string {
+  if (crs === null || crsTransformation === null) return crs ?? '-'
+  const { name, accuracy } = crsTransformation
+  const stated = accuracy === null ? 'accuracy not known' : `accurate to ${accuracy} m`
+  return `${crs}, to WGS84 by ${name} (${stated})`
 }
 
 function timeText({ timeColumn, timeExtent }: PublishReport): string {

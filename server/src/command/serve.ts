@@ -33,7 +33,7 @@ ${Object.values(settings)
 }
 
 async function serve(flags: Record<string, unknown>): Promise<void> {
-  const { makeLogger } = await import('../http/logger.ts')
+  const { makeLogger } = await import('../http/observability/logger.ts')
   const { startServer } = await import('../start-server.ts')
   const { prepareDemo } = await import('../demo.ts')
   const config = readConfig({ flags })

@@ -17,7 +17,7 @@ export async function withParts<T>(
   work: (parts: Parts) => Promise<T>,
 ): Promise<T> {
   const config = readConfig({ flags: { dataDir: flags.dataDir } })
-  const { makeLogger } = await import('../http/logger.ts')
+  const { makeLogger } = await import('../http/observability/logger.ts')
   const { openParts } = await import('../wiring.ts')
   const quiet = config.logLevel === 'silent' ? 'silent' : 'warn'
   const parts = await openParts({ config, log: makeLogger(quiet), clock: systemClock, serving: false })

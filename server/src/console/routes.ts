@@ -5,8 +5,8 @@ import { constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { preferredEncoding } from '../http/accept-encoding.ts'
 import type { App } from '../http/frame.ts'
-import { html, PAGE_HEADERS } from '../http/html.ts'
-import { plainPage } from '../http/plain-page.ts'
+import { html, PAGE_HEADERS } from '../http/pages/html.ts'
+import { plainPage } from '../http/pages/plain-page.ts'
 import { notFound } from '../problem.ts'
 
 const BUILD = new URL('../../../console/dist/', import.meta.url)

@@ -1,6 +1,6 @@
+import type { Grant } from '../access/grant.ts'
 import { type Clock, DAY, plus } from '../clock.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
-import type { Grant } from '../keys/grant.ts'
 import { Problem } from '../problem.ts'
 import type { Call, Meter } from '../usage/meter.ts'
 import { addUsage } from '../usage/usage-store.ts'

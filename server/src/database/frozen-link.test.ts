@@ -127,6 +127,8 @@ test('without PostgreSQL every response is 503, and the log gets a line a second
   const { token } = await signIn(service, 'ada@example.org')
   await proxy.refuse()
   await until(async () => !(await isReady(service.url)), 'the outage')
+  // Until the lease lapses, what is cached is served.
+  await until(async () => !service.parts.changes.trusted(), 'the end of the lease')
   const before = service.logLines.length
   const began = performance.now()
   const statuses: number[] = []

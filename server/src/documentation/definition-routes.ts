@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Authenticate } from '../http/authenticate.ts'
+import type { Authenticate } from '../access/authenticate.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/frame.ts'
 import { matchesEtag } from '../http/matches-etag.ts'

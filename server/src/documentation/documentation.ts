@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Html, html } from '../http/html.ts'
+import { type Html, html } from '../http/pages/html.ts'
 import { type ProblemCode, problems } from '../problem.ts'
 import { renderMarkdown } from './markdown.ts'
 import { documentationPage, type PageLink } from './page.ts'

@@ -1,5 +1,5 @@
 import { Marked } from 'marked'
-import { escapeHtml, Html } from '../http/html.ts'
+import { escapeHtml, Html } from '../http/pages/html.ts'
 
 /** The documentation's own Markdown to HTML. Headings get ids to link to; raw HTML in it is shown as text. */
 export function renderMarkdown(source: string): { title: string; content: Html } {

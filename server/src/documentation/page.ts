@@ -1,5 +1,5 @@
-import { type Html, html } from '../http/html.ts'
-import { plainPage } from '../http/plain-page.ts'
+import { type Html, html } from '../http/pages/html.ts'
+import { plainPage } from '../http/pages/plain-page.ts'
 
 export interface PageLink {
   href: string

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import type { App } from '../http/frame.ts'
-import { PAGE_HEADERS } from '../http/html.ts'
+import { PAGE_HEADERS } from '../http/pages/html.ts'
 import { notFound } from '../problem.ts'
 import { Documentation } from './documentation.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { buildExportInProcess } from '@wayleave/geodata/exports/build-in-process.ts'
+import { buildExportInProcess } from '@wayleave/geodata/exports/build-in-child-process.ts'
 import { ExportError } from '@wayleave/geodata/exports/export-error.ts'
 import type { ExportOptions } from '@wayleave/geodata/exports/export-options.ts'
 import { EXPORT_FORMATS } from '@wayleave/geodata/exports/index.ts'

@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { buildExportInProcess, buildVariantInProcess } from '@wayleave/geodata/exports/build-in-process.ts'
+import {
+  buildExportInProcess,
+  buildVariantInProcess,
+} from '@wayleave/geodata/exports/build-in-child-process.ts'
 import { ExportError } from '@wayleave/geodata/exports/export-error.ts'
 import { geojsonParts } from '@wayleave/geodata/exports/geojson.ts'
 import type { ExportFormatEntry } from '@wayleave/geodata/exports/index.ts'
@@ -31,8 +34,6 @@ import { lockExports, tryLockExports } from './exports-lock.ts'
 
 /** What is forgotten is found again on disk. */
 const MOST_READY = 10_000
-/** What is compressed already gains nothing. */
-const NOT_COMPRESSED = new Set(['shp', 'geoparquet'])
 /**
  * The snapshot's own files are checked block by block while they are sent. Up to this size they are checked whole
  * before the first answer as well, which takes a fraction of a second, so that damage is a 503 and no broken download.
@@ -268,10 +269,6 @@ export function describeExport({ dataset, version, format, encoding }: ExportReq
     filename: `${dataset.table}.${format.extension}`,
     lastModified: new Date(version.createdAt),
   }
-}
-
-export function isCompressible(format: string): boolean {
-  return !NOT_COMPRESSED.has(format)
 }
 
 /**

@@ -4,20 +4,20 @@ import { exportFormat } from '@wayleave/geodata/exports/index.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { Type } from 'typebox'
+import type { Authenticate } from '../access/authenticate.ts'
+import { type AddOn, type Grant, requireAddOn, requirePermission } from '../access/grant.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
 import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
 import type { Cashier, Charge } from '../credits/cashier.ts'
 import { preferredEncoding } from '../http/accept-encoding.ts'
-import type { Authenticate } from '../http/authenticate.ts'
 import type { App } from '../http/frame.ts'
 import { matchesEtag } from '../http/matches-etag.ts'
 import { noQuery } from '../http/no-query.ts'
 import { security, tags } from '../http/openapi.ts'
-import { type AddOn, type Grant, requireAddOn, requirePermission } from '../keys/grant.ts'
 import { notFound, Problem } from '../problem.ts'
 import type { ExportDescription, ExportFile } from './export-file.ts'
-import { describeExport, type ExportRequest, type Exports, isCompressible } from './exports.ts'
+import { describeExport, type ExportRequest, type Exports } from './exports.ts'
 import { type ByteRange, parseRange, rangeStillHolds } from './range.ts'
 import { type OpenExport, openExport, sendExport } from './send-export.ts'
 
@@ -116,7 +116,7 @@ export function downloadRoutes(
     requireAddOn(grant, addOn)
     // A damaged version is refused before anything is charged.
     await health.require(version)
-    const compressible = isCompressible(format.format)
+    const compressible = !format.isCompressed
     const wanted: ExportRequest = {
       dataset,
       version,

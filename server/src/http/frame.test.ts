@@ -11,9 +11,9 @@ import { databaseKinds, openTestServer } from '../testing/test-server.ts'
 import { BaseUrl } from './base-url.ts'
 import { TrustedProxies } from './caller.ts'
 import { makeFrame } from './frame.ts'
-import { makeLogger } from './logger.ts'
-import { Metrics } from './metrics.ts'
-import { Overload } from './overload.ts'
+import { makeLogger } from './observability/logger.ts'
+import { Metrics } from './observability/metrics.ts'
+import { Overload } from './observability/overload.ts'
 
 async function openFrame(t: TestContext, given: Partial<Config> = {}) {
   const config = { ...readConfig({ environment: {}, file: null }), ...given }

@@ -9,9 +9,9 @@ import { cleanUp } from '../testing/cleanup.ts'
 import { BaseUrl } from './base-url.ts'
 import { TrustedProxies } from './caller.ts'
 import { makeFrame } from './frame.ts'
-import { makeLogger, redact } from './logger.ts'
-import { Metrics } from './metrics.ts'
-import { Overload } from './overload.ts'
+import { makeLogger, redact } from './observability/logger.ts'
+import { Metrics } from './observability/metrics.ts'
+import { Overload } from './observability/overload.ts'
 
 async function openFrame(
   t: TestContext,

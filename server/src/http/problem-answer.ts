@@ -1,9 +1,9 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { SECRET_LIKE } from '../access/secret.ts'
 import { DatabaseError, type DatabaseFailure } from '../database/database-error.ts'
-import { SECRET_LIKE } from '../keys/secret.ts'
 import { type FieldError, Problem } from '../problem.ts'
-import { PAGE_HEADERS } from './html.ts'
-import { isBrowsing, problemPage } from './problem-page.ts'
+import { PAGE_HEADERS } from './pages/html.ts'
+import { isBrowsing, problemPage } from './pages/problem-page.ts'
 
 interface Links {
   baseUrl: () => string

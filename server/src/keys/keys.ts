@@ -1,3 +1,4 @@
+import { hashOf, newSecret, prefixOf, type SecretFormat } from '../access/secret.ts'
 import { type Clock, MINUTE, plus } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
@@ -12,7 +13,6 @@ import { type KeyActor, requireKey } from './key-access.ts'
 import { recordKeyEvent } from './key-event.ts'
 import { checkKeyChange, checkNewKey, type GivenKey, type KeyInput } from './key-input.ts'
 import { type CreatedKey, type KeyRecord, keyRecord, type RotatedKey, statusOf } from './key-record.ts'
-import { hashOf, newSecret, prefixOf, type SecretFormat } from './secret.ts'
 import * as store from './store.ts'
 
 const SESSION_LIFE = 15 * MINUTE

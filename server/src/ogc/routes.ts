@@ -1,22 +1,15 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { askerOf } from '../http/authenticate.ts'
+import { askerOf } from '../access/authenticate.ts'
+import { type Grant, mayUse, requireAddOn } from '../access/grant.ts'
 import type { App } from '../http/frame.ts'
-import { type Grant, mayUse, requireAddOn } from '../keys/grant.ts'
 import { Problem } from '../problem.ts'
 import { version } from '../version.ts'
-import { admit, tableOf } from './admit.ts'
-import { apiDefinition } from './api-definition.ts'
-import { allCollections, oneCollection } from './collection.ts'
-import { CONFORMANCE } from './conformance.ts'
-import {
-  API_ENCODINGS,
-  DOCUMENT_ENCODINGS,
-  type Encoding,
-  html,
-  negotiate,
-  SCHEMA_ENCODINGS,
-} from './encodings.ts'
+import { apiDefinition } from './documents/api-definition.ts'
+import { allCollections, oneCollection } from './documents/collection.ts'
+import { CONFORMANCE } from './documents/conformance.ts'
+import { conformanceDeclaration, landingPage } from './documents/landing.ts'
+import { collectionSchema, type SchemaKind } from './documents/schemas.ts'
 import {
   apiHtml,
   collectionHtml,
@@ -25,13 +18,20 @@ import {
   landingHtml,
   schemaHtml,
 } from './html/documents.ts'
-import { itemRoutes } from './item-routes.ts'
-import type { ItemsDeps } from './items-page.ts'
-import { conformanceDeclaration, landingPage } from './landing.ts'
-import { ROOT, selfAndAlternates } from './links.ts'
-import { parameterOf, type QueryPair, readQuery, refuseUnknown } from './query-string.ts'
-import { sendDocument } from './respond.ts'
-import { collectionSchema, type SchemaKind } from './schemas.ts'
+import { admit, tableOf } from './items/admit.ts'
+import { itemRoutes } from './items/item-routes.ts'
+import type { ItemsDeps } from './items/items-page.ts'
+import {
+  API_ENCODINGS,
+  DOCUMENT_ENCODINGS,
+  type Encoding,
+  html,
+  negotiate,
+  SCHEMA_ENCODINGS,
+} from './request/encodings.ts'
+import { parameterOf, type QueryPair, readQuery, refuseUnknown } from './request/query-string.ts'
+import { ROOT, selfAndAlternates } from './write/links.ts'
+import { sendDocument } from './write/respond.ts'
 
 export type OgcParts = ItemsDeps
 

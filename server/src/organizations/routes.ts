@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Authenticate } from '../http/authenticate.ts'
+import type { Authenticate } from '../access/authenticate.ts'
 import type { App } from '../http/frame.ts'
 import { security, tags } from '../http/openapi.ts'
 import { Problem } from '../problem.ts'

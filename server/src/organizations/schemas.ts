@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { ADD_ONS, type AddOn } from '../keys/grant.ts'
+import { ADD_ONS, type AddOn } from '../access/grant.ts'
 import { MEMBER_PERMISSIONS, type MemberPermission } from './permissions.ts'
 
 const PermissionSchema = Type.Unsafe<MemberPermission>({ type: 'string', enum: [...MEMBER_PERMISSIONS] })

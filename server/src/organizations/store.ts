@@ -1,7 +1,7 @@
+import { ADD_ONS, type AddOn } from '../access/grant.ts'
 import { addLedgerRow } from '../credits/ledger-store.ts'
 import type { ControlDatabase, Db, Tx } from '../database/open.ts'
 import { isId } from '../id.ts'
-import { ADD_ONS, type AddOn } from '../keys/grant.ts'
 import { type MemberPermission, sortPermissions } from './permissions.ts'
 
 export interface Organization {

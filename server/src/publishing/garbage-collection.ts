@@ -17,8 +17,6 @@ interface GarbageParts {
   blobs: Blobs
   staging: Staging
   clock: Clock
-  /** The time by which the trash is emptied. */
-  trashClock: () => Promise<Date>
   log: Logger
   dataDir: string
   /** How many days a discarded snapshot stays in the trash. */
@@ -55,7 +53,8 @@ export class GarbageCollection {
     this.#parts = parts
   }
 
-  async collect({ dryRun = false } = {}): Promise<GarbageReport> {
+  /** `now` is the time by which the trash is emptied. */
+  async collect({ dryRun = false, now = this.#parts.clock() } = {}): Promise<GarbageReport> {
     const { database, blobs, staging, dataDir } = this.#parts
     // Again at each collection: a database can be restored or replaced under a running server.
     await checkInstallation({ database, blobs, dataDir })
@@ -68,15 +67,15 @@ export class GarbageCollection {
     // A database that names nothing is more likely the wrong one than one whose every dataset was removed.
     const leftAlone = named.size === 0 ? unnamed : []
     const orphans = named.size === 0 ? [] : await this.#discardOrphans(unnamed, dryRun)
-    const { deleted, trash } = await this.#emptyTrash(named, dryRun)
+    const { deleted, trash } = await this.#emptyTrash(named, now, dryRun)
     const foreign = await blobs.listForeign()
     return { orphans, leftAlone, restored, leftovers, deleted, trash, foreign }
   }
 
   /** For a server, which nobody watches: every name that was moved or deleted goes to the log. */
-  async collectAndLog(): Promise<void> {
+  async collectAndLog(now?: Date): Promise<void> {
     const { log, trashDays } = this.#parts
-    const report = await this.collect()
+    const report = await this.collect(now ? { now } : {})
     for (const snapshot of report.restored)
       log.warn({ snapshot }, `A version names the snapshot ${snapshot}: moved back from the trash.`)
     for (const snapshot of report.orphans)
@@ -134,9 +133,9 @@ export class GarbageCollection {
   }
 
   /** What a version names is kept however old: it is there because it could not be moved back. */
-  async #emptyTrash(named: Set<string>, dryRun: boolean) {
-    const { blobs, trashClock, trashDays } = this.#parts
-    const before = plus(await trashClock(), -trashDays * DAY)
+  async #emptyTrash(named: Set<string>, now: Date, dryRun: boolean) {
+    const { blobs, trashDays } = this.#parts
+    const before = plus(now, -trashDays * DAY)
     const deleted: DiscardedSnapshot[] = []
     const trash: DiscardedSnapshot[] = []
     for (const discarded of await blobs.listTrash()) {

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { CompileLimits, CompileProgress, CompileReport } from '@wayleave/geodata/snapshot/compile.ts'
-import { compileInProcess } from '@wayleave/geodata/snapshot/compile-in-process.ts'
+import type { CompileLimits, CompileProgress, CompileReport } from '@wayleave/geodata/compile/compile.ts'
+import { compileInProcess } from '@wayleave/geodata/compile/compile-in-child-process.ts'
 import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
 import { SourceError } from '@wayleave/geodata/source-error.ts'
 import type { Logger } from 'pino'
@@ -33,6 +33,8 @@ export interface PublishRequest {
   format?: string
   layer?: string
   crs?: string
+  /** Publish although the CRS cannot be brought to WGS84 within 20 m. */
+  allowInaccurateCrs?: boolean
   idColumn?: string
   timeColumn?: string
   skipInvalid?: boolean

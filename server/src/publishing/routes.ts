@@ -4,16 +4,16 @@ import multipart from '@fastify/multipart'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
+import type { Authenticate } from '../access/authenticate.ts'
+import { requirePublisher } from '../access/grant.ts'
 import { isTable } from '../catalog/dataset.ts'
 import type { Config } from '../config.ts'
 import type { Origin } from '../events/events.ts'
-import type { Authenticate } from '../http/authenticate.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/frame.ts'
 import { nullable } from '../http/nullable.ts'
 import { security, tags } from '../http/openapi.ts'
 import { withoutBody } from '../http/without-body.ts'
-import { requirePublisher } from '../keys/grant.ts'
 import { invalidInput, notFound, Problem } from '../problem.ts'
 import type { JobRequest } from './job-request.ts'
 import type { Job, Jobs } from './jobs.ts'
@@ -55,7 +55,12 @@ const uploadOptions = Type.Object(
     filename: text(255, 'The name of the file where the body is the file itself.'),
     format: text(40, 'The format’s name where the file does not show it.'),
     layer: text(200, 'The layer of a file that has several.'),
-    crs: text(5000, 'The CRS where the file does not state it, such as EPSG:25832.'),
+    crs: text(20_000, 'The CRS where the file does not state it, such as EPSG:25832.'),
+    allowInaccurateCrs: Type.Optional(
+      Type.Boolean({
+        description: 'Publish although the CRS cannot be brought to WGS84 within 20 m.',
+      }),
+    ),
     idColumn: text(200, 'The column that holds the features’ ids.'),
     timeColumn: text(200, 'The column that `datetime` filters.'),
     skipInvalid: Type.Optional(

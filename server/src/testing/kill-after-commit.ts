@@ -1,6 +1,6 @@
 import { systemClock } from '../clock.ts'
 import { readConfig } from '../config.ts'
-import { makeLogger } from '../http/logger.ts'
+import { makeLogger } from '../http/observability/logger.ts'
 import { startServer } from '../start-server.ts'
 
 /** Started by a test as a process of its own: a server that is killed as soon as a version is committed. */

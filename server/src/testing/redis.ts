@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, connect as openSocket, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import { makeLogger } from '../http/logger.ts'
+import { makeLogger } from '../http/observability/logger.ts'
 import { RedisLink } from '../limits/redis-link.ts'
 import { cleanUp } from './cleanup.ts'
 

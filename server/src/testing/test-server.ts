@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import pg from 'pg'
 import { type Clock, systemClock } from '../clock.ts'
 import { type Config, readConfig } from '../config.ts'
-import { makeLogger } from '../http/logger.ts'
+import { makeLogger } from '../http/observability/logger.ts'
 import { type RunningServer, startServer } from '../start-server.ts'
 import { cleanUp } from './cleanup.ts'
 

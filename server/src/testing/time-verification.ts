@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Verifier } from '../access/verifier.ts'
 import { systemClock } from '../clock.ts'
 import { openChanges } from '../database/changes.ts'
 import { openDatabase } from '../database/open.ts'
 import { operator } from '../events/events.ts'
 import { newId } from '../id.ts'
 import { Keys } from '../keys/keys.ts'
-import { Verifier } from '../keys/verifier.ts'
 
 /** What it takes to verify a key that the cache holds, on SQLite, in microseconds: the median of ten rounds. */
 export async function timeVerification(count: number): Promise<number> {

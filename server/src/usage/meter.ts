@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
+import type { Grant } from '../access/grant.ts'
 import { type Clock, DAY } from '../clock.ts'
 import { DatabaseError } from '../database/database-error.ts'
 import type { ControlDatabase } from '../database/open.ts'
-import type { Grant } from '../keys/grant.ts'
 import { addUsageBatch, setLastUsed, type UsageRow } from './usage-store.ts'
 
 const FLUSH_MS = 500

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Authenticate } from '../http/authenticate.ts'
+import type { Authenticate } from '../access/authenticate.ts'
 import type { App } from '../http/frame.ts'
 import { nullable } from '../http/nullable.ts'
 import { security, tags } from '../http/openapi.ts'

@@ -1,6 +1,6 @@
 import type { Room } from '../byte-sink.ts'
-import type { FlatGeometry } from '../flat-geometry.ts'
-import { COLLECTION, MULTI_LINE_STRING, MULTI_POLYGON, POLYGON } from '../geometry-bytes.ts'
+import type { FlatGeometry } from '../geometry/flat-geometry.ts'
+import { COLLECTION, MULTI_LINE_STRING, MULTI_POLYGON, POLYGON } from '../geometry/geometry-bytes.ts'
 
 /** A geometry's head, its vectors' lengths, and what aligning them may cost. */
 const TABLE_BYTES = 96

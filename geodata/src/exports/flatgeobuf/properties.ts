@@ -1,8 +1,8 @@
 import type { Column } from '../../feature.ts'
+import { type PropertySlices, stringValue } from '../../pack/property-slices.ts'
 import { copyBytes, type Room } from '../byte-sink.ts'
-import { parseNumber } from '../geometry-bytes.ts'
+import { parseNumber } from '../geometry/geometry-bytes.ts'
 import type { IntegerSize } from '../integer-ranges.ts'
-import { type PropertySlices, stringValue } from '../property-slices.ts'
 
 const BOOL = 2
 const INT = 5

@@ -1,6 +1,6 @@
-import type { FlatGeometry } from '../flat-geometry.ts'
-import { POINT } from '../geometry-bytes.ts'
-import { putWkb, wkbBound } from '../wkb-bytes.ts'
+import type { FlatGeometry } from '../geometry/flat-geometry.ts'
+import { POINT } from '../geometry/geometry-bytes.ts'
+import { putWkb, wkbBound } from '../geometry/wkb-bytes.ts'
 
 const LITTLE_ENDIAN = 1
 const BOX = 1 << 1

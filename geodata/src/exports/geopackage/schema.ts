@@ -3,8 +3,8 @@ import type { Column } from '../../feature.ts'
 import { quoteName } from '../../quote-sql.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
 import type { ExportOptions } from '../export-options.ts'
+import { layerType } from '../geometry/layer-type.ts'
 import type { IntegerSize } from '../integer-ranges.ts'
-import { layerType } from '../layer-type.ts'
 
 const GEOMETRY_COLUMN = 'geom'
 

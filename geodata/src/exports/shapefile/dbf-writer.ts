@@ -1,6 +1,6 @@
 import type { Column } from '../../feature.ts'
+import { type PropertySlices, stringValue } from '../../pack/property-slices.ts'
 import { ByteSink } from '../byte-sink.ts'
-import { type PropertySlices, stringValue } from '../property-slices.ts'
 import type { Field } from './fields.ts'
 
 const QUOTE = 0x22

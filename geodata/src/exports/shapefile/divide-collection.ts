@@ -1,5 +1,11 @@
-import { FlatGeometry } from '../flat-geometry.ts'
-import { LINE_STRING, MULTI_LINE_STRING, MULTI_POINT, MULTI_POLYGON, POINT } from '../geometry-bytes.ts'
+import { FlatGeometry } from '../geometry/flat-geometry.ts'
+import {
+  LINE_STRING,
+  MULTI_LINE_STRING,
+  MULTI_POINT,
+  MULTI_POLYGON,
+  POINT,
+} from '../geometry/geometry-bytes.ts'
 import type { Family } from './shp-writer.ts'
 
 export function familyOf(code: number): Family {

@@ -1,4 +1,4 @@
-import type { FlatGeometry } from '../flat-geometry.ts'
+import type { FlatGeometry } from '../geometry/flat-geometry.ts'
 
 /**
  * Makes a polygon's rings run as a shapefile wants them, outer ones clockwise and holes counter-clockwise, the

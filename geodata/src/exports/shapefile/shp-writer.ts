@@ -1,5 +1,5 @@
 import { ByteSink } from '../byte-sink.ts'
-import type { FlatGeometry } from '../flat-geometry.ts'
+import type { FlatGeometry } from '../geometry/flat-geometry.ts'
 import { orientRings } from './orient-rings.ts'
 
 export type Family = 'point' | 'line' | 'polygon'

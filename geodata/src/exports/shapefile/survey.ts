@@ -1,5 +1,7 @@
+import { FeatureSlices, readPack } from '../../pack/pack-reader.ts'
+import { PropertySlices, stringValue } from '../../pack/property-slices.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
-import { FlatGeometry } from '../flat-geometry.ts'
+import { FlatGeometry } from '../geometry/flat-geometry.ts'
 import {
   COLLECTION,
   geometryBody,
@@ -8,9 +10,7 @@ import {
   MULTI_LINE_STRING,
   MULTI_POINT,
   POINT,
-} from '../geometry-bytes.ts'
-import { FeatureSlices, readPack } from '../pack-reader.ts'
-import { PropertySlices, stringValue } from '../property-slices.ts'
+} from '../geometry/geometry-bytes.ts'
 
 const QUOTE = 0x22
 const POINT_SIGN = 0x2e

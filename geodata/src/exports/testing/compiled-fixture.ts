@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { compileSnapshot } from '../../compile/compile.ts'
 import type { Column, Feature, FeatureStream, Geometry, SourceColumn, Value } from '../../feature.ts'
-import { compileSnapshot } from '../../snapshot/compile.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
 
 export interface FixtureFeature {

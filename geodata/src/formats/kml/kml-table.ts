@@ -1,6 +1,6 @@
 import type { Feature, SourceColumn, UnreadableRow, Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
-import type { SourceLimits } from '../source-limits.ts'
+import type { SourceLimits } from '../reading/source-limits.ts'
 import { childOf, childrenOf, type KmlElement, textOf } from './kml-element.ts'
 import { readKmlGeometry } from './kml-geometry.ts'
 

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { feature as topojsonFeature } from 'topojson-client'
 import { SourceError } from '../../source-error.ts'
-import { fileSource } from '../byte-source.ts'
+import { fileSource } from '../reading/byte-source.ts'
+import { DEFAULT_LIMITS } from '../reading/source-limits.ts'
 import {
   assertSameGeometries,
   gdalFeatures,
@@ -14,7 +15,6 @@ import {
   readAll,
   scratch,
 } from '../reading.test-kit.ts'
-import { DEFAULT_LIMITS } from '../source-limits.ts'
 import { openKml } from './kml.ts'
 
 const require = createRequire(import.meta.url)

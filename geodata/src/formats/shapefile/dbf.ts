@@ -1,9 +1,9 @@
 import { isAscii } from 'node:buffer'
 import type { ColumnType, SourceColumn, Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
-import type { ByteSource } from '../byte-source.ts'
-import { ByteWindow } from '../byte-window.ts'
-import type { SourceLimits } from '../source-limits.ts'
+import type { ByteSource } from '../reading/byte-source.ts'
+import { ByteWindow } from '../reading/byte-window.ts'
+import type { SourceLimits } from '../reading/source-limits.ts'
 import { type DecodeText, textDecoder } from './code-page.ts'
 
 /** The attributes of a shapefile: dBase III and what later programs added to it. */

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { feature as topojsonFeature } from 'topojson-client'
 import { crsCode } from '../../crs.ts'
 import { SourceError } from '../../source-error.ts'
+import { DEFAULT_LIMITS } from '../reading/source-limits.ts'
 import {
   assertSameGeometries,
   assertSameRows,
@@ -14,7 +15,6 @@ import {
   readAll,
   scratch,
 } from '../reading.test-kit.ts'
-import { DEFAULT_LIMITS } from '../source-limits.ts'
 import { groupRings } from './rings.ts'
 import { openShapefile } from './shapefile.ts'
 

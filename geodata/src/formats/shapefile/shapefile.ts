@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { dirname, extname, join, parse } from 'node:path'
 import type { Feature, FeatureStream, UnreadableRow } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
-import { type ByteSource, fileSource } from '../byte-source.ts'
-import { DEFAULT_LIMITS, type SourceLimits } from '../source-limits.ts'
+import { type ByteSource, fileSource } from '../reading/byte-source.ts'
+import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
 import { DbfReader } from './dbf.ts'
 import { ShpReader } from './shp.ts'
 
@@ -66,7 +66,8 @@ export async function openShapefileParts(
   return {
     columns: table?.columns ?? [],
     notes,
-    crs: parts.prj?.trim() || null,
+    // Some writers begin the .prj with a byte order mark; it is read as Latin-1.
+    crs: parts.prj?.replace(/^(\uFEFF|\u00EF\u00BB\u00BF)/, '').trim() || null,
     spatial: true,
     totalBytes: shpBytes === null || dbfBytes === null ? null : shpBytes + dbfBytes,
     get bytesRead() {

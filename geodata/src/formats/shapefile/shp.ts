@@ -1,8 +1,8 @@
 import type { Geometry, Position } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
-import type { ByteSource } from '../byte-source.ts'
-import { ByteWindow } from '../byte-window.ts'
-import { megabytes, type SourceLimits } from '../source-limits.ts'
+import type { ByteSource } from '../reading/byte-source.ts'
+import { ByteWindow } from '../reading/byte-window.ts'
+import { megabytes, type SourceLimits } from '../reading/source-limits.ts'
 import { groupRings } from './rings.ts'
 
 const NULL = 0

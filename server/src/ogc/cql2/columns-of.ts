@@ -1,10 +1,11 @@
+import { assertNever } from '../../assert-never.ts'
 import type { Condition, Element, Scalar } from './condition.ts'
 
 /** The columns that a condition reads, each once, and whether it reads the geometry. */
 export function columnsOf(condition: Condition): { columns: string[]; geometry: boolean } {
   const columns = new Set<string>()
   let geometry = false
-  const visit = (part: Condition | Scalar | Element | Operand): void => {
+  const visit = (part: Part): void => {
     if ('name' in part) columns.add(part.name)
     if (part.kind === 'geometry') geometry = true
     for (const child of childrenOf(part)) visit(child)
@@ -43,7 +44,14 @@ function childrenOf(part: Part): Part[] {
     case 'fold':
     case 'condition':
       return [part.of]
-    default:
+    case 'constant':
+    case 'literal':
+    case 'column':
+    case 'geometry':
+    case 'json':
+    case 'shape':
       return []
+    default:
+      return assertNever(part)
   }
 }

@@ -1,7 +1,8 @@
 import type { Position } from '@wayleave/geodata/feature.ts'
 import { mapPositions } from '@wayleave/geodata/geometry/map-positions.ts'
+import { assertNever } from '../../assert-never.ts'
 import type { Bound, Expression } from './ast.ts'
-import { boxGeometry } from './literals.ts'
+import { boxGeometry } from './parse/literals.ts'
 
 /**
  * The filter with the positions of its geometries and boxes moved: from the CRS that `filter-crs` names to
@@ -25,7 +26,12 @@ export function mapGeometries(expression: Expression, move: (position: Position)
       return { ...expression, items: expression.items.map(inside) }
     case 'call':
       return { ...expression, args: expression.args.map(inside) }
-    default:
+    case 'literal':
+    case 'date':
+    case 'timestamp':
+    case 'property':
       return expression
+    default:
+      return assertNever(expression)
   }
 }

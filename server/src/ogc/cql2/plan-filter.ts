@@ -1,13 +1,14 @@
 import type { Column, Geometry } from '@wayleave/geodata/feature.ts'
 import type { Bbox } from '@wayleave/geodata/geometry/bbox.ts'
 import { prepare } from '@wayleave/geodata/predicates/predicates.ts'
+import { assertNever } from '../../assert-never.ts'
 import type { Expression } from './ast.ts'
-import { check } from './check.ts'
+import { check } from './check/check.ts'
 import { columnsOf } from './columns-of.ts'
 import type { Condition } from './condition.ts'
-import { type DecideInBox, decideInBox } from './decide-in-box.ts'
-import { evaluator, type FeatureValues } from './evaluate.ts'
-import { isSqlOnly, type Parameter, SqlWriter } from './to-sql.ts'
+import { type DecideInBox, decideInBox } from './evaluate/decide-in-box.ts'
+import { evaluator, type FeatureValues } from './evaluate/evaluate.ts'
+import { isSqlOnly, type Parameter, SqlWriter } from './sql/to-sql.ts'
 
 export interface FilterSql {
   where: string
@@ -35,15 +36,11 @@ export interface FilterPlan {
    * `matches` suffice.
    */
   decide: DecideInBox | null
-  /** The columns that `exact` reads, and whether it reads the geometry. */
-  needs: { columns: string[]; geometry: boolean }
 }
 
 export interface PlanOptions {
   /** Whether the dataset has a geometry, named `geometry`. */
   isSpatial: boolean
-  /** The number of the first SQL parameter. */
-  firstParameter?: number
   /**
    * Whether the SQL asks for sets of positions that the tree can find, as by default. Where another condition
    * bounds the region already, `exact` alone is as fast.
@@ -54,7 +51,7 @@ export interface PlanOptions {
 /** Checks a filter against a dataset's columns and plans how to find its features. Throws a Cql2Error. */
 export function planFilter(expression: Expression, columns: Column[], options: PlanOptions): FilterPlan {
   const condition = check(expression, columns, options.isSpatial)
-  const writer = new SqlWriter(options.firstParameter)
+  const writer = new SqlWriter()
   const usesTree = options.usesTree ?? true
   const conjuncts = condition.kind === 'and' ? condition.args : [condition]
   const where = conjuncts
@@ -74,7 +71,6 @@ export function planFilter(expression: Expression, columns: Column[], options: P
     exact: open.length === 0 ? null : (feature) => rest(feature) === true,
     matches: (feature) => whole(feature) === true,
     decide: columnsOf(condition).columns.length === 0 ? decideInBox(condition) : null,
-    needs: columnsOf({ kind: 'and', args: open }),
   }
 }
 
@@ -105,8 +101,17 @@ function possible(condition: Condition, wanted: boolean, writer: SqlWriter, uses
       return possible(condition.arg, !wanted, writer, usesTree)
     case 'spatial':
       return usesTree ? possiblePlaces(condition, wanted, writer) : 'TRUE'
-    default:
+    // Conditions that SQL cannot decide and the tree knows nothing of.
+    case 'constant':
+    case 'compare':
+    case 'in':
+    case 'like':
+    case 'truth':
+    case 'isNull':
+    case 'array':
       return 'TRUE'
+    default:
+      return assertNever(condition)
   }
 }
 
@@ -153,8 +158,16 @@ function boxOf(condition: Condition, wanted: boolean): Bbox | null {
       const shape = left.kind === 'shape' ? left.geometry : right.kind === 'shape' ? right.geometry : null
       return shape === null || !meansMeeting(condition, wanted) ? null : extentOf(shape)
     }
-    default:
+    case 'constant':
+    case 'compare':
+    case 'in':
+    case 'like':
+    case 'truth':
+    case 'isNull':
+    case 'array':
       return null
+    default:
+      return assertNever(condition)
   }
 }
 

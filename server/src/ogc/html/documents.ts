@@ -1,9 +1,9 @@
 import type { Dataset } from '../../catalog/dataset.ts'
-import { type Content, html } from '../../http/html.ts'
-import type { apiDefinition } from '../api-definition.ts'
-import type { allCollections, CollectionDocument } from '../collection.ts'
-import { type Link, ROOT } from '../links.ts'
-import type { collectionSchema } from '../schemas.ts'
+import { type Content, html } from '../../http/pages/html.ts'
+import type { apiDefinition } from '../documents/api-definition.ts'
+import type { allCollections, CollectionDocument } from '../documents/collection.ts'
+import type { collectionSchema } from '../documents/schemas.ts'
+import { type Link, ROOT } from '../write/links.ts'
 import { facts, htmlPage, table } from './layout.ts'
 
 const COUNT = new Intl.NumberFormat('en')

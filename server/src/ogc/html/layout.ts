@@ -1,5 +1,5 @@
-import { type Content, Html, html } from '../../http/html.ts'
-import { type Link, ROOT } from '../links.ts'
+import { type Content, Html, html } from '../../http/pages/html.ts'
+import { type Link, ROOT } from '../write/links.ts'
 
 export interface Layout {
   title: string

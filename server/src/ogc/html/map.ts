@@ -1,7 +1,7 @@
 import type { Geometry, Position } from '@wayleave/geodata/feature.ts'
 import { type Bbox, emptyBbox, geometryBbox, isEmptyBbox } from '@wayleave/geodata/geometry/bbox.ts'
-import { Html, html } from '../../http/html.ts'
-import { takeTurns } from '../take-turns.ts'
+import { Html, html } from '../../http/pages/html.ts'
+import { takeTurns } from '../select/take-turns.ts'
 
 const WIDTH = 960
 const MOST_HEIGHT = 480

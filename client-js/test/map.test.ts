@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { inBrowser } from './test-browser.ts'
+import { points, TestServer } from './test-server.ts'
+
+const attribution = '<img src=x onerror="document.title=1"> Ada & Co.'
+const service = new TestServer()
+const dist = mkdtempSync(join(tmpdir(), 'wayleave-dist-'))
+/** Another server, whose data the map shows too. It must never see the key. */
+const requestsElsewhere: IncomingHttpHeaders[] = []
+const elsewhere = createServer((request, response) => {
+  requestsElsewhere.push(request.headers)
+  response.writeHead(200, {
+    'access-control-allow-origin': '*',
+    'access-control-allow-headers': '*',
+    'content-type': 'application/geo+json',
+  })
+  response.end('{"type":"FeatureCollection","features":[]}')
+})
+let options: string
+let otherUrl: string
+
+before(async () => {
+  execFileSync(process.execPath, [join(import.meta.dirname, '../scripts/build.ts'), dist])
+  await once(elsewhere.listen(0, '127.0.0.1'), 'listening')
+  otherUrl = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`
+  await service.publish('places', points(3000), '--attribution', attribution)
+  await service.publish('many', points(12_000).map(nearEquator))
+  await service.publish('words', [{ type: 'Feature', properties: { word: 'a' }, geometry: null }])
+  await service.start()
+  options = JSON.stringify({ apiKey: await service.platformKey(), baseUrl: service.url })
+})
+after(async () => {
+  elsewhere.close()
+  await service.close()
+  rmSync(dist, { recursive: true, force: true })
+})
+
+/** Every map of the world shows these. */
+function nearEquator(feature: object, index: number): object {
+  return { ...feature, geometry: { type: 'Point', coordinates: [(index % 200) / 10, index / 1000] } }
+}
+
+const head = () => `
+  import { Map } from 'maplibre-gl'
+  import { addItemsSource, Wayleave } from '@wayleave/client'
+  const wayleave = new Wayleave(${options})
+  const map = new Map({
+    container: 'map',
+    style: { version: 8, sources: {}, layers: [] },
+    center: [0, 0],
+    zoom: 4,
+    fadeDuration: 0,
+    transformRequest: wayleave.transformRequest,
+  })
+  await map.once('load')
+  const inside = (feature) => {
+    const bounds = map.getBounds()
+    const [x, y] = feature.geometry.coordinates
+    return [-360, 0, 360].some((turn) => bounds.contains([x + turn, y]))
+  }`
+
+test('a map shows the features of its view, loads others when it moves, and forgets them all', async () => {
+  const seen = await inBrowser(
+    join(dist, 'client.js'),
+    `${head()}
+    const views = []
+    let wake = () => {}
+    const source = await addItemsSource(map, wayleave, 'places', {
+      onUpdate: (view) => { views.push(view); wake() },
+    })
+    map.addLayer({ id: 'dots', type: 'circle', source: 'places' })
+    const features = async () => (await map.getSource('places').getData()).features
+    const first = await features()
+    await map.once('idle')
+    const drawn = map.querySourceFeatures('places').length
+    const text = document.querySelector('.maplibregl-ctrl-attrib').textContent
+
+    const move = (where) => new Promise((resolve) => { wake = resolve; map.jumpTo(where) })
+    await move({ center: [179, 0] })
+    const second = await features()
+    const allInside = second.length > 3 && second.every(inside)
+    const crosses = second.some((one) => one.geometry.coordinates[0] < -170)
+
+    // Zooming in shows what is loaded already.
+    const count = views.length
+    map.jumpTo({ zoom: 5 })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const silent = views.length === count
+    map.jumpTo({ zoom: 4 })
+
+    await source.refresh()
+    const last = source.view
+    source.remove()
+    map.jumpTo({ center: [50, 20] })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    report({
+      first: first.length > 10 && views[0].loaded === first.length && views[0].complete,
+      matched: views[0].matched === first.length,
+      allInside,
+      drawn: drawn > 0, text, crosses, silent, last: last.complete,
+      afterwards: [views.length, map.getSource('places'), map.getLayer('dots')].map(String),
+      title: document.title,
+    })`,
+  )
+  const { text, afterwards, ...rest } = seen as { text: string; afterwards: string[] }
+  assert.match(text, /<img src=x onerror="document\.title=1"> Ada & Co\./)
+  assert.deepEqual(afterwards, ['3', 'undefined', 'undefined'])
+  assert.deepEqual(rest, {
+    first: true,
+    matched: true,
+    allInside: true,
+    drawn: true,
+    crosses: true,
+    silent: true,
+    last: true,
+    title: '',
+  })
+})
+
+test('a view with too many features says so, and pages are followed up to the limit', async () => {
+  const seen = await inBrowser(
+    join(dist, 'client.js'),
+    `${head()}
+    map.jumpTo({ zoom: 0 })
+    const few = await addItemsSource(map, wayleave, 'many', { id: 'few', maxFeatures: 100 })
+    const most = await addItemsSource(map, wayleave, 'many', { id: 'most', maxFeatures: 11000 })
+    const all = await addItemsSource(map, wayleave, 'many', { id: 'all', maxFeatures: 20000 })
+    const some = await addItemsSource(map, wayleave, 'many', {
+      id: 'some', filter: 'number <= 7', columns: ['number'], source: { promoteId: 'number' },
+    })
+    const summary = ({ view }) => [view.loaded, view.complete]
+    const failure = (call) => call.then(() => 'none', (error) => error.name + ': ' + error.message)
+    report({
+      views: [few, most, all, some].map(summary),
+      properties: (await map.getSource('some').getData()).features.map(({ properties }) => Object.keys(properties).join()),
+      failures: [
+        await failure(addItemsSource(map, wayleave, 'words')),
+        await failure(addItemsSource(map, wayleave, 'plaecs')),
+        await failure(addItemsSource(map, wayleave, 'places', { maxFeature: 1 })),
+        await failure(addItemsSource(map, wayleave, 'places', { id: 'broken', filter: 'nonsense' })),
+      ],
+      left: Object.keys(map.getStyle().sources).join(),
+    })`,
+  )
+  const { failures, ...rest } = seen as { failures: string[] }
+  assert.deepEqual(rest, {
+    views: [
+      [100, false],
+      [11_000, false],
+      [12_000, true],
+      [7, true],
+    ],
+    properties: Array(7).fill('number'),
+    left: 'few,most,all,some',
+  })
+  const expected = [
+    /has no geometry/,
+    /Did you mean "places"/,
+    /Did you mean "maxFeatures"/,
+    /^BadRequestError/,
+  ]
+  for (const [index, pattern] of expected.entries()) assert.match(failures[index]!, pattern)
+})
+
+test('a map’s own requests carry the key to the service and not elsewhere', async () => {
+  const seen = await inBrowser(
+    join(dist, 'client.js'),
+    `${head()}
+    const items = ${JSON.stringify(`${service.url}/v1/ogc/collections/places/items?limit=5`)}
+    map.addSource('ours', { type: 'geojson', data: items })
+    map.addSource('theirs', { type: 'geojson', data: ${JSON.stringify(`${otherUrl}/v1/data.geojson`)} })
+    map.addLayer({ id: 'a', type: 'circle', source: 'ours' })
+    map.addLayer({ id: 'b', type: 'circle', source: 'theirs' })
+    const errors = []
+    map.on('error', ({ error }) => errors.push(String(error)))
+    await map.once('idle')
+    report({ ours: (await map.getSource('ours').getData()).features.length, errors })`,
+  )
+  assert.deepEqual(seen, { ours: 5, errors: [] })
+  assert.ok(requestsElsewhere.length > 0)
+  for (const headers of requestsElsewhere) assert.doesNotMatch(JSON.stringify(headers), /x-api-key|svc_live/i)
+})

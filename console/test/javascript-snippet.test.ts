@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { snippetsFor } from '../src/datasets/snippet-texts.ts'
+import { parcelsGeojson } from './parcels.ts'
+import { startServer } from './test-console.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+
+test('the JavaScript snippet runs as it is copied, from another folder', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'wayleave-snippet-'))
+  let stop = async () => {}
+  t.after(async () => {
+    await stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const dataDir = join(folder, 'data')
+  const command = (...args: string[]) => {
+    const program = join(root, 'server', 'bin', 'wayleave.js')
+    return execFileSync(process.execPath, [program, ...args, '--json', '--data-dir', dataDir], {
+      encoding: 'utf8',
+    })
+  }
+  writeFileSync(join(folder, 'parcels.geojson'), parcelsGeojson(12))
+  command('publish', join(folder, 'parcels.geojson'), '--table', 'parcels')
+  const args = ['key', 'create', '--platform', '--name', 'test', '--permissions', 'read']
+  const { secret } = JSON.parse(command(...args))
+  const server = await startServer(dataDir)
+  stop = server.stop
+
+  const dataset = await (await fetch(`${server.url}/v1/dataset/parcels`)).json()
+  mkdirSync(join(folder, 'node_modules', '@wayleave'), { recursive: true })
+  symlinkSync(join(root, 'client-js'), join(folder, 'node_modules', '@wayleave', 'client'))
+  writeFileSync(join(folder, 'snippet.mjs'), snippetsFor(dataset, server.url, secret)['javascript']!.code)
+  const node = ['--conditions=wayleave-source', 'snippet.mjs']
+  const { stdout, stderr } = spawnSync(process.execPath, node, { cwd: folder, encoding: 'utf8' })
+  assert.equal(stderr, '')
+  assert.equal(stdout.match(/^\{ owner: 'Owner \d+', area: [\d.]+, built: (true|false) \}$/gm)?.length, 12)
+  assert.doesNotMatch(stdout, /undefined/)
+})

@@ -1,0 +1,201 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import type { Column, ColumnType } from '../feature.ts'
+import type { Bbox } from '../geometry/bbox.ts'
+import { type DuckDb, openDuckDb } from '../open-duckdb.ts'
+import { FEATURE_TAIL, PROPERTIES_HEAD } from '../pack/pack.ts'
+import { quoteName, quoteText } from '../quote-sql.ts'
+import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import { columnSql, jsonTextSql, numberText } from './columns/column-sql.ts'
+import type { ColumnProfile } from './stage/staged-column.ts'
+
+/** A published column and how it was staged. */
+export interface FinalColumn extends Column {
+  profile: ColumnProfile
+}
+
+/** Staged values that are the features' ids; null where ids are row numbers. */
+export type IdSource = { profile: ColumnProfile; type: ColumnType } | null
+
+export interface AssembleOptions {
+  folder: string
+  temporaryFolder: string
+  files: string[]
+  columns: FinalColumn[]
+  spatial: boolean
+  /** Whether geometry was staged at all, and whether boxes were: not where there are points alone. */
+  hasGeometry: boolean
+  hasShapes: boolean
+  memoryMegabytes: number
+  threads: number
+}
+
+/**
+ * The database over the staged files: it types, sorts and writes a snapshot's row files, spilling to the
+ * temporary folder beyond its memory.
+ */
+export class Assembly {
+  readonly #connection: DuckDBConnection
+  readonly #database: DuckDb
+  readonly #options: AssembleOptions
+  #source = 'staged'
+
+  private constructor(database: DuckDb, options: AssembleOptions) {
+    this.#database = database
+    this.#connection = database.connection
+    this.#options = options
+  }
+
+  static async open(options: AssembleOptions): Promise<Assembly> {
+    await mkdir(options.temporaryFolder, { recursive: true })
+    const database = await openDuckDb({
+      threads: options.threads,
+      memoryLimit: `${options.memoryMegabytes}MB`,
+      folders: [options.folder, options.temporaryFolder],
+      temporaryFolder: options.temporaryFolder,
+    })
+    await database.connection.run(`CREATE VIEW staged AS ${stagedSql(options)}`)
+    return new Assembly(database, options)
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  /** Stops what is running, from outside. */
+  interrupt(): void {
+    this.#connection.interrupt()
+  }
+
+  async sourceIdsRepeat(profile: ColumnProfile): Promise<boolean> {
+    const id = columnSql(profile, 'text')
+    const [row] = await this.#rows(`SELECT count(*) > count(DISTINCT ${id}) FROM staged`)
+    return row![0] === true
+  }
+
+  /** Rows whose id is missing or was given before, in source order; at most `limit` are listed. */
+  async badIds(
+    column: FinalColumn,
+    limit: number,
+  ): Promise<{ rows: { row: number; id: string | null }[]; count: number }> {
+    const bad = this.#badIdsSql(column)
+    const [total] = await this.#rows(`SELECT count(*) FROM (${bad})`)
+    const listed = await this.#rows(`SELECT row, id FROM (${bad}) ORDER BY row LIMIT ${limit}`)
+    return {
+      count: Number(total![0]),
+      rows: listed.map(([row, id]) => ({ row: Number(row), id: id as string | null })),
+    }
+  }
+
+  async excludeBadIds(column: FinalColumn): Promise<void> {
+    await this.#connection.run(`CREATE TABLE excluded AS SELECT row FROM (${this.#badIdsSql(column)})`)
+    this.#source = '(SELECT * FROM staged WHERE row NOT IN (SELECT row FROM excluded))'
+  }
+
+  #badIdsSql(column: FinalColumn): string {
+    const id = `${columnSql(column.profile, column.type)}::VARCHAR`
+    return `SELECT row, id FROM (SELECT row, ${id} AS id, row_number() OVER (PARTITION BY ${id} ORDER BY row) AS nth FROM staged) WHERE id IS NULL OR nth > 1`
+  }
+
+  async bounds(): Promise<{ rows: number; located: number; bbox: Bbox | null }> {
+    const [west, south, east, north] = this.#boxSql()
+    const [row] = await this.#rows(
+      `SELECT count(*), count(longitude), min(${west}), min(${south}), max(${east}), max(${north}) FROM ${this.#source}`,
+    )
+    const located = Number(row![1])
+    return { rows: Number(row![0]), located, bbox: located > 0 ? (row!.slice(2).map(Number) as Bbox) : null }
+  }
+
+  async writeRows(): Promise<void> {
+    const { columns, spatial } = this.#options
+    const values = columns.map(
+      (column) => `${columnSql(column.profile, column.type)} AS ${quoteName(column.name)}`,
+    )
+    if (spatial) values.push('ST_GeomFromWKB(wkb) AS geometry')
+    // A table without a single column still has rows.
+    const list = values.length > 0 ? values.join(', ') : 'row AS "row"'
+    await this.#copy(list, this.#file(SNAPSHOT_FILES.rows), 'FORMAT parquet, COMPRESSION zstd')
+    if (spatial)
+      await this.#copy(
+        'longitude, latitude',
+        this.#file(SNAPSHOT_FILES.points),
+        'FORMAT parquet, COMPRESSION zstd',
+      )
+  }
+
+  /** The earliest and the latest value of a column of times, once the rows are written. */
+  async timeExtent(name: string): Promise<[string, string] | null> {
+    const { type } = this.#options.columns.find((column) => column.name === name)!
+    const ends = ['min', 'max'].map((end) => jsonTextSql(`${end}(${quoteName(name)})`, type))
+    const [row] = await this.#rows(
+      `SELECT ${ends.join(', ')} FROM read_parquet(${quoteText(this.#file(SNAPSHOT_FILES.rows))})`,
+    )
+    const texts = row!.map((text) => JSON.parse((text as string | null) ?? 'null') as string | null)
+    return texts[0] === null ? null : (texts as [string, string])
+  }
+
+  /** Ids and properties of all features as `PropertyLines` reads them, for a pack whose runs have none. */
+  async writePropertyLines(path: string, id: IdSource): Promise<void> {
+    const members = this.#options.columns.map((column, index) => {
+      const name = quoteText(`${index === 0 ? '' : ','}${JSON.stringify(column.name)}:`)
+      const text = jsonTextSql(`(${columnSql(column.profile, column.type)})`, column.type)
+      return `${name}, coalesce(${text}, 'null')`
+    })
+    const line = [
+      'row::VARCHAR',
+      'chr(9)',
+      this.#idSql(id),
+      'chr(9)',
+      quoteText(`${PROPERTIES_HEAD}{`),
+      ...members,
+      quoteText(`}${FEATURE_TAIL},`),
+    ]
+    await this.#copy(
+      `concat(${line.join(', ')})`,
+      path,
+      `FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\x01'`,
+    )
+  }
+
+  #boxSql(): string[] {
+    return this.#options.hasShapes
+      ? [
+          'coalesce(west, longitude)',
+          'coalesce(south, latitude)',
+          'coalesce(east, longitude)',
+          'coalesce(north, latitude)',
+        ]
+      : ['longitude', 'latitude', 'longitude', 'latitude']
+  }
+
+  #idSql(id: IdSource): string {
+    if (id === null) return 'row::VARCHAR'
+    const value = `(${columnSql(id.profile, id.type)})`
+    const text = id.type === 'number' ? numberText(value) : jsonTextSql(value, id.type)
+    // An id is an integer or a string: a number or boolean becomes the string that names it.
+    return id.type === 'number' || id.type === 'boolean' ? `to_json(${text})::VARCHAR` : text
+  }
+
+  #file(name: string): string {
+    return join(this.#options.folder, name)
+  }
+
+  async #copy(list: string, path: string, format: string): Promise<void> {
+    await this.#connection.run(
+      `COPY (SELECT ${list} FROM ${this.#source} ORDER BY key, row) TO ${quoteText(path)} (${format})`,
+    )
+  }
+
+  async #rows(sql: string): Promise<unknown[][]> {
+    return (await this.#connection.runAndReadAll(sql)).getRowsJS() as unknown[][]
+  }
+}
+
+/** The staged files as one table that has the columns of a place even where no file has them. */
+function stagedSql({ files, hasGeometry }: AssembleOptions): string {
+  const noPlace = `NULL::BLOB AS wkb, NULL::DOUBLE AS longitude, NULL::DOUBLE AS latitude`
+  if (files.length === 0) return `SELECT NULL::DOUBLE AS key, NULL::BIGINT AS row, ${noPlace} WHERE false`
+  const table = `read_parquet([${files.map(quoteText).join(', ')}], union_by_name = true)`
+  return hasGeometry ? `SELECT * FROM ${table}` : `SELECT *, ${noPlace} FROM ${table}`
+}

@@ -1,0 +1,174 @@
+import { open, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { GEOMETRY_TYPES } from '../feature.ts'
+import { isEmptyBbox } from '../geometry/bbox.ts'
+import { buildIdTable } from '../snapshot/id-table.ts'
+import { type IndexParts, layIndex, writeIndex } from '../snapshot/index-file.ts'
+import { buildTree } from '../snapshot/index-tree.ts'
+import { FORMAT_VERSION, type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import { Assembly, type FinalColumn, type IdSource } from './assemble.ts'
+import { chooseColumns, chooseIds, chooseTimeColumn } from './columns/choose-columns.ts'
+import type { Compiled, CompileOptions, CompilePhase } from './compile.ts'
+import { DEFAULT_MEMORY_MEGABYTES, DEFAULT_THREADS } from './limits.ts'
+import { type MergedPack, mergeRuns } from './merge/merge-runs.ts'
+import { PropertyLines } from './merge/property-lines.ts'
+import { samplePositions, sampleRow } from './sample.ts'
+import { sealSnapshot } from './seal-snapshot.ts'
+import type { StageSummary } from './stage/stage.ts'
+import { areRight } from './stage/staged-texts.ts'
+
+export interface BuildOptions {
+  options: CompileOptions
+  staging: string
+  summary: StageSummary
+  spatial: boolean
+  source: Manifest['source']
+  notes: string[]
+  onPhase: (phase: CompilePhase) => void
+  signal: AbortSignal | undefined
+}
+
+type ManifestHead = Omit<Manifest, 'files'>
+
+/** From staged rows to the files of a snapshot; the manifest is written last. */
+export async function buildSnapshot(build: BuildOptions): Promise<Compiled> {
+  const { folder } = build.options
+  const { head, index, pack } = await writeFeatures(build)
+  buildTree(index.leaves, index.isPoints, index.nodes)
+  buildIdTable(pack.idHashes, index.idStarts, index.idPositions)
+  await writeIndex(join(folder, SNAPSHOT_FILES.index), index)
+  if (build.options.sample !== false) await writeSample(folder, index, head)
+  build.signal?.throwIfAborted()
+  const manifest = await sealSnapshot(folder, head, pack)
+  return { manifest, report: reportOf(manifest, build.summary) }
+}
+
+interface Written {
+  head: ManifestHead
+  index: IndexParts
+  pack: MergedPack
+}
+
+/** The row files, which the database writes, and the pack. */
+async function writeFeatures(build: BuildOptions): Promise<Written> {
+  const { options, summary, spatial, notes, source } = build
+  const { places } = summary
+  const columns = chooseColumns(summary, spatial, notes)
+  const timeColumn = chooseTimeColumn(columns, options.timeColumn, source.file)
+  const assembly = await Assembly.open({
+    folder: options.folder,
+    temporaryFolder: join(build.staging, 'spill'),
+    files: summary.files,
+    columns,
+    spatial,
+    hasGeometry: places.hasGeometry,
+    hasShapes: places.hasShapes,
+    memoryMegabytes: options.memoryMegabytes ?? DEFAULT_MEMORY_MEGABYTES,
+    threads: options.threads ?? DEFAULT_THREADS,
+  })
+  const interrupt = () => assembly.interrupt()
+  build.signal?.addEventListener('abort', interrupt)
+  try {
+    const id = await chooseIds(assembly, options, summary, columns, source.file, notes)
+    const counts = summary.skippedForIds > 0 ? await assembly.bounds() : countsOf(summary)
+    build.onPhase('sorting')
+    const { index, pack } = await writeRowsAndPack(build, assembly, counts, columns, id)
+    build.signal?.throwIfAborted()
+    build.onPhase('indexing')
+    const geometryTypes = GEOMETRY_TYPES.filter((_, i) => places.geometryTypes & (1 << i))
+    const head: ManifestHead = {
+      formatVersion: FORMAT_VERSION,
+      ...counts,
+      columns: columns.map(({ name, type, nullable }) => ({ name, type, nullable })),
+      geometryType: !spatial ? null : geometryTypes.length === 1 ? geometryTypes[0]! : 'Geometry',
+      geometryTypes,
+      hasZ: places.hasZ,
+      id: {
+        column: columns.find((column) => column === id)?.name ?? null,
+        type: id === null || id.type === 'integer' ? 'integer' : 'text',
+      },
+      timeColumn,
+      timeExtent: timeColumn === null ? null : await assembly.timeExtent(timeColumn),
+      source,
+      notes,
+    }
+    return { head, index, pack }
+  } finally {
+    build.signal?.removeEventListener('abort', interrupt)
+    assembly.close()
+  }
+}
+
+/**
+ * The pack's features are in the runs already, unless their columns or types turned out to be others than they
+ * seemed: then the database writes their properties, and the pack has to wait for it.
+ */
+async function writeRowsAndPack(
+  { options, staging, summary, signal }: BuildOptions,
+  assembly: Assembly,
+  counts: Pick<Manifest, 'rows' | 'located'>,
+  columns: FinalColumn[],
+  id: IdSource,
+): Promise<Pick<Written, 'index' | 'pack'>> {
+  const isReady = summary.skippedForIds === 0 && areRight(summary.texts, columns, id)
+  const linesPath = join(staging, 'properties')
+  const writing = assembly.writeRows()
+  writing.catch(() => {})
+  let lines: PropertyLines | null = null
+  try {
+    if (!isReady) {
+      await writing
+      await assembly.writePropertyLines(linesPath, id)
+      lines = new PropertyLines(linesPath)
+    }
+    const mostBytes = summary.texts.bytes + (isReady ? 0 : (await stat(linesPath)).size)
+    const index = layIndex({
+      ...counts,
+      isPoints: !summary.places.hasShapes,
+      narrow: mostBytes < 2 ** 32 - 2,
+    })
+    const path = join(options.folder, SNAPSHOT_FILES.pack)
+    const pack = await mergeRuns(summary.runs, path, index, { ids: id !== null, lines, signal })
+    return { index, pack }
+  } finally {
+    lines?.close()
+    await writing
+  }
+}
+
+function countsOf(summary: StageSummary): Pick<Manifest, 'rows' | 'located' | 'bbox'> {
+  const { located, bbox } = summary.places
+  return { rows: summary.rows, located, bbox: isEmptyBbox(bbox) ? null : bbox }
+}
+
+function reportOf(manifest: Manifest, summary: StageSummary): Compiled['report'] {
+  return {
+    rows: manifest.rows,
+    skipped: summary.problemCount,
+    problems: summary.problems,
+    geometryTypes: manifest.geometryTypes,
+    bbox: manifest.bbox,
+    timeColumn: manifest.timeColumn,
+    timeExtent: manifest.timeExtent ?? null,
+    crs: manifest.source.crs,
+    crsTransformation: manifest.source.crsTransformation ?? null,
+    columns: manifest.columns,
+    notes: manifest.notes,
+  }
+}
+
+async function writeSample(folder: string, { offsets }: IndexParts, head: ManifestHead): Promise<void> {
+  const handle = await open(join(folder, SNAPSHOT_FILES.pack))
+  try {
+    const texts: string[] = []
+    for (const position of samplePositions(head.rows)) {
+      const from = offsets[position]!
+      const feature = Buffer.alloc(offsets[position + 1]! - 2 - from)
+      await handle.read(feature, 0, feature.length, from)
+      texts.push(sampleRow(feature, head.geometryType !== null, head.geometryType !== 'Point'))
+    }
+    await writeFile(join(folder, SNAPSHOT_FILES.sample), `[${texts.join(',\n')}]`)
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,99 @@
+import { SourceError } from '../../source-error.ts'
+import type { Assembly, FinalColumn, IdSource } from '../assemble.ts'
+import type { CompileOptions } from '../compile.ts'
+import { InvalidSourceError } from '../invalid-source-error.ts'
+import { MAX_LISTED_PROBLEMS, type StageSummary } from '../stage/stage.ts'
+import { columnNames } from './column-names.ts'
+import { areIntegers, columnType } from './value-kinds.ts'
+
+/** The published columns: named and typed from what all rows held. */
+export function chooseColumns(summary: StageSummary, spatial: boolean, notes: string[]): FinalColumn[] {
+  const names = columnNames(
+    summary.columns.map((profile) => profile.name),
+    spatial,
+    notes,
+  )
+  return summary.columns.map((profile, i) => {
+    const type = columnType(profile.kinds, profile.declared)
+    if (profile.notFinite > 0) notes.push(notFiniteNote(names[i]!, profile.notFinite))
+    const present = profile.present - (type === 'text' ? 0 : profile.blank)
+    return { name: names[i]!, type, nullable: present < summary.rows, profile }
+  })
+}
+
+function notFiniteNote(name: string, count: number): string {
+  const values = count === 1 ? '1 value that is' : `${count} values that are`
+  return `Column ${name} has ${values} not a number, infinite or too large for one: published as null.`
+}
+
+/** The publisher's id column, else the source's own ids where all have one and none repeats, else null. */
+export async function chooseIds(
+  assembly: Assembly,
+  options: CompileOptions,
+  summary: StageSummary,
+  columns: FinalColumn[],
+  file: string,
+  notes: string[],
+): Promise<IdSource> {
+  if (options.idColumn !== undefined) {
+    const column = findColumn(columns, options.idColumn, file)
+    await checkIds(assembly, summary, column, file, options.skipInvalid === true)
+    return column
+  }
+  const profile = summary.id
+  if (summary.rows === 0 || profile.present < summary.rows) return null
+  if (await assembly.sourceIdsRepeat(profile)) {
+    notes.push('Ids repeat in the source, so features are numbered by their rows.')
+    return null
+  }
+  return { profile, type: areIntegers(profile.kinds) ? 'integer' : 'text' }
+}
+
+async function checkIds(
+  assembly: Assembly,
+  summary: StageSummary,
+  column: FinalColumn,
+  file: string,
+  skipInvalid: boolean,
+): Promise<void> {
+  if (column.type === 'json')
+    throw new SourceError(`${file}: column ${column.name} holds nested values and cannot be the id.`)
+  const bad = await assembly.badIds(column, MAX_LISTED_PROBLEMS)
+  if (bad.count === 0) return
+  const problems = bad.rows.map(({ row, id }) => ({
+    row,
+    message: id === null ? `the id column ${column.name} is empty` : `the id ${JSON.stringify(id)} repeats`,
+  }))
+  const all = [...summary.problems, ...problems].sort((a, b) => a.row - b.row).slice(0, MAX_LISTED_PROBLEMS)
+  summary.problemCount += bad.count
+  if (!skipInvalid) throw new InvalidSourceError(file, all, summary.problemCount)
+  summary.problems = all
+  summary.skippedForIds = bad.count
+  await assembly.excludeBadIds(column)
+}
+
+/** The column that `datetime` filters: the one named, else the first of dates or timestamps. */
+export function chooseTimeColumn(
+  columns: FinalColumn[],
+  wanted: string | undefined,
+  file: string,
+): string | null {
+  const isTime = (column: FinalColumn) => column.type === 'date' || column.type === 'timestamp'
+  if (wanted === undefined) return columns.find(isTime)?.name ?? null
+  const column = findColumn(columns, wanted, file)
+  if (!isTime(column))
+    throw new SourceError(
+      `${file}: column ${column.name} holds ${column.type}, neither dates nor timestamps.`,
+    )
+  return column.name
+}
+
+function findColumn(columns: FinalColumn[], name: string, file: string): FinalColumn {
+  const found =
+    columns.find((column) => column.name === name) ?? columns.find((column) => column.profile.name === name)
+  if (found) return found
+  const names = columns.slice(0, 20).map((column) => column.name)
+  const known =
+    names.length > 0 ? `It has ${names.join(', ')}${columns.length > 20 ? ' and more' : ''}.` : 'It has none.'
+  throw new SourceError(`${file} has no column ${JSON.stringify(name)}. ${known}`)
+}

@@ -1,0 +1,83 @@
+import type { ColumnType } from '../../feature.ts'
+import { quoteName } from '../../quote-sql.ts'
+import type { ColumnProfile, StagedAs } from '../stage/staged-column.ts'
+import { KIND } from './value-kinds.ts'
+
+/** SQL that makes a column's final values, and their JSON text, from the ways in which they were staged. */
+
+const SQL_TYPE: { [type in ColumnType]: string } = {
+  boolean: 'BOOLEAN',
+  integer: 'BIGINT',
+  number: 'DOUBLE',
+  text: 'VARCHAR',
+  date: 'DATE',
+  timestamp: 'TIMESTAMPTZ',
+  json: 'JSON',
+}
+
+function sqlType(type: ColumnType, kinds: number): string {
+  return type === 'integer' && kinds & KIND.wideInteger ? 'DECIMAL(38,0)' : SQL_TYPE[type]
+}
+
+/** The typed value of a staged column; never fails, because `columnType` admits only types that hold all. */
+export function columnSql(profile: ColumnProfile, type: ColumnType): string {
+  const target = sqlType(type, profile.kinds)
+  const parts = profile.stagedAs.map((as) => fromStaged(profile, as, type, target))
+  if (parts.length === 0) return `NULL::${target}`
+  return parts.length === 1 ? parts[0]! : `coalesce(${parts.join(', ')})`
+}
+
+function fromStaged(profile: ColumnProfile, as: StagedAs, type: ColumnType, target: string): string {
+  const value = quoteName(`${profile.staged}:${as}`)
+  if (type === 'text' || type === 'json') {
+    const text = type === 'text' ? textOf(value, as) : jsonOf(value, as)
+    return type === 'text' ? text : `(${text})::JSON`
+  }
+  if (as !== 'text') return `${value}::${target}`
+  // In a source of strings an empty one among numbers or dates is a missing value.
+  const present = profile.declared === 'infer-text' ? `nullif(${value}, '')` : value
+  return `${type === 'timestamp' ? withSeconds(present) : present}::${target}`
+}
+
+function textOf(value: string, as: StagedAs): string {
+  if (as === 'text') return value
+  if (as === 'number') return numberText(value)
+  if (as === 'json') return `CASE WHEN ${value}[1] = '"' THEN ${value}->>'$' ELSE ${value} END`
+  return `${value}::VARCHAR`
+}
+
+function jsonOf(value: string, as: StagedAs): string {
+  if (as === 'json') return value
+  if (as === 'text') return `to_json(${value})::VARCHAR`
+  return as === 'number' ? numberText(value) : `${value}::VARCHAR`
+}
+
+/** The database wants seconds before a zone. */
+function withSeconds(value: string): string {
+  return `CASE WHEN length(${value}) > 16 AND ${value}[17] <> ':' THEN ${value}[:16] || ':00' || ${value}[17:] ELSE ${value} END`
+}
+
+/** A number where it is a text or an id: whole numbers without the `.0` that the database would write. */
+export function numberText(value: string): string {
+  return `CASE WHEN ${value} = trunc(${value}) AND abs(${value}) < 1e15 THEN ${value}::BIGINT::VARCHAR ELSE ${value}::VARCHAR END`
+}
+
+/** The JSON text of a typed value; `null` is the caller's. */
+export function jsonTextSql(value: string, type: ColumnType): string {
+  switch (type) {
+    case 'boolean':
+    case 'integer':
+    case 'json':
+      return `${value}::VARCHAR`
+    // Whole numbers have their `.0`: GDAL and QGIS guess a column's type from the first ten features, and cut
+    // every later fraction of a column that began with what they took for integers.
+    case 'number':
+      return `CASE WHEN ${value} = 0 THEN '0.0' ELSE ${value}::VARCHAR END`
+    case 'text':
+      return `to_json(${value})::VARCHAR`
+    case 'date':
+      return `'"' || ${value}::VARCHAR || '"'`
+    case 'timestamp':
+      return `'"' || replace(${value}::TIMESTAMP::VARCHAR, ' ', 'T') || 'Z"'`
+  }
+}

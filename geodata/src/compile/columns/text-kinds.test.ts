@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { readDecimal } from '../../decimal.ts'
+import { kindOfTextBytes } from './text-kinds.ts'
+import { KIND, kindOfText } from './value-kinds.ts'
+
+const text = fc.oneof(
+  fc.string({ unit: fc.constantFrom(...'0123456789.-+eE '), minLength: 1, maxLength: 24 }),
+  fc.string({ unit: fc.constantFrom(...'019-:TZ .+'), minLength: 10, maxLength: 22 }),
+  fc.string({ unit: 'grapheme', minLength: 1 }),
+  fc.double().map(String),
+  fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }).map(String),
+  fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+  fc.date({ noInvalidDate: true }).map((date) => date.toISOString().replace(/\.\d+Z$/, 'Z')),
+  fc.date({ noInvalidDate: true }).map((date) => date.toISOString().slice(0, 10)),
+  fc.constantFrom(
+    'true',
+    'FALSE',
+    'True',
+    'truth',
+    '-',
+    '.',
+    '-0',
+    '-.5',
+    '0.0',
+    '00',
+    '1e400',
+    '2020-02-30',
+  ),
+  fc.constantFrom(
+    '0001-01-01T00:00:00Z',
+    '9999-12-01T00:00:00Z',
+    '2020-01-01 10:00:00Z',
+    '2020-01-29T24:00:00Z',
+  ),
+)
+
+const TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d):(\d\d)(Z|\+00)?)?$/
+
+test('days and times to the second are known, and only those that exist', () => {
+  const digits = (width: number, max: number) =>
+    fc.nat(max).map((value) => String(value).padStart(width, '0'))
+  const day = fc.tuple(digits(4, 9999), digits(2, 13), digits(2, 32)).map((parts) => parts.join('-'))
+  const clock = fc.tuple(digits(2, 25), digits(2, 61), digits(2, 61)).map((parts) => parts.join(':'))
+  const zoned = fc.tuple(
+    fc.constantFrom('T', ' ', 't', ''),
+    clock,
+    fc.constantFrom('', 'Z', '+00', '+0', 'z'),
+  )
+  const any = fc.tuple(day, fc.oneof(fc.constant(['']), zoned)).map(([date, rest]) => date + rest.join(''))
+  fc.assert(
+    fc.property(any, (value) => {
+      const parts = TIME.exec(value)
+        ?.slice(1, 7)
+        .map((part) => Number(part ?? 0))
+      const [year, month, date, hour, minute, second] = parts ?? []
+      const real = parts && new Date(Date.UTC(2000 + (year! % 400), month! - 1, date!))
+      const exists =
+        real && year! > 0 && real.getUTCMonth() === month! - 1 && real.getUTCDate() === date && hour! < 24
+      const isTime = value.length > 10
+      const isWithin = !isTime || (year! > 1 && year! < 9999 && minute! < 60 && second! < 60)
+      const kind = exists && isWithin ? (isTime ? KIND.timestamp : KIND.date) : KIND.text
+      assert.equal(kindOfText(value), kind, value)
+    }),
+    { numRuns: 20_000 },
+  )
+})
+
+test('a text has the same kind in its bytes', () => {
+  fc.assert(
+    fc.property(text, fc.nat(9), (value, before) => {
+      const bytes = Buffer.from(`${'7'.repeat(before)}${value}7`)
+      const end = bytes.length - 1
+      assert.equal(kindOfTextBytes(bytes, before, end), kindOfText(value), value)
+    }),
+    { numRuns: 20_000 },
+  )
+})
+
+test('plain digits are read as JavaScript reads them, and nothing else is', () => {
+  fc.assert(
+    fc.property(text, (value) => {
+      const bytes = Buffer.from(value)
+      const isPlain = /^-?\d+(\.\d+)?$/.test(value) && value.replace(/[-.]/g, '').length <= 15
+      assert.ok(Object.is(readDecimal(bytes, 0, bytes.length), isPlain ? Number(value) : NaN), value)
+    }),
+    { numRuns: 20_000 },
+  )
+})

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { open, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openCsv } from '../formats/csv/csv.ts'
+import { openParquet } from '../formats/parquet/parquet.ts'
+import { fileSource } from '../formats/reading/byte-source.ts'
+import { SourceError } from '../source-error.ts'
+import { compileSnapshot } from './compile.ts'
+import { query, scratch } from './compile-fixture.ts'
+import { compileInProcess } from './compile-in-child-process.ts'
+import { InvalidSourceError } from './invalid-source-error.ts'
+
+/** Rows of several chunks in a file of the size from which threads read it: large by its texts, not its rows. */
+const ROWS = 50_000
+const LONG = 'a-long-text-'.repeat(25)
+
+function point(i: number): string {
+  const coordinates = [((i * 7919) % 36000) / 100 - 180, ((i * 104729) % 17000) / 100 - 85]
+  const name = `Place ${i}, ${LONG}`
+  const properties = { i, name, [i % 3 === 0 ? 'third' : 'other']: i % 7 === 0 ? null : i / 3 }
+  return JSON.stringify({ type: 'Feature', geometry: { type: 'Point', coordinates }, properties })
+}
+
+async function writePoints(name: string, count: number): Promise<string[]> {
+  const features = Array.from({ length: count }, (_, i) => point(i))
+  const text = `{"type":"FeatureCollection","features":[\n${features.join(',\n')}\n]}`
+  await writeFile(join(scratch, name), text)
+  return features
+}
+
+test('many threads in another process make the same snapshot as one thread here', async () => {
+  const path = join(scratch, 'many.geojson')
+  const features = await writePoints('many.geojson', ROWS)
+  assert.ok((await stat(path)).size > 1 << 24, 'large enough for threads')
+  const progress: number[] = []
+  const apart = await compileInProcess({ path, folder: join(scratch, 'apart'), threads: 3 }, ({ rows }) =>
+    progress.push(rows),
+  )
+  const sequence = join(scratch, 'sequence.geojson')
+  await writeFile(sequence, features.join('\n'))
+  const here = await compileSnapshot({ path: sequence, folder: join(scratch, 'here'), threads: 1 })
+  assert.deepEqual(apart.manifest.columns, here.manifest.columns)
+  for (const file of ['features.pack', 'features.index', 'sample.json'])
+    assert.equal(apart.manifest.files[file]!.sha256, here.manifest.files[file]!.sha256, file)
+  assert.ok(progress.length > 1)
+  assert.deepEqual(
+    JSON.parse(await readFile(join(scratch, 'apart', 'manifest.json'), 'utf8')),
+    apart.manifest,
+  )
+})
+
+test('an invalid file’s problems come across, and nothing is left', async () => {
+  const path = join(scratch, 'bad.geojson')
+  await writeFile(path, '{"features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[999,0]}}]}')
+  const folder = join(scratch, 'bad')
+  const error = await compileInProcess({ path, folder }).catch((thrown) => thrown)
+  assert.ok(error instanceof InvalidSourceError)
+  assert.deepEqual(error.problems, [{ row: 1, message: 'longitude 999 is outside ±180' }])
+  await assert.rejects(stat(folder))
+  await writeFile(path, '{"features":[')
+  await assert.rejects(compileInProcess({ path, folder }), (refused) => {
+    assert.ok(refused instanceof SourceError)
+    assert.equal(refused.message, 'bad.geojson ends before its array of features does.')
+    return true
+  })
+})
+
+test('aborting ends the process and removes what it wrote', async () => {
+  const path = join(scratch, 'aborted.geojson')
+  await writePoints('aborted.geojson', ROWS)
+  const folder = join(scratch, 'aborted')
+  const stop = new AbortController()
+  const running = compileInProcess({ path, folder }, () => stop.abort(new Error('stopped')), stop.signal)
+  await assert.rejects(running, /stopped/)
+  await assert.rejects(stat(folder))
+})
+
+test('problems that several threads find are told in the order of the rows', async () => {
+  const path = join(scratch, 'broken.geojson')
+  const features = Array.from({ length: ROWS }, (_, i) =>
+    i % 2_500 === 2_499 ? '{"type":"Feature","geometry":{"type":"Point","coordinates":[0]}}' : point(i),
+  )
+  await writeFile(path, `{"type":"FeatureCollection","features":[${features.join(',')}]}`)
+  const folder = join(scratch, 'broken')
+  const error = await compileSnapshot({ path, folder }).catch((thrown) => thrown)
+  assert.ok(error instanceof InvalidSourceError)
+  assert.equal(error.problemCount, 20)
+  assert.deepEqual(
+    error.problems.map(({ row }) => row),
+    Array.from({ length: 10 }, (_, i) => (i + 1) * 2_500),
+  )
+  await writeFile(path, `{"type":"FeatureCollection","features":[${features.join(',')},{"type":`)
+  const cut = await compileSnapshot({ path, folder }).catch((thrown) => thrown)
+  assert.ok(cut instanceof InvalidSourceError)
+  assert.equal(cut.problemCount, 21)
+  await assert.rejects(compileSnapshot({ path, folder, limits: { columns: 2 } }), /has more than 2 columns/)
+})
+
+test('a CSV in many threads makes the same snapshot as in one, whatever its texts are', async () => {
+  const path = join(scratch, 'many.csv')
+  const line = (i: number) => {
+    const name = i % 3 === 0 ? `"the ""${i}"",\nüber ${LONG}"` : `Straße ${i} ${LONG}`
+    // Numbers that become texts late, in a chunk of their own.
+    const size = i < ROWS - 5_000 ? `${i}.50` : `${i}`
+    const code = i === ROWS - 1 ? 'A7' : `${i}`
+    return `${name},${i % 7 === 0 ? '' : i},${i / 64},${size},${code},2020-01-${10 + (i % 18)},${(i % 360) - 180},${(i % 170) - 85}`
+  }
+  const lines = Array.from({ length: ROWS }, (_, i) => line(i))
+  await writeFile(path, `name,n,value,size,code,day,longitude,latitude\r\n${lines.join('\r\n')}`)
+  const { size } = await stat(path)
+  assert.ok(size > 1 << 24, 'large enough for threads')
+  const apart = await compileInProcess({ path, folder: join(scratch, 'apart-csv'), threads: 3 })
+  const stream = await openCsv(await fileSource(path, 'many.csv'))
+  const small = Object.defineProperty(stream, 'totalBytes', { value: 0 })
+  const options = { path, folder: join(scratch, 'here-csv'), threads: 1 }
+  const here = await compileSnapshot(options, undefined, undefined, {
+    stream: small,
+    format: 'csv',
+    bytes: size,
+  })
+  assert.deepEqual(apart.manifest, { ...here.manifest, files: apart.manifest.files })
+  for (const file of ['features.pack', 'features.index', 'sample.json'])
+    assert.equal(apart.manifest.files[file]!.sha256, here.manifest.files[file]!.sha256, file)
+  assert.deepEqual(
+    apart.manifest.columns.map(({ type }) => type),
+    ['text', 'integer', 'number', 'number', 'text', 'date'],
+  )
+  const pack = await readFile(join(scratch, 'apart-csv', 'features.pack'), 'utf8')
+  const features = pack.split(',\n').map((text) => JSON.parse(text))
+  for (const { id, properties, geometry } of features) {
+    const i = id - 1
+    assert.deepEqual(properties, {
+      name: i % 3 === 0 ? `the "${i}",\nüber ${LONG}` : `Straße ${i} ${LONG}`,
+      n: i % 7 === 0 ? null : i,
+      value: i / 64,
+      size: i < ROWS - 5_000 ? i + 0.5 : i,
+      code: i === ROWS - 1 ? 'A7' : `${i}`,
+      day: `2020-01-${10 + (i % 18)}`,
+    })
+    assert.deepEqual(geometry.coordinates, [(i % 360) - 180, (i % 170) - 85])
+  }
+})
+
+test('digits are kept as they are written where one value makes a column text', async () => {
+  const path = join(scratch, 'late.csv')
+  const texts = Array.from({ length: 30_000 }, (_, i) => [`${i}`, `${i}.50`, `${i}.25`, `-${i / 7}`, 'true'])
+  texts.push(['x', 'x', 'x', 'x', 'x'])
+  await writeFile(path, `a,b,c,d,e\n${texts.map((row) => row.join(',')).join('\n')}\n`)
+  const { manifest } = await compileSnapshot({ path, folder: join(scratch, 'late') })
+  assert.ok(manifest.columns.every(({ type }) => type === 'text'))
+  const pack = await readFile(join(scratch, 'late', 'features.pack'), 'utf8')
+  for (const [i, text] of pack.split(',\n').entries())
+    assert.deepEqual(Object.values(JSON.parse(text).properties), texts[i])
+})
+
+test('a Parquet file in many threads makes the same snapshot as in one, and a broken one is refused', async () => {
+  const path = join(scratch, 'many.parquet')
+  const noise = Array.from({ length: 9 }, (_, i) => `md5((i * 10 + ${i})::VARCHAR)`).join(' || ')
+  await query(`
+    COPY (SELECT i AS n, 'Straße ' || i AS name, TIMESTAMPTZ '2020-01-01 00:00:00Z' + i * INTERVAL 1 MINUTE AS time,
+      (i % 360) - 180.0 AS lon, (i % 170) - 85.0 AS lat, random() AS value, ${noise} AS noise FROM range(60000) t(i))
+    TO '${path}' (FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE 5000)`)
+  const { size } = await stat(path)
+  assert.ok(size > 1 << 24, 'large enough for threads')
+  const apart = await compileInProcess({ path, folder: join(scratch, 'apart-parquet'), threads: 3 })
+  const stream = await openParquet(path, 'many.parquet')
+  assert.equal('blocks' in stream, false)
+  const options = { path, folder: join(scratch, 'here-parquet'), threads: 1 }
+  const here = await compileSnapshot(options, undefined, undefined, {
+    stream,
+    format: 'parquet',
+    bytes: size,
+  })
+  assert.deepEqual(apart.manifest, { ...here.manifest, files: apart.manifest.files })
+  assert.deepEqual([apart.manifest.rows, apart.manifest.columns[2]!.type], [60_000, 'timestamp'])
+  for (const file of ['features.pack', 'features.index', 'sample.json'])
+    assert.equal(apart.manifest.files[file]!.sha256, here.manifest.files[file]!.sha256, file)
+  const handle = await open(path, 'r+')
+  await handle.write(Buffer.alloc(1 << 20, 0xff), 0, 1 << 20, Math.round(size / 2))
+  await handle.close()
+  await assert.rejects(compileInProcess({ path, folder: join(scratch, 'broken') }), (refused) => {
+    assert.ok(refused instanceof SourceError, String(refused))
+    assert.match(refused.message, /^many\.parquet cannot be read: /)
+    return true
+  })
+})

@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto'
+import { type FileHandle, open } from 'node:fs/promises'
+import { FEATURE_HEAD, PACK_SEPARATOR } from '../../pack/pack.ts'
+import { BlockHasher } from '../../snapshot/block-checksums.ts'
+import { hashId } from '../../snapshot/id-table.ts'
+import type { IndexParts } from '../../snapshot/index-file.ts'
+import type { PropertyLines } from './property-lines.ts'
+import { type RunCursor, RunReader } from './run-reader.ts'
+import type { Run } from './run-writer.ts'
+
+export interface MergedPack {
+  /** The hash of each feature's id. */
+  idHashes: Uint32Array
+  bytes: number
+  sha256: string
+  /** The checksum of each block: see block-checksums.ts. */
+  blocks: Uint32Array
+}
+
+const BLOCK_BYTES = 1 << 22
+const HEAD = Buffer.from(FEATURE_HEAD)
+/** The digits of any row's number. */
+const ID_BYTES = 20
+
+/**
+ * Writes the pack from all runs, and fills the index's leaves and offsets on the way.
+ *
+ * Ids and properties are those of the runs (`ids`: else features are numbered by their rows), or, where `lines`
+ * are given, of those: then rows that have none are left out.
+ */
+export async function mergeRuns(
+  runs: Run[],
+  path: string,
+  index: IndexParts,
+  options: { ids: boolean; lines: PropertyLines | null; signal: AbortSignal | undefined },
+): Promise<MergedPack> {
+  const reader = new RunReader(runs)
+  const handle = await open(path, 'w')
+  const pack = new PackWriter(handle, index)
+  const { ids, lines, signal } = options
+  try {
+    for (let cursor = reader.first(); cursor !== null; cursor = reader.first()) {
+      if (lines === null || lines.reach(cursor.row)) {
+        const room = HEAD.length + ID_BYTES + cursor.end - cursor.id + (lines?.length ?? 0)
+        if (!pack.hasRoom(room)) {
+          signal?.throwIfAborted()
+          await pack.flush(room)
+        }
+        pack.feature(cursor, ids, lines)
+      }
+      reader.advance()
+    }
+    return await pack.finish()
+  } finally {
+    reader.close()
+    await pack.settled()
+    await handle.close()
+  }
+}
+
+class PackWriter {
+  readonly #handle: FileHandle
+  readonly #index: IndexParts
+  readonly #hash = createHash('sha256')
+  readonly #blocks = new BlockHasher()
+  readonly #idHashes: Uint32Array
+  #block = Buffer.allocUnsafeSlow(BLOCK_BYTES)
+  #spare = Buffer.allocUnsafeSlow(BLOCK_BYTES)
+  #length = 0
+  #written = 0
+  #rows = 0
+  #leaves = 0
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(handle: FileHandle, index: IndexParts) {
+    this.#handle = handle
+    this.#index = index
+    this.#idHashes = new Uint32Array(index.rows)
+  }
+
+  hasRoom(bytes: number): boolean {
+    return this.#length + bytes <= this.#block.length
+  }
+
+  feature(cursor: RunCursor, ids: boolean, lines: PropertyLines | null): void {
+    const block = this.#block
+    const { bytes } = cursor
+    let at = this.#length
+    this.#index.offsets[this.#rows] = this.#written + at
+    at += HEAD.copy(block, at)
+    const id = at
+    if (lines !== null) at += lines.bytes.copy(block, at, lines.id, lines.properties - 1)
+    else if (ids) at += bytes.copy(block, at, cursor.id, cursor.geometry)
+    else at = writeDigits(block, at, cursor.row)
+    this.#idHashes[this.#rows++] = hashId(block, id, at)
+    if (lines === null) at += bytes.copy(block, at, cursor.geometry, cursor.end)
+    else {
+      at += bytes.copy(block, at, cursor.geometry, cursor.properties)
+      at += lines.bytes.copy(block, at, lines.properties, lines.end)
+    }
+    this.#length = at
+    this.#leaf(cursor)
+  }
+
+  #leaf({ view, box, id }: RunCursor): void {
+    if (box === id) return
+    const { leaves, isPoints } = this.#index
+    const isPoint = id - box === 16
+    const west = view.getFloat64(box, true)
+    const south = view.getFloat64(box + 8, true)
+    leaves[this.#leaves++] = west
+    leaves[this.#leaves++] = south
+    if (isPoints) return
+    leaves[this.#leaves++] = isPoint ? west : view.getFloat64(box + 16, true)
+    leaves[this.#leaves++] = isPoint ? south : view.getFloat64(box + 24, true)
+  }
+
+  /** Writes what is gathered while the next block is filled, which gets room for so many bytes. */
+  async flush(room: number): Promise<void> {
+    await this.#writing
+    const block = this.#block
+    const length = this.#length
+    const position = this.#written
+    this.#hash.update(block.subarray(0, length))
+    this.#blocks.update(block.subarray(0, length))
+    this.#writing = writeAll(this.#handle, block, length, position)
+    // Whoever waits next hears of it.
+    this.#writing.catch(() => {})
+    this.#written += length
+    this.#length = 0
+    const size = Math.max(BLOCK_BYTES, room)
+    this.#block = this.#spare.length === size ? this.#spare : Buffer.allocUnsafeSlow(size)
+    this.#spare = block.length === BLOCK_BYTES ? block : Buffer.allocUnsafeSlow(BLOCK_BYTES)
+  }
+
+  async finish(): Promise<MergedPack> {
+    const { rows, leaves, offsets } = this.#index
+    if (this.#rows !== rows) throw new Error(`the pack has ${this.#rows} features instead of ${rows}`)
+    if (this.#leaves !== leaves.length)
+      throw new Error(`${this.#leaves} of ${leaves.length} numbers of the index were found`)
+    offsets[rows] = rows === 0 ? PACK_SEPARATOR.length : this.#written + this.#length
+    // There is no separator behind the last feature.
+    this.#length = Math.max(0, this.#length - PACK_SEPARATOR.length)
+    await this.flush(0)
+    await this.#writing
+    return {
+      idHashes: this.#idHashes,
+      bytes: this.#written,
+      sha256: this.#hash.digest('hex'),
+      blocks: this.#blocks.finish(),
+    }
+  }
+
+  async settled(): Promise<void> {
+    await this.#writing.catch(() => {})
+  }
+}
+
+async function writeAll(handle: FileHandle, block: Buffer, length: number, position: number): Promise<void> {
+  for (let at = 0; at < length; ) {
+    const { bytesWritten } = await handle.write(block, at, length - at, position + at)
+    at += bytesWritten
+  }
+}
+
+function writeDigits(block: Buffer, from: number, value: number): number {
+  let count = 1
+  for (let limit = 10; value >= limit; limit *= 10) count++
+  let rest = value
+  for (let at = from + count - 1; at >= from; at--) {
+    const tenth = Math.floor(rest / 10)
+    block[at] = 48 + rest - tenth * 10
+    rest = tenth
+  }
+  return from + count
+}

@@ -1,0 +1,27 @@
+import type { Geometry } from '../feature.ts'
+import { geometryText } from '../geometry/geometry-text.ts'
+import { pointOnSurface } from '../geometry/point-on-surface.ts'
+import { sliceFeature } from '../pack/pack.ts'
+
+const MAX_SAMPLE_ROWS = 100
+
+/** Positions of the sample, spread evenly over the snapshot: at most a tenth of the rows, at least one. */
+export function samplePositions(rows: number): number[] {
+  const count = Math.min(rows, MAX_SAMPLE_ROWS, Math.max(1, Math.floor(rows / 10)))
+  return Array.from({ length: count }, (_, i) => Math.floor(((i + 0.5) * rows) / count))
+}
+
+/**
+ * A row of the sample from the feature's text, shaped like a row of the json export: the columns, then
+ * `longitude` and `latitude`, and `geometry` unless the dataset is one of points.
+ */
+export function sampleRow(feature: Buffer, spatial: boolean, withGeometry: boolean): string {
+  const parts = sliceFeature(feature)
+  const columns = parts.properties.toString('utf8').slice(1, -1)
+  if (!spatial) return `{${columns}}`
+  const geometry = JSON.parse(parts.geometry.toString('utf8')) as Geometry | null
+  const point = geometry === null ? null : pointOnSurface(geometry)
+  const place = `"longitude":${point?.[0] ?? null},"latitude":${point?.[1] ?? null}`
+  const shape = withGeometry ? `,"geometry":${geometry === null ? 'null' : geometryText(geometry)}` : ''
+  return `{${columns}${columns === '' ? '' : ','}${place}${shape}}`
+}

@@ -1,0 +1,84 @@
+import type { Geometry } from '../../feature.ts'
+import { type CsvBlock, CsvParser, type CsvRows } from '../../formats/csv/csv-parser.ts'
+import type { RecordReader } from '../../formats/csv/csv-records.ts'
+import { GeojsonParser } from '../../formats/geojson/geojson-parser.ts'
+import type { GeojsonBlock } from '../../formats/geojson/geojson-scanner.ts'
+import type { ParquetBlock } from '../../formats/parquet/parquet.ts'
+import type { BlockParsing, SourceBlock } from '../../formats/reading/block-stream.ts'
+import type { Stage } from './stage.ts'
+
+/** Wide rows fill a chunk before their number does. */
+const FLUSH_BYTES = 1 << 24
+
+type Parsing<Format extends BlockParsing['format']> = BlockParsing & { format: Format }
+
+/** Parses the blocks of a source and stages their rows. */
+export interface BlockStager {
+  take(block: SourceBlock): Promise<void>
+  close(): void
+}
+
+export async function openStager(parsing: BlockParsing, stage: Stage): Promise<BlockStager> {
+  if (parsing.format === 'parquet') return parquetStager(parsing, stage)
+  const take = parsing.format === 'csv' ? csvStaging(parsing, stage) : geojsonStaging(parsing, stage)
+  const flushing = new Flushing(stage)
+  return {
+    async take(block) {
+      take(block)
+      flushing.add((block as GeojsonBlock | CsvBlock).bytes.length)
+    },
+    close() {},
+  }
+}
+
+class Flushing {
+  readonly #stage: Stage
+  #bytes = 0
+
+  constructor(stage: Stage) {
+    this.#stage = stage
+  }
+
+  add(bytes: number): void {
+    this.#bytes += bytes
+    if (this.#bytes <= FLUSH_BYTES) return
+    this.#stage.flush()
+    this.#bytes = 0
+  }
+}
+
+function geojsonStaging({ file, maxColumns }: Parsing<'geojson'>, stage: Stage) {
+  const parser = new GeojsonParser(file, maxColumns)
+  // By name, because each thread finds the columns in an order of its own; hexadecimal, because the database
+  // takes names that differ in case alone for one.
+  const stagedName = (index: number) => Buffer.from(parser.columns[index]!.name, 'utf8').toString('hex')
+  return (block: SourceBlock) => stage.add(parser.parse(block as GeojsonBlock), parser.columns, stagedName)
+}
+
+function csvStaging({ layout }: Parsing<'csv'>, stage: Stage) {
+  const parser = new CsvParser(layout)
+  stage.declareTexts(layout.kept.map((place) => layout.names[place]!))
+  const rows: CsvRows = {
+    unreadable: (row, problem) => stage.problem(row, problem),
+    row: (row: number, geometry: Geometry | null, record: RecordReader, kept: number[]) =>
+      stage.addTexts(row, geometry, record, kept),
+  }
+  return (block: SourceBlock) => parser.parse(block as CsvBlock, rows)
+}
+
+/** Reads the rows of its blocks itself: what stands in another thread's database cannot be handed over. */
+async function parquetStager(parsing: Parsing<'parquet'>, stage: Stage): Promise<BlockStager> {
+  // Brings the database with it, which other sources do without.
+  const { openParquet } = await import('../../formats/parquet/parquet.ts')
+  const source = await openParquet(parsing.path, parsing.file, parsing.options)
+  const flushing = new Flushing(stage)
+  return {
+    async take(block) {
+      for await (const batch of source.read(block as ParquetBlock)) {
+        stage.add(batch, source.columns, (index) => `column${index}`)
+        flushing.add(((source.totalBytes ?? 0) / Math.max(1, source.rows)) * batch.length)
+      }
+    },
+    close: () => source.close(),
+  }
+}

@@ -1,0 +1,131 @@
+import { basename } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import {
+  type BlockStream,
+  blockArrays,
+  blockRows,
+  type SourceBlock,
+} from '../../formats/reading/block-stream.ts'
+import { SourceError } from '../../source-error.ts'
+import type { CompileOptions, CompileProgress } from '../compile.ts'
+import { withRowProblems } from '../invalid-source-error.ts'
+import { DEFAULT_MAX_ROWS, DEFAULT_THREADS } from '../limits.ts'
+import { joinSummaries } from './join-summaries.ts'
+import type { StageSummary } from './stage.ts'
+import type { StageReply, StageRequest, StageWorkerData } from './stage-worker.ts'
+
+const ENTRY = new URL('./stage-worker.ts', import.meta.url)
+/** Blocks given to a thread ahead of time: one to work on, one to take next. */
+const AHEAD = 2
+
+/** Cuts a source into blocks here; parses, checks and stages their rows in threads. */
+export async function stageInThreads(
+  stream: BlockStream,
+  crs: string | null,
+  options: CompileOptions,
+  folder: string,
+  onProgress: (progress: CompileProgress) => void,
+  signal?: AbortSignal,
+): Promise<StageSummary> {
+  const file = options.file ?? basename(options.path)
+  const maxRows = options.limits?.rows ?? DEFAULT_MAX_ROWS
+  const threads = Array.from({ length: options.threads ?? DEFAULT_THREADS }, (_, i) => {
+    const { idColumn } = options
+    return new StageThread({ folder, prefix: `rows${i}`, crs, idColumn, parsing: stream.parsing }, file)
+  })
+  let rows = 0
+  let broken: unknown = null
+  try {
+    try {
+      for await (const block of stream.blocks()) {
+        signal?.throwIfAborted()
+        rows += blockRows(block)
+        if (rows > maxRows) throw new SourceError(`${file} has more than ${maxRows} rows.`)
+        const free = threads.find((thread) => thread.waiting < AHEAD)
+        await (free ?? (await Promise.race(threads.map((thread) => thread.free())))).give(block)
+        onProgress({ phase: 'reading', rows, bytesRead: stream.bytesRead, totalBytes: stream.totalBytes })
+      }
+    } catch (error) {
+      broken = error
+    }
+    const summary = joinSummaries(await finishAll(threads))
+    if (broken !== null) throw withRowProblems(broken, file, summary)
+    return summary
+  } finally {
+    await Promise.all(threads.map((thread) => thread.stop()))
+  }
+}
+
+/** Waits for all, even where one fails: a thread must not be stopped while its database works. */
+async function finishAll(threads: StageThread[]): Promise<StageSummary[]> {
+  const ended = await Promise.allSettled(threads.map((thread) => thread.finish()))
+  return ended.map((each) => {
+    if (each.status === 'rejected') throw each.reason
+    return each.value
+  })
+}
+
+class StageThread {
+  readonly #worker: Worker
+  readonly #summary = Promise.withResolvers<StageSummary>()
+  #room = Promise.withResolvers<StageThread>()
+  /** Blocks given and not yet done. */
+  waiting = 0
+
+  constructor(data: StageWorkerData, file: string) {
+    this.#worker = new Worker(ENTRY, {
+      workerData: data,
+      resourceLimits: { maxOldGenerationSizeMb: 768, maxYoungGenerationSizeMb: 48 },
+    })
+    this.#worker.on('message', (reply: StageReply) => this.#take(reply))
+    this.#worker.on('error', (error: NodeJS.ErrnoException) => this.#fail(clarify(error, file)))
+    this.#worker.on('exit', () => this.#fail(new Error('a staging thread ended early')))
+    // Whoever waits hears of a failure; where nobody does, it is no failure of the process.
+    this.#summary.promise.catch(() => {})
+    this.#room.promise.catch(() => {})
+    this.#room.resolve(this)
+  }
+
+  #take(reply: StageReply): void {
+    if ('refused' in reply) this.#fail(new SourceError(reply.refused))
+    else if ('summary' in reply) this.#summary.resolve(reply.summary)
+    else if (this.waiting-- === AHEAD) this.#room.resolve(this)
+  }
+
+  #fail(error: Error): void {
+    this.#summary.reject(error)
+    this.#room.reject(error)
+    this.#room = Promise.withResolvers()
+    this.#room.promise.catch(() => {})
+    this.#room.reject(error)
+  }
+
+  /** Waits until the thread can take a block. */
+  free(): Promise<StageThread> {
+    return this.#room.promise
+  }
+
+  async give(block: SourceBlock): Promise<void> {
+    await this.#room.promise
+    if (++this.waiting === AHEAD) {
+      this.#room = Promise.withResolvers()
+      this.#room.promise.catch(() => {})
+    }
+    this.#worker.postMessage(block satisfies StageRequest, blockArrays(block))
+  }
+
+  finish(): Promise<StageSummary> {
+    this.#worker.postMessage(null satisfies StageRequest)
+    return this.#summary.promise
+  }
+
+  async stop(): Promise<void> {
+    await this.#worker.terminate()
+  }
+}
+
+function clarify(error: NodeJS.ErrnoException, file: string): Error {
+  return error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+    ? new SourceError(`${file} needs more memory than publishing may use.`)
+    : error
+}

@@ -1,0 +1,113 @@
+import { basename } from 'node:path'
+import type { CrsTransformation } from '../../crs/crs-accuracy.ts'
+import type { FeatureStream } from '../../feature.ts'
+import { blockRows, isBlockStream } from '../../formats/reading/block-stream.ts'
+import { isEmptyBbox } from '../../geometry/bbox.ts'
+import { SourceError } from '../../source-error.ts'
+import type { CompileOptions, CompileProgress } from '../compile.ts'
+import { withRowProblems } from '../invalid-source-error.ts'
+import { DEFAULT_MAX_ROWS } from '../limits.ts'
+import {
+  crsName,
+  refuseInaccurate,
+  statedCrs,
+  transformationFor,
+  transformerFor,
+} from '../transformer-for.ts'
+import { openStager } from './block-stager.ts'
+import { Stage, type StageSummary } from './stage.ts'
+import { stageInThreads } from './stage-in-threads.ts'
+
+export interface Staged {
+  summary: StageSummary
+  crs: string | null
+  crsTransformation: CrsTransformation | null
+  notes: string[]
+}
+
+/** A smaller file is read before threads have started. */
+const PARALLEL_BYTES = 1 << 24
+/** Wide rows fill a chunk before their number does. */
+const FLUSH_BYTES = 1 << 24
+
+/**
+ * Reads a source to its end and stages its rows: a large GeoJSON, CSV or Parquet in several threads, all else in this
+ * one.
+ */
+export async function stageStream(
+  stream: FeatureStream,
+  options: CompileOptions,
+  folder: string,
+  onProgress: (progress: CompileProgress) => void,
+  signal?: AbortSignal,
+): Promise<Staged> {
+  const crs = options.crs ?? statedCrs(stream.crs)
+  if (!options.allowInaccurateCrs) await refuseInaccurate(crs, null)
+  const isLarge = (stream.totalBytes ?? Infinity) > PARALLEL_BYTES
+  const summary =
+    isBlockStream(stream) && isLarge
+      ? await stageInThreads(stream, crs, options, folder, onProgress, signal)
+      : await stageHere(stream, crs, options, folder, onProgress, signal)
+  const bbox = isEmptyBbox(summary.places.bbox) ? null : summary.places.bbox
+  if (bbox && !options.allowInaccurateCrs) await refuseInaccurate(crs, bbox)
+  return {
+    summary,
+    crs: await crsName(crs),
+    crsTransformation: bbox && (await transformationFor(crs, bbox)),
+    notes: [...stream.notes, ...crsNotes(crs, summary)],
+  }
+}
+
+async function stageHere(
+  stream: FeatureStream,
+  crs: string | null,
+  options: CompileOptions,
+  folder: string,
+  onProgress: (progress: CompileProgress) => void,
+  signal?: AbortSignal,
+): Promise<StageSummary> {
+  const transform = await transformerFor(crs)
+  const stage = new Stage({ folder, prefix: 'rows', transform, idColumn: options.idColumn })
+  const maxRows = options.limits?.rows ?? DEFAULT_MAX_ROWS
+  const file = options.file ?? basename(options.path)
+  let rows = 0
+  const count = (more: number) => {
+    signal?.throwIfAborted()
+    rows += more
+    if (rows > maxRows) throw new SourceError(`${file} has more than ${maxRows} rows.`)
+    onProgress({ phase: 'reading', rows, bytesRead: stream.bytesRead, totalBytes: stream.totalBytes })
+  }
+  try {
+    if (isBlockStream(stream)) {
+      const stager = await openStager(stream.parsing, stage)
+      try {
+        for await (const block of stream.blocks()) {
+          count(blockRows(block))
+          await stager.take(block)
+        }
+      } finally {
+        stager.close()
+      }
+    } else {
+      let flushedAt = 0
+      for await (const batch of stream.batches()) {
+        count(batch.length)
+        stage.add(batch, stream.columns, (index) => `column${index}`)
+        if (stream.bytesRead - flushedAt > FLUSH_BYTES) {
+          stage.flush()
+          flushedAt = stream.bytesRead
+        }
+      }
+    }
+  } catch (error) {
+    throw withRowProblems(error, file, stage.summary)
+  }
+  stage.flush()
+  return stage.summary
+}
+
+function crsNotes(crs: string | null, summary: StageSummary): string[] {
+  return crs === null && summary.places.hasGeometry
+    ? ['The file does not state its CRS; its coordinates were taken as WGS84.']
+    : []
+}

@@ -1,0 +1,55 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import type { BlockParsing, SourceBlock } from '../../formats/reading/block-stream.ts'
+import { SourceError } from '../../source-error.ts'
+import { transformerFor } from '../transformer-for.ts'
+import { openStager } from './block-stager.ts'
+import { Stage, type StageSummary } from './stage.ts'
+
+export interface StageWorkerData {
+  folder: string
+  prefix: string
+  crs: string | null
+  idColumn: string | undefined
+  parsing: BlockParsing
+}
+
+/** A block to stage, or null where there are no more. */
+export type StageRequest = SourceBlock | null
+
+export type StageReply = { done: true } | { summary: StageSummary } | { refused: string }
+
+const port = parentPort!
+const { folder, prefix, crs, idColumn, parsing } = workerData as StageWorkerData
+const stage = new Stage({ folder, prefix, transform: await transformerFor(crs), idColumn })
+const stager = await openStager(parsing, stage)
+
+/** Blocks are staged one after the other, though the next may be here before one is done. */
+let last = Promise.resolve()
+let isRefused = false
+
+port.on('message', (block: StageRequest) => {
+  last = last.then(() => answer(block))
+})
+
+async function answer(block: StageRequest): Promise<void> {
+  if (isRefused) return
+  try {
+    port.postMessage(await handle(block))
+    if (block === null) port.close()
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error
+    isRefused = true
+    stager.close()
+    port.postMessage({ refused: error.message } satisfies StageReply)
+  }
+}
+
+async function handle(block: StageRequest): Promise<StageReply> {
+  if (block === null) {
+    stager.close()
+    stage.flush()
+    return { summary: stage.summary }
+  }
+  await stager.take(block)
+  return { done: true }
+}

@@ -1,0 +1,294 @@
+import { closeSync, openSync, writevSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type Feature,
+  type Geometry,
+  isUnreadable,
+  type SourceColumn,
+  type UnreadableRow,
+  type Value,
+} from '../../feature.ts'
+import type { RecordReader } from '../../formats/csv/csv-records.ts'
+import { prepareGeometry, type Transformer } from '../../geometry/prepare-geometry.ts'
+import { wkbSize } from '../../geometry/wkb.ts'
+import { FEATURE_TAIL, PACK_SEPARATOR, PROPERTIES_HEAD } from '../../pack/pack.ts'
+import type { RowProblem } from '../../source-error.ts'
+import { ColumnBytes } from '../columns/column-bytes.ts'
+import { columnNames } from '../columns/column-names.ts'
+import { type PlainColumn, plainParquet } from '../columns/plain-parquet.ts'
+import { type RowTexts, type Run, RunWriter } from '../merge/run-writer.ts'
+import { type ColumnProfile, StagedColumn } from './staged-column.ts'
+import { type PlaceProfile, StagedPlaces } from './staged-places.ts'
+import { StagedText } from './staged-text.ts'
+import { joinTexts, noTexts, type StagedTexts } from './staged-texts.ts'
+
+export const MAX_LISTED_PROBLEMS = 10
+
+/** Rows of one staged file: enough for the database to work in bulk, few enough to stay small in memory. */
+const CHUNK_ROWS = 8192
+/** Shapes of many positions fill a chunk before its rows do. */
+const CHUNK_GEOMETRY_BYTES = 1 << 24
+
+const OPEN_PROPERTIES = Buffer.from(`${PROPERTIES_HEAD}{`)
+const CLOSE_PROPERTIES = Buffer.from(`}${FEATURE_TAIL}${PACK_SEPARATOR}`)
+
+export interface StageSummary {
+  rows: number
+  /** Rows that could not be published: the first few of them, and how many there are. */
+  problems: RowProblem[]
+  problemCount: number
+  /** Rows left out later, because their id was missing or repeated. */
+  skippedForIds: number
+  places: PlaceProfile
+  columns: ColumnProfile[]
+  id: ColumnProfile
+  files: string[]
+  runs: Run[]
+  texts: StagedTexts
+}
+
+export interface StageOptions {
+  folder: string
+  /** What the names of its files begin with. */
+  prefix: string
+  transform: Transformer | null
+  /** The column that the publisher names as the features' id. */
+  idColumn: string | undefined
+}
+
+/**
+ * Turns features into staged files that the database reads: prepared geometry, Hilbert key, and every value in
+ * a form from which any final type can still be made. Several stages may run side by side on parts of a file.
+ */
+export class Stage {
+  readonly summary: StageSummary
+  readonly #folder: string
+  readonly #prefix: string
+  readonly #transform: Transformer | null
+  readonly #idColumn: string | undefined
+  readonly #columns: StagedColumn[] = []
+  readonly #id: StagedColumn
+  readonly #runs: RunWriter
+  readonly #rowNumbers = new ColumnBytes()
+  readonly #places = new StagedPlaces(CHUNK_ROWS)
+  readonly #texts: StagedText[] = []
+  /** Of the rows gathered: their numbers and, where they are no texts, their values. */
+  #rows: number[] = []
+  #features: Feature[] = []
+  #geometryBytes = 0
+
+  constructor(options: StageOptions) {
+    this.#folder = options.folder
+    this.#prefix = options.prefix
+    this.#transform = options.transform
+    this.#idColumn = options.idColumn
+    this.#runs = new RunWriter(join(options.folder, `${options.prefix}.runs`))
+    this.#id = new StagedColumn(newProfile('id', 'id', 'infer-json', 0, 0))
+    this.summary = {
+      rows: 0,
+      problems: [],
+      problemCount: 0,
+      skippedForIds: 0,
+      places: this.#places.profile,
+      columns: [],
+      id: this.#id.profile,
+      files: [],
+      runs: this.#runs.runs,
+      texts: noTexts(),
+    }
+  }
+
+  /** Takes the rows over: their geometries are changed in place. `columns` may have grown since the last call. */
+  add(
+    rows: (Feature | UnreadableRow)[],
+    columns: SourceColumn[],
+    stagedName: (index: number) => string,
+  ): void {
+    while (this.#columns.length < columns.length) {
+      const index = this.#columns.length
+      const column = columns[index]!
+      const firstRow = rows[0]?.row ?? 0
+      const profile = newProfile(column.name, stagedName(index), column.type, firstRow, index)
+      this.#columns.push(new StagedColumn(profile))
+      this.summary.columns.push(profile)
+    }
+    for (const row of rows) {
+      if (isUnreadable(row)) this.problem(row.row, row.problem)
+      else if (this.#prepare(row.row, row.geometry)) {
+        this.#features.push(row)
+        this.#gather(row.row, row.geometry)
+        row.geometry = null
+      }
+    }
+  }
+
+  /** Names the columns of a source in which all values are texts; its rows come by `addTexts`. */
+  declareTexts(names: string[]): void {
+    for (const [index, name] of names.entries()) {
+      const profile = newProfile(name, `column${index}`, 'infer-text', 0, index)
+      this.#texts.push(new StagedText(profile, CHUNK_ROWS))
+      this.summary.columns.push(profile)
+    }
+  }
+
+  /** Takes a row whose values are the record's at the places that are kept. */
+  addTexts(row: number, geometry: Geometry | null, record: RecordReader, kept: number[]): void {
+    if (!this.#prepare(row, geometry)) return
+    const { bytes, starts, ends, escaped } = record
+    for (let i = 0; i < kept.length; i++) {
+      const place = kept[i]!
+      this.#texts[i]!.add(bytes, starts[place]!, ends[place]!, escaped[place] === 1)
+    }
+    this.#gather(row, geometry)
+  }
+
+  #gather(row: number, geometry: Geometry | null): void {
+    this.#rows.push(row)
+    this.#places.add(geometry)
+    if (this.#rows.length >= CHUNK_ROWS || this.#geometryBytes >= CHUNK_GEOMETRY_BYTES) this.flush()
+  }
+
+  #prepare(row: number, geometry: Geometry | null): boolean {
+    if (geometry === null) return true
+    const prepared = prepareGeometry(geometry, this.#transform)
+    if (typeof prepared === 'string') {
+      this.problem(row, prepared)
+      return false
+    }
+    if (prepared.type !== 'Point') this.#geometryBytes += wkbSize(prepared, false)
+    return true
+  }
+
+  problem(row: number, message: string): void {
+    this.summary.problemCount++
+    if (this.summary.problems.length < MAX_LISTED_PROBLEMS) this.summary.problems.push({ row, message })
+  }
+
+  /** Writes what is gathered; call it once more when the source has ended. */
+  flush(): void {
+    const rows = this.#rows.length
+    if (rows === 0) return
+    const columns = [
+      this.#encodeRowNumbers(),
+      ...this.#places.encode(),
+      ...this.#texts.map((column) => column.encode()).filter((column) => column !== null),
+      ...this.#encodeValues(this.#features),
+    ]
+    const file = join(this.#folder, `${this.#prefix}-${this.summary.files.length}.parquet`)
+    writeParts(file, plainParquet(rows, columns))
+    this.summary.files.push(file)
+    this.#writeRun()
+    this.summary.rows += rows
+    for (const column of this.#texts) column.clear()
+    this.#places.clear()
+    this.#rows = []
+    this.#features = []
+    this.#geometryBytes = 0
+  }
+
+  /** The features' texts, as if the columns and types of this chunk were those of all rows. */
+  #writeRun(): void {
+    const columns = [...this.#texts, ...this.#columns]
+    const names = columnNames(
+      columns.map(({ profile }) => profile.name),
+      this.#places.profile.hasGeometry,
+      [],
+    )
+    const { texts } = this.summary
+    const types = columns.map((column) => column.textTypes())
+    const id = this.#idColumn === undefined ? null : findName(this.#idColumn, names, columns)
+    const idTypes = id === null ? this.#id.textTypes() : (types[id] ?? 0)
+    joinTexts(texts, { ...noTexts(), names, types, idTypes })
+    const isUsable = texts.isWhole && texts.types.every((each) => each !== 0)
+    this.#runs.write(this.#rows, this.#places, this.#rowTexts(isUsable ? names : null, id))
+    texts.bytes = this.#runs.runs.at(-1)!.end
+  }
+
+  #rowTexts(names: string[] | null, idColumn: number | null): RowTexts {
+    const features = this.#features
+    const texts = this.#texts
+    const columns = this.#columns
+    const heads = (names ?? []).map((name, i) => Buffer.from(`${i === 0 ? '' : ','}${JSON.stringify(name)}:`))
+    return {
+      id: (row, out) => {
+        if (idColumn !== null) {
+          texts[idColumn]?.writeText(row, out)
+          columns[idColumn]?.writeText(features[row]!.values[idColumn], out)
+          return
+        }
+        const id = features[row]?.id ?? null
+        if (id !== null) this.#id.writeText(id, out)
+      },
+      properties: (row, out) => {
+        if (names === null) return
+        out.range(OPEN_PROPERTIES, 0, OPEN_PROPERTIES.length)
+        for (let i = 0; i < texts.length; i++) {
+          out.range(heads[i]!, 0, heads[i]!.length)
+          texts[i]!.writeText(row, out)
+        }
+        for (let i = 0; i < columns.length; i++) {
+          out.range(heads[i]!, 0, heads[i]!.length)
+          columns[i]!.writeText(features[row]!.values[i], out)
+        }
+        out.range(CLOSE_PROPERTIES, 0, CLOSE_PROPERTIES.length)
+      },
+    }
+  }
+
+  #encodeValues(features: Feature[]): PlainColumn[] {
+    const rows = features.length
+    const values: (Value | undefined)[] = new Array(rows)
+    const encoded: PlainColumn[] = []
+    for (let row = 0; row < rows; row++) values[row] = features[row]!.id
+    const ids = this.#id.encode(values, rows)
+    if (ids !== null) encoded.push(ids)
+    for (let c = 0; c < this.#columns.length; c++) {
+      for (let row = 0; row < rows; row++) values[row] = features[row]!.values[c]
+      const column = this.#columns[c]!.encode(values, rows)
+      if (column !== null) encoded.push(column)
+    }
+    return encoded
+  }
+
+  #encodeRowNumbers(): PlainColumn {
+    this.#rowNumbers.clear()
+    for (const row of this.#rows) this.#rowNumbers.int64(row)
+    return { name: 'row', type: 'int64', present: null, data: this.#rowNumbers.data() }
+  }
+}
+
+/** The place of a column by its published name, else by that in the source; -1 where there is none. */
+function findName(wanted: string, names: string[], columns: { profile: ColumnProfile }[]): number {
+  const published = names.indexOf(wanted)
+  return published >= 0 ? published : columns.findIndex(({ profile }) => profile.name === wanted)
+}
+
+function newProfile(
+  name: string,
+  staged: string,
+  declared: SourceColumn['type'],
+  firstRow: number,
+  firstPlace: number,
+): ColumnProfile {
+  const nothing = { kinds: 0, present: 0, blank: 0, notFinite: 0 }
+  return { name, staged, declared, ...nothing, stagedAs: [], firstRow, firstPlace }
+}
+
+function writeParts(file: string, parts: Uint8Array[]): void {
+  const handle = openSync(file, 'w')
+  try {
+    // A file has three parts a column, and the system takes at most 1,024 at once.
+    for (let i = 0; i < parts.length; i += 512) writeAll(handle, parts.slice(i, i + 512))
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function writeAll(handle: number, parts: Uint8Array[]): void {
+  let left = parts.filter((part) => part.length > 0)
+  while (left.length > 0) {
+    let written = writevSync(handle, left)
+    while (left.length > 0 && written >= left[0]!.length) written -= left.shift()!.length
+    if (written > 0) left = [left[0]!.subarray(written), ...left.slice(1)]
+  }
+}

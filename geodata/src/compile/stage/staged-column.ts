@@ -1,0 +1,171 @@
+import type { SourceColumn, Value } from '../../feature.ts'
+import { ColumnBytes } from '../columns/column-bytes.ts'
+import { countNotFinite, jsonText } from '../columns/json-text.ts'
+import type { PlainColumn, PlainType } from '../columns/plain-parquet.ts'
+import { areIntegers, areNumbers, KIND, kindOfText, kindOfValue } from '../columns/value-kinds.ts'
+import { ANY_TYPE, TYPE, utcText } from '../columns/value-text.ts'
+
+/**
+ * How a chunk's values of one column were staged: each way is a column of its own in the staged files, so that
+ * chunks which saw different kinds never force each other's values through a lossy type.
+ */
+export type StagedAs = 'boolean' | 'integer' | 'number' | 'text' | 'json'
+
+const PLAIN_TYPE: { [as in StagedAs]: PlainType } = {
+  boolean: 'boolean',
+  integer: 'int64',
+  number: 'double',
+  text: 'text',
+  json: 'text',
+}
+
+/** What one column held, over all chunks of one stage: plain data, so that it can leave a worker. */
+export interface ColumnProfile {
+  name: string
+  /** The name in the staged files, before `:integer` or the like. */
+  staged: string
+  declared: SourceColumn['type']
+  kinds: number
+  present: number
+  /** Of those, empty texts in a source of texts: missing values unless the column is text. */
+  blank: number
+  stagedAs: StagedAs[]
+  /** Numbers that are not finite, which JSON cannot say, nested ones too: they are published as null. */
+  notFinite: number
+  /** Where the column was first seen: its source row, then its place in that row. */
+  firstRow: number
+  firstPlace: number
+}
+
+export class StagedColumn {
+  readonly profile: ColumnProfile
+  // Small at first: a file may have thousands of columns.
+  readonly #bytes = new ColumnBytes(1 << 12)
+  #chunkKinds = 0
+  /** Whether the column is one of numbers by all that is known: then integers are spelt as such. */
+  #isNumber = false
+
+  constructor(profile: ColumnProfile) {
+    this.profile = profile
+  }
+
+  /**
+   * For which types of the column `writeText` is right in the chunk encoded last: what the type is will only be
+   * known when all rows have been seen.
+   */
+  textTypes(): number {
+    const kinds = this.#chunkKinds
+    // In a source of strings an empty one is missing or not as the column's type will be.
+    if (this.profile.declared === 'infer-text') return 0
+    if (kinds === 0) return ANY_TYPE
+    if (kinds & KIND.nested) return TYPE.json
+    if (kinds === KIND.boolean) return TYPE.boolean | TYPE.json
+    if (this.#isNumber) return TYPE.number
+    if (areIntegers(kinds)) return TYPE.integer
+    if (kinds === KIND.timestamp) return TYPE.timestamp
+    if (kinds === KIND.date) return TYPE.date | TYPE.text | TYPE.json
+    return (kinds & ~(KIND.text | KIND.date | KIND.timestamp)) === 0 ? TYPE.text | TYPE.json : 0
+  }
+
+  /** Writes a value of the chunk encoded last as the JSON that a feature has. */
+  writeText(value: Value | undefined, out: ColumnBytes): void {
+    if (!isPresent(value)) out.ascii('null')
+    else if (this.#chunkKinds & KIND.nested) out.unicode(jsonText(value!))
+    else if (typeof value === 'string')
+      out.jsonString(this.#chunkKinds === KIND.timestamp ? utcText(value) : value)
+    else if (typeof value !== 'boolean' && this.#isNumber) out.jsonNumber(Number(value))
+    else out.ascii(String(value))
+  }
+
+  /** Encodes this column of a chunk; null where the chunk has no value in it. */
+  encode(values: (Value | undefined)[], rows: number): PlainColumn | null {
+    const present = this.#observe(values, rows)
+    if (present === 0) return null
+    const as = this.#chooseStaging()
+    if (!this.profile.stagedAs.includes(as)) this.profile.stagedAs.push(as)
+    this.#bytes.clear()
+    const bits = new Uint8Array(Math.ceil(rows / 8))
+    for (let row = 0; row < rows; row++) {
+      if (isPresent(values[row])) bits[row >> 3]! |= 1 << (row & 7)
+    }
+    return {
+      name: `${this.profile.staged}:${as}`,
+      type: PLAIN_TYPE[as],
+      present: present === rows ? null : bits,
+      data: this.#write(values, rows, as, present),
+    }
+  }
+
+  #observe(values: (Value | undefined)[], rows: number): number {
+    const profile = this.profile
+    const asText = profile.declared === 'infer-text'
+    // Once text has been seen, no string can change the column's type any more.
+    let settled = profile.declared === 'text' || (profile.kinds & KIND.text) !== 0
+    let kinds = 0
+    let present = 0
+    for (let row = 0; row < rows; row++) {
+      const value = values[row]
+      if (!isPresent(value)) {
+        if (typeof value === 'number') profile.notFinite++
+        continue
+      }
+      present++
+      if (typeof value === 'string') {
+        if (asText && value === '') profile.blank++
+        const kind = settled ? KIND.text : asText ? kindOfText(value) : kindOfValue(value)
+        kinds |= kind
+        if (kind === KIND.text) settled = true
+      } else {
+        kinds |= kindOfValue(value)
+        if (typeof value === 'object') profile.notFinite += countNotFinite(value)
+      }
+    }
+    this.#chunkKinds = kinds
+    profile.kinds |= kinds
+    this.#isNumber =
+      areNumbers(kinds) && (profile.declared === 'number' || (profile.kinds & KIND.number) !== 0)
+    profile.present += present
+    return present
+  }
+
+  #chooseStaging(): StagedAs {
+    const kinds = this.#chunkKinds
+    if (this.profile.declared === 'infer-text') return 'text'
+    if ((kinds & ~(KIND.text | KIND.date | KIND.timestamp)) === 0) return 'text'
+    if (kinds === KIND.boolean) return 'boolean'
+    if ((kinds & ~(KIND.integer | KIND.bigInteger | KIND.inexact)) === 0) return 'integer'
+    if (areNumbers(kinds) && kinds & KIND.number) return 'number'
+    return 'json'
+  }
+
+  #write(values: (Value | undefined)[], rows: number, as: StagedAs, present: number): Uint8Array {
+    if (as === 'boolean') return packBooleans(values, rows, present)
+    const bytes = this.#bytes
+    for (let row = 0; row < rows; row++) {
+      const value = values[row]
+      if (!isPresent(value)) continue
+      if (as === 'text') bytes.text(value as string)
+      else if (as === 'integer') bytes.int64(value as number | bigint)
+      else if (as === 'number') bytes.double(Number(value))
+      else bytes.text(jsonText(value as Value))
+    }
+    return bytes.data()
+  }
+}
+
+/** A number that is not finite has no JSON: it is a null. */
+function isPresent(value: Value | undefined): boolean {
+  return value !== null && value !== undefined && (typeof value !== 'number' || Number.isFinite(value))
+}
+
+function packBooleans(values: (Value | undefined)[], rows: number, present: number): Uint8Array {
+  const bits = new Uint8Array(Math.ceil(present / 8))
+  let at = 0
+  for (let row = 0; row < rows; row++) {
+    const value = values[row]
+    if (!isPresent(value)) continue
+    if (value === true) bits[at >> 3]! |= 1 << (at & 7)
+    at++
+  }
+  return bits
+}

@@ -1,0 +1,157 @@
+import { GEOMETRY_TYPES, type Geometry } from '../../feature.ts'
+import { type Bbox, emptyBbox, geometryBbox, isEmptyBbox } from '../../geometry/bbox.ts'
+import { pointOnSurface } from '../../geometry/point-on-surface.ts'
+import { hilbertKey, UNLOCATED_KEY } from '../../hilbert.ts'
+import { writeGeojson } from '../../pack/write-geojson.ts'
+import { ColumnBytes } from '../columns/column-bytes.ts'
+import type { PlainColumn } from '../columns/plain-parquet.ts'
+
+/** What the features' places were, over all chunks of one stage: plain data, so that it can leave a worker. */
+export interface PlaceProfile {
+  located: number
+  /** A set of `GEOMETRY_TYPES`, a bit each. */
+  geometryTypes: number
+  hasGeometry: boolean
+  /** Whether boxes were staged: not where every feature is a point. */
+  hasShapes: boolean
+  hasZ: boolean
+  bbox: Bbox
+}
+
+/** Encodes where features are: their order on the curve, geometry in two forms, point and box. */
+export class StagedPlaces {
+  readonly profile: PlaceProfile = {
+    located: 0,
+    geometryTypes: 0,
+    hasGeometry: false,
+    hasShapes: false,
+    hasZ: false,
+    bbox: emptyBbox(),
+  }
+  /** Of the rows added: their keys on the curve, and four numbers of a box each. */
+  readonly keys: Float64Array
+  readonly boxes: Float64Array
+  /** How many numbers of its box tell where a row is: 4, or 2 for a point, or none. */
+  readonly boxNumbers: Uint8Array
+  /** Where the text of each row's geometry begins in `text`; 0 where it has none. */
+  readonly textStarts: Uint32Array
+  readonly #key = new ColumnBytes()
+  readonly #wkb = new ColumnBytes()
+  readonly #geojson = new ColumnBytes()
+  readonly #longitude = new ColumnBytes()
+  readonly #latitude = new ColumnBytes()
+  readonly #box = [new ColumnBytes(), new ColumnBytes(), new ColumnBytes(), new ColumnBytes()]
+
+  #rows = 0
+  readonly #hasGeometry: Uint8Array
+  readonly #isLocated: Uint8Array
+  readonly #hasBox: Uint8Array
+
+  constructor(maxRows: number) {
+    this.keys = new Float64Array(maxRows)
+    this.boxes = new Float64Array(maxRows * 4)
+    this.boxNumbers = new Uint8Array(maxRows)
+    this.textStarts = new Uint32Array(maxRows)
+    this.#hasGeometry = new Uint8Array(Math.ceil(maxRows / 8))
+    this.#isLocated = new Uint8Array(Math.ceil(maxRows / 8))
+    this.#hasBox = new Uint8Array(Math.ceil(maxRows / 8))
+  }
+
+  /** Encodes a row's geometry at once: the many arrays of a shape need not outlive its reading. */
+  add(geometry: Geometry | null): void {
+    const row = this.#rows++
+    const bit = 1 << (row & 7)
+    this.keys[row] = UNLOCATED_KEY
+    this.textStarts[row] = 0
+    if (geometry !== null) {
+      this.#hasGeometry[row >> 3]! |= bit
+      this.textStarts[row] = this.#geojson.length + 4
+      const withZ = writeGeojson(geometry, this.#geojson)
+      this.#wkb.geometry(geometry, withZ)
+      this.#note(geometry, withZ)
+      if (this.#locate(geometry, row)) {
+        this.#isLocated[row >> 3]! |= bit
+        if (geometry.type !== 'Point') this.#hasBox[row >> 3]! |= bit
+      }
+    }
+    this.#key.double(this.keys[row]!)
+  }
+
+  /** Forgets the rows: what `encode` gave must have been written. */
+  clear(): void {
+    this.#rows = 0
+    for (const bytes of [this.#key, this.#wkb, this.#geojson, this.#longitude, this.#latitude, ...this.#box])
+      bytes.clear()
+    for (const array of [this.boxNumbers, this.#hasGeometry, this.#isLocated, this.#hasBox]) array.fill(0)
+  }
+
+  /** The texts of the geometries. */
+  get text(): ColumnBytes {
+    return this.#geojson
+  }
+
+  /** The columns of the rows added since the last `clear`. */
+  encode(): PlainColumn[] {
+    const bytes = Math.ceil(this.#rows / 8)
+    const [hasGeometry, isLocated, hasBox] = [this.#hasGeometry, this.#isLocated, this.#hasBox].map((bits) =>
+      bits.subarray(0, bytes),
+    ) as [Uint8Array, Uint8Array, Uint8Array]
+    const columns: PlainColumn[] = [{ name: 'key', type: 'double', present: null, data: this.#key.data() }]
+    if (hasGeometry.some((bits) => bits !== 0)) {
+      columns.push(
+        { name: 'wkb', type: 'bytes', present: hasGeometry, data: this.#wkb.data() },
+        { name: 'longitude', type: 'double', present: isLocated, data: this.#longitude.data() },
+        { name: 'latitude', type: 'double', present: isLocated, data: this.#latitude.data() },
+      )
+    }
+    if (hasBox.some((bits) => bits !== 0)) {
+      for (const [i, name] of ['west', 'south', 'east', 'north'].entries())
+        columns.push({ name, type: 'double', present: hasBox, data: this.#box[i]!.data() })
+    }
+    return columns
+  }
+
+  #note(geometry: Geometry, withZ: boolean): void {
+    const profile = this.profile
+    profile.hasGeometry = true
+    profile.geometryTypes |= 1 << GEOMETRY_TYPES.indexOf(geometry.type)
+    profile.hasZ ||= withZ
+  }
+
+  /** False where the geometry is empty. Points, of which there are most, take a way without a box. */
+  #locate(geometry: Geometry, row: number): boolean {
+    if (geometry.type === 'Point') {
+      if (geometry.coordinates.length === 0) return false
+      const [x, y] = geometry.coordinates as [number, number]
+      this.#extend(x, y, x, y)
+      this.keys[row] = hilbertKey(x, y)
+      this.boxes[row * 4] = x
+      this.boxes[row * 4 + 1] = y
+      this.boxNumbers[row] = 2
+      this.#longitude.double(x)
+      this.#latitude.double(y)
+      return true
+    }
+    const box = geometryBbox(geometry)
+    if (isEmptyBbox(box)) return false
+    const point = pointOnSurface(geometry)!
+    this.profile.hasShapes = true
+    this.#extend(...box)
+    this.keys[row] = hilbertKey((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
+    this.boxes.set(box, row * 4)
+    this.boxNumbers[row] = 4
+    this.#longitude.double(point[0]!)
+    this.#latitude.double(point[1]!)
+    for (let side = 0; side < 4; side++) this.#box[side]!.double(box[side]!)
+    return true
+  }
+
+  #extend(west: number, south: number, east: number, north: number): void {
+    const { bbox } = this.profile
+    this.profile.located++
+    if (west < bbox[0]) bbox[0] = west
+    if (south < bbox[1]) bbox[1] = south
+    if (east > bbox[2]) bbox[2] = east
+    if (north > bbox[3]) bbox[3] = north
+  }
+}

@@ -1,0 +1,190 @@
+import { readDecimal } from '../../decimal.ts'
+import { ColumnBytes } from '../columns/column-bytes.ts'
+import type { PlainColumn } from '../columns/plain-parquet.ts'
+import { kindOfTextBytes } from '../columns/text-kinds.ts'
+import { areIntegers, areNumbers, KIND } from '../columns/value-kinds.ts'
+import { ANY_TYPE, TYPE, utcText } from '../columns/value-text.ts'
+import type { ColumnProfile, StagedAs } from './staged-column.ts'
+
+/**
+ * A column of a source in which all values are texts, staged from the source's bytes without making strings of
+ * them. A chunk of plain integers, numbers or booleans is staged as such, which spares the database to read
+ * texts, where the texts can be made again from them exactly: another chunk may make the column one of texts.
+ */
+export class StagedText {
+  readonly profile: ColumnProfile
+  // Small at first: a file may have thousands of columns.
+  readonly #texts = new ColumnBytes(1 << 12)
+  readonly #typed = new ColumnBytes(1 << 12)
+  /** Where each row's text begins; 0 where it has none. */
+  readonly #starts: Uint32Array
+  #rows = 0
+  #chunkKinds = 0
+  /** Whether the chunk's texts are written as answers have them: numbers in the shortest way, times in UTC. */
+  #isCanonical = false
+  /** As of a StagedColumn. */
+  #isNumber = false
+
+  constructor(profile: ColumnProfile, maxRows: number) {
+    this.profile = profile
+    this.#starts = new Uint32Array(maxRows)
+  }
+
+  add(bytes: Uint8Array, start: number, end: number, isEscaped: boolean): void {
+    this.#starts[this.#rows++] = end > start ? this.#texts.piece(bytes, start, end, isEscaped) : 0
+  }
+
+  /** Encodes the rows added since the last call; null where none of them has a value. */
+  encode(): PlainColumn | null {
+    const rows = this.#rows
+    const bits = new Uint8Array(Math.ceil(rows / 8))
+    let present = 0
+    for (let row = 0; row < rows; row++) {
+      if (this.#starts[row] === 0) continue
+      present++
+      bits[row >> 3]! |= 1 << (row & 7)
+    }
+    this.#chunkKinds = 0
+    if (present === 0) return null
+    const kinds = this.#observe()
+    this.#chunkKinds = kinds
+    this.#isNumber = areNumbers(kinds) && (this.profile.kinds & KIND.number) !== 0
+    this.profile.present += present
+    const [as, data] = this.#write(kinds)
+    if (!this.profile.stagedAs.includes(as)) this.profile.stagedAs.push(as)
+    return {
+      name: `${this.profile.staged}:${as}`,
+      type: as === 'integer' ? 'int64' : as === 'number' ? 'double' : as === 'boolean' ? 'boolean' : 'text',
+      present: present === rows ? null : bits,
+      data,
+    }
+  }
+
+  /** Forgets the rows: what `encode` gave must have been written. */
+  clear(): void {
+    this.#rows = 0
+    this.#texts.clear()
+  }
+
+  /** As of a StagedColumn. */
+  textTypes(): number {
+    const kinds = this.#chunkKinds
+    if (kinds === 0) return ANY_TYPE
+    if (kinds === KIND.boolean) return TYPE.boolean
+    if (this.#isNumber) return TYPE.number
+    if (areIntegers(kinds)) return TYPE.integer
+    if (kinds === KIND.date) return TYPE.date | TYPE.text
+    if (kinds === KIND.timestamp) return TYPE.timestamp | (this.#isCanonical ? TYPE.text : 0)
+    return TYPE.text
+  }
+
+  writeText(row: number, out: ColumnBytes): void {
+    const start = this.#starts[row]!
+    if (start === 0) {
+      out.ascii('null')
+      return
+    }
+    const { bytes } = this.#texts
+    const end = this.#texts.end(start)
+    const kinds = this.#chunkKinds
+    if (kinds === KIND.boolean) out.ascii(end - start === 4 ? 'true' : 'false')
+    else if (this.#isNumber && !this.#isCanonical)
+      out.jsonNumber(Number(bytes.toString('latin1', start, end)))
+    else if (this.#isNumber) {
+      out.range(bytes, start, end)
+      if (!hasPoint(bytes, start, end)) out.ascii('.0')
+    } else if (areIntegers(kinds)) out.range(bytes, start, end)
+    else if (kinds === KIND.timestamp && !this.#isCanonical)
+      out.jsonString(utcText(bytes.toString('latin1', start, end)))
+    else out.jsonRange(bytes, start, end)
+  }
+
+  #observe(): number {
+    const { profile } = this
+    const { bytes } = this.#texts
+    // Once text has been seen, nothing can change the column's type any more.
+    if (profile.kinds & KIND.text) return KIND.text
+    let kinds = 0
+    for (let row = 0; row < this.#rows && (kinds & KIND.text) === 0; row++) {
+      const start = this.#starts[row]!
+      if (start > 0) kinds |= kindOfTextBytes(bytes, start, this.#texts.end(start))
+    }
+    profile.kinds |= kinds
+    return kinds
+  }
+
+  #write(kinds: number): [StagedAs, Uint8Array] {
+    let typed: Uint8Array | null = null
+    if (kinds === KIND.integer) typed = this.#integers()
+    else if (kinds === KIND.number || kinds === (KIND.number | KIND.integer)) typed = this.#numbers()
+    this.#isCanonical = kinds === KIND.timestamp ? this.#areUtc() : typed !== null
+    if (typed === null) return ['text', this.#texts.data()]
+    return [kinds === KIND.integer ? 'integer' : 'number', typed]
+  }
+
+  #areUtc(): boolean {
+    const { bytes } = this.#texts
+    for (let row = 0; row < this.#rows; row++) {
+      const start = this.#starts[row]!
+      if (start === 0) continue
+      // Of all forms of a timestamp only `2020-12-28T12:30:00Z` has this length and these letters.
+      if (
+        this.#texts.end(start) - start !== 20 ||
+        bytes[start + 10] !== LETTER_T ||
+        bytes[start + 19] !== LETTER_Z
+      )
+        return false
+    }
+    return true
+  }
+
+  #integers(): Uint8Array {
+    const { bytes } = this.#texts
+    this.#typed.clear()
+    for (let row = 0; row < this.#rows; row++) {
+      const start = this.#starts[row]!
+      if (start > 0) this.#typed.int64(readDecimal(bytes, start, this.#texts.end(start)))
+    }
+    return this.#typed.data()
+  }
+
+  /** Null where the database would write one of the numbers in another way than it is written here. */
+  #numbers(): Uint8Array | null {
+    const { bytes } = this.#texts
+    this.#typed.clear()
+    for (let row = 0; row < this.#rows; row++) {
+      const start = this.#starts[row]!
+      if (start === 0) continue
+      const end = this.#texts.end(start)
+      let value = readDecimal(bytes, start, end)
+      if (Number.isNaN(value)) {
+        const text = bytes.toString('latin1', start, end)
+        value = Number(text)
+        if (String(value) !== text) return null
+      } else if (!isShortest(bytes, start, end)) return null
+      const size = Math.abs(value)
+      if (size !== 0 && (size < 1e-4 || size >= 1e15)) return null
+      this.#typed.double(value)
+    }
+    return this.#typed.data()
+  }
+}
+
+const ZERO = 48
+const POINT = 46
+const MINUS = 45
+const LETTER_T = 0x54
+const LETTER_Z = 0x5a
+
+/** Whether plain decimal digits have no zeros that say nothing. */
+function isShortest(bytes: Uint8Array, start: number, end: number): boolean {
+  const first = bytes[start] === MINUS ? start + 1 : start
+  if (bytes[first] === ZERO && end > first + 1 && bytes[first + 1] !== POINT) return false
+  if (first > start && end === first + 1 && bytes[first] === ZERO) return false
+  return bytes[end - 1] !== ZERO || !hasPoint(bytes, first, end)
+}
+
+function hasPoint(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === POINT) return true
+  return false
+}

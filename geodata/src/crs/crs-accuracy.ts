@@ -1,0 +1,88 @@
+import { SourceError } from '../source-error.ts'
+import { chooseTransformation, type DatumTransformation } from './datum-transformations.ts'
+import { type Datum, resolveCrs } from './resolve.ts'
+
+/** How a source's coordinates came to WGS84: a part of the publish report. */
+export interface CrsTransformation {
+  /** The datum transformation as EPSG names it, several if more than one holds in the data's area. */
+  name: string
+  /** The largest error in metres that its publisher states; null if nothing is stated. */
+  accuracy: number | null
+}
+
+/** A transformation that may be further off is refused unless the publisher accepts it. */
+const MAX_ERROR_METRES = 20
+
+const ALLOW = '--allow-inaccurate-crs'
+
+/** Refuses a CRS of which no place can be held within the limit, before anything is read. */
+export function refuseHopelessCrs(crs: string): void {
+  const { datum } = resolveCrs(crs)
+  if (datum.origin === 'unknown')
+    throw new SourceError(
+      `No transformation from the datum of ${shortName(crs)} to WGS84 is known that needs no grid file, so its coordinates may be hundreds of metres off. Transform the file to WGS84 first, or accept that with ${ALLOW}.`,
+    )
+  if (datum.origin !== 'published') return
+  const best = Math.min(...datum.transformations.map(errorOf))
+  if (best > MAX_ERROR_METRES) throw inaccurate(crs, best)
+}
+
+/** Refuses a CRS that cannot be held within the limit in the area of the data. */
+export function refuseInaccurateCrs(crs: string, bbox: readonly number[]): void {
+  const { datum } = resolveCrs(crs)
+  if (datum.origin !== 'published') return
+  const worst = Math.max(...transformationsIn(datum, bbox).map(errorOf))
+  if (worst > MAX_ERROR_METRES) throw inaccurate(crs, worst)
+}
+
+function inaccurate(crs: string, metres: number): SourceError {
+  const error = Number.isFinite(metres) ? `within ${metres} m only` : 'with an accuracy that nobody states'
+  return new SourceError(
+    `Coordinates in ${shortName(crs)} can be brought to WGS84 ${error}, and ${MAX_ERROR_METRES} m is the limit. Transform the file to WGS84 first, or accept that with ${ALLOW}.`,
+  )
+}
+
+/** Null if the CRS is on the datum of WGS84 itself, so that no datum transformation is needed. */
+export function crsTransformation(crs: string, bbox: readonly number[] | null): CrsTransformation | null {
+  const { datum } = resolveCrs(crs)
+  if (datum.origin === 'wgs84') return null
+  if (datum.origin === 'unknown') return { name: 'none: the datum was taken as WGS 84', accuracy: null }
+  if (datum.origin === 'assumed')
+    return { name: 'none: no datum is named, and its ellipsoid is that of WGS 84', accuracy: null }
+  const used = bbox ? transformationsIn(datum, bbox) : datum.transformations
+  const worst = Math.max(...used.map(errorOf))
+  return {
+    name: used.map(({ name }) => name).join(', '),
+    accuracy: Number.isFinite(worst) ? worst : null,
+  }
+}
+
+function errorOf({ accuracy }: DatumTransformation): number {
+  return accuracy ?? Number.POSITIVE_INFINITY
+}
+
+const STEPS = 8
+
+/** Those that are chosen at some place of the box. */
+function transformationsIn({ transformations }: Datum, bbox: readonly number[]): DatumTransformation[] {
+  const [west, south, east, north] = (bbox.length === 6 ? [bbox[0], bbox[1], bbox[3], bbox[4]] : bbox) as [
+    number,
+    number,
+    number,
+    number,
+  ]
+  const chosen = new Set<number>()
+  for (let i = 0; i <= STEPS; i++) {
+    for (let j = 0; j <= STEPS; j++) {
+      const longitude = west + ((east - west) * i) / STEPS
+      chosen.add(chooseTransformation(transformations, longitude, south + ((north - south) * j) / STEPS))
+    }
+  }
+  return [...chosen].sort((one, other) => one - other).map((index) => transformations[index]!)
+}
+
+/** A CRS is called by its code or name in sentences, not by pages of WKT. */
+export function shortName(crs: string): string {
+  const text = crs.replace(/^\uFEFF/, '').trim()
+  return resolveCrs(text).code ?? /^\s*(?:\w+\[|\{.*?"name"\s*:\s*)"([^"]+)"/s.exec(text)?.[1] ?? text
+}

@@ -1,0 +1,35 @@
+/** What a CRS may be called by, as patterns on its text. */
+
+export function isCrs84(text: string): boolean {
+  return (
+    /^(OGC|CRS):(1\.3:)?(CRS)?:?84h?$/i.test(text) ||
+    /^(CRS)?84$|^WGS ?84$/i.test(text) ||
+    /^urn:(x-)?ogc:def:crs:OGC:([\d.]*:)?CRS:?84h?$/i.test(text) ||
+    /^https?:\/\/www\.opengis\.net\/def\/crs\/OGC\/([\d.]+\/)?CRS84h?$/i.test(text)
+  )
+}
+
+/** OGC's other two geographic systems with longitude first: NAD27 and NAD83. */
+const OGC_CODES: { [name: string]: number } = { '27': 4267, '83': 4269 }
+
+/** The EPSG (or ESRI) number that the text is, whether or not it is in the list. */
+export function codeOf(crs: string): number | null {
+  const text = crs.trim()
+  const ogc =
+    /^(?:OGC|CRS):(?:1\.3:)?(?:CRS)?(27|83)$/i.exec(text) ??
+    /^urn:(?:x-)?ogc:def:crs:OGC:(?:[\d.]*:)?CRS(27|83)$/i.exec(text) ??
+    /^https?:\/\/www\.opengis\.net\/def\/crs\/OGC\/(?:[\d.]+\/)?CRS(27|83)$/i.exec(text)
+  if (ogc) return OGC_CODES[ogc[1]!]!
+  const match =
+    // A compound CRS is named by two codes: the height's stands second and is not our concern.
+    /^(?:EPSG|ESRI|SRID):+(\d+)(?:\+\d+)?$/i.exec(text) ??
+    /^(\d{4,6})$/.exec(text) ??
+    // The version is optional, and some writers leave its colon out.
+    /^urn:(?:x-)?ogc:def:crs:(?:EPSG|ESRI):(?:[^:]*:)?(\d+)$/i.exec(text) ??
+    /^urn:ogc:def:crs,crs:EPSG:[^:]*:(\d+),/i.exec(text) ??
+    /^https?:\/\/www\.opengis\.net\/def\/crs\/(?:EPSG|ESRI)\/(?:[^/]+\/)?(\d+)\/?$/i.exec(text) ??
+    /^https?:\/\/www\.opengis\.net\/gml\/srs\/epsg\.xml#(\d+)$/i.exec(text) ??
+    /^https?:\/\/(?:www\.)?(?:epsg\.io|spatialreference\.org\/ref\/(?:epsg|esri))\/(\d+)\/?$/i.exec(text) ??
+    /^\+init=(?:epsg|esri):(\d+)\b/i.exec(text)
+  return match ? Number(match[1]) : null
+}

@@ -1,0 +1,52 @@
+import { stringValue } from '../../pack/property-slices.ts'
+import { copyBytes } from '../byte-sink.ts'
+
+/** RFC 4180, section 2. The last line has it too. */
+export const CSV_LINE_END = '\r\n'
+
+const COMMA = 0x2c
+const QUOTE = 0x22
+/** The first letter of `null`. */
+const NULL = 0x6e
+
+/** A cell of a text, quoted if it has to be. An empty text is told from a missing value by its quotes. */
+export function csvCell(text: string, isText = true): string {
+  return (isText && text === '') || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** Copies a value from its JSON text to a cell, and returns where `out` goes on. */
+export function putCsvValue(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  escaped: number,
+  json: boolean,
+  out: Buffer,
+  at: number,
+): number {
+  const first = bytes[start]
+  if (first === NULL) return at
+  if (json) return putNested(bytes, start, end, out, at)
+  if (first !== QUOTE) return copyBytes(bytes, start, end, out, at)
+  if (escaped) return at + out.write(csvCell(stringValue(bytes, start, end)), at)
+  // Without an escape there is no quote and no line break in the text: only a comma asks for quotes.
+  let comma = end - start === 2
+  for (let p = start + 1; p < end - 1; p++) {
+    if (bytes[p] === COMMA) {
+      comma = true
+      break
+    }
+  }
+  return comma ? copyBytes(bytes, start, end, out, at) : copyBytes(bytes, start + 1, end - 1, out, at)
+}
+
+function putNested(bytes: Buffer, start: number, end: number, out: Buffer, at: number): number {
+  out[at++] = QUOTE
+  for (let p = start; p < end; p++) {
+    const byte = bytes[p]!
+    if (byte === QUOTE) out[at++] = QUOTE
+    out[at++] = byte
+  }
+  out[at++] = QUOTE
+  return at
+}

@@ -1,0 +1,83 @@
+import { FeatureSlices, readPack } from '../../pack/pack-reader.ts'
+import { PropertySlices } from '../../pack/property-slices.ts'
+import type { Manifest } from '../../snapshot/manifest.ts'
+import { ByteSink } from '../byte-sink.ts'
+import type { ExportOptions } from '../export-options.ts'
+import { PointSource } from '../geometry/point-source.ts'
+import { WktWriter } from '../geometry/wkt-writer.ts'
+import { CSV_LINE_END, csvCell, putCsvValue } from './csv-value.ts'
+
+const COMMA = 0x2c
+const QUOTE = 0x22
+const CARRIAGE_RETURN = 0x0d
+const LINE_FEED = 0x0a
+const NULL = 0x6e
+
+/**
+ * RFC 4180 with a header, in UTF-8, as pages of features in CSV have it: lines end in CRLF, a null is nothing at
+ * all and an empty text is `""`. A value that begins with `=` or `@` stays as it is: data is data.
+ *
+ * The bytes come from features.pack: its values are finished text already, and copying them is quicker than
+ * making them anew from Parquet.
+ */
+export async function writeCsv(
+  folder: string,
+  manifest: Manifest,
+  partial: string,
+  options: ExportOptions,
+): Promise<string | undefined> {
+  const sink = new ByteSink(partial)
+  const points = await PointSource.open(folder, manifest, options)
+  try {
+    const spatial = manifest.geometryType !== null
+    const shapes = spatial && manifest.geometryType !== 'Point'
+    const names = manifest.columns.map((column) => column.name)
+    if (spatial) names.push('longitude', 'latitude')
+    if (shapes) names.push('geometry')
+    sink.text(names.map((name) => csvCell(name)).join(',') + CSV_LINE_END)
+
+    const json = manifest.columns.map((column) => column.type === 'json')
+    const slices = new FeatureSlices()
+    const values = new PropertySlices(manifest.columns)
+    const wkt = new WktWriter(manifest.hasZ)
+    for await (const block of readPack(folder, manifest, options.signal)) {
+      const { bytes } = block
+      await points?.load(block.count)
+      for (let i = 0; i < block.count; i++) {
+        const start = block.starts[i]!
+        const end = block.ends[i]!
+        slices.locate(bytes, start, end)
+        values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)
+        sink.reserve((end - start) * 2 + json.length * 3 + 64)
+        const out = sink.buffer
+        let at = sink.at
+        for (let c = 0; c < json.length; c++) {
+          if (c > 0) out[at++] = COMMA
+          at = putCsvValue(bytes, values.starts[c]!, values.ends[c]!, values.escaped[c]!, json[c]!, out, at)
+        }
+        if (points) {
+          if (json.length > 0) out[at++] = COMMA
+          at = points.put(bytes, slices.geometryStart, i, out, at, COMMA_BYTES, NOTHING)
+        }
+        if (shapes) {
+          out[at++] = COMMA
+          if (bytes[slices.geometryStart] !== NULL) {
+            out[at++] = QUOTE
+            at = wkt.put(bytes, slices.geometryStart, slices.geometryEnd, out, at)
+            out[at++] = QUOTE
+          }
+        }
+        out[at++] = CARRIAGE_RETURN
+        out[at++] = LINE_FEED
+        sink.at = at
+      }
+    }
+    return sink.close()
+  } finally {
+    sink.abandon()
+    points?.close()
+  }
+}
+
+const COMMA_BYTES = Buffer.from(',')
+const NOTHING = Buffer.alloc(0)

@@ -1,0 +1,77 @@
+import { SourceError } from '../../source-error.ts'
+import { megabytes, type SourceLimits } from '../reading/source-limits.ts'
+import type { CsvBlock } from './csv-parser.ts'
+import { RecordScanner } from './csv-records.ts'
+
+/** Puts pieces of a file together to blocks of whole records, and counts the rows in them. */
+export class CsvBlocks {
+  readonly #file: string
+  readonly #limits: SourceLimits
+  readonly #scanner: RecordScanner
+  readonly #headers: number
+  /** Records that stand in blocks already, the header among them. */
+  #given = 0
+  /** Of a record that has not ended: its pieces, and whether one of them was damaged. */
+  #pending: Uint8Array[] = []
+  #pendingBytes = 0
+  #isDamaged = false
+
+  constructor(file: string, limits: SourceLimits, delimiter: string, hasHeader: boolean) {
+    this.#file = file
+    this.#limits = limits
+    this.#scanner = new RecordScanner(delimiter)
+    this.#headers = hasHeader ? 1 : 0
+  }
+
+  /** Takes the next piece; answers the records that end in it, or null where none does. */
+  take(piece: Uint8Array, damaged: boolean, isLast: boolean): CsvBlock | null {
+    const scanner = this.#scanner
+    let ended = scanner.scan(piece, 0)
+    this.#isDamaged ||= damaged
+    if (isLast) {
+      if (scanner.isQuoted)
+        throw new SourceError(
+          `${this.#file} ends inside a quoted value that begins in row ${this.#nextRow()}.`,
+        )
+      scanner.finish()
+      ended = piece.length
+    }
+    const block = ended < 0 ? null : this.#block(piece.subarray(0, ended))
+    if (ended < piece.length) this.#keep(piece.subarray(Math.max(0, ended)))
+    else this.#isDamaged = false
+    return block
+  }
+
+  #keep(rest: Uint8Array): void {
+    this.#pending.push(rest)
+    this.#pendingBytes += rest.length
+    const { rowBytes } = this.#limits
+    if (this.#pendingBytes <= rowBytes) return
+    const reason = this.#scanner.isQuoted ? ' A quote in it is opened and not closed.' : ''
+    throw new SourceError(
+      `${this.#file}: row ${this.#nextRow()} is larger than ${megabytes(rowBytes)}.${reason}`,
+    )
+  }
+
+  #nextRow(): number {
+    return Math.max(0, this.#scanner.records - this.#headers) + 1
+  }
+
+  #block(end: Uint8Array): CsvBlock | null {
+    const bytes = new Uint8Array(this.#pendingBytes + end.length)
+    let at = 0
+    for (const piece of this.#pending) {
+      bytes.set(piece, at)
+      at += piece.length
+    }
+    bytes.set(end, at)
+    this.#pending = []
+    this.#pendingBytes = 0
+    const records = this.#scanner.records - this.#given
+    if (records === 0) return null
+    const headers = this.#given === 0 ? this.#headers : 0
+    const firstRow = this.#given + headers - this.#headers + 1
+    this.#given += records
+    return { bytes, firstRow, rows: records - headers, hasHeader: headers > 0, damaged: this.#isDamaged }
+  }
+}

@@ -1,0 +1,119 @@
+import { readDecimal } from '../../decimal.ts'
+import type { Feature, Geometry, UnreadableRow, Value } from '../../feature.ts'
+import { type CoordinateColumns, geometryReader } from '../coordinate-columns.ts'
+import { RecordReader } from './csv-records.ts'
+
+/** Whole records of a file, for whoever parses them: here or in another thread. */
+export interface CsvBlock {
+  bytes: Uint8Array<ArrayBuffer>
+  /** The row of the first record, from 1, and how many rows there are. */
+  firstRow: number
+  rows: number
+  /** Whether a header stands before the first row. */
+  hasHeader: boolean
+  /** Whether the bytes were damaged: then a row with a replacement character cannot be published. */
+  damaged: boolean
+}
+
+/** All that a parser of blocks must know of a file: plain data, so that it can go to another thread. */
+export interface CsvLayout {
+  delimiter: string
+  /** Every column, those of the geometry included. */
+  names: string[]
+  /** The places of the columns that are kept as values. */
+  kept: number[]
+  coordinates: CoordinateColumns | null
+  crs: string | null
+}
+
+/** Where rows go: as features, or straight to the staged columns. */
+export interface CsvRows {
+  unreadable(row: number, problem: string): void
+  /** A row's values are the reader's at the places `kept`; the ranges are valid during the call. */
+  row(row: number, geometry: Geometry | null, record: RecordReader, kept: number[]): void
+}
+
+type GeometryOf = (record: RecordReader) => Geometry | null | string
+
+export class CsvParser {
+  readonly #layout: CsvLayout
+  readonly #geometryOf: GeometryOf | null
+
+  constructor(layout: CsvLayout) {
+    this.#layout = layout
+    this.#geometryOf = layout.coordinates === null ? null : recordGeometry(layout.coordinates, layout)
+  }
+
+  parse(block: CsvBlock, rows: CsvRows): void {
+    const { delimiter, kept } = this.#layout
+    const record = new RecordReader(block.bytes, delimiter)
+    if (block.hasHeader) record.next()
+    let from = record.at
+    for (let row = block.firstRow; record.next(); row++) {
+      const problem = this.#problem(record, block.damaged && isDamaged(record.bytes, from, record.at))
+      from = record.at
+      const geometry = problem !== '' || this.#geometryOf === null ? null : this.#geometryOf(record)
+      if (problem !== '') rows.unreadable(row, problem)
+      else if (typeof geometry === 'string') rows.unreadable(row, geometry)
+      else rows.row(row, geometry, record, kept)
+    }
+  }
+
+  #problem(record: RecordReader, damaged: boolean): string {
+    if (record.problem !== '') return record.problem
+    const width = this.#layout.names.length
+    const { count, starts, ends } = record
+    let isWrong = count < width
+    // Delimiters at the end of a row, with nothing between them, are no values.
+    for (let i = width; i < count; i++) if (ends[i]! > starts[i]!) isWrong = true
+    if (isWrong) return `the row has ${count} ${count === 1 ? 'value' : 'values'} where ${width} are expected`
+    return damaged ? 'the text is not UTF-8' : ''
+  }
+}
+
+function isDamaged(bytes: Buffer, from: number, to: number): boolean {
+  const at = bytes.indexOf('\ufffd', from)
+  return at >= 0 && at < to
+}
+
+function recordGeometry(coordinates: CoordinateColumns, { names, crs }: CsvLayout): GeometryOf {
+  const read = geometryReader(coordinates, names, crs)
+  const row: Value[] = new Array(names.length).fill(null)
+  if (coordinates.kind === 'geometry') {
+    const { column } = coordinates
+    return (record) => {
+      row[column] = record.text(column)
+      return read(row)
+    }
+  }
+  const { x, y } = coordinates
+  return (record) => {
+    const { bytes, starts, ends } = record
+    const longitude = readDecimal(bytes, starts[x]!, ends[x]!)
+    const latitude = readDecimal(bytes, starts[y]!, ends[y]!)
+    // What is not plain digits is read at leisure, or refused.
+    if (!Number.isNaN(longitude) && !Number.isNaN(latitude))
+      return { type: 'Point', coordinates: [longitude, latitude] }
+    row[x] = record.text(x)
+    row[y] = record.text(y)
+    return read(row)
+  }
+}
+
+/** The rows of a block as features. */
+export class CsvFeatures implements CsvRows {
+  readonly rows: (Feature | UnreadableRow)[] = []
+
+  unreadable(row: number, problem: string): void {
+    this.rows.push({ row, problem })
+  }
+
+  row(row: number, geometry: Geometry | null, record: RecordReader, kept: number[]): void {
+    const values: Value[] = new Array(kept.length)
+    for (let i = 0; i < kept.length; i++) {
+      const place = kept[i]!
+      values[i] = record.starts[place] === record.ends[place] ? null : record.text(place)
+    }
+    this.rows.push({ id: null, values, geometry, row })
+  }
+}

@@ -1,0 +1,151 @@
+import type { SourceColumn } from '../../feature.ts'
+import { SourceError } from '../../source-error.ts'
+import { findCoordinateColumns, otherColumns } from '../coordinate-columns.ts'
+import type { BlockStream } from '../reading/block-stream.ts'
+import { type ByteSource, peek } from '../reading/byte-source.ts'
+import { DEFAULT_LIMITS, megabytes, type SourceLimits } from '../reading/source-limits.ts'
+import { TextDecoding, utf16Of, utf16ToUtf8 } from '../reading/text-decoding.ts'
+import { CsvBlocks } from './csv-blocks.ts'
+import { recogniseDialect } from './csv-dialect.ts'
+import { CsvFeatures, type CsvLayout, CsvParser } from './csv-parser.ts'
+import { sampleRecords } from './csv-records.ts'
+
+/** How much is looked at to recognise delimiter, header and coordinates. */
+const HEAD_BYTES = 1 << 18
+const NEWLINE = 0x0a
+const RETURN = 0x0d
+
+/** Text in rows: comma, semicolon, tab or bar between the values, with or without a header. */
+export async function openCsv(
+  source: ByteSource,
+  options: { limits?: SourceLimits; crs?: string } = {},
+): Promise<BlockStream> {
+  const limits = options.limits ?? DEFAULT_LIMITS
+  const { file, totalBytes } = source
+  const { head, whole, isWhole, lineEnd } = await readHead(await asUtf8(source), limits)
+  refuseBinary(head, file)
+  const start = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0
+  const sampleEnd = isWhole ? head.length : head.lastIndexOf(lineEnd) + 1
+  const sample = asLines(new TextDecoding().decode(head.subarray(start, sampleEnd)).bytes, lineEnd)
+  const { names, hasHeader, delimiter } = recogniseDialect(sample, isWhole)
+  if (names.length === 0 || sample.toString('latin1').trim() === '')
+    throw new SourceError(`${file} is empty.`)
+  if (names.length > limits.columns)
+    throw new SourceError(`${file} has ${names.length} columns; at most ${limits.columns} are read.`)
+  const { records, count, isQuoted } = sampleRecords(sample, delimiter, isWhole)
+  if (count === (hasHeader ? 1 : 0) && isWhole && !isQuoted)
+    throw new SourceError(`${file} has a header but no rows.`)
+  const found = findCoordinateColumns(
+    names,
+    hasHeader ? records.slice(1) : records,
+    options.crs !== undefined,
+  )
+  const kept = otherColumns(names.length, found.columns)
+  const columns: SourceColumn[] = kept.map((i) => ({ name: names[i]!, type: 'infer-text' }))
+  const notes = [...found.notes]
+  if (!hasHeader) notes.push('The file has no header: its columns are named column_1, column_2 and so on.')
+  const layout: CsvLayout = { delimiter, names, kept, coordinates: found.columns, crs: found.crs }
+  const blocks = new CsvBlocks(file, limits, delimiter, hasHeader)
+  let bytesRead = 0
+  const readBlocks = async function* () {
+    const decoding = new TextDecoding()
+    for await (const [piece, isLast, length] of wholeLines(whole.bytes, start, lineEnd, file, limits)) {
+      bytesRead += length
+      const { bytes, damaged } = decoding.decode(piece)
+      const block = blocks.take(asLines(bytes, lineEnd), damaged, isLast)
+      if (block !== null) yield block
+    }
+    if (decoding.encoding === 'windows-1252')
+      notes.push('The text is not UTF-8 and was read as windows-1252.')
+  }
+  return {
+    columns,
+    notes,
+    crs: found.crs,
+    spatial: found.columns !== null,
+    totalBytes,
+    get bytesRead() {
+      return bytesRead
+    },
+    parsing: { format: 'csv', layout },
+    blocks: readBlocks,
+    async *batches() {
+      const parser = new CsvParser(layout)
+      for await (const block of readBlocks()) {
+        const features = new CsvFeatures()
+        parser.parse(block, features)
+        yield features.rows
+      }
+    },
+  }
+}
+
+interface Head {
+  head: Buffer
+  whole: ByteSource
+  /** Whether the head is all there is. */
+  isWhole: boolean
+  lineEnd: number
+}
+
+/** Enough of the file to hold its first line, however long that is. */
+async function readHead(source: ByteSource, limits: SourceLimits): Promise<Head> {
+  let whole = source
+  for (let size = HEAD_BYTES; ; size = Math.min(size * 8, limits.rowBytes + 1)) {
+    const [head, again] = await peek(whole, size)
+    whole = again
+    const isWhole = head.length < size
+    const lineEnd = head.includes(NEWLINE) || !head.includes(RETURN) ? NEWLINE : RETURN
+    if (isWhole || head.includes(lineEnd)) return { head, whole, isWhole, lineEnd }
+    if (size > limits.rowBytes)
+      throw new SourceError(`${source.file} has a line that is larger than ${megabytes(limits.rowBytes)}.`)
+  }
+}
+
+async function asUtf8(source: ByteSource): Promise<ByteSource> {
+  const [head, whole] = await peek(source, 2)
+  const encoding = utf16Of(head)
+  return encoding ? { ...whole, bytes: utf16ToUtf8(whole.bytes, encoding) } : whole
+}
+
+function refuseBinary(head: Buffer, file: string): void {
+  const at = head.indexOf(0)
+  if (at >= 0) throw new SourceError(`${file} is not text: byte ${at + 1} is zero.`)
+}
+
+function asLines(bytes: Buffer, lineEnd: number): Buffer {
+  return lineEnd === NEWLINE ? bytes : Buffer.from(bytes.map((byte) => (byte === RETURN ? NEWLINE : byte)))
+}
+
+/** Pieces that end with a line end, so that no character is cut; with the number of bytes they took. */
+async function* wholeLines(
+  bytes: AsyncIterable<Uint8Array>,
+  start: number,
+  lineEnd: number,
+  file: string,
+  limits: SourceLimits,
+): AsyncGenerator<[piece: Buffer, isLast: boolean, length: number]> {
+  let rest: Buffer[] = []
+  let restBytes = 0
+  let skip = start
+  let offset = 0
+  for await (const each of bytes) {
+    const piece = Buffer.from(each.buffer, each.byteOffset + skip, each.byteLength - skip)
+    if (piece.includes(0))
+      throw new SourceError(`${file} is not text: byte ${offset + piece.indexOf(0) + 1} is zero.`)
+    offset += each.byteLength
+    skip = 0
+    const end = piece.lastIndexOf(lineEnd) + 1
+    if (end > 0) {
+      const ended = piece.subarray(0, end)
+      yield [rest.length === 0 ? ended : Buffer.concat([...rest, ended]), false, each.byteLength]
+      rest = []
+      restBytes = 0
+    }
+    if (end < piece.length) rest.push(piece.subarray(end))
+    restBytes += piece.length - end
+    if (restBytes > limits.rowBytes)
+      throw new SourceError(`${file} has a line that is larger than ${megabytes(limits.rowBytes)}.`)
+  }
+  yield [Buffer.concat(rest), true, 0]
+}

@@ -1,0 +1,107 @@
+import { ColumnType } from 'flatgeobuf/lib/mjs/flat-geobuf/column-type.js'
+import type { Value } from '../../feature.ts'
+import { SourceError } from '../../source-error.ts'
+import { parseJson } from '../json/parse-json.ts'
+
+/** A feature's values: the number of a column, then its value, for each column that is not null. */
+export function readFlatgeobufValues(bytes: Uint8Array | null, columns: ColumnType[]): Value[] {
+  const values: Value[] = new Array(columns.length).fill(null)
+  if (bytes === null) return values
+  const reader = new ValueReader(bytes)
+  while (!reader.isAtEnd) {
+    const column = reader.uint16()
+    const type = columns[column]
+    if (type === undefined)
+      throw new SourceError(`the feature has a value for column ${column + 1}, which does not exist`)
+    values[column] = reader.value(type)
+  }
+  return values
+}
+
+class ValueReader {
+  readonly #bytes: Buffer
+  #at = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#bytes.length
+  }
+
+  uint16(): number {
+    this.#at += 2
+    return this.#bytes.readUInt16LE(this.#at - 2)
+  }
+
+  value(type: ColumnType): Value {
+    const at = this.#at
+    const bytes = this.#bytes
+    switch (type) {
+      case ColumnType.Bool:
+        this.#at += 1
+        return bytes.readUInt8(at) !== 0
+      case ColumnType.Byte:
+        this.#at += 1
+        return bytes.readInt8(at)
+      case ColumnType.UByte:
+        this.#at += 1
+        return bytes.readUInt8(at)
+      case ColumnType.Short:
+        this.#at += 2
+        return bytes.readInt16LE(at)
+      case ColumnType.UShort:
+        this.#at += 2
+        return bytes.readUInt16LE(at)
+      case ColumnType.Int:
+        this.#at += 4
+        return bytes.readInt32LE(at)
+      case ColumnType.UInt:
+        this.#at += 4
+        return bytes.readUInt32LE(at)
+      case ColumnType.Long:
+        this.#at += 8
+        return exact(bytes.readBigInt64LE(at))
+      case ColumnType.ULong:
+        this.#at += 8
+        return exact(bytes.readBigUInt64LE(at))
+      case ColumnType.Float:
+        this.#at += 4
+        return bytes.readFloatLE(at)
+      case ColumnType.Double:
+        this.#at += 8
+        return bytes.readDoubleLE(at)
+      case ColumnType.String:
+      case ColumnType.DateTime:
+        return this.#sized().toString('utf8')
+      case ColumnType.Json:
+        return json(this.#sized().toString('utf8'))
+      case ColumnType.Binary:
+        return this.#sized().toString('base64')
+      default:
+        throw new SourceError(`the feature has a value of the unknown type ${type}`)
+    }
+  }
+
+  #sized(): Buffer {
+    const start = this.#at + 4
+    const end = start + this.#bytes.readUInt32LE(this.#at)
+    if (end > this.#bytes.length) throw new SourceError('the feature ends inside a text')
+    this.#at = end
+    return this.#bytes.subarray(start, end)
+  }
+}
+
+function exact(value: bigint): number | bigint {
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? number : value
+}
+
+function json(text: string): Value {
+  try {
+    return parseJson(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { feature as topojsonFeature } from 'topojson-client'
+import { SourceError } from '../../source-error.ts'
+import { fileSource } from '../reading/byte-source.ts'
+import { DEFAULT_LIMITS } from '../reading/source-limits.ts'
+import {
+  assertSameGeometries,
+  assertSameRows,
+  gdalFeatures,
+  inPieces,
+  ogr2ogr,
+  readAll,
+  scratch,
+} from '../reading.test-kit.ts'
+import { openFlatgeobuf } from './flatgeobuf.ts'
+
+const require = createRequire(import.meta.url)
+const read = async (path: string) => readAll(openFlatgeobuf(await fileSource(path, 'a.fgb')))
+
+function flatgeobuf(folder: string, features: object[], ...options: string[]): string {
+  const source = join(folder, 'source.geojson')
+  writeFileSync(source, JSON.stringify({ type: 'FeatureCollection', features }))
+  const path = join(folder, 'made.fgb')
+  ogr2ogr('-f', 'FlatGeobuf', path, source, ...options)
+  return path
+}
+
+const feature = (properties: object, geometry: object | null) => ({ type: 'Feature', properties, geometry })
+
+test('the countries of the world, indexed or not, say the same as GDAL reads from them', async (t) => {
+  const topology = JSON.parse(readFileSync(require.resolve('world-atlas/countries-110m.json'), 'utf8'))
+  const { features: countries } = topojsonFeature(topology, topology.objects.countries) as unknown as {
+    features: object[]
+  }
+  for (const index of ['YES', 'NO']) {
+    const path = flatgeobuf(
+      scratch(t),
+      countries,
+      '-lco',
+      `SPATIAL_INDEX=${index}`,
+      '-nlt',
+      'PROMOTE_TO_MULTI',
+    )
+    const { features, rows, stream } = await read(path)
+    const theirs = gdalFeatures(path)
+    assertSameGeometries(features, theirs)
+    assertSameRows(rows, theirs)
+    assert.equal(stream.crs, 'EPSG:4326')
+    assert.equal(stream.bytesRead, stream.totalBytes)
+  }
+})
+
+test('mixed geometries with Z are read as GDAL does', async (t) => {
+  const geometries = [
+    { type: 'Point', coordinates: [1, 2, 3] },
+    {
+      type: 'MultiPoint',
+      coordinates: [
+        [1, 2, 3],
+        [4, 5, 6],
+      ],
+    },
+    {
+      type: 'LineString',
+      coordinates: [
+        [1, 2, 3],
+        [4, 5, 6],
+      ],
+    },
+    {
+      type: 'MultiLineString',
+      coordinates: [
+        [
+          [1, 2, 3],
+          [4, 5, 6],
+        ],
+        [
+          [7, 8, 9],
+          [1, 1, 1],
+        ],
+      ],
+    },
+    {
+      type: 'Polygon',
+      coordinates: [
+        [
+          [0, 0, 1],
+          [9, 0, 1],
+          [9, 9, 1],
+          [0, 0, 1],
+        ],
+        [
+          [2, 1, 1],
+          [3, 2, 1],
+          [3, 1, 1],
+          [2, 1, 1],
+        ],
+      ],
+    },
+    {
+      type: 'MultiPolygon',
+      coordinates: [
+        [
+          [
+            [0, 0, 1],
+            [9, 0, 1],
+            [9, 9, 1],
+            [0, 0, 1],
+          ],
+        ],
+        [
+          [
+            [20, 0, 1],
+            [29, 0, 1],
+            [29, 9, 1],
+            [20, 0, 1],
+          ],
+        ],
+      ],
+    },
+    {
+      type: 'GeometryCollection',
+      geometries: [
+        { type: 'Point', coordinates: [1, 2, 3] },
+        {
+          type: 'LineString',
+          coordinates: [
+            [0, 0, 1],
+            [1, 1, 1],
+          ],
+        },
+      ],
+    },
+  ]
+  const path = flatgeobuf(
+    scratch(t),
+    geometries.map((geometry, i) => feature({ i }, geometry)),
+    '-lco',
+    'SPATIAL_INDEX=NO',
+    '-nlt',
+    'GEOMETRYZ',
+  )
+  const { features, stream } = await read(path)
+  assertSameGeometries(features, geometries.map((geometry) => ({ geometry })) as typeof features)
+  assertSameGeometries(features, gdalFeatures(path))
+  assert.deepEqual(stream.columns, [{ name: 'i', type: 'integer' }])
+})
+
+test('every type of column keeps its values', async (t) => {
+  const folder = scratch(t)
+  const csv = join(folder, 'types.csv')
+  writeFileSync(
+    csv,
+    'i,big,real,text,yes,day,moment,x,y\n1,9007199254740993,1.5,ž,1,2020/02/29,2020/02/29 12:00:00,5,6\n2,,,,,,,5,6\n',
+  )
+  writeFileSync(
+    join(folder, 'types.csvt'),
+    'Integer,Integer64,Real,String,Integer(Boolean),Date,DateTime,CoordX,CoordY',
+  )
+  const path = join(folder, 'types.fgb')
+  ogr2ogr('-f', 'FlatGeobuf', path, csv, '-lco', 'SPATIAL_INDEX=NO', '-oo', 'KEEP_GEOM_COLUMNS=NO')
+  const { rows, stream, features } = await read(path)
+  assert.deepEqual(rows, [
+    {
+      i: 1,
+      big: 9007199254740993n,
+      real: 1.5,
+      text: 'ž',
+      yes: true,
+      day: '2020-02-29T00:00:00',
+      moment: '2020-02-29T12:00:00',
+    },
+    { i: 2, big: null, real: null, text: '', yes: null, day: null, moment: null },
+  ])
+  assert.deepEqual(
+    stream.columns.map(({ type }) => type),
+    ['integer', 'integer', 'number', 'text', 'boolean', 'infer-json', 'infer-json'],
+  )
+  assert.deepEqual(features[0]!.geometry, { type: 'Point', coordinates: [5, 6] })
+  assert.equal(stream.crs, null)
+})
+
+test('the CRS is the code where it is known', async (t) => {
+  const point = feature({ a: 1 }, { type: 'Point', coordinates: [500000, 5800000] })
+  assert.equal((await read(flatgeobuf(scratch(t), [point], '-a_srs', 'EPSG:25832'))).stream.crs, 'EPSG:25832')
+  const own = await read(flatgeobuf(scratch(t), [point], '-a_srs', '+proj=tmerc +lon_0=9.123 +ellps=GRS80'))
+  assert.match(own.stream.crs!, /^PROJC/)
+})
+
+test('truncated and damaged files are refused with the place, whatever the cut', async (t) => {
+  const points = Array.from({ length: 5 }, (_, i) =>
+    feature({ name: `place ${i}` }, { type: 'Point', coordinates: [i, i] }),
+  )
+  const whole = readFileSync(flatgeobuf(scratch(t), points))
+  const readBytes = (bytes: Uint8Array, limits = DEFAULT_LIMITS) =>
+    readAll(openFlatgeobuf(inPieces(bytes, 'a.fgb', 100), { limits }))
+  for (let length = 9; length < whole.length; length += 7) {
+    await assert.rejects(
+      readBytes(whole.subarray(0, length)),
+      (error: Error) => error instanceof SourceError && /^a\.fgb ends too early: /.test(error.message),
+    )
+  }
+  await assert.rejects(
+    readBytes(whole, { ...DEFAULT_LIMITS, rowBytes: 10 }),
+    /^SourceError: a\.fgb: feature 1 is larger than 0 MB/,
+  )
+  // Whatever the damage, it is a sentence or a row that is named, never a crash.
+  for (let at = 12; at < whole.length; at += 3) {
+    const broken = Buffer.from(whole)
+    broken[at] = broken[at]! ^ 0xff
+    await readBytes(broken).catch((error) => assert.ok(error instanceof SourceError, `${at}: ${error.stack}`))
+  }
+})

@@ -1,0 +1,156 @@
+import {
+  type Feature,
+  GEOMETRY_TYPES,
+  type Geometry,
+  type SourceColumn,
+  type UnreadableRow,
+  type Value,
+} from '../../feature.ts'
+import { SourceError } from '../../source-error.ts'
+import { parseJson } from '../json/parse-json.ts'
+import type { GeojsonBlock } from './geojson-scanner.ts'
+
+const TYPE_NAMES: ReadonlySet<string> = new Set(GEOMETRY_TYPES)
+
+const DEFAULT_COLUMNS = 2000
+const MAX_NAME_LENGTH = 1000
+
+interface RawFeature {
+  type?: unknown
+  id?: unknown
+  geometry?: Geometry | null
+  properties?: { [name: string]: Value } | null
+}
+
+/** Turns scanned blocks into features and finds the columns as it goes. */
+export class GeojsonParser {
+  readonly columns: SourceColumn[] = []
+  readonly #file: string
+  readonly #maxColumns: number
+  readonly #places = new Map<string, number>()
+  /** The names of the feature before, in order: the next one usually has the same. */
+  #names: string[] = []
+  #namePlaces: number[] = []
+
+  constructor(file: string, maxColumns = DEFAULT_COLUMNS) {
+    this.#file = file
+    this.#maxColumns = maxColumns
+  }
+
+  parse(block: GeojsonBlock): (Feature | UnreadableRow)[] {
+    const elements = this.#parseWhole(block)
+    const rows: (Feature | UnreadableRow)[] = []
+    for (let i = 0; i < block.ranges.length / 2; i++) {
+      const row = block.firstRow + i
+      if (elements !== null) rows.push(this.#feature(elements[i]!, row))
+      else rows.push(this.#parseOne(block, i, row))
+    }
+    return rows
+  }
+
+  /** One call of the parser for the whole block; null where each element must be parsed by itself. */
+  #parseWhole(block: GeojsonBlock): unknown[] | null {
+    if (!block.commas || block.ranges.length === 0) return null
+    try {
+      const bytes = block.bytes.subarray(block.ranges[0]!, block.ranges[block.ranges.length - 1]!)
+      if (hasLongInteger(bytes)) return null
+      // A block of one may be one giant feature, whose text is not copied without need.
+      if (block.ranges.length === 2) return [JSON.parse(decode(bytes))]
+      const elements = JSON.parse(`[${decode(bytes)}]`) as unknown[]
+      return elements.length === block.ranges.length / 2 ? elements : null
+    } catch {
+      return null
+    }
+  }
+
+  #parseOne(block: GeojsonBlock, index: number, row: number): Feature | UnreadableRow {
+    let text: string
+    try {
+      text = decode(block.bytes.subarray(block.ranges[index * 2]!, block.ranges[index * 2 + 1]!))
+    } catch {
+      return { row, problem: 'the text is not UTF-8' }
+    }
+    let element: unknown
+    try {
+      element = parseJson(text)
+    } catch (error) {
+      return { row, problem: `not valid JSON: ${(error as Error).message}` }
+    }
+    return this.#feature(element, row)
+  }
+
+  #feature(element: unknown, row: number): Feature | UnreadableRow {
+    const raw = element as RawFeature
+    if (raw.type !== 'Feature') {
+      if (typeof raw.type === 'string' && TYPE_NAMES.has(raw.type))
+        return { id: null, values: [], geometry: element as Geometry, row }
+      return { row, problem: `a Feature is expected, but "type" is ${JSON.stringify(raw.type) ?? 'missing'}` }
+    }
+    const { geometry = null, properties = null, id } = raw
+    if (properties !== null && (typeof properties !== 'object' || Array.isArray(properties)))
+      return { row, problem: '"properties" is neither an object nor null' }
+    const isId = typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint'
+    return { id: isId ? id : null, values: this.#values(properties), geometry, row }
+  }
+
+  #values(properties: { [name: string]: Value } | null): Value[] {
+    if (properties === null) return []
+    const values: Value[] = new Array(this.columns.length).fill(null)
+    let i = 0
+    for (const name in properties) {
+      if (this.#names[i] !== name) {
+        this.#names[i] = name
+        this.#namePlaces[i] = this.#place(name)
+      }
+      const place = this.#namePlaces[i++]!
+      while (values.length < place) values.push(null)
+      values[place] = properties[name]!
+    }
+    return values
+  }
+
+  #place(name: string): number {
+    const known = this.#places.get(name)
+    if (known !== undefined) return known
+    const place = this.columns.length
+    if (place >= this.#maxColumns)
+      throw new SourceError(`${this.#file} has more than ${this.#maxColumns} columns.`)
+    if (name.length > MAX_NAME_LENGTH)
+      throw new SourceError(
+        `${this.#file} has a column whose name is longer than ${MAX_NAME_LENGTH} characters.`,
+      )
+    this.#places.set(name, place)
+    this.columns.push({ name, type: 'infer-json' })
+    return place
+  }
+}
+
+/**
+ * Whether sixteen digits begin a number: perhaps an integer that a double would damage. Looking at every
+ * sixteenth byte finds any sixteen digits; those after a point or inside a text do not count.
+ */
+function hasLongInteger(bytes: Uint8Array): boolean {
+  for (let probe = 15; probe < bytes.length; probe += 16) {
+    if (!isDigit(bytes[probe]!)) continue
+    let from = probe
+    while (from > 0 && isDigit(bytes[from - 1]!)) from--
+    let to = probe + 1
+    while (to < bytes.length && isDigit(bytes[to]!)) to++
+    if (to - from >= 16 && isBeforeNumber(bytes[from - 1])) return true
+  }
+  return false
+}
+
+function isBeforeNumber(byte: number | undefined): boolean {
+  return byte === 0x3a || byte === 0x2c || byte === 0x5b || byte === 0x2d || (byte ?? 0) <= 0x20
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= 48 && byte <= 57
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decode(bytes: Uint8Array): string {
+  return decoder.decode(bytes)
+}

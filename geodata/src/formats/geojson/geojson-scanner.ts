@@ -1,0 +1,227 @@
+import { SourceError } from '../../source-error.ts'
+
+/** Some elements of a GeoJSON file: whole, separated only by whitespace, commas or record separators. */
+export interface GeojsonBlock {
+  bytes: Uint8Array<ArrayBuffer>
+  /** Start and end of each element in `bytes`, alternating. */
+  ranges: Uint32Array<ArrayBuffer>
+  /** The row of the first element, from 1. */
+  firstRow: number
+  /** Whether commas stand between the elements, so that the whole block can be parsed as one array. */
+  commas: boolean
+}
+
+const OPEN = 1
+const CLOSE = 2
+const STRING = 3
+/** What a byte means to a scan that only looks for the end of a value. */
+const MEANING = new Uint8Array(256)
+MEANING[0x7b] = MEANING[0x5b] = OPEN
+MEANING[0x7d] = MEANING[0x5d] = CLOSE
+MEANING[0x22] = STRING
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACKET = 0x5d
+const RECORD_SEPARATOR = 0x1e
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+}
+
+/**
+ * Finds where objects begin and end, without understanding them, in bytes that arrive piece by piece. What it
+ * remembers between pieces is a few numbers, so a large feature is never scanned twice.
+ */
+export class ElementScanner {
+  readonly #file: string
+  readonly #inArray: boolean
+  readonly #maxDepth: number
+  #depth = 0
+  #inString = false
+  #needsComma = false
+  #start = -1
+  /** Elements found so far. */
+  count = 0
+  /** Where the array's closing bracket stands, once seen. */
+  arrayEnd = -1
+  /** Start and end of each element found since the last `shift`. */
+  ranges: number[] = []
+
+  constructor(file: string, inArray: boolean, maxDepth: number) {
+    this.#file = file
+    this.#inArray = inArray
+    this.#maxDepth = maxDepth
+  }
+
+  /** Where an element has begun that has not ended, or -1. */
+  get openStart(): number {
+    return this.#start
+  }
+
+  /** The bytes before `by` are gone: positions count from there, and the ranges found are taken. */
+  shift(by: number): void {
+    this.ranges = []
+    if (this.#start >= 0) this.#start -= by
+  }
+
+  /** Scans on from `from`; answers where to go on, which may be one past `end` (after a backslash). */
+  scan(bytes: Uint8Array, from: number, end: number): number {
+    let at = from
+    while (at < end) {
+      if (this.#start < 0) {
+        at = this.#between(bytes, at, end)
+        if (this.arrayEnd >= 0 || at >= end) return at
+      }
+      at = this.#inside(bytes, at, end)
+    }
+    return at
+  }
+
+  #inside(bytes: Uint8Array, from: number, end: number): number {
+    let at = from
+    let depth = this.#depth
+    let inString = this.#inString
+    while (at < end) {
+      if (inString) {
+        let byte = bytes[at]!
+        while (byte !== QUOTE) {
+          at += byte === BACKSLASH ? 2 : 1
+          if (at >= end) {
+            this.#depth = depth
+            this.#inString = true
+            return at
+          }
+          byte = bytes[at]!
+        }
+        at++
+        inString = false
+        continue
+      }
+      const meaning = MEANING[bytes[at++]!]
+      if (meaning === 0) continue
+      if (meaning === STRING) inString = true
+      else if (meaning === OPEN) {
+        if (++depth > this.#maxDepth)
+          throw new SourceError(
+            `${this.#file}: feature ${this.count + 1} is nested more than ${this.#maxDepth} deep.`,
+          )
+      } else if (--depth === 0) {
+        this.ranges.push(this.#start, at)
+        this.#start = -1
+        this.#needsComma = this.#inArray
+        this.count++
+        break
+      }
+    }
+    this.#depth = depth
+    this.#inString = inString
+    return at
+  }
+
+  #between(bytes: Uint8Array, from: number, end: number): number {
+    for (let at = from; at < end; at++) {
+      const byte = bytes[at]!
+      if (isSpace(byte)) continue
+      if (byte === OPEN_BRACE && !this.#needsComma) {
+        this.#start = at
+        return at
+      }
+      if (this.#inArray) {
+        if (byte === COMMA && this.#needsComma) {
+          this.#needsComma = false
+          continue
+        }
+        if (byte === CLOSE_BRACKET && (this.#needsComma || this.count === 0)) {
+          this.arrayEnd = at
+          return at
+        }
+      } else if (byte === RECORD_SEPARATOR) continue
+      const found = JSON.stringify(String.fromCharCode(byte))
+      throw new SourceError(
+        this.#needsComma
+          ? `${this.#file}: after feature ${this.count} stands ${found} instead of a comma or the end of the array.`
+          : `${this.#file}: where feature ${this.count + 1} should begin stands ${found}.`,
+      )
+    }
+    return end
+  }
+}
+
+export interface GeojsonHead {
+  /** Where the elements begin: after the bracket of `features`, or at the first element of a sequence. */
+  at: number
+  isCollection: boolean
+  /** Members of the collection that stand before its features. */
+  members: { [name: string]: unknown }
+}
+
+/**
+ * Looks at the first object: a collection if it has a member `features` that is an array, else the first
+ * element of a sequence. Null where the bytes do not suffice to tell.
+ */
+export function readHead(bytes: Uint8Array, from: number, end: number, isAll: boolean): GeojsonHead | null {
+  const members: { [name: string]: unknown } = {}
+  const text = (start: number, stop: number) => Buffer.from(bytes.subarray(start, stop)).toString('utf8')
+  const space = (at: number) => {
+    let next = at
+    while (next < end && isSpace(bytes[next]!)) next++
+    return next
+  }
+  let at = space(from + 1)
+  for (;;) {
+    if (at >= end) return isAll ? { at: from, isCollection: false, members } : null
+    // Not a member's name: the parser will say what is wrong with this object, or it is the end of it.
+    if (bytes[at] !== QUOTE) return { at: from, isCollection: false, members }
+    const nameEnd = skipValue(bytes, at, end)
+    const colon = space(nameEnd)
+    const start = space(colon + 1)
+    if (start >= end) return isAll ? { at: from, isCollection: false, members } : null
+    const name = parseOr(text(at, nameEnd))
+    if (name === 'features' && bytes[start] === 0x5b) return { at: start + 1, isCollection: true, members }
+    const stop = skipValue(bytes, start, end)
+    if (stop >= end) return isAll ? { at: from, isCollection: false, members } : null
+    if (typeof name === 'string' && (name === 'type' || name === 'crs'))
+      members[name] = parseOr(text(start, stop))
+    at = space(stop)
+    if (bytes[at] !== COMMA) {
+      if (at >= end && !isAll) return null
+      return { at: from, isCollection: false, members }
+    }
+    at = space(at + 1)
+  }
+}
+
+function parseOr(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The end of the JSON value that starts at `from`, or `end` where it does not end before. */
+function skipValue(bytes: Uint8Array, from: number, end: number): number {
+  let depth = 0
+  let at = from
+  while (at < end) {
+    const byte = bytes[at]!
+    const meaning = MEANING[byte]
+    if (meaning === STRING) {
+      at++
+      while (at < end && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1
+      at++
+      if (depth === 0) return Math.min(at, end)
+      continue
+    }
+    if (meaning === OPEN) depth++
+    else if (meaning === CLOSE) {
+      if (depth === 0) return at
+      if (--depth === 0) return at + 1
+    } else if (depth === 0 && byte === COMMA) return at
+    at++
+  }
+  return end
+}

@@ -1,0 +1,236 @@
+import { SourceError } from '../../source-error.ts'
+import type { BlockStream } from '../reading/block-stream.ts'
+import type { ByteSource } from '../reading/byte-source.ts'
+import { GeojsonParser } from './geojson-parser.ts'
+import { ElementScanner, type GeojsonBlock, readHead } from './geojson-scanner.ts'
+
+export interface GeojsonOptions {
+  /** The largest single feature that is read, in bytes. */
+  maxFeatureBytes?: number
+  maxColumns?: number
+  /** How deep arrays and objects may be nested in one feature. */
+  maxDepth?: number
+  /** The CRS that the publisher names: what the file says of it does not count then. */
+  crs?: string
+  /** The members that stand after the features, if they can be looked at beforehand. */
+  tailMembers?: () => Promise<{ [name: string]: unknown }>
+}
+
+const DEFAULT_FEATURE_BYTES = 64 << 20
+const DEFAULT_DEPTH = 100
+/** Large enough that a block's overhead vanishes, small enough that its objects stay in the young heap. */
+const BLOCK_BYTES = 1 << 20
+
+/**
+ * GeoJSON in every form that is met: a collection with other members before and after its features, a single
+ * feature or geometry, one a line, or an RFC 8142 sequence; with or without a byte order mark.
+ */
+export async function openGeojson(source: ByteSource, options: GeojsonOptions = {}): Promise<BlockStream> {
+  const window = new BlockWindow(source, options.maxFeatureBytes ?? DEFAULT_FEATURE_BYTES)
+  const head = await findHead(window).catch(async (error) => {
+    await window.close()
+    throw error
+  })
+  const parser = new GeojsonParser(source.file, options.maxColumns)
+  const scanner = new ElementScanner(source.file, head.isCollection, options.maxDepth ?? DEFAULT_DEPTH)
+  const crs = await crsOf(head, source.file, options).catch(async (error) => {
+    await window.close()
+    throw error
+  })
+  const notes: string[] = []
+  let spatial = false
+  const blocks = async function* () {
+    try {
+      yield* readBlocks(window, scanner, head, options.crs === undefined ? crs : null)
+    } finally {
+      await window.close()
+    }
+  }
+  return {
+    columns: parser.columns,
+    notes,
+    crs,
+    totalBytes: source.totalBytes,
+    get bytesRead() {
+      return window.bytesRead
+    },
+    get spatial() {
+      return spatial
+    },
+    parsing: { format: 'geojson', file: source.file, maxColumns: options.maxColumns },
+    blocks,
+    async *batches() {
+      for await (const block of blocks()) {
+        const rows = parser.parse(block)
+        spatial ||= rows.some((row) => 'geometry' in row && row.geometry !== null)
+        yield rows
+      }
+    },
+  }
+}
+
+interface Head {
+  isCollection: boolean
+  members: { [name: string]: unknown }
+}
+
+/** Moves the window to the first element. */
+async function findHead(window: BlockWindow): Promise<Head> {
+  for (;;) {
+    const more = await window.fill()
+    const { bytes, end, file } = window
+    if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
+      throw new SourceError(`${file} is UTF-16 text; GeoJSON is UTF-8.`)
+    let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
+    while (at < end && (bytes[at]! <= 0x20 || bytes[at] === 0x1e)) at++
+    if (at >= end) {
+      if (more) continue
+      throw new SourceError(`${file} is empty.`)
+    }
+    if (bytes[at] !== 0x7b) throw new SourceError(`${file} is not GeoJSON: it does not begin with an object.`)
+    const head = readHead(bytes, at, end, !more)
+    if (head === null) continue
+    const type = head.members['type']
+    if (type === 'Topology') throw new SourceError(`${file} is TopoJSON, not GeoJSON.`)
+    if (head.isCollection && type !== undefined && type !== 'FeatureCollection')
+      throw new SourceError(`${file} has features, but its type is ${JSON.stringify(type)}.`)
+    window.dropTo(head.at)
+    return head
+  }
+}
+
+async function* readBlocks(
+  window: BlockWindow,
+  scanner: ElementScanner,
+  head: Head,
+  statedCrs: string | null,
+): AsyncGenerator<GeojsonBlock> {
+  let at = 0
+  let firstRow = 1
+  for (;;) {
+    at = scanner.scan(window.bytes, at, window.end)
+    if (scanner.ranges.length > 0) {
+      const keepFrom = scanner.openStart >= 0 ? scanner.openStart : Math.min(at, window.end)
+      const ranges = Uint32Array.from(scanner.ranges)
+      const row = firstRow
+      // Before the block is given away: whoever gets it may transfer its arrays to another thread.
+      firstRow += ranges.length / 2
+      yield { bytes: window.take(keepFrom), ranges, firstRow: row, commas: head.isCollection }
+      scanner.shift(keepFrom)
+      at -= keepFrom
+      if (scanner.arrayEnd >= 0) break
+    }
+    if (scanner.arrayEnd >= 0) {
+      window.dropTo(scanner.arrayEnd)
+      break
+    }
+    if (scanner.openStart < 0) {
+      // Nothing but whitespace is here.
+      window.dropTo(Math.min(at, window.end))
+      at = 0
+    }
+    if (!(await window.fill(`feature ${scanner.count + 1}`))) {
+      const { file } = window
+      if (scanner.openStart >= 0) throw new SourceError(`${file} ends inside feature ${scanner.count + 1}.`)
+      if (head.isCollection) throw new SourceError(`${file} ends before its array of features does.`)
+      return
+    }
+  }
+  await readTrailer(window, head, statedCrs)
+}
+
+/**
+ * What follows the array of features: other members, the end of the collection, and nothing else. `statedCrs` is
+ * the CRS that the features were read in by the file's own statement; null if the publisher named it.
+ */
+async function readTrailer(window: BlockWindow, head: Head, statedCrs: string | null): Promise<void> {
+  while (await window.fill('what follows the features')) {}
+  const { file } = window
+  const text = Buffer.from(window.bytes.subarray(0, window.end)).toString('utf8')
+  if (text.trim() === ']') throw new SourceError(`${file} ends before its collection is closed.`)
+  let members: { [name: string]: unknown }
+  try {
+    members = JSON.parse(`{"features":[${text}`)
+  } catch (error) {
+    throw new SourceError(`${file} is not valid after its features: ${(error as Error).message}.`)
+  }
+  const type = members['type'] ?? head.members['type']
+  if (type !== undefined && type !== 'FeatureCollection')
+    throw new SourceError(`${file} has features, but its type is ${JSON.stringify(type)}.`)
+  if (statedCrs !== null && members['crs'] !== undefined && crsName(members['crs'], file) !== statedCrs)
+    throw new SourceError(
+      `${file} names its CRS only after its features. Name it with --crs ${crsName(members['crs'], file)}.`,
+    )
+}
+
+/** By the publisher, else by the member before the features, else by the one after them, as GeoServer writes it. */
+async function crsOf(head: Head, file: string, options: GeojsonOptions): Promise<string> {
+  if (options.crs !== undefined) return options.crs
+  if (head.members['crs'] != null || !head.isCollection) return crsName(head.members['crs'], file)
+  return crsName((await options.tailMembers?.())?.['crs'], file)
+}
+
+/** The `crs` member of GeoJSON before RFC 7946, which many files still carry. */
+function crsName(member: unknown, file: string): string {
+  if (member === undefined || member === null) return 'OGC:CRS84'
+  const { type, properties } = member as { type?: unknown; properties?: { name?: unknown; code?: unknown } }
+  if (typeof properties?.name === 'string') return properties.name
+  if (type === 'EPSG' && properties?.code !== undefined) return `EPSG:${properties.code}`
+  throw new SourceError(`${file} has a "crs" that does not name its CRS. Name it with --crs.`)
+}
+
+/** The bytes that are being looked at: they grow at the end and are dropped or taken at the front. */
+class BlockWindow {
+  readonly file: string
+  bytes: Uint8Array<ArrayBuffer> = new Uint8Array(0)
+  end = 0
+  bytesRead = 0
+  readonly #source: AsyncIterator<Uint8Array>
+  readonly #limit: number
+
+  constructor(source: ByteSource, limit: number) {
+    this.file = source.file
+    this.#source = source.bytes[Symbol.asyncIterator]()
+    this.#limit = limit
+  }
+
+  /** Adds what comes next; false at the source's end. */
+  async fill(what = 'the first feature'): Promise<boolean> {
+    const { value, done } = await this.#source.next()
+    if (done || value === undefined) return false
+    this.bytesRead += value.length
+    const needed = this.end + value.length
+    if (this.end > this.#limit)
+      throw new SourceError(`${this.file}: ${what} is larger than ${Math.round(this.#limit / 1048576)} MB.`)
+    if (needed > this.bytes.length) {
+      const grown = new Uint8Array(
+        Math.max(needed, this.end > BLOCK_BYTES ? this.end * 2 : BLOCK_BYTES + needed),
+      )
+      grown.set(this.bytes.subarray(0, this.end))
+      this.bytes = grown
+    }
+    this.bytes.set(value, this.end)
+    this.end = needed
+    return true
+  }
+
+  /** Whoever stops early lets go of the file. */
+  async close(): Promise<void> {
+    await this.#source.return?.()
+  }
+
+  dropTo(at: number): void {
+    this.bytes.copyWithin(0, at, this.end)
+    this.end -= at
+  }
+
+  /** Gives the bytes before `at` away and keeps the rest in a buffer of its own. */
+  take(at: number): Uint8Array<ArrayBuffer> {
+    const taken = this.bytes.subarray(0, at)
+    const rest = this.end - at
+    this.bytes = new Uint8Array(rest + BLOCK_BYTES)
+    this.bytes.set(new Uint8Array(taken.buffer, at, rest))
+    this.end = rest
+    return taken
+  }
+}

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { SourceError } from '../../source-error.ts'
+import {
+  assertSameGeometries,
+  assertSameRows,
+  gdalFeatures,
+  ogr2ogr,
+  readAll,
+  scratch,
+  written,
+} from '../reading.test-kit.ts'
+import { openGeopackage } from './geopackage.ts'
+
+const REAL = '/usr/lib/R/site-library/sf/gpkg'
+const read = (path: string, options = {}) => readAll(openGeopackage(path, basename(path), options))
+const refusal = (path: string, message: RegExp, options = {}) =>
+  assert.rejects(
+    read(path, options),
+    (error: Error) => error instanceof SourceError && message.test(error.message),
+  )
+
+test('real GeoPackages say the same as GDAL reads from them', async () => {
+  for (const [name, crs] of [
+    ['nc', 'EPSG:4267'],
+    ['b_pump', null],
+    ['buildings', null],
+    ['tl', 'EPSG:4269'],
+  ] as const) {
+    const path = join(REAL, `${name}.gpkg`)
+    const { features, rows, stream, unreadable } = await read(path)
+    const theirs = gdalFeatures(path)
+    assert.deepEqual(unreadable, [], name)
+    assert.equal(features.length, theirs.length, name)
+    assertSameRows(rows, theirs)
+    assertSameGeometries(features, theirs)
+    assert.deepEqual(
+      features.map(({ id }) => id),
+      theirs.map(({ id }) => id ?? null),
+      name,
+    )
+    if (crs) assert.equal(stream.crs, crs, name)
+    assert.equal(stream.bytesRead, stream.totalBytes)
+  }
+})
+
+test('a table without geometry is read as one', async () => {
+  const { stream, rows, features } = await read(join(REAL, 'nospatial.gpkg'))
+  assert.equal(stream.spatial, false)
+  assert.deepEqual([stream.crs, features[0]!.geometry], [null, null])
+  assert.deepEqual(
+    rows,
+    gdalFeatures(join(REAL, 'nospatial.gpkg')).map(({ properties }) => properties),
+  )
+})
+
+const POINT = { type: 'Point', coordinates: [1, 2] }
+const feature = (properties: object, geometry: object | null = POINT) => ({
+  type: 'Feature',
+  properties,
+  geometry,
+})
+
+function geopackage(folder: string, name: string, features: object[], ...options: string[]): string {
+  const source = join(folder, `${name}.geojson`)
+  writeFileSync(source, JSON.stringify({ type: 'FeatureCollection', features }))
+  const path = join(folder, 'made.gpkg')
+  ogr2ogr('-f', 'GPKG', path, source, '-nln', name, '-lco', 'SPATIAL_INDEX=NO', ...options)
+  return path
+}
+
+test('every type of column keeps its values: large integers, dates, times, booleans, bytes, JSON, nulls', async (t) => {
+  const path = geopackage(scratch(t), 'types', [feature({})])
+  const database = new DatabaseSync(path)
+  database.exec(`
+    ALTER TABLE types ADD COLUMN big INTEGER; ALTER TABLE types ADD COLUMN small MEDIUMINT;
+    ALTER TABLE types ADD COLUMN real REAL; ALTER TABLE types ADD COLUMN text TEXT(20);
+    ALTER TABLE types ADD COLUMN yes BOOLEAN; ALTER TABLE types ADD COLUMN day DATE;
+    ALTER TABLE types ADD COLUMN moment DATETIME; ALTER TABLE types ADD COLUMN bytes BLOB;
+    ALTER TABLE types ADD COLUMN nested JSON; ALTER TABLE types ADD COLUMN missing TEXT;
+    UPDATE types SET big = 9007199254740993, small = 7, real = 1.5, text = 'ž', yes = 1, day = '2020-02-29',
+      moment = '2020-02-29T12:00:00.5Z', bytes = x'00ff', nested = '{"a":[9007199254740993]}'`)
+  database.close()
+  const { stream, rows } = await read(path)
+  assert.deepEqual(rows, [
+    {
+      big: 9007199254740993n,
+      small: 7,
+      real: 1.5,
+      text: 'ž',
+      yes: true,
+      day: '2020-02-29',
+      moment: '2020-02-29T12:00:00.5Z',
+      bytes: 'AP8=',
+      nested: { a: [9007199254740993n] },
+      missing: null,
+    },
+  ])
+  assert.deepEqual(
+    stream.columns.map(({ type }) => type),
+    ['integer', 'integer', 'number', 'text', 'boolean', 'date', 'timestamp', 'text', 'json', 'text'],
+  )
+})
+
+test('Z, empty, missing, curved and collected geometries are read as GDAL does, or refused by row', async (t) => {
+  const folder = scratch(t)
+  const geometries = [
+    { type: 'Point', coordinates: [1, 2, 3] },
+    null,
+    {
+      type: 'GeometryCollection',
+      geometries: [
+        POINT,
+        {
+          type: 'LineString',
+          coordinates: [
+            [0, 0],
+            [1, 1],
+          ],
+        },
+      ],
+    },
+    {
+      type: 'MultiPolygon',
+      coordinates: [
+        [
+          [
+            [0, 0],
+            [1, 0],
+            [1, 1],
+            [0, 0],
+          ],
+        ],
+        [
+          [
+            [5, 5],
+            [6, 5],
+            [6, 6],
+            [5, 5],
+          ],
+        ],
+      ],
+    },
+  ]
+  const path = geopackage(
+    folder,
+    'shapes',
+    geometries.map((geometry) => feature({ a: 1 }, geometry)),
+    '-nlt',
+    'GEOMETRYZ',
+  )
+  const database = new DatabaseSync(path)
+  const blob = (wkb: string) => `x'47500001e6100000${wkb}'`
+  database.exec(`INSERT INTO shapes (geom) VALUES
+    (${blob('0101000000000000000000f87f000000000000f87f')}), (${blob('010800000000000000')}), (x'00')`)
+  database.close()
+  const { features, unreadable } = await read(path)
+  const wholeZ = JSON.stringify(features.slice(0, 4).map(({ geometry }) => geometry))
+  assert.equal(
+    wholeZ,
+    JSON.stringify(
+      gdalFeatures(path)
+        .slice(0, 4)
+        .map(({ geometry }) => geometry),
+    ),
+  )
+  assert.deepEqual(features[4]!.geometry, { type: 'Point', coordinates: [] })
+  assert.deepEqual(unreadable, [
+    { row: 6, problem: 'the geometry is a CircularString, which GeoJSON cannot express' },
+    { row: 7, problem: 'the geometry is not a GeoPackage geometry' },
+  ])
+})
+
+test('one of several layers is chosen by name, and without a name they are listed', async (t) => {
+  const folder = scratch(t)
+  geopackage(folder, 'roads', [feature({ a: 1 })])
+  const path = geopackage(folder, 'rivers', [feature({ b: 2 })], '-update')
+  await refusal(path, /^made\.gpkg has 2 layers: roads, rivers\. Choose one with --layer\.$/)
+  await refusal(path, /^made\.gpkg has no layer lakes; it has roads, rivers\.$/, { layer: 'lakes' })
+  assert.deepEqual((await read(path, { layer: 'RIVERS' })).rows, [{ b: 2 }])
+})
+
+test('a CRS that only the file knows is given as its definition', async (t) => {
+  const folder = scratch(t)
+  const path = geopackage(
+    folder,
+    'own',
+    [feature({ a: 1 })],
+    '-a_srs',
+    '+proj=tmerc +lon_0=9.123 +x_0=100 +ellps=GRS80',
+  )
+  const { stream } = await read(path)
+  assert.match(stream.crs!, /^PROJCS\[/)
+  const known = await read(geopackage(scratch(t), 'known', [feature({ a: 1 })], '-a_srs', 'EPSG:25832'))
+  assert.equal(known.stream.crs, 'EPSG:25832')
+})
+
+test('a damaged, truncated or other database is refused with a sentence', async (t) => {
+  const whole = readFileSync(join(REAL, 'nc.gpkg'))
+  await refusal(
+    written(t, 'cut.gpkg', whole.subarray(0, 50000)),
+    /^cut\.gpkg ends too early: it has 50000 of \d+ bytes\.$/,
+  )
+  await refusal(written(t, 'cut.gpkg', whole.subarray(0, 50)), /^cut\.gpkg ends too early/)
+  const overwritten = Buffer.from(whole)
+  overwritten.fill(0x5a, 8192, whole.length - 4096)
+  await refusal(written(t, 'bad.gpkg', overwritten), /^bad\.gpkg cannot be read.*malformed/)
+  const path = join(scratch(t), 'plain.gpkg')
+  const database = new DatabaseSync(path)
+  database.exec('CREATE TABLE t (a)')
+  database.close()
+  await refusal(path, /^plain\.gpkg is an SQLite database, but not a GeoPackage\.$/)
+  const empty = new DatabaseSync(path)
+  empty.exec('CREATE TABLE gpkg_contents (table_name, data_type)')
+  empty.close()
+  await refusal(path, /^plain\.gpkg has no layer with features or rows\.$/)
+})

@@ -1,0 +1,256 @@
+import { open, stat } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { findEpsg } from '../../crs/epsg.ts'
+import type { ColumnType, Feature, FeatureStream, SourceColumn, UnreadableRow, Value } from '../../feature.ts'
+import { quoteName } from '../../quote-sql.ts'
+import { SourceError } from '../../source-error.ts'
+import { chooseLayer } from '../choose-layer.ts'
+import { parseJson } from '../json/parse-json.ts'
+import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
+import { readGeopackageGeometry } from './geopackage-geometry.ts'
+
+const BATCH_ROWS = 2000
+
+interface Layer {
+  name: string
+  geometryColumn: string | null
+  srsId: number | null
+}
+
+interface TableColumn {
+  name: string
+  declared: string
+  isKey: boolean
+}
+
+/** A layer of a GeoPackage: features, or a table without geometry. */
+export async function openGeopackage(
+  path: string,
+  file: string,
+  options: { layer?: string; crs?: string; limits?: SourceLimits } = {},
+): Promise<FeatureStream> {
+  const limits = options.limits ?? DEFAULT_LIMITS
+  const { size } = await stat(path)
+  await refuseTruncated(path, file, size)
+  // Nobody else writes to a file that is being published: no locks, no journal beside it.
+  const database = new DatabaseSync(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true })
+  try {
+    database.exec('PRAGMA trusted_schema = OFF')
+    const layer = chooseLayer(layersOf(database, file), options.layer, file)
+    const table = columnsOf(database, layer)
+    const attributes = table.filter(({ name, isKey }) => !isKey && name !== layer.geometryColumn)
+    if (attributes.length > limits.columns)
+      throw new SourceError(`${file} has ${attributes.length} columns; at most ${limits.columns} are read.`)
+    const jsonColumns = jsonColumnsOf(database, layer.name)
+    const columns = attributes.map(({ name, declared }) =>
+      sourceColumn(name, declared, jsonColumns.has(name)),
+    )
+    const total = Number(query(database, `SELECT count(*) AS n FROM ${quoteName(layer.name)}`)[0]!['n'])
+    let row = 0
+    return {
+      columns,
+      notes: [],
+      crs: layer.geometryColumn === null ? null : (options.crs ?? crsOf(database, layer, file)),
+      spatial: layer.geometryColumn !== null,
+      totalBytes: size,
+      get bytesRead() {
+        return total === 0 ? size : Math.round((row / total) * size)
+      },
+      async *batches() {
+        try {
+          for (const batch of readRows(database, layer, table, columns)) {
+            row += batch.length
+            yield batch
+          }
+        } catch (error) {
+          throw damaged(error, file, row)
+        } finally {
+          database.close()
+        }
+      },
+    }
+  } catch (error) {
+    database.close()
+    throw damaged(error, file, 0)
+  }
+}
+
+/** The header says how many pages there are. */
+async function refuseTruncated(path: string, file: string, size: number): Promise<void> {
+  const handle = await open(path)
+  try {
+    const header = Buffer.alloc(100)
+    await handle.read(header, 0, 100, 0)
+    const pageSize = header.readUInt16BE(16) === 1 ? 65536 : header.readUInt16BE(16)
+    const expected = pageSize * header.readUInt32BE(28)
+    if (size < Math.max(100, expected))
+      throw new SourceError(`${file} ends too early: it has ${size} of ${expected} bytes.`)
+  } finally {
+    await handle.close()
+  }
+}
+
+function damaged(error: unknown, file: string, row: number): unknown {
+  if ((error as NodeJS.ErrnoException).code !== 'ERR_SQLITE_ERROR') return error
+  const where = row > 0 ? ` after row ${row}` : ''
+  return new SourceError(`${file} cannot be read${where}: ${(error as Error).message}.`)
+}
+
+type Row = { [name: string]: unknown }
+
+function query(database: DatabaseSync, sql: string, ...values: (string | number)[]): Row[] {
+  return database.prepare(sql).all(...values)
+}
+
+/** GDAL adds an empty table of its own where there is no other with geometry. */
+function layersOf(database: DatabaseSync, file: string): Layer[] {
+  const tables = new Set(query(database, 'SELECT name FROM sqlite_master').map(({ name }) => name))
+  if (!tables.has('gpkg_contents'))
+    throw new SourceError(`${file} is an SQLite database, but not a GeoPackage.`)
+  const geometries = tables.has('gpkg_geometry_columns')
+    ? query(database, 'SELECT table_name, column_name, srs_id FROM gpkg_geometry_columns')
+    : []
+  return query(
+    database,
+    `SELECT table_name AS name, data_type AS type FROM gpkg_contents
+     WHERE data_type IN ('features', 'attributes', 'aspatial') AND table_name <> 'ogr_empty_table' ORDER BY rowid`,
+  )
+    .filter(({ name }) => tables.has(name as string))
+    .map(({ name, type }) => {
+      const geometry =
+        type === 'features' ? geometries.find((each) => each['table_name'] === name) : undefined
+      return {
+        name: String(name),
+        geometryColumn: geometry ? String(geometry['column_name']) : null,
+        srsId: geometry ? Number(geometry['srs_id']) : null,
+      }
+    })
+}
+
+function columnsOf(database: DatabaseSync, layer: Layer): TableColumn[] {
+  const rows = query(database, `PRAGMA table_info(${quoteName(layer.name)})`)
+  const keys = rows.filter(({ pk }) => Number(pk) > 0)
+  return rows.map(({ name, type, pk }) => ({
+    name: String(name),
+    declared: String(type).toUpperCase(),
+    isKey: keys.length === 1 && Number(pk) > 0 && String(type).toUpperCase() === 'INTEGER',
+  }))
+}
+
+/** Texts that the file's own dictionary declares to be JSON. */
+function jsonColumnsOf(database: DatabaseSync, table: string): Set<string> {
+  try {
+    const sql = `SELECT column_name AS name FROM gpkg_data_columns WHERE table_name = ? AND mime_type = 'application/json'`
+    return new Set(query(database, sql, table).map(({ name }) => String(name)))
+  } catch {
+    return new Set()
+  }
+}
+
+function sourceColumn(name: string, declared: string, isJson: boolean): SourceColumn {
+  return { name, type: isJson || declared === 'JSON' ? 'json' : typeOf(declared) }
+}
+
+function typeOf(declared: string): ColumnType | 'infer-json' {
+  if (declared === 'BOOLEAN') return 'boolean'
+  if (/^(TINY|SMALL|MEDIUM|BIG)?INT(EGER)?\b/.test(declared)) return 'integer'
+  if (/^(FLOAT|DOUBLE|REAL)/.test(declared)) return 'number'
+  if (declared === 'DATE') return 'date'
+  if (declared === 'DATETIME') return 'timestamp'
+  if (/^(TEXT|BLOB|VARCHAR|CHAR|NVARCHAR|CLOB)/.test(declared)) return 'text'
+  return 'infer-json'
+}
+
+/** The two undefined systems that every GeoPackage has (OGC 12-128r19, table 5). */
+const UNDEFINED_CARTESIAN = -1
+const UNDEFINED_GEOGRAPHIC = 0
+
+function crsOf(database: DatabaseSync, { srsId, name }: Layer, file: string): string | null {
+  if (srsId === null || srsId === UNDEFINED_GEOGRAPHIC) return null
+  if (srsId === UNDEFINED_CARTESIAN)
+    throw new SourceError(
+      `${file}: layer ${name} has plane coordinates in an undefined CRS. Name it with --crs, such as --crs EPSG:25832.`,
+    )
+  const [srs] = query(database, 'SELECT * FROM gpkg_spatial_ref_sys WHERE srs_id = ?', srsId)
+  if (!srs) return null
+  const code = Number(srs['organization_coordsys_id'])
+  const organization = String(srs['organization']).toUpperCase()
+  const isInList = /^(EPSG|ESRI)$/.test(organization) && findEpsg(code) !== null
+  // The extension gpkg_crs_wkt writes WKT 2 to a column of its own, and may leave "undefined" in the other.
+  const texts = [srs['definition_12_063'], srs['definition']].map((text) => String(text ?? ''))
+  const definition = texts.find((text) => text.includes('['))
+  return isInList || definition === undefined ? `${organization}:${code}` : definition
+}
+
+function* readRows(
+  database: DatabaseSync,
+  layer: Layer,
+  table: TableColumn[],
+  columns: SourceColumn[],
+): Generator<(Feature | UnreadableRow)[]> {
+  const key = table.find(({ isKey }) => isKey)
+  const selected = [
+    key ? quoteName(key.name) : 'NULL',
+    layer.geometryColumn === null ? 'NULL' : quoteName(layer.geometryColumn),
+    ...columns.map(({ name }) => quoteName(name)),
+  ]
+  const statement = database.prepare(`SELECT ${selected.join(', ')} FROM ${quoteName(layer.name)}`)
+  statement.setReadBigInts(true)
+  statement.setReturnArrays(true)
+  const converters = columns.map(({ type }) =>
+    type === 'boolean' ? toBoolean : type === 'json' ? toJson : toValue,
+  )
+  let batch: (Feature | UnreadableRow)[] = []
+  let row = 0
+  for (const record of statement.iterate() as unknown as Iterable<SqliteValue[]>) {
+    row++
+    const geometry = readGeometry(record[1]!)
+    if (typeof geometry === 'string') batch.push({ row, problem: geometry })
+    else {
+      const values: Value[] = new Array(columns.length)
+      for (let i = 0; i < values.length; i++) values[i] = converters[i]!(record[i + 2]!)
+      batch.push({ id: toValue(record[0]!) as number | bigint | null, values, geometry, row })
+    }
+    if (batch.length === BATCH_ROWS) {
+      yield batch
+      batch = []
+    }
+  }
+  if (batch.length > 0) yield batch
+}
+
+type SqliteValue = null | bigint | number | string | Uint8Array
+
+function readGeometry(value: SqliteValue): Feature['geometry'] | string {
+  if (value === null) return null
+  if (!(value instanceof Uint8Array)) return 'the geometry is not a GeoPackage geometry'
+  try {
+    return readGeopackageGeometry(value)
+  } catch (error) {
+    if (error instanceof SourceError) return error.message
+    throw error
+  }
+}
+
+function toValue(value: SqliteValue): Value {
+  if (typeof value === 'bigint') {
+    const number = Number(value)
+    return Number.isSafeInteger(number) ? number : value
+  }
+  // Bytes have no form of their own in JSON or CSV: base64 is what clients expect.
+  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value
+}
+
+function toBoolean(value: SqliteValue): Value {
+  return value === 0n ? false : value === 1n ? true : toValue(value)
+}
+
+function toJson(value: SqliteValue): Value {
+  if (typeof value !== 'string') return toValue(value)
+  try {
+    return parseJson(value)
+  } catch {
+    return value
+  }
+}

@@ -1,0 +1,225 @@
+import { isUtf8 } from 'node:buffer'
+import type { Feature, FeatureStream, Geometry, SourceColumn, UnreadableRow, Value } from '../../feature.ts'
+import { SourceError } from '../../source-error.ts'
+import { type CoordinateColumns, findCoordinateColumns, geometryReader } from '../coordinate-columns.ts'
+import { ElementScanner } from '../geojson/geojson-scanner.ts'
+import { type ByteSource, peek } from '../reading/byte-source.ts'
+import { DEFAULT_LIMITS, megabytes, type SourceLimits } from '../reading/source-limits.ts'
+import { utf16Of, utf16ToUtf8 } from '../reading/text-decoding.ts'
+import { findJsonRows } from './json-head.ts'
+import { parseJson } from './parse-json.ts'
+
+/** How much is looked at to tell the forms of JSON apart. */
+const HEAD_BYTES = 1 << 20
+
+type JsonRow = { [name: string]: Value }
+
+/** Rows as JSON objects: an array, one object a line, or an object around one array. */
+export async function openJson(
+  source: ByteSource,
+  options: { limits?: SourceLimits; crs?: string } = {},
+): Promise<FeatureStream> {
+  const limits = options.limits ?? DEFAULT_LIMITS
+  const { file } = source
+  const [start, unmarked] = await peek(source, 2)
+  const encoding = utf16Of(start)
+  const utf8 = encoding ? { ...unmarked, bytes: utf16ToUtf8(unmarked.bytes, encoding) } : unmarked
+  const [head, whole] = await peek(utf8, HEAD_BYTES)
+  const place = findJsonRows(head, head.length < HEAD_BYTES, file)
+  const elements = new JsonElements(whole, place, limits)
+  const blocks = elements.blocks()
+  const { value: first = [] } = await blocks.next()
+  const table = new JsonTable(file, first, limits, options.crs !== undefined)
+  return {
+    columns: table.columns,
+    notes: table.notes,
+    crs: table.crs,
+    spatial: table.crs !== null || table.geometry !== null,
+    totalBytes: source.totalBytes,
+    get bytesRead() {
+      return elements.bytesRead
+    },
+    async *batches() {
+      try {
+        if (first.length > 0) yield table.take(first)
+        for await (const block of blocks) yield table.take(block)
+      } finally {
+        await blocks.return(undefined)
+      }
+    },
+  }
+}
+
+/** A row's object, or the sentence that says why it is none. */
+type Element = JsonRow | string
+
+class JsonElements {
+  bytesRead = 0
+  readonly #source: ByteSource
+  readonly #inArray: boolean
+  readonly #start: number
+  readonly #closing: string
+  readonly #limits: SourceLimits
+
+  constructor(
+    source: ByteSource,
+    place: { at: number; inArray: boolean; closing: string },
+    limits: SourceLimits,
+  ) {
+    this.#source = source
+    this.#inArray = place.inArray
+    this.#start = place.at
+    this.#closing = place.closing
+    this.#limits = limits
+  }
+
+  async *blocks(): AsyncGenerator<Element[]> {
+    const { file } = this.#source
+    const scanner = new ElementScanner(file, this.#inArray, this.#limits.depth)
+    let bytes: Buffer = Buffer.alloc(0)
+    let at = this.#start
+    let pieces: Uint8Array[] = []
+    let gathered = 0
+    for await (const piece of this.#source.bytes) {
+      this.bytesRead += piece.length
+      pieces.push(piece)
+      gathered += piece.length
+      // A large element is joined only when twice as much of it is there.
+      if (scanner.openStart >= 0 && gathered < bytes.length) continue
+      bytes = Buffer.concat([bytes, ...pieces])
+      pieces = []
+      gathered = 0
+      if (scanner.arrayEnd >= 0) {
+        this.#refuseLarge(bytes, scanner)
+        continue
+      }
+      at = scanner.scan(bytes, at, bytes.length)
+      if (scanner.ranges.length > 0) yield parseElements(bytes, scanner.ranges, this.#inArray)
+      const keep = Math.min(scanner.openStart >= 0 ? scanner.openStart : at, bytes.length)
+      bytes = bytes.subarray(keep)
+      scanner.shift(keep)
+      at -= keep
+      this.#refuseLarge(bytes, scanner)
+    }
+    bytes = Buffer.concat([bytes, ...pieces])
+    if (scanner.arrayEnd < 0) {
+      scanner.scan(bytes, at, bytes.length)
+      if (scanner.ranges.length > 0) yield parseElements(bytes, scanner.ranges, this.#inArray)
+    }
+    this.#refuseUnfinished(scanner, bytes)
+  }
+
+  #refuseLarge(bytes: Buffer, scanner: ElementScanner): void {
+    const { rowBytes } = this.#limits
+    if (bytes.length <= rowBytes) return
+    const what = scanner.arrayEnd >= 0 ? 'what follows the rows' : `row ${scanner.count + 1}`
+    throw new SourceError(`${this.#source.file}: ${what} is larger than ${megabytes(rowBytes)}.`)
+  }
+
+  #refuseUnfinished(scanner: ElementScanner, rest: Buffer): void {
+    const { file } = this.#source
+    if (scanner.openStart >= 0) throw new SourceError(`${file} ends inside row ${scanner.count + 1}.`)
+    if (!this.#inArray) return
+    if (scanner.arrayEnd < 0) throw new SourceError(`${file} ends before its array of rows does.`)
+    const tail = rest.toString('latin1').trimEnd()
+    if (!tail.endsWith(this.#closing))
+      throw new SourceError(`${file} ends before the object around its rows does.`)
+  }
+}
+
+function parseElements(bytes: Buffer, ranges: number[], commas: boolean): Element[] {
+  const block = bytes.subarray(ranges[0], ranges.at(-1))
+  if (commas && isUtf8(block)) {
+    try {
+      return parseJson(`[${block.toString('utf8')}]`) as JsonRow[]
+    } catch {
+      // One of them is broken: each by itself, to tell which.
+    }
+  }
+  const elements: Element[] = []
+  for (let i = 0; i < ranges.length; i += 2)
+    elements.push(parseElement(bytes.subarray(ranges[i], ranges[i + 1])))
+  return elements
+}
+
+function parseElement(bytes: Buffer): Element {
+  if (!isUtf8(bytes)) return 'the text is not UTF-8'
+  try {
+    return parseJson(bytes.toString('utf8')) as JsonRow
+  } catch (error) {
+    return `not valid JSON: ${(error as Error).message}`
+  }
+}
+
+class JsonTable {
+  readonly columns: SourceColumn[] = []
+  readonly notes: string[]
+  readonly crs: string | null
+  readonly geometry: ((row: Value[]) => Geometry | null | string) | null = null
+  readonly #file: string
+  readonly #limits: SourceLimits
+  readonly #places = new Map<string, number>()
+  /** Names of the columns that hold the coordinates. */
+  readonly #coordinates: string[] = []
+  #count = 0
+
+  constructor(file: string, first: Element[], limits: SourceLimits, crsGiven: boolean) {
+    this.#file = file
+    this.#limits = limits
+    const rows = first.filter((element) => typeof element !== 'string')
+    const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
+    const found = findCoordinateColumns(
+      names,
+      rows.map((row) => names.map((name) => row[name] ?? null)),
+      crsGiven,
+    )
+    this.notes = found.notes
+    this.crs = found.crs
+    if (found.columns) {
+      const [columns, used] = compact(found.columns, names)
+      this.#coordinates = used
+      this.geometry = geometryReader(columns, used, found.crs)
+    }
+  }
+
+  take(elements: Element[]): (Feature | UnreadableRow)[] {
+    return elements.map((element) => {
+      const row = ++this.#count
+      if (typeof element === 'string') return { row, problem: element }
+      const geometry =
+        this.geometry === null ? null : this.geometry(this.#coordinates.map((name) => element[name] ?? null))
+      if (typeof geometry === 'string') return { row, problem: geometry }
+      return { id: null, values: this.#values(element), geometry, row }
+    })
+  }
+
+  #values(element: JsonRow): Value[] {
+    const values: Value[] = new Array(this.columns.length).fill(null)
+    for (const name in element) {
+      let place = this.#places.get(name)
+      if (place === undefined) {
+        if (this.#coordinates.includes(name)) continue
+        place = this.#addColumn(name)
+      }
+      while (values.length < place) values.push(null)
+      values[place] = element[name]!
+    }
+    return values
+  }
+
+  #addColumn(name: string): number {
+    const place = this.columns.length
+    if (place >= this.#limits.columns)
+      throw new SourceError(`${this.#file} has more than ${this.#limits.columns} columns.`)
+    this.#places.set(name, place)
+    this.columns.push({ name, type: 'infer-json' })
+    return place
+  }
+}
+
+/** The same columns, counted among the used ones only. */
+function compact(columns: CoordinateColumns, names: string[]): [CoordinateColumns, string[]] {
+  return columns.kind === 'pair'
+    ? [{ kind: 'pair', x: 0, y: 1 }, [names[columns.x]!, names[columns.y]!]]
+    : [{ ...columns, column: 0 }, [names[columns.column]!]]
+}

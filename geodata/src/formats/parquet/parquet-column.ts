@@ -1,0 +1,89 @@
+import { DuckDBBlobValue } from '@duckdb/node-api'
+import type { SourceColumn, Value } from '../../feature.ts'
+import { quoteName } from '../../quote-sql.ts'
+import { parseJson } from '../json/parse-json.ts'
+
+/** How one column is asked for and turned into our values. */
+export interface ParquetColumn extends SourceColumn {
+  sql: string
+  convert(value: unknown): Value
+  note?: string
+}
+
+/** A double holds that many digits of any decimal number. */
+const EXACT_DIGITS = 15
+
+export function parquetColumn(name: string, type: string): ParquetColumn {
+  const id = quoteName(name)
+  if (/(\[\d*\]|^STRUCT\(|^MAP\(|^UNION\(|^JSON$|^VARIANT$)/.test(type) && !/^ENUM\(/.test(type))
+    return { name, type: 'json', sql: `CAST(to_json(${id}) AS VARCHAR)`, convert: toJson }
+  const decimal = /^DECIMAL\((\d+),(\d+)\)$/.exec(type)
+  if (decimal) return decimalColumn(name, id, Number(decimal[1]), Number(decimal[2]))
+  if (/^GEOMETRY/.test(type)) return { name, type: 'text', sql: `ST_AsText(${id})`, convert: same }
+  switch (type) {
+    case 'BOOLEAN':
+      return { name, type: 'boolean', sql: id, convert: same }
+    case 'TINYINT':
+    case 'SMALLINT':
+    case 'INTEGER':
+    case 'UTINYINT':
+    case 'USMALLINT':
+    case 'UINTEGER':
+      return { name, type: 'integer', sql: id, convert: same }
+    case 'BIGINT':
+    case 'UBIGINT':
+    case 'HUGEINT':
+    case 'UHUGEINT':
+      return { name, type: 'integer', sql: id, convert: toInteger }
+    case 'FLOAT':
+    case 'DOUBLE':
+      return { name, type: 'number', sql: id, convert: same }
+    case 'DATE':
+      return { name, type: 'date', sql: asText(id), convert: same }
+    case 'TIMESTAMP':
+    case 'TIMESTAMP_S':
+    case 'TIMESTAMP_MS':
+    case 'TIMESTAMP_NS':
+    case 'TIMESTAMP WITH TIME ZONE':
+      return { name, type: 'timestamp', sql: asText(id), convert: same }
+    case 'BLOB':
+      return { name, type: 'text', sql: `base64(${id})`, convert: same }
+    default:
+      return { name, type: 'text', sql: asText(id), convert: same }
+  }
+}
+
+function decimalColumn(name: string, id: string, digits: number, scale: number): ParquetColumn {
+  if (scale === 0) return { name, type: 'integer', sql: `CAST(${id} AS HUGEINT)`, convert: toInteger }
+  if (digits <= EXACT_DIGITS) return { name, type: 'number', sql: `CAST(${id} AS DOUBLE)`, convert: same }
+  const note = `Column ${name} has decimals of ${digits} digits, more than a number holds exactly: it is kept as text.`
+  return { name, type: 'text', sql: asText(id), convert: same, note }
+}
+
+function asText(id: string): string {
+  return `CAST(${id} AS VARCHAR)`
+}
+
+function same(value: unknown): Value {
+  return value as Value
+}
+
+function toInteger(value: unknown): Value {
+  if (typeof value !== 'bigint') return value as Value
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? number : value
+}
+
+function toJson(value: unknown): Value {
+  if (typeof value !== 'string') return null
+  try {
+    return parseJson(value)
+  } catch {
+    // NaN and infinity are no JSON: what has them inside stays as text.
+    return value
+  }
+}
+
+export function bytesOf(value: unknown): Uint8Array | null {
+  return value instanceof DuckDBBlobValue ? value.bytes : null
+}

@@ -1,0 +1,118 @@
+import type { Geometry, GeometryType, Position, Value } from '../../feature.ts'
+import { readWkb } from '../../geometry/wkb.ts'
+import { quoteName } from '../../quote-sql.ts'
+import { SourceError } from '../../source-error.ts'
+import { bytesOf } from './parquet-column.ts'
+
+/** The column that holds the geometry, by the file's own statement. */
+export interface ParquetGeometry {
+  name: string
+  crs: string | null
+  sql: string
+  read(value: unknown): Geometry | null | string
+}
+
+interface GeoMetadata {
+  primary_column?: string
+  columns?: { [name: string]: { encoding?: string; crs?: object | string | null } }
+}
+
+/** A column of the file as it is described. */
+export interface DescribedColumn {
+  name: string
+  type: string
+  /** The CRS of Parquet's own geometry type: undefined if it states none. */
+  nativeCrs?: string
+}
+
+/** GeoArrow's encodings, by how many lists are around a position. */
+const NATIVE: { [encoding: string]: GeometryType } = {
+  point: 'Point',
+  linestring: 'LineString',
+  polygon: 'Polygon',
+  multipoint: 'MultiPoint',
+  multilinestring: 'MultiLineString',
+  multipolygon: 'MultiPolygon',
+}
+
+const USUAL_NAMES = /^(geometry|geom|the_geom|wkb|wkb_geometry|shape)$/i
+
+export function findParquetGeometry(
+  metadata: string | null,
+  columns: DescribedColumn[],
+  file: string,
+): ParquetGeometry | null {
+  const geo = metadata === null ? null : parseMetadata(metadata, file)
+  const primary = geo?.primary_column ?? Object.keys(geo?.columns ?? {})[0]
+  if (geo && primary !== undefined) {
+    const type = columns.find(({ name }) => name === primary)?.type
+    if (type === undefined)
+      throw new SourceError(`${file} says that its geometry is in ${primary}, but has no such column.`)
+    const { encoding = 'WKB', crs } = geo.columns?.[primary] ?? {}
+    return { name: primary, crs: crsOf(crs), ...reading(primary, type, encoding, file) }
+  }
+  // Without metadata: Parquet's own geometry type, or bytes under a usual name that begin as WKB does.
+  const native = columns.find(({ type }) => type.startsWith('GEOMETRY'))
+  if (native) {
+    const crs = native.nativeCrs ?? 'OGC:CRS84'
+    return { name: native.name, crs, ...reading(native.name, native.type, 'WKB', file) }
+  }
+  const bytes = columns.find(({ name, type }) => type === 'BLOB' && USUAL_NAMES.test(name))
+  return bytes ? { name: bytes.name, crs: null, ...reading(bytes.name, 'BLOB', 'WKB', file) } : null
+}
+
+function parseMetadata(metadata: string, file: string): GeoMetadata {
+  try {
+    return JSON.parse(metadata)
+  } catch {
+    throw new SourceError(`${file} has "geo" metadata that is not valid JSON.`)
+  }
+}
+
+/**
+ * Absent means longitude and latitude of WGS84, null that nothing is known (GeoParquet 1.1). GeoParquet before
+ * 0.4 states a text of WKT 2, later ones PROJJSON.
+ */
+function crsOf(crs: object | string | null | undefined): string | null {
+  if (crs === undefined) return 'OGC:CRS84'
+  if (crs === null) return null
+  return typeof crs === 'string' ? crs : JSON.stringify(crs)
+}
+
+function reading(
+  name: string,
+  type: string,
+  encoding: string,
+  file: string,
+): Pick<ParquetGeometry, 'sql' | 'read'> {
+  if (/^WKB$/i.test(encoding))
+    return {
+      sql: type.startsWith('GEOMETRY') ? `ST_AsWKB(${quoteName(name)})` : quoteName(name),
+      read: fromWkb,
+    }
+  const native = NATIVE[encoding.toLowerCase()]
+  if (!native) throw new SourceError(`${file} encodes its geometry as ${encoding}, which is not known.`)
+  return {
+    sql: `CAST(to_json(${quoteName(name)}) AS VARCHAR)`,
+    read: (value) => ({ type: native, coordinates: positions(JSON.parse(String(value))) }) as Geometry,
+  }
+}
+
+function fromWkb(value: unknown): Geometry | string {
+  const bytes = bytesOf(value)
+  if (!bytes) return 'the geometry is not WKB'
+  try {
+    return readWkb(bytes)
+  } catch (error) {
+    if (error instanceof SourceError) return error.message
+    throw error
+  }
+}
+
+type Nested = Position | Nested[]
+
+function positions(value: Value): Nested {
+  if (Array.isArray(value)) return value.map(positions)
+  const { x, y, z } = value as { x: number; y: number; z?: number }
+  return typeof z === 'number' ? [x, y, z] : [x, y]
+}

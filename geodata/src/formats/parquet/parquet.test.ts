@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { test } from 'node:test'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { crsCode, transformerToWgs84 } from '../../crs.ts'
+import { SourceError } from '../../source-error.ts'
+import { DEFAULT_LIMITS } from '../reading/source-limits.ts'
+import {
+  assertSameGeometries,
+  assertSameRows,
+  gdalFeatures,
+  readAll,
+  scratch,
+  written,
+} from '../reading.test-kit.ts'
+import { openParquet } from './parquet.ts'
+
+const read = (path: string, options = {}) => readAll(openParquet(path, basename(path), options))
+const refusal = (path: string, message: RegExp, options = {}) =>
+  assert.rejects(
+    read(path, options),
+    (error: Error) => error instanceof SourceError && message.test(error.message),
+    String(message),
+  )
+
+/** A Parquet file that DuckDB makes of a query. */
+async function parquet(folder: string, query: string): Promise<string> {
+  const path = join(folder, 'made.parquet')
+  const instance = await DuckDBInstance.create()
+  const connection = await instance.connect()
+  await connection.run(`COPY (${query}) TO '${path}' (FORMAT parquet)`)
+  connection.closeSync()
+  instance.closeSync()
+  return path
+}
+
+/** Importing geopandas takes seconds: one run writes all that the tests below read. */
+const WRITE = `
+import json, sys, geopandas
+for job in json.loads(sys.argv[1]):
+    frame = geopandas.read_file(job['source'])
+    if 'crs' in job:
+        frame = frame.set_crs(job['crs'], allow_override=True)
+    frame.to_parquet(job['path'], geometry_encoding=job.get('encoding', 'WKB'))
+`
+const COUNTIES = '/usr/lib/R/site-library/sf/gpkg/nc.gpkg'
+const POINTS = [
+  [1, 2, 3],
+  [4, 5, 6],
+].map((coordinates) => ({ type: 'Point', coordinates }))
+
+test('GeoParquet that geopandas writes says the same as its source, with WKB and natively', async (t) => {
+  const python = process.env['WAYLEAVE_TEST_PYTHON']
+  assert.ok(python, 'WAYLEAVE_TEST_PYTHON must name a Python with geopandas; npm test sets it.')
+  const folder = scratch(t)
+  const points = join(folder, 'points.geojson')
+  const features = POINTS.map((geometry) => ({ type: 'Feature', properties: { a: 1 }, geometry }))
+  writeFileSync(points, JSON.stringify({ type: 'FeatureCollection', features }))
+  const path = (name: string) => join(folder, `${name}.parquet`)
+  const jobs = [
+    { source: COUNTIES, path: path('wkb') },
+    { source: COUNTIES, path: path('native'), encoding: 'geoarrow' },
+    { source: points, path: path('points'), encoding: 'geoarrow' },
+    { source: points, path: path('utm'), crs: 'EPSG:25832' },
+    { source: points, path: path('own'), crs: '+proj=tmerc +lon_0=9.5 +ellps=GRS80' },
+  ]
+  execFileSync(python, ['-c', WRITE, JSON.stringify(jobs)], { stdio: ['ignore', 'pipe', 'pipe'] })
+
+  await t.test('polygons', async () => {
+    const theirs = gdalFeatures(COUNTIES)
+    for (const name of ['wkb', 'native']) {
+      const { features, rows, stream, unreadable } = await read(path(name))
+      assert.deepEqual(unreadable, [])
+      assertSameGeometries(features, theirs)
+      assertSameRows(rows, theirs)
+      assert.equal(crsCode(stream.crs!), 'EPSG:4267')
+      assert.equal(stream.bytesRead, stream.totalBytes)
+    }
+  })
+
+  await t.test('points with heights', async () => {
+    const { features, stream } = await read(path('points'))
+    assert.deepEqual(
+      features.map(({ geometry }) => geometry),
+      POINTS,
+    )
+    assert.equal(transformerToWgs84(stream.crs!), null)
+  })
+
+  await t.test('the CRS, by code or in full', async () => {
+    assert.equal(crsCode((await read(path('utm'))).stream.crs!), 'EPSG:25832')
+    const { stream } = await read(path('own'))
+    assert.equal(crsCode(stream.crs!), null)
+    assert.ok(Math.abs(transformerToWgs84(stream.crs!)!([0, 0])[0]! - 9.5) < 1e-9)
+  })
+})
+
+test('every type of column keeps its values', async (t) => {
+  const path = await parquet(
+    scratch(t),
+    `
+    SELECT 9007199254740993::BIGINT AS big, 18446744073709551615::UBIGINT AS unsigned, 7::TINYINT AS small,
+      1.25::DECIMAL(9,2) AS price, 12345678901234567890.123456789::DECIMAL(38,9) AS exact, 5::DECIMAL(20,0) AS whole,
+      1.5::DOUBLE AS real, 0.5::FLOAT AS single, 'NaN'::DOUBLE AS nan, 'ž' AS text, true AS yes,
+      DATE '2020-02-29' AS day, TIMESTAMP '2020-02-29 12:00:00.5' AS local,
+      TIMESTAMPTZ '2020-02-29 12:00:00+02' AS moment, TIME '10:11:12' AS hour, '\\x00\\xFF'::BLOB AS bytes,
+      [1, 9007199254740993] AS list, {'a': 1, 'b': ['x']} AS struct, MAP {'k': 1} AS map, NULL::VARCHAR AS missing`,
+  )
+  const { stream, rows } = await read(path)
+  assert.deepEqual(rows, [
+    {
+      big: 9007199254740993n,
+      unsigned: 18446744073709551615n,
+      small: 7,
+      price: 1.25,
+      exact: '12345678901234567890.123456789',
+      whole: 5,
+      real: 1.5,
+      single: 0.5,
+      nan: Number.NaN,
+      text: 'ž',
+      yes: true,
+      day: '2020-02-29',
+      local: '2020-02-29 12:00:00.5',
+      moment: '2020-02-29 10:00:00+00',
+      hour: '10:11:12',
+      bytes: 'AP8=',
+      list: [1, 9007199254740993n],
+      struct: { a: 1, b: ['x'] },
+      map: { k: 1 },
+      missing: null,
+    },
+  ])
+  assert.deepEqual(
+    stream.columns.map(({ type }) => type),
+    [
+      'integer',
+      'integer',
+      'integer',
+      'number',
+      'text',
+      'integer',
+      'number',
+      'number',
+      'number',
+      'text',
+      'boolean',
+      'date',
+      'timestamp',
+      'timestamp',
+      'text',
+      'text',
+      'json',
+      'json',
+      'json',
+      'text',
+    ],
+  )
+  assert.equal(stream.spatial, false)
+  assert.match(stream.notes[0]!, /Column exact has decimals of 38 digits/)
+})
+
+test('rows keep their order over many chunks, with geometries, missing and broken ones', async (t) => {
+  const path = await parquet(
+    scratch(t),
+    `
+    SELECT i, CASE WHEN i % 3 = 0 THEN NULL ELSE ('POINT(' || i || ' 2)')::GEOMETRY END AS geom FROM range(300000) r(i)`,
+  )
+  const { features, stream } = await read(path)
+  assert.equal(stream.crs, 'OGC:CRS84')
+  assert.equal(features.length, 300000)
+  assert.ok(features.every(({ values, row }, i) => values[0] === i && row === i + 1))
+  assert.deepEqual(
+    features.slice(0, 2).map(({ geometry }) => geometry),
+    [null, { type: 'Point', coordinates: [1, 2] }],
+  )
+  const broken = await parquet(scratch(t), `SELECT unnest(['\\x01\\x01'::BLOB, NULL]) AS geometry`)
+  const found = await read(broken)
+  assert.deepEqual(found.unreadable, [{ row: 1, problem: 'the geometry ends too early' }])
+  assert.equal(found.features.length, 1)
+})
+
+test('a plain table with longitude and latitude, or WKT, becomes spatial', async (t) => {
+  const pair = await read(await parquet(scratch(t), `SELECT 'a' AS name, 52.5 AS lat, 13.25::DOUBLE AS lon`))
+  assert.deepEqual(pair.features[0]!.geometry, { type: 'Point', coordinates: [13.25, 52.5] })
+  assert.deepEqual(pair.rows, [{ name: 'a' }])
+  assert.deepEqual([pair.stream.spatial, pair.stream.crs], [true, 'OGC:CRS84'])
+  const wkt = await read(await parquet(scratch(t), `SELECT 1 AS a, 'POINT(1 2)' AS wkt`))
+  assert.deepEqual(wkt.features[0]!.geometry, { type: 'Point', coordinates: [1, 2] })
+})
+
+test('truncated, damaged and too wide files are refused with a sentence that names no path', async (t) => {
+  const whole = readFileSync(await parquet(scratch(t), `SELECT i, 'text ' || i AS t FROM range(10000) r(i)`))
+  await refusal(
+    written(t, 'cut.parquet', whole.subarray(0, whole.length - 100)),
+    /^cut\.parquet ends too early/,
+  )
+  await refusal(written(t, 'cut.parquet', whole.subarray(0, 4)), /^cut\.parquet ends too early/)
+  const broken = Buffer.from(whole)
+  broken.fill(0x5a, 100, 2000)
+  await refusal(written(t, 'bad.parquet', broken), /^bad\.parquet cannot be read: (?!.*\/formats-)/)
+  const footer = Buffer.from(whole)
+  footer.writeUInt32LE(2 ** 31, footer.length - 8)
+  await refusal(written(t, 'bad.parquet', footer), /^bad\.parquet cannot be read: (?!.*\/formats-)/)
+  const wide = await parquet(scratch(t), `SELECT 1 AS a, 2 AS b, 3 AS c`)
+  await refusal(wide, /^made\.parquet has 3 columns; at most 2 are read\.$/, {
+    limits: { ...DEFAULT_LIMITS, columns: 2 },
+  })
+})

@@ -1,0 +1,315 @@
+import { open } from 'node:fs/promises'
+import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api'
+import type { Feature, FeatureStream, Geometry, UnreadableRow, Value } from '../../feature.ts'
+import { type DuckDb, openDuckDb } from '../../open-duckdb.ts'
+import { quoteText } from '../../quote-sql.ts'
+import { SourceError } from '../../source-error.ts'
+import { findCoordinateColumns, geometryReader, otherColumns } from '../coordinate-columns.ts'
+import type { BlockParsing, BlockStream } from '../reading/block-stream.ts'
+import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
+import { type ParquetColumn, parquetColumn } from './parquet-column.ts'
+import { type DescribedColumn, findParquetGeometry, type ParquetGeometry } from './parquet-geometry.ts'
+
+const MEMORY = '512MB'
+const THREADS = 2
+/** As many rows as a row group usually has: a block should cut few of them. */
+const BLOCK_ROWS = 122_880
+/** Where the file has a column of this name, its rows cannot be chosen by their numbers. */
+const ROW_NUMBER = 'file_row_number'
+/** Rows that are looked at for columns of coordinates. */
+const SAMPLE_ROWS = 1000
+
+type Batch = (Feature | UnreadableRow)[]
+
+export interface ParquetOptions {
+  limits?: SourceLimits
+  crs?: string
+  threads?: number
+  /** Whether the file stays when its blocks have been given out: else it is not cut into blocks. */
+  stays?: boolean
+}
+
+/** Rows of the file, for whoever opens it again to read them. */
+export interface ParquetBlock {
+  firstRow: number
+  rows: number
+}
+
+export interface ParquetStream extends FeatureStream {
+  readonly rows: number
+  /** The rows of a block. Ends with the stream itself. */
+  read(block: ParquetBlock): AsyncGenerator<Batch>
+  close(): void
+}
+
+/** Parquet and GeoParquet, through DuckDB, column by column. */
+export async function openParquet(
+  path: string,
+  file: string,
+  options: ParquetOptions = {},
+): Promise<ParquetStream | (ParquetStream & BlockStream)> {
+  const limits = options.limits ?? DEFAULT_LIMITS
+  const size = await refuseTruncated(path, file)
+  const database = await ParquetDatabase.open(path, file, options.threads ?? THREADS)
+  try {
+    const described = await database.describe()
+    if (described.length > limits.columns)
+      throw new SourceError(`${file} has ${described.length} columns; at most ${limits.columns} are read.`)
+    const stated = findParquetGeometry(await database.geoMetadata(), described, file)
+    const columns = described
+      .filter(({ name }) => name !== stated?.name)
+      .map(({ name, type }) => parquetColumn(name, type))
+    const found = stated ? null : await findByNames(database, columns, options.crs !== undefined)
+    const kept = found ? otherColumns(columns.length, found.columns).map((i) => columns[i]!) : columns
+    const total = await database.count()
+    let row = 0
+    const shape = geometryOf(stated, found && { ...found, names: columns.map(({ name }) => name) })
+    const table = shape?.usesTable ? columns : kept
+    const read = async function* (block: ParquetBlock | null): AsyncGenerator<Batch> {
+      let before = block === null ? 0 : block.firstRow - 1
+      for await (const values of database.columns(stated, table, rangeOf(block))) {
+        const batch = toRows(values, table, kept, shape, before)
+        before += batch.length
+        yield batch
+      }
+    }
+    const stream: ParquetStream = {
+      columns: kept.map(({ name, type }) => ({ name, type })),
+      notes: [...kept.flatMap(({ note }) => note ?? []), ...(found?.notes ?? [])],
+      crs: stated ? stated.crs : (found?.crs ?? null),
+      spatial: stated !== null || found?.columns != null,
+      totalBytes: size,
+      get bytesRead() {
+        return total === 0 ? size : Math.round((row / total) * size)
+      },
+      rows: total,
+      read,
+      close: () => database.close(),
+      async *batches() {
+        try {
+          for await (const batch of read(null)) {
+            row += batch.length
+            yield batch
+          }
+        } finally {
+          database.close()
+        }
+      },
+    }
+    if (!options.stays || described.some(({ name }) => name.toLowerCase() === ROW_NUMBER)) return stream
+    // Whoever reads the blocks opens the file anew.
+    const { crs } = options
+    const parsing: BlockParsing = { format: 'parquet', path, file, options: { limits, crs, threads: 1 } }
+    return Object.assign(stream, {
+      parsing,
+      async *blocks() {
+        database.close()
+        for (; row < total; row = Math.min(total, row + BLOCK_ROWS))
+          yield { firstRow: row + 1, rows: Math.min(BLOCK_ROWS, total - row) }
+      },
+    })
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function rangeOf(block: ParquetBlock | null): string {
+  if (block === null) return ''
+  const { firstRow, rows } = block
+  return ` WHERE ${ROW_NUMBER} >= ${firstRow - 1} AND ${ROW_NUMBER} < ${firstRow - 1 + rows}`
+}
+
+async function refuseTruncated(path: string, file: string): Promise<number> {
+  const handle = await open(path)
+  try {
+    const { size } = await handle.stat()
+    const end = Buffer.alloc(4)
+    await handle.read(end, 0, 4, Math.max(0, size - 4))
+    if (size < 12 || end.toString('latin1') !== 'PAR1')
+      throw new SourceError(
+        `${file} ends too early: a Parquet file ends with its footer, and this one has none.`,
+      )
+    return size
+  } finally {
+    await handle.close()
+  }
+}
+
+async function findByNames(database: ParquetDatabase, columns: ParquetColumn[], crsGiven: boolean) {
+  const sample: Value[][] = []
+  for await (const values of database.columns(null, columns, ` LIMIT ${SAMPLE_ROWS}`)) {
+    for (let i = 0; i < (values[0]?.length ?? 0); i++)
+      sample.push(columns.map(({ convert }, column) => convert(values[column]![i])))
+  }
+  return findCoordinateColumns(
+    columns.map(({ name }) => name),
+    sample,
+    crsGiven,
+  )
+}
+
+interface RowGeometry {
+  /** Whether it is made from the table's columns rather than from a column of its own, which stands first. */
+  usesTable: boolean
+  read(value: unknown, row: Value[]): Geometry | null | string
+}
+
+function geometryOf(
+  stated: ParquetGeometry | null,
+  found: ({ names: string[] } & ReturnType<typeof findCoordinateColumns>) | null,
+): RowGeometry | null {
+  if (stated) return { usesTable: false, read: (value) => (value === null ? null : stated.read(value)) }
+  if (!found?.columns) return null
+  const read = geometryReader(found.columns, found.names, found.crs)
+  return { usesTable: true, read: (_, row) => read(row) }
+}
+
+function toRows(
+  values: unknown[][],
+  read: ParquetColumn[],
+  kept: ParquetColumn[],
+  shape: RowGeometry | null,
+  before: number,
+): Batch {
+  const first = shape && !shape.usesTable ? 1 : 0
+  const places = kept.map((column) => read.indexOf(column))
+  const batch: Batch = []
+  for (let i = 0; i < (values[0]?.length ?? 0); i++) {
+    const table: Value[] = new Array(read.length)
+    for (let column = 0; column < read.length; column++)
+      table[column] = read[column]!.convert(values[column + first]![i])
+    const row = before + i + 1
+    const geometry = shape === null ? null : shape.read(first === 1 ? values[0]![i] : null, table)
+    if (typeof geometry === 'string') batch.push({ row, problem: geometry })
+    else
+      batch.push({
+        id: null,
+        values: read === kept ? table : places.map((place) => table[place]!),
+        geometry,
+        row,
+      })
+  }
+  return batch
+}
+
+class ParquetDatabase {
+  readonly #database: DuckDb
+  readonly #connection: DuckDBConnection
+  readonly #path: string
+  readonly #file: string
+  readonly #from: string
+
+  private constructor(database: DuckDb, path: string, file: string) {
+    this.#database = database
+    this.#connection = database.connection
+    this.#path = path
+    this.#file = file
+    this.#from = `read_parquet(${quoteText(path)})`
+  }
+
+  /** A session that can read this one file and nothing else, and cannot be told otherwise. */
+  static async open(path: string, file: string, threads: number): Promise<ParquetDatabase> {
+    const database = await openDuckDb({
+      threads,
+      memoryLimit: MEMORY,
+      files: [path],
+      settings: [
+        "SET streaming_buffer_size = '16MB'",
+        // Geometries are taken as bytes: one that is broken is then a problem of its row, not of the file.
+        'SET enable_geoparquet_conversion = false',
+        'SET ignore_unknown_crs = true',
+      ],
+    })
+    return new ParquetDatabase(database, path, file)
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  async #rows(sql: string): Promise<unknown[][]> {
+    try {
+      return (await this.#connection.runAndReadAll(sql)).getRows()
+    } catch (error) {
+      throw this.#refusal(error)
+    }
+  }
+
+  #refusal(error: unknown): SourceError {
+    const [line = ''] = (error as Error).message.split('\n')
+    const reason = line
+      .replaceAll(this.#path, this.#file)
+      .replace(/^[\w ]*Error: /, '')
+      .replace(/\.$/, '')
+    return new SourceError(`${this.#file} cannot be read: ${reason}.`)
+  }
+
+  async describe(): Promise<DescribedColumn[]> {
+    const rows = await this.#rows(`DESCRIBE SELECT * FROM ${this.#from}`)
+    const columns = rows.map(([name, type]): DescribedColumn => ({ name: String(name), type: String(type) }))
+    const native = columns.find(({ type }) => type.startsWith('GEOMETRY'))
+    if (native) native.nativeCrs = await this.#nativeCrs(native.name)
+    return columns
+  }
+
+  /**
+   * The CRS of Parquet's geometry type, from the schema itself: DuckDB drops those that it does not know from
+   * the column's type. By the format's text it is `srid:<number>`, `projjson:<key>` for PROJJSON under that key
+   * in the file's metadata, or whatever else the writer found right; absent, longitude and latitude of WGS84.
+   */
+  async #nativeCrs(column: string): Promise<string | undefined> {
+    const [row] = await this.#rows(`SELECT logical_type FROM parquet_schema(${quoteText(this.#path)})
+      WHERE name = ${quoteText(column)} AND logical_type LIKE 'Geo%Type(%'`)
+    const crs = /^Geo\w+Type\(crs=(.*?)(?:, algorithm=\w*)?\)$/s.exec(String(row?.[0] ?? ''))?.[1]
+    if (crs === undefined || crs === '' || crs === '<null>') return undefined
+    const key = /^projjson:(.+)$/s.exec(crs)?.[1]
+    if (key === undefined) return crs
+    const [entry] = await this.#rows(`SELECT decode(value) FROM parquet_kv_metadata(${quoteText(this.#path)})
+      WHERE decode(key) = ${quoteText(key)}`)
+    if (!entry)
+      throw new SourceError(
+        `${this.#file} says that its CRS is under "${key}" in its metadata, but has no such entry. Name it with --crs.`,
+      )
+    return String(entry[0])
+  }
+
+  async geoMetadata(): Promise<string | null> {
+    const sql = `SELECT decode(value) FROM parquet_kv_metadata(${quoteText(this.#path)}) WHERE decode(key) = 'geo'`
+    const [row] = await this.#rows(sql)
+    return row ? String(row[0]) : null
+  }
+
+  async count(): Promise<number> {
+    const [row] = await this.#rows(`SELECT count(*) FROM ${this.#from}`)
+    return Number(row![0])
+  }
+
+  /** The values by column, a few thousand rows at a time; the geometry's first where there is one. */
+  async *columns(
+    geometry: ParquetGeometry | null,
+    columns: ParquetColumn[],
+    chosen: string,
+  ): AsyncGenerator<unknown[][]> {
+    const selected = [...(geometry ? [geometry.sql] : []), ...columns.map(({ sql }) => sql)]
+    const list = selected.length > 0 ? selected.join(', ') : 'true'
+    let next: Promise<DuckDBDataChunk | null> = Promise.resolve(null)
+    try {
+      const result = await this.#connection.stream(`SELECT ${list} FROM ${this.#from}${chosen}`)
+      next = result.fetchChunk()
+      for (;;) {
+        const chunk = await next
+        if (!chunk || chunk.rowCount === 0) return
+        // The next chunk is fetched while this one is turned into rows.
+        next = result.fetchChunk()
+        next.catch(() => {})
+        yield chunk.getColumns()
+      }
+    } catch (error) {
+      throw this.#refusal(error)
+    } finally {
+      // The session must not be closed under a fetch that is under way.
+      await next.catch(() => {})
+    }
+  }
+}

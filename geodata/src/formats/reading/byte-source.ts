@@ -1,0 +1,101 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { createGunzip } from 'node:zlib'
+import { SourceError } from '../../source-error.ts'
+import { megabytes, RATIO_FREE_BYTES, type SourceLimits } from './source-limits.ts'
+
+/** Bytes that are read once, from front to back, decompressed where they were compressed. */
+export interface ByteSource {
+  /** The file's name for messages. */
+  readonly file: string
+  readonly bytes: AsyncIterable<Uint8Array>
+  /** How many bytes there will be, where that is known. */
+  readonly totalBytes: number | null
+}
+
+const PIECE_BYTES = 1 << 19
+
+export async function fileSource(path: string, file: string): Promise<ByteSource> {
+  const { size } = await stat(path)
+  return { file, bytes: createReadStream(path, { highWaterMark: PIECE_BYTES }), totalBytes: size }
+}
+
+export function gunzipSource(path: string, file: string, limits: SourceLimits): ByteSource {
+  return { file, bytes: gunzip(path, file, limits), totalBytes: null }
+}
+
+async function* gunzip(path: string, file: string, limits: SourceLimits): AsyncGenerator<Uint8Array> {
+  const compressed = createReadStream(path, { highWaterMark: PIECE_BYTES })
+  const unzip = createGunzip({ chunkSize: PIECE_BYTES })
+  compressed.on('error', (error) => unzip.destroy(error))
+  const bound = new DecompressionBound(file, limits)
+  try {
+    for await (const piece of compressed.pipe(unzip) as AsyncIterable<Buffer>) {
+      bound.add(piece.length, compressed.bytesRead)
+      yield piece
+    }
+  } catch (error) {
+    if (error instanceof SourceError) throw error
+    const { code } = error as NodeJS.ErrnoException
+    throw new SourceError(
+      code === 'Z_BUF_ERROR'
+        ? `${file} ends too early: its compressed data is cut off after ${bound.bytes} bytes of content.`
+        : `${file} cannot be decompressed after ${bound.bytes} bytes of content: it is damaged.`,
+    )
+  } finally {
+    compressed.destroy()
+    unzip.destroy()
+  }
+}
+
+/** Counts what comes out of a compressed file and stops what grows out of all proportion. */
+export class DecompressionBound {
+  bytes = 0
+  readonly #file: string
+  readonly #limits: SourceLimits
+
+  constructor(file: string, limits: SourceLimits) {
+    this.#file = file
+    this.#limits = limits
+  }
+
+  add(bytes: number, compressedBytes: number): void {
+    this.bytes += bytes
+    const { decompressedBytes, compressionRatio } = this.#limits
+    if (this.bytes > decompressedBytes)
+      throw new SourceError(`${this.#file} decompresses to more than ${megabytes(decompressedBytes)}.`)
+    if (this.bytes > RATIO_FREE_BYTES && this.bytes > compressedBytes * compressionRatio)
+      throw new SourceError(
+        `${this.#file} decompresses to more than ${compressionRatio} times its size: it is refused as a decompression bomb.`,
+      )
+  }
+}
+
+/** The first bytes (all of them where there are fewer) and a source that still begins with them. */
+export async function peek(source: ByteSource, bytes: number): Promise<[Buffer, ByteSource]> {
+  const iterator = source.bytes[Symbol.asyncIterator]()
+  const pieces: Uint8Array[] = []
+  let length = 0
+  while (length < bytes) {
+    const { value, done } = await iterator.next()
+    if (done) break
+    pieces.push(value)
+    length += value.length
+  }
+  const head = Buffer.concat(pieces)
+  // Not a generator: one that is abandoned before its first step would leave the file open.
+  let isHeadDue = head.length > 0
+  const again: AsyncIterableIterator<Uint8Array> = {
+    [Symbol.asyncIterator]: () => again,
+    async next() {
+      if (!isHeadDue) return iterator.next()
+      isHeadDue = false
+      return { value: head, done: false }
+    },
+    async return() {
+      await iterator.return?.()
+      return { value: undefined, done: true }
+    },
+  }
+  return [head, { file: source.file, totalBytes: source.totalBytes, bytes: again }]
+}

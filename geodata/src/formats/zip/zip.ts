@@ -1,0 +1,105 @@
+import { type Entry, openPromise, type ZipFile } from 'yauzl'
+import { SourceError } from '../../source-error.ts'
+import { type ByteSource, DecompressionBound } from '../reading/byte-source.ts'
+import { megabytes, RATIO_FREE_BYTES, type SourceLimits } from '../reading/source-limits.ts'
+
+const MAX_ENTRIES = 10_000
+/** For the small texts beside a shapefile. */
+const MAX_TEXT_BYTES = 1 << 16
+
+/** A zip file whose entries can be read side by side. */
+export class ZipArchive {
+  readonly file: string
+  /** Files only, without what operating systems add for themselves. */
+  readonly names: string[]
+  readonly #zip: ZipFile
+  readonly #entries: Map<string, Entry>
+  readonly #limits: SourceLimits
+
+  private constructor(zip: ZipFile, entries: Map<string, Entry>, file: string, limits: SourceLimits) {
+    this.file = file
+    this.names = [...entries.keys()]
+    this.#zip = zip
+    this.#entries = entries
+    this.#limits = limits
+  }
+
+  static async open(path: string, file: string, limits: SourceLimits): Promise<ZipArchive> {
+    const entries = new Map<string, Entry>()
+    let zip: ZipFile
+    try {
+      zip = await openPromise(path, { lazyEntries: true, autoClose: false })
+    } catch {
+      throw new SourceError(`${file} is not a whole zip file: its table of contents is missing or damaged.`)
+    }
+    try {
+      for await (const entry of zip.eachEntry()) {
+        const { fileName } = entry
+        if (fileName.endsWith('/') || /(^|\/)(__MACOSX\/|\.)/.test(fileName)) continue
+        entries.set(fileName, entry)
+        if (entries.size > MAX_ENTRIES)
+          throw new SourceError(`${file} has more than ${MAX_ENTRIES} files in it.`)
+      }
+    } catch (error) {
+      zip.close()
+      throw error instanceof SourceError
+        ? error
+        : new SourceError(`${file} is damaged: ${(error as Error).message}.`)
+    }
+    return new ZipArchive(zip, entries, file, limits)
+  }
+
+  close(): void {
+    this.#zip.close()
+  }
+
+  source(name: string): ByteSource {
+    const entry = this.#entries.get(name)!
+    this.#refuseBomb(entry)
+    return { file: `${this.file}/${name}`, bytes: this.#bytes(entry), totalBytes: entry.uncompressedSize }
+  }
+
+  async text(name: string): Promise<string> {
+    const pieces: Uint8Array[] = []
+    let length = 0
+    for await (const piece of this.source(name).bytes) {
+      pieces.push(piece)
+      length += piece.length
+      if (length > MAX_TEXT_BYTES)
+        throw new SourceError(`${this.file}/${name} is too large to be what its name says.`)
+    }
+    return Buffer.concat(pieces).toString('latin1')
+  }
+
+  /** What the table of contents admits is refused before a byte is read. */
+  #refuseBomb(entry: Entry): void {
+    const { decompressedBytes, compressionRatio } = this.#limits
+    const { uncompressedSize, compressedSize, fileName } = entry
+    if (entry.isEncrypted()) throw new SourceError(`${this.file}/${fileName} is encrypted.`)
+    if (uncompressedSize > decompressedBytes)
+      throw new SourceError(
+        `${this.file}/${fileName} decompresses to more than ${megabytes(decompressedBytes)}.`,
+      )
+    if (uncompressedSize > RATIO_FREE_BYTES && uncompressedSize > compressedSize * compressionRatio)
+      throw new SourceError(
+        `${this.file}/${fileName} decompresses to more than ${compressionRatio} times its size: it is refused as a decompression bomb.`,
+      )
+  }
+
+  async *#bytes(entry: Entry): AsyncGenerator<Uint8Array> {
+    const name = `${this.file}/${entry.fileName}`
+    const bound = new DecompressionBound(name, this.#limits)
+    try {
+      const stream = await this.#zip.openReadStreamPromise(entry)
+      for await (const piece of stream) {
+        bound.add(piece.length, entry.compressedSize)
+        yield piece
+      }
+    } catch (error) {
+      if (error instanceof SourceError) throw error
+      throw new SourceError(
+        `${name} cannot be decompressed after ${bound.bytes} bytes of content: it is damaged.`,
+      )
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import { CHECKED_BLOCK_BYTES } from '../snapshot/block-checksums.ts'
+
+/**
+ * Blocks of packs in memory, bounded and shared by all snapshots, so that the parts of the world which people
+ * look at are not read from disk again. To use a block only marks it; when room is needed, the oldest leave,
+ * and those that were marked since get another turn. A block is checked once, when it is read from the disk.
+ */
+export const PACK_BLOCK_BYTES = CHECKED_BLOCK_BYTES
+
+export type ReadBlock = (from: number, to: number) => Promise<Buffer>
+
+export class PackCache {
+  readonly #maxBytes: number
+  /** In the order in which they are looked at when room is needed. */
+  readonly #blocks = new Set<CachedBlock>()
+  #bytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** A place for the blocks of one more pack. */
+  admit(packBytes: number, read: ReadBlock): CachedPack {
+    return new CachedPack(packBytes, read, this)
+  }
+
+  keep(block: CachedBlock): void {
+    const size = block.bytes.length
+    if (size > this.#maxBytes) return
+    for (const oldest of this.#blocks) {
+      if (this.#bytes + size <= this.#maxBytes) break
+      if (oldest.isUsed) {
+        oldest.isUsed = false
+        this.#blocks.delete(oldest)
+        this.#blocks.add(oldest)
+      } else this.forget(oldest)
+    }
+    block.pack.blocks[block.number] = block
+    this.#blocks.add(block)
+    this.#bytes += size
+  }
+
+  forget(block: CachedBlock): void {
+    if (!this.#blocks.delete(block)) return
+    block.pack.blocks[block.number] = undefined
+    this.#bytes -= block.bytes.length
+  }
+}
+
+interface CachedBlock {
+  pack: CachedPack
+  number: number
+  bytes: Buffer
+  isUsed: boolean
+}
+
+/** The blocks of one pack. */
+export class CachedPack {
+  readonly blocks: (CachedBlock | undefined)[]
+  readonly #packBytes: number
+  readonly #read: ReadBlock
+  readonly #cache: PackCache
+  readonly #reading = new Map<number, Promise<Buffer>>()
+  #hasLeft = false
+
+  constructor(packBytes: number, read: ReadBlock, cache: PackCache) {
+    this.blocks = new Array(Math.ceil(packBytes / PACK_BLOCK_BYTES)).fill(undefined)
+    this.#packBytes = packBytes
+    this.#read = read
+    this.#cache = cache
+  }
+
+  /** The block if it is in memory, without waiting. */
+  peek(number: number): Buffer | undefined {
+    const block = this.blocks[number]
+    if (block === undefined) return undefined
+    block.isUsed = true
+    return block.bytes
+  }
+
+  /** The block from memory or the disk; several who want it at once share one read. */
+  async block(number: number): Promise<Buffer> {
+    const found = this.peek(number) ?? this.#reading.get(number)
+    if (found !== undefined) return found
+    const from = number * PACK_BLOCK_BYTES
+    const reading = this.#read(from, Math.min(this.#packBytes, from + PACK_BLOCK_BYTES))
+    this.#reading.set(number, reading)
+    try {
+      const bytes = await reading
+      if (!this.#hasLeft) this.#cache.keep({ pack: this, number, bytes, isUsed: false })
+      return bytes
+    } finally {
+      this.#reading.delete(number)
+    }
+  }
+
+  /** Forgets all blocks of a pack that is no longer served. */
+  leave(): void {
+    this.#hasLeft = true
+    for (const block of this.blocks) if (block) this.#cache.forget(block)
+  }
+}

@@ -1,0 +1,141 @@
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ExportError } from '../exports/export-error.ts'
+import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+
+const BLOCK = 1 << 20
+const NEWLINE = 0x0a
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+/** `{"type":"Feature","id":` */
+const ID_AT = 23
+/** `,"geometry":` */
+const GEOMETRY_KEY = 12
+/** `,"properties":` */
+const PROPERTIES_KEY = 14
+const PROPERTIES = Buffer.from('"properties":{')
+
+/** Whole features of the pack: feature i lies in `bytes` from `starts[i]` to `ends[i]`. */
+export interface PackBlock {
+  bytes: Buffer
+  count: number
+  starts: Int32Array
+  ends: Int32Array
+}
+
+/**
+ * Reads a snapshot's features.pack from its start, a block of whole features at a time; a block is valid until the next
+ * one is asked for. A newline stands between features and nowhere else: inside JSON text it is escaped.
+ */
+export async function* readPack(
+  folder: string,
+  { rows }: Pick<Manifest, 'rows'>,
+  signal?: AbortSignal,
+): AsyncGenerator<PackBlock> {
+  const file = await open(join(folder, SNAPSHOT_FILES.pack), 'r')
+  let found = 0
+  try {
+    let bytes = Buffer.allocUnsafeSlow(BLOCK)
+    let held = 0
+    const block: PackBlock = { bytes, count: 0, starts: new Int32Array(4096), ends: new Int32Array(4096) }
+    for (;;) {
+      signal?.throwIfAborted()
+      if (held === bytes.length) bytes = grown(bytes)
+      const { bytesRead } = await file.read(bytes, held, bytes.length - held)
+      const last = bytesRead === 0
+      held += bytesRead
+      const rest = split(bytes, held, last, block)
+      found += block.count
+      if (block.count > 0) yield block
+      if (last) break
+      bytes.copy(bytes, 0, rest, held)
+      held -= rest
+    }
+    if (found !== rows) {
+      const message = `features.pack has ${found} features and manifest.json says ${rows}.`
+      throw new ExportError('snapshot-damaged', message)
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+/** Fills `block` with the whole features among the first `held` bytes and answers where the rest begins. */
+function split(bytes: Buffer, held: number, last: boolean, block: PackBlock): number {
+  block.bytes = bytes
+  block.count = 0
+  let start = 0
+  while (start < held) {
+    let end = bytes.indexOf(NEWLINE, start)
+    if (end < 0 || end >= held) {
+      if (!last) break
+      end = held + 1
+    }
+    if (block.count === block.starts.length) {
+      block.starts = doubled(block.starts)
+      block.ends = doubled(block.ends)
+    }
+    block.starts[block.count] = start
+    block.ends[block.count++] = end - 1
+    start = end + 1
+  }
+  return start
+}
+
+function grown(bytes: Buffer): Buffer<ArrayBuffer> {
+  const larger = Buffer.allocUnsafeSlow(bytes.length * 2)
+  bytes.copy(larger)
+  return larger
+}
+
+function doubled(array: Int32Array): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(array.length * 2)
+  larger.set(array)
+  return larger
+}
+
+/** Where the members of one feature lie; `geometryStart` points at `{` or at `null`. */
+export class FeatureSlices {
+  idStart = 0
+  idEnd = 0
+  geometryStart = 0
+  geometryEnd = 0
+  propertiesStart = 0
+  propertiesEnd = 0
+
+  locate(bytes: Buffer, start: number, end: number): void {
+    this.idStart = start + ID_AT
+    this.idEnd = skipScalar(bytes, this.idStart)
+    this.geometryStart = this.idEnd + GEOMETRY_KEY
+    const key = propertiesKey(bytes, this.geometryStart, end)
+    if (key < 0)
+      throw new ExportError('snapshot-damaged', 'features.pack holds a feature without properties.')
+    this.geometryEnd = key - 1
+    this.propertiesStart = this.geometryEnd + PROPERTIES_KEY
+    this.propertiesEnd = end - 1
+  }
+}
+
+function skipScalar(bytes: Buffer, start: number): number {
+  let p = start
+  if (bytes[p] === QUOTE) {
+    p++
+    for (let byte = bytes[p]; byte !== QUOTE && byte !== undefined; byte = bytes[p]) {
+      p += byte === BACKSLASH ? 2 : 1
+    }
+    return p + 1
+  }
+  while (p < bytes.length && bytes[p] !== COMMA) p++
+  return p
+}
+
+/** No key or type inside a geometry begins with a p: the first `"p` is the key. */
+function propertiesKey(bytes: Buffer, start: number, end: number): number {
+  const near = Math.min(end, start + 160)
+  for (let p = start; p < near; p++) {
+    if (bytes[p] === QUOTE && bytes[p + 1] === 0x70) return p
+  }
+  const found = bytes.indexOf(PROPERTIES, near - PROPERTIES.length)
+  return found < end ? found : -1
+}

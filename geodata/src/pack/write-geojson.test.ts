@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ColumnBytes } from '../compile/columns/column-bytes.ts'
+import { validGeometryArbitrary } from '../compile/valid-geometry-arbitrary.ts'
+import { geometryText } from '../geometry/geometry-text.ts'
+import { hasZ } from '../geometry/wkb.ts'
+import { writeGeojson } from './write-geojson.ts'
+
+test('a number is spelt as JavaScript spells it', () => {
+  const bytes = new ColumnBytes(8)
+  const spelt = (value: number) => {
+    bytes.clear()
+    const start = bytes.beginText()
+    bytes.number(value)
+    bytes.endText(start)
+    return Buffer.from(bytes.data().subarray(4)).toString('latin1')
+  }
+  const decimals = fc.integer({ min: 0, max: 12 }).chain((places) => {
+    return fc.integer({ min: -180_000_000, max: 180_000_000 }).map((n) => n / 10 ** places)
+  })
+  const degrees = fc.double({ min: -180, max: 180, noNaN: true }).map((x) => Math.round(x * 1e9) / 1e9)
+  const any = fc.double({ noNaN: true, noDefaultInfinity: true })
+  fc.assert(
+    fc.property(fc.oneof(decimals, degrees, any), (value) => {
+      assert.equal(spelt(value), String(value))
+    }),
+    { numRuns: 5000 },
+  )
+  for (const value of [
+    0, -0, 1, -1, 180, -180, 0.1, 1e-6, 9.99e-7, 1e-9, 999999.999999999, 1e6, 1e21, 123456.789,
+  ])
+    assert.equal(spelt(value), String(value))
+})
+
+test('a geometry is written as its text is, however it outgrows the buffer', () => {
+  fc.assert(
+    fc.property(validGeometryArbitrary(), (geometry) => {
+      const bytes = new ColumnBytes(1)
+      assert.equal(writeGeojson(geometry, bytes), hasZ(geometry))
+      const text = geometryText(geometry)
+      assert.equal(Buffer.from(bytes.data().subarray(4)).toString('latin1'), text)
+      assert.equal(Buffer.from(bytes.data()).readUInt32LE(0), text.length)
+    }),
+  )
+})

@@ -1,0 +1,192 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Origin } from '../events/events.ts'
+import { addressBucket } from '../http/address.ts'
+import type { Caller } from '../http/caller.ts'
+import { type Decision, type Limiter, type Rate, rateLimitHeaders } from '../limits/limiter.ts'
+import { andThen, type MaybePromise } from '../maybe-promise.ts'
+import { Problem, type ProblemCode } from '../problem.ts'
+import type { Grant } from './grant.ts'
+import type { Verifier } from './verifier.ts'
+
+export interface SignedIn {
+  userId: string
+  email: string
+  sessionId: string
+  administrator: boolean
+  origin: Origin
+}
+
+export interface AuthenticateOptions {
+  verifier: Verifier
+  /** The user of a valid access token, else null. */
+  verifyToken: (token: string) => Promise<Pick<SignedIn, 'userId' | 'email' | 'sessionId'> | null>
+  administrators: ReadonlySet<string>
+  limiter: Limiter
+  rates: { user: Rate; address: Rate }
+  keyInUrl: boolean
+}
+
+/**
+ * The one place that finds out who asks. Data requests carry a key, management requests a Bearer token;
+ * neither is accepted in the other's place.
+ */
+export class Authenticate {
+  readonly #options: AuthenticateOptions
+  /** Beside the request, not on it: only `userOf` reads it. */
+  readonly #users = new WeakMap<FastifyRequest, SignedIn>()
+
+  constructor(options: AuthenticateOptions) {
+    this.#options = options
+  }
+
+  /** An `onRequest` hook for management routes: before the body is read, let alone judged. */
+  readonly user = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const header = request.headers.authorization
+    const token = header && /^Bearer +([\w.~+/=-]+)$/i.exec(header)?.[1]
+    if (!token) throw await this.#refuse(request, reply, 'token-missing', 'Bearer')
+    const user = await this.#options.verifyToken(token)
+    if (!user) throw await this.#refuse(request, reply, 'token-invalid', 'Bearer error="invalid_token"')
+    await this.limit(reply, 'user', `user:${user.userId}`, this.#options.rates.user)
+    // What a person sees when signed in is theirs alone, and a new secret is not to be kept anywhere.
+    reply.header('cache-control', 'no-store')
+    this.#users.set(request, {
+      ...user,
+      administrator: this.#options.administrators.has(user.email),
+      origin: { actor: `user:${user.userId}`, address: request.ip, requestId: request.id },
+    })
+  }
+
+  /** An `onRequest` hook for the routes of platform administrators. */
+  readonly administrator = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    await this.user(request, reply)
+    if (!this.userOf(request).administrator) throw new Problem('not-administrator')
+  }
+
+  userOf(request: FastifyRequest): SignedIn {
+    const user = this.#users.get(request)
+    if (!user) throw new Error('The route lacks the hook that signs its caller in.')
+    return user
+  }
+
+  /** The key of a data request, or 401; counted against the key's rate. */
+  async key(request: FastifyRequest, reply: FastifyReply): Promise<Grant> {
+    return this.keyOf(askerOf(request, reply))
+  }
+
+  /** The same for either transport: returned at once if the key is cached and its limit is counted here. */
+  keyOf(asker: Asker): MaybePromise<Grant> {
+    const { verifier, limiter } = this.#options
+    const secret = this.#secretOf(asker.request)
+    if (secret === undefined) return this.#refuseKey(asker, 'key-missing')
+    const cachedGrant = verifier.peek(secret, asker.request.socket)
+    return andThen(cachedGrant ?? verifier.verify(secret), (grant) => {
+      if (grant === null) return this.#refuseKey(asker, 'key-invalid')
+      return andThen(limiter.take(bucketOf(grant), grant.rate), (decision) => {
+        applyLimit(asker, 'key', grant.rate, decision)
+        return grant
+      })
+    })
+  }
+
+  /** Public data: a key is not needed, and counts if it is sent; without one the address is limited. */
+  async optionalKey(request: FastifyRequest, reply: FastifyReply): Promise<Grant | null> {
+    if (this.#secretOf(request.raw) !== undefined) return this.key(request, reply)
+    await this.anonymous(request, reply)
+    return null
+  }
+
+  /** Counts a request without credentials against its network address. */
+  async anonymous(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await this.#limitAddress(askerOf(request, reply))
+  }
+
+  /** Counts a request against a bucket; 429 if it is empty. */
+  async limit(reply: FastifyReply, name: string, bucket: string, rate: Rate): Promise<void> {
+    const setHeader = (header: string, value: string) => void reply.header(header, value)
+    applyLimit({ setHeader }, name, rate, await this.#options.limiter.take(bucket, rate))
+  }
+
+  #secretOf({ headers, url = '' }: IncomingMessage): string | undefined {
+    const secret = secretIn(headers)
+    if (secret !== undefined || !this.#options.keyInUrl) return secret
+    const query = url.indexOf('?')
+    const values = query === -1 ? [] : new URLSearchParams(url.slice(query)).getAll('api_key')
+    return values.length === 1 && values[0] !== '' ? values[0] : undefined
+  }
+
+  async #limitAddress(asker: Asker): Promise<void> {
+    const { limiter, rates } = this.#options
+    const decision = await limiter.take(addressBucket(asker.caller.address), rates.address)
+    applyLimit(asker, 'address', rates.address, decision)
+  }
+
+  /** Requests that are refused count against their network address, so that guessing keys is limited. */
+  async #refuseKey(asker: Asker, code: ProblemCode): Promise<never> {
+    await this.#limitAddress(asker)
+    throw new Problem(code, undefined, { headers: { 'www-authenticate': keyChallenge(asker.request) } })
+  }
+
+  async #refuse(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    code: ProblemCode,
+    challenge: string,
+  ): Promise<Problem> {
+    await this.anonymous(request, reply)
+    return new Problem(code, undefined, { headers: { 'www-authenticate': challenge } })
+  }
+}
+
+/** What authentication needs of a request, whichever transport received it. An `Exchange` is one. */
+export interface Asker {
+  request: IncomingMessage
+  caller: Pick<Caller, 'address'>
+  setHeader(name: string, value: string): void
+}
+
+export function askerOf(request: FastifyRequest, reply: FastifyReply): Asker {
+  return {
+    request: request.raw,
+    caller: { address: request.ip },
+    setHeader: (name, value) => void reply.header(name, value),
+  }
+}
+
+/** Sets the headers that tell callers where they stand; 429 if they asked too often. */
+function applyLimit(response: Pick<Asker, 'setHeader'>, name: string, rate: Rate, decision: Decision): void {
+  const [policy, state] = rateLimitHeaders(name, rate, decision)
+  response.setHeader('ratelimit-policy', policy)
+  response.setHeader('ratelimit', state)
+  if (!decision.allowed) {
+    throw new Problem('rate-limited', `Too many requests. Try again in ${decision.retryAfter} s.`, {
+      headers: { 'retry-after': String(decision.retryAfter) },
+    })
+  }
+}
+
+/** All session keys of a user share one: a fresh key every second would else be a fresh bucket. */
+function bucketOf({ payer }: Grant): string {
+  return `key:${payer}`
+}
+
+function secretIn({ 'x-api-key': header, authorization: basic }: IncomingHttpHeaders): string | undefined {
+  if (typeof header === 'string' && header !== '') return header
+  if (basic === undefined || !/^basic /i.test(basic)) return undefined
+  const [name = '', password = ''] = splitOnce(Buffer.from(basic.slice(6), 'base64').toString('utf8'), ':')
+  return SECRET_LIKE.test(password) ? password : name
+}
+
+/** Programs put the key in either field, and something of their own in the other. */
+const SECRET_LIKE = /^[a-z0-9]+_[a-z0-9]+_[0-9A-Za-z]{32}$/
+
+/** A browser that shows an HTML page can ask its user for the key; programs are told of the header. */
+function keyChallenge(request: IncomingMessage): string {
+  const html = request.headers.accept?.includes('text/html')
+  return html ? 'Basic realm="API key as user name", charset="UTF-8"' : 'ApiKey header="X-API-Key"'
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator)
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)]
+}

@@ -1,0 +1,57 @@
+import { administrationRoutes } from './administration/routes.ts'
+import { catalogRoutes } from './catalog/routes.ts'
+import { consoleRoutes } from './console/routes.ts'
+import { creditRoutes } from './credits/routes.ts'
+import { definitionRoutes } from './documentation/definition-routes.ts'
+import { documentationRoutes } from './documentation/routes.ts'
+import { downloadRoutes } from './downloads/routes.ts'
+import { eventRoutes } from './events/routes.ts'
+import { type App, makeFrame } from './http/frame.ts'
+import { operationRoutes } from './http/observability/operation-routes.ts'
+import type { RouteTable } from './http/route-table.ts'
+import { addDataRoute, HandedOver } from './http/sockets/fastify-transport.ts'
+import { SocketTransport } from './http/sockets/socket-transport.ts'
+import { signInRoutes } from './identity/routes.ts'
+import { keyRoutes } from './keys/routes.ts'
+import { itemsRoute } from './ogc/items/items-routes.ts'
+import { ogcRoutes } from './ogc/routes.ts'
+import { organizationRoutes } from './organizations/routes.ts'
+import { publishingRoutes } from './publishing/routes.ts'
+import { usageRoutes } from './usage/routes.ts'
+import type { Parts } from './wiring.ts'
+
+/** The whole service, by its routes: a table of contents. */
+export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteTable }> {
+  const { app, routes } = await makeFrame(parts)
+
+  operationRoutes(app, {
+    metrics: parts.metrics,
+    metricsToken: parts.config.metricsToken,
+    checkReady: parts.checkReady,
+    isDraining: () => parts.overload.isDraining(),
+  })
+
+  catalogRoutes(app, parts)
+  ogcRoutes(app, { ...parts, keyInUrl: parts.config.keyInUrl })
+  publishingRoutes(app, parts)
+  downloadRoutes(app, parts)
+  signInRoutes(app, { ...parts, addressRate: parts.config.signInAddressRate })
+  organizationRoutes(app, parts)
+  eventRoutes(app, parts)
+  keyRoutes(app, parts)
+  usageRoutes(app, parts)
+  creditRoutes(app, parts)
+  administrationRoutes(app, parts)
+
+  consoleRoutes(app)
+  documentationRoutes(app)
+  definitionRoutes(app, parts)
+
+  const items = itemsRoute({ ...parts, keyInUrl: parts.config.keyInUrl })
+  const handedOver = new HandedOver()
+  addDataRoute(app, items, handedOver)
+
+  await app.ready()
+  if (parts.config.socketTransport) new SocketTransport(parts, items, handedOver).precede(app.server)
+  return { app, routes }
+}

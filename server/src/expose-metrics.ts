@@ -1,0 +1,48 @@
+import type { Changes } from './database/changes.ts'
+import { DiskSpace } from './http/observability/disk-space.ts'
+import type { ConnectionLimits } from './http/sockets/connection-limits.ts'
+import type { Parts } from './wiring.ts'
+
+/** Exposes what the parts count about themselves. */
+export function exposeMetrics(parts: Parts, connections: ConnectionLimits): void {
+  const { metrics, changes, redis, overload, jobs, exports, identity, cashier, meter, config, health } = parts
+  metrics.read('wayleave_lease_held', () => Number(isTrusted(changes)))
+  metrics.read('wayleave_clock_held', () => Number(parts.housekeepingClock.held))
+  metrics.read('wayleave_damaged_versions', () => countByTable(health.damaged))
+  if (redis) {
+    metrics.read('wayleave_redis_up', () => Number(redis.isUp))
+    metrics.read('wayleave_redis_outages_total', () => redis.outages)
+  }
+  metrics.read('wayleave_overload_refusals_total', () => overload.refusals)
+  metrics.read('wayleave_connections_open', () => connections.open)
+  metrics.read('wayleave_connections_max', () => connections.max.total)
+  metrics.read('wayleave_connections_refused_total', () => connections.refusals)
+  metrics.read('wayleave_jobs', () => jobs.states)
+  metrics.read('wayleave_jobs_finished_total', () => jobs.finished)
+  metrics.read('wayleave_job_duration_seconds', () => jobs.durations)
+  metrics.read('wayleave_export_builds_waiting', () => exports.waiting)
+  metrics.read('wayleave_export_builds_failed_total', () => exports.failures)
+  metrics.read('wayleave_export_build_duration_seconds', () => exports.durations)
+  metrics.read('wayleave_mails_total', () => identity.mailer.results)
+  metrics.read('wayleave_refunds_total', () => cashier.refunds)
+  metrics.read('wayleave_usage_unsaved_rows', () => meter.unsavedRows)
+  metrics.read('wayleave_usage_unsaved_seconds', () => meter.unsavedSeconds)
+  const disk = new DiskSpace(config.dataDir)
+  metrics.read('wayleave_data_disk_free_bytes', () => disk.read().free)
+  metrics.read('wayleave_data_disk_size_bytes', () => disk.read().size)
+}
+
+/** SQLite's changes throw if the file cannot be read. */
+function isTrusted(changes: Changes): boolean {
+  try {
+    return changes.trusted()
+  } catch {
+    return false
+  }
+}
+
+function countByTable(versions: Iterable<{ table: string }>): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { table } of versions) counts[table] = (counts[table] ?? 0) + 1
+  return counts
+}

@@ -1,0 +1,29 @@
+import type { App } from '../frame.ts'
+import { normalPath } from '../normal-path.ts'
+
+export const CORS_EXPOSED =
+  'ETag, Last-Modified, Link, Content-Crs, Content-Disposition, Content-Encoding, Content-Range, Repr-Digest, Accept-Ranges, Retry-After, RateLimit, RateLimit-Policy, Credits-Charged, Credits-Remaining, X-Request-Id, Location'
+
+/**
+ * Any page may read data with a key it holds: keys travel in a header, never in a cookie, so an origin
+ * proves nothing. Sign-in uses a cookie, and is therefore closed to other origins altogether.
+ */
+export function addCors(app: App): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.headers.origin === undefined || normalPath(request.url).startsWith('/v1/auth')) return done()
+    reply.header('access-control-allow-origin', '*')
+    reply.header('access-control-expose-headers', CORS_EXPOSED)
+    const asked = request.headers['access-control-request-method']
+    if (request.method !== 'OPTIONS' || asked === undefined) return done()
+    reply
+      .code(204)
+      .header('access-control-allow-methods', 'GET, HEAD, POST, PUT, PATCH, DELETE')
+      .header(
+        'access-control-allow-headers',
+        request.headers['access-control-request-headers'] ?? 'X-API-Key, Authorization, Content-Type',
+      )
+      .header('access-control-max-age', '86400')
+      .header('vary', 'Access-Control-Request-Headers')
+      .send()
+  })
+}

@@ -1,0 +1,80 @@
+import { timingSafeEqual } from 'node:crypto'
+import { Type } from 'typebox'
+import { notFound, Problem } from '../../problem.ts'
+import type { CheckReady } from '../../readiness.ts'
+import type { App } from '../frame.ts'
+import { tags } from '../openapi.ts'
+import type { Metrics } from './metrics.ts'
+
+export interface Operation {
+  metrics: Metrics
+  metricsToken: string | null
+  /** What does not work of all that serving needs; never takes long. */
+  checkReady: CheckReady
+  /** Whether the server is about to stop, so that a load balancer should send requests elsewhere. */
+  isDraining: () => boolean
+}
+
+const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
+/** Each by itself tells of a proxy: not all of them send the same ones. */
+const OF_PROXIES = [
+  'x-forwarded-for',
+  'x-forwarded-proto',
+  'x-forwarded-host',
+  'x-real-ip',
+  'forwarded',
+  'via',
+]
+
+export function operationRoutes(
+  app: App,
+  { metrics, metricsToken, checkReady, isDraining }: Operation,
+): void {
+  app.get('/health', {
+    schema: {
+      tags: [tags.operation],
+      summary: 'Whether the process serves',
+      response: { 200: Type.Object({ status: Type.Literal('ok') }) },
+    },
+    handler: () => ({ status: 'ok' as const }),
+  })
+
+  app.get('/ready', {
+    schema: {
+      tags: [tags.operation],
+      summary: 'Whether everything that serving needs works: database, lease, disk, a snapshot',
+      response: { 200: Type.Object({ status: Type.Literal('ready') }) },
+    },
+    handler: async () => {
+      if (isDraining()) throw new Problem('shutting-down', undefined, { headers: { 'retry-after': '2' } })
+      const checks = await checkReady()
+      if (checks.length > 0) {
+        throw new Problem('not-ready', checks.map(({ detail }) => detail).join(' '), {
+          headers: { 'retry-after': '2' },
+          members: { checks },
+        })
+      }
+      return { status: 'ready' as const }
+    },
+  })
+
+  // The peer's own address counts, not a forwarded one: behind a proxy on this machine the token is needed.
+  app.get(
+    '/metrics',
+    { schema: { tags: [tags.operation], summary: 'Figures for Prometheus' } },
+    async (request, reply) => {
+      const peer = request.socket.remoteAddress ?? ''
+      const local = LOOPBACK.test(peer) && !OF_PROXIES.some((name) => name in request.headers)
+      if (!local && !hasToken(request.headers.authorization, metricsToken)) throw notFound('such page')
+      reply.header('content-type', metrics.registry.contentType)
+      return metrics.registry.metrics()
+    },
+  )
+}
+
+function hasToken(header: string | undefined, token: string | null): boolean {
+  if (token === null || header === undefined) return false
+  const given = Buffer.from(header)
+  const wanted = Buffer.from(`Bearer ${token}`)
+  return given.length === wanted.length && timingSafeEqual(given, wanted)
+}

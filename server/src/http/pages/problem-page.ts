@@ -1,0 +1,19 @@
+import type { FastifyRequest } from 'fastify'
+import type { Problem } from '../../problem.ts'
+import { html } from './html.ts'
+import { plainPage } from './plain-page.ts'
+
+/** Whether somebody looks at this with a browser. Below `/v1` are programs: they get problems as they are. */
+export function isBrowsing({ method, url, headers }: FastifyRequest): boolean {
+  const isPage = (method === 'GET' || method === 'HEAD') && !/^\/v1(?:[/?]|$)/.test(url)
+  return isPage && /(?:^|,)\s*text\/html\s*(?:[,;]|$)/i.test(headers.accept ?? '')
+}
+
+/** A problem as a page for a person. */
+export function problemPage({ title, detail, code }: Problem, requestId: string): string {
+  const content = html`<h1>${title}</h1>
+${detail ? html`<p>${detail}</p>` : ''}
+<p>Go to the <a href="/">start page</a> or the <a href="/docs">documentation</a>, or read what <a href="/problems/${code}"><code>${code}</code></a> means.</p>
+<p>If you ask for help, name this request: <code>${requestId}</code></p>`
+  return plainPage({ title, content })
+}

@@ -1,0 +1,129 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Logger } from 'pino'
+import { addressBucket } from '../address.ts'
+import type { TrustedProxies } from '../caller.ts'
+import { connectionsWithin } from './descriptor-limit.ts'
+import { responseOn } from './node-internals.ts'
+
+/** Without a setting. Each idle connection takes some ten kilobytes of memory. */
+const DEFAULT_MAX = 10_000
+/** Without a setting, one network address may have this part of all connections. */
+const DEFAULT_ADDRESS_PART = 1 / 4
+const WARN_EVERY_MS = 10_000
+
+export interface MaxConnections {
+  total: number
+  perAddress: number
+}
+
+export interface ConnectionSettings {
+  maxConnections: number | null
+  maxConnectionsPerAddress: number | null
+}
+
+/** `descriptors` is how many files and sockets the process may have open; null if unknown. */
+export function maxConnections(settings: ConnectionSettings, descriptors: number | null): MaxConnections {
+  const fitting = descriptors === null ? Number.POSITIVE_INFINITY : connectionsWithin(descriptors)
+  const total = Math.min(settings.maxConnections ?? DEFAULT_MAX, fitting)
+  const perAddress =
+    settings.maxConnectionsPerAddress ?? Math.max(1, Math.floor(total * DEFAULT_ADDRESS_PART))
+  return { total, perAddress: Math.min(perAddress, total) }
+}
+
+export type Refusal = 'total' | 'address'
+
+/**
+ * Bounds how many connections are open, in total and from one network address, so that clients that connect and do
+ * nothing cannot use up the descriptors that files and databases need. The newest connection is closed at once.
+ * Trusted proxies count in the total only: many clients share them.
+ */
+export class ConnectionLimits {
+  readonly refusals: Record<Refusal, number> = { total: 0, address: 0 }
+  readonly max: MaxConnections
+  readonly #proxies: TrustedProxies
+  readonly #log: Logger
+  readonly #byAddress = new Map<string, number>()
+  readonly #sockets = new Set<Socket>()
+  #warnedAt = Number.NEGATIVE_INFINITY
+
+  constructor(max: MaxConnections, proxies: TrustedProxies, log: Logger) {
+    this.max = max
+    this.#proxies = proxies
+    this.#log = log
+  }
+
+  get open(): number {
+    return this.#sockets.size
+  }
+
+  /**
+   * Lets responses whose head is not sent yet end their connection: a client that reuses a connection which the server
+   * is about to close loses its request. Node tells the response of a socket by a private field alone; without it such
+   * connections are closed when they are idle.
+   */
+  closeAfterResponses(): void {
+    for (const socket of this.#sockets) {
+      const response = responseOn(socket)
+      if (response && !response.headersSent) response.setHeader('connection', 'close')
+    }
+  }
+
+  /** Must be called before other listeners of `connection` are added: they see admitted connections only. */
+  guard(server: Server): void {
+    server.maxConnections = this.max.total
+    server.on('drop', () => this.#refuse('total'))
+    const listeners = server.listeners('connection') as ((socket: Socket) => void)[]
+    server.removeAllListeners('connection')
+    server.on('connection', (socket) => {
+      if (!this.#admit(socket)) return
+      for (const listener of listeners) listener.call(server, socket)
+    })
+  }
+
+  #admit(socket: Socket): boolean {
+    const address = socket.remoteAddress
+    const bucket = address === undefined || this.#proxies.has(address) ? null : addressBucket(address)
+    const count = bucket === null ? 0 : (this.#byAddress.get(bucket) ?? 0)
+    if (count >= this.max.perAddress) {
+      this.#refuse('address')
+      // Written to the empty buffer of a new socket, so that it takes no time; the client need not read it.
+      socket.on('error', () => {})
+      socket.end(REFUSAL, () => socket.destroy())
+      return false
+    }
+    this.#sockets.add(socket)
+    if (bucket !== null) this.#byAddress.set(bucket, count + 1)
+    socket.once('close', () => {
+      this.#sockets.delete(socket)
+      if (bucket !== null) this.#release(bucket)
+    })
+    return true
+  }
+
+  #release(bucket: string): void {
+    const count = this.#byAddress.get(bucket)! - 1
+    if (count === 0) this.#byAddress.delete(bucket)
+    else this.#byAddress.set(bucket, count)
+  }
+
+  #refuse(reason: Refusal): void {
+    this.refusals[reason]++
+    const now = performance.now()
+    if (now - this.#warnedAt < WARN_EVERY_MS) return
+    this.#warnedAt = now
+    this.#log.warn(
+      { reason, open: this.open, max: this.max },
+      'Too many connections are open: new ones are closed at once.',
+    )
+  }
+}
+
+const BODY = JSON.stringify({
+  type: 'about:blank',
+  title: 'Service Unavailable',
+  status: 503,
+  detail: 'Too many connections are open from this network address. Close some and try again.',
+  code: 'overloaded',
+})
+const REFUSAL = `HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\nContent-Length: ${BODY.length}\r\nRetry-After: 10\r\nConnection: close\r\n\r\n${BODY}`

@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Caller } from '../caller.ts'
+
+/** A line break in a value would begin another header. Node's own check, for lines that are written past it. */
+const UNSAFE_VALUE = /[^\t\x20-\x7e\x80-\xff]/
+
+/**
+ * A request for data, as its handler sees it whichever transport received it, and the headers that its response
+ * will carry. Headers that were set before a problem is thrown are sent with the problem, such as `RateLimit`.
+ */
+export class Exchange {
+  readonly request: IncomingMessage
+  readonly caller: Caller
+  readonly #response: ServerResponse
+  #headerLines = ''
+
+  constructor(request: IncomingMessage, response: ServerResponse, caller: Caller) {
+    this.request = request
+    this.caller = caller
+    this.#response = response
+  }
+
+  /** The path and query as they were sent. */
+  get url(): string {
+    return this.request.url!
+  }
+
+  setHeader(name: string, value: string): void {
+    if (UNSAFE_VALUE.test(value)) throw new Error(`The header ${name} has a value that cannot be sent.`)
+    this.#headerLines += `${name}: ${value}\r\n`
+  }
+
+  /** Adds finished lines `name: value\r\n`, for headers that never change. */
+  addHeaderLines(lines: string): void {
+    this.#headerLines += lines
+  }
+
+  /** All headers, one a line, each line ending in CRLF. */
+  get headerLines(): string {
+    return this.#headerLines
+  }
+
+  /** All headers as pairs. */
+  *headers(): Generator<[name: string, value: string]> {
+    for (const line of this.#headerLines.split('\r\n')) {
+      const colon = line.indexOf(': ')
+      if (colon > 0) yield [line.slice(0, colon), line.slice(colon + 2)]
+    }
+  }
+
+  /** Aborts when the client disconnects before the response is sent. */
+  disconnected(): AbortSignal {
+    const response = this.#response
+    const controller = new AbortController()
+    if (response.destroyed) controller.abort()
+    response.once('close', () => {
+      if (!response.writableEnded) controller.abort()
+    })
+    return controller.signal
+  }
+}

@@ -1,0 +1,57 @@
+import type { IncomingMessage } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { MaybePromise } from '../../maybe-promise.ts'
+import type { App } from '../frame.ts'
+import { type DataResponse, type DataRoute, wholeBody } from './data-response.ts'
+import { Exchange } from './exchange.ts'
+
+/** An exchange whose response is not ready yet, or failed. */
+export interface BegunExchange {
+  exchange: Exchange
+  response: MaybePromise<DataResponse>
+}
+
+/** Exchanges that the socket transport began and could not finish at once, by their request. */
+export class HandedOver {
+  readonly #exchanges = new WeakMap<IncomingMessage, BegunExchange>()
+
+  set(request: IncomingMessage, begun: BegunExchange & { response: Promise<DataResponse> }): void {
+    // A hook of Fastify may respond before the route is reached; then nobody reads the rejection.
+    begun.response.catch(() => {})
+    this.#exchanges.set(request, begun)
+  }
+
+  take(request: IncomingMessage): BegunExchange | undefined {
+    return this.#exchanges.get(request)
+  }
+}
+
+/** Serves a data route through Fastify: whatever the socket transport does not send itself. */
+export function addDataRoute(app: App, route: DataRoute, handedOver: HandedOver): void {
+  app.get(route.pattern, async (request, reply) => {
+    const begun = handedOver.take(request.raw)
+    const exchange = begun?.exchange ?? exchangeOf(request, reply)
+    try {
+      const { table } = request.params as { table: string }
+      return send(reply, exchange, await (begun?.response ?? route.respond(exchange, table)))
+    } catch (error) {
+      setHeaders(reply, exchange)
+      throw error
+    }
+  })
+}
+
+function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
+  const { host, protocol, ip: address } = request
+  return new Exchange(request.raw, reply.raw, { host, protocol, address })
+}
+
+function send(reply: FastifyReply, exchange: Exchange, response: DataResponse): FastifyReply {
+  setHeaders(reply, exchange)
+  reply.code(response.status)
+  return response.status === 304 ? reply.send() : reply.send(wholeBody(response))
+}
+
+function setHeaders(reply: FastifyReply, exchange: Exchange): void {
+  for (const [name, value] of exchange.headers()) reply.header(name, value)
+}

@@ -1,0 +1,170 @@
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Logger } from 'pino'
+import type { MaybePromise } from '../../maybe-promise.ts'
+import type { TrustedProxies } from '../caller.ts'
+import { CORS_EXPOSED } from '../hooks/cors.ts'
+import { requestId } from '../hooks/request-id.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import type { Overload } from '../observability/overload.ts'
+import { logRequest } from '../observability/request-log.ts'
+import { bodyLength, type DataResponse, type DataRoute } from './data-response.ts'
+import { Exchange } from './exchange.ts'
+import type { HandedOver } from './fastify-transport.ts'
+import { canBypassHead, markHeadSent } from './node-internals.ts'
+
+export interface SocketTransportDeps {
+  log: Logger
+  metrics: Metrics
+  overload: Overload
+  proxies: TrustedProxies
+}
+
+/**
+ * Sends responses that are ready at once as one write to the socket, head and body together: half the time of
+ * Fastify's way for a page of ten features. A route that has to wait, or throws, is handed over to Fastify with
+ * the work it has begun, so that a request is handled once whichever transport sends its response.
+ */
+export class SocketTransport {
+  readonly #deps: SocketTransportDeps
+  readonly #route: DataRoute
+  readonly #prefix: string
+  readonly #handedOver: HandedOver
+
+  constructor(deps: SocketTransportDeps, route: DataRoute, handedOver: HandedOver) {
+    this.#deps = deps
+    this.#route = route
+    this.#prefix = route.pattern.slice(0, route.pattern.indexOf(':'))
+    this.#handedOver = handedOver
+  }
+
+  /** Puts this transport before the server's other listeners, if this version of Node allows it. */
+  precede(server: Server): void {
+    if (!canBypassHead()) {
+      this.#deps.log.warn('This version of Node is not known to the socket transport: it stays off.')
+      return
+    }
+    const listeners = server.listeners('request') as ((
+      request: IncomingMessage,
+      response: ServerResponse,
+    ) => void)[]
+    server.removeAllListeners('request')
+    const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(server.keepAliveTimeout / 1000)}\r\n`
+    server.on('request', (request, response) => {
+      if (this.#handle(request, response, keepAlive)) return
+      for (const listener of listeners) listener.call(server, request, response)
+    })
+  }
+
+  /** False if the request is left to the other listeners. */
+  #handle(request: IncomingMessage, response: ServerResponse, keepAlive: string): boolean {
+    const { log, metrics, proxies } = this.#deps
+    if (!this.#isEligible(request, response)) return false
+    const table = this.#route.tableIn(request.url!)
+    if (table === null) return false
+    const began = performance.now()
+    const caller = proxies.callerOf(request)
+    const exchange = new Exchange(request, response, caller)
+    const result = this.#respond(exchange, table)
+    if (result instanceof Promise) {
+      this.#handedOver.set(request, { exchange, response: result })
+      return false
+    }
+    const id = requestId(request, proxies)
+    const { status } = result
+    writeWhole(response, result, headOf(exchange, id, result, keepAlive), (error) => {
+      if (!error) result.release()
+      const milliseconds = performance.now() - began
+      metrics.requests.observe('GET', this.#route.pattern, status, milliseconds)
+      const { address } = caller
+      const path = pathIn(request.url!)
+      logRequest(log, {
+        id,
+        method: 'GET',
+        path,
+        status,
+        milliseconds,
+        address,
+        brokenOff: Boolean(error),
+      })
+    })
+    return true
+  }
+
+  #isEligible(request: IncomingMessage, response: ServerResponse): boolean {
+    const { overload } = this.#deps
+    const { headers, url = '' } = request
+    if (!url.startsWith(this.#prefix) || request.method !== 'GET') return false
+    // While the response before this one is being sent, that one holds the socket.
+    if (!response.shouldKeepAlive || response.socket === null || response.socket.destroyed) return false
+    if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return false
+    // While draining, every response says `Connection: close`, which Fastify does.
+    return !overload.isOverloaded() && !overload.isDraining()
+  }
+
+  /** What a route throws is a response too: Fastify's error handler sends it. */
+  #respond(exchange: Exchange, table: string): MaybePromise<DataResponse> {
+    try {
+      return this.#route.respond(exchange, table)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+}
+
+const CORS = `access-control-allow-origin: *\r\naccess-control-expose-headers: ${CORS_EXPOSED}\r\n`
+
+function headOf(exchange: Exchange, id: string, response: DataResponse, keepAlive: string): string {
+  const { status } = response
+  const cors = exchange.request.headers.origin === undefined ? '' : CORS
+  // 304 has no body and says nothing about its length.
+  const length = status === 304 ? '' : `content-length: ${bodyLength(response)}\r\n`
+  return `${statusLine(status)}x-content-type-options: nosniff\r\nx-request-id: ${id}\r\n${cors}${exchange.headerLines}${length}Date: ${httpDate()}\r\n${keepAlive}\r\n`
+}
+
+function statusLine(status: number): string {
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
+}
+
+/**
+ * Writes head and body past the response, which is told that its head is sent and then only ends. Node's own way
+ * takes the head apart and writes it by itself, which is half of what a small response costs. Ending still waits
+ * for the socket and begins the next request of the connection.
+ */
+function writeWhole(
+  response: ServerResponse,
+  { status, text, bytes, start, end, pieces }: DataResponse,
+  head: string,
+  written: (error?: Error | null) => void,
+): void {
+  markHeadSent(response, statusLine(status))
+  const socket = response.socket!
+  const from = start - head.length - text.length
+  const hasRoom = from >= 0
+  const isOneWrite = hasRoom && pieces.length === 0
+  // Corked, all parts are one call of the operating system.
+  if (!isOneWrite) socket.cork()
+  if (hasRoom) {
+    bytes.write(head + text, from, 'latin1')
+    socket.write(bytes.subarray(from, end), written)
+  } else {
+    socket.write(head + text, 'latin1')
+    socket.write(bytes.subarray(start, end), written)
+  }
+  for (const piece of pieces) socket.write(piece)
+  if (!isOneWrite) socket.uncork()
+  response.end()
+}
+
+function pathIn(url: string): string {
+  const mark = url.indexOf('?')
+  return mark === -1 ? url : url.slice(0, mark)
+}
+
+/** The text changes once a second. */
+function httpDate(): string {
+  const second = Math.floor(Date.now() / 1000)
+  if (second !== date.second) date = { second, text: new Date(second * 1000).toUTCString() }
+  return date.text
+}
+
+let date = { second: Number.NaN, text: '' }

@@ -1,0 +1,23 @@
+import type { Expression } from '../ast.ts'
+import { type Element, type Elements, typeName } from '../condition.ts'
+import { Cql2Error } from '../cql2-error.ts'
+import { checkScalar, type Queryables } from './check-scalar.ts'
+
+export function checkElements(expression: Expression, queryables: Queryables): Elements {
+  if (expression.kind === 'array') return elements(expression.items, queryables)
+  if (expression.kind !== 'property') throw new Cql2Error(`What stands ${expression.at} is no array.`)
+  const column = queryables.columns.get(expression.name)
+  if (column?.type === 'json') return { kind: 'json', name: column.name }
+  if (column !== undefined) {
+    throw new Cql2Error(
+      `The property ${column.name} ${expression.at} is ${typeName(column.type)} and no array.`,
+    )
+  }
+  throw new Cql2Error(`The property ${expression.name} ${expression.at} is not one of this collection's.`)
+}
+
+function elements(items: Expression[], queryables: Queryables): Elements & { kind: 'elements' } {
+  const element = (item: Expression): Element =>
+    item.kind === 'array' ? elements(item.items, queryables) : checkScalar(item, queryables)
+  return { kind: 'elements', items: items.map(element) }
+}

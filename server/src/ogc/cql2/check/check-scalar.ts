@@ -1,0 +1,106 @@
+import type { Column } from '@wayleave/geodata/feature.ts'
+import { ARITHMETIC, type Arithmetic, type Expression } from '../ast.ts'
+import { type Scalar, typeName } from '../condition.ts'
+import { Cql2Error } from '../cql2-error.ts'
+import { foldText } from '../evaluate/fold-text.ts'
+import { checkCondition } from './check.ts'
+import { asNumber } from './unify.ts'
+
+/** What a filter may name: the dataset's columns, and `geometry` where it has one. */
+export interface Queryables {
+  columns: Map<string, Column>
+  isSpatial: boolean
+}
+
+export function checkScalar(expression: Expression, queryables: Queryables): Scalar {
+  switch (expression.kind) {
+    case 'literal':
+      return literal(expression.value)
+    case 'date':
+    case 'timestamp':
+      return { kind: 'literal', type: expression.kind, value: expression.value }
+    case 'property':
+      return property(expression.name, expression.at, queryables)
+    case 'call':
+      return call(expression, queryables)
+    case 'interval':
+      throw new Cql2Error(`The interval ${expression.at} can only stand in a temporal function.`)
+    case 'array':
+      throw new Cql2Error(`The array ${expression.at} can only stand in IN or in an array function.`)
+    default:
+      throw new Cql2Error(`The geometry ${expression.at} can only stand in a spatial function.`)
+  }
+}
+
+function literal(value: string | number | bigint | boolean): Scalar {
+  if (typeof value === 'string') return { kind: 'literal', type: 'text', value }
+  if (typeof value === 'boolean') return { kind: 'literal', type: 'boolean', value }
+  // Whole doubles too large for DuckDB's integers stay doubles.
+  const isInteger = typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value) <= 1e38)
+  return isInteger
+    ? { kind: 'literal', type: 'integer', value: BigInt(value) }
+    : { kind: 'literal', type: 'number', value }
+}
+
+function property(name: string, at: string, { columns, isSpatial }: Queryables): Scalar {
+  if (name === 'geometry' && isSpatial) {
+    throw new Cql2Error(`The geometry ${at} can only stand in a spatial function or before IS NULL.`)
+  }
+  const column = columns.get(name)
+  if (column === undefined) throw new Cql2Error(`The property ${name} ${at} is not one of this collection's.`)
+  if (column.type === 'json') {
+    throw new Cql2Error(
+      `The property ${name} ${at} holds nested values: it can only stand in an array function or before IS NULL.`,
+    )
+  }
+  return { kind: 'column', type: column.type, name }
+}
+
+function call(expression: Expression & { kind: 'call' }, queryables: Queryables): Scalar {
+  const { op, args, at } = expression
+  if (op === 'casei' || op === 'accenti') {
+    const of = checkScalar(args[0]!, queryables)
+    if (of.type !== 'text') {
+      throw new Cql2Error(`${op.toUpperCase()} ${at} is for text and not for ${typeName(of.type)}.`)
+    }
+    if (of.kind === 'literal') return { ...of, value: foldText(op, of.value as string) }
+    // What is folded already stays as it is, and folding is what costs the most.
+    if (of.kind === 'fold' && of.fold === op) return of
+    if (foldsOf(of) >= MOST_FOLDS) {
+      throw new Cql2Error(`CASEI and ACCENTI ${at} are nested more than ${MOST_FOLDS} levels deep.`)
+    }
+    return { kind: 'fold', type: 'text', fold: op, of }
+  }
+  if ((ARITHMETIC as readonly string[]).includes(op)) {
+    const [left, right] = args.map((arg) => checkScalar(arg, queryables)) as [Scalar, Scalar]
+    return arithmetic(op as Arithmetic, left, right, at)
+  }
+  return { kind: 'condition', type: 'boolean', of: checkCondition(expression, queryables) }
+}
+
+const MOST_FOLDS = 4
+
+function foldsOf(scalar: Scalar): number {
+  return scalar.kind === 'fold' ? 1 + foldsOf(scalar.of) : 0
+}
+
+// Powers up to this are multiplied out, in the same order on both sides, which makes them equal bit by bit.
+const LARGEST_POWER = 16
+
+function arithmetic(op: Arithmetic, left: Scalar, right: Scalar, at: string): Scalar {
+  for (const { type } of [left, right]) {
+    if (type !== 'integer' && type !== 'number') {
+      throw new Cql2Error(`Arithmetic ${at} is for numbers and not for ${typeName(type)}.`)
+    }
+  }
+  if (op === '^') {
+    const isWhole = right.kind === 'literal' && right.type === 'integer'
+    const exponent = isWhole ? Number(right.value) : Number.NaN
+    if (Math.abs(exponent) <= LARGEST_POWER) {
+      return { kind: 'power', type: 'number', base: asNumber(left), exponent }
+    }
+  }
+  const isExact = left.type === 'integer' && right.type === 'integer' && op !== '/' && op !== '^'
+  if (isExact) return { kind: 'arithmetic', type: 'integer', op, left, right }
+  return { kind: 'arithmetic', type: 'number', op, left: asNumber(left), right: asNumber(right) }
+}

@@ -1,0 +1,58 @@
+import type { Value } from '@wayleave/geodata/feature.ts'
+import type { ArrayFunction } from '../ast.ts'
+import type { Condition, Element, Elements } from '../condition.ts'
+import { type Reader, reader, type Test } from './evaluate.ts'
+
+const RELATIONS: Record<ArrayFunction, (a: Set<string>, b: Set<string>) => boolean> = {
+  a_equals: (a, b) => holds(a, b) && holds(b, a),
+  a_contains: holds,
+  a_containedBy: (a, b) => holds(b, a),
+  a_overlaps: (a, b) => [...a].some((element) => b.has(element)),
+}
+
+function holds(set: Set<string>, subset: Set<string>): boolean {
+  return [...subset].every((element) => set.has(element))
+}
+
+/** Arrays are compared as sets; a nested value that is no array makes the answer unknown. */
+export function evaluateArray({ op, left, right }: Condition & { kind: 'array' }): Test {
+  const a = elementsReader(left)
+  const b = elementsReader(right)
+  return (feature) => {
+    const one = a(feature)
+    const other = b(feature)
+    return one === null || other === null ? null : RELATIONS[op](one, other)
+  }
+}
+
+function elementsReader(elements: Elements): Reader<Set<string>> {
+  if (elements.kind === 'json') {
+    return ({ properties }) => {
+      const value = properties[elements.name]
+      return Array.isArray(value) ? new Set(value.map(key)) : null
+    }
+  }
+  const items = elements.items.map(elementReader)
+  return (feature) => new Set(items.map((item) => item(feature)))
+}
+
+function elementReader(element: Element): (feature: Parameters<Test>[0]) => string {
+  if (element.kind === 'elements') {
+    const items = element.items.map(elementReader)
+    return (feature) => `[${items.map((item) => item(feature)).join(',')}]`
+  }
+  const read = reader(element)
+  // A timestamp is compared with the text that a nested value can hold.
+  if (element.type === 'timestamp') return (feature) => key(`${read(feature)}Z`)
+  return (feature) => key(read(feature))
+}
+
+/** A text that is equal for equal values: numbers by value, whether whole ones are bigint or not. */
+function key(value: Value): string {
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'number') return Number.isInteger(value) ? String(BigInt(value)) : String(value)
+  if (Array.isArray(value)) return `[${value.map(key).join(',')}]`
+  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  const names = Object.keys(value).sort()
+  return `{${names.map((name) => `${JSON.stringify(name)}:${key(value[name]!)}`).join(',')}}`
+}

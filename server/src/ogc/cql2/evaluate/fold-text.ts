@@ -1,0 +1,126 @@
+/**
+ * Case and accent folding, once in JavaScript and once in SQL, equal for every character (a test compares
+ * them all). Both map character by character, so what holds for characters holds for texts.
+ */
+import type { Fold } from '../ast.ts'
+
+// Unicode 15.1 to 17 gave case to these; DuckDB's tables are older, so here they have none.
+const NEWER =
+  /[\u{1c89}\u{a7cb}-\u{a7cf}\u{a7d2}\u{a7d4}\u{a7da}\u{a7dc}\u{10d50}-\u{10d65}\u{16ea0}-\u{16eb8}]/u
+
+/** Where full case folding is more than the lower case of the character: ß and ss, ς and σ, ligatures. */
+const SPECIAL = new Map<string, string>()
+for (const [first, last] of [
+  [0xb5, 0x587],
+  [0x1c80, 0x1c88],
+  [0x1e96, 0x1e9e],
+  [0x1f50, 0x1ffc],
+  [0xfb00, 0xfb17],
+] as const) {
+  for (let code = first; code <= last; code++) {
+    const character = String.fromCodePoint(code)
+    const folded = fullFold(character)
+    // DuckDB's lower case of İ lacks the dot above that JavaScript's keeps.
+    if (folded !== character.toLowerCase() || character === 'İ') SPECIAL.set(character, folded)
+  }
+}
+
+/** Through upper case and back; each letter by itself, for Σ at a word's end has another lower case. */
+function fullFold(character: string): string {
+  // The dotless i is a letter of its own, though its upper case is I.
+  if (character === 'ı') return character
+  return Array.from(character.toLowerCase().toUpperCase(), (letter) => letter.toLowerCase()).join('')
+}
+
+/**
+ * The marks that are accents: those of the Latin, Greek and Cyrillic scripts, Hebrew points and Arabic vowel
+ * signs. The vowel signs of Indic scripts and the voicing marks of kana are letters to their readers.
+ */
+const ACCENT =
+  '\\u{300}-\\u{36f}\\u{483}-\\u{487}\\u{591}-\\u{5bd}\\u{5bf}\\u{5c1}\\u{5c2}\\u{5c4}\\u{5c5}\\u{5c7}\\u{64b}-\\u{65f}' +
+  '\\u{670}\\u{1ab0}-\\u{1ace}\\u{1dc0}-\\u{1dff}\\u{20d0}-\\u{20f0}\\u{fe20}-\\u{fe2f}'
+const ACCENTS = new RegExp(`[${ACCENT}]`, 'gu')
+
+const UNACCENTED = new Map<string, string>()
+for (const [first, last] of [
+  [0xc0, 0x6d5],
+  [0x1ab0, 0x20f0],
+  [0x2126, 0x2adc],
+  [0xfb1d, 0xfe2f],
+] as const) {
+  for (let code = first; code <= last; code++) {
+    const character = String.fromCodePoint(code)
+    const decomposed = character.normalize('NFD')
+    const stripped = decomposed.replace(ACCENTS, '')
+    if (stripped !== decomposed) UNACCENTED.set(character, stripped.normalize('NFC'))
+  }
+}
+
+const ASCII = /^\p{ASCII}*$/u
+
+export function foldText(fold: Fold, text: string): string {
+  if (ASCII.test(text)) return fold === 'casei' ? text.toLowerCase() : text
+  return Array.from(text, fold === 'casei' ? foldCase : foldAccent).join('')
+}
+
+function foldCase(character: string): string {
+  return SPECIAL.get(character) ?? (NEWER.test(character) ? character : character.toLowerCase())
+}
+
+function foldAccent(character: string): string {
+  return UNACCENTED.get(character) ?? character
+}
+
+/**
+ * SQL for the same. Texts of ASCII alone, and those without a special character, take a fast way: only the
+ * others are taken apart. The argument is written more than once; one that is not a plain column or
+ * parameter is bound to a name first.
+ */
+export function foldSql(fold: Fold, argument: string): string {
+  if (!/^("([^"]|"")*"|\$\d+)$/.test(argument)) {
+    return `list_extract(list_transform([${argument}], lambda folded: ${foldSql(fold, '"folded"')}), 1)`
+  }
+  const isAscii = `strlen(${argument}) = length(${argument})`
+  if (fold === 'accenti') {
+    const branch = `WHEN regexp_matches(letter, ${ACCENT_CLASS}) THEN strip_accents(letter)`
+    return (
+      `CASE WHEN ${isAscii} OR NOT regexp_matches(${argument}, ${ACCENT_CLASS}) THEN ${argument} ` +
+      `ELSE ${byCharacter(argument, branch, 'letter')} END`
+    )
+  }
+  const replaced = COMMON.reduce(
+    (sql, from) => `replace(${sql}, '${from}', '${SPECIAL.get(from)}')`,
+    argument,
+  )
+  return (
+    `CASE WHEN ${isAscii} THEN lower(${argument}) ` +
+    `WHEN NOT regexp_matches(${argument}, ${SPECIAL_CLASS}) THEN lower(${replaced}) ` +
+    `ELSE ${byCharacter(replaced, CASE_BRANCHES, 'lower(letter)')} END`
+  )
+}
+
+// German, Greek and Turkish are full of these: taking their texts apart would cost ten times as much.
+const COMMON = ['ß', 'ς', 'İ']
+const SPECIAL_CLASS = characterClass(SPECIAL.keys().filter((character) => !COMMON.includes(character)))
+const ACCENT_CLASS = characterClass(UNACCENTED.keys())
+const CASE_BRANCHES = `WHEN regexp_matches(letter, ${SPECIAL_CLASS}) THEN CASE letter ${Array.from(
+  SPECIAL,
+  ([from, to]) => `WHEN '${from}' THEN '${to}'`,
+).join(' ')} END`
+
+function byCharacter(argument: string, branches: string, otherwise: string): string {
+  return `array_to_string(list_transform(string_split(${argument}, ''), lambda letter: CASE ${branches} ELSE ${otherwise} END), '')`
+}
+
+/** A class of RE2's with runs of characters as ranges, as an SQL literal. */
+function characterClass(characters: Iterable<string>): string {
+  const codes = Array.from(characters, (character) => character.codePointAt(0)!).sort((a, b) => a - b)
+  const ranges: [number, number][] = []
+  for (const code of codes) {
+    const last = ranges.at(-1)
+    if (last !== undefined && last[1] === code - 1) last[1] = code
+    else ranges.push([code, code])
+  }
+  const hex = (code: number) => `\\x{${code.toString(16)}}`
+  return `'[${ranges.map(([first, last]) => (first === last ? hex(first) : `${hex(first)}-${hex(last)}`)).join('')}]'`
+}

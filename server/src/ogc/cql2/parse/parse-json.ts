@@ -1,0 +1,149 @@
+import { GEOMETRY_TYPES, type Geometry } from '@wayleave/geodata/feature.ts'
+import { ARITY, type Bound, DEFAULT_LIMITS, type Expression, type Limits, operationNamed } from '../ast.ts'
+import { Cql2Error } from '../cql2-error.ts'
+import { checkedBounds, checkedGeometry, dateValue, numberValue, timestampValue } from './literals.ts'
+
+type Json = null | boolean | number | bigint | string | Json[] | { [name: string]: Json }
+
+/** Parses CQL2 JSON. Throws a Cql2Error. */
+export function parseJson(source: string, limits: Limits = DEFAULT_LIMITS): Expression {
+  if (source.length > limits.length) {
+    throw new Cql2Error(`The filter is longer than ${limits.length} characters.`)
+  }
+  checkNesting(source, limits)
+  const value = parse(source)
+  let nodes = 0
+  const count = () => {
+    if (++nodes > limits.nodes) throw new Cql2Error(`The filter has more than ${limits.nodes} parts.`)
+  }
+  return expression(value, '$', 1, { limits, count })
+}
+
+interface Context {
+  limits: Limits
+  count: () => void
+}
+
+/** JSON.parse recurses into what it revives: brackets are counted first, those in strings left out. */
+function checkNesting(source: string, limits: Limits): void {
+  // An operation takes two brackets, the coordinates of a geometry up to five more.
+  const most = limits.depth * 2 + 8
+  let depth = 0
+  for (const [token] of source.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/gs)) {
+    if (token === '[' || token === '{') depth++
+    else if (token === ']' || token === '}') depth--
+    if (depth > most) throw new Cql2Error(`The filter is nested more than ${limits.depth} levels deep.`)
+  }
+}
+
+// The reviver's third argument is younger than the types of the language's library.
+type Reviver = (name: string, value: Json, context: { source?: string }) => Json
+const parseWith = JSON.parse as (source: string, reviver: Reviver) => Json
+
+function parse(source: string): Json {
+  try {
+    return parseWith(source, (_name, value, context) => {
+      const isLarge = typeof value === 'number' && !Number.isSafeInteger(value)
+      const digits = context.source ?? ''
+      return isLarge && /^-?\d+$/.test(digits) ? numberValue(digits, 'of the filter') : value
+    })
+  } catch (error) {
+    if (error instanceof Cql2Error) throw error
+    throw new Cql2Error(`The filter is not valid JSON: ${(error as Error).message}.`)
+  }
+}
+
+function expression(value: Json, path: string, depth: number, context: Context): Expression {
+  const at = `at ${path}`
+  context.count()
+  if (depth > context.limits.depth) {
+    throw new Cql2Error(`The filter is nested more than ${context.limits.depth} levels deep.`)
+  }
+  if (typeof value === 'string') return { kind: 'literal', value: wellFormed(value, at), at }
+  if (typeof value === 'boolean' || typeof value === 'bigint') return { kind: 'literal', value, at }
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw new Cql2Error(`The number ${at} is too large.`)
+    return { kind: 'literal', value: value + 0, at }
+  }
+  if (Array.isArray(value)) {
+    const items = value.map((item, i) => expression(item, `${path}[${i}]`, depth + 1, context))
+    return { kind: 'array', items, at }
+  }
+  if (value === null) throw new Cql2Error(`The filter has null ${at}, which is no value: use isNull.`)
+  if ('op' in value) return operation(value, path, depth, context)
+  if ('property' in value) return { kind: 'property', name: textOf(value, 'property', at), at }
+  if ('date' in value) return { kind: 'date', value: dateValue(textOf(value, 'date', at), at), at }
+  if ('timestamp' in value) {
+    return { kind: 'timestamp', value: timestampValue(textOf(value, 'timestamp', at), at), at }
+  }
+  if ('interval' in value) return interval(value['interval']!, path, depth, context)
+  if ('bbox' in value && !('type' in value)) return bbox(value['bbox']!, at)
+  if ('type' in value) return { kind: 'geometry', geometry: geometry(value, at), at }
+  throw new Cql2Error(
+    `The object ${at} is none of an operation (op, args), a property, a date, a timestamp, an interval, a bbox or a geometry.`,
+  )
+}
+
+function operation(
+  value: { [name: string]: Json },
+  path: string,
+  depth: number,
+  context: Context,
+): Expression {
+  const at = `at ${path}`
+  const name = textOf(value, 'op', at)
+  const op = operationNamed(name)
+  if (op === undefined) throw new Cql2Error(`The operation ${name} ${at} is not one that this service has.`)
+  const given = value['args']
+  if (!Array.isArray(given)) throw new Cql2Error(`The operation ${name} ${at} lacks an array of args.`)
+  const [least, most] = ARITY[op]
+  if (given.length < least || (most !== null && given.length > most)) {
+    const count = most === null ? `at least ${least}` : least === 1 ? 'one' : String(least)
+    throw new Cql2Error(`The operation ${name} ${at} takes ${count} args.`)
+  }
+  const args = given.map((arg, i) => expression(arg, `${path}.args[${i}]`, depth + 1, context))
+  if (op === 'in' && args[1]!.kind !== 'array')
+    throw new Cql2Error(`The second of the args of in ${at} is no array.`)
+  return { kind: 'call', op, args, at }
+}
+
+function interval(value: Json, path: string, depth: number, context: Context): Expression {
+  const at = `at ${path}`
+  if (!Array.isArray(value) || value.length !== 2)
+    throw new Cql2Error(`The interval ${at} is not an array of two.`)
+  const [start, end] = value.map((bound, i): Bound => {
+    return bound === '../..' ? null : expression(bound, `${path}.interval[${i}]`, depth + 1, context)
+  })
+  return { kind: 'interval', start: start!, end: end!, at }
+}
+
+function bbox(value: Json, at: string): Expression {
+  if (!Array.isArray(value)) throw new Cql2Error(`The bbox ${at} is not an array of numbers.`)
+  const bounds = value.map((bound) => (typeof bound === 'bigint' ? Number(bound) : (bound as number)))
+  return { kind: 'bbox', bounds: checkedBounds(bounds, at), at }
+}
+
+function geometry(value: Json, at: string): Geometry {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+    throw new Cql2Error(`The geometry ${at} is no object.`)
+  }
+  const type = GEOMETRY_TYPES.find((name) => name === value['type'])
+  if (type === undefined) throw new Cql2Error(`The geometry ${at} has a type that GeoJSON does not define.`)
+  if (type === 'GeometryCollection') {
+    const members = value['geometries']
+    if (!Array.isArray(members)) throw new Cql2Error(`The geometry ${at} lacks an array of geometries.`)
+    return { type, geometries: members.map((member) => geometry(member, at)) }
+  }
+  return checkedGeometry({ type, coordinates: value['coordinates'] } as Geometry, at)
+}
+
+function textOf(value: { [name: string]: Json }, name: string, at: string): string {
+  const text = value[name]
+  if (typeof text !== 'string') throw new Cql2Error(`The ${name} ${at} is no text.`)
+  return wellFormed(text, at)
+}
+
+function wellFormed(text: string, at: string): string {
+  if (!text.isWellFormed()) throw new Cql2Error(`The text ${at} is not valid Unicode.`)
+  return text
+}

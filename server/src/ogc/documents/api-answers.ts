@@ -1,0 +1,132 @@
+import { GEOMETRY_TYPES } from '@wayleave/geodata/feature.ts'
+import { csv, type Encoding, flatgeobuf, geojsonSeq, html, ndjson } from '../request/encodings.ts'
+
+const text = { type: 'string' } as const
+const moment = { type: 'string', format: 'date-time' } as const
+const list = (items: object) => ({ type: 'array', items })
+// An empty list of required members is not valid in OpenAPI 3.0.
+const object = (required: string[], properties: Record<string, object>) => ({
+  type: 'object',
+  ...(required.length > 0 ? { required } : {}),
+  properties,
+})
+const schema = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+const links = list(schema('Link'))
+
+const FEATURE = {
+  type: { type: 'string', enum: ['Feature'] },
+  id: { oneOf: [{ type: 'integer' }, text] },
+  geometry: schema('Geometry'),
+  properties: { type: 'object', additionalProperties: true },
+}
+
+/** What answers are made of. Members that only some answers have are not required. */
+export const ANSWER_SCHEMAS = {
+  Link: object(['href', 'rel'], {
+    href: { type: 'string', format: 'uri' },
+    rel: text,
+    type: text,
+    title: text,
+  }),
+  LandingPage: object(['links'], { title: text, description: text, links }),
+  Conformance: object(['conformsTo'], { conformsTo: list(text), links }),
+  Collections: object(['links', 'collections'], {
+    links,
+    crs: list(text),
+    collections: list(schema('Collection')),
+  }),
+  Collection: object(['id', 'links'], {
+    id: text,
+    title: text,
+    description: text,
+    attribution: text,
+    license: text,
+    keywords: list(text),
+    itemType: { type: 'string', enum: ['feature'] },
+    extent: schema('Extent'),
+    crs: list(text),
+    storageCrs: { type: 'string', format: 'uri' },
+    itemCount: { type: 'integer', minimum: 0 },
+    updated: moment,
+    links,
+  }),
+  Extent: object([], {
+    spatial: object(['bbox', 'crs'], {
+      bbox: list({ type: 'array', minItems: 4, maxItems: 4, items: { type: 'number' } }),
+      crs: text,
+    }),
+    temporal: object(['interval', 'trs'], {
+      interval: list({ type: 'array', minItems: 2, maxItems: 2, items: moment }),
+      trs: text,
+    }),
+  }),
+  Features: object(['type', 'features', 'links', 'timeStamp', 'numberReturned'], {
+    type: { type: 'string', enum: ['FeatureCollection'] },
+    numberMatched: {
+      type: 'integer',
+      minimum: 0,
+      description:
+        'How many features the request selects on all pages; left out where counting would take long.',
+    },
+    numberReturned: { type: 'integer', minimum: 0 },
+    timeStamp: moment,
+    links,
+    features: list(object(['type', 'geometry', 'properties'], FEATURE)),
+  }),
+  Feature: object(['type', 'id', 'geometry', 'properties', 'links'], { ...FEATURE, links }),
+  Geometry: {
+    ...object(['type'], {
+      type: {
+        type: 'string',
+        enum: GEOMETRY_TYPES,
+      },
+      coordinates: list({}),
+      geometries: list({ type: 'object' }),
+    }),
+    nullable: true,
+  },
+  Document: { type: 'object', additionalProperties: true },
+  Problem: object(['type', 'title', 'status', 'code', 'requestId'], {
+    type: { type: 'string', format: 'uri' },
+    title: text,
+    status: { type: 'integer' },
+    detail: text,
+    instance: text,
+    code: text,
+    requestId: text,
+    errors: list(object(['path', 'message'], { path: text, message: text })),
+  }),
+}
+
+export type AnswerSchema = keyof typeof ANSWER_SCHEMAS
+
+const BYTES = { type: 'string', format: 'binary' }
+const TEXTS: readonly Encoding[] = [html, csv, ndjson, geojsonSeq]
+
+/** What an answer holds in each of its encodings. */
+export function answerContent(encodings: readonly Encoding[], name: AnswerSchema): Record<string, object> {
+  const entries = encodings.map((encoding) => {
+    const of = encoding === flatgeobuf ? BYTES : TEXTS.includes(encoding) ? text : schema(name)
+    return [encoding.mediaType, { schema: of }]
+  })
+  return Object.fromEntries(entries)
+}
+
+const etag = { description: 'Names this answer; for `If-None-Match`.', schema: text }
+
+export const ANSWER_HEADERS = {
+  ETag: etag,
+  'Content-Crs': { description: 'The CRS of the geometries, between angle brackets.', schema: text },
+  Link: { description: 'The links, for encodings that have no place for them.', schema: text },
+}
+
+export const ANSWER_RESPONSES = {
+  NotModified: {
+    description: 'The answer is still the one that `If-None-Match` names.',
+    headers: { ETag: etag },
+  },
+  Problem: {
+    description: 'What is wrong, and how to mend it.',
+    content: { 'application/problem+json': { schema: schema('Problem') } },
+  },
+}

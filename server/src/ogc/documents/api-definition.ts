@@ -1,0 +1,174 @@
+import type { Dataset } from '../../catalog/dataset.ts'
+import type { CrsList } from '../request/crs-list.ts'
+import {
+  API_ENCODINGS,
+  DOCUMENT_ENCODINGS,
+  type Encoding,
+  ITEM_ENCODINGS,
+  ITEMS_ENCODINGS,
+  SCHEMA_ENCODINGS,
+} from '../request/encodings.ts'
+import { ITEMS_PARAMETERS } from '../request/items-query.ts'
+import { ROOT } from '../write/links.ts'
+import {
+  ANSWER_HEADERS,
+  ANSWER_RESPONSES,
+  ANSWER_SCHEMAS,
+  type AnswerSchema,
+  answerContent,
+} from './api-answers.ts'
+import { apiParameters, propertyParameters } from './api-parameters.ts'
+import { DESCRIPTION, TITLE } from './landing.ts'
+
+export interface DefinitionParts {
+  datasets: readonly Dataset[]
+  crsList: CrsList
+  version: string
+  /** Whether a key may stand in the address. */
+  keyInUrl: boolean
+}
+
+/** The API as OpenAPI 3.0. Every collection's items have a path of their own too, with its properties. */
+export function apiDefinition(base: string, { datasets, crsList, version, keyInUrl }: DefinitionParts) {
+  const get = operations(keyInUrl)
+  const collection = [ref('collectionId')]
+  const items = ITEMS_PARAMETERS.filter((name) => name !== 'f').map(ref)
+  const paths: Record<string, { get: Operation }> = {
+    '/': get('landingPage', 'The landing page', [], DOCUMENT_ENCODINGS, 'LandingPage'),
+    '/api': get('apiDefinition', 'This definition', [], API_ENCODINGS, 'Document'),
+    '/conformance': get('conformance', 'What is supported', [], DOCUMENT_ENCODINGS, 'Conformance'),
+    '/collections': get('collections', 'The collections', [], DOCUMENT_ENCODINGS, 'Collections'),
+    '/collections/{collectionId}': get(
+      'collection',
+      'One collection',
+      collection,
+      DOCUMENT_ENCODINGS,
+      'Collection',
+    ),
+    '/collections/{collectionId}/schema': get(
+      'schema',
+      'The schema of a feature',
+      collection,
+      SCHEMA_ENCODINGS,
+      'Document',
+    ),
+    '/collections/{collectionId}/queryables': get(
+      'queryables',
+      'What features can be filtered by',
+      collection,
+      SCHEMA_ENCODINGS,
+      'Document',
+    ),
+    '/collections/{collectionId}/sortables': get(
+      'sortables',
+      'What features can be sorted by',
+      collection,
+      SCHEMA_ENCODINGS,
+      'Document',
+    ),
+    '/collections/{collectionId}/items': get(
+      'items',
+      'Features',
+      [...collection, ...items],
+      ITEMS_ENCODINGS,
+      'Features',
+    ),
+    '/collections/{collectionId}/items/{featureId}': get(
+      'item',
+      'One feature',
+      [...collection, ref('featureId'), ref('crs')],
+      ITEM_ENCODINGS,
+      'Feature',
+    ),
+  }
+  for (const dataset of datasets) {
+    const { table, title } = dataset
+    paths[`/collections/${table}/items`] = get(
+      `items.${table}`,
+      `Features of ${title}`,
+      [...items, ...propertyParameters(dataset)],
+      ITEMS_ENCODINGS,
+      'Features',
+    )
+  }
+  return {
+    openapi: '3.0.3',
+    info: { title: TITLE, description: DESCRIPTION, version, license: { name: 'Apache-2.0' } },
+    servers: [{ url: base + ROOT }],
+    tags: [{ name: 'Capabilities' }, { name: 'Features' }],
+    paths,
+    components: {
+      parameters: apiParameters(crsList),
+      securitySchemes: {
+        key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        basic: { type: 'http', scheme: 'basic', description: 'The key as user name or as password.' },
+        ...(keyInUrl ? { keyInUrl: { type: 'apiKey', in: 'query', name: 'api_key' } } : {}),
+      },
+      schemas: ANSWER_SCHEMAS,
+      responses: ANSWER_RESPONSES,
+    },
+  }
+}
+
+function ref(name: string) {
+  return { $ref: `#/components/parameters/${name}` }
+}
+
+const PUBLIC: readonly AnswerSchema[] = ['LandingPage', 'Conformance']
+
+interface Operation {
+  operationId: string
+  summary: string
+  tags: string[]
+  parameters: object[]
+  responses: Record<string, object>
+  security?: object[]
+}
+
+/** Makes the description of one GET. A key that is wrong is refused everywhere, also where none is needed. */
+function operations(keyInUrl: boolean) {
+  const security = [{ key: [] }, { basic: [] }, ...(keyInUrl ? [{ keyInUrl: [] }] : [])]
+  return (
+    operationId: string,
+    summary: string,
+    parameters: readonly object[],
+    encodings: readonly Encoding[],
+    answer: AnswerSchema,
+  ): { get: Operation } => {
+    const format = {
+      name: 'f',
+      in: 'query',
+      description: 'The encoding of the answer; without it, `Accept` decides.',
+      schema: { type: 'string', enum: encodings.map(({ name }) => name), default: encodings[0]!.name },
+      style: 'form',
+      explode: false,
+    }
+    const isPublic = PUBLIC.includes(answer) || encodings === API_ENCODINGS
+    const hasFeatures = answer === 'Features' || answer === 'Feature'
+    const { ETag, Link, 'Content-Crs': contentCrs } = ANSWER_HEADERS
+    const headers = {
+      ETag,
+      ...(hasFeatures ? { 'Content-Crs': contentCrs } : {}),
+      ...(answer === 'Features' ? { Link } : {}),
+    }
+    const problems = isPublic ? PROBLEMS.filter((status) => status !== '403' && status !== '404') : PROBLEMS
+    return {
+      get: {
+        operationId,
+        summary,
+        tags: [hasFeatures ? 'Features' : 'Capabilities'],
+        parameters: [...parameters, format],
+        responses: {
+          200: { description: summary, headers, content: answerContent(encodings, answer) },
+          304: { $ref: '#/components/responses/NotModified' },
+          ...Object.fromEntries(
+            problems.map((status) => [status, { $ref: '#/components/responses/Problem' }]),
+          ),
+        },
+        ...(isPublic ? {} : { security }),
+      },
+    }
+  }
+}
+
+const PROBLEMS = ['400', '401', '403', '404', '406', '429', '500', '503']

@@ -1,0 +1,77 @@
+import type { Dataset } from '../../catalog/dataset.ts'
+import type { CrsList } from '../request/crs-list.ts'
+import { DEFAULT_LIMIT, ITEMS_PARAMETERS, MOST_LIMIT } from '../request/items-query.ts'
+
+const text = { type: 'string' } as const
+
+function query(name: string, description: string, schema: object) {
+  return { name, in: 'query', description, required: false, schema, style: 'form', explode: false }
+}
+
+export function apiParameters(crsList: CrsList) {
+  const uris = crsList.common.map(({ uri }) => uri)
+  const crs = { type: 'string', format: 'uri', default: uris[0] }
+  return {
+    collectionId: { name: 'collectionId', in: 'path', required: true, schema: text },
+    featureId: { name: 'featureId', in: 'path', required: true, schema: text },
+    limit: query('limit', 'How many features a page has at most. A larger number means the maximum.', {
+      type: 'integer',
+      minimum: 1,
+      maximum: MOST_LIMIT,
+      default: DEFAULT_LIMIT,
+    }),
+    bbox: query(
+      'bbox',
+      'Only features whose geometry meets this box: west, south, east, north, or with heights after south and north. West greater than east crosses the antimeridian.',
+      { type: 'array', minItems: 4, maxItems: 6, items: { type: 'number' } },
+    ),
+    'bbox-crs': query('bbox-crs', 'The CRS of `bbox`, in its own order of axes.', crs),
+    crs: query('crs', 'The CRS of the geometries in the answer, in its own order of axes.', crs),
+    datetime: query(
+      'datetime',
+      'Only features at this time: a date, a time in UTC, or an interval with a slash, one end of which may be open (`../..`).',
+      text,
+    ),
+    filter: query('filter', 'Only features for which this CQL2 expression is true.', text),
+    'filter-lang': query('filter-lang', 'How `filter` is written.', {
+      type: 'string',
+      enum: ['cql2-text', 'cql2-json'],
+      default: 'cql2-text',
+    }),
+    'filter-crs': query('filter-crs', 'The CRS of geometries in `filter`.', crs),
+    sortby: query(
+      'sortby',
+      'Properties to sort by, each with `-` before it for descending. Nulls come last.',
+      {
+        type: 'array',
+        minItems: 1,
+        items: { type: 'string', pattern: '[+|-]?.+' },
+      },
+    ),
+    properties: query('properties', 'The properties that the answer has; without it, all.', {
+      type: 'array',
+      items: text,
+    }),
+    cursor: query('cursor', 'Where a page begins; taken from the `next` link of the page before.', text),
+    offset: query('offset', 'How many features to pass over. Following `next` is quicker.', {
+      type: 'integer',
+      minimum: 0,
+      default: 0,
+    }),
+  }
+}
+
+const PROPERTY_SCHEMAS: Record<string, object> = {
+  boolean: { type: 'boolean' },
+  integer: { type: 'integer' },
+  number: { type: 'number' },
+  text,
+  date: { type: 'string', format: 'date' },
+  timestamp: { type: 'string', format: 'date-time' },
+}
+
+export function propertyParameters({ manifest }: Dataset) {
+  return manifest.columns
+    .filter(({ name, type }) => type !== 'json' && !(ITEMS_PARAMETERS as readonly string[]).includes(name))
+    .map(({ name, type }) => query(name, `Only features with this ${name}.`, PROPERTY_SCHEMAS[type]!))
+}

@@ -1,0 +1,136 @@
+import { type Bbox, roundOutward } from '@wayleave/geodata/geometry/bbox.ts'
+import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { Dataset } from '../../catalog/dataset.ts'
+import { CRS84, type CrsList } from '../request/crs-list.ts'
+import {
+  DOCUMENT_ENCODINGS,
+  type Encoding,
+  html,
+  ITEMS_ENCODINGS,
+  json,
+  schemaJson,
+} from '../request/encodings.ts'
+import type { QueryPair } from '../request/query-string.ts'
+import { type Link, ROOT, selfAndAlternates } from '../write/links.ts'
+
+const QUERYABLES = 'http://www.opengis.net/def/rel/ogc/1.0/queryables'
+const SCHEMA = 'http://www.opengis.net/def/rel/ogc/1.0/schema'
+const SORTABLES = 'http://www.opengis.net/def/rel/ogc/1.0/sortables'
+
+const GREGORIAN = 'http://www.opengis.net/def/uom/ISO-8601/0/Gregorian'
+const WORLD: Bbox = [-180, -90, 180, 90]
+
+export type CollectionDocument = ReturnType<typeof collectionDocument>
+
+export function collectionDocument(dataset: Dataset, base: string, crsList: CrsList, own: readonly Link[]) {
+  const { table, manifest } = dataset
+  const url = `${base}${ROOT}/collections/${table}`
+  return {
+    id: table,
+    title: dataset.title,
+    description: dataset.description,
+    ...(dataset.attribution === '' ? {} : { attribution: dataset.attribution }),
+    ...(dataset.license === '' ? {} : { license: dataset.license }),
+    keywords: dataset.keywords,
+    itemType: 'feature',
+    ...extentOf(manifest),
+    crs: crsList.of(manifest).map(({ uri }) => uri),
+    storageCrs: CRS84.uri,
+    itemCount: manifest.rows,
+    updated: dataset.updatedAt,
+    links: [
+      ...own,
+      ...ITEMS_ENCODINGS.map(({ name, mediaType, title }) => ({
+        href: `${url}/items?f=${name}`,
+        rel: 'items',
+        type: mediaType,
+        title: `The features as ${title}`,
+      })),
+      {
+        href: `${url}/queryables`,
+        rel: QUERYABLES,
+        type: schemaJson.mediaType,
+        title: 'What can be filtered by',
+      },
+      {
+        href: `${url}/sortables`,
+        rel: SORTABLES,
+        type: schemaJson.mediaType,
+        title: 'What can be sorted by',
+      },
+      { href: `${url}/schema`, rel: SCHEMA, type: schemaJson.mediaType, title: 'The schema of a feature' },
+      {
+        href: `${url}/schema`,
+        rel: 'describedby',
+        type: schemaJson.mediaType,
+        title: 'The schema of a feature',
+      },
+      { href: `${base}/v1/dataset/${table}`, rel: 'about', type: json.mediaType, title: 'The dataset' },
+      ...licenseLink(dataset.license),
+    ],
+  }
+}
+
+export function oneCollection(
+  dataset: Dataset,
+  base: string,
+  crsList: CrsList,
+  pairs: readonly QueryPair[],
+  encoding: Encoding,
+) {
+  const url = `${base}${ROOT}/collections/${dataset.table}`
+  return collectionDocument(
+    dataset,
+    base,
+    crsList,
+    selfAndAlternates(url, pairs, DOCUMENT_ENCODINGS, encoding),
+  )
+}
+
+export function allCollections(
+  datasets: readonly Dataset[],
+  base: string,
+  crsList: CrsList,
+  pairs: readonly QueryPair[],
+  encoding: Encoding,
+) {
+  const url = `${base}${ROOT}/collections`
+  return {
+    links: selfAndAlternates(url, pairs, DOCUMENT_ENCODINGS, encoding),
+    crs: crsList.common.map(({ uri }) => uri),
+    collections: datasets.map((dataset) => {
+      const own = [json, html].map(({ name, mediaType }) => ({
+        href: `${url}/${dataset.table}?f=${name}`,
+        rel: name === encoding.name ? 'self' : 'alternate',
+        type: mediaType,
+        title: dataset.title,
+      }))
+      return collectionDocument(dataset, base, crsList, own)
+    }),
+  }
+}
+
+interface Extent {
+  spatial?: { bbox: Bbox[]; crs: string }
+  temporal?: { interval: [string, string][]; trs: string }
+}
+
+/** Where and when the features are. What has neither a place nor a time has no extent. */
+function extentOf({ geometryType, bbox, timeExtent }: Manifest): { extent?: Extent } {
+  const extent: Extent = {}
+  if (geometryType !== null) extent.spatial = { bbox: [bbox ? roundOutward(bbox) : WORLD], crs: CRS84.uri }
+  if (timeExtent) extent.temporal = { interval: [asMoments(timeExtent)], trs: GREGORIAN }
+  return extent.spatial || extent.temporal ? { extent } : {}
+}
+
+/** The standard wants moments at the ends: days reach from their first second to their last. */
+function asMoments([start, end]: [string, string]): [string, string] {
+  const isDay = !start.includes('T')
+  return isDay ? [`${start}T00:00:00Z`, `${end}T23:59:59Z`] : [start, end]
+}
+
+/** A license that is an address can be followed; others are only named. A link must tell its type. */
+function licenseLink(license: string): Link[] {
+  if (!/^https?:\/\//.test(license)) return []
+  return [{ href: license, rel: 'license', type: html.mediaType, title: 'The license' }]
+}

@@ -1,0 +1,45 @@
+import { DOCUMENT_ENCODINGS, type Encoding, html, json, openApi } from '../request/encodings.ts'
+import type { QueryPair } from '../request/query-string.ts'
+import { ROOT, selfAndAlternates } from '../write/links.ts'
+
+export const TITLE = 'Wayleave'
+export const DESCRIPTION = 'Datasets as collections of features, by OGC API - Features.'
+
+export function landingPage(base: string, pairs: readonly QueryPair[], encoding: Encoding) {
+  const root = base + ROOT
+  return {
+    title: TITLE,
+    description: DESCRIPTION,
+    links: [
+      ...selfAndAlternates(root, pairs, DOCUMENT_ENCODINGS, encoding),
+      { href: `${root}/api`, rel: 'service-desc', type: openApi.mediaType, title: 'The API definition' },
+      { href: `${root}/api?f=html`, rel: 'service-doc', type: html.mediaType, title: 'The API, described' },
+      { href: `${root}/conformance`, rel: 'conformance', type: json.mediaType, title: 'What is supported' },
+      {
+        href: `${root}/conformance`,
+        rel: 'http://www.opengis.net/def/rel/ogc/1.0/conformance',
+        type: json.mediaType,
+        title: 'What is supported',
+      },
+      { href: `${root}/collections`, rel: 'data', type: json.mediaType, title: 'The collections' },
+      {
+        href: `${root}/collections`,
+        rel: 'http://www.opengis.net/def/rel/ogc/1.0/data',
+        type: json.mediaType,
+        title: 'The collections',
+      },
+    ],
+  }
+}
+
+export function conformanceDeclaration(
+  base: string,
+  pairs: readonly QueryPair[],
+  encoding: Encoding,
+  conformsTo: readonly string[],
+) {
+  return {
+    conformsTo,
+    links: selfAndAlternates(`${base}${ROOT}/conformance`, pairs, DOCUMENT_ENCODINGS, encoding),
+  }
+}

@@ -1,0 +1,26 @@
+import type { FastifyRequest } from 'fastify'
+import type { Asker, Authenticate } from '../../access/authenticate.ts'
+import { type Grant, requireAddOn, requirePermission } from '../../access/grant.ts'
+import type { Catalog } from '../../catalog/catalog.ts'
+import type { Dataset } from '../../catalog/dataset.ts'
+import { andThen, type MaybePromise } from '../../maybe-promise.ts'
+
+/** The key of a request for a collection, and the dataset, which the key may read. */
+export function admit(
+  asker: Asker,
+  table: string,
+  { authenticate, catalog }: { authenticate: Authenticate; catalog: Catalog },
+): MaybePromise<{ grant: Grant; dataset: Dataset }> {
+  return andThen(authenticate.keyOf(asker), (grant) => {
+    requireAddOn(grant, 'GIS_ACCESS')
+    return andThen(catalog.find(table), (dataset) => {
+      requirePermission(grant, 'read', dataset.table)
+      return { grant, dataset }
+    })
+  })
+}
+
+/** The table that a route's address names. */
+export function tableOf(request: FastifyRequest): string {
+  return (request.params as { table: string }).table
+}

@@ -1,0 +1,122 @@
+import { type Clock, DAY } from '../../clock.ts'
+import type { RedisLink } from '../../limits/redis-link.ts'
+import { andThen, type MaybePromise } from '../../maybe-promise.ts'
+import { Problem } from '../../problem.ts'
+
+/**
+ * Takes what is left of the day, at most `wanted`, and returns how much that was. `usedHere` is what this node has
+ * counted for the day: after an outage of Redis the count continues from there.
+ */
+const TAKE = `
+local wanted = tonumber(ARGV[1])
+local most = tonumber(ARGV[2])
+local usedHere = tonumber(ARGV[3])
+local used = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), usedHere)
+local taken = math.max(0, math.min(wanted, most - used))
+redis.call('SET', KEYS[1], string.format('%.0f', used + taken), 'EX', 172800)
+return string.format('%.0f', taken)
+`
+
+/** Today, and yesterday for pages that were begun before midnight. */
+const MAX_DAYS = 2
+
+/** Features that a request may return, and the count that they were taken from. */
+export interface FeatureAllowance {
+  count: number
+  /** The day of UTC, in days since 1970. */
+  day: number
+  /** Whether Redis counted them too. */
+  isShared: boolean
+}
+
+/**
+ * How many features a key may page through in a day of UTC (a user, by the keys of the console’s sessions). Features
+ * are taken before they are read, and what a page did not need is returned to the day it was taken from, so that many
+ * requests at once get no more than one after the other. All nodes count together in Redis if there is one. Without
+ * Redis, and while it is away, each process counts for itself and continues from what it has seen so far.
+ */
+export class DailyFeatures {
+  readonly #max: number | null
+  readonly #clock: Clock
+  readonly #link: RedisLink | null
+  /** By day, then by payer. */
+  readonly #days = new Map<number, Map<string, number>>()
+
+  constructor(max: number | null, clock: Clock, link: RedisLink | null) {
+    this.#max = max
+    this.#clock = clock
+    this.#link = link
+  }
+
+  /** How many of the wanted features the key may have now: all of them if there is no limit; 429 if none. */
+  take(payer: string, wanted: number): MaybePromise<FeatureAllowance> {
+    const max = this.#max
+    if (max === null) return { count: wanted, day: 0, isShared: false }
+    const day = this.#today()
+    const fromRedis = this.#link?.isUp ? this.#takeFromRedis(this.#link, payer, wanted, max, day) : null
+    return andThen(fromRedis, (shared) => {
+      const allowance = shared ?? this.#takeHere(payer, wanted, max, day)
+      if (allowance.count > 0) return allowance
+      throw this.#used(max)
+    })
+  }
+
+  #used(max: number): Problem {
+    const seconds = Math.ceil((DAY - (this.#clock().getTime() % DAY)) / 1000)
+    return new Problem('daily-features-reached', `A key may page through ${max} features a day (UTC).`, {
+      headers: { 'retry-after': String(seconds) },
+    })
+  }
+
+  /** Returns what a page did not need. A give-back that Redis misses leaves its count too high, never too low. */
+  giveBack(payer: string, { day, isShared }: FeatureAllowance, unused: number): void {
+    if (this.#max === null || unused === 0) return
+    this.#count(payer, day, -unused)
+    if (isShared) this.#link?.run((redis) => redis.decrby(redisKey(day, payer), unused))
+  }
+
+  async #takeFromRedis(
+    link: RedisLink,
+    payer: string,
+    wanted: number,
+    max: number,
+    day: number,
+  ): Promise<FeatureAllowance | null> {
+    const usedHere = this.#count(payer, day, 0)
+    const reply = await link.run((redis) => redis.eval(TAKE, 1, redisKey(day, payer), wanted, max, usedHere))
+    if (reply === null) return null
+    const count = Number(reply)
+    this.#count(payer, day, count)
+    return { count, day, isShared: true }
+  }
+
+  #takeHere(payer: string, wanted: number, max: number, day: number): FeatureAllowance {
+    const count = Math.max(0, Math.min(wanted, max - this.#count(payer, day, 0)))
+    this.#count(payer, day, count)
+    return { count, day, isShared: false }
+  }
+
+  /** Adds to the payer's count of a day and returns it. */
+  #count(payer: string, day: number, more: number): number {
+    let usedOnDay = this.#days.get(day)
+    if (usedOnDay === undefined) {
+      // Nothing was taken on a day that is no longer counted, so nothing can be returned to it.
+      if (more < 0) return 0
+      const [oldest] = this.#days.keys()
+      if (this.#days.size === MAX_DAYS && oldest !== undefined) this.#days.delete(oldest)
+      usedOnDay = new Map()
+      this.#days.set(day, usedOnDay)
+    }
+    const used = Math.max(0, (usedOnDay.get(payer) ?? 0) + more)
+    if (more !== 0) usedOnDay.set(payer, used)
+    return used
+  }
+
+  #today(): number {
+    return Math.floor(this.#clock().getTime() / DAY)
+  }
+}
+
+function redisKey(day: number, payer: string): string {
+  return `wayleave:features:${day}:${payer}`
+}

@@ -1,0 +1,94 @@
+import type { Authenticate } from '../../access/authenticate.ts'
+import type { Catalog } from '../../catalog/catalog.ts'
+import type { Dataset, Version } from '../../catalog/dataset.ts'
+import type { OpenSnapshots } from '../../catalog/open-snapshots.ts'
+import type { Verification } from '../../catalog/verification.ts'
+import type { Clock } from '../../clock.ts'
+import type { BaseUrl } from '../../http/base-url.ts'
+import type { Meter } from '../../usage/meter.ts'
+import { CRS84, type CrsList } from '../request/crs-list.ts'
+import { hash64, writeCursor } from '../request/cursor.ts'
+import { geojson, ITEMS_ENCODINGS } from '../request/encodings.ts'
+import type { ItemsQuery } from '../request/items-query.ts'
+import type { Items, Start } from '../select/items.ts'
+import type { Selected } from '../select/selected.ts'
+import type { GeojsonHead } from '../write/page-head-text.ts'
+import type { DailyFeatures } from './daily-features.ts'
+
+export interface ItemsDeps {
+  authenticate: Authenticate
+  baseUrl: BaseUrl
+  catalog: Catalog
+  clock: Clock
+  crsList: CrsList
+  dailyFeatures: DailyFeatures
+  items: Items
+  keyInUrl: boolean
+  meter: Meter
+  snapshots: OpenSnapshots
+  verification: Verification
+}
+
+/** What a page of features is asked for, and where it begins. */
+export interface PageRequest extends Start {
+  dataset: Dataset
+  base: string
+  query: ItemsQuery
+}
+
+/** Whether the page's features are sent as the pack has them. */
+export function isPlain({ encoding, crs, shown }: ItemsQuery): boolean {
+  return encoding === geojson && crs === CRS84 && shown === null
+}
+
+/**
+ * What of a page's content its address does not tell: the version, what links and titles are made from, the
+ * encoding, and how many features it may have, which are fewer than asked for where the key's day is nearly
+ * used up.
+ */
+export function pageTag({ version, dataset, base, query }: PageRequest, limit: number): string {
+  return `W/"${contentTag(version, dataset, base)}.${ITEMS_ENCODINGS.indexOf(query.encoding)}.${limit}"`
+}
+
+function contentTag(version: Version, dataset: Dataset, base: string): string {
+  const known = contentTags.get(version)
+  const { updatedAt } = dataset
+  if (known && known.base === base && known.updatedAt === updatedAt) return known.tag
+  const [high, low] = hash64(`${version.snapshot}\n${updatedAt}\n${base}`)
+  const tag = `${high.toString(36)}.${low.toString(36)}`
+  contentTags.set(version, { base, updatedAt, tag })
+  return tag
+}
+
+const contentTags = new WeakMap<Version, { base: string; updatedAt: string; tag: string }>()
+
+/** The cursor of the page after this one; null on the last. */
+export function nextCursor(
+  { dataset, version, query, after }: PageRequest,
+  selected: Selected,
+): string | null {
+  if (!selected.more) return null
+  const position = selected.runs.length === 0 ? after : selected.runs.last
+  return writeCursor({ version: version.version, position }, `${dataset.table}\n${query.selection}`)
+}
+
+export function geojsonHead(
+  page: PageRequest,
+  selected: Selected,
+  matched: number | null,
+  now: Date,
+): GeojsonHead {
+  const { dataset, base, query } = page
+  const next = nextCursor(page, selected)
+  const timeStamp = timeText(now)
+  return { dataset, base, pairs: query.pairs, next, returned: selected.runs.count, matched, timeStamp }
+}
+
+/** Many pages are answered in one millisecond; its text is made once. */
+export function timeText(now: Date): string {
+  const milliseconds = now.getTime()
+  if (milliseconds !== lastTime.milliseconds) lastTime = { milliseconds, text: now.toISOString() }
+  return lastTime.text
+}
+
+let lastTime = { milliseconds: Number.NaN, text: '' }

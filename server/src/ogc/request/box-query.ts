@@ -1,0 +1,112 @@
+import type { Transform } from '@wayleave/geodata/crs.ts'
+import type { Bbox } from '@wayleave/geodata/geometry/bbox.ts'
+import { invalidInput } from '../../problem.ts'
+import type { Crs } from './crs-list.ts'
+
+/** What `bbox` asks for. */
+export interface BoxQuery {
+  /** In longitude and latitude, for the tree. West > east crosses the antimeridian. */
+  box: Bbox
+  /** Given with six numbers: features whose heights all lie outside do not match. */
+  heights: [number, number] | null
+  /** Where the box is none in longitude and latitude: `box` only encloses it, and this decides. */
+  projected: { transform: Transform; box: Bbox } | null
+}
+
+export function readBox(text: string, crs: Crs): BoxQuery {
+  const numbers = readNumbers(text)
+  if (numbers === null || (numbers.length !== 4 && numbers.length !== 6)) {
+    throw invalidInput('bbox', 'must be four or six numbers separated by commas')
+  }
+  const half = numbers.length / 2
+  const lower = [numbers[0]!, numbers[1]!]
+  const upper = [numbers[half]!, numbers[half + 1]!]
+  if (crs.northingFirst) {
+    lower.reverse()
+    upper.reverse()
+  }
+  const given: Bbox = [lower[0]!, lower[1]!, upper[0]!, upper[1]!]
+  if (given[1] > given[3]) throw invalidInput('bbox', 'must have its southern edge first')
+  const heights: [number, number] | null = half === 3 ? [numbers[2]!, numbers[5]!] : null
+  if (heights && heights[0] > heights[1]) throw invalidInput('bbox', 'must have its lower height first')
+  if (crs.fromWgs84 === null) return { box: aroundTheWorld(given), heights, projected: null }
+  if (given[0] > given[2]) throw invalidInput('bbox', 'must have its western edge first in this CRS')
+  if (crs.rectangular) return { box: cornersOf(given, crs.toWgs84!), heights, projected: null }
+  return {
+    box: enclosing(given, crs),
+    heights,
+    projected: { transform: crs.fromWgs84, box: given },
+  }
+}
+
+/** Maps that are moved beyond 180° ask for longitudes that no feature has: the same places are meant. */
+function aroundTheWorld([west, south, east, north]: Bbox): Bbox {
+  if (west > east || (west >= -180 && east <= 180)) return [west, south, east, north]
+  if (east - west >= 360) return [-180, south, 180, north]
+  const turned = (longitude: number) =>
+    longitude > 180 || longitude < -180 ? longitude - 360 * Math.floor((longitude + 180) / 360) : longitude
+  return [turned(west), south, turned(east), north]
+}
+
+function readNumbers(text: string): number[] | null {
+  if (!/^[\d.eE+, -]*$/.test(text)) return null
+  const numbers: number[] = []
+  for (const part of text.split(',')) {
+    const value = part.trim() === '' ? Number.NaN : Number(part)
+    if (!Number.isFinite(value)) return null
+    numbers.push(value)
+  }
+  return numbers
+}
+
+function cornersOf([west, south, east, north]: Bbox, toWgs84: Transform): Bbox {
+  const [x1, y1] = toWgs84([west, south]) as [number, number]
+  const [x2, y2] = toWgs84([east, north]) as [number, number]
+  // Beyond the world's edge a projection may answer nothing or wrap around: then the edge is meant.
+  return [
+    Number.isFinite(x1) && x1 <= x2 ? x1 - ROUNDING : -180,
+    Number.isFinite(y1) ? y1 - ROUNDING : -90,
+    Number.isFinite(x2) && x1 <= x2 ? x2 + ROUNDING : 180,
+    Number.isFinite(y2) ? y2 + ROUNDING : 90,
+  ]
+}
+
+/** An edge that went through another CRS and back lies up to a few units of the last place beside itself. */
+const ROUNDING = 1e-12
+
+const STEPS = 24
+
+/**
+ * A box of longitudes and latitudes around a box in another CRS. Its edges are curves there, so that points
+ * all over it are looked at; where one of the poles lies inside, all longitudes do.
+ */
+function enclosing(given: Bbox, crs: Crs): Bbox {
+  const [west, south, east, north] = given
+  const found: Bbox = [Infinity, Infinity, -Infinity, -Infinity]
+  for (let i = 0; i <= STEPS; i++) {
+    for (let j = 0; j <= STEPS; j++) {
+      const x = west + ((east - west) * i) / STEPS
+      const y = south + ((north - south) * j) / STEPS
+      const [longitude, latitude] = crs.toWgs84!([x, y]) as [number, number]
+      if (!Number.isFinite(longitude) || !Number.isFinite(latitude)) return [...CRS84_WORLD]
+      found[0] = Math.min(found[0], longitude)
+      found[1] = Math.min(found[1], latitude)
+      found[2] = Math.max(found[2], longitude)
+      found[3] = Math.max(found[3], latitude)
+    }
+  }
+  const margin = Math.max(found[2] - found[0], found[3] - found[1]) * 0.05 + 1e-6
+  const around: Bbox = [found[0] - margin, found[1] - margin, found[2] + margin, found[3] + margin]
+  for (const pole of [-90, 90]) {
+    const [x, y] = crs.fromWgs84!([0, pole]) as [number, number]
+    if (x >= west && x <= east && y >= south && y <= north) {
+      around[0] = -180
+      around[2] = 180
+      around[pole < 0 ? 1 : 3] = pole
+    }
+  }
+  // A jump from 180 to -180 lies inside: the box would be the other side of the world.
+  return around[2] - around[0] > 180 ? [-180, around[1], 180, around[3]] : around
+}
+
+const CRS84_WORLD: Bbox = [-180, -90, 180, 90]

@@ -1,0 +1,109 @@
+import { axisOrder, crsCode, type Transform, transformer } from '@wayleave/geodata/crs.ts'
+import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import { SourceError } from '@wayleave/geodata/source-error.ts'
+import { SettingError } from '../../config.ts'
+import { invalidInput } from '../../problem.ts'
+
+/** A coordinate reference system that features are asked for or boxes are given in. */
+export interface Crs {
+  uri: string
+  /** The value of the header `Content-Crs`. */
+  header: string
+  /** `OGC:CRS84`, `EPSG:<code>` or `ESRI:<code>`. */
+  code: string
+  /** Null where its coordinates are longitude and latitude. Positions are x first on both sides. */
+  fromWgs84: Transform | null
+  toWgs84: Transform | null
+  /** Whether positions are written latitude (northing) first. */
+  northingFirst: boolean
+  /** Whether a box in it is a box in longitude and latitude. */
+  rectangular: boolean
+}
+
+const WGS84 = 'OGC:CRS84'
+const MERCATOR = 'EPSG:3857'
+
+export const CRS84: Crs = describe(WGS84)
+
+function describe(code: string): Crs {
+  const [authority, number] = code.split(':')
+  const fromWgs84 = transformer(WGS84, code)
+  const uri = defUri(code === WGS84 ? 'OGC/1.3/CRS84' : `${authority}/0/${number}`)
+  return {
+    uri,
+    header: `<${uri}>`,
+    code,
+    fromWgs84,
+    toWgs84: transformer(code, WGS84),
+    northingFirst: axisOrder(code) === 'northing-first',
+    rectangular: fromWgs84 === null || code === MERCATOR,
+  }
+}
+
+function defUri(path: string): string {
+  return `http://www.opengis.net/def/crs/${path}`
+}
+
+/** The systems that every collection offers, and for each collection the one that its source was in. */
+export class CrsList {
+  readonly #common: Crs[]
+  readonly #described = new Map<string, Crs>()
+  readonly #ofDatasets = new WeakMap<Manifest, Crs[]>()
+
+  /** `more` are the codes of the setting; one that is not known is refused at the start. */
+  constructor(more: readonly string[]) {
+    const codes = more.map((given) => {
+      const code = codeOf(given)
+      if (code === null) throw new SettingError(`WAYLEAVE_CRS: "${given}" is not an EPSG code that we know.`)
+      return code
+    })
+    this.#common = [WGS84, 'EPSG:4326', MERCATOR, ...codes]
+      .filter((code, i, all) => all.indexOf(code) === i)
+      .map((code) => this.#get(code))
+  }
+
+  get common(): readonly Crs[] {
+    return this.#common
+  }
+
+  of(manifest: Manifest): readonly Crs[] {
+    if (manifest.geometryType === null) return this.#common.slice(0, 1)
+    let offered = this.#ofDatasets.get(manifest)
+    if (!offered) {
+      const own = manifest.source.crs === null ? null : codeOf(manifest.source.crs)
+      const known = own === null || this.#common.some(({ code }) => code === own)
+      offered = known ? this.#common : [...this.#common, this.#get(own)]
+      this.#ofDatasets.set(manifest, offered)
+    }
+    return offered
+  }
+
+  /** The CRS that a parameter names, as a URI, a URN or a code; 400 where the collection does not offer it. */
+  named(parameter: string, text: string, manifest: Manifest): Crs {
+    if (text === CRS84.uri) return CRS84
+    const bare = /^\[(.+)\]$/.exec(text)?.[1] ?? text
+    const code = /^(https?:|urn:|EPSG:|ESRI:|OGC:)/i.test(bare) ? codeOf(bare) : null
+    const offered = this.of(manifest)
+    const found = code === null ? undefined : offered.find((crs) => crs.code === code)
+    if (found) return found
+    throw invalidInput(parameter, `must be one of ${offered.map(({ uri }) => uri).join(', ')}`)
+  }
+
+  #get(code: string): Crs {
+    let crs = code === WGS84 ? CRS84 : this.#described.get(code)
+    if (!crs) {
+      crs = describe(code)
+      this.#described.set(code, crs)
+    }
+    return crs
+  }
+}
+
+function codeOf(text: string): string | null {
+  try {
+    return crsCode(text)
+  } catch (error) {
+    if (error instanceof SourceError) return null
+    throw error
+  }
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { HOUR } from '../../clock.ts'
+import { Problem } from '../../problem.ts'
+import { openOgc, point } from '../testing/open-ogc.ts'
+import { readCursor, writeCursor } from './cursor.ts'
+
+const anyCursor = fc
+  .tuple(fc.integer({ min: 1, max: 2 ** 47 }), fc.integer({ min: 0, max: 2 ** 32 - 1 }))
+  .map(([version, position]) => ({ version, position }))
+
+test('a cursor says what was put into it, with its own query alone', () => {
+  fc.assert(
+    fc.property(anyCursor, fc.string(), fc.string(), (cursor, query, other) => {
+      const text = writeCursor(cursor, query)
+      assert.match(text, /^[\w-]{24}$/)
+      assert.deepEqual(readCursor(text, query), cursor)
+      if (other !== query) assert.throws(() => readCursor(text, other), Problem)
+    }),
+  )
+})
+
+test('a cursor with any character changed is refused', () => {
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  fc.assert(
+    fc.property(anyCursor, fc.nat(23), fc.constantFrom(...letters), (cursor, at, letter) => {
+      const text = writeCursor(cursor, 'q')
+      const changed = text.slice(0, at) + letter + text.slice(at + 1)
+      if (changed !== text) assert.throws(() => readCursor(changed, 'q'), Problem)
+    }),
+  )
+})
+
+const cursorOf = (body: { links: { rel: string; href: string }[] }) =>
+  /cursor=([\w-]+)/.exec(body.links.find(({ rel }) => rel === 'next')!.href)![1]!
+
+test('a cursor serves its own query with any limit, CRS or encoding, and no other', async (t) => {
+  const service = await openOgc(t)
+  const features = Array.from({ length: 20 }, (_, i) => point(i, i, { n: i }))
+  await service.publish('places', features)
+  await service.publish('others', features)
+  const path = '/collections/places/items?bbox=0,0,15,15'
+  const cursor = cursorOf((await service.get(`${path}&limit=3`)).body)
+  const rest = await service.get(`${path}&limit=100&cursor=${cursor}`)
+  assert.equal(rest.body.numberReturned, 13)
+  const there = await service.get(`${path}&limit=2&crs=EPSG:3857&properties=n&cursor=${cursor}`)
+  assert.deepEqual(
+    there.body.features.map(({ id }: { id: number }) => id),
+    rest.body.features.slice(0, 2).map(({ id }: { id: number }) => id),
+  )
+  assert.equal((await service.fetch(`${path}&f=csv&cursor=${cursor}`)).status, 200)
+  for (const other of [
+    '/collections/places/items?bbox=0,0,15,16',
+    '/collections/places/items',
+    `${path}&filter=n>1`,
+    `${path}&sortby=n`,
+    `${path}&n=3`,
+    '/collections/others/items?bbox=0,0,15,15',
+  ]) {
+    const refused = await service.get(`${other}${other.includes('?') ? '&' : '?'}cursor=${cursor}`)
+    assert.deepEqual([refused.status, refused.body.code], [400, 'invalid-cursor'], other)
+  }
+  const both = await service.get(`${path}&cursor=${cursor}&offset=1`)
+  assert.equal(both.status, 400)
+})
+
+test('a reading stays in the version it began in, for an hour after that was replaced', async (t) => {
+  let now = Date.now()
+  const service = await openOgc(t, { clock: () => new Date(now) })
+  const publish = (n: number) =>
+    service.publish(
+      'places',
+      Array.from({ length: 10 }, (_, i) => point(i, i, { n })),
+    )
+  await publish(1)
+  for (const order of ['', '&sortby=-n', '&filter=n>0']) {
+    await publish(1)
+    const path = `/collections/places/items?limit=4${order}`
+    const first = await service.get(path)
+    const next = `${path}&cursor=${cursorOf(first.body)}`
+    await publish(2)
+    const second = await service.get(next)
+    assert.deepEqual(
+      second.body.features.map(({ properties }: { properties: { n: number } }) => properties.n),
+      [1, 1, 1, 1],
+    )
+    now += HOUR + 1000
+    const late = await service.get(next)
+    assert.deepEqual([late.status, late.body.code], [400, 'invalid-cursor'])
+  }
+})

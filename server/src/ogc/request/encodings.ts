@@ -1,0 +1,121 @@
+import { invalidInput, Problem } from '../../problem.ts'
+
+/** One way to write an answer: its name in `f=`, its media type, and what else asks for it. */
+export interface Encoding<Name extends string = string> {
+  name: Name
+  mediaType: string
+  /** Further values of `f` and of `Accept` that mean it. */
+  names: readonly string[]
+  types: readonly string[]
+  title: string
+}
+
+function encoding<Name extends string>(
+  name: Name,
+  mediaType: string,
+  title: string,
+  { names = [] as string[], types = [] as string[] } = {},
+): Encoding<Name> {
+  const bare = mediaType.split(';', 1)[0]!
+  return { name, mediaType, title, names: [name, ...names], types: [bare, ...types] }
+}
+
+const JSON_TYPES = ['application/json']
+
+export const json = encoding('json', 'application/json', 'JSON')
+export const html = encoding('html', 'text/html', 'HTML', { types: ['application/xhtml+xml'] })
+export const openApi = encoding('json', 'application/vnd.oai.openapi+json;version=3.0', 'OpenAPI 3.0', {
+  types: ['application/openapi+json', ...JSON_TYPES],
+})
+export const schemaJson = encoding('json', 'application/schema+json', 'JSON Schema', { types: JSON_TYPES })
+export const geojson = encoding('json', 'application/geo+json', 'GeoJSON', {
+  names: ['geojson'],
+  types: [...JSON_TYPES, 'application/vnd.geo+json'],
+})
+export const jsonFg = encoding('jsonfg', 'application/vnd.ogc.fg+json', 'JSON-FG', {
+  types: ['application/fg+json'],
+})
+export const ndjson = encoding('ndjson', 'application/x-ndjson', 'Newline-delimited GeoJSON', {
+  types: ['application/ndjson', 'application/jsonl'],
+})
+export const geojsonSeq = encoding('geojsonseq', 'application/geo+json-seq', 'GeoJSON text sequence')
+export const csv = encoding('csv', 'text/csv', 'CSV')
+export const flatgeobuf = encoding('fgb', 'application/vnd.flatgeobuf', 'FlatGeobuf', {
+  types: ['application/flatgeobuf'],
+})
+
+/** The first of each list is what a request without a wish gets. */
+export const DOCUMENT_ENCODINGS = [json, html]
+export const API_ENCODINGS = [openApi, html]
+export const SCHEMA_ENCODINGS = [schemaJson, html]
+export const ITEMS_ENCODINGS = [geojson, jsonFg, ndjson, geojsonSeq, csv, flatgeobuf, html]
+/** One of the encodings of a page of features. */
+export type ItemsEncoding = (typeof ITEMS_ENCODINGS)[number]
+export const ITEM_ENCODINGS = [geojson, jsonFg, html]
+
+/** What `Accept` headers came to, by list: clients send the same few. */
+const remembered = new Map<readonly Encoding[], Map<string, Encoding | null>>()
+const MOST_REMEMBERED = 1000
+
+/** `f` decides where it is given; else `Accept`; else the first. */
+export function negotiate<E extends Encoding>(
+  encodings: readonly E[],
+  f: string | undefined,
+  accept: string | undefined,
+): E {
+  if (f !== undefined) {
+    for (const one of encodings) if (one.names.includes(f)) return one
+    throw invalidInput('f', `must be one of ${encodings.map(({ name }) => name).join(', ')}`)
+  }
+  if (accept === undefined || accept === '' || accept === '*/*') return encodings[0]!
+  let known = remembered.get(encodings)
+  if (!known) {
+    known = new Map()
+    remembered.set(encodings, known)
+  }
+  let found = known.get(accept) as E | null | undefined
+  if (found === undefined) {
+    if (known.size >= MOST_REMEMBERED) known.clear()
+    found = accepted(encodings, accept)
+    known.set(accept, found)
+  }
+  if (found === null) {
+    const types = encodings.map(({ mediaType }) => mediaType)
+    throw new Problem('not-acceptable', `Here there are ${types.join(', ')}.`)
+  }
+  return found
+}
+
+/** Of the encodings with the highest quality the first; a range that names a type beats one that does not. */
+function accepted<E extends Encoding>(encodings: readonly E[], accept: string): E | null {
+  const ranges = accept.split(',').map((part) => {
+    const [type = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase())
+    const q = parameters.find((parameter) => parameter.startsWith('q='))
+    const quality = q === undefined ? 1 : Number(q.slice(2))
+    return { type, quality: Number.isNaN(quality) ? 0 : quality }
+  })
+  let best: E | null = null
+  let bestQuality = 0
+  for (const one of encodings) {
+    let quality = 0
+    let precision = -1
+    for (const range of ranges) {
+      const precise = precisionOf(range.type, one)
+      if (precise > precision || (precise === precision && range.quality > quality)) {
+        precision = precise
+        quality = range.quality
+      }
+    }
+    if (precision >= 0 && quality > bestQuality) {
+      best = one
+      bestQuality = quality
+    }
+  }
+  return best
+}
+
+function precisionOf(range: string, { types }: Encoding): number {
+  if (types.includes(range)) return 2
+  if (range.endsWith('/*') && types[0]!.startsWith(range.slice(0, -1))) return 1
+  return range === '*/*' || range === '*' ? 0 : -1
+}

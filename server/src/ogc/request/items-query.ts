@@ -1,0 +1,162 @@
+import type { Dataset } from '../../catalog/dataset.ts'
+import { invalidInput } from '../../problem.ts'
+import { type BoxQuery, readBox } from './box-query.ts'
+import { CRS84, type Crs, type CrsList } from './crs-list.ts'
+import { ITEMS_ENCODINGS, type ItemsEncoding, negotiate } from './encodings.ts'
+import { type QueryPair, unknownParameter } from './query-string.ts'
+import { readSort, type SortKey } from './sort-keys.ts'
+
+export const DEFAULT_LIMIT = 100
+export const MOST_LIMIT = 10_000
+
+/** What a request for features asks, checked against its dataset. */
+export interface ItemsQuery {
+  pairs: readonly QueryPair[]
+  encoding: ItemsEncoding
+  limit: number
+  offset: number
+  cursor: string | null
+  box: BoxQuery | null
+  crs: Crs
+  sort: readonly SortKey[]
+  /** Numbers of the columns that are shown; null for all. */
+  shown: readonly number[] | null
+  /** What the rows of the dataset are asked for: `filter`, `datetime` and filters by property. */
+  conditions: Conditions | null
+  /** What decides which features come in which order: a cursor is bound to it. */
+  selection: string
+}
+
+export interface Conditions {
+  filter: { text: string; language: 'cql2-text' | 'cql2-json'; crs: Crs } | null
+  datetime: string | null
+  properties: { column: string; value: string }[]
+}
+
+/** Parameters that every items request knows, beside those named like the dataset's columns. */
+export const ITEMS_PARAMETERS = [
+  'f',
+  'limit',
+  'offset',
+  'cursor',
+  'bbox',
+  'bbox-crs',
+  'crs',
+  'datetime',
+  'filter',
+  'filter-lang',
+  'filter-crs',
+  'sortby',
+  'properties',
+] as const
+
+type Parameter = (typeof ITEMS_PARAMETERS)[number]
+type Given = { [name in Parameter]?: string }
+
+export interface ReadingRules {
+  crsList: CrsList
+  /** Whether `api_key` is a parameter; it was read before. */
+  keyInUrl: boolean
+}
+
+export function readItemsQuery(
+  all: readonly QueryPair[],
+  accept: string | undefined,
+  dataset: Dataset,
+  { crsList, keyInUrl }: ReadingRules,
+): ItemsQuery {
+  const { manifest } = dataset
+  const pairs = fromForm(all)
+  const given: Given = {}
+  let properties: Conditions['properties'] | null = null
+  for (const { name, value } of pairs) {
+    const parameter = ITEMS_PARAMETERS[(ITEMS_PARAMETERS as readonly string[]).indexOf(name)]
+    if (parameter) given[parameter] = value
+    else if (manifest.columns.some((column) => column.name === name)) {
+      properties ??= []
+      properties.push({ column: name, value })
+    } else if (name !== 'api_key' || !keyInUrl) throw unknownParameter(name)
+  }
+  const crsOf = (parameter: 'crs' | 'bbox-crs' | 'filter-crs'): Crs => {
+    const text = given[parameter]
+    return text === undefined ? CRS84 : crsList.named(parameter, text, manifest)
+  }
+  const encoding = negotiate(ITEMS_ENCODINGS, given.f, accept)
+  const limit = given.limit === undefined ? DEFAULT_LIMIT : readLimit(given.limit)
+  const offset = given.offset === undefined ? 0 : readOffset(given.offset)
+  if (given.cursor !== undefined && given.offset !== undefined) {
+    throw invalidInput('offset', 'cannot be given together with cursor')
+  }
+  const boxCrs = crsOf('bbox-crs')
+  const filter = readFilter(given, crsOf('filter-crs'))
+  const isConditional = filter !== null || given.datetime !== undefined || properties !== null
+  return {
+    pairs,
+    encoding,
+    limit,
+    offset,
+    cursor: given.cursor ?? null,
+    box: given.bbox === undefined ? null : readBox(given.bbox, boxCrs),
+    crs: crsOf('crs'),
+    sort: given.sortby === undefined ? [] : readSort(given.sortby, manifest),
+    shown: given.properties === undefined ? null : readShown(given.properties, dataset),
+    conditions: isConditional
+      ? { filter, datetime: given.datetime ?? null, properties: properties ?? [] }
+      : null,
+    selection: selectionOf(given, properties),
+  }
+}
+
+/** The form of the HTML page sends its empty fields too: there they mean nothing. */
+function fromForm(pairs: readonly QueryPair[]): readonly QueryPair[] {
+  const isForm = pairs.some(({ name, value }) => name === 'f' && value === 'html')
+  return isForm ? pairs.filter(({ value }) => value !== '') : pairs
+}
+
+function readFilter({ filter, 'filter-lang': named }: Given, crs: Crs): Conditions['filter'] {
+  if (named !== undefined && named !== 'cql2-text' && named !== 'cql2-json') {
+    throw invalidInput('filter-lang', 'must be one of cql2-text, cql2-json')
+  }
+  if (filter === undefined) return null
+  // No CQL2 text begins with a brace, so that JSON needs no announcement.
+  return { text: filter, language: named ?? (/^\s*\{/.test(filter) ? 'cql2-json' : 'cql2-text'), crs }
+}
+
+function readLimit(text: string): number {
+  if (!/^\d+$/.test(text)) throw invalidInput('limit', `must be a whole number from 1 to ${MOST_LIMIT}`)
+  const limit = Number(text)
+  if (limit < 1) throw invalidInput('limit', 'must be at least 1')
+  return Math.min(limit, MOST_LIMIT)
+}
+
+function readOffset(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw invalidInput('offset', 'must be a whole number, 0 or more')
+  return Number(text)
+}
+
+function readShown(text: string, { manifest: { columns } }: Dataset): number[] {
+  const names = text === '' ? [] : text.split(',').map((name) => name.trim())
+  const shown = names.map((name) => {
+    const column = columns.findIndex((known) => known.name === name)
+    if (column === -1) throw invalidInput('properties', `names "${name.slice(0, 80)}", which is no property`)
+    return column
+  })
+  // The order is the dataset's, whatever the request's: every answer has one shape.
+  return [...new Set(shown)].sort((a, b) => a - b)
+}
+
+/** `limit`, `crs`, `f` and `properties` may change from page to page; these may not. */
+const SELECTING = ['bbox', 'bbox-crs', 'datetime', 'filter', 'filter-lang', 'filter-crs', 'sortby'] as const
+
+function selectionOf(given: Given, properties: Conditions['properties'] | null): string {
+  let text = ''
+  for (const name of SELECTING) {
+    const value = given[name]
+    if (value !== undefined) text += `${name}=${value}\n`
+  }
+  if (properties) {
+    const sorted = properties.map(({ column, value }) => `${column}\0${value}\n`).sort()
+    text += sorted.join('')
+  }
+  return text
+}

@@ -1,0 +1,60 @@
+import { invalidInput } from '../../problem.ts'
+
+export interface QueryPair {
+  name: string
+  value: string
+  /** As it stands in the address, for links. */
+  raw: string
+}
+
+const NONE: QueryPair[] = []
+
+/**
+ * The parameters of an address, in their order. Written by hand because it stands on the path of every page of
+ * features. A parameter that is repeated or cannot be decoded is 400; `f=` with nothing is an empty value.
+ */
+export function readQuery(url: string): QueryPair[] {
+  const mark = url.indexOf('?')
+  if (mark === -1 || mark === url.length - 1) return NONE
+  const pairs: QueryPair[] = []
+  for (let at = mark + 1; at < url.length; ) {
+    let end = url.indexOf('&', at)
+    if (end === -1) end = url.length
+    if (end > at) {
+      const raw = url.slice(at, end)
+      const equals = raw.indexOf('=')
+      const name = decoded(equals === -1 ? raw : raw.slice(0, equals))
+      for (const pair of pairs) {
+        if (pair.name === name) throw invalidInput(name, 'is given more than once')
+      }
+      pairs.push({ name, value: equals === -1 ? '' : decoded(raw.slice(equals + 1)), raw })
+    }
+    at = end + 1
+  }
+  return pairs
+}
+
+function decoded(text: string): string {
+  if (!text.includes('%') && !text.includes('+')) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw invalidInput('query', 'has a percent sign that is not followed by two digits of a UTF-8 character')
+  }
+}
+
+/** Refuses what is not in `known`. */
+export function refuseUnknown(pairs: readonly QueryPair[], known: readonly string[]): void {
+  for (const { name } of pairs) {
+    if (!known.includes(name)) throw unknownParameter(name)
+  }
+}
+
+export function unknownParameter(name: string) {
+  return invalidInput(name.slice(0, 80), 'is not a known parameter')
+}
+
+export function parameterOf(pairs: readonly QueryPair[], name: string): string | undefined {
+  for (const pair of pairs) if (pair.name === name) return pair.value
+  return undefined
+}

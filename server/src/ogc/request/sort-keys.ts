@@ -1,0 +1,31 @@
+import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import { invalidInput } from '../../problem.ts'
+
+export interface SortKey {
+  /** The column's number. */
+  column: number
+  descending: boolean
+}
+
+/** Nested values have no order. */
+export function isSortable(type: Manifest['columns'][number]['type']): boolean {
+  return type !== 'json'
+}
+
+/** `name`, `+name` or `-name`, separated by commas. A plus in an address arrives as a space. */
+export function readSort(text: string, { columns }: Manifest): SortKey[] {
+  const keys: SortKey[] = []
+  for (const part of text.split(',')) {
+    const sign = /^[ +-]/.exec(part)?.[0]
+    const name = sign === undefined ? part : part.slice(1)
+    const column = columns.findIndex((known) => known.name === name)
+    if (column === -1 || !isSortable(columns[column]!.type)) {
+      throw invalidInput('sortby', `names "${name.slice(0, 80)}", by which features cannot be sorted`)
+    }
+    if (keys.some((key) => key.column === column)) {
+      throw invalidInput('sortby', `names "${name}" more than once`)
+    }
+    keys.push({ column, descending: sign === '-' })
+  }
+  return keys
+}

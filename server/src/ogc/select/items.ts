@@ -1,0 +1,176 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
+import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import type { Catalog } from '../../catalog/catalog.ts'
+import type { Dataset, Version } from '../../catalog/dataset.ts'
+import type { OpenSnapshots } from '../../catalog/open-snapshots.ts'
+import { type Clock, HOUR } from '../../clock.ts'
+import type { MaybePromise } from '../../maybe-promise.ts'
+import { Problem } from '../../problem.ts'
+import type { FilterPlan } from '../cql2/plan-filter.ts'
+import { type Cursor, readCursor } from '../request/cursor.ts'
+import type { ItemsQuery } from '../request/items-query.ts'
+import type { GeometryCache } from './geometry-cache.ts'
+import { PageUnderWay } from './page-builder.ts'
+import type { RowQueries } from './row-queries.ts'
+import {
+  BoxSearch,
+  countAtHand,
+  countByBox,
+  ENDED,
+  isDecidedByTree,
+  PAUSED,
+  selectInTree,
+} from './select-by-box.ts'
+import { selectByRows } from './select-by-rows.ts'
+import type { Selected } from './selected.ts'
+
+/** How long a reading may go on over a version that was replaced meanwhile. */
+const GRACE = HOUR
+const MOST_COUNTS = 10_000
+
+export interface Start {
+  version: Version
+  /** The last position of the page before; -1 at the beginning. */
+  after: number
+}
+
+export interface Reading {
+  after: number
+  limit: number
+  /** Called only where there is something to abort. */
+  signal: () => AbortSignal
+}
+
+export interface SelectionParts {
+  catalog: Catalog
+  snapshots: OpenSnapshots
+  geometries: GeometryCache
+  rows: RowQueries
+  clock: Clock
+}
+
+/** From a query to the features of its page. */
+export class Items {
+  readonly #parts: SelectionParts
+  readonly #counts = new WeakMap<Snapshot, Map<string, number | null>>()
+
+  constructor(parts: SelectionParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Where a page begins. A reading stays in the version it began in, so that its pages fit together; an hour
+   * after that was replaced it has to begin again.
+   */
+  start(dataset: Dataset, query: ItemsQuery): MaybePromise<Start> {
+    const cursor = cursorOf(dataset, query)
+    if (cursor === null) return { version: dataset, after: -1 }
+    if (cursor.version === dataset.version) return { version: dataset, after: cursor.position }
+    return this.#older(dataset, cursor)
+  }
+
+  async #older(dataset: Dataset, { version: number, position }: Cursor): Promise<Start> {
+    const { catalog, clock } = this.#parts
+    const versions = await catalog.versions(dataset.table)
+    const at = versions.findIndex(({ version }) => version === number)
+    const successor = versions[at - 1]
+    const found = versions[at]
+    if (!found || !successor || clock().getTime() - Date.parse(successor.createdAt) > GRACE) {
+      throw new Problem(
+        'invalid-cursor',
+        'The dataset was replaced meanwhile. Begin again at the first page.',
+      )
+    }
+    return { version: found, after: position }
+  }
+
+  /**
+   * The page of a query without conditions or an order of its own, put into `runs` and found without a wait;
+   * null where a geometry has to be read.
+   */
+  selectSync(
+    snapshot: Snapshot,
+    { box, offset: skip }: ItemsQuery,
+    { after, limit }: Omit<Reading, 'signal'>,
+    runs?: PositionRuns,
+  ): Selected | null {
+    const page = new PageUnderWay(skip, limit, runs)
+    if (!box) page.addRun(after + 1, snapshot.manifest.rows)
+    else if (isDecidedByTree(snapshot, box)) selectInTree(snapshot, box, after, page)
+    else {
+      const search = new BoxSearch(snapshot, box, this.#parts.geometries, after, page)
+      if (search.advance() !== ENDED) return null
+    }
+    return page.finish()
+  }
+
+  /** `plan` is what `conditions` come to; `signal` tells that nobody waits any more. */
+  async select(
+    snapshot: Snapshot,
+    query: ItemsQuery,
+    plan: FilterPlan | null,
+    { after, limit, signal }: Reading,
+  ): Promise<Selected> {
+    const { rows, geometries } = this.#parts
+    const { box, sort, offset: skip } = query
+    if (plan || sort.length > 0) {
+      return selectByRows(
+        { snapshot, plan, box, sort, after, skip, limit },
+        { rows, geometries, signal: signal() },
+      )
+    }
+    if (!box || isDecidedByTree(snapshot, box)) return this.selectSync(snapshot, query, { after, limit })!
+    const page = new PageUnderWay(skip, limit)
+    const search = new BoxSearch(snapshot, box, geometries, after, page)
+    for (let needed = search.advance(); needed !== ENDED; ) {
+      if (needed === PAUSED) await nextTurn()
+      needed = search.advance(needed === PAUSED ? undefined : await geometries.read(snapshot, needed))
+    }
+    return page.finish()
+  }
+
+  /** How many features the query has in all, where that is cheap to know. */
+  async count(
+    snapshot: Snapshot,
+    query: ItemsQuery,
+    plan: FilterPlan | null,
+    selected: Selected,
+  ): Promise<number | null> {
+    if (plan && !isAll(query, selected)) return null
+    const known = this.countSync(snapshot, query, selected)
+    if (known !== undefined) return known
+    const count = await countByBox(snapshot, query.box!, this.#parts.geometries)
+    return this.#keepCount(snapshot, query, count)
+  }
+
+  /** The same of a query without conditions, without a wait; undefined where geometries have to be read. */
+  countSync(snapshot: Snapshot, query: ItemsQuery, selected: Selected): number | null | undefined {
+    if (isAll(query, selected)) return query.offset + selected.runs.count
+    if (!query.box) return snapshot.manifest.rows
+    const known = this.#counts.get(snapshot)?.get(query.selection)
+    if (known !== undefined) return known
+    const count = countAtHand(snapshot, query.box, this.#parts.geometries)
+    return count === undefined ? undefined : this.#keepCount(snapshot, query, count)
+  }
+
+  /** Remembered, since all pages of a reading ask for it. */
+  #keepCount(snapshot: Snapshot, { selection }: ItemsQuery, count: number | null): number | null {
+    let counts = this.#counts.get(snapshot)
+    if (!counts || counts.size >= MOST_COUNTS) {
+      counts = new Map()
+      this.#counts.set(snapshot, counts)
+    }
+    counts.set(selection, count)
+    return count
+  }
+}
+
+/** A first page that is not full has them all. */
+function isAll({ cursor, offset }: ItemsQuery, { runs, more }: Selected): boolean {
+  return !more && cursor === null && (runs.count > 0 || offset === 0)
+}
+
+function cursorOf({ table }: Dataset, { cursor, selection }: ItemsQuery): Cursor | null {
+  return cursor === null ? null : readCursor(cursor, `${table}\n${selection}`)
+}

@@ -1,0 +1,13 @@
+import type { Geometry, Value } from '@wayleave/geodata/feature.ts'
+import { parseJson } from '@wayleave/geodata/formats/json/parse-json.ts'
+
+export interface ParsedFeature {
+  id: string | number | bigint
+  geometry: Geometry | null
+  properties: { [name: string]: Value }
+}
+
+/** A feature of the pack, its integers exact: those beyond 2^53 are bigint. */
+export function parseFeature(bytes: Buffer, start = 0, end = bytes.length): ParsedFeature {
+  return parseJson(bytes.toString('utf8', start, end)) as unknown as ParsedFeature
+}

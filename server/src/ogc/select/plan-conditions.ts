@@ -1,0 +1,99 @@
+import type { Column } from '@wayleave/geodata/feature.ts'
+import type { Dataset } from '../../catalog/dataset.ts'
+import { invalidInput, Problem } from '../../problem.ts'
+import type { Expression } from '../cql2/ast.ts'
+import { Cql2Error } from '../cql2/cql2-error.ts'
+import { mapGeometries } from '../cql2/map-geometries.ts'
+import { dateValue, isDate, numberValue, timestampValue } from '../cql2/parse/literals.ts'
+import { parseJson } from '../cql2/parse/parse-json.ts'
+import { parseText } from '../cql2/parse/parse-text.ts'
+import { type FilterPlan, planFilter } from '../cql2/plan-filter.ts'
+import type { Crs } from '../request/crs-list.ts'
+import { readDatetime } from '../request/datetime.ts'
+import type { Conditions } from '../request/items-query.ts'
+
+/** Everything that a request asks of the rows, as one plan; null where nothing is left to ask. */
+export function planConditions(
+  conditions: Conditions,
+  { manifest }: Pick<Dataset, 'manifest'>,
+): FilterPlan | null {
+  const parts: Expression[] = []
+  if (conditions.datetime !== null) {
+    const expression = readDatetime(conditions.datetime, manifest.timeColumn)
+    // Where no column tells the time, no feature is outside of any.
+    if (expression) parts.push(expression)
+  }
+  for (const { column: name, value } of conditions.properties) {
+    const column = manifest.columns.find((known) => known.name === name)!
+    parts.push({ kind: 'call', op: '=', args: [property(name), literal(column, value)], at: `in ${name}` })
+  }
+  try {
+    const { filter } = conditions
+    if (filter) {
+      const parsed = filter.language === 'cql2-json' ? parseJson(filter.text) : parseText(filter.text)
+      parts.push(inLongitudeAndLatitude(parsed, filter.crs))
+    }
+    const whole: Expression | undefined =
+      parts.length > 1 ? { kind: 'call', op: 'and', args: parts, at: 'in the query' } : parts[0]
+    if (!whole) return null
+    const isSpatial = manifest.geometryType !== null
+    const plan = planFilter(whole, manifest.columns, { isSpatial, usesTree: false })
+    // A box around all matches is found sooner than the places of each condition.
+    const isBounded = plan.exact === null || plan.bbox !== null || plan.decide !== null
+    return isBounded ? plan : planFilter(whole, manifest.columns, { isSpatial })
+  } catch (error) {
+    if (error instanceof Cql2Error) throw new Problem('invalid-filter', error.message)
+    throw error
+  }
+}
+
+function inLongitudeAndLatitude(expression: Expression, { toWgs84, northingFirst }: Crs): Expression {
+  if (toWgs84 === null && !northingFirst) return expression
+  return mapGeometries(expression, (position) => {
+    const [first, second, ...heights] = position as [number, number, ...number[]]
+    const place = northingFirst ? [second, first, ...heights] : position
+    const moved = toWgs84 === null ? place : toWgs84(place)
+    if (!Number.isFinite(moved[0]) || !Number.isFinite(moved[1])) {
+      throw new Cql2Error(`The position ${first} ${second} has no place in this CRS.`)
+    }
+    return moved
+  })
+}
+
+function property(name: string): Expression {
+  return { kind: 'property', name, at: `in ${name}` }
+}
+
+const EXPECTED: { [type in Column['type']]?: string } = {
+  date: 'must be a date such as 2025-12-31',
+  timestamp: 'must be a date such as 2025-12-31 or a time such as 2025-12-31T23:59:59Z',
+}
+
+/** The value of a parameter that is named like a column, as a literal of the column's type. */
+function literal({ name, type }: Column, text: string): Expression {
+  const at = `in ${name}`
+  const given = text.trim()
+  try {
+    switch (type) {
+      case 'text':
+        return { kind: 'literal', value: text, at }
+      case 'integer':
+      case 'number':
+        if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(given)) throw invalidInput(name, 'must be a number')
+        return { kind: 'literal', value: numberValue(given.replace(/^\+/, ''), at), at }
+      case 'boolean':
+        if (given !== 'true' && given !== 'false') throw invalidInput(name, 'must be true or false')
+        return { kind: 'literal', value: given === 'true', at }
+      case 'date':
+      case 'timestamp':
+        return isDate(given)
+          ? { kind: 'date', value: dateValue(given, at), at }
+          : { kind: 'timestamp', value: timestampValue(given, at), at }
+      case 'json':
+        throw invalidInput(name, 'holds nested values, by which features cannot be filtered')
+    }
+  } catch (error) {
+    if (error instanceof Cql2Error) throw invalidInput(name, EXPECTED[type] ?? error.message)
+    throw error
+  }
+}

@@ -1,0 +1,77 @@
+import type { Bbox } from '@wayleave/geodata/geometry/bbox.ts'
+import type { IndexTree } from '@wayleave/geodata/snapshot/index-tree.ts'
+import type { DecideInBox } from '../cql2/evaluate/decide-in-box.ts'
+import type { Turns } from './take-turns.ts'
+
+/** A set of positions, a bit each, as the tree finds them in a box. The first bit of a byte is its highest. */
+export class PositionSet {
+  readonly bytes: Uint8Array
+  /** The set lies from `first` to `last`; reversed where it is empty. */
+  first = Infinity
+  last = -1
+  count = 0
+
+  constructor(size: number) {
+    this.bytes = new Uint8Array(Math.ceil(size / 8))
+  }
+
+  /** The features whose own boxes meet the box. */
+  static inBox(tree: IndexTree, size: number, box: Bbox): PositionSet {
+    const set = new PositionSet(size)
+    const walk = tree.walk(box, 0)
+    while (walk.next()) set.#addRun(walk.begin, walk.end)
+    return set
+  }
+
+  /** The features for which something is not false by their boxes, and all that have none. */
+  static async where(tree: IndexTree, size: number, decide: DecideInBox, turns: Turns): Promise<PositionSet> {
+    const set = new PositionSet(size)
+    for (const { begin, end } of tree.runsWhere(decide, 0)) {
+      if (begin < end) set.#addRun(begin, end)
+      await turns.next()
+    }
+    if (tree.count < size) set.#addRun(tree.count, size)
+    return set
+  }
+
+  has(position: number): boolean {
+    return (this.bytes[position >>> 3]! & (0x80 >>> (position & 7))) !== 0
+  }
+
+  /** Only what the other set has too. */
+  intersect(other: PositionSet): void {
+    const { bytes } = this
+    for (let i = 0; i < bytes.length; i++) bytes[i]! &= other.bytes[i]!
+    const [first, last] = [Math.max(this.first, other.first), Math.min(this.last, other.last)]
+    this.first = Infinity
+    this.last = -1
+    this.count = 0
+    for (let position = first; position <= last; position++) {
+      if (!this.has(position)) continue
+      if (this.count++ === 0) this.first = position
+      this.last = position
+    }
+  }
+
+  /** The next member at or after `from`, or -1. */
+  next(from: number): number {
+    for (let position = Math.max(from, this.first); position <= this.last; position++) {
+      if (this.bytes[position >>> 3] === 0) position |= 7
+      else if (this.has(position)) return position
+    }
+    return -1
+  }
+
+  #addRun(begin: number, end: number): void {
+    if (this.count === 0) this.first = begin
+    this.last = end - 1
+    this.count += end - begin
+    const { bytes } = this
+    let position = begin
+    for (; position < end && (position & 7) !== 0; position++)
+      bytes[position >>> 3]! |= 0x80 >>> (position & 7)
+    const whole = Math.max(position, end - (end & 7))
+    if (whole > position) bytes.fill(0xff, position >>> 3, whole >>> 3)
+    for (position = whole; position < end; position++) bytes[position >>> 3]! |= 0x80 >>> (position & 7)
+  }
+}

@@ -1,0 +1,62 @@
+import { PACK_SEPARATOR } from '@wayleave/geodata/pack/pack.ts'
+import { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
+import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { PageBytes } from '../write/page-bytes.ts'
+import { Turns } from './take-turns.ts'
+
+const SEPARATOR_BYTES = PACK_SEPARATOR.length
+const SEPARATOR = Buffer.from(PACK_SEPARATOR)
+const AT_ONCE = 512
+
+/** Whole features in one buffer: feature i lies from `starts[i]` to `ends[i]`. */
+export interface FeatureBlock {
+  bytes: Buffer
+  count: number
+  starts: Int32Array
+  ends: Int32Array
+}
+
+/** The features of a page as the pack has them, separated by `,\n`, in buffers to be sent one after another. */
+export async function readPieces(snapshot: Snapshot, runs: PositionRuns): Promise<Buffer[]> {
+  if (runs.isAscending) return snapshot.readRuns(runs)
+  const { bytes, starts, ends } = await readBlock(snapshot, runs)
+  const page = new PageBytes(bytes.length)
+  for (let i = 0; i < runs.count; i++) {
+    if (i > 0) page.copy(SEPARATOR)
+    page.copy(bytes, starts[i], ends[i])
+  }
+  return [page.all()]
+}
+
+/** The same, to be taken apart. */
+export async function readBlock(snapshot: Snapshot, runs: PositionRuns): Promise<FeatureBlock> {
+  const { count, isAscending } = runs
+  const positions = runs.toArray()
+  const order = Uint32Array.from(positions, (_, i) => i)
+  if (!isAscending) order.sort((a, b) => positions[a]! - positions[b]!)
+  const ascending = isAscending ? positions : Uint32Array.from(order, (i) => positions[i]!)
+  const bytes = await readScattered(snapshot, ascending)
+  const block = { bytes, count, starts: new Int32Array(count), ends: new Int32Array(count) }
+  let at = 0
+  for (const i of order) {
+    const position = positions[i]!
+    const length = snapshot.offsets[position + 1]! - snapshot.offsets[position]! - SEPARATOR_BYTES
+    block.starts[i] = at
+    block.ends[i] = at + length
+    at += length + SEPARATOR_BYTES
+  }
+  return block
+}
+
+/** The features at ascending positions, with `,\n` between them, read in turns. */
+async function readScattered(snapshot: Snapshot, positions: Uint32Array): Promise<Buffer> {
+  const page = new PageBytes(snapshot.bytesOf(PositionRuns.of(positions)))
+  const turns = new Turns()
+  for (let from = 0; from < positions.length; from += AT_ONCE) {
+    if (from > 0) page.copy(SEPARATOR)
+    const runs = PositionRuns.of(positions.subarray(from, from + AT_ONCE))
+    for (const piece of await snapshot.readRuns(runs)) page.copy(piece)
+    await turns.next()
+  }
+  return page.all()
+}

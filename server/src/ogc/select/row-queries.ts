@@ -1,0 +1,225 @@
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import type { DuckDBConnection, DuckDBInstance, DuckDBValue } from '@duckdb/node-api'
+import { openDuckDb } from '@wayleave/geodata/open-duckdb.ts'
+import { quoteText } from '@wayleave/geodata/quote-sql.ts'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import type { Logger } from 'pino'
+import { Problem } from '../../problem.ts'
+import { RowCache, type RowSource, selectSql } from './row-cache.ts'
+
+/** Each query uses several threads already; more at once only make all of them late. */
+const SESSIONS = 2
+const MOST_WAITING = 256
+const MEMORY = '768MB'
+const KEPT_BYTES = 256 << 20
+/** What takes longer keeps others waiting, and nobody waits for it. */
+const MOST_MS = 20_000
+const TOO_LONG = 'The filter takes too long on this collection. Ask for less in one filter, or in a box.'
+const TOO_MUCH =
+  'The filter or the order needs more memory than a query may have. Ask in a box or page by cursor.'
+
+export interface RowQueriesOptions {
+  /** Refuses a snapshot whose rows are damaged. The database reads a file as it is, so this is called before every query. */
+  requireRows?: (snapshot: Snapshot) => Promise<unknown>
+  /** How long a query may take, in milliseconds. */
+  mostMs?: number
+  log?: Logger
+}
+
+/**
+ * Asks the rows of snapshots, in process. Sessions see nothing but the snapshots' folder, and nothing of
+ * their configuration can be changed by a query. At most two queries run at once: they occupy the threads
+ * that file reads need too.
+ */
+export class RowQueries {
+  readonly #folder: string
+  readonly #log: Logger | undefined
+  readonly #mostMs: number
+  readonly #requireRows: (snapshot: Snapshot) => Promise<unknown>
+  #opening: Promise<DuckDBInstance> | null = null
+  readonly #idle: DuckDBConnection[] = []
+  readonly #waiting: (() => void)[] = []
+  readonly #cache = new RowCache(KEPT_BYTES, (sql) => this.#runAside(sql))
+  #filling: Promise<void> | null = null
+  #running = 0
+
+  /** `folder` holds the snapshots. */
+  constructor(
+    folder: string,
+    { requireRows = async () => {}, mostMs = MOST_MS, log }: RowQueriesOptions = {},
+  ) {
+    this.#folder = folder
+    this.#requireRows = requireRows
+    this.#mostMs = mostMs
+    this.#log = log
+  }
+
+  /**
+   * Opens the database and its sessions ahead of the first query. A server does so at its start: when the process is
+   * out of descriptors, opening would abort it inside DuckDB.
+   */
+  async open(): Promise<void> {
+    while (this.#idle.length < SESSIONS) this.#idle.push(await this.#connect())
+  }
+
+  /**
+   * The first column of a query's result, which holds positions. `sql` is given the table to read from, which
+   * has the source's columns and `file_row_number`, in this order. An aborted query is interrupted.
+   */
+  async positions(
+    source: RowSource,
+    sql: (table: string) => string,
+    values: DuckDBValue[],
+    signal: AbortSignal,
+  ): Promise<Uint32Array> {
+    await this.#requireRows(source.snapshot)
+    await this.#enter(signal)
+    const kept = this.#cache.borrow(source)
+    let isLate = false
+    try {
+      const connection = this.#idle.pop() ?? (await this.#connect())
+      // The client may have disconnected while the connection was opened; no event tells of that any more.
+      if (signal.aborted) {
+        this.#idle.push(connection)
+        signal.throwIfAborted()
+      }
+      // Between two steps of a query there is nothing to interrupt: it is tried until the query has ended.
+      let interrupting: NodeJS.Timeout | undefined
+      const interrupt = () => {
+        interrupting ??= setInterval(() => connection.interrupt(), 20)
+        connection.interrupt()
+      }
+      signal.addEventListener('abort', interrupt)
+      const timer = setTimeout(() => {
+        isLate = true
+        interrupt()
+      }, this.#mostMs)
+      try {
+        const table = kept?.table ?? `(${selectSql(source.columns, rowsFile(source.snapshot))})`
+        return await readPositions(connection, sql(table), values)
+      } finally {
+        clearTimeout(timer)
+        clearInterval(interrupting)
+        signal.removeEventListener('abort', interrupt)
+        this.#idle.push(connection)
+      }
+    } catch (error) {
+      signal.throwIfAborted()
+      if (isLate) throw new Problem('invalid-filter', TOO_LONG)
+      if (/^Out of Memory/i.test((error as Error).message)) throw new Problem('invalid-filter', TOO_MUCH)
+      throw error
+    } finally {
+      if (kept) await this.#cache.giveBack(kept)
+      this.#leave()
+      if (!kept && this.#cache.isWanted(source)) this.#filling ??= this.#fill(source)
+    }
+  }
+
+  /** Nobody waits for it: where memory does not suffice, or many wait, the file goes on to be read. */
+  async #fill(source: RowSource): Promise<void> {
+    try {
+      await this.#enter(NEVER)
+      try {
+        await this.#cache.fill(source, rowsFile(source.snapshot))
+      } finally {
+        this.#leave()
+      }
+    } catch (error) {
+      this.#log?.warn({ err: error }, 'Columns could not be kept in memory; filters go on reading the file.')
+      this.#cache.refuse(source)
+    } finally {
+      this.#filling = null
+    }
+  }
+
+  async #runAside(sql: string): Promise<unknown> {
+    const connection = this.#idle.pop() ?? (await this.#connect())
+    try {
+      return (await connection.runAndReadAll(sql)).getRows()[0]?.[0]
+    } finally {
+      this.#idle.push(connection)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#filling
+    for (const connection of this.#idle) connection.closeSync()
+    this.#idle.length = 0
+    const instance = await this.#opening
+    this.#opening = null
+    instance?.closeSync()
+  }
+
+  async #enter(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    if (this.#running < SESSIONS) {
+      this.#running++
+      return
+    }
+    if (this.#waiting.length >= MOST_WAITING) {
+      throw new Problem('overloaded', undefined, { headers: { 'retry-after': '2' } })
+    }
+    // Whoever leaves hands its place on.
+    await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    if (!signal.aborted) return
+    this.#leave()
+    signal.throwIfAborted()
+  }
+
+  #leave(): void {
+    const next = this.#waiting.shift()
+    if (next) next()
+    else this.#running--
+  }
+
+  async #connect(): Promise<DuckDBConnection> {
+    this.#opening ??= openInstance(this.#folder).catch((error: unknown) => {
+      // The next query tries anew.
+      this.#opening = null
+      throw error
+    })
+    return (await this.#opening).connect()
+  }
+}
+
+async function openInstance(folder: string): Promise<DuckDBInstance> {
+  const { instance, connection } = await openDuckDb({
+    threads: Math.min(4, Math.max(2, availableParallelism())),
+    memoryLimit: MEMORY,
+    folders: [folder],
+    settings: ['SET parquet_metadata_cache = true'],
+  })
+  connection.closeSync()
+  return instance
+}
+
+async function readPositions(
+  connection: DuckDBConnection,
+  sql: string,
+  values: DuckDBValue[],
+): Promise<Uint32Array> {
+  const result = await connection.run(sql, values)
+  let positions = new Uint32Array(1024)
+  let count = 0
+  for (;;) {
+    const chunk = await result.fetchChunk()
+    if (!chunk || chunk.rowCount === 0) break
+    if (count + chunk.rowCount > positions.length) {
+      const larger = new Uint32Array(Math.max(positions.length * 2, count + chunk.rowCount))
+      larger.set(positions)
+      positions = larger
+    }
+    const column = chunk.getColumnVector(0)
+    for (let i = 0; i < chunk.rowCount; i++) positions[count++] = Number(column.getItem(i))
+  }
+  return positions.subarray(0, count)
+}
+
+/** The rows of a snapshot as a table in SQL, with `file_row_number`, which is the position. */
+function rowsFile({ folder }: Snapshot): string {
+  return `read_parquet(${quoteText(join(folder, SNAPSHOT_FILES.rows))}, file_row_number = true)`
+}
+
+const NEVER = new AbortController().signal

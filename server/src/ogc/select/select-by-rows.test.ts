@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  collection,
+  compileText,
+  feature,
+  type GeojsonFeature,
+  scratch,
+} from '@wayleave/geodata/compile/compile-fixture.ts'
+import { openSnapshot, type Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { Problem } from '../../problem.ts'
+import { readBox } from '../request/box-query.ts'
+import { CRS84 } from '../request/crs-list.ts'
+import { readSort } from '../request/sort-keys.ts'
+import { GeometryCache } from './geometry-cache.ts'
+import { planConditions } from './plan-conditions.ts'
+import { RowQueries } from './row-queries.ts'
+import { selectByRows } from './select-by-rows.ts'
+
+/** Three groups of rows in the file, which the database's threads read at once. */
+const ROWS = 300_000
+const WORDS = ['Straße', 'STRASSE', 'Lake', 'lake', 'Müller', '東京', 'x%y']
+
+let snapshot: Snapshot
+let features: GeojsonFeature[]
+const rows = new RowQueries(scratch)
+const parts = { rows, geometries: new GeometryCache(1 << 20), signal: new AbortController().signal }
+
+before(async () => {
+  const made = Array.from({ length: ROWS }, (_, i) => {
+    const mixed = Math.imul(i, 2654435761) >>> 0
+    const place = [(mixed % 3600) / 10 - 180, ((mixed >>> 12) % 1700) / 10 - 85]
+    const properties = {
+      n: i,
+      group: mixed % 7,
+      rare: mixed % 50_021,
+      word: WORDS[mixed % WORDS.length],
+      maybe: mixed % 11 === 0 ? null : mixed % 13,
+    }
+    return feature(properties, i % 1000 === 0 ? null : { type: 'Point', coordinates: place })
+  })
+  const compiled = await compileText(collection(made), { threads: 2 })
+  features = compiled.features
+  snapshot = await openSnapshot(compiled.folder)
+})
+after(async () => {
+  await rows.close()
+  await snapshot.close()
+})
+
+interface Question {
+  filter?: string
+  sortby?: string
+  box?: [number, number, number, number]
+}
+
+async function page(
+  { filter, sortby, box }: Question,
+  after: number,
+  skip: number,
+  limit: number,
+  asked: RowQueries = rows,
+) {
+  const { manifest } = snapshot
+  const conditions = filter
+    ? { filter: { text: filter, language: 'cql2-text' as const, crs: CRS84 }, datetime: null, properties: [] }
+    : null
+  const selected = await selectByRows(
+    {
+      snapshot,
+      plan: conditions && planConditions(conditions, { manifest }),
+      box: box ? readBox(box.join(','), CRS84) : null,
+      sort: sortby ? readSort(sortby, manifest) : [],
+      after,
+      skip,
+      limit,
+    },
+    { ...parts, rows: asked },
+  )
+  return {
+    positions: [...selected.runs.toArray()],
+    more: selected.more,
+  }
+}
+
+type Row = { n: number; group: number; rare: number; word: string; maybe: number | null }
+type Matches = (row: Row, place: [number, number] | null) => boolean
+
+const isIn = (place: [number, number] | null, west: number, south: number, east: number, north: number) =>
+  place !== null && place[0] >= west && place[0] <= east && place[1] >= south && place[1] <= north
+
+const FILTERS: [question: Question, matches: Matches][] = [
+  [{ filter: 'n >= 0' }, () => true],
+  [{ filter: 'n < 0' }, () => false],
+  [{ filter: 'true' }, () => true],
+  [{ filter: 'false' }, () => false],
+  [{ filter: 'group = 3' }, ({ group }) => group === 3],
+  [{ filter: 'rare = 77' }, ({ rare }) => rare === 77],
+  [{ filter: 'rare < 40 AND group <> 1' }, ({ rare, group }) => rare < 40 && group !== 1],
+  [{ filter: 'n % 9999 = 7 OR n DIV 1000 = 299' }, ({ n }) => n % 9999 === 7 || n >= 299_000],
+  [{ filter: 'maybe IS NULL AND rare < 900' }, ({ maybe, rare }) => maybe === null && rare < 900],
+  [{ filter: 'NOT maybe > 2' }, ({ maybe }) => maybe !== null && maybe <= 2],
+  [{ filter: "word LIKE 'St%'" }, ({ word }) => word.startsWith('St')],
+  [{ filter: "word LIKE '%\\%y' AND rare < 300" }, ({ word, rare }) => word === 'x%y' && rare < 300],
+  [{ filter: "CASEI(word) = CASEI('strasse')" }, ({ word }) => word.toUpperCase() === 'STRASSE'],
+  [{ filter: "ACCENTI(CASEI(word)) LIKE '%mull%'" }, ({ word }) => word === 'Müller'],
+  [{ filter: 'geometry IS NULL' }, (_, place) => place === null],
+  [{ filter: 'geometry IS NULL OR rare = 5' }, ({ rare }, place) => place === null || rare === 5],
+  [{ filter: 'S_INTERSECTS(geometry, BBOX(10, 10, 30, 20))' }, (_, place) => isIn(place, 10, 10, 30, 20)],
+  [
+    { filter: 'NOT S_INTERSECTS(geometry, BBOX(-179, -80, 179, 80))' },
+    (_, place) => place !== null && !isIn(place, -179, -80, 179, 80),
+  ],
+  [
+    { filter: 'S_WITHIN(geometry, BBOX(10, 10, 30, 20)) OR rare = 9' },
+    ({ rare }, place) => isIn(place, 10.05, 10.05, 29.95, 19.95) || rare === 9,
+  ],
+  [
+    { filter: 'group = 2', box: [170, -40, -170, 40] },
+    ({ group }, place) => group === 2 && (isIn(place, 170, -40, 180, 40) || isIn(place, -180, -40, -170, 40)),
+  ],
+  [
+    { filter: 'S_DISJOINT(geometry, POINT(0 0))', box: [0, 0, 9, 9] },
+    (_, place) => isIn(place, 0, 0, 9, 9) && String(place) !== '0,0',
+  ],
+]
+
+const ORDERS: [sortby: string, keys: ((row: Row) => number | string | null)[]][] = [
+  ['-n', [({ n }) => -n]],
+  ['maybe', [({ maybe }) => maybe]],
+  ['-maybe,group', [({ maybe }) => maybe && -maybe, ({ group }) => group]],
+  ['group,-maybe', [({ group }) => group, ({ maybe }) => maybe && -maybe]],
+  ['word', [({ word }) => word]],
+]
+
+function expected(matches: Matches, keys: ((row: Row) => number | string | null)[] = []): number[] {
+  const found: number[] = []
+  for (const [position, { properties, geometry }] of features.entries()) {
+    const place = geometry?.type === 'Point' ? (geometry.coordinates as [number, number]) : null
+    if (matches(properties as unknown as Row, place)) found.push(position)
+  }
+  if (keys.length === 0) return found
+  const values = features.map(({ properties }) => keys.map((key) => key(properties as unknown as Row)))
+  return found.sort((a, b) => {
+    for (const [i, one] of values[a]!.entries()) {
+      const other = values[b]![i]!
+      if (one === other) continue
+      if (one === null || other === null) return one === null ? 1 : -1
+      return one < other ? -1 : 1
+    }
+    return a - b
+  })
+}
+
+/** Asked several times: the later answers come from columns that are kept in memory. */
+async function assertPages(question: Question, all: number[]): Promise<void> {
+  for (let time = 0; time < 2; time++) {
+    const [at, skip] = [Math.floor(all.length * 0.6), Math.floor(all.length / 3)]
+    for (const [begin, offset, limit] of [
+      [0, 0, 1],
+      [0, 0, 10],
+      [0, skip, 100],
+      [at, 0, 1000],
+      [all.length - 5, 0, 10],
+      [Math.max(0, all.length - 30_000), 0, 10_000],
+    ] as const) {
+      if (begin < 0) continue
+      const from = begin + offset
+      const { positions, more } = await page(question, begin === 0 ? -1 : all[begin - 1]!, offset, limit)
+      assert.deepEqual(
+        positions,
+        all.slice(from, from + limit),
+        `${JSON.stringify(question)} ${from} ${limit}`,
+      )
+      assert.equal(more, all.length > from + limit)
+    }
+    await delay(20)
+  }
+}
+
+test('filtered features come in snapshot order, page by page, whatever the threads read first', async () => {
+  for (const [question, matches] of FILTERS) await assertPages(question, expected(matches))
+})
+
+test('sorted features come in one order, nulls last and equals in snapshot order', async () => {
+  for (const [sortby, keys] of ORDERS) {
+    await assertPages(
+      { sortby },
+      expected(() => true, keys),
+    )
+    await assertPages(
+      { sortby, filter: 'rare < 3000' },
+      expected(({ rare }) => rare < 3000, keys),
+    )
+  }
+})
+
+test('columns that are asked for again are read from memory, in the same order', async () => {
+  const source = { snapshot, columns: new Map([['group', '"group"']]) }
+  let table = ''
+  for (let tries = 0; tries < 200 && !table.startsWith('kept_'); tries++) {
+    const sql = (from: string) => {
+      table = from
+      return `SELECT file_row_number FROM ${from}`
+    }
+    const positions = await rows.positions(source, sql, [], parts.signal)
+    assert.equal(positions.length, ROWS)
+    assert.ok(positions.every((position, i) => position === i))
+    await delay(10)
+  }
+  assert.match(table, /^kept_/)
+})
+
+test('a made-up cursor beyond the last feature gives an empty page', async () => {
+  assert.deepEqual(await page({ sortby: 'n' }, ROWS + 7, 0, 10), { positions: [], more: false })
+})
+
+test('a filter that takes too long is ended and refused with 400, and the next one is answered', async () => {
+  const hasty = new RowQueries(scratch, { mostMs: 1 })
+  const product = Array.from({ length: 40 }, (_, i) => `(n + ${i})`).join(' % ')
+  const slow = page({ filter: `${product} = -1` }, -1, 0, 10, hasty)
+  await assert.rejects(slow, (error) => error instanceof Problem && error.code === 'invalid-filter')
+  await hasty.close()
+  const { positions } = await page({ filter: 'n = 7' }, -1, 0, 10)
+  assert.deepEqual(
+    positions.map((position) => features[position]!.properties['n']),
+    [7],
+  )
+})

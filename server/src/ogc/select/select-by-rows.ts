@@ -1,0 +1,207 @@
+import { DuckDBBlobValue, type DuckDBValue } from '@duckdb/node-api'
+import type { Column } from '@wayleave/geodata/feature.ts'
+import { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
+import { quoteName } from '@wayleave/geodata/quote-sql.ts'
+import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import type { DecideInBox } from '../cql2/evaluate/decide-in-box.ts'
+import type { FilterPlan } from '../cql2/plan-filter.ts'
+import type { BoxQuery } from '../request/box-query.ts'
+import type { SortKey } from '../request/sort-keys.ts'
+import type { GeometryCache } from './geometry-cache.ts'
+import { PageUnderWay } from './page-builder.ts'
+import { parseFeature } from './parse-feature.ts'
+import { PositionSet } from './position-set.ts'
+import { type FeatureBlock, readBlock } from './read-selected.ts'
+import type { RowQueries } from './row-queries.ts'
+import { isDecidedByTree, meets } from './select-by-box.ts'
+import { selectByTree } from './select-by-tree.ts'
+import type { Selected } from './selected.ts'
+import { orderSql, type RowsAfter, rowsAfter } from './sort-sql.ts'
+import { Turns } from './take-turns.ts'
+
+/** Candidates so few are looked at one by one sooner than the database is asked. */
+const FEW = 1000
+const BATCH = 256
+const LARGEST_BATCH = 16_384
+
+export interface RowSelection {
+  snapshot: Snapshot
+  plan: FilterPlan | null
+  box: BoxQuery | null
+  sort: readonly SortKey[]
+  /** The last position of the page before; -1 at the beginning. */
+  after: number
+  skip: number
+  limit: number
+}
+
+export interface RowSelectionParts {
+  rows: RowQueries
+  geometries: GeometryCache
+  signal: AbortSignal
+}
+
+/** The features that meet conditions, or in an order, that only their values can tell. */
+export async function selectByRows(asked: RowSelection, parts: RowSelectionParts): Promise<Selected> {
+  const { snapshot, plan, box, sort, after, limit } = asked
+  const page = new PageUnderWay(asked.skip, limit)
+  const isInOrder = sort.length === 0
+  // A cursor that somebody made up may name any position.
+  if (after >= snapshot.manifest.rows) return page.finish()
+  if (isInOrder && plan?.decide) await selectByTree({ ...asked, plan }, plan.decide, page, parts)
+  else {
+    const region = regionOf(snapshot, plan, box)
+    if (region?.count === 0) return page.finish()
+    if (isInOrder && plan && region && region.count <= FEW) await lookAtEach(asked, region, page, parts)
+    else await askRows(asked, region, page, parts)
+  }
+  return page.finish()
+}
+
+/** Where matches can be at all, as far as the tree knows; null where it knows nothing. */
+function regionOf(snapshot: Snapshot, plan: FilterPlan | null, box: BoxQuery | null): PositionSet | null {
+  const { tree, manifest } = snapshot
+  const boxes = [box?.box, plan?.bbox].filter((known) => known != null)
+  const [region, other] = boxes.map((known) => PositionSet.inBox(tree, manifest.rows, known))
+  if (region && other) region.intersect(other)
+  return region ?? null
+}
+
+/** Goes through the region in snapshot order. */
+async function lookAtEach(
+  { snapshot, plan, box, after }: RowSelection,
+  region: PositionSet,
+  page: PageUnderWay,
+  { signal }: RowSelectionParts,
+): Promise<void> {
+  const turns = new Turns(signal)
+  let batch = 32
+  for (let from = region.next(after + 1); from !== -1 && !page.isFull; ) {
+    const candidates: number[] = []
+    for (; from !== -1 && candidates.length < batch; from = region.next(from + 1)) candidates.push(from)
+    const passed = await testValues(snapshot, candidates, plan!.matches, box)
+    for (let i = 0; i < candidates.length && !page.isFull; i++) if (passed[i]) page.add(candidates[i]!)
+    batch = Math.min(BATCH, batch * 2)
+    await turns.next()
+  }
+}
+
+/** Asks the database for candidates, ever more at once, and tests what it could not decide. */
+async function askRows(
+  { snapshot, plan, box, sort, after }: RowSelection,
+  region: PositionSet | null,
+  page: PageUnderWay,
+  { rows, geometries, signal }: RowSelectionParts,
+): Promise<void> {
+  const { columns } = snapshot.manifest
+  const open = { exact: plan?.exact ?? null, box: box && !isDecidedByTree(snapshot, box) ? box : null }
+  const isDecided = open.exact === null && open.box === null
+  const source = { snapshot, columns: readColumns(plan, sort, columns) }
+  const turns = new Turns(signal)
+  const given: DuckDBValue[] = []
+  for (const parameter of plan?.sql.params ?? []) {
+    given.push(typeof parameter === 'function' ? await bitsWhere(snapshot, parameter, turns) : parameter)
+  }
+  // What is decided is passed over by the database itself.
+  const skip = isDecided ? page.takeSkip() : 0
+  let size = isDecided ? page.wanted : Math.max(BATCH, Math.min(page.wanted, LARGEST_BATCH))
+  for (let last = after, isNullsTurn = false; ; ) {
+    const where: string[] = plan ? [plan.sql.where] : []
+    const values: DuckDBValue[] = [...given]
+    const bind = (value: DuckDBValue) => `$${values.push(value)}`
+    if (region) {
+      where.push(`file_row_number BETWEEN ${region.first} AND ${region.last}`)
+      const bits = bind(new DuckDBBlobValue(region.bytes))
+      where.push(`get_bit(CAST(CAST(${bits} AS BLOB) AS BIT), CAST(file_row_number AS INTEGER)) = 1`)
+    }
+    let following: RowsAfter | null = null
+    if (last >= 0) {
+      const { properties } = parseFeature(await snapshot.readPack(last, last + 1))
+      following = rowsAfter(sort, columns, properties, last, isNullsTurn ? () => '' : bind)
+      where.push(isNullsTurn ? following.nulls! : following.where)
+    }
+    const condition = where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`
+    const rest = `${condition}${orderSql(sort, columns)} LIMIT ${size} OFFSET ${skip}`
+    const sql = (table: string) => `SELECT file_row_number FROM ${table}${rest}`
+    const found = await rows.positions(source, sql, values, signal)
+    await keepPassing(snapshot, found, open, page, geometries, turns)
+    if (page.isFull) return
+    if (found.length === size) {
+      last = found[found.length - 1]!
+      isNullsTurn = false
+      size = Math.min(LARGEST_BATCH, size * 4)
+    } else if (following?.nulls && !isNullsTurn) isNullsTurn = true
+    else return
+  }
+}
+
+async function bitsWhere(
+  { tree, manifest }: Snapshot,
+  decide: DecideInBox,
+  turns: Turns,
+): Promise<DuckDBValue> {
+  return new DuckDBBlobValue((await PositionSet.where(tree, manifest.rows, decide, turns)).bytes)
+}
+
+/** The columns that the query reads, each with the SQL that makes it of the file's. */
+function readColumns(
+  plan: FilterPlan | null,
+  sort: readonly SortKey[],
+  columns: readonly Column[],
+): Map<string, string> {
+  const names = new Set([...(plan?.sql.columns ?? []), ...sort.map(({ column }) => columns[column]!.name)])
+  const plain = Array.from(names, (name): [string, string] => [name, quoteName(name)])
+  return new Map([...plain, ...(plan?.sql.derived ?? [])])
+}
+
+interface Undecided {
+  exact: FilterPlan['exact']
+  box: BoxQuery | null
+}
+
+async function keepPassing(
+  snapshot: Snapshot,
+  found: Uint32Array,
+  { exact, box }: Undecided,
+  page: PageUnderWay,
+  geometries: GeometryCache,
+  turns: Turns,
+): Promise<void> {
+  for (let at = 0; at < found.length && !page.isFull; at += BATCH) {
+    const some = [...found.subarray(at, at + BATCH)]
+    const passed = exact
+      ? await testValues(snapshot, some, exact, box)
+      : box
+        ? await testBox(snapshot, some, box, geometries)
+        : null
+    for (let i = 0; i < some.length && !page.isFull; i++) if (!passed || passed[i]) page.add(some[i]!)
+    await turns.next()
+  }
+}
+
+async function testBox(
+  snapshot: Snapshot,
+  positions: number[],
+  box: BoxQuery,
+  geometries: GeometryCache,
+): Promise<boolean[]> {
+  const passed: boolean[] = []
+  for (const position of positions) {
+    const known = geometries.peek(snapshot, position)
+    passed.push(meets(known === undefined ? await geometries.read(snapshot, position) : known, box))
+  }
+  return passed
+}
+
+async function testValues(
+  snapshot: Snapshot,
+  positions: number[],
+  matches: NonNullable<FilterPlan['exact']>,
+  box: BoxQuery | null,
+): Promise<boolean[]> {
+  const block: FeatureBlock = await readBlock(snapshot, PositionRuns.of(positions))
+  return positions.map((_, i) => {
+    const feature = parseFeature(block.bytes, block.starts[i], block.ends[i])
+    return matches(feature) && (!box || meets(feature.geometry, box))
+  })
+}

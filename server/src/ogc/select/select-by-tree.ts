@@ -1,0 +1,97 @@
+import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import type { DecideInBox } from '../cql2/evaluate/decide-in-box.ts'
+import type { FilterPlan } from '../cql2/plan-filter.ts'
+import type { BoxQuery } from '../request/box-query.ts'
+import type { GeometryCache } from './geometry-cache.ts'
+import type { PageUnderWay } from './page-builder.ts'
+import { isDecidedByTree, meets } from './select-by-box.ts'
+import type { RowSelection, RowSelectionParts } from './select-by-rows.ts'
+import { Turns } from './take-turns.ts'
+
+/**
+ * Finds what a filter of nothing but the geometry selects, in snapshot order: whole nodes of the tree at once
+ * where their boxes tell, and one by one the features that they do not tell of and those without a place.
+ */
+export async function selectByTree(
+  { snapshot, plan, box, after }: RowSelection & { plan: FilterPlan },
+  decide: DecideInBox,
+  page: PageUnderWay,
+  { signal, geometries }: RowSelectionParts,
+): Promise<void> {
+  const { tree } = snapshot
+  const turns = new Turns(signal)
+  const decideBoth = box ? both(decideByBox(box, isDecidedByTree(snapshot, box)), decide) : decide
+  for (const { begin, end, isCertain } of tree.runsWhere(decideBoth, after + 1)) {
+    if (isCertain) page.addRun(begin, end)
+    else {
+      for (let position = begin; position < end; position++) {
+        const known = geometries.peek(snapshot, position)
+        const geometry = known === undefined ? await geometries.read(snapshot, position) : known
+        if (plan.matches({ properties: {}, geometry }) && (!box || meets(geometry, box))) page.add(position)
+      }
+    }
+    if (page.isFull) return
+    await turns.next()
+  }
+  if (!box) await addPlaceless(snapshot, plan, after, page, { geometries, turns })
+}
+
+/** Features without a place come after those of the tree, and are in no box. */
+async function addPlaceless(
+  snapshot: Snapshot,
+  plan: FilterPlan,
+  after: number,
+  page: PageUnderWay,
+  { geometries, turns }: { geometries: GeometryCache; turns: Turns },
+): Promise<void> {
+  const { tree, manifest } = snapshot
+  const first = Math.max(tree.count, after + 1)
+  const all = placelessMatch(manifest, plan)
+  if (all === true) page.addRun(first, manifest.rows)
+  if (all !== undefined) return
+  for (let position = first; position < manifest.rows && !page.isFull; position++) {
+    const geometry = await geometries.read(snapshot, position)
+    if (plan.matches({ properties: {}, geometry })) page.add(position)
+    await turns.next()
+  }
+}
+
+/** Whether all features in a box meet the query's; `canTell` where what lies in it meets it for sure. */
+function decideByBox({ box: [west, south, east, north] }: BoxQuery, canTell: boolean): DecideInBox {
+  const [first, second] =
+    west > east
+      ? [
+          [west, Infinity],
+          [-Infinity, east],
+        ]
+      : [
+          [west, east],
+          [Infinity, -Infinity],
+        ]
+  const overlaps = ([from, to]: number[], w: number, e: number) => w <= to! && e >= from!
+  const holds = ([from, to]: number[], w: number, e: number) => w >= from! && e <= to!
+  return (w, s, e, n) => {
+    const isNear = s <= north && n >= south && (overlaps(first!, w, e) || overlaps(second!, w, e))
+    if (!isNear || !canTell) return isNear ? undefined : false
+    const isInside = s >= south && n <= north && (holds(first!, w, e) || holds(second!, w, e))
+    return isInside ? true : undefined
+  }
+}
+
+function both(one: DecideInBox, other: DecideInBox): DecideInBox {
+  return (...box) => {
+    const first = one(...box)
+    if (first === false) return false
+    const second = other(...box)
+    return second === true ? first : second
+  }
+}
+
+/** Whether all features without a place match or none does; undefined where each has to be looked at. */
+function placelessMatch({ geometryType }: Manifest, { matches }: FilterPlan): boolean | undefined {
+  const ofMissing = matches({ properties: {}, geometry: null })
+  if (geometryType === null) return ofMissing
+  const ofEmpty = matches({ properties: {}, geometry: { type: 'Point', coordinates: [] } })
+  return ofMissing === ofEmpty ? ofMissing : undefined
+}

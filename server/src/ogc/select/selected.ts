@@ -1,0 +1,8 @@
+import type { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
+
+/** The features of one page, in the order of the answer. */
+export interface Selected {
+  runs: PositionRuns
+  /** Whether there are features after these. */
+  more: boolean
+}

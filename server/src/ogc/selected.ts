@@ -1,8 +1,0 @@
-import type { PositionRuns } from '@wayleave/geodata/snapshot/position-runs.ts'
-
-/** The features of one page, in the order of the answer. */
-export interface Selected {
-  runs: PositionRuns
-  /** Whether there are features after these. */
-  more: boolean
-}

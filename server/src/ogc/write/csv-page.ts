@@ -1,0 +1,59 @@
+import { CSV_LINE_END, csvCell } from '@wayleave/geodata/exports/csv/csv-value.ts'
+import type { Geometry } from '@wayleave/geodata/feature.ts'
+import { pointOnSurface } from '@wayleave/geodata/geometry/point-on-surface.ts'
+import { writeWkt } from '@wayleave/geodata/geometry/wkt.ts'
+import { FeatureSlices } from '@wayleave/geodata/pack/pack-reader.ts'
+import { PropertySlices, stringValue } from '@wayleave/geodata/pack/property-slices.ts'
+import type { Crs } from '../request/crs-list.ts'
+import { takeTurns } from '../select/take-turns.ts'
+import { outputGeometry } from './output-geometry.ts'
+import { PageBytes } from './page-bytes.ts'
+import type { WritePage } from './page-content.ts'
+
+const QUOTE = 0x22
+
+/** Rows shaped like the csv download's: the columns, a point's coordinates, and shapes as WKT. */
+export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, block }) => {
+  const { columns, geometryType } = manifest
+  const places = shown ?? columns.map((_, i) => i)
+  const isSpatial = geometryType !== null
+  const hasShapes = isSpatial && geometryType !== 'Point'
+  const names = places.map((column) => columns[column]!.name)
+  const heads = [...names, ...(isSpatial ? coordinateNames(crs) : []), ...(hasShapes ? ['geometry'] : [])]
+  const page = new PageBytes(block.bytes.length + 1024)
+  page.text(heads.map((name) => csvCell(name)).join(',') + CSV_LINE_END)
+  const slices = new FeatureSlices()
+  const values = new PropertySlices(columns)
+  const { bytes } = block
+  await takeTurns(block.count, (i) => {
+    slices.locate(bytes, block.starts[i]!, block.ends[i]!)
+    values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)
+    const cells = places.map((column) => {
+      if (values.isNull(bytes, column)) return ''
+      const start = values.starts[column]!
+      const end = values.ends[column]!
+      const isText = bytes[start] === QUOTE && columns[column]!.type !== 'json'
+      return csvCell(isText ? stringValue(bytes, start, end) : bytes.toString('utf8', start, end), isText)
+    })
+    if (isSpatial) {
+      const text = bytes.toString('latin1', slices.geometryStart, slices.geometryEnd)
+      cells.push(...placeCells(JSON.parse(text) as Geometry | null, crs, hasShapes))
+    }
+    page.text(cells.join(',') + CSV_LINE_END)
+  })
+  return page.all()
+}
+
+function coordinateNames({ fromWgs84 }: Crs): string[] {
+  return fromWgs84 === null ? ['longitude', 'latitude'] : ['easting', 'northing']
+}
+
+function placeCells(geometry: Geometry | null, crs: Crs, hasShapes: boolean): string[] {
+  const point = geometry && (geometry.type === 'Point' ? geometry.coordinates : pointOnSurface(geometry))
+  const there = point && point.length > 0 ? (crs.fromWgs84?.(point) ?? point) : null
+  const isPlace = there !== null && Number.isFinite(there[0]) && Number.isFinite(there[1])
+  const cells = isPlace ? [String(there[0]), String(there[1])] : ['', '']
+  if (!hasShapes) return cells
+  const moved = geometry && outputGeometry(geometry, crs)
+  return [...cells, moved ? csvCell(writeWkt(moved)) : '']
+}

@@ -1,0 +1,65 @@
+import type { Dataset } from '../../catalog/dataset.ts'
+import { type Encoding, ITEMS_ENCODINGS, json } from '../request/encodings.ts'
+import type { QueryPair } from '../request/query-string.ts'
+import { type Link, linkQuery, ROOT } from './links.ts'
+import type { PageHead, WritePage } from './page-content.ts'
+import { joinFeatures, rewriteFeatures } from './rewrite-features.ts'
+
+/** Between the head and this stand the features. */
+export const PAGE_TAIL = Buffer.from('\n]}\n')
+
+export function pageHead({ links, returned, matched, timeStamp }: PageHead, more = ''): string {
+  const total = matched === null ? '' : `"numberMatched":${matched},`
+  return `{"type":"FeatureCollection",${more}${total}"numberReturned":${returned},"timeStamp":"${timeStamp}","links":${JSON.stringify(links)},"features":[\n`
+}
+
+/** `next` is the cursor of the following page, or null on the last. */
+export function pageLinks(
+  dataset: Dataset,
+  base: string,
+  pairs: readonly QueryPair[],
+  encoding: Encoding,
+  next: string | null,
+): Link[] {
+  const collection = `${base}${ROOT}/collections/${dataset.table}`
+  const url = `${collection}/items`
+  const links: Link[] = [
+    { href: url + linkQuery(pairs, []), rel: 'self', type: encoding.mediaType, title: 'This page' },
+  ]
+  if (next !== null) {
+    links.push({
+      href: url + linkQuery(pairs, ['cursor', 'offset'], `cursor=${next}`),
+      rel: 'next',
+      type: encoding.mediaType,
+      title: 'The next page',
+    })
+  }
+  const start = url + linkQuery(pairs, ['f'], 'f=')
+  for (const other of ITEMS_ENCODINGS) {
+    if (other === encoding) continue
+    links.push({
+      href: start + other.name,
+      rel: 'alternate',
+      type: other.mediaType,
+      title: `This page as ${other.title}`,
+    })
+  }
+  links.push({ href: collection, rel: 'collection', type: json.mediaType, title: dataset.title })
+  return links
+}
+
+/** A page whose features are not as the pack has them. */
+export const writeGeojson: WritePage = async ({ manifest, query, head, block }) => {
+  const rewritten = await rewriteFeatures(block, manifest, query.crs, query.shown)
+  const features = joinFeatures(rewritten, '', ',\n')
+  const body = features.subarray(0, Math.max(0, features.length - 2))
+  return Buffer.concat([Buffer.from(pageHead(head)), body, PAGE_TAIL])
+}
+
+/** One feature a line, and nothing else. */
+export const writeNdjson: WritePage = async ({ manifest, query, block }) =>
+  joinFeatures(await rewriteFeatures(block, manifest, query.crs, query.shown), '', '\n')
+
+/** RFC 8142: a record separator before each feature. */
+export const writeGeojsonSeq: WritePage = async ({ manifest, query, block }) =>
+  joinFeatures(await rewriteFeatures(block, manifest, query.crs, query.shown), '\x1e', '\n')

@@ -1,0 +1,110 @@
+import { FeatureSlices } from '@wayleave/geodata/pack/pack-reader.ts'
+import { PropertySlices } from '@wayleave/geodata/pack/property-slices.ts'
+import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import { CRS84, type Crs } from '../request/crs-list.ts'
+import { takeTurns } from '../select/take-turns.ts'
+import { PAGE_TAIL, pageHead } from './geojson-page.ts'
+import { ROOT } from './links.ts'
+import { PageBytes } from './page-bytes.ts'
+import type { WritePage } from './page-content.ts'
+import { geometryIn, rewriteFeatures } from './rewrite-features.ts'
+
+const JSON_FG = 'http://www.opengis.net/spec/json-fg-1/1.0/conf'
+const CONFORMS_TO = JSON.stringify([`${JSON_FG}/core`, `${JSON_FG}/types-schemas`])
+
+/** JSON-FG: GeoJSON with the time, the type and, in another CRS, the place of each feature. */
+export const writeJsonFg: WritePage = async ({ dataset, manifest, base, query, head, block: all }) => {
+  const { crs } = query
+  const dimension = dimensionOf(manifest)
+  const members = `${rootMembers(dataset.table, base, crs)}${dimension === null ? '' : `"geometryDimension":${dimension},`}`
+  const block = await rewriteFeatures(all, manifest, CRS84, query.shown)
+  const page = new PageBytes(block.bytes.length + block.count * 100)
+  const writer = new FeatureWriter(manifest, crs)
+  page.text(pageHead(head, members))
+  await takeTurns(block.count, (i) => {
+    if (i > 0) page.text(',\n')
+    page.text(HEAD)
+    writer.write(
+      page,
+      all.bytes.subarray(all.starts[i], all.ends[i]),
+      block.bytes.subarray(block.starts[i], block.ends[i]),
+    )
+  })
+  page.copy(PAGE_TAIL)
+  return page.all()
+}
+
+const HEAD = '{"type":"Feature",'
+
+/** One feature as a document of its own. */
+export function jsonFgItem(
+  feature: Buffer,
+  manifest: Manifest,
+  crs: Crs,
+  table: string,
+  base: string,
+  links: string,
+): string {
+  const page = new PageBytes()
+  page.text(`${HEAD}${rootMembers(table, base, crs)}"links":${links},`)
+  new FeatureWriter(manifest, crs).write(page, feature, feature)
+  return page.all().toString('utf8')
+}
+
+function rootMembers(table: string, base: string, crs: Crs): string {
+  const schema = JSON.stringify(`${base}${ROOT}/collections/${table}/schema`)
+  return `"conformsTo":${CONFORMS_TO},"featureType":"${table}","featureSchema":${schema},"coordRefSys":"${crs.uri}",`
+}
+
+/** 0 for points, 1 for lines, 2 for polygons; null where they are mixed. */
+function dimensionOf({ geometryTypes }: Manifest): number | null {
+  const kinds = new Set(geometryTypes.map((type) => type.replace('Multi', '')))
+  const [kind = ''] = kinds
+  const dimension = ['Point', 'LineString', 'Polygon'].indexOf(kind)
+  return kinds.size === 1 && dimension !== -1 ? dimension : null
+}
+
+/** Writes features from their ids on. */
+class FeatureWriter {
+  readonly #crs: Crs
+  readonly #slices = new FeatureSlices()
+  readonly #values: PropertySlices
+  readonly #timeColumn: number
+  readonly #timeName: string
+
+  constructor({ columns, timeColumn }: Manifest, crs: Crs) {
+    this.#crs = crs
+    this.#values = new PropertySlices(columns)
+    this.#timeColumn = columns.findIndex(({ name }) => name === timeColumn)
+    this.#timeName = columns[this.#timeColumn]?.type === 'date' ? 'date' : 'timestamp'
+  }
+
+  /** `whole` has the column that tells the time, even where it is not shown. */
+  write(page: PageBytes, whole: Buffer, feature: Buffer): void {
+    const slices = this.#slices
+    const time = this.#timeText(whole)
+    slices.locate(feature, 0, feature.length)
+    page.text('"id":')
+    page.copy(feature, slices.idStart, slices.idEnd)
+    page.text(`,"time":${time},"geometry":`)
+    if (this.#crs === CRS84) {
+      page.copy(feature, slices.geometryStart, slices.geometryEnd)
+      page.text(',"place":null')
+    } else {
+      const geometry = feature.subarray(slices.geometryStart, slices.geometryEnd)
+      page.text(`null,"place":${geometryIn(this.#crs, geometry)}`)
+    }
+    page.text(',"properties":')
+    page.copy(feature, slices.propertiesStart, slices.propertiesEnd)
+    page.text('}')
+  }
+
+  #timeText(feature: Buffer): string {
+    if (this.#timeColumn === -1) return 'null'
+    const [slices, values, column] = [this.#slices, this.#values, this.#timeColumn]
+    slices.locate(feature, 0, feature.length)
+    values.locate(feature, slices.propertiesStart, slices.propertiesEnd)
+    if (values.isNull(feature, column)) return 'null'
+    return `{"${this.#timeName}":${feature.toString('latin1', values.starts[column], values.ends[column])}}`
+  }
+}

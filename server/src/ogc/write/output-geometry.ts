@@ -1,0 +1,21 @@
+import type { Geometry, Position } from '@wayleave/geodata/feature.ts'
+import { mapPositions } from '@wayleave/geodata/geometry/map-positions.ts'
+import type { Crs } from '../request/crs-list.ts'
+
+/**
+ * A geometry in another CRS, in that CRS's order of axes; null where it has no place there, as the poles have
+ * none in Web Mercator.
+ */
+export function outputGeometry(geometry: Geometry, { fromWgs84, northingFirst }: Crs): Geometry | null {
+  let hasPlace = true
+  const moved = mapPositions(geometry, (position) => {
+    const there = fromWgs84 === null ? position : fromWgs84(position)
+    if (!Number.isFinite(there[0]) || !Number.isFinite(there[1])) hasPlace = false
+    return northingFirst ? swapped(there) : there
+  })
+  return hasPlace ? moved : null
+}
+
+function swapped([first, second, ...heights]: Position): Position {
+  return [second!, first!, ...heights]
+}

@@ -1,0 +1,71 @@
+import type { Dataset } from '../../catalog/dataset.ts'
+import { geojson, ITEMS_ENCODINGS, json } from '../request/encodings.ts'
+import type { QueryPair } from '../request/query-string.ts'
+import { pageHead, pageLinks } from './geojson-page.ts'
+import { linkQuery, ROOT } from './links.ts'
+import type { PageHead } from './page-content.ts'
+
+/** What stands between the addresses of the links, which alone differ from page to page. */
+const SELF = `","rel":"self","type":"${geojson.mediaType}","title":"This page"},{"href":"`
+const NEXT = `","rel":"next","type":"${geojson.mediaType}","title":"The next page"},{"href":"`
+const alternates = (join: '?' | '&') =>
+  ITEMS_ENCODINGS.filter((encoding) => encoding !== geojson).map(
+    ({ name, mediaType, title }) =>
+      `${join}f=${name}","rel":"alternate","type":"${mediaType}","title":"This page as ${title}"},{"href":"`,
+  )
+const FIRST_ALTERNATES = alternates('?')
+const ALTERNATES = alternates('&')
+
+/** Neither a quote nor a backslash, and nothing that takes more than a byte. */
+const PLAIN = /^[ !#-[\]-~]*$/
+
+const ends = new WeakMap<Dataset, { base: string; text: string }>()
+
+export interface GeojsonHead extends Omit<PageHead, 'links'> {
+  dataset: Dataset
+  base: string
+  pairs: readonly QueryPair[]
+  /** The cursor of the following page; null on the last. */
+  next: string | null
+}
+
+/**
+ * The head of a GeoJSON page, to be written as latin1: its characters are its bytes, so that its length is
+ * known before it is written. Every page has it, whatever its size: where nothing has to be escaped it is put
+ * together from parts that are.
+ */
+export function pageHeadText(head: GeojsonHead): string {
+  const { dataset, base, pairs, next, returned, matched, timeStamp } = head
+  const own = linkQuery(pairs, [])
+  if (!PLAIN.test(own) || pairs.some(({ name }) => name === 'f')) {
+    const links = pageLinks(dataset, base, pairs, geojson, next)
+    return asBytes(pageHead({ links, returned, matched, timeStamp }))
+  }
+  const total = matched === null ? '' : `"numberMatched":${matched},`
+  const url = `${base}${ROOT}/collections/${dataset.table}/items`
+  const self = url + own
+  let text = `{"type":"FeatureCollection",${total}"numberReturned":${returned},"timeStamp":"${timeStamp}","links":[{"href":"${self}${SELF}`
+  if (next !== null) {
+    const isFirst = !pairs.some(({ name }) => name === 'cursor' || name === 'offset')
+    const rest = isFirst ? own : linkQuery(pairs, ['cursor', 'offset'])
+    text += `${url}${rest}${rest === '' ? '?' : '&'}cursor=${next}${NEXT}`
+  }
+  for (const alternate of own === '' ? FIRST_ALTERNATES : ALTERNATES) text += self + alternate
+  return text + endOf(dataset, base)
+}
+
+/** From the address of the collection to the first feature. */
+function endOf(dataset: Dataset, base: string): string {
+  const known = ends.get(dataset)
+  if (known?.base === base) return known.text
+  const href = `${base}${ROOT}/collections/${dataset.table}`
+  const text = asBytes(
+    `${href}","rel":"collection","type":"${json.mediaType}","title":${JSON.stringify(dataset.title)}}],"features":[\n`,
+  )
+  ends.set(dataset, { base, text })
+  return text
+}
+
+function asBytes(text: string): string {
+  return Buffer.from(text).toString('latin1')
+}

@@ -1,0 +1,67 @@
+import { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
+import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { type DataResponse, HEAD_ROOM } from '../../http/sockets/data-response.ts'
+import { geojsonHead, type ItemsDeps, type PageRequest } from '../items/items-page.ts'
+import { readPieces } from '../select/read-selected.ts'
+import type { Selected } from '../select/selected.ts'
+import { PAGE_TAIL } from './geojson-page.ts'
+import { giveBack, takeBuffer } from './page-buffers.ts'
+import { pageHeadText } from './page-head-text.ts'
+
+/**
+ * Pages whose pieces are this large on average are sent from the pack's cached blocks themselves. Smaller pieces
+ * are copied together: that costs less, and a reader that stalls would otherwise hold many blocks in memory.
+ */
+const MIN_PIECE_BYTES = 1 << 14
+
+const NO_BYTES = Buffer.alloc(0)
+const NO_PIECES: readonly Buffer[] = []
+
+/** Reused for every page that is finished before the next one begins. */
+const scratchRuns = new PositionRuns()
+
+/** A plain page is GeoJSON as the pack has it: a head, bytes of the pack, a tail. */
+export async function readPlainPage(
+  page: PageRequest,
+  snapshot: Snapshot,
+  selected: Selected,
+  matched: number | null,
+  now: Date,
+): Promise<DataResponse> {
+  const pieces = [...(await readPieces(snapshot, selected.runs)), PAGE_TAIL]
+  const text = pageHeadText(geojsonHead(page, selected, matched, now))
+  return { status: 200, text, bytes: NO_BYTES, start: 0, end: 0, pieces, release() {} }
+}
+
+/** The same without waiting; null if something has to be read. Nothing runs between looking into the cache and copying. */
+export function plainPageInMemory(
+  page: PageRequest,
+  limit: number,
+  { items, snapshots, clock }: ItemsDeps,
+): { response: DataResponse; returned: number } | null {
+  const snapshot = snapshots.peek(page.version.snapshot)
+  if (snapshot === null) return null
+  const selected = items.selectSync(snapshot, page.query, { after: page.after, limit }, scratchRuns)
+  if (selected === null) return null
+  const matched = items.countSync(snapshot, page.query, selected)
+  if (matched === undefined) return null
+  const { runs } = selected
+  const text = pageHeadText(geojsonHead(page, selected, matched, clock()))
+  const length = snapshot.bytesOf(runs)
+  const pieces = length >= Math.max(2, runs.length) * MIN_PIECE_BYTES ? snapshot.piecesInMemory(runs) : null
+  const start = HEAD_ROOM + text.length
+  const { buffer: bytes, shelf } = takeBuffer(start + (pieces ? 0 : length + PAGE_TAIL.length))
+  const release = () => giveBack(shelf, bytes)
+  const returned = runs.count
+  if (pieces) {
+    const all = [...pieces, PAGE_TAIL]
+    return { returned, response: { status: 200, text, bytes, start, end: start, pieces: all, release } }
+  }
+  const copied = snapshot.copyRuns(runs, bytes, start)
+  if (copied === -1) {
+    release()
+    return null
+  }
+  const end = copied + PAGE_TAIL.copy(bytes, copied)
+  return { returned, response: { status: 200, text, bytes, start, end, pieces: NO_PIECES, release } }
+}

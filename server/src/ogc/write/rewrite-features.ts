@@ -1,0 +1,77 @@
+import type { Column, Geometry } from '@wayleave/geodata/feature.ts'
+import { geometryText } from '@wayleave/geodata/geometry/geometry-text.ts'
+import { FeatureSlices } from '@wayleave/geodata/pack/pack-reader.ts'
+import { PropertySlices } from '@wayleave/geodata/pack/property-slices.ts'
+import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import { CRS84, type Crs } from '../request/crs-list.ts'
+import type { FeatureBlock } from '../select/read-selected.ts'
+import { takeTurns } from '../select/take-turns.ts'
+import { outputGeometry } from './output-geometry.ts'
+import { PageBytes } from './page-bytes.ts'
+
+/** The features with geometries in another CRS, or with some of their properties alone. */
+export async function rewriteFeatures(
+  block: FeatureBlock,
+  { columns }: Manifest,
+  crs: Crs,
+  shown: readonly number[] | null,
+): Promise<FeatureBlock> {
+  if (crs === CRS84 && shown === null) return block
+  const { bytes, count } = block
+  const slices = new FeatureSlices()
+  const values = new PropertySlices(columns)
+  const page = new PageBytes(bytes.length + 1024)
+  const names = shown?.map((column, k) => nameBytes(columns[column]!, k === 0)) ?? []
+  const rewritten = { bytes, count, starts: new Int32Array(count), ends: new Int32Array(count) }
+  await takeTurns(count, (i) => {
+    const start = block.starts[i]!
+    const end = block.ends[i]!
+    slices.locate(bytes, start, end)
+    rewritten.starts[i] = page.length
+    page.copy(bytes, start, slices.geometryStart)
+    if (crs === CRS84) page.copy(bytes, slices.geometryStart, slices.geometryEnd)
+    else page.text(geometryIn(crs, bytes.subarray(slices.geometryStart, slices.geometryEnd)))
+    if (shown === null) page.copy(bytes, slices.geometryEnd, end)
+    else {
+      values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)
+      page.copy(OPENING)
+      shown.forEach((column, k) => {
+        page.copy(names[k]!)
+        page.copy(bytes, values.starts[column], values.ends[column])
+      })
+      page.copy(CLOSING)
+    }
+    rewritten.ends[i] = page.length
+  })
+  rewritten.bytes = page.all()
+  return rewritten
+}
+
+const OPENING = Buffer.from(',"properties":{')
+const CLOSING = Buffer.from('}}')
+
+function nameBytes({ name }: Column, isFirst: boolean): Buffer {
+  return Buffer.from(`${isFirst ? '' : ','}${JSON.stringify(name)}:`)
+}
+
+export function geometryIn(crs: Crs, text: Buffer): string {
+  const geometry = JSON.parse(text.toString('utf8')) as Geometry | null
+  const moved = geometry && outputGeometry(geometry, crs)
+  return moved ? geometryText(moved) : 'null'
+}
+
+/** Features one after another, with something before each and between them. */
+export function joinFeatures(
+  { bytes, starts, ends, count }: FeatureBlock,
+  before: string,
+  after: string,
+): Buffer {
+  const page = new PageBytes(bytes.length + count * (before.length + after.length))
+  const [head, tail] = [Buffer.from(before), Buffer.from(after)]
+  for (let i = 0; i < count; i++) {
+    page.copy(head)
+    page.copy(bytes, starts[i], ends[i])
+    page.copy(tail)
+  }
+  return page.all()
+}
