@@ -1,25 +1,25 @@
 #!/usr/bin/env node
-// Starts the program on the runtime the project pins, with the flags and the environment below. All must be
-// settled before the program's first module is loaded. Plain JavaScript: an older Node must be able to read
-// this much.
+// Starts the program on the Node version that the project pins, with the flags and environment variables
+// below. All of them must be set before the program's first module is loaded. This file is plain JavaScript
+// so that an older Node can parse it.
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-// What a request leaves behind is small and dies at once: helper threads cost more to wake than they collect,
-// and made a page of features take half as long again on two cores.
+// A request leaves little garbage, and it is short-lived: waking the parallel scavenger threads costs more
+// than they collect, and made a page of features take half as long again on two cores.
 const flags = ['--no-parallel-scavenge', '--max-semi-space-size=32']
 const environment = {
-  // Room for queries beside file reads.
+  // Enough threads for queries beside file reads.
   UV_THREADPOOL_SIZE: '16',
-  // Modules are compiled once: every command begins in two thirds of the time. Beside the code, so that who may
-  // not change the one cannot change the other.
+  // Caches compiled modules: every command starts in two thirds of the time. The cache lies beside the code,
+  // so that a user who may not change the code cannot change the cache either.
   NODE_COMPILE_CACHE: fileURLToPath(new URL('../.cache/modules', import.meta.url)),
 }
-// Features are copied from all over a gigabyte of cached blocks: in memory pages of two megabytes, where the
-// system has them, a large page of features takes a tenth less. Only glibc reads this.
+// Features are copied from all over a gigabyte of cached blocks. With huge pages (2 MB), if the system has
+// them, a large page of features takes a tenth less time. Only glibc reads this.
 const given = process.env.GLIBC_TUNABLES
 const tunables = given?.includes('glibc.malloc.hugetlb')
   ? given

@@ -20,7 +20,7 @@ import { publishingRoutes } from './publishing/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 import type { Parts } from './wiring.ts'
 
-/** The whole service, by its routes: a table of contents. */
+/** Registers the routes of the whole service. Reads like a table of contents. */
 export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteTable }> {
   const { app, routes } = await makeFrame(parts)
 

@@ -1,4 +1,4 @@
-/** Ends a switch over a union: a kind that has no case of its own does not compile. */
+/** Makes a switch over a union exhaustive: a missing case is a compile error. */
 export function assertNever(value: never): never {
   throw new Error(`There is no case for ${JSON.stringify(value)}.`)
 }

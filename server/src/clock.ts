@@ -1,4 +1,4 @@
-/** Time arrives as an argument, so that a test can move it. */
+/** The current time is injected as a function, so that tests can control it. */
 export type Clock = () => Date
 
 export const systemClock: Clock = () => new Date()

@@ -2,11 +2,11 @@ import type { Logger } from 'pino'
 import { SECOND } from './clock.ts'
 import { TimeoutError, withinTime } from './within-time.ts'
 
-/** How long one part may take to close. */
+/** Max time for closing one part. */
 const PART_DEADLINE = 10 * SECOND
-/** How long all parts may take together. */
+/** Max time for closing all parts together. */
 const TOTAL_DEADLINE = 15 * SECOND
-/** What is left for each part once the total is used up, in milliseconds. */
+/** In milliseconds: what each remaining part gets once the total is used up. */
 const LAST_CHANCE = 100
 
 /** Anything that holds a connection, a timer, a file or unsaved work until it is closed. */
@@ -19,14 +19,14 @@ interface Closer {
   close: () => unknown
 }
 
-/** Some parts did not close: the process must be ended from outside. */
+/** Some parts did not close: the process must be terminated from outside. */
 class NotClosedError extends Error {
   override name = 'NotClosedError'
 }
 
 /**
- * Closes what was opened, in the opposite order, each with a deadline: a part that hangs, such as a database
- * that does not respond, must not keep the process from stopping.
+ * Closes what was opened, in reverse order, each with a timeout: a part that hangs, such as a database that
+ * does not respond, must not prevent the process from stopping.
  */
 export class Closers {
   readonly #log: Logger | undefined
@@ -38,7 +38,7 @@ export class Closers {
     this.#log = log
   }
 
-  /** Registers a part when it is created, so that no stop forgets it, and returns it. */
+  /** Registers a part when it is created, so that a stop always closes it, and returns it. */
   use<T extends Closable>(part: T, name = part.constructor.name): T {
     this.#registered.add(part)
     this.defer(() => part.close(), name)
@@ -49,7 +49,7 @@ export class Closers {
     this.#closers.push({ name, close })
   }
 
-  /** Throws if one of the parts can be closed and was not registered: a mistake that every start then shows. */
+  /** Throws if a closable part was not registered, so that every start reveals the mistake. */
   requireAll(parts: object): void {
     for (const [name, part] of Object.entries(parts)) {
       const canClose = typeof (part as Partial<Closable> | null)?.close === 'function'
@@ -61,7 +61,7 @@ export class Closers {
     }
   }
 
-  /** Rejects with a NotClosedError that names the parts which failed or hung. Safe to call twice. */
+  /** Rejects with a NotClosedError that names the parts that failed or hung. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#closeAll()
     return this.#closing

@@ -15,14 +15,14 @@ import {
 
 /** One row of the table of settings. `--help`, docs/settings.md and the parser are all made from it. */
 export interface Setting<T> {
-  /** The name of its variable; in the settings file and as a flag it bears the table's own name for it. */
+  /** The name of the environment variable; the settings file and flags use the setting's own name. */
   variable: string
   default: T
   help: string
   parse: Parse<T>
-  /** Offered as a flag of `wayleave serve` too. */
+  /** Also available as a flag of `wayleave serve`. */
   flag?: true
-  /** Its value is repeated in no sentence. */
+  /** The value is never printed in a message. */
   secret?: true
 }
 
@@ -350,15 +350,15 @@ export const settings = {
   ),
 } as const
 
-/** The settings as the program uses them, each with its parsed value. */
+/** The settings that the program uses, each with its parsed value. */
 export type Config = {
   -readonly [Name in keyof typeof settings]: (typeof settings)[Name] extends Setting<infer T> ? T : never
 } & {
-  /** Demo mode: demo data, and the sign-in link shown in the console on loopback. Only ever set by `--demo`. */
+  /** Demo mode: demo data, and the sign-in link shown in the console on loopback. Set by `--demo` only. */
   demo: boolean
 }
 
-/** A setting that cannot be used: the command line answers with its sentence and exit code 2. */
+/** An invalid setting: the command line prints the message and exits with code 2. */
 export class SettingError extends Error {
   override name = 'SettingError'
 }
@@ -366,11 +366,11 @@ export class SettingError extends Error {
 export interface SettingSources {
   flags?: Record<string, unknown>
   environment?: Record<string, string | undefined>
-  /** The settings file; absent means `wayleave.json` in the working folder, if there is one. */
+  /** The settings file; if absent, `wayleave.json` in the working directory, if it exists. */
   file?: string | null
 }
 
-/** Flags come first, then variables, then the file, then the default. */
+/** Flags take precedence over variables, variables over the file, and the file over the default. */
 export function readConfig(sources: SettingSources = {}): Config {
   const environment = sources.environment ?? process.env
   const flags = sources.flags ?? {}
@@ -393,7 +393,7 @@ export function readConfig(sources: SettingSources = {}): Config {
   return parsed
 }
 
-/** `WAYLEAVE_…` variables that no setting has: most likely misspelt, and worth a warning at start. */
+/** `WAYLEAVE_…` variables that match no setting: probably misspelt, so the server warns at start. */
 export function unknownVariables(environment: Record<string, string | undefined> = process.env): string[] {
   const known = new Set<string>(Object.values(settings).map((row) => row.variable))
   const others = /^WAYLEAVE_(CONFIG|API_KEY|TEST_.*)$/

@@ -10,8 +10,8 @@ import { points, publishText } from './testing/publish.ts'
 import { databaseKinds, openTestServer } from './testing/test-server.ts'
 
 /**
- * The contract, row by row, over HTTP: endpoints, rules, states, errors, limits and versions. What a row says
- * is in the name of its test; what it leaves open is held elsewhere.
+ * The contract, row by row, over HTTP: endpoints, rules, states, errors, limits and versions. Each row is the
+ * title of its test; what a row leaves open is tested elsewhere.
  */
 
 for (const database of databaseKinds) {
@@ -57,7 +57,7 @@ for (const database of databaseKinds) {
     const items = () => service.request('GET', ITEMS, { key: ada.key })
     assert.deepEqual([(await items()).status, (await items()).status], [200, 200])
     isProblem(await items(), 429)
-    // Signing in and making the key took two of the five.
+    // Signing in and creating the key used two of the five requests.
     const list = () => service.request('GET', '/v1/api-keys/my-keys', { token: ada.token })
     for (let i = 0; i < 3; i++) assert.equal((await list()).status, 200)
     const refused = await list()

@@ -12,11 +12,11 @@ import { Keys } from './keys/keys.ts'
 import { Members } from './organizations/members.ts'
 import { Organizations, type StartingGrant } from './organizations/organizations.ts'
 
-/** Accounts, keys and credits: all that the operator's commands need, and a part of what a server is. */
+/** Accounts, keys and credits: everything that operator commands need, and a part of a server. */
 export interface ControlPlane {
   database: ControlDatabase
   changes: Changes
-  /** What new organizations begin with. */
+  /** The add-ons and credits of new organizations. */
   starting: StartingGrant
   organizations: Organizations
   members: Members
@@ -29,9 +29,9 @@ export interface ControlPlaneOpening {
   config: Config
   clock: Clock
   nodeId: string
-  /** False for the command line: it changes things and answers nobody. */
+  /** False for the command line, which makes changes and serves no requests. */
   serving: boolean
-  /** Closes what is opened here, also when opening fails halfway. */
+  /** Closes what is opened here, also if opening fails halfway. */
   opened: Closers
   log?: Logger
 }
@@ -76,7 +76,7 @@ export async function openControlPlane({
   }
 }
 
-/** What the settings say, and in a demo everything that the settings leave open. */
+/** The values from the settings; in demo mode, all add-ons and 1000 credits if they are not set. */
 function startingGrant(config: Config): StartingGrant {
   const { demo, newOrganizationAddOns: addOns, newOrganizationCredits: credits } = config
   return {

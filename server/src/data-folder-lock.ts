@@ -6,7 +6,7 @@ class DataFolderInUseError extends Error {
   override name = 'DataFolderInUseError'
 }
 
-/** One server a data folder. */
+/** Makes sure that only one server uses a data folder. */
 export function lockDataFolder(dataDir: string): () => void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const unlock = tryLock(join(dataDir, 'server.lock'))

@@ -6,15 +6,15 @@ import type { Parts } from './wiring.ts'
 
 const ORGANIZATION = 'Demo'
 const CREDITS = 1000
-/** The demo organization's first member: whoever signs in with it sees what the demo key does. */
+/** The demo organization's first member: signing in with this address shows what the demo key does. */
 const DEMO_ADDRESS = 'demo@example.org'
 
 export interface Demo {
-  /** A key that reads everything, the same at every start. */
+  /** A key that can read everything, the same at every start. */
   secret: string
 }
 
-/** At the first start: real data to look at, and an organization with a key that opens it. */
+/** At the first start, publishes demo data and creates an organization with a key for it. */
 export async function prepareDemo(parts: Parts, tell: (sentence: string) => void): Promise<Demo> {
   if ((await parts.catalog.all()).length === 0) await publishDemoData(parts, tell)
   return { secret: await demoSecret(parts) }
@@ -38,7 +38,10 @@ async function publishDemoData(
   }
 }
 
-/** Secrets are stored nowhere; a demo's stands in a file of its own, so that a pasted line goes on working. */
+/**
+ * Secrets are never stored, except the demo's: it is in a file, so that copied commands keep working after a
+ * restart.
+ */
 async function demoSecret({ administration, members, keys, config }: Parts): Promise<string> {
   const file = join(config.dataDir, 'demo-key')
   if (existsSync(file)) return readFileSync(file, 'utf8').trim()

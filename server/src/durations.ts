@@ -1,9 +1,9 @@
-/** Upper bounds in seconds, for work that takes from a blink to hours. */
+/** Upper bounds in seconds, for work that takes from a fraction of a second to hours. */
 export const DURATION_BOUNDS = [0.1, 0.5, 2, 10, 60, 300, 1800, 7200]
 
-/** How long pieces of work took, counted in buckets by their upper bound. */
+/** A histogram: durations counted in buckets by their upper bound. */
 export class Durations {
-  /** By the first bound that holds them; the last is for what no bound holds. */
+  /** By the first bound that is not exceeded; the last bucket is for durations above all bounds. */
   readonly counts: number[] = Array(DURATION_BOUNDS.length + 1).fill(0)
   seconds = 0
 

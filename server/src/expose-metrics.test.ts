@@ -36,7 +36,7 @@ test('a server exposes every metric of the table and every one that an alerting 
   const named = new Set([...rules.matchAll(/\bwayleave_[a-z0-9_]+/g)].map(([name]) => name))
   assert.ok(named.size > 15)
   for (const name of [...Object.keys(metricTable), ...named]) assert.ok(exposed.has(name), name)
-  // And every metric of the table has a value, or values by its label; only damage has none without damage.
+  // Every metric of the table has a value, or values by label; only the one for damage may have none.
   for (const [name, { type }] of Object.entries(metricTable)) {
     if (name === 'wayleave_damaged_versions') continue
     const value = type === 'histogram' ? `${name}_count` : name

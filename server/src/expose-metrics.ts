@@ -3,7 +3,7 @@ import { DiskSpace } from './http/observability/disk-space.ts'
 import type { ConnectionLimits } from './http/sockets/connection-limits.ts'
 import type { Parts } from './wiring.ts'
 
-/** Exposes what the parts count about themselves. */
+/** Exposes the parts' own counters as metrics. */
 export function exposeMetrics(parts: Parts, connections: ConnectionLimits): void {
   const { metrics, changes, redis, overload, jobs, exports, identity, cashier, meter, config, health } = parts
   metrics.read('wayleave_lease_held', () => Number(isTrusted(changes)))
@@ -32,7 +32,7 @@ export function exposeMetrics(parts: Parts, connections: ConnectionLimits): void
   metrics.read('wayleave_data_disk_size_bytes', () => disk.read().size)
 }
 
-/** SQLite's changes throw if the file cannot be read. */
+/** On SQLite, `trusted()` throws if the file cannot be read. */
 function isTrusted(changes: Changes): boolean {
   try {
     return changes.trusted()

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 
 /**
- * Holds a lock that the system releases with the process, however that ends: a start after `kill -9` finds no
- * stale one. SQLite's own file lock serves. Null where another process (or this one) holds it.
+ * Takes a lock that the operating system releases when the process ends, even by `kill -9`, so there are no
+ * stale locks. Uses SQLite's own file lock. Null if another process (or this one) holds it.
  */
 export function tryLock(path: string): (() => void) | null {
   const lock = new DatabaseSync(path, { timeout: 0 })

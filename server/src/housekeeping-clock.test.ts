@@ -46,13 +46,13 @@ test('a clock that jumps ahead is believed after a day, and a start with it righ
   await first.start()
   assert.deepEqual(await first.now(), real)
 
-  // While it runs.
+  // The clock jumps while the server is running.
   now = plus(real, 31 * DAY)
   uptime = MINUTE
   assert.deepEqual(await first.now(), plus(real, MINUTE))
   assert.ok(first.held)
 
-  // At a start.
+  // The clock is wrong at a start.
   const { clock: second, lines } = makeClock(
     database,
     () => now,
@@ -62,7 +62,7 @@ test('a clock that jumps ahead is believed after a day, and a start with it righ
   assert.ok(lines.some((line) => line.includes('hours past the last time')))
   assert.deepEqual(await second.now(), plus(real, MINUTE))
 
-  // The clock is set right.
+  // The clock is corrected.
   now = plus(real, HOUR)
   const third = makeClock(
     database,
@@ -72,7 +72,7 @@ test('a clock that jumps ahead is believed after a day, and a start with it righ
   await third.start()
   assert.deepEqual(await third.now(), now)
 
-  // A pause of a month: believed after a day.
+  // After a pause of a month, the clock is trusted after a day.
   now = plus(real, 40 * DAY)
   const fourth = makeClock(
     database,

@@ -3,12 +3,12 @@ import { type Clock, DAY, HOUR, plus, SECOND } from './clock.ts'
 import { readDatabaseClock, readSeenAt, writeSeenAt } from './database/heartbeat-store.ts'
 import type { ControlDatabase } from './database/open.ts'
 
-/** A jump up to this is believed: everything that is deleted by age is kept this much longer than it is valid. */
+/** A jump up to this is accepted: whatever is deleted by age is kept this much longer than it is valid. */
 const MAX_JUMP = DAY
-/** A clock that says the same after so long is believed. */
+/** A clock that has jumped is accepted after it has been consistent for this long. */
 const HOLD = 24 * HOUR
 
-/** The clock of this machine cannot be used: the server does not start. */
+/** This machine's clock is not usable: the server does not start. */
 class ClockError extends Error {
   override name = 'ClockError'
 }
@@ -17,24 +17,24 @@ export interface HousekeepingClockOptions {
   database: ControlDatabase
   clock: Clock
   log: Logger
-  /** How far this machine's clock may be from the database's, or behind the last run, in seconds. */
+  /** Max difference between this machine's clock and the database's, or the last run's, in seconds. */
   maxSkew: number
-  /** Believe the clock whatever was seen before. */
+  /** Accept the clock whatever time was recorded before. */
   accept: boolean
-  /** Milliseconds that only ever go forward; tests pass their own. */
+  /** A monotonic clock in milliseconds; tests pass their own. */
   uptime?: () => number
 }
 
 /**
- * The time by which old rows are deleted. It comes from PostgreSQL's clock, or on SQLite from this machine's.
- * A clock that is suddenly more than a day ahead may be wrong, or the installation may have been stopped for
- * that long. Nothing tells the two apart, so this clock then goes on from the last time it knows, and follows
- * only after the jump has lasted for a day.
+ * The time used to delete old rows. It comes from PostgreSQL's clock, or on SQLite from this machine's. A
+ * clock that is suddenly more than a day ahead may be wrong, or the installation may have been stopped for
+ * that long. The two cannot be told apart, so this clock then continues from the last time it accepted, and
+ * follows the jump only after it has lasted for a day.
  */
 export class HousekeepingClock {
   readonly #options: HousekeepingClockOptions
   readonly #uptime: () => number
-  /** The last time that was believed, and the uptime at which it was. */
+  /** The last accepted time, and the uptime at that moment. */
   #believed: { at: Date; uptime: number } | null = null
   #heldSince: number | null = null
 
@@ -71,7 +71,7 @@ export class HousekeepingClock {
       )
   }
 
-  /** Also remembers the time in the database, so that the next start can compare. */
+  /** Also records the time in the database, so that the next start can compare. */
   async now(): Promise<Date> {
     const { database, clock } = this.#options
     const at = this.#believe((await readDatabaseClock(database)) ?? clock())
@@ -79,7 +79,7 @@ export class HousekeepingClock {
     return at
   }
 
-  /** Whether the clock jumped ahead and is not believed yet. */
+  /** Whether the clock jumped ahead and is not accepted yet. */
   get held(): boolean {
     return this.#heldSince !== null
   }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { DatabaseError } from './database/database-error.ts'
 
-/** Work that nobody waits for: throwing away what is too old to matter. */
+/** Background work: deleting what is too old to be needed. */
 export class Housekeeping {
   readonly #log: Logger
   readonly #timers: NodeJS.Timeout[] = []
@@ -12,13 +12,13 @@ export class Housekeeping {
     this.#log = log
   }
 
-  /** Runs the work now and then again and again, never twice at once. It must be harmless on many nodes. */
+  /** Runs the work now and then periodically, without overlap. It must be safe to run on many nodes. */
   add(name: string, everyMs: number, work: () => Promise<void>): void {
     this.#run(name, work)
     this.#timers.push(setInterval(() => this.#run(name, work), everyMs).unref())
   }
 
-  /** Resolves when nothing runs any more. */
+  /** Resolves when nothing is running any more. */
   async close(): Promise<void> {
     this.#closed = true
     for (const timer of this.#timers) clearInterval(timer)
@@ -29,7 +29,7 @@ export class Housekeeping {
     if (this.#closed || this.#running.has(name)) return
     const run = work()
       .catch((error: unknown) => {
-        // An outage of the database is logged elsewhere, and its stack says nothing.
+        // A database outage is logged elsewhere, and its stack trace is of no use.
         if (error instanceof DatabaseError) this.#log.warn(`Housekeeping failed: ${name}. ${error.message}`)
         else this.#log.warn({ err: error }, `Housekeeping failed: ${name}.`)
       })

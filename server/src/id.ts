@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 
-/** Digits, capitals and small letters: what no program and no font breaks. */
+/** Digits, upper and lower case letters: safe in any program, URL or font. */
 export const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Random characters of the 62, each equally likely: bytes past the last whole multiple of 62 are thrown away. */
+/** Uniformly random base 62 characters: bytes of 248 and above are discarded to avoid modulo bias. */
 export function randomBase62(length: number, random: (size: number) => Uint8Array = randomBytes): string {
   let text = ''
   while (text.length < length) {
@@ -16,12 +16,12 @@ export function randomBase62(length: number, random: (size: number) => Uint8Arra
 
 export type IdKind = 'usr' | 'org' | 'key' | 'inv' | 'job' | 'lnk' | 'fam' | 'node' | 'inst'
 
-/** `key_` and 20 random characters: the prefix tells a reader what an id names. */
+/** `key_` and 20 random characters: the prefix shows what kind of thing an id refers to. */
 export function newId(kind: IdKind): string {
   return `${kind}_${randomBase62(20)}`
 }
 
-/** What cannot be an id is answered as unknown, without asking the database. */
+/** Invalid ids are treated as unknown without a database query. */
 export function isId(kind: IdKind, text: string): boolean {
   return (
     text.length === kind.length + 21 &&

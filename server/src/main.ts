@@ -18,7 +18,7 @@ import { SettingError } from './config.ts'
 import { Problem } from './problem.ts'
 import { version } from './version.ts'
 
-/** The command line: the operator's tool, and the server itself as one of its commands. */
+/** The command line: the operator's commands, and the server as one of them. */
 const program = new Command('wayleave')
   .description('Publishes geospatial and tabular datasets and grants keys to them.')
   .version(version)
@@ -54,7 +54,7 @@ try {
   process.exitCode = reportFailure(error)
 }
 
-/** 2 is wrong usage, 1 is anything else that failed; the sentence goes to standard error. */
+/** Exit codes: 2 for wrong usage, 1 for any other failure; the message goes to standard error. */
 function reportFailure(error: unknown): number {
   if (error instanceof CommanderError && error.exitCode === 0) return 0
   const message = error instanceof Problem ? error.detail.replace(/^\//, '') : (error as Error).message
@@ -65,7 +65,7 @@ function reportFailure(error: unknown): number {
   return wrongUsage ? 2 : 1
 }
 
-/** Commands made apart know nothing of how the program ends and helps until they are told. */
+/** Commands that are created separately do not inherit the program's exit and help settings by themselves. */
 function inheritSettings(command: Command): void {
   for (const child of command.commands) inheritSettings(child.copyInheritedSettings(command))
 }

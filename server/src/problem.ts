@@ -1,6 +1,6 @@
 /**
- * Everything that can go wrong for a caller, in one table. The code is stable and documented at
- * `/problems/<code>`; the status and the title belong to the code; the detail is the sentence for the case.
+ * All errors that a client can get, in one table. The code is stable and documented at `/problems/<code>`; it
+ * determines the status and the title; the detail describes the specific case.
  */
 export const problems = {
   'invalid-input': [
@@ -169,12 +169,12 @@ export interface FieldError {
 export interface ProblemExtras {
   errors?: FieldError[]
   headers?: Record<string, string>
-  /** Further members of the problem body. */
+  /** Additional members of the problem body. */
   members?: Record<string, unknown>
   cause?: unknown
 }
 
-/** The one error type that a caller sees. `detail` is for the caller; `cause` is for the log alone. */
+/** The only error type that clients see. `detail` is for the client; `cause` is only logged. */
 export class Problem extends Error {
   override name = 'Problem'
   readonly code: ProblemCode

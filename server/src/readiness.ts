@@ -11,15 +11,15 @@ import { shareRuns } from './share-runs.ts'
 import { withinTime } from './within-time.ts'
 import { WriteProbe } from './write-probe.ts'
 
-/** How long one check may take, so that `/ready` responds while something hangs. */
+/** Max time of one check, so that `/ready` responds even if something hangs. */
 const CHECK_TIMEOUT = 1.5 * SECOND
-/** `/ready` is public: results are used again for this long. */
+/** `/ready` is public, so results are cached for this long. */
 const FRESH = SECOND
 const DISK_AND_SNAPSHOT_FRESH = 5 * SECOND
 
 interface Check {
   name: 'database' | 'write' | 'lease' | 'disk' | 'snapshot'
-  /** For the response: says what to look at, without addresses, paths or messages from the inside. */
+  /** For the response: says what to check, without revealing addresses, paths or internal messages. */
   sentence: string
   run: () => Promise<void>
 }
@@ -38,7 +38,7 @@ export interface ReadinessParts {
   log: Logger
 }
 
-/** Whether everything that serving needs works: an empty list, or what failed. */
+/** Checks everything that serving needs; returns the failures, or an empty list. */
 export type CheckReady = () => Promise<FailedCheck[]>
 
 export function readiness(parts: ReadinessParts): CheckReady {
@@ -106,7 +106,7 @@ function checksOf({ database, changes, blobs, dataDir, minFreeBytes }: Readiness
   return checks
 }
 
-/** Single-flight, and a success is used again for a while; a failure is checked again at once. */
+/** Single-flight. A success is cached for a while; a failure is not. */
 function remembered<T>(milliseconds: number, run: () => Promise<T>): () => Promise<T> {
   let last: { value: T; until: number } | null = null
   const shared = shareRuns(async () => {

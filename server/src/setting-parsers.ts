@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { normalEmail } from './identity/email.ts'
 
-/** The parsed value, or what was expected instead, to stand after "is not". */
+/** The parsed value, or a description of what was expected, to be used after "is not". */
 export type Parse<T> = (given: unknown) => { value: T } | { expected: string }
 
 export function text(pattern?: RegExp, description = 'a text'): Parse<string> {
@@ -68,7 +68,7 @@ export function addressList(): Parse<string[]> {
   }
 }
 
-/** Mail addresses in the one form that sign-in compares. */
+/** Mail addresses, normalized as sign-in compares them. */
 export function emailList(): Parse<string[]> {
   return (given) => {
     const addresses = splitList(given)?.map(normalEmail)

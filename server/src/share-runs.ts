@@ -1,4 +1,4 @@
-/** Whoever asks while it runs waits for the same run: anybody may ask, and as often as they like. */
+/** Single-flight: callers that arrive while it runs share the same run, so it is safe to call at any rate. */
 export function shareRuns<T>(run: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined
   return () => {

@@ -16,30 +16,30 @@ import { StalledReaders } from './http/sockets/stalled-readers.ts'
 import { openParts, type Parts } from './wiring.ts'
 import { withinTime } from './within-time.ts'
 
-/** What readers that have stopped reading may hold of the memory together. */
+/** Max memory that stalled clients may hold together. */
 const MOST_STALLED_BYTES = 256 * 1024 ** 2
 
-/** How long a stop waits for requests that are under way. */
+/** How long a stop waits for requests under way. */
 const GRACE = 10 * SECOND
 
-/** How long what follows the last request may take, such as refunds of downloads that were cut off. */
+/** Max time for work after the last request, such as refunds of aborted downloads. */
 const HOOKS_DEADLINE = 5 * SECOND
 
 export interface RunningServer {
   app: App
   routes: RouteTable
   parts: Parts
-  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  /** The address it listens on, such as `http://127.0.0.1:8080`. */
   url: string
   /**
-   * Takes no new work, finishes what runs, flushes, closes. Before that it drains for so many milliseconds: requests
-   * are still served, `/ready` responds 503, and every response closes its connection. Safe to call twice; a second
-   * call ends the drain.
+   * Stops accepting work, finishes what is running, flushes, closes. Before that it drains for `drainMs`
+   * milliseconds: requests are still served, `/ready` responds 503, and every response closes its connection.
+   * Idempotent; a second call ends the drain.
    */
   stop(drainMs?: number): Promise<void>
 }
 
-/** A server on a port: the parts, the app over them, and an orderly end. */
+/** Starts a server on a port: opens the parts, builds the app, and provides a graceful stop. */
 export async function startServer(
   config: Config,
   log: Logger,
@@ -47,7 +47,7 @@ export async function startServer(
   prepare: (parts: Parts) => Promise<void> = async () => {},
   grace: number = GRACE,
 ): Promise<RunningServer> {
-  // On PostgreSQL several nodes may share one folder; SQLite itself is one server's.
+  // On PostgreSQL several nodes may share one folder; SQLite allows only one server.
   const unlock = config.databaseUrl ? () => {} : lockDataFolder(config.dataDir)
   const parts = await openParts({ config, log, clock, serving: true }).catch((error: unknown) => {
     unlock()
@@ -68,12 +68,12 @@ interface Serving {
 
 async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise<RunningServer> {
   const { config, log } = parts
-  // The trash is emptied by the clock that all deletions go by.
+  // The trash is emptied by the same clock as all other deletions.
   const collectGarbage = async () => parts.garbage.collectAndLog(await parts.housekeepingClock.now())
   await collectGarbage()
   parts.housekeeping.add('snapshots that no version names', HOUR, collectGarbage)
   parts.housekeeping.add('unfinished exports', 10 * MINUTE, () => sweepAllExports(parts))
-  // Listing the datasets looks at the files of each. It is not waited for: each is looked at before it is used.
+  // Listing the datasets checks the files of each. Not awaited: a dataset is also checked before its use.
   parts.housekeeping.add('sizes of published files', DAY, async () => void (await parts.catalog.all()))
   await parts.jobs.sweep({ isStart: true })
   parts.housekeeping.add('abandoned jobs', MINUTE, () => parts.jobs.sweep())
@@ -97,12 +97,12 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
     parts.overload.drain()
     connections.closeAfterResponses()
     if (drainMs > 0) await sleep(drainMs, undefined, { signal: draining.signal }).catch(() => {})
-    // Right after a poll phase, when the requests that have arrived are read and connections are accepted: what
-    // arrives on a connection while it is being closed is lost.
+    // Continue right after a poll phase, in which arrived requests are read and connections are accepted:
+    // what arrives on a connection while it is being closed is lost.
     await new Promise(setImmediate)
     parts.overload.stop()
     const finished = new AbortController()
-    // A connection whose last answer is sent after this would be kept open for more.
+    // A connection whose last response is sent after this would otherwise be kept alive.
     const idle = setInterval(() => app.server.closeIdleConnections(), 50)
     const closed = app.close().finally(() => {
       clearInterval(idle)

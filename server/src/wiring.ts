@@ -52,10 +52,10 @@ import { Meter } from './usage/meter.ts'
 import { UsageReports } from './usage/usage-reports.ts'
 import { deleteUsageBatchesBefore } from './usage/usage-store.ts'
 
-/** Of GeoJSON text; parsed geometries take about five times as much. */
+/** Size in bytes of GeoJSON text; parsed geometries take about five times as much. */
 const GEOMETRY_CACHE_BYTES = 32 * 1024 ** 2
 
-/** Everything the service is made of, opened and wired by hand. The command line opens it too, not serving. */
+/** All parts of the service, created and wired by hand. The command line opens them too, without serving. */
 export interface Parts extends ControlPlane {
   config: Config
   log: Logger
@@ -65,7 +65,7 @@ export interface Parts extends ControlPlane {
   metrics: Metrics
   overload: Overload
   proxies: TrustedProxies
-  /** Only for a server with WAYLEAVE_REDIS_URL. */
+  /** Null except for a server with WAYLEAVE_REDIS_URL. */
   redis: RedisLink | null
   limiter: Limiter
   meter: Meter
@@ -96,7 +96,7 @@ export interface Opening {
   config: Config
   log: Logger
   clock: Clock
-  /** False for the command line: it changes things and answers nobody. */
+  /** False for the command line, which makes changes and serves no requests. */
   serving: boolean
 }
 
@@ -105,13 +105,13 @@ export async function openParts(opening: Opening): Promise<Parts> {
   try {
     return await wire(opening, opened)
   } catch (error) {
-    // Whatever is open already would keep a process alive that could not start.
+    // Parts that are open already would keep the process alive after a failed start.
     await opened.close().catch(() => {})
     throw error
   }
 }
 
-/** Whatever can be closed is registered where it is created, by `opened.use`; `requireAll` holds this. */
+/** Everything closable is registered where it is created, by `opened.use`; `requireAll` checks this. */
 async function wire({ config, log, clock, serving }: Opening, opened: Closers): Promise<Parts> {
   if (serving) checkMailSettings(config)
   const nodeId = newId('node')
@@ -122,7 +122,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   const control = await openControlPlane({ config, clock, nodeId, serving, opened, log })
   const { database, changes, starting } = control
   const blobs = new FolderBlobs(join(config.dataDir, 'snapshots'))
-  // Before anything else: whatever comes after may change the folder by what the database says.
+  // Must be first: everything after it may change the folder according to the database.
   await requireOneInstallation({ database, blobs, dataDir: config.dataDir }, log)
 
   const redis =
@@ -222,7 +222,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
       uploads: join(config.dataDir, 'uploads'),
     }),
   )
-  // Closed after the exports: a build that a stop aborts makes its deliveries fail, and they write refunds.
+  // Closed after the exports: when a stop aborts a build, its deliveries fail and write refunds.
   const cashier = opened.use(new Cashier(database, meter, clock))
   const exports = opened.use(new Exports({ blobs, health, verification }))
   const authenticate = new Authenticate({
@@ -245,10 +245,10 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
       housekeeping.add(name, every, async () => {
         await work(await housekeepingClock.now())
       })
-    // Everything is kept a day longer than it is valid: a clock that is wrong by less deletes nothing early.
+    // Everything is kept a day longer than it is valid: a clock that is off by less deletes nothing early.
     tidy('the time of the last run', MINUTE, async () => {})
     tidy('expired sign-ins', 60 * MINUTE, (now) => identity.signIn.tidy(now))
-    // With SQLite no other server writes mails, so those that were half-written before the start are nobody's.
+    // With SQLite no other server writes mails, so half-written mails from before the start are abandoned.
     let unfinishedMailAge = config.databaseUrl ? MINUTE : 0
     housekeeping.add('unfinished mails', MINUTE, async () => {
       await sweepOutbox(join(config.dataDir, 'outbox'), unfinishedMailAge)
@@ -261,7 +261,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
       deletePurchasesBefore(database, plus(now, -2 * DAY).toISOString()),
     )
     const revocationLog = new RevocationLog(database.db, config.dataDir, clock)
-    // At a stop too: what was revoked in the last seconds is written before the database is closed.
+    // Also run at a stop: what was revoked in the last seconds is written before the database is closed.
     opened.defer(
       () =>
         revocationLog

@@ -2,7 +2,10 @@ export class TimeoutError extends Error {
   override name = 'TimeoutError'
 }
 
-/** The work's own outcome, or a TimeoutError. The work goes on, and its outcome is then ignored. */
+/**
+ * Resolves or rejects like `work`, or rejects with a TimeoutError. The work is not cancelled; its outcome is
+ * then ignored.
+ */
 export async function withinTime<T>(milliseconds: number, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(

@@ -3,14 +3,14 @@ import { TimeoutError, withinTime } from './within-time.ts'
 
 const EVERY = 5 * SECOND
 const EVERY_AFTER_FAILURE = SECOND
-/** How long a caller waits for a probe under way. */
+/** How long a caller waits for a probe under way, in milliseconds. */
 const WAIT = 500
-/** A write may wait ten seconds for a lock that a command holds; past this it is a failure. */
+/** A write may wait ten seconds for a lock that a command holds; beyond this it counts as a failure. */
 const MAX_PENDING = 12 * SECOND
 
 /**
- * Finds out whether the database can be written, by a write every few seconds. A write that waits for a lock
- * is no failure yet, and callers do not wait for it: they are told the last outcome.
+ * Checks whether the database is writable, by a write every few seconds. A write that waits for a lock is not
+ * yet a failure, and callers do not wait for it: they get the last outcome.
  */
 export class WriteProbe {
   readonly #write: () => Promise<void>
@@ -23,7 +23,7 @@ export class WriteProbe {
     this.#write = write
   }
 
-  /** Rejects if the last write failed, or the one under way takes too long. */
+  /** Rejects if the last write failed, or the current one takes too long. */
   async check(): Promise<void> {
     const now = performance.now()
     const every = this.#failure === null ? EVERY : EVERY_AFTER_FAILURE

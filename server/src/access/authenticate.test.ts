@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { openAccount } from '../testing/account.ts'
 import { openTestServer, type TestSettings } from '../testing/test-server.ts'
 
-/** A dataset that is not there: 404 for whoever shows a key, 401 for whoever does not. */
+/** A dataset that does not exist: 404 with a key, 401 without one. */
 const DOWNLOAD = '/v1/dataset/nowhere/files/csv'
 
 async function open(t: TestContext, settings: TestSettings['settings'] = {}) {

@@ -19,7 +19,7 @@ export interface SignedIn {
 
 export interface AuthenticateOptions {
   verifier: Verifier
-  /** The user of a valid access token, else null. */
+  /** The user of a valid access token, or null. */
   verifyToken: (token: string) => Promise<Pick<SignedIn, 'userId' | 'email' | 'sessionId'> | null>
   administrators: ReadonlySet<string>
   limiter: Limiter
@@ -28,19 +28,19 @@ export interface AuthenticateOptions {
 }
 
 /**
- * The one place that finds out who asks. Data requests carry a key, management requests a Bearer token;
- * neither is accepted in the other's place.
+ * The one place that authenticates requests. Data requests carry an API key, management requests a Bearer
+ * token; neither is accepted in place of the other.
  */
 export class Authenticate {
   readonly #options: AuthenticateOptions
-  /** Beside the request, not on it: only `userOf` reads it. */
+  /** Not a property of the request: only `userOf` reads it. */
   readonly #users = new WeakMap<FastifyRequest, SignedIn>()
 
   constructor(options: AuthenticateOptions) {
     this.#options = options
   }
 
-  /** An `onRequest` hook for management routes: before the body is read, let alone judged. */
+  /** An `onRequest` hook for management routes: runs before the body is read and validated. */
   readonly user = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const header = request.headers.authorization
     const token = header && /^Bearer +([\w.~+/=-]+)$/i.exec(header)?.[1]
@@ -48,7 +48,7 @@ export class Authenticate {
     const user = await this.#options.verifyToken(token)
     if (!user) throw await this.#refuse(request, reply, 'token-invalid', 'Bearer error="invalid_token"')
     await this.limit(reply, 'user', `user:${user.userId}`, this.#options.rates.user)
-    // What a person sees when signed in is theirs alone, and a new secret is not to be kept anywhere.
+    // Responses to a signed-in user are private, and a new secret must not be stored in any cache.
     reply.header('cache-control', 'no-store')
     this.#users.set(request, {
       ...user,
@@ -69,12 +69,12 @@ export class Authenticate {
     return user
   }
 
-  /** The key of a data request, or 401; counted against the key's rate. */
+  /** Returns the grant of a data request's key, or throws 401. Counts against the key's rate limit. */
   async key(request: FastifyRequest, reply: FastifyReply): Promise<Grant> {
     return this.keyOf(askerOf(request, reply))
   }
 
-  /** The same for either transport: returned at once if the key is cached and its limit is counted here. */
+  /** The same for either transport. Synchronous if the key is cached and its limit is counted in-process. */
   keyOf(asker: Asker): MaybePromise<Grant> {
     const { verifier, limiter } = this.#options
     const secret = this.#secretOf(asker.request)
@@ -89,7 +89,7 @@ export class Authenticate {
     })
   }
 
-  /** Public data: a key is not needed, and counts if it is sent; without one the address is limited. */
+  /** For public data: a key is optional and counts if it is sent; without one the address is limited. */
   async optionalKey(request: FastifyRequest, reply: FastifyReply): Promise<Grant | null> {
     if (this.#secretOf(request.raw) !== undefined) return this.key(request, reply)
     await this.anonymous(request, reply)
@@ -101,7 +101,7 @@ export class Authenticate {
     await this.#limitAddress(askerOf(request, reply))
   }
 
-  /** Counts a request against a bucket; 429 if it is empty. */
+  /** Counts a request against a token bucket; throws 429 if it is empty. */
   async limit(reply: FastifyReply, name: string, bucket: string, rate: Rate): Promise<void> {
     const setHeader = (header: string, value: string) => void reply.header(header, value)
     applyLimit({ setHeader }, name, rate, await this.#options.limiter.take(bucket, rate))
@@ -121,7 +121,7 @@ export class Authenticate {
     applyLimit(asker, 'address', rates.address, decision)
   }
 
-  /** Requests that are refused count against their network address, so that guessing keys is limited. */
+  /** Rejected requests count against their network address, so that guessing keys is rate limited. */
   async #refuseKey(asker: Asker, code: ProblemCode): Promise<never> {
     await this.#limitAddress(asker)
     throw new Problem(code, undefined, { headers: { 'www-authenticate': keyChallenge(asker.request) } })
@@ -138,7 +138,7 @@ export class Authenticate {
   }
 }
 
-/** What authentication needs of a request, whichever transport received it. An `Exchange` is one. */
+/** What authentication needs of a request, whichever transport received it. `Exchange` implements it. */
 export interface Asker {
   request: IncomingMessage
   caller: Pick<Caller, 'address'>
@@ -153,7 +153,7 @@ export function askerOf(request: FastifyRequest, reply: FastifyReply): Asker {
   }
 }
 
-/** Sets the headers that tell callers where they stand; 429 if they asked too often. */
+/** Sets the rate limit headers; throws 429 if the limit is exceeded. */
 function applyLimit(response: Pick<Asker, 'setHeader'>, name: string, rate: Rate, decision: Decision): void {
   const [policy, state] = rateLimitHeaders(name, rate, decision)
   response.setHeader('ratelimit-policy', policy)
@@ -165,7 +165,7 @@ function applyLimit(response: Pick<Asker, 'setHeader'>, name: string, rate: Rate
   }
 }
 
-/** All session keys of a user share one: a fresh key every second would else be a fresh bucket. */
+/** All session keys of a user share one bucket: otherwise a new key every second would be a new bucket. */
 function bucketOf({ payer }: Grant): string {
   return `key:${payer}`
 }
@@ -177,10 +177,10 @@ function secretIn({ 'x-api-key': header, authorization: basic }: IncomingHttpHea
   return SECRET_LIKE.test(password) ? password : name
 }
 
-/** Programs put the key in either field, and something of their own in the other. */
+/** In Basic authentication, clients put the key into either field and any text into the other. */
 const SECRET_LIKE = /^[a-z0-9]+_[a-z0-9]+_[0-9A-Za-z]{32}$/
 
-/** A browser that shows an HTML page can ask its user for the key; programs are told of the header. */
+/** A browser that shows an HTML page can prompt for the key; programs are told which header to send. */
 function keyChallenge(request: IncomingMessage): string {
   const html = request.headers.accept?.includes('text/html')
   return html ? 'Basic realm="API key as user name", charset="UTF-8"' : 'ApiKey header="X-API-Key"'

@@ -4,7 +4,7 @@ import { Problem } from '../problem.ts'
 export type AddOn = 'API_ACCESS' | 'GIS_ACCESS' | 'ARCHIVED_DATA'
 export const ADD_ONS: readonly AddOn[] = ['API_ACCESS', 'GIS_ACCESS', 'ARCHIVED_DATA']
 
-/** What a verified key may do, and whom its calls are charged to. */
+/** What a verified key may do, and who pays for its calls. */
 export interface Grant {
   keyId: string
   scope: 'user' | 'organization' | 'platform'
@@ -17,8 +17,8 @@ export interface Grant {
   expiresAt: number | null
   rate: Rate
   /**
-   * Whose purchase a download counts as, and whose requests are limited together: for a session key its user,
-   * whose next one it goes on with.
+   * Identifies whose purchase a download counts as, and whose requests share a rate limit. For a session key
+   * this is its user, so that the user's next session key continues with both.
    */
   payer: string
 }
@@ -27,7 +27,7 @@ export function mayUse(grant: Grant, permission: 'read' | 'write', table: string
   return grant.permissions.has(permission) || grant.permissions.has(`${permission}:${table}`)
 }
 
-/** The one place that decides what a key may do to a dataset. */
+/** The one place that decides whether a key may read or write a dataset. */
 export function requirePermission(grant: Grant, permission: 'read' | 'write', table: string): void {
   if (mayUse(grant, permission, table)) return
   throw new Problem(
@@ -41,7 +41,7 @@ export function requireAddOn(grant: Grant, addOn: AddOn): void {
   throw new Problem('add-on-missing', `The organization lacks the add-on ${addOn}.`, { members: { addOn } })
 }
 
-/** Publishing is the operator's: a platform key with `write`. */
+/** Only the operator may publish: with a platform key that has `write`. */
 export function requirePublisher(grant: Grant, table: string): void {
   if (grant.scope !== 'platform') {
     throw new Problem('permission-missing', 'Publishing needs a platform key with the permission "write".')

@@ -12,7 +12,7 @@ const formats: fc.Arbitrary<SecretFormat> = fc.record({
 })
 const secrets = formats.map((format) => ({ format, secret: newSecret(format) }))
 
-/** The checksum by the textbook, bit by bit, as another program would compute it. */
+/** A reference implementation of the checksum, bit by bit, as another program would compute it. */
 function checksumByTheBook(text: string): string {
   let crc = 0xffffffff
   for (const byte of Buffer.from(text)) {
@@ -121,6 +121,6 @@ test('all 62 characters are equally likely, and no two secrets are alike', () =>
   }
   const expected = (made.length * 26) / 62
   const squares = [...BASE62].map((character) => ((counts.get(character) ?? 0) - expected) ** 2 / expected)
-  // Chi-squared with 61 degrees of freedom: past 160 once in 10^10 runs; a plain `byte % 62` gives some 700.
+  // Chi-squared with 61 degrees of freedom: over 160 once in 10^10 runs; a plain `byte % 62` gives some 700.
   assert.ok(squares.reduce((sum, square) => sum + square, 0) < 160)
 })

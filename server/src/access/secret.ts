@@ -3,20 +3,20 @@ import { crc32 } from 'node:zlib'
 import { BASE62, randomBase62 } from '../id.ts'
 
 /**
- * A secret is `svc_{env}_`, 26 random characters and six of checksum: the CRC-32 of all that precedes them,
- * in base 62. A mistyped or invented key is refused by arithmetic alone, and scanners for leaked secrets can
- * tell ours from noise.
+ * A secret is `svc_{env}_`, 26 random characters and six characters of checksum: the CRC-32 of everything
+ * before it, in base 62. A mistyped or invented key is rejected without a lookup, and scanners for leaked
+ * secrets can recognize ours.
  */
 export interface SecretFormat {
   literal: string
   env: string
 }
 
-/** Every text that has the form of a secret, whatever its literal and label, wherever it stands. */
+/** Matches any text in the form of a secret, whatever its literal and label, anywhere in a string. */
 export const SECRET_LIKE = /\b[a-z][a-z0-9]{0,9}_[a-z][a-z0-9]{0,15}_[0-9A-Za-z]{32}\b/g
 
 const NO_DIGIT = 255
-/** By character code. */
+/** Base 62 digit values, indexed by character code. */
 const DIGIT_VALUES = Uint8Array.from({ length: 128 }, (_, code) => {
   const value = BASE62.indexOf(String.fromCharCode(code))
   return value === -1 ? NO_DIGIT : value
@@ -30,7 +30,7 @@ export function newSecret(format: SecretFormat, random?: (size: number) => Uint8
   return body + checksum(body)
 }
 
-/** Asked of every request with a key: characters are looked at as numbers, and nothing is built. */
+/** Called for every request with a key, so it compares character codes and allocates nothing. */
 export function isWellFormed(secret: string, format: SecretFormat): boolean {
   const start = format.literal.length + format.env.length + 2
   const split = start + RANDOM_LENGTH
@@ -44,12 +44,12 @@ export function isWellFormed(secret: string, format: SecretFormat): boolean {
   return given === crc32(secret.slice(0, split))
 }
 
-/** The leading part that lists show. */
+/** The leading part of a secret, which lists show. */
 export function prefixOf(secret: string, format: SecretFormat): string {
   return secret.slice(0, head(format).length + SHOWN_LENGTH)
 }
 
-/** What is stored and looked up: the secret itself is nowhere. */
+/** The hash that is stored and looked up; the secret itself is never stored. */
 export function hashOf(secret: string): string {
   return hash('sha256', secret, 'base64url')
 }

@@ -11,7 +11,7 @@ export interface KeyRow {
   burst: number | null
   expires_at: string | null
   revoked_at: string | null
-  /** The organization that the key's owner belongs to now. */
+  /** The organization that the key's owner belongs to at present. */
   owner_organization_id: string | null
   add_ons: string[]
 }

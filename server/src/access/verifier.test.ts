@@ -13,7 +13,7 @@ import { Verifier } from './verifier.ts'
 
 const format = { literal: 'svc', env: 'live' }
 
-/** A verifier over a database of its own, which counts the questions it asks. */
+/** A verifier on a database of its own, which counts its queries. */
 async function open(t: TestContext, kind: 'sqlite' | 'postgres') {
   const databaseUrl = kind === 'postgres' ? await temporaryDatabase(t) : null
   const database = await openDatabase({ databaseUrl, dataDir: temporaryFolder(t) })

@@ -18,14 +18,15 @@ export interface VerifierOptions {
 }
 
 /**
- * From a secret to what it may do. Form and checksum first, then the hash, then a bounded cache; the database
- * is asked once however many requests wait for the same key. Nothing stays in the cache past a change of the
- * key, its owner or its organization, and nothing read before a change is put in after it.
+ * Verifies a secret and returns its grant. Checks the form and the checksum first, then looks up the hash in
+ * a bounded cache, then in the database; concurrent requests for the same key share one query
+ * (single-flight). A cached grant is evicted when the key, its owner or its organization changes, and a grant
+ * read before a change is not cached after it.
  */
 export class Verifier {
   readonly #options: VerifierOptions
   readonly #grants = new Map<string, Grant>()
-  /** Kept apart, so that a flood of invented keys pushes out no real one. */
+  /** A separate cache for unknown keys, so that a flood of invented keys evicts no real ones. */
   readonly #unknown = new Set<string>()
   #loading = new Map<string, Promise<Grant | null>>()
   readonly #lastOn = new WeakMap<object, { secret: string; secretHash: string }>()
@@ -35,14 +36,14 @@ export class Verifier {
     options.changes.listen((subject, id) => this.#forget(subject, id))
   }
 
-  /** Null for a secret that opens nothing. */
+  /** Returns null if the secret is not valid. */
   async verify(secret: string): Promise<Grant | null> {
     if (!isWellFormed(secret, this.#options.format)) return null
     const grant = await this.#find(hashOf(secret))
     return grant && this.#unexpired(grant)
   }
 
-  /** The same of a secret that is in the cache, without a wait; null where it is not. */
+  /** The same, synchronously and from the cache only; null if the secret is not cached. */
   peek(secret: string, connection: object): Grant | null {
     if (!this.#options.changes.trusted()) return null
     const grant = this.#grants.get(this.#hashOn(connection, secret))
@@ -50,8 +51,9 @@ export class Verifier {
   }
 
   /**
-   * A connection sends one key again and again. Comparing it with what the same connection sent before tells
-   * nobody anything about the keys of others.
+   * Caches the hash of the last secret of each connection, because a connection usually sends the same key
+   * again. Comparing a secret with an earlier one of the same connection leaks nothing about other clients'
+   * keys.
    */
   #hashOn(connection: object, secret: string): string {
     const last = this.#lastOn.get(connection)
@@ -62,7 +64,7 @@ export class Verifier {
   }
 
   async #find(secretHash: string): Promise<Grant | null> {
-    // A load under way is a cache too: without trust, nobody knows what has changed since it began.
+    // A pending load counts as a cache too: if caches are not trusted, changes since it began are unknown.
     if (!this.#options.changes.trusted()) return this.#read(secretHash)
     const grant = this.#grants.get(secretHash)
     if (grant) return grant
@@ -100,7 +102,7 @@ export class Verifier {
   }
 
   #forget(subject: Subject, id: string): void {
-    // A load that began before the change may bring back what it changed: whoever asks from now on loads anew.
+    // A load that began before the change may return the old state, so requests from now on start a new load.
     this.#loading = new Map()
     this.#unknown.clear()
     if (subject === 'everything') this.#grants.clear()
@@ -116,7 +118,7 @@ export class Verifier {
   }
 }
 
-/** A user's key works while its owner is in the organization it was made for. */
+/** A user's key is valid only while its owner belongs to the organization it was created for. */
 function works(row: KeyRow): boolean {
   if (row.revoked_at !== null) return false
   return row.scope !== 'user' || row.owner_organization_id === row.organization_id
@@ -138,7 +140,7 @@ function toGrant(row: KeyRow, standard: Rate): Grant {
   }
 }
 
-/** Past its bound the cache forgets what was put in first. */
+/** Evicts the oldest entry when the cache is full (FIFO). */
 function keep<V>(map: Map<string, V>, name: string, value: V): void {
   if (map.size >= MOST_GRANTS) {
     const oldest = map.keys().next()

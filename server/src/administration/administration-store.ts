@@ -3,7 +3,7 @@ import { ADD_ONS, type AddOn } from '../access/grant.ts'
 import type { Db } from '../database/open.ts'
 import type { MemberPermission } from '../organizations/permissions.ts'
 
-/** An organization as the operator sees it. */
+/** An organization as shown to the operator. */
 export interface OrganizationRow {
   id: string
   name: string
@@ -23,7 +23,7 @@ export interface UserRow {
   lastSignInAt: string | null
 }
 
-/** A part of a longer list: one of them, or whoever is searched for, from after the given id on. */
+/** Selects a part of a list: one row by id, or the rows that match a search, starting after the given id. */
 export interface Listing {
   id?: string
   search?: string
@@ -31,7 +31,7 @@ export interface Listing {
   limit?: number
 }
 
-/** Ordered by when they were made, and by id within one millisecond. */
+/** Ordered by creation time, then by id. */
 export async function listOrganizations(db: Db, listing: Listing = {}): Promise<OrganizationRow[]> {
   let query = db
     .selectFrom('organizations')
@@ -125,7 +125,7 @@ async function readAllAddOns(db: Db, ids: string[]): Promise<Map<string, Set<str
   return granted
 }
 
-/** What people type is text, not a pattern. */
+/** Escapes LIKE wildcards: a search is literal text, not a pattern. */
 function contains(search: string): string {
   return `%${search.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
 }

@@ -6,7 +6,7 @@ import { signIn } from '../testing/sign-in.ts'
 import { type DatabaseKind, databaseKinds, openTestServer } from '../testing/test-server.ts'
 
 async function open(t: TestContext, database: DatabaseKind) {
-  // No two moments are equal, so that lists in the order of their making have one order.
+  // No two timestamps are equal, so that lists sorted by creation time have a deterministic order.
   let time = Date.now()
   const clock = () => new Date(time++)
   const settings = { admins: ['root@example.org'] }
@@ -138,7 +138,7 @@ for (const database of databaseKinds) {
     assert.equal((await call('DELETE', path)).status, 204)
     assert.equal((await call('GET', path)).status, 404)
 
-    // Each kind of key has its own address, for administrators too.
+    // Each kind of key has its own path, for administrators too.
     assert.equal((await call('GET', `/keys/${personal.body.id}`)).status, 404)
     const platform = (await call('POST', '/keys', body)).body
     const elsewhere = await service.request('GET', `/v1/api-keys/${platform.id}`, { token: root.token })

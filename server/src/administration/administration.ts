@@ -19,7 +19,7 @@ export interface AdministrationOptions {
   ledger: Ledger
 }
 
-/** What is the operator's alone, for the command line and for platform administrators alike. */
+/** Operations reserved for the operator, for the command line and the routes of platform administrators. */
 export class Administration {
   readonly #options: AdministrationOptions
 
@@ -40,7 +40,7 @@ export class Administration {
     return this.organization(id)
   }
 
-  /** `choose` sees the add-ons of now and answers those that shall be. */
+  /** `choose` receives the current add-ons and returns the new ones. */
   async setAddOns(
     origin: Origin,
     id: string,
@@ -51,7 +51,7 @@ export class Administration {
     return this.organization(id)
   }
 
-  /** Adds credits, or sets the balance to what it shall be. */
+  /** Adds credits, or sets the balance. */
   async setCredits(
     origin: Origin,
     id: string,

@@ -60,7 +60,7 @@ const listing = Type.Object(
 const list = <T extends TSchema>(row: T) =>
   Type.Object({ data: Type.Array(row), next: nullable(Type.String({ description: 'Null: no more.' })) })
 
-/** What platform administrators do over HTTP and the operator does at the command line. */
+/** Routes for platform administrators: what the operator can do on the command line, over HTTP. */
 export function administrationRoutes(
   app: App,
   { administration, keys, usageReports, authenticate }: AdministrationRoutesParts,

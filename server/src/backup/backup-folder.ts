@@ -8,16 +8,16 @@ import { CopyError } from './copy-error.ts'
 const PARTIAL = '.partial-'
 
 export interface Generation {
-  /** The backup's time as its folder spells it: `2026-01-31T12-00-00.000Z`. */
+  /** The backup's time in the format of its folder's name: `2026-01-31T12-00-00.000Z`. */
   name: string
   folder: string
 }
 
 /**
- * The folder that backups are kept in:
+ * The folder that holds the backups:
  *
  * - `backups/<time>/` has the state of the database at one moment and `backup.json`, the record;
- * - `snapshots/` has each snapshot once, for all backups that name it;
+ * - `snapshots/` has each snapshot once, shared by all backups that reference it;
  * - `revoked.jsonl` has the hashes of secrets that must not work again, whichever backup is restored.
  */
 export class BackupFolder {
@@ -39,7 +39,7 @@ export class BackupFolder {
     return join(this.root, 'revoked.jsonl')
   }
 
-  /** For one writer at a time. Removes what a writer that was killed left behind. */
+  /** Takes the lock for a single writer, and removes what a killed writer left behind. */
   async openForWriting(): Promise<() => void> {
     for (const folder of [this.root, this.snapshots, this.backups]) {
       await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -68,7 +68,7 @@ export class BackupFolder {
       .map((name) => ({ name, folder: join(this.backups, name) }))
   }
 
-  /** The newest backup, or the newest of a time or before it. */
+  /** The newest backup, or the newest one made at or before a given time. */
   async find(at: Date | null): Promise<{ generation: Generation; record: BackupRecord }> {
     const generations = await this.generations()
     if (generations.length === 0) throw new CopyError(`There is no backup in ${this.root}.`)
@@ -96,7 +96,7 @@ export class BackupFolder {
     return { name, folder }
   }
 
-  /** From here on it counts. Everything in the folder is synced already. */
+  /** Makes the backup visible by a rename. All files in the folder have been synced before. */
   async finish({ name, folder }: Generation): Promise<Generation> {
     const finished = join(this.backups, name)
     await syncFolder(join(folder, 'tables'))
@@ -106,7 +106,7 @@ export class BackupFolder {
     return { name, folder: finished }
   }
 
-  /** Keeps the newest backups, and the snapshots that they name. Returns the names of the removed backups. */
+  /** Keeps the newest backups and the snapshots they reference. Returns the names of the removed backups. */
   async prune(keep: number): Promise<string[]> {
     const generations = await this.generations()
     const removed = generations.slice(0, Math.max(0, generations.length - keep))
@@ -127,7 +127,7 @@ export class BackupFolder {
   }
 }
 
-/** A colon is not allowed in file names everywhere. */
+/** Some file systems do not allow a colon in file names. */
 function generationName(at: Date): string {
   return at.toISOString().replaceAll(':', '-')
 }

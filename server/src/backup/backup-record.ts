@@ -8,7 +8,7 @@ export const RECORD_FILE = 'backup.json'
 
 const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' })
 const Count = Type.Integer({ minimum: 0 })
-/** Names become paths, so they are checked before any is used. */
+/** Names become paths, so they are validated before any of them is used. */
 const Name = Type.String({ pattern: '^[A-Za-z0-9_][A-Za-z0-9_.-]{0,200}$' })
 
 const BackedUpSnapshot = Type.Object({
@@ -16,7 +16,7 @@ const BackedUpSnapshot = Type.Object({
   table: Type.String(),
   version: Count,
   bytes: Count,
-  /** Of `manifest.json`, which holds the checksums of the other files. */
+  /** Checksum of `manifest.json`, which holds the checksums of the other files. */
   manifestSha256: Sha256,
 })
 
@@ -31,10 +31,10 @@ const BackedUpTable = Type.Object({
   name: Name,
   columns: Type.Array(Name, { minItems: 1 }),
   rows: Count,
-  /** Of the rows, whatever their order. */
+  /** Order-independent checksum of the rows. */
   digest: Type.String({ pattern: '^[0-9a-f]{48}$' }),
   bytes: Count,
-  /** Of the file. */
+  /** Checksum of the file. */
   sha256: Sha256,
 })
 
@@ -49,11 +49,11 @@ const Record = Type.Object({
     tables: Type.Array(BackedUpTable),
   }),
   snapshots: Type.Array(BackedUpSnapshot),
-  /** Named by the catalog, but lost or damaged when the backup was made. */
+  /** Snapshots that the catalog references, but that were lost or damaged when the backup was made. */
   missing: Type.Array(MissingSnapshot),
 })
 
-/** What a backup holds. A folder without it is no backup: it is written last. */
+/** What a backup contains. It is written last: a folder without it is not a backup. */
 export type BackupRecord = Static<typeof Record>
 export type BackedUpSnapshot = Static<typeof BackedUpSnapshot>
 export type MissingSnapshot = Static<typeof MissingSnapshot>

@@ -9,14 +9,14 @@ import { runCommand } from '../testing/run-command.ts'
 import { signIn } from '../testing/sign-in.ts'
 import { databaseKinds, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
-/** The command, which must succeed, and its JSON document. */
+/** Runs the command, which must succeed, and returns its JSON output. */
 async function run(place: Place, ...args: string[]) {
   const result = await runCommand(place, ...args, '--json')
   assert.equal(result.code, 0, `${args.join(' ')}: ${result.stdout}${result.stderr}`)
   return result.json
 }
 
-/** What a client sees of a dataset: every byte of a download, of a page and of the sample. */
+/** What a client can read of a dataset: every byte of a download, of a page and of the sample. */
 async function seen(service: TestServer, key: string, table: string) {
   const paths = [
     `/v1/dataset/${table}/archives/1/files/geojson`,
@@ -64,7 +64,7 @@ for (const kind of databaseKinds) {
     assert.deepEqual(await readAccountLedger(copy, again), ledger)
     const { stdout, code } = await runCommand(restored, 'verify')
     assert.equal(code, 0, stdout)
-    // New rows get new numbers: a sequence that was not set right would repeat the first ones.
+    // Inserts rows with generated ids: a sequence that was not set correctly would repeat the first ones.
     await publishText(copy, 'places', 'places.geojson', points(5))
     await copy.parts.ledger.setCredits(
       { actor: 'operator', address: null, requestId: null },
@@ -104,7 +104,7 @@ for (const kind of databaseKinds) {
       await copy.stop()
       return result
     }
-    // The first backup knows nothing of it; the list beside it was brought up to date by the second.
+    // The first backup does not contain the revocation; the list next to it was updated by the second backup.
     const [oldest] = readdirSync(join(target, 'backups')).sort()
     const at = oldest!.replace(/T(\d\d)-(\d\d)-/, 'T$1:$2:')
     const restored = await emptyPlace(t, kind)
@@ -113,13 +113,13 @@ for (const kind of databaseKinds) {
     const expected = { kept: 200, revoked: 401, rotated: 401, deleted: 401, late: 200 }
     assert.deepEqual(await statuses(restored), expected)
 
-    // The log in the data folder knows what was revoked after the last backup.
+    // The log in the data folder contains what was revoked after the last backup.
     const withLog = await emptyPlace(t, kind)
     const log = join(place.dataDir, 'revocations.log')
     await run(withLog, 'restore', target, '--at', at, '--revocations', log)
     assert.deepEqual(await statuses(withLog), { ...expected, late: 401 })
 
-    // So does the old place itself, which is moved aside and not deleted.
+    // So does the old data folder itself, which is moved aside and not deleted.
     const refused = await runCommand(place, 'restore', target, '--json')
     assert.equal(refused.code, 1)
     assert.match(refused.json.error, /is not empty/)
@@ -128,7 +128,7 @@ for (const kind of databaseKinds) {
     assert.deepEqual(await statuses(place), { ...expected, late: 401 })
     assert.equal(readdirSync(join(place.dataDir, forced.movedAside, 'snapshots')).length, 1)
 
-    // Without any list, all keys can be suspended until their owners extend them.
+    // Without any list, all keys can be suspended until their owners extend the expiry.
     const suspended = await emptyPlace(t, kind)
     const { suspendedKeys, workingKeys } = await run(suspended, 'restore', target, '--suspend-keys')
     assert.deepEqual([suspendedKeys > 0, workingKeys], [true, 0])

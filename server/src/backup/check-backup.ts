@@ -7,7 +7,7 @@ import { verifySnapshot } from '@wayleave/geodata/snapshot/verify.ts'
 import type { BackupFolder, Generation } from './backup-folder.ts'
 import { type BackedUpSnapshot, type BackupRecord, tableFile } from './backup-record.ts'
 
-/** Reads every byte of a backup and returns what is damaged, a sentence each that names the file. */
+/** Reads every byte of a backup and returns one sentence, with the file's name, for each damaged file. */
 export async function checkBackup(
   target: BackupFolder,
   generation: Generation,
@@ -36,7 +36,7 @@ async function checkSnapshot(folder: string, { manifestSha256 }: BackedUpSnapsho
   const path = join(folder, SNAPSHOT_FILES.manifest)
   const manifest = await readFile(path).catch(() => null)
   if (manifest === null) return [`${path} is missing.`]
-  // The manifest vouches for the other files, and the record for the manifest.
+  // The manifest has the checksums of the other files, and the record has that of the manifest.
   if (createHash('sha256').update(manifest).digest('hex') !== manifestSha256) {
     return [`${path} has another checksum.`]
   }

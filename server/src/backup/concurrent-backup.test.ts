@@ -13,7 +13,7 @@ for (const kind of databaseKinds) {
   test(`${kind}: backups that run while versions come and go and credits are spent are each whole`, async (t) => {
     const place = await emptyPlace(t, kind)
     const target = join(temporaryFolder(t), 'backup')
-    // Every publishing removes the version before it.
+    // Each publish removes the previous version.
     const service = await serverAt(t, place, { keepVersions: 1 })
     const { publishing, ledger } = service.parts
     const ada = await openAccount(service, 'ada@example.org', {

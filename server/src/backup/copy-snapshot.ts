@@ -20,8 +20,8 @@ export interface CopiedSnapshot {
 }
 
 /**
- * Copies a snapshot without its exports into the folder `root`, whole or not at all, and checks every byte
- * against the checksums on the way. The copy is on the disk when this returns.
+ * Copies a snapshot without its exports into the folder `root`, atomically, and checks every byte against the
+ * checksums on the way. The copy is synced to disk when this returns.
  */
 export async function copySnapshot(
   source: string,
@@ -60,8 +60,8 @@ export async function copySnapshot(
 }
 
 /**
- * What a copy that was made before measures, if it is there with the right sizes: its bytes were checked when it
- * was made, and it never changes. Null: it must be copied (again).
+ * Returns the size of an earlier copy if it exists with the right file sizes: its bytes were checked when it
+ * was made, and it never changes. Null means that it must be copied (again).
  */
 export async function copiedBefore(
   root: string,
@@ -103,7 +103,7 @@ async function requireSameFiles(folder: string, files: SnapshotFiles): Promise<v
   if (!same) throw new DamagedSnapshotError(`${SNAPSHOT_FILES.manifest} is not the one in the catalog`)
 }
 
-/** Reads once: the checksum is taken of the bytes that are written. */
+/** Reads the source once: the checksum is computed from the bytes that are written. */
 async function copyFile(from: string, to: string): Promise<string> {
   const hash = createHash('sha256')
   const source = await open(from, 'r')
@@ -128,7 +128,7 @@ async function copyFile(from: string, to: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Names of files come from a manifest; a slip must never lead out of the folder. */
+/** File names come from a manifest; reject path traversal. */
 function checked(file: string): string {
   if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(file))
     throw new DamagedSnapshotError(`"${file}" is no name of a file`)

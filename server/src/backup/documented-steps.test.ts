@@ -10,7 +10,7 @@ import { databaseKinds, temporaryDatabase, temporaryFolder } from '../testing/te
 
 const document = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')
 
-/** The commands of the code blocks between two headings, in their order. */
+/** The commands in the code blocks between two headings, in order. */
 function commandsOf(from: string, to: string): string[][] {
   const section = document.slice(document.indexOf(`\n${from}\n`), document.indexOf(`\n${to}\n`))
   return [...section.matchAll(/^npx wayleave (.*)$/gm)].map((match) => match[1]!.split(' '))
@@ -35,7 +35,7 @@ for (const kind of databaseKinds) {
     const moved = kind === 'sqlite' ? await temporaryDatabase(t) : ''
 
     for (const step of steps) {
-      // The document says to stop the server for these, and for these only.
+      // The document says to stop the server for these commands only.
       if (step[0] === 'database' || (step[0] === 'restore' && !step.includes('--verify')))
         await service.stop()
       const place: Place = step.includes('/var/lib/wayleave-new') ? fresh : old

@@ -6,7 +6,7 @@ import type { Row, RowReader } from './row-database.ts'
 import { writeTableFile } from './table-file.ts'
 import { type TableShape, tableShapes } from './table-shapes-store.ts'
 
-/** A snapshot that the catalog names, with the checksums that the catalog holds of its files. */
+/** A snapshot that the catalog references, with the checksums that the catalog holds for its files. */
 export interface NamedSnapshot {
   name: string
   table: string
@@ -41,7 +41,7 @@ export async function readNamedSnapshots(reader: RowReader): Promise<NamedSnapsh
   }))
 }
 
-/** Every secret that must not work again, as this state of the database knows it. */
+/** Reads every secret that must not work again from this state of the database. */
 export async function readRevokedRows(reader: RowReader): Promise<Revocation[]> {
   return mapRows(reader, 'revoked_secrets', (field) => ({
     secretHash: field('secret_hash') as string,
@@ -50,14 +50,14 @@ export async function readRevokedRows(reader: RowReader): Promise<Revocation[]> 
   }))
 }
 
-/** The id that another part may have given the installation; null in a database that has none. */
+/** The installation's id, which another part of the program may have written; null if there is none. */
 export async function readInstallationId(reader: RowReader): Promise<string | null> {
   const rows = await mapRows(reader, 'installation_secrets', (field) => [field('name'), field('value')])
   const row = rows.find(([name]) => name === 'installation-id')
   return (row?.[1] as string | undefined) ?? null
 }
 
-/** A schema from before the table was made has no rows of it. */
+/** Returns no rows if the schema is older than the table. */
 async function mapRows<T>(
   reader: RowReader,
   table: string,

@@ -6,16 +6,16 @@ import { syncFolder } from '@wayleave/geodata/write-durably.ts'
 import type { Config } from '../config.ts'
 import { CopyError } from './copy-error.ts'
 
-/** Says that a restore into the folder has begun and not finished. */
+/** Marks that a restore into the folder has begun and not finished. */
 export interface UnfinishedRestore {
   source: string
   backup: string
-  /** What is moved aside first, and the folder's name (and PostgreSQL's schema) for it. */
+  /** What is moved aside first, and the name of the folder (and of the PostgreSQL schema) it is moved to. */
   aside: { name: string; entries: string[] } | null
   hasOwnRevocations: boolean
 }
 
-/** Says that the SQLite database of the folder was copied to PostgreSQL and is no longer the current one. */
+/** Marks that the folder's SQLite database was copied to PostgreSQL and is no longer the current one. */
 export interface MovedDatabase {
   to: string
   at: string
@@ -24,7 +24,7 @@ export interface MovedDatabase {
 const RESTORE = 'restore-unfinished.json'
 const MOVED = 'database-moved.json'
 
-/** Refuses to open a folder that is half restored, or whose SQLite database was moved away. */
+/** Refuses to open a folder that is only partly restored, or whose SQLite database was moved away. */
 export function requireUsableFolder({ dataDir, databaseUrl }: Pick<Config, 'dataDir' | 'databaseUrl'>): void {
   const restore = readUnfinishedRestore(dataDir)
   if (restore) {

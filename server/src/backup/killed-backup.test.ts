@@ -15,7 +15,7 @@ import { verifyBackup } from './verify-backup.ts'
 
 const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
 
-/** Starts the program and kills it as soon as the moment has come. Returns whether it came before the end. */
+/** Starts the program and kills it once `isMoment` is true. Returns whether that was before it exited. */
 async function killAt(place: Place, isMoment: () => boolean, ...args: string[]): Promise<boolean> {
   const environment = { ...process.env, WAYLEAVE_DATA_DIR: place.dataDir }
   const child = spawn(process.execPath, [program, ...args], {
@@ -57,7 +57,7 @@ for (const kind of databaseKinds) {
     let kills = 0
     for (const isMoment of backupMoments) {
       if (await killAt(place, isMoment, 'backup', target)) kills++
-      // Whatever counts as a backup is whole.
+      // Every folder that counts as a backup is complete.
       if ((await folder.generations()).length > 0) {
         assert.deepEqual((await verifyBackup(folder, null)).findings, [])
       }

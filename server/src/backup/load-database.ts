@@ -5,7 +5,7 @@ import { RowDigest } from './row-digest.ts'
 import { readTableFile } from './table-file.ts'
 import { type TableShape, tableShapes } from './table-shapes-store.ts'
 
-/** Where rows come from: the files of a backup, or another database. */
+/** The source of the rows: the files of a backup, or another database. */
 export type RowSource = Pick<RowReader, 'rows'>
 
 export function backupRows(folder: string, { database }: BackupRecord): RowSource {
@@ -21,8 +21,8 @@ export function backupRows(folder: string, { database }: BackupRecord): RowSourc
 }
 
 /**
- * Copies every table into a writer, reads back what arrived and compares. Nothing is committed here. `expected`
- * has the digests that the source is known to have had.
+ * Copies every table into a writer, reads the rows back and compares them. Does not commit. `expected` has
+ * the known digests of the source.
  */
 export async function loadDatabase(
   source: RowSource,

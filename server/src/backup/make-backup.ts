@@ -21,9 +21,12 @@ import { PinnedSnapshots } from './pin-snapshots.ts'
 import { appendRevocations, readRevocations } from './revocations.ts'
 import type { RowReader } from './row-database.ts'
 
-/** Rounds in which a snapshot was removed between the reading of the catalog and its pinning or copying. */
+/**
+ * Max attempts. An attempt is repeated if a snapshot was removed between reading the catalog and pinning or
+ * copying it.
+ */
 const MAX_ROUNDS = 10
-/** After so many rounds in which the newest catalog names it, a snapshot that is not there is lost. */
+/** A missing snapshot counts as lost after this many attempts in which the latest catalog references it. */
 const LOST_AFTER = 3
 const ROUND_PAUSE = 50
 
@@ -35,7 +38,7 @@ export interface BackupOptions {
   config: Pick<Config, 'dataDir' | 'databaseUrl'>
   target: string
   clock: Clock
-  /** How many backups remain; null keeps all. */
+  /** How many backups to keep; null keeps all. */
   keep: number | null
   onProgress?: (progress: BackupProgress) => void
 }
@@ -54,8 +57,8 @@ export interface BackupReport {
 }
 
 /**
- * Copies the database as it is at one moment, then every snapshot that this state names, while the service goes
- * on. A snapshot never changes: one that an earlier backup copied is not copied again.
+ * Copies the database as it is at one moment, then every snapshot that this state references, while the
+ * service keeps running. Snapshots are immutable: one that an earlier backup copied is not copied again.
  */
 export async function makeBackup(options: BackupOptions): Promise<BackupReport> {
   const target = new BackupFolder(options.target)
@@ -132,7 +135,7 @@ async function backUpOnce(
       copiedBytes += copy.bytes
     } catch (error) {
       if (!(error instanceof DamagedSnapshotError)) throw error
-      // Without a pin it may just have been removed by someone else, which a new look at the catalog tells.
+      // Without a pin, another process may just have removed it. Reading the catalog again shows that.
       if (!isPinned && error.cause !== undefined) {
         await rm(generation.folder, { recursive: true, force: true })
         return 'removed meanwhile'
@@ -168,8 +171,9 @@ interface PinnedState {
 }
 
 /**
- * A state of the database whose snapshots are all held. One that is removed between the reading and the pinning
- * is not named by the next state; one that every state names and that is never there is lost.
+ * Opens a state of the database and pins all of its snapshots. A snapshot that is removed between reading and
+ * pinning is not referenced by the next state; one that every state references and that is always missing is
+ * lost.
  */
 async function openPinnedState(
   config: BackupOptions['config'],
@@ -210,7 +214,7 @@ async function openPinnedState(
   }
 }
 
-/** Backups of two installations in one folder would prune and restore each other. */
+/** If two installations shared one folder, they would prune and restore each other's backups. */
 async function requireSameInstallation(target: BackupFolder, installationId: string | null): Promise<void> {
   const newest = (await target.generations()).at(-1)
   if (!newest || installationId === null) return

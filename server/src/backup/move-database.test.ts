@@ -39,14 +39,14 @@ test('a moved database serves the same on PostgreSQL, and the SQLite file is lef
   await assert.rejects(serverAt(t, place), /was moved to postgres:.*Set WAYLEAVE_DATABASE_URL/)
   const later = await serverAt(t, { ...place, databaseUrl: to })
   assert.equal((await later.request('GET', path, { key: ada.key })).text, csv.text)
-  // Sessions go on: nothing was restored to an earlier state.
+  // Sessions stay valid: nothing was restored to an earlier state.
   assert.deepEqual(await readAccountLedger(later, ada), ledger)
-  // A sequence that was not set right would repeat an id.
+  // A sequence that was not set correctly would repeat an id.
   await later.parts.ledger.setCredits(operator, ada.organizationId, 7)
   assert.equal((await readAccountLedger(later, ada)).rows.length, ledger.rows.length + 1)
   await later.stop()
 
-  // The target has other rows now, and is not overwritten.
+  // The target has different rows now, and is not overwritten.
   rmSync(join(place.dataDir, 'database-moved.json'))
   const refused = await runCommand(place, 'database', 'move', '--to', to, '--json')
   assert.deepEqual([refused.code, /not empty/.test(refused.json.error)], [1, true])

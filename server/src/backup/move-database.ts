@@ -19,14 +19,14 @@ export interface MoveReport {
   to: string
   tables: number
   rows: number
-  /** Whether the rows were there already, from a move that was cut off before its last step. */
+  /** Whether the rows had been copied already, by a move that was interrupted before its last step. */
   wasCopied: boolean
 }
 
 /**
- * Copies the SQLite database into an empty PostgreSQL database, compares every table, commits, and marks the data
- * folder so that no server starts on the old database. The SQLite file is not changed; while it is copied,
- * nothing else can write to it.
+ * Copies the SQLite database into an empty PostgreSQL database, compares every table, commits, and marks the
+ * data folder so that no server starts on the old database. The SQLite file is not changed; while it is
+ * copied, all other writers are locked out.
  */
 export async function moveDatabase({ dataDir, to, clock, onRows }: MoveOptions): Promise<MoveReport> {
   const unlock = lockDataFolder(dataDir)
@@ -59,7 +59,7 @@ export async function moveDatabase({ dataDir, to, clock, onRows }: MoveOptions):
   }
 }
 
-/** A move that was cut off after its commit left the same rows: then only the mark is missing. */
+/** A move that was interrupted after its commit left the same rows: then only the mark is missing. */
 async function requireSameRows(source: RowReader, to: string): Promise<number> {
   const refusal = new CopyError(
     'The PostgreSQL database is not empty. Name an empty one: nothing is overwritten.',
@@ -81,7 +81,7 @@ async function requireSameRows(source: RowReader, to: string): Promise<number> {
   }
 }
 
-/** Without the password. */
+/** The URL without the password. */
 function displayName(url: string): string {
   const { hostname, port, pathname, username } = new URL(url)
   return `postgres://${username ? `${username}@` : ''}${hostname}${port ? `:${port}` : ''}${pathname}`

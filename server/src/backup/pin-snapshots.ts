@@ -6,16 +6,16 @@ import { tryLock } from '../file-lock.ts'
 import { randomBase62 } from '../id.ts'
 import type { SnapshotFiles } from './copy-snapshot.ts'
 
-/** File systems without hard links, and snapshots on a volume of their own. */
+/** Errors from file systems without hard links, or if the snapshots are on a separate volume. */
 const CANNOT_LINK = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
-/** A folder that was just made may not have its lock yet. */
+/** A folder younger than this may not have its lock file yet. */
 const YOUNG = MINUTE
 
 /**
- * Holds snapshots while they are copied. Each file gets a second name, a hard link, in a folder of the backup's
- * own: whoever removes the snapshot meanwhile (unpublish, WAYLEAVE_KEEP_VERSIONS, a sweep, another node) removes
- * only the first name. No remover has to know of it.
+ * Pins snapshots while they are copied. Each file gets a second name, a hard link, in the backup's own
+ * folder: any process that removes the snapshot meanwhile (unpublish, WAYLEAVE_KEEP_VERSIONS, a sweep,
+ * another node) removes only the first name, and needs no knowledge of the pins.
  */
 export class PinnedSnapshots {
   readonly #folder: string
@@ -36,7 +36,7 @@ export class PinnedSnapshots {
     return new PinnedSnapshots(folder, unlock)
   }
 
-  /** The folder to copy from. Throws ENOENT if the snapshot is gone, or going, already. */
+  /** Returns the folder to copy from. Throws ENOENT if the snapshot has been removed or is being removed. */
   async pin(name: string, source: string, files: SnapshotFiles): Promise<string> {
     const before = this.#pinned.get(name)
     if (before !== undefined) return before
@@ -51,7 +51,7 @@ export class PinnedSnapshots {
     } catch (error) {
       await rm(folder, { recursive: true, force: true })
       if (!CANNOT_LINK.has((error as NodeJS.ErrnoException).code ?? '')) throw error
-      // Copied from where it lies. If it is removed meanwhile, the backup begins anew.
+      // Copy from the original folder. If it is removed meanwhile, the backup starts over.
       return source
     }
   }
@@ -62,7 +62,7 @@ export class PinnedSnapshots {
   }
 }
 
-/** Releases what backups that were killed still hold: their locks are free. */
+/** Removes the pins of backups that were killed, which is the case if their locks are free. */
 export async function sweepPins(dataDir: string): Promise<void> {
   const root = pinsFolder(dataDir)
   for (const name of await readdir(root).catch(() => [] as string[])) {
@@ -72,7 +72,7 @@ export async function sweepPins(dataDir: string): Promise<void> {
       if (Date.now() - (await stat(folder)).birthtimeMs < YOUNG) continue
       unlock = tryLock(join(folder, 'lock'))
     } catch {
-      // The folder vanished while it was looked at: its backup has just finished.
+      // The folder was removed after it was listed: its backup has just finished.
     }
     if (!unlock) continue
     unlock()

@@ -20,7 +20,7 @@ async function publishedPlace(t: TestContext): Promise<Place> {
   return place
 }
 
-/** Removes a dataset as another process would, from the catalog and then its files. */
+/** Removes a dataset as another process would: first from the catalog, then its files. */
 function unpublish({ dataDir }: Place, table: string): void {
   const database = new DatabaseSync(join(dataDir, 'wayleave.db'))
   database.exec(`pragma foreign_keys = on; delete from datasets where table_name = '${table}'`)
@@ -30,7 +30,7 @@ function unpublish({ dataDir }: Place, table: string): void {
   }
 }
 
-/** Makes a backup, and does something between the copy of the database and that of the snapshots. */
+/** Makes a backup, and calls `meanwhile` between copying the database and copying the snapshots. */
 async function backUpWith(t: TestContext, place: Place, meanwhile: () => void) {
   const target = join(temporaryFolder(t), 'backup')
   let isDone = false
@@ -62,7 +62,7 @@ test('without hard links, a removed snapshot makes the backup read the catalog a
   assert.equal(backups.length, 1)
 })
 
-/** Moves a folder to another file system and leaves a link to it. */
+/** Moves a folder to another file system and leaves a symbolic link to it. */
 function renameAcross(folder: string, elsewhere: string): void {
   cpSync(folder, elsewhere, { recursive: true })
   renameSync(folder, `${folder}-before`)

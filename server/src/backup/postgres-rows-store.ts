@@ -7,7 +7,7 @@ import { schemaStatements, type TableShape } from './table-shapes-store.ts'
 const FETCH_ROWS = 1000
 const BIGINT = 20
 
-/** Reads in one REPEATABLE READ transaction: every table as it was at one moment, without holding writers up. */
+/** Reads in one REPEATABLE READ transaction: a consistent state of all tables, without blocking writers. */
 export async function openPostgresReader(url: string): Promise<RowReader> {
   const client = await connect(url)
   try {
@@ -26,7 +26,9 @@ export async function openPostgresReader(url: string): Promise<RowReader> {
   }
 }
 
-/** Makes the tables in the connection's schema, inside the transaction. Throws if it has tables of ours. */
+/**
+ * Creates the tables in the connection's schema, inside the transaction. Throws if a table of ours exists.
+ */
 export async function openPostgresWriter(
   url: string,
   schemaVersion: number,
@@ -44,7 +46,7 @@ export async function openPostgresWriter(
       )
     }
     for (const statement of schemaStatements('postgres', schemaVersion)) await client.query(statement)
-    // Migrations insert first rows, which the copy brings along. Children first.
+    // Migrations insert initial rows, which the copy contains too. Delete them, child tables first.
     for (const { name } of shapes.toReversed()) await client.query(`delete from "${name}"`)
   } catch (error) {
     await client.end()
@@ -82,7 +84,7 @@ export async function openPostgresWriter(
   }
 }
 
-/** Whether the database has any table of ours. */
+/** Whether the database has none of our tables. */
 export async function isPostgresEmpty(url: string, shapes: TableShape[]): Promise<boolean> {
   const client = await connect(url)
   try {
@@ -112,7 +114,7 @@ export async function postgresClock(url: string): Promise<Date> {
   }
 }
 
-/** The ids of nodes that hold a lease now: servers that run on this database. */
+/** The ids of nodes that hold a valid lease: the servers running on this database. */
 export async function runningNodes(url: string): Promise<string[]> {
   const client = await connect(url)
   try {
@@ -138,7 +140,7 @@ async function connect(url: string): Promise<pg.Client> {
     keepAlive: true,
     types: types as pg.CustomTypesConfig,
   })
-  // A connection that breaks fails its query; unheard, the event would end the process without a sentence.
+  // A broken connection makes its query fail. Without a listener, the error event would crash the process.
   client.on('error', () => {})
   await client.connect()
   await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0')
@@ -160,10 +162,10 @@ async function presentTables(client: pg.Client, shapes: TableShape[]): Promise<s
   return rows.map((row: { name: string }) => row.name)
 }
 
-/** Indexes and sequences go along with their tables. Nothing is deleted. */
+/** Indexes and sequences move together with their tables. Nothing is deleted. */
 async function moveAside(client: pg.Client, shapes: TableShape[], schema: string): Promise<void> {
   const present = await presentTables(client, shapes)
-  // Also without tables: the schema is how a restore that was cut off knows that this was committed.
+  // Created even without tables: its existence tells an interrupted restore that this was committed.
   await client.query(`create schema "${schema}"`)
   for (const name of present) await client.query(`alter table "${name}" set schema "${schema}"`)
 }

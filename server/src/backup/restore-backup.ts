@@ -30,16 +30,16 @@ export type RestoreProgress =
 export interface RestoreOptions {
   config: Pick<Config, 'dataDir' | 'databaseUrl'>
   source: string
-  /** Restores the newest backup of this time or before it; null the newest of all. */
+  /** Restores the newest backup made at or before this time; null restores the newest one. */
   at: Date | null
-  /** Moves what is in the data folder and the database aside. */
+  /** Moves the current contents of the data folder and the database aside. */
   force: boolean
-  /** Further lists of revocations, such as the log of a data folder that was lost otherwise. */
+  /** More lists of revocations, such as the log of a data folder that is otherwise lost. */
   revocationFiles: string[]
   suspendKeys: boolean
   clock: Clock
   onProgress?: (progress: RestoreProgress) => void
-  /** Asked if revocations after a time are not known. Without it the answer is no. */
+  /** Called if revocations after a certain time are unknown. If it is missing, keys are not suspended. */
   confirmSuspension?: (workingKeys: number, revocationsUntil: string) => Promise<boolean>
 }
 
@@ -49,17 +49,18 @@ export interface RestoreReport extends RestoredState {
   rows: number
   snapshots: number
   missing: BackupRecord['missing']
-  /** Where what was there before is now; null if there was nothing. */
+  /** Where the previous contents are now; null if there were none. */
   movedAside: string | null
-  /** Until when revocations are known. Later ones are not, unless a surviving log or database told them. */
+  /** Revocations are known up to this time; later ones only if a surviving log or database has them. */
   revocationsUntil: string
-  /** Whether the old database or the data folder's own log was there to read. */
+  /** Whether the old database or the data folder's own log could be read. */
   hasOwnRevocations: boolean
 }
 
 /**
- * Restores a backup into an empty data folder and an empty database. The database appears last and whole; until
- * then a mark in the folder keeps servers from starting. After a crash, the same command goes on.
+ * Restores a backup into an empty data folder and an empty database. The database is put in place last and
+ * atomically; until then a mark in the folder prevents servers from starting. After a crash, running the same
+ * command again continues the restore.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
   const { config, at, onProgress = () => {} } = options
@@ -115,7 +116,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
   }
 }
 
-/** The list beside the backups was brought up to date by the newest of them, not by the one that is restored. */
+/** The list next to the backups was updated by the newest of them, not by the one that is restored. */
 async function newestTime(source: BackupFolder): Promise<string> {
   return (await source.read((await source.generations()).at(-1)!)).at
 }
@@ -131,7 +132,7 @@ async function restoreSnapshots(
   for (const [index, { name }] of record.snapshots.entries()) {
     onSnapshot(index)
     const folder = join(source.snapshots, name)
-    // The manifest was checked against the record, and the files against the manifest.
+    // The manifest has been checked against the record, and the files against the manifest.
     const { files } = JSON.parse(await readFile(join(folder, SNAPSHOT_FILES.manifest), 'utf8')) as Manifest
     if (await copiedBefore(root, name, files)) continue
     await copySnapshot(folder, root, name, files)
@@ -139,7 +140,7 @@ async function restoreSnapshots(
   await syncFolder(dataDir)
 }
 
-/** Returns the number of rows, or 0 if an earlier try had restored the database already. */
+/** Returns the number of rows, or 0 if an earlier attempt has restored the database already. */
 async function restoreDatabase(
   { config }: RestoreOptions,
   folder: string,
@@ -152,7 +153,7 @@ async function restoreDatabase(
   const shapes = tableShapes(latestSchemaVersion())
   let writer: Awaited<ReturnType<typeof openSqliteWriter>>
   if (config.databaseUrl) {
-    // Moving aside and loading are one transaction: after an unfinished restore both are done or neither.
+    // Moving aside and loading are one transaction: an unfinished restore has done both or neither.
     const moveAsideTo = aside && `wayleave_${aside.name}`
     const isLoaded = moveAsideTo
       ? await hasPostgresSchema(config.databaseUrl, moveAsideTo)
@@ -175,7 +176,7 @@ async function restoreDatabase(
   }
 }
 
-/** Migrates and settles the database where no server can see it, then gives it its place. */
+/** Migrates the database and makes it safe to serve, where no server can see it, then puts it in place. */
 async function settle(
   { config, clock }: RestoreOptions,
   backup: string,
@@ -197,7 +198,7 @@ async function settle(
     await database.close()
   }
   if (!databaseUrl && !isPlaced) {
-    // Closing the last connection has written the WAL back into the file.
+    // Closing the last connection has checkpointed the WAL into the file.
     const handle = await open(sqliteFile(scratch), 'r+')
     await handle.chmod(0o600)
     await handle.sync().finally(() => handle.close())

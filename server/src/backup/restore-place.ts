@@ -12,7 +12,7 @@ import { revocationLogFile } from './revocation-log.ts'
 import { appendRevocations, type Revocation, readRevocations } from './revocations.ts'
 import { latestSchemaVersion, tableShapes } from './table-shapes-store.ts'
 
-/** Decides everything that a second try must not decide anew, and notes it in the folder. */
+/** Makes every decision that a second attempt must not make again, and records it in the folder. */
 export async function beginRestore(
   options: RestoreOptions,
   source: string,
@@ -31,8 +31,8 @@ export async function beginRestore(
 }
 
 /**
- * Adds what the old database and the named files know to the folder's own log, where a second try finds it.
- * Returns whether the old database could be read.
+ * Adds the revocations from the old database and the given files to the folder's own log, where a second
+ * attempt finds them. Returns whether the old database could be read.
  */
 async function keepRevocations({ config, revocationFiles }: RestoreOptions, log: string): Promise<boolean> {
   const listed = await readRevocations(log)
@@ -50,7 +50,7 @@ async function keepRevocations({ config, revocationFiles }: RestoreOptions, log:
   return rows !== null
 }
 
-/** Null for a database that is not there, or is too damaged to read: then the other lists must do. */
+/** Null if the database is missing or too damaged to read: then only the other lists are used. */
 async function readOldDatabase(config: RestoreOptions['config']): Promise<Revocation[] | null> {
   try {
     const reader = await openRowReader(config)
@@ -64,7 +64,7 @@ async function readOldDatabase(config: RestoreOptions['config']): Promise<Revoca
   }
 }
 
-/** What has to be moved aside, or null if there is nothing. Without `force`, refuses instead. */
+/** What has to be moved aside, or null if there is nothing. Throws without `force`. */
 async function planEmptyPlace(
   { config, force }: RestoreOptions,
   now: Date,
@@ -93,7 +93,7 @@ async function planEmptyPlace(
   return { name: `replaced_${now.toISOString().replaceAll(/[-:.]/g, '').toLowerCase()}`, entries: present }
 }
 
-/** What is in the folder of that name already was moved by an earlier try. */
+/** An entry that is already in the target folder was moved by an earlier attempt. */
 export async function moveFolderAside(dataDir: string, { aside }: UnfinishedRestore): Promise<void> {
   if (!aside) return
   const folder = join(dataDir, aside.name)
@@ -101,7 +101,7 @@ export async function moveFolderAside(dataDir: string, { aside }: UnfinishedRest
   for (const name of aside.entries) {
     if (existsSync(join(folder, name))) continue
     await rename(join(dataDir, name), join(folder, name)).catch((error: NodeJS.ErrnoException) => {
-      // SQLite removes its own side files when the last connection closes.
+      // SQLite deletes its -wal and -shm files when the last connection closes.
       if (error.code === 'ENOENT') return
       if (error.code !== 'EBUSY' && error.code !== 'EXDEV') throw error
       throw new CopyError(
@@ -113,7 +113,7 @@ export async function moveFolderAside(dataDir: string, { aside }: UnfinishedRest
   await syncFolder(dataDir)
 }
 
-/** A volume's own `lost+found` and folders with a dot are nobody's data. */
+/** A volume's `lost+found` and names that start with a dot do not count as data. */
 async function holdsAnything(path: string): Promise<boolean> {
   try {
     const names = await readdir(path)

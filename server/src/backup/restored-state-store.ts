@@ -5,15 +5,15 @@ import type { Revocation } from './revocations.ts'
 const STEP = 500
 
 export interface RestoredState {
-  /** Keys that were revoked, rotated or deleted after the backup, and are revoked now. */
+  /** Keys that were revoked, rotated or deleted after the backup, and are now revoked. */
   revokedKeys: number
-  /** Keys that work after the restore. */
+  /** Keys that still work after the restore. */
   workingKeys: number
   suspendedKeys: number
 }
 
 /**
- * Makes a restored database safe to serve, in one transaction that may be repeated:
+ * Makes a restored database safe to serve, in one idempotent transaction:
  *
  * - a key whose secret is on the list of revocations is revoked;
  * - sessions, sign-in links and signing keys are deleted, because they may have been ended or replaced since:
@@ -31,7 +31,7 @@ export async function settleRestoredState(
     for (const table of ['refresh_tokens', 'sign_in_links', 'signing_keys', 'nodes'] as const) {
       await tx.deleteFrom(table).execute()
     }
-    // The claim of the first signing key goes with it, or the server would make none.
+    // The claim of the first signing key must be deleted too, or the server would create none.
     await tx.deleteFrom('installation_secrets').where('name', '=', 'first-signing-key').execute()
     await tx.deleteFrom('api_keys').where('kind', '=', 'session').execute()
 
@@ -76,7 +76,7 @@ export async function settleRestoredState(
   })
 }
 
-/** Lets every key that works expire. Its owner can give it a later expiry, and it works again. */
+/** Expires every working key. Its owner can set a later expiry to make it work again. */
 export async function suspendKeys({ db }: ControlDatabase, at: Date, backup: string): Promise<number> {
   const now = at.toISOString()
   return db.transaction().execute(async (tx) => {

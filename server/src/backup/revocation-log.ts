@@ -9,9 +9,10 @@ export function revocationLogFile(dataDir: string): string {
 }
 
 /**
- * Keeps a second list of revoked secrets in the data folder, outside the database: if the database is lost and
- * an older backup is restored, the keys that were revoked since stay revoked. Run every few seconds by a
- * server; reading the rows instead of being told of each also catches what commands and other nodes revoked.
+ * Keeps a second list of revoked secrets in the data folder, outside the database: if the database is lost
+ * and an older backup is restored, the keys that were revoked since then stay revoked. A server runs it every
+ * few seconds; polling the rows, rather than handling events, also covers revocations by commands and other
+ * nodes.
  */
 export class RevocationLog {
   readonly #db: Db
@@ -25,12 +26,12 @@ export class RevocationLog {
     this.#file = revocationLogFile(dataDir)
   }
 
-  /** Appends what the log lacks. */
+  /** Appends the revocations that the log lacks. */
   async follow(): Promise<void> {
     const isFirst = this.#logged === null
     this.#logged ??= new Set((await readRevocations(this.#file)).keys())
     const logged = this.#logged
-    // Clocks of nodes differ, and a transaction commits after the time that it notes.
+    // Overlap by an hour: the nodes' clocks differ, and a transaction commits after the time that it records.
     const since = isFirst ? '' : plus(this.#clock(), -HOUR).toISOString()
     const missing = (await readRevokedSecrets(this.#db, since)).filter((row) => !logged.has(row.secretHash))
     await appendRevocations(this.#file, missing)

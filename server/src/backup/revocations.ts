@@ -1,6 +1,6 @@
 import { appendFile, open, readFile } from 'node:fs/promises'
 
-/** A secret, by its hash, that must not work again. */
+/** A secret, identified by its hash, that must not work again. */
 export interface Revocation {
   secretHash: string
   keyId: string
@@ -8,9 +8,9 @@ export interface Revocation {
 }
 
 /**
- * The revocations of a file of JSON lines: a backup folder's `revoked.jsonl` or a data folder's `revocations.log`.
- * Two nodes may write to one file at once, and a write may be cut off by a crash, so a line that cannot be
- * read is passed over; its row is still in the database, and is written again.
+ * Reads revocations from a file of JSON lines: a backup folder's `revoked.jsonl` or a data folder's
+ * `revocations.log`. Two nodes may write to one file at once, and a crash may cut a write off, so a line that
+ * cannot be parsed is skipped; its row is still in the database and is written again.
  */
 export async function readRevocations(path: string): Promise<Map<string, Revocation>> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -25,11 +25,11 @@ export async function readRevocations(path: string): Promise<Map<string, Revocat
   return revocations
 }
 
-/** On the disk when this returns. */
+/** The lines are synced to disk when this returns. */
 export async function appendRevocations(path: string, revocations: Revocation[]): Promise<void> {
   if (revocations.length === 0) return
   const lines = revocations.map((revocation) => `${JSON.stringify(revocation)}\n`).join('')
-  // The newline before ends a line that a crash cut off.
+  // The leading newline terminates a line that a crash may have cut off.
   await appendFile(path, `\n${lines}`, { mode: 0o600 })
   const handle = await open(path, 'r')
   try {

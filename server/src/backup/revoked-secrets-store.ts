@@ -1,7 +1,7 @@
 import type { Db } from '../database/open.ts'
 import type { Revocation } from './revocations.ts'
 
-/** Those of a time and later. */
+/** The secrets revoked at or after a time. */
 export function readRevokedSecrets(db: Db, since: string): Promise<Revocation[]> {
   return db
     .selectFrom('revoked_secrets')

@@ -1,11 +1,11 @@
 import { RowDigest, type TableDigest } from './row-digest.ts'
 import type { TableShape } from './table-shapes-store.ts'
 
-/** The control database holds texts and whole numbers below 2^53, so a row is plain JSON on both databases. */
+/** The control database holds only text and integers below 2^53, so a row is plain JSON on both databases. */
 export type Value = string | number | null
 export type Row = Value[]
 
-/** One consistent state of a control database, whatever is written to it meanwhile. */
+/** One consistent state of a control database, unaffected by concurrent writes. */
 export interface RowReader {
   kind: 'sqlite' | 'postgres'
   schemaVersion: number
@@ -14,15 +14,15 @@ export interface RowReader {
   close(): Promise<void>
 }
 
-/** Fills an empty database inside one transaction: until `commit`, other connections see nothing of it. */
+/** Fills an empty database inside one transaction: nothing is visible to other connections until `commit`. */
 export interface RowWriter {
   insert(shape: TableShape, rows: Row[]): Promise<void>
-  /** What the transaction has written, read back. */
+  /** Reads back what the transaction has written. */
   rows(shape: TableShape): AsyncIterable<Row[]>
-  /** Sets the generated numbers to follow the highest, and throws if a foreign key has no row. */
+  /** Sets the sequences to continue after the highest value, and throws if a foreign key is violated. */
   complete(shapes: TableShape[]): Promise<void>
   commit(): Promise<void>
-  /** Undoes everything that is not committed, and disconnects. */
+  /** Rolls back what is not committed, and disconnects. */
   close(): Promise<void>
 }
 

@@ -16,7 +16,7 @@ test('a digest does not depend on the order of the rows, and tells every other d
   const others = [
     digestOf(...lines.slice(1)),
     digestOf(...lines, lines[0]!),
-    // Two equal rows would cancel each other out in an exclusive or.
+    // With XOR, two equal rows would cancel each other out.
     digestOf(...lines, 'x', 'x'),
     digestOf(...lines.slice(1), lines[0]!.replace('Z', 'z')),
     digestOf(),

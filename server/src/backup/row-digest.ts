@@ -9,15 +9,15 @@ export interface TableDigest {
 const MODULUS = 2 ** 48
 
 /**
- * The count and a checksum of a table's rows that do not depend on their order: SQLite and PostgreSQL sort
- * texts differently, and neither has to sort for it. A sum, not an exclusive or, so that equal rows count.
+ * The count and an order-independent checksum of a table's rows: SQLite and PostgreSQL sort text differently,
+ * and this way neither has to sort. A sum instead of XOR, so that equal rows do not cancel out.
  */
 export class RowDigest {
   #rows = 0
   readonly #sums = [0, 0, 0, 0]
 
   add(line: string): void {
-    // As a text of 32 bytes: making a Buffer of it takes as long as the hash itself.
+    // A binary string of 32 characters: creating a Buffer takes as long as the hash itself.
     const bytes = hash('sha256', line, 'binary')
     for (let part = 0; part < 4; part++) {
       const at = part * 6

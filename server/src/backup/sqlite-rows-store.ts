@@ -6,7 +6,7 @@ import type { Row, RowReader, RowWriter } from './row-database.ts'
 import { latestSchemaVersion, schemaStatements, type TableShape } from './table-shapes-store.ts'
 
 const BATCH_ROWS = 1000
-/** Characters. A row of `versions` holds a whole manifest, and a thousand of those are too many at once. */
+/** In characters. A row of `versions` holds a whole manifest: a thousand of those are too large a batch. */
 const BATCH_CHARACTERS = 4_000_000
 
 export function sqliteFile(dataDir: string): string {
@@ -14,9 +14,10 @@ export function sqliteFile(dataDir: string): string {
 }
 
 /**
- * Reads in one read transaction. In WAL mode that neither waits for writers nor makes them wait, and it always
- * ends; the backup interface of SQLite starts again whenever another connection writes. The price is that the
- * WAL file is not shortened until the reading ends. `exclusive` keeps all other writers out instead.
+ * Reads in one read transaction. In WAL mode that neither waits for writers nor blocks them, and it always
+ * finishes; SQLite's online backup API starts over whenever another connection writes. The downside is that
+ * the WAL file cannot be checkpointed and truncated until the read ends. `exclusive` locks out all other
+ * writers instead.
  */
 export async function openSqliteReader(
   file: string,
@@ -27,7 +28,7 @@ export async function openSqliteReader(
   try {
     if (exclusive) database.exec('begin immediate')
     else database.exec('pragma query_only = on; begin')
-    // A transaction begins with its first read.
+    // The transaction's snapshot begins with its first read.
     const schemaVersion = readSchemaVersion(database, file)
     return {
       kind: 'sqlite',
@@ -41,17 +42,17 @@ export async function openSqliteReader(
   }
 }
 
-/** Makes a new database file at the schema version. The caller renames the file once it is committed. */
+/** Creates a new database file at the given schema version. The caller renames the file after the commit. */
 export async function openSqliteWriter(file: string, schemaVersion: number): Promise<RowWriter> {
   if (existsSync(file)) throw new CopyError(`${file} exists already.`)
   const database = new DatabaseSync(file)
-  // Rows arrive by table; `complete` checks the keys once, faster than row by row.
+  // Rows arrive table by table; `complete` checks all foreign keys once, which is faster than per row.
   database.exec('pragma journal_mode = delete; pragma synchronous = full; pragma foreign_keys = off; begin')
   for (const statement of schemaStatements('sqlite', schemaVersion)) database.exec(statement)
   const tables = database
     .prepare(`select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`)
     .all() as { name: string }[]
-  // Migrations insert first rows, which the copy brings along.
+  // Migrations insert initial rows, which the copy contains too.
   for (const { name } of tables) database.exec(`delete from "${name}"`)
   return {
     async insert({ name, columns }, rows) {

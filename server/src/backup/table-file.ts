@@ -16,7 +16,7 @@ export interface WrittenTable extends TableDigest {
   sha256: string
 }
 
-/** One table as JSON lines (an array of the row's values a line), compressed with zstd, synced to the disk. */
+/** Writes one table as JSON lines (one array of values per row), compressed with zstd and synced to disk. */
 export async function writeTableFile(
   path: string,
   reader: Pick<RowReader, 'rows'>,
@@ -50,7 +50,7 @@ export async function writeTableFile(
   return { ...digest.result(), bytes, sha256: sha256.digest('hex') }
 }
 
-/** The rows of a table file in batches. The caller compares their digest with the record's. */
+/** Reads the rows of a table file in batches. The caller compares their digest with the record's. */
 export async function* readTableFile(path: string, columns: number): AsyncGenerator<Row[]> {
   const source = createReadStream(path, { highWaterMark: 1 << 18 })
   const text = source.pipe(createZstdDecompress()).setEncoding('utf8')

@@ -5,7 +5,7 @@ import { migrations } from '../database/migrations.ts'
 export interface TableShape {
   name: string
   columns: string[]
-  /** The column whose numbers the database generates, if the table has one. */
+  /** The column with generated ids (identity or autoincrement), if the table has one. */
   identity: string | null
 }
 
@@ -14,8 +14,8 @@ const NOT_COPIED = new Set(['nodes'])
 
 /**
  * The tables of a schema version, each after the tables that it references. They are read from an empty
- * database in memory that is made by the migrations themselves, so no second list of tables can go stale,
- * and the column order does not depend on the database that holds the rows.
+ * in-memory database that the migrations create, so there is no second list of tables to keep up to date, and
+ * the column order does not depend on the database that holds the rows.
  */
 export function tableShapes(schemaVersion: number): TableShape[] {
   const database = new DatabaseSync(':memory:')
@@ -39,7 +39,7 @@ export function tableShapes(schemaVersion: number): TableShape[] {
   }
 }
 
-/** Everything that makes an empty database of the version. */
+/** All statements that create an empty database of the given version. */
 export function schemaStatements(kind: 'sqlite' | 'postgres', schemaVersion: number): string[] {
   return [
     MIGRATIONS_TABLE,

@@ -18,9 +18,10 @@ export interface VerifiedBackup {
 }
 
 /**
- * Proves a backup by restoring it into a scratch folder: every byte against its checksum, every row counted and
- * compared after it was loaded into a database, the ledger against the balances, the catalog against the
- * snapshots. The scratch database is SQLite for both kinds: the format is one, and no PostgreSQL is needed.
+ * Verifies a backup by restoring it into a scratch folder: every byte is checked against its checksum, every
+ * row is counted and compared after loading, the ledger is checked against the balances, and the catalog
+ * against the snapshots. The scratch database is always SQLite: both databases share the backup format, and
+ * no PostgreSQL is needed.
  */
 export async function verifyBackup(
   target: BackupFolder,
@@ -57,7 +58,7 @@ export async function verifyBackup(
     try {
       findings.push(...(await verifyDatabase(database)))
       const { findings: damaged } = await verifySnapshots(database.db, target.snapshots)
-      // Other backups' snapshots share the folder.
+      // Ignore the rest: the folder also holds the snapshots of other backups.
       findings.push(...damaged.filter(({ severity }) => severity === 'problem'))
     } finally {
       await database.close()

@@ -1,4 +1,4 @@
-/** A snapshot that was discarded, and is kept for some days. */
+/** A snapshot that was moved to the trash, where it is kept for some days. */
 export interface DiscardedSnapshot {
   /** The name of its folder in the trash. */
   entry: string
@@ -7,25 +7,25 @@ export interface DiscardedSnapshot {
 }
 
 /**
- * Where snapshots live: the smallest port that a folder and an object store can both serve. What is written
- * never changes.
+ * The storage of snapshots: a minimal port that both a folder and an object store can implement. Snapshots
+ * are immutable once written.
  */
 export interface Blobs {
   /** A folder on local disk that holds all files of a snapshot. */
   localFolder(snapshot: string): Promise<string>
-  /** Takes over a finished local folder as a snapshot, whole or not at all. */
+  /** Moves a finished local folder into the store as a snapshot, atomically. */
   writeWhole(snapshot: string, folder: string): Promise<void>
-  /** The names of all snapshots. Names that cannot be a snapshot's are left out. */
+  /** The names of all snapshots. Names that are not valid snapshot names are skipped. */
   list(): Promise<string[]>
-  /** The names beside the snapshots that are not ours. Nothing ever touches them. */
+  /** The names of other files next to the snapshots. They are never modified. */
   listForeign(): Promise<string[]>
-  /** When the snapshot was put in place, by the clock of the file system. Null if it is gone. */
+  /** When the snapshot was put in place, by the file system's clock. Null if it does not exist. */
   placedAt(snapshot: string): Promise<Date | null>
-  /** Moves a snapshot to the trash. Files that are open stay readable. Does nothing if it is gone. */
+  /** Moves a snapshot to the trash. Open files stay readable. Does nothing if the snapshot does not exist. */
   discard(snapshot: string, at: Date): Promise<void>
   listTrash(): Promise<DiscardedSnapshot[]>
-  /** Moves a snapshot out of the trash to its place. */
+  /** Moves a snapshot from the trash back to its place. */
   restore(discarded: DiscardedSnapshot): Promise<void>
-  /** Deletes a discarded snapshot for good. */
+  /** Deletes a discarded snapshot permanently. */
   deleteDiscarded(discarded: DiscardedSnapshot): Promise<void>
 }

@@ -8,19 +8,21 @@ import { eachBounded } from './each-bounded.ts'
 import type { SnapshotHealth } from './snapshot-health.ts'
 import { readDataset, readDatasets, readVersions } from './store.ts'
 
-/** Looks at snapshots that run at the same time: enough to keep a disk busy, few enough to leave it to requests. */
+/**
+ * Max concurrent first checks of snapshots: enough to keep a disk busy, few enough to leave I/O for requests.
+ */
 const LOOKS_AT_ONCE = 16
 
 /**
- * The datasets, as they are now. Every request asks for one, so they are kept in memory, by the same rule as
- * everything that is: forgotten before the call that changes them answers.
+ * The current datasets. Every request needs one, so they are cached in memory. As with all caches, an entry
+ * is invalidated before the call that changes the dataset returns.
  */
 export class Catalog {
   readonly #db: Db
   readonly #changes: Changes
   readonly #health: SnapshotHealth
   readonly #log: Logger
-  /** Versions that are served in the place of damaged ones, and are logged. */
+  /** Snapshots of damaged current versions for which the replacement has already been logged. */
   readonly #told = new Set<string>()
   readonly #datasets = new Map<string, Dataset>()
   readonly #versions = new Map<string, Version[]>()
@@ -44,7 +46,7 @@ export class Catalog {
     })
   }
 
-  /** Returned at once if it is cached. Throws 404 for a table that does not exist. */
+  /** Returns synchronously if the dataset is cached. Throws 404 for a table that does not exist. */
   find(table: string): MaybePromise<Dataset> {
     const cachedDataset = this.#changes.trusted() ? this.#datasets.get(table) : undefined
     return cachedDataset ?? this.#load(table)
@@ -106,15 +108,16 @@ export class Catalog {
     const datasets = await readDatasets(this.#db)
     await eachBounded(LOOKS_AT_ONCE, datasets.keys(), async (i) => {
       const dataset = datasets[i]!
-      // A look that fails for another reason than damage fails the requests for this dataset, not the list.
+      // A check that fails for a reason other than damage fails the requests for this dataset, not the list.
       datasets[i] = await this.#served(dataset).catch(() => dataset)
     })
     return datasets
   }
 
   /**
-   * The dataset with the version that is served: the current one, or the newest whole one in its place if the first
-   * look finds the current one damaged. Without a whole one it stays the current one, which is refused when it is used.
+   * The dataset with the version that is served. That is the current version or, if the first check finds it
+   * damaged, the newest undamaged version before it. If no version is undamaged, the current one is returned;
+   * requests for its data are then refused.
    */
   async #served(dataset: Dataset): Promise<Dataset> {
     const damage = await this.#health.firstLook(dataset)
@@ -141,7 +144,7 @@ export class Catalog {
     return null
   }
 
-  /** What was read before a change must not be kept after it. */
+  /** A value that was read before a change must not be cached after it. */
   async #keepUnlessChanged<T>(read: () => Promise<T>, keep: (value: T) => void): Promise<T> {
     const trusted = this.#changes.trusted()
     const before = this.#changes.applied

@@ -129,7 +129,10 @@ test('a dataset without a whole version is told in the list and the metadata, an
   )
 })
 
-/** Per file: what meets the damage. `before` runs while the file is still whole. */
+/**
+ * For each file, a request that runs into the damage. `before` is requested while the file is still
+ * undamaged.
+ */
 const CASES: { file: string; path: string; before?: string }[] = [
   { file: 'features.pack', path: '/v1/ogc/collections/T/items' },
   { file: 'features.pack', path: '/v1/ogc/collections/T/items/3' },
@@ -169,7 +172,7 @@ test('a flipped bit in any file is 503 for whatever reads it, names the file, an
     if (before) assert.equal((await service.request('GET', named(before), { key })).status, 200, title)
     const { balance } = await readAccountLedger(service, account)
     flipBit(join(folder, file))
-    // The second request is refused because the damage is known, whichever file it needs.
+    // The later requests are refused because the damage is known, regardless of which file they need.
     for (const asked of [path, path, '/v1/ogc/collections/T/items?limit=1', '/v1/dataset/T/files/kml']) {
       const answer = await service.request('GET', named(asked), { key })
       assert.deepEqual([answer.status, answer.body?.code], [503, 'data-damaged'], `${title}: ${asked}`)

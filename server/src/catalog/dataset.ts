@@ -6,7 +6,7 @@ export function isTable(text: string): boolean {
   return TABLE.test(text)
 }
 
-/** One published state of a dataset. Numbers of one table only grow, and are never used again. */
+/** One published state of a dataset. Version numbers of a table only increase and are never reused. */
 export interface Version {
   table: string
   version: number
@@ -16,7 +16,7 @@ export interface Version {
   hasSample: boolean
 }
 
-/** A dataset as it is now: what the publisher says of it, and the version that is served. */
+/** The current state of a dataset: the publisher's description and the version that is served. */
 export interface Dataset extends Version {
   title: string
   description: string
@@ -28,7 +28,7 @@ export interface Dataset extends Version {
   updatedAt: string
 }
 
-/** What the publisher says of a dataset; what is left out keeps its value. */
+/** The publisher's description of a dataset. Fields that are left out keep their values. */
 export interface DatasetDescription {
   title?: string
   description?: string

@@ -1,4 +1,4 @@
-/** Does the work for each item, at most `limit` at the same time. Rejects with the first failure. */
+/** Runs `work` for each item with at most `limit` calls in flight. Rejects with the first failure. */
 export async function eachBounded<T>(
   limit: number,
   items: Iterable<T>,

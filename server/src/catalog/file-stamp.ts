@@ -1,9 +1,9 @@
 import type { Stats } from 'node:fs'
 
 /**
- * A file's state as the file system tells it: size, times of the last change of content and of attributes, inode.
- * Every write, restore or replacement changes it, so bytes that were verified under a stamp need not be verified
- * again while the stamp stays the same.
+ * A file's state as reported by the file system: size, mtime, ctime and inode. Every write, restore or
+ * replacement changes it, so bytes that were verified under a stamp need not be verified again while the
+ * stamp is unchanged.
  */
 export type FileStamp = string
 

@@ -1,7 +1,7 @@
 import { EXPORT_FORMATS } from '@wayleave/geodata/exports/index.ts'
 import type { Dataset, Version } from './dataset.ts'
 
-/** What anyone may know of a dataset. */
+/** The public metadata of a dataset. */
 export function datasetMetadata(dataset: Dataset, baseUrl: string) {
   const { table, manifest } = dataset
   return {

@@ -6,9 +6,12 @@ import type { Version } from './dataset.ts'
 import type { SnapshotHealth } from './snapshot-health.ts'
 import type { Verification } from './verification.ts'
 
-/** An index takes some 25 bytes a feature: this many snapshots of a million features are 1.6 GB. */
+/**
+ * Max open snapshots. An index takes about 25 bytes per feature, so 64 snapshots of a million features take
+ * 1.6 GB.
+ */
 const MOST_OPEN = 64
-/** Blocks of packs that were read and may be read again: the places that people look at. */
+/** Size of the cache of pack blocks, which keeps the areas that clients view repeatedly. */
 const PACK_CACHE_BYTES = Math.min(1024 ** 3, Math.floor(totalmem() / 16))
 
 interface Entry {
@@ -25,17 +28,17 @@ interface OpenSnapshotsParts {
 }
 
 /**
- * Opened snapshots, the recently used ones kept open; one in use is never closed under its user. A damaged one is
- * closed and not opened again. Opening one starts its verification in the background.
+ * An LRU cache of open snapshots. A snapshot in use is never closed before its user is done. A damaged one is
+ * closed and not opened again. Opening a snapshot starts its verification in the background.
  */
 export class OpenSnapshots {
   readonly #parts: OpenSnapshotsParts
   readonly #most: number
   readonly #packs = new PackCache(PACK_CACHE_BYTES)
-  /** In order of last use. */
+  /** In LRU order, least recently used first. */
   readonly #entries = new Map<string, Entry>()
 
-  /** Asked for again and again, and moved to the end but once. */
+  /** The name peeked last; a repeated peek need not touch the LRU order. */
   #peeked: string | null = null
 
   constructor(parts: OpenSnapshotsParts, most = MOST_OPEN) {
@@ -46,7 +49,7 @@ export class OpenSnapshots {
     })
   }
 
-  /** Throws `data-damaged` if the version is damaged, or if `work` meets damage in its files. */
+  /** Throws `data-damaged` if the version is damaged, or if `work` finds damage in its files. */
   async use<T>(version: Version, work: (snapshot: Snapshot) => Promise<T> | T): Promise<T> {
     const { health } = this.#parts
     await health.require(version)
@@ -62,7 +65,7 @@ export class OpenSnapshots {
     }
   }
 
-  /** The snapshot if it is open, for work that waits for nothing; it may be closed right after. */
+  /** The snapshot if it is open, for synchronous work only: it may be closed right after. */
   peek(name: string): Snapshot | null {
     const entry = this.#entries.get(name)
     if (!entry?.snapshot) return null
@@ -99,7 +102,7 @@ export class OpenSnapshots {
         verification.verify(version)
       },
       () => {
-        // Unless it was dropped meanwhile, and another took its place.
+        // Unless the entry was dropped in the meantime and replaced by another one.
         if (this.#entries.get(name) === entry) this.#entries.delete(name)
       },
     )

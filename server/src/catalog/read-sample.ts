@@ -5,7 +5,7 @@ import { DamagedSnapshotError } from '@wayleave/geodata/snapshot/damaged-snapsho
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Version } from './dataset.ts'
 
-/** The sample's bytes. Throws a DamagedSnapshotError unless they are those that were published. */
+/** The sample's bytes. Throws a DamagedSnapshotError if they differ from those that were published. */
 export async function readSample(folder: string, { manifest }: Version): Promise<Buffer> {
   const name = SNAPSHOT_FILES.sample
   const bytes = await readFile(join(folder, name)).catch((cause: NodeJS.ErrnoException) => {

@@ -63,7 +63,7 @@ const metadata = Type.Object({
   sample: nullable(Type.String()),
 })
 
-/** The file is sent as it is: rows are not taken apart to be put together again. */
+/** The file is sent as it is, without parsing and serializing the rows. */
 const rowsAsBytes = Type.Unsafe<Buffer>({
   type: 'array',
   items: { type: 'object', additionalProperties: true },

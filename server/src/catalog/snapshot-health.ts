@@ -18,18 +18,20 @@ export interface Damage {
 interface HealthParts {
   blobs: Blobs
   log: Logger
-  /** Whether a version still names the snapshot. The files of a version that was removed are no damage. */
+  /** Whether a version still references the snapshot. Missing files of a removed version are not damage. */
   isPublished: (snapshot: string) => Promise<boolean>
 }
 
-/** Results of first looks that are remembered; more are looked at again. */
+/**
+ * Max cached results of first checks. When the cache is full it is cleared, and versions are checked again.
+ */
 const MAX_LOOKS = 100_000
 
 /**
- * Which published versions are damaged, as far as this process knows. Each version is looked at once before it is
- * first used: its manifest must be the one of the catalog, and its files must have the sizes that it names. Damage
- * that is found later, while files are read, is reported here as well. What is damaged stays so until the next
- * start, which looks again.
+ * The published versions that this process knows to be damaged. Each version is checked once before its first
+ * use: its manifest must equal the one in the catalog, and its files must have the sizes in the manifest.
+ * Damage that is found later, while files are read, is reported here as well. A damaged version stays marked
+ * as damaged until the next start, which checks again.
  */
 export class SnapshotHealth {
   readonly #parts: HealthParts
@@ -41,17 +43,20 @@ export class SnapshotHealth {
     this.#parts = parts
   }
 
-  /** Called once for each damaged version, at the moment when the damage is found. */
+  /** The listener is called once for each damaged version, when the damage is found. */
   onDamage(listener: (damage: Damage) => void): void {
     this.#listeners.push(listener)
   }
 
-  /** All damaged versions that were found since the start. */
+  /** All damaged versions found since the start. */
   get damaged(): Iterable<Damage> {
     return this.#damage.values()
   }
 
-  /** The damage that the first look at a version finds, or null. Concurrent callers share one look. */
+  /**
+   * The damage that the first check of a version finds, or null. Concurrent callers share one check
+   * (single-flight).
+   */
   firstLook(version: Version): Promise<Damage | null> {
     const { snapshot } = version
     const pending = this.#looks.get(snapshot)
@@ -59,18 +64,21 @@ export class SnapshotHealth {
     if (this.#looks.size >= MAX_LOOKS) this.#looks.clear()
     const look = this.#look(version)
     this.#looks.set(snapshot, look)
-    // A look that failed for another reason than damage, such as a lack of descriptors, is repeated.
+    // A check that failed for a reason other than damage, such as a lack of file descriptors, is repeated.
     look.catch(() => this.#looks.delete(snapshot))
     return look
   }
 
-  /** Throws `data-damaged` for a version that is known to be damaged, or turns out to be at the first look. */
+  /** Throws `data-damaged` if the version is known to be damaged or the first check finds damage. */
   async require(version: Version): Promise<void> {
     if (!this.#damage.has(version.snapshot)) await this.firstLook(version)
     if (this.#damage.has(version.snapshot)) throw damagedProblem(version)
   }
 
-  /** What to throw for an error that was met while a version's files were read: damage is recorded and is 503. */
+  /**
+   * What to throw for an error that occurred while reading a version's files. Damage is recorded and becomes
+   * a 503.
+   */
   async problemOf(version: Version, error: unknown): Promise<unknown> {
     const damage = asDamage(error)
     if (damage === null) return error
@@ -96,7 +104,8 @@ export class SnapshotHealth {
   async #record(version: Version, { file, message }: DamagedSnapshotError): Promise<Damage | null> {
     const { table, snapshot } = version
     const { isPublished, log } = this.#parts
-    // Without the database the version is taken as published: a false alarm is better than silence.
+    // If the database is unreachable, assume that the version is published: a false alarm is better than
+    // silence.
     if (!(await isPublished(snapshot).catch(() => true))) return null
     const earlier = this.#damage.get(snapshot)
     if (earlier) return earlier
@@ -108,7 +117,7 @@ export class SnapshotHealth {
   }
 }
 
-/** An unreadable sector is damage too. */
+/** An unreadable sector (EIO) is damage too. */
 function asDamage(error: unknown): DamagedSnapshotError | null {
   if (error instanceof DamagedSnapshotError) return error
   const { code, message } = error as NodeJS.ErrnoException

@@ -12,7 +12,7 @@ export async function readDataset(db: Db, table: string): Promise<Dataset | unde
   return row && toDataset(row)
 }
 
-/** Newest first, the current one included. */
+/** All versions of the table, newest first, including the current one. */
 export async function readVersions(db: Db, table: string): Promise<Version[]> {
   const rows = await db
     .selectFrom('versions')
@@ -27,7 +27,7 @@ export async function readSnapshotNames(db: Db): Promise<string[]> {
   return (await db.selectFrom('versions').select('snapshot').execute()).map((row) => row.snapshot)
 }
 
-/** Whether any version still names the snapshot. */
+/** Whether any version still references the snapshot. */
 export async function isSnapshotNamed(db: Db, snapshot: string): Promise<boolean> {
   const row = await db
     .selectFrom('versions')
@@ -37,7 +37,10 @@ export async function isSnapshotNamed(db: Db, snapshot: string): Promise<boolean
   return row !== undefined
 }
 
-/** The next number of the table, held by this transaction: two publishers get two numbers, in commit order. */
+/**
+ * Takes the table's next version number. The transaction locks it, so two publishers get two numbers in
+ * commit order.
+ */
 export async function takeVersionNumber(tx: Tx, table: string): Promise<number> {
   const { last_version } = await tx
     .insertInto('version_numbers')
@@ -60,7 +63,7 @@ export interface NewVersion {
   hasSample: boolean
   at: string
   description: DatasetDescription
-  /** For a dataset that did not exist. */
+  /** The title of a new dataset if the publisher gives none. */
   standardTitle: string
 }
 
@@ -137,7 +140,7 @@ export async function newestSnapshot(db: Db): Promise<string | null> {
   return row?.snapshot ?? null
 }
 
-/** Removes all but the newest versions; answers the snapshots that nobody names any more. */
+/** Deletes all but the `keep` newest versions. Returns the snapshots that no version references any more. */
 export async function deleteOldVersions(tx: Tx, table: string, keep: number): Promise<string[]> {
   const rows = await tx
     .selectFrom('versions')
@@ -160,7 +163,7 @@ export async function deleteOldVersions(tx: Tx, table: string, keep: number): Pr
   return old.map((row) => row.snapshot)
 }
 
-/** Answers the dataset's snapshots, or null where there is no such dataset. */
+/** Returns the dataset's snapshots, or null if there is no such dataset. */
 export async function deleteDataset(
   database: ControlDatabase,
   tx: Tx,

@@ -13,11 +13,13 @@ import type { Version } from './dataset.ts'
 import { type FileStamp, stampOf } from './file-stamp.ts'
 import type { SnapshotHealth } from './snapshot-health.ts'
 
-/** Beside the snapshot's files. It is not one of them: without it the snapshot is verified again. */
+/**
+ * Stored next to the snapshot's files but not one of them: if it is missing, the snapshot is verified again.
+ */
 const RECORD = 'verified.json'
-/** Disks lose bits without a change of the file's times: after this a snapshot is verified again. */
+/** Disks lose bits without changing a file's times, so a snapshot is verified again after this time. */
 const RECORD_AGE = 30 * DAY
-/** Files up to this size are checked where they are asked for: a thread takes longer to start. */
+/** Files up to this size are hashed on the calling thread, because starting a worker thread takes longer. */
 const SMALL_FILE_BYTES = 1 << 22
 const MAX_STAMPS = 100_000
 
@@ -29,7 +31,7 @@ interface VerificationParts {
   bytesPerSecond: number
 }
 
-/** What is known of a snapshot of which every byte was verified. */
+/** The result for a snapshot of which every byte was verified. */
 export interface Verified {
   /** The SHA-256 of the GeoJSON download, in base64. */
   geojsonDigest: string
@@ -42,14 +44,14 @@ interface VerifiedRecord extends Verified {
 }
 
 /**
- * Compares the bytes of snapshots with their checksums: of whole snapshots in the background, one at a time and at
- * a bounded rate, and of single files before they are used. Both work in threads. A result holds as long as a
- * file's size, times and inode stay the same.
+ * Compares the bytes of snapshots with their checksums: whole snapshots in the background, one at a time and
+ * at a bounded rate, and single files before they are used. Both run in worker threads. A result is valid as
+ * long as a file's size, times and inode stay the same.
  */
 export class Verification {
   readonly #parts: VerificationParts
   readonly #stopping = new AbortController()
-  /** By path: the state in which a file was found to be right. */
+  /** By path: the stamp under which a file was last verified. */
   readonly #stamps = new Map<string, FileStamp>()
   readonly #checking = new Map<string, Promise<void>>()
   readonly #snapshots = new Map<string, Promise<Verified | null>>()
@@ -60,8 +62,9 @@ export class Verification {
   }
 
   /**
-   * Verifies a whole snapshot in the background, once in this process, unless a record says that it was done before.
-   * Damage is reported to `health`. Resolves to null if it is damaged, removed meanwhile, or if the server stops.
+   * Verifies a whole snapshot in the background, once per process, unless a stored record shows that it was
+   * verified before. Damage is reported to `health`. Resolves to null if the snapshot is damaged or was
+   * removed in the meantime, or if the server stops.
    */
   verify(version: Version): Promise<Verified | null> {
     const { snapshot } = version
@@ -75,8 +78,8 @@ export class Verification {
   }
 
   /**
-   * Throws a DamagedSnapshotError unless the file has the bytes that were published. A file that was verified
-   * before costs one look at its size and times.
+   * Throws a DamagedSnapshotError if the file does not have the bytes that were published. For a file that
+   * was verified before, this costs one `stat`.
    */
   async requireFile(folder: string, manifest: Manifest, name: string): Promise<FileStamp> {
     const path = join(folder, name)
@@ -126,7 +129,7 @@ export class Verification {
       )
       const verifiedAt = clock().toISOString()
       const result: VerifiedRecord = { verifiedAt, geojsonDigest: framedPackDigest!, files }
-      // A folder that cannot be written to is verified again at the next start.
+      // If the folder is not writable, the snapshot is verified again at the next start.
       await writeDurably(join(folder, RECORD), JSON.stringify(result)).catch((error: unknown) =>
         log.warn({ err: error }, `The verification of "${version.snapshot}" could not be recorded.`),
       )
@@ -173,7 +176,7 @@ async function readRecord(folder: string): Promise<VerifiedRecord | null> {
       typeof verifiedAt === 'string' && typeof geojsonDigest === 'string' && typeof files === 'object'
     return isWhole && files !== null ? (record as VerifiedRecord) : null
   } catch {
-    // Missing or damaged: the snapshot is verified again.
+    // The record is missing or damaged, so the snapshot is verified again.
     return null
   }
 }

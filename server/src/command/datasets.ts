@@ -31,7 +31,7 @@ async function list(flags: OperatorFlags): Promise<void> {
   print(flags, { data }, tableText(head, rows, 'There are no datasets yet.'))
 }
 
-/** A type with its multi-type are named; more would make the table too wide. */
+/** Lists up to two types, such as a type and its multi-type; more would make the table too wide. */
 function geometryText({ geometryType, geometryTypes }: ReturnType<typeof datasetMetadata>): string {
   const areFew = geometryTypes.length > 0 && geometryTypes.length <= 2
   return areFew ? geometryTypes.join(', ') : (geometryType ?? '-')

@@ -1,12 +1,12 @@
 import { Command } from 'commander'
 
-/** What every command of the operator takes. */
+/** Flags that every operator command accepts. */
 export interface OperatorFlags {
   json?: boolean
   dataDir?: string
 }
 
-/** A command with the flags they all have, and with examples in its help. */
+/** Creates a command with the shared flags, and with examples in its help. */
 export function operatorCommand(nameAndArguments: string, description: string, examples: string[]): Command {
   const [name = '', ...rest] = nameAndArguments.split(' ')
   const command = new Command(name)
@@ -19,12 +19,12 @@ export function operatorCommand(nameAndArguments: string, description: string, e
   return command
 }
 
-/** One JSON document for programs, sentences for people. */
+/** Prints one JSON document for programs with `--json`, otherwise text for people. */
 export function print({ json }: OperatorFlags, document: unknown, text: string): void {
   process.stdout.write(`${json ? JSON.stringify(document) : text}\n`)
 }
 
-/** Columns as wide as their widest cell; `none` where there is no row. */
+/** Pads each column to its widest cell; returns `none` if there are no rows. */
 export function tableText(head: string[], rows: string[][], none: string): string {
   if (rows.length === 0) return none
   const widths = head.map((title, column) =>

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 const CHECK_MS = 500
 
 /**
- * Calls `ended` once when a process that this one was started through has ended.
+ * Calls `ended` once when a process that started this one has exited.
  *
- * `npx wayleave serve` is npm, a shell and the server. A process manager signals npm alone: npm dies of SIGHUP and
- * SIGKILL, and passes SIGTERM on to the shell, which dies of it; either way the server hears nothing and would go
- * on for ever. So the server looks whether its parent, and npm behind a shell, are still there.
+ * `npx wayleave serve` is npm, a shell and the server. A process manager signals only npm: npm dies of SIGHUP
+ * and SIGKILL, and forwards SIGTERM to the shell, which dies of it; either way the server gets no signal and
+ * would run forever. So the server polls whether its parent, and npm behind a shell, still exist.
  */
 export function watchParents(isStartedByNpm: boolean, ended: () => void): void {
   if (!isStartedByNpm && !isWrapper(process.ppid)) return
@@ -19,7 +19,7 @@ export function watchParents(isStartedByNpm: boolean, ended: () => void): void {
   }, CHECK_MS).unref()
 }
 
-/** The parent, and its parents for as long as they only wait for the process that they started. */
+/** The parent process, and its ancestors as long as they only wait for the process that they started. */
 function startingProcesses(): number[] {
   const parents = [process.ppid]
   for (;;) {
@@ -34,25 +34,25 @@ function isWaiting(pid: number): boolean {
   return isShell(pid) || isWrapper(pid)
 }
 
-/** A shell that runs one command. */
+/** Whether the process is a shell that runs one command (`sh -c`). */
 function isShell(pid: number): boolean {
   return readProc(pid, 'cmdline')?.split('\0')[1] === '-c'
 }
 
-/** `bin/wayleave.js` on a Node that cannot replace itself by the program. */
+/** Whether the process is `bin/wayleave.js` on a Node that cannot exec the program in its place. */
 function isWrapper(pid: number): boolean {
   return readProc(pid, 'cmdline')?.split('\0')[1]?.endsWith('bin/wayleave.js') ?? false
 }
 
-/** The parent of a process, null being this one; null if it cannot be read. */
+/** The parent of a process, or of this one if `pid` is null; null if it cannot be read. */
 function parentOf(pid: number | null): number | null {
   if (pid === null) return process.ppid
-  // The second field is the name in brackets, which may hold anything; the fourth is the parent.
+  // The second field is the name in parentheses, which may contain anything; the fourth is the parent's pid.
   const parent = readProc(pid, 'stat')?.split(') ').at(-1)?.split(' ')[1]
   return parent === undefined ? null : Number(parent)
 }
 
-/** Only Linux has these files. */
+/** Only Linux has `/proc`. */
 function readProc(pid: number, file: string): string | null {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')

@@ -3,7 +3,7 @@ import type { CompileProgress } from '@wayleave/geodata/compile/compile.ts'
 const WIDTH = 24
 const PHASES = { reading: 'Reading', sorting: 'Sorting', indexing: 'Indexing' } as const
 
-/** One line that is written over and over on a terminal, and nothing in a pipe. */
+/** A line that is overwritten in place on a terminal. Prints nothing to a pipe. */
 export class ProgressBar {
   readonly #stream: NodeJS.WriteStream
   readonly #began = performance.now()

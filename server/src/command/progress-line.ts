@@ -1,4 +1,4 @@
-/** One line that is written over and over on a terminal, and nothing in a pipe. */
+/** A line that is overwritten in place on a terminal. Prints nothing to a pipe. */
 export class ProgressLine {
   readonly #stream: NodeJS.WriteStream
   #shownAt = 0
@@ -7,7 +7,7 @@ export class ProgressLine {
     this.#stream = stream
   }
 
-  /** At most ten times a second: a terminal is slower than a loop over rows. */
+  /** Throttled to ten updates a second: a terminal is slower than a loop over rows. */
   show(text: string): void {
     if (!this.#stream.isTTY || performance.now() - this.#shownAt < 100) return
     this.#shownAt = performance.now()

@@ -79,7 +79,7 @@ async function verify(source: string, flags: RestoreFlags): Promise<void> {
   if (findings.length > 0) process.exitCode = 1
 }
 
-/** Only a person at a terminal is asked; a program decides by --suspend-keys. */
+/** Prompts only on a terminal; a program uses --suspend-keys instead. */
 function askToSuspend(line: ProgressLine): RestoreOptions['confirmSuspension'] {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined
   return async (workingKeys, until) => {

@@ -60,12 +60,12 @@ test('clients that keep connections lose no request when nodes are restarted one
     for (let i = 0; !isOver; i++) {
       const ready = nodes.filter((node) => node.isReady)
       const node = ready[(client + i) % ready.length]!
-      // Both ways in which a page is sent: from memory, and through the frame.
+      // Exercise both ways to send a page: from memory, and through Fastify.
       const path = `/v1/ogc/collections/places/items?limit=${i % 2 ? 10 : '10&sortby=number'}`
       count++
       await ask(node, path).then(
         (status) => status === 200 || failures.push(`${path}: ${status}`),
-        // Nothing was sent: a load balancer asks the other node.
+        // Nothing was sent, so a load balancer would retry on the other node.
         (error: NodeJS.ErrnoException) =>
           error.code === 'ECONNREFUSED' || failures.push(`${path}: ${error.message}`),
       )

@@ -18,7 +18,7 @@ test('SIGTERM finishes the request under way, refuses new ones, and exits with 0
   socket.write(
     `POST /v1/auth/magic-link HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
   )
-  // The server has the head of the request once it answers another on a connection of its own.
+  // Once the server responds to a request on another connection, it has received the head of this one.
   await fetch(`${server.url}/health`)
   await sleep(100)
   const exit = once(server.child, 'exit')

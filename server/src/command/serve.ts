@@ -5,7 +5,7 @@ import type { Demo } from '../demo.ts'
 import type { RunningServer } from '../start-server.ts'
 import { watchParents } from './parent-processes.ts'
 
-/** How long a stop takes at most: the requests under way, their refunds, then all parts. */
+/** Max duration of a stop: requests under way, their refunds, then closing all parts. */
 const STOP_DEADLINE = 40 * SECOND
 
 export function serveCommand(): Command {
@@ -42,10 +42,10 @@ async function serve(flags: Record<string, unknown>): Promise<void> {
   let demo: Demo | undefined
   let service: RunningServer | undefined
   const stop = (reason: string, drainSeconds: number) => {
-    // Nothing is served yet: what a start leaves behind is swept by the next one.
+    // Nothing is served yet, and the next start cleans up after an interrupted one.
     if (!service) process.exit(1)
     log.info(`Stopping: ${reason}.`)
-    // Every step of a stop has a deadline of its own; this one is for a fault in those.
+    // Every step of a stop has its own timeout; this one guards against a bug in those.
     setTimeout(
       () => {
         log.error(`The stop took longer than ${STOP_DEADLINE / SECOND} seconds: the process ends.`)
@@ -61,13 +61,13 @@ async function serve(flags: Record<string, unknown>): Promise<void> {
       },
     )
   }
-  // Whoever started the server waits for its port and its data folder: no time is left for a drain.
+  // The process that started the server waits for its port and data folder: there is no time for a drain.
   watchParents(isStartedByNpm(), () => stop('the process that started the server has ended', 0))
   service = await startServer(config, log, systemClock, async (parts) => {
     if (config.demo) demo = await prepareDemo(parts, (sentence) => process.stderr.write(`${sentence}\n`))
   })
   process.on('SIGTERM', () => stop('SIGTERM', config.drainSeconds))
-  // By hand, from a terminal or when the terminal is closed.
+  // Sent by hand from a terminal, or when the terminal is closed.
   process.on('SIGINT', () => stop('SIGINT', 0))
   process.on('SIGHUP', () => stop('SIGHUP', 0))
 

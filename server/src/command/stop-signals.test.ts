@@ -11,7 +11,7 @@ import { temporaryFolder } from '../testing/test-server.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** The documented ways to start the service, and npm with a shell that passes no signal on. */
+/** The documented ways to start the service, and npm with a shell that does not forward signals. */
 const starts = {
   'npm start': ['npm', 'start', '--'],
   'npx wayleave serve': ['npx', 'wayleave', 'serve'],
@@ -20,12 +20,12 @@ const starts = {
 } as const
 
 const documented = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
-/** dash waits for its command when it is interrupted: nothing tells the server of a SIGINT to npm alone. */
+/** When interrupted, dash waits for its command: the server cannot notice a SIGINT to npm alone. */
 const byDash = 'npx wayleave serve, by dash'
 
 for (const [name, command] of Object.entries(starts)) {
   test(`${name}: a signal to the process that was started ends all of them, in order`, async (t) => {
-    // Shared by the signals: `npm start` publishes its demo data once.
+    // Shared by all signals, so that `npm start` publishes its demo data only once.
     const dataDir = temporaryFolder(t)
     const signals = name === byDash ? (['SIGTERM', 'SIGHUP', 'SIGKILL'] as const) : documented
     for (const signal of signals) {
@@ -57,7 +57,7 @@ async function stopBy(t: TestContext, [program, ...args]: string[], signal: Node
   assert.ok(processesWith(mark).length > 0)
   child.kill(signal)
   await exit
-  // The server has as long as requests under way may take, and a moment to notice.
+  // The server may take as long as requests under way, plus some time to notice the signal.
   for (let wait = 0; processesWith(mark).length > 0; wait++) {
     assert.ok(wait < 300, `still running after ${signal}: ${processesWith(mark)}`)
     await sleep(50)
@@ -65,7 +65,7 @@ async function stopBy(t: TestContext, [program, ...args]: string[], signal: Node
   assert.match(output, /Stopping: /)
 }
 
-/** The processes whose environment has the mark. */
+/** The processes that have the mark in their environment. */
 function processesWith(mark: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -5,12 +5,12 @@ import type { ControlPlane } from '../control-plane.ts'
 import { newId } from '../id.ts'
 import type { Parts } from '../wiring.ts'
 
-// The modules behind a command are loaded when it runs: help and wrong usage are answered at once, and to
-// list organizations needs no data engine.
+// The modules of a command are loaded when it runs: help and usage errors are printed at once, and listing
+// organizations does not load the data engine.
 
 /**
- * Opens what the service is made of, without serving, for one command. A server beside it may run: what the
- * command changes holds for its next request.
+ * Opens the parts of the service for one command, without serving. A server may run at the same time: it
+ * applies the command's changes from its next request on.
  */
 export async function withParts<T>(
   flags: { dataDir?: string },
@@ -29,7 +29,7 @@ export async function withParts<T>(
   }
 }
 
-/** The same for commands that touch accounts, keys and credits alone. */
+/** The same for commands that only need accounts, keys and credits. */
 export async function withControlPlane<T>(
   flags: { dataDir?: string },
   work: (control: ControlPlane) => Promise<T>,

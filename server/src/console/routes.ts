@@ -18,7 +18,7 @@ const MEDIA_TYPES: Record<string, string> = {
   '.svg': 'image/svg+xml',
 }
 
-/** The console's own pages. Whatever else is unknown stays a 404 with a problem. */
+/** The console's own pages. Any other unknown path stays a 404 problem response. */
 const PAGES = [
   '/',
   '/sign-in',
@@ -39,10 +39,10 @@ interface Asset {
   packed: Buffer
 }
 
-/** The web console, as it was built; without a build, a page that says how to make one. */
+/** Serves the built web console, or, without a build, a page that says how to make one. */
 export function consoleRoutes(app: App, build: URL = BUILD): void {
   const hidden = { schema: { hide: true } }
-  /** Their names change with their content: once read, they hold for as long as the process. */
+  /** File names contain a content hash, so the assets are cached for the lifetime of the process. */
   const assets = new Map<string, Promise<Asset>>()
 
   const read = async (url: URL): Promise<Asset> => {

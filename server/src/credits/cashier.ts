@@ -7,15 +7,15 @@ import { addUsage } from '../usage/usage-store.ts'
 import { addLedgerRow, lockBalance, type NewLedgerRow } from './ledger-store.ts'
 import { endPurchase, hasPurchase, type Purchase, readBalance, recordPurchase } from './purchase-store.ts'
 
-/** How long a purchase may be fetched again without paying. */
+/** How long a purchase can be downloaded again without paying. */
 const RIGHT = DAY
 
 /** What a request was charged. */
 export interface Charge {
   charged: number
-  /** What the organization has left; null for a platform key, which pays nothing. */
+  /** The organization's remaining balance; null for a platform key, which pays nothing. */
   remaining: number | null
-  /** Gives the credits back, once; harmless where none were taken. */
+  /** Refunds the credits, once; does nothing if none were charged. */
   refund: () => Promise<void>
 }
 
@@ -27,11 +27,11 @@ export interface Bill {
 }
 
 /**
- * Takes credits before the first byte is sent, in one transaction with the row that explains them, the right
- * to fetch the same again for a day, and the usage. Whoever fails to deliver refunds.
+ * Charges credits before the first byte is sent, in one transaction with the ledger row that explains them,
+ * the right to download the same again for a day, and the usage. A caller that fails to deliver must refund.
  */
 export class Cashier {
-  /** How many refunds were written, and how many could not be. */
+  /** Number of refunds written, and of refunds that could not be written. */
   readonly refunds = { written: 0, failed: 0 }
   readonly #database: ControlDatabase
   readonly #meter: Meter
@@ -72,7 +72,10 @@ export class Cashier {
     }
   }
 
-  /** For what is done before it is known whether it costs anything: why `charge` would refuse now, or null. */
+  /**
+   * Returns the reason why `charge` would refuse now, or null. For work done before it is known whether it
+   * costs anything.
+   */
   async refusalOf(bill: Bill): Promise<Problem | null> {
     const { scope, organizationId } = bill.grant
     if (scope === 'platform' || organizationId === null || bill.price === 0) return null
@@ -82,7 +85,7 @@ export class Cashier {
     return balance < bill.price ? tooFewCredits(bill.price, balance) : null
   }
 
-  /** A delivery that may still end in a refund: a stop waits for it. */
+  /** Tracks a delivery that may still end in a refund, so that a stop waits for it. */
   watch<T>(delivery: Promise<T>): Promise<T> {
     const settled = delivery.then(
       () => {},
@@ -93,12 +96,12 @@ export class Cashier {
     return delivery
   }
 
-  /** All deliveries under way have ended, and all their refunds are in the ledger. */
+  /** Waits until all deliveries under way have ended and all their refunds are in the ledger. */
   async close(): Promise<void> {
     while (this.#deliveries.size > 0) await Promise.all(this.#deliveries)
   }
 
-  /** Null where another request of the same payer has paid meanwhile: the balance's lock puts them in a row. */
+  /** Null if another request of the same payer has paid meanwhile: the balance's lock serializes them. */
   async #debit(tx: Tx, organizationId: string, bill: Bill, purchase: Purchase) {
     const { grant, call, price } = bill
     const before = await lockBalance(this.#database, tx, organizationId)
@@ -121,7 +124,7 @@ export class Cashier {
     this.refunds.written++
   }
 
-  /** The unique index over `refunds` lets each debit be given back once, whoever tries. */
+  /** The unique index on `refunds` makes sure that each debit is refunded only once. */
   async #refund(organizationId: string, bill: Bill, ledgerId: number): Promise<void> {
     const { grant, call, price } = bill
     await this.#database.db.transaction().execute(async (tx) => {

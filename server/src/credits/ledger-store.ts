@@ -4,7 +4,7 @@ import type { Tables } from '../database/schema.ts'
 type LedgerTable = Tables['ledger']
 export type LedgerKind = LedgerTable['kind']
 
-/** A row as it is written; the balance is the organization's after it. */
+/** A row to insert; `balance` is the organization's balance after it. */
 export type NewLedgerRow = Omit<LedgerTable, 'id'>
 
 export interface LedgerRow {
@@ -20,7 +20,7 @@ export interface LedgerRow {
   actor: string | null
 }
 
-/** The balance, held until the transaction ends: of two that spend at once, the second sees what is left. */
+/** Locks the balance until the transaction ends: of two concurrent charges, the second sees what is left. */
 export async function lockBalance(
   database: ControlDatabase,
   tx: Tx,
@@ -30,7 +30,7 @@ export async function lockBalance(
   return (await database.forUpdate(query).executeTakeFirst())?.credits
 }
 
-/** The balance and the row that explains it, always together. Answers the row's id. */
+/** Writes the balance together with the row that explains it. Returns the row's id. */
 export async function addLedgerRow(tx: Tx, row: NewLedgerRow): Promise<number> {
   await tx
     .updateTable('organizations')
@@ -41,7 +41,7 @@ export async function addLedgerRow(tx: Tx, row: NewLedgerRow): Promise<number> {
   return id
 }
 
-/** Newest first, from before the given row on. */
+/** Newest first, starting before the given row. */
 export function readLedger(
   db: Db,
   organizationId: string,

@@ -6,10 +6,10 @@ import { requireMember } from '../organizations/membership.ts'
 import { invalidInput, notFound } from '../problem.ts'
 import { addLedgerRow, type LedgerRow, lockBalance, readLedger } from './ledger-store.ts'
 
-/** Far more than anyone holds, and far from where numbers stop being exact. */
+/** Far above any real balance, and far below the largest exact integer (2^53). */
 export const MOST_CREDITS = 1_000_000_000_000
 
-/** Every credit that comes or goes is a row, and the balance is the last row's: neither changes alone. */
+/** Every credit or debit is a ledger row, and the balance is that of the last row: both change together. */
 export class Ledger {
   readonly #database: ControlDatabase
   readonly #clock: Clock
@@ -19,7 +19,7 @@ export class Ledger {
     this.#clock = clock
   }
 
-  /** Adds to the balance, and answers it. */
+  /** Adds to the balance, and returns the new balance. */
   grantCredits(origin: Origin, organizationId: string, amount: number): Promise<number> {
     requireCredits('/add', amount, 1)
     return this.#change(origin, organizationId, 'grant', (balance) => {
@@ -30,7 +30,7 @@ export class Ledger {
     })
   }
 
-  /** Makes the balance what it shall be, whatever it was, and answers it. */
+  /** Sets the balance, whatever it was, and returns it. */
   setCredits(origin: Origin, organizationId: string, balance: number): Promise<number> {
     requireCredits('/set', balance, 0)
     return this.#change(origin, organizationId, 'correction', () => balance)

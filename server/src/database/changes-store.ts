@@ -1,8 +1,8 @@
 import { type ControlDatabase, deleteInSteps } from './open.ts'
 
 /**
- * A process that missed changes this old begins with empty caches. The newest row stays: by its token a node
- * recognizes the history that it has followed.
+ * Deletes old changes. A process that missed changes this old starts with empty caches. The newest row is
+ * kept: a node uses its token to recognize the history that it has followed.
  */
 export async function deleteChangesBefore(database: ControlDatabase, at: string): Promise<void> {
   await deleteInSteps(database, 'changes', (row) =>

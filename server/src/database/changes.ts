@@ -3,34 +3,34 @@ import type { ControlDatabase, Tx } from './open.ts'
 import { openPostgresChanges } from './postgres-changes.ts'
 import { openSqliteChanges } from './sqlite-changes.ts'
 
-/** What a cache may hold, and must forget when it changes. `everything` is told when changes were missed. */
+/** What a cache may hold, and must evict when it changes. `everything` is sent if changes were missed. */
 export type Subject = 'key' | 'organization' | 'user' | 'dataset' | 'signing-key' | 'everything'
 export type Listener = (subject: Subject, id: string) => void
 
-/** Notes that a subject changes with the transaction at hand. */
+/** Records that the current transaction changes a subject. */
 export type Changed = (subject: Exclude<Subject, 'everything'>, id: string) => void
 
 /**
- * How a change reaches every cache of every process before the call that made it returns.
+ * Cache invalidation: a change reaches every cache of every process before the call that made it returns.
  *
  * Each change is a row with a number, taken under one lock so that numbers appear in commit order. A serving
  * process applies the rows it has not seen: on SQLite `trusted()`, called before each use of a cache, checks
- * whether the file changed; on PostgreSQL the process is notified, acknowledges the number, and holds a lease,
- * without which its caches are not used. Numbers alone do not show that a database was restored to an older
- * state, so each commit has a random token too.
+ * whether the file changed; on PostgreSQL the process is notified, acknowledges the number, and holds a
+ * lease, without which its caches are not used. Numbers alone do not show that a database was restored to an
+ * older state, so each commit has a random token too.
  */
 export interface Changes {
-  /** Runs a transaction; once it is committed, waits until no process holds anything that it made stale. */
+  /** Runs a transaction; after the commit, waits until no process holds a stale cache entry. */
   commit<T>(work: (tx: Tx, changed: Changed) => Promise<T>): Promise<T>
-  /** Whether caches may be used now. Applies what this process has not seen, where that needs no waiting. */
+  /** Whether caches may be used now. Applies changes not seen yet, if that needs no waiting. */
   trusted(): boolean
-  /** Counts every change applied: a value read before it moved must not be put into a cache. */
+  /** Number of changes applied: a value read before this number increased must not be cached. */
   readonly applied: number
   listen(listener: Listener): void
   close(): Promise<void>
 }
 
-/** `serving: false` is for the command line, which changes things and caches nothing. */
+/** `serving: false` is for the command line, which makes changes and caches nothing. */
 export function openChanges(
   database: ControlDatabase,
   options: { nodeId: string; serving: boolean },
@@ -38,12 +38,12 @@ export function openChanges(
   return database.kind === 'sqlite' ? openSqliteChanges(database) : openPostgresChanges(database, options)
 }
 
-/** A place in the history of changes. */
+/** A position in the history of changes. */
 export interface Position {
   number: number
   /**
-   * Random, a new one for each commit. A restored database may give a number again; it never gives the same
-   * number and token again. So a token that stands at its number proves that all changes up to it are the same.
+   * Random, new for each commit. A restored database may assign a number again, but never the same number and
+   * token. So if a number still has its token, all changes up to it are the same.
    */
   token: string
 }
@@ -53,7 +53,7 @@ export interface ChangeRow extends Position {
   subject_id: string
 }
 
-/** Runs the transaction and gives its changes numbers, in the same transaction. Null if nothing changed. */
+/** Runs the transaction and numbers its changes within it. The position is null if nothing changed. */
 export async function commitNumbered<T>(
   database: ControlDatabase,
   work: (tx: Tx, changed: Changed) => Promise<T>,
@@ -83,7 +83,7 @@ export async function commitNumbered<T>(
   })
 }
 
-/** Tells the listeners of each change that this process has not applied yet. */
+/** Notifies the listeners of each change that this process has not applied yet. */
 export class ChangeFeed {
   readonly #listeners: Listener[] = []
   position: Position = { number: 0, token: '' }
@@ -99,8 +99,8 @@ export class ChangeFeed {
 
   /**
    * Moves to `current`. `rows` are the changes from the feed's own position, inclusive, to `current`. If they
-   * are not complete, or the first is not the one that the feed applied last, then changes were missed or the
-   * database was restored to an older state: the listeners are told to forget everything. Returns whether the
+   * are incomplete, or the first is not the one that the feed applied last, then changes were missed or the
+   * database was restored to an older state: the listeners are told to evict everything. Returns whether the
    * changes followed the feed's position.
    */
   apply(rows: ChangeRow[], current: Position): boolean {

@@ -1,9 +1,9 @@
-/** The two ways in which the control database fails through no fault of the statement. */
+/** The two ways in which the control database fails independently of the statement. */
 export type DatabaseFailure = 'database-unavailable' | 'disk-full'
 
 /**
- * The control database cannot be reached, does not respond in time, or has no room. Both drivers turn their
- * errors into this one, so that the rest of the program need not know what each of them throws.
+ * The control database is unreachable, does not respond in time, or has no disk space. Both drivers' errors
+ * are converted to this one, so that the rest of the program need not know what each of them throws.
  */
 export class DatabaseError extends Error {
   override name = 'DatabaseError'
@@ -21,21 +21,21 @@ interface DriverError extends Error {
 }
 
 /**
- * SQLSTATE codes of a server that cannot serve now: too many connections, out of memory, cancelled by
- * statement_timeout, shutting down or starting up, an I/O error, and a write sent to a standby.
+ * SQLSTATE codes of a server that is temporarily unavailable: too many connections, out of memory, cancelled
+ * by statement_timeout, shutting down or starting up, an I/O error, and a write sent to a standby.
  */
 const UNAVAILABLE_STATES = /^(08...|53[023]00|57014|57P0[1-5]|58030|25006)$/
 const DISK_FULL_STATE = '53100'
 
-/** Errors of sockets and name resolution. They reach us from connections to the database alone. */
+/** Socket and DNS errors. Here they can only come from connections to the database. */
 const SOCKET_CODES =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|ENOENT|EMFILE|ENFILE)$/
 
-/** The driver `pg` gives these no code. */
+/** Errors to which the driver `pg` assigns no code. */
 const DRIVER_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after|Postgres connection has been discarded)/
 
-/** Turns an error of a PostgreSQL connection into a DatabaseError if it is one; returns others as they are. */
+/** Converts an error of a PostgreSQL connection to a DatabaseError if it is one; returns others unchanged. */
 export function fromPostgres(error: unknown): unknown {
   if (error instanceof DatabaseError || !(error instanceof Error)) return error
   const { code, message } = error as DriverError
@@ -47,13 +47,16 @@ export function fromPostgres(error: unknown): unknown {
   return new DatabaseError('database-unavailable', `PostgreSQL is not available: ${messageOf(error)}`, error)
 }
 
-/** Whether a connection that failed with this error may be used again. The server itself reports SQLSTATEs. */
+/**
+ * Whether the connection is unusable after this error. SQLSTATEs are reported by the server, over a working
+ * connection.
+ */
 export function breaksConnection(error: unknown): boolean {
   const { code } = (error as { cause?: DriverError }).cause ?? {}
   return error instanceof DatabaseError && !(code && /^(53...|57014|58030)$/.test(code))
 }
 
-/** Several addresses of one host fail as one error whose own message is empty. */
+/** If all addresses of a host fail, the AggregateError's own message is empty. */
 function messageOf(error: Error): string {
   const [first] = (error as AggregateError).errors ?? []
   return error.message || (first as Error | undefined)?.message || (error as DriverError).code || error.name
@@ -66,10 +69,10 @@ const SQLITE_READONLY = 8
 const SQLITE_IOERR = 10
 const SQLITE_FULL = 13
 const SQLITE_CANTOPEN = 14
-/** The shared memory file beside the database could not grow: on a full disk this fails first. */
+/** The shared memory file next to the database could not grow: on a full disk this is the first failure. */
 const SQLITE_IOERR_SHMSIZE = 4874
 
-/** The same for an error of SQLite, which has its result code in `errcode`. */
+/** The same for a SQLite error, which has its result code in `errcode`. */
 export function fromSqlite(error: Error & { errcode?: number | undefined }): Error {
   const { errcode, message } = error
   if (errcode === undefined) return error

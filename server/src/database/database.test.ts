@@ -150,7 +150,7 @@ test('a PostgreSQL that ends its connections fails what runs, and is used again 
   }
   over = true
   await Promise.all(asking)
-  // A connection whose end is on its way may be taken once more.
+  // A connection that is about to be closed may still be handed out once.
   const answers = () =>
     sql`select 1`.execute(db).then(
       () => true,

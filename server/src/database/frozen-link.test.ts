@@ -66,7 +66,7 @@ test('behind a frozen link requests get 503 in bounded time, and the node recove
     assert.ok(await keyOpens(cutOff, secret))
     await until(() => isReady(cutOff.url), 'readiness')
     proxy.freeze()
-    // Revoked on the other node while this one cannot hear of it.
+    // The key is revoked on the other node while this one cannot be notified.
     const revoked = await healthy.request('POST', `/v1/api-keys/${id}/revoke`, { token })
     assert.equal(revoked.status, 200, revoked.text)
     for (const [path, options] of [
@@ -127,7 +127,7 @@ test('without PostgreSQL every response is 503, and the log gets a line a second
   const { token } = await signIn(service, 'ada@example.org')
   await proxy.refuse()
   await until(async () => !(await isReady(service.url)), 'the outage')
-  // Until the lease lapses, what is cached is served.
+  // Until the lease expires, the caches are still used.
   await until(async () => !service.parts.changes.trusted(), 'the end of the lease')
   const before = service.logLines.length
   const began = performance.now()

@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import type { ControlDatabase, Db } from './open.ts'
 import { databaseTime } from './postgres-changes.ts'
 
-/** A statement that any database can run which responds at all. */
+/** A trivial query that succeeds if the database responds at all. */
 export async function readNothing(db: Db): Promise<void> {
   await db.selectFrom('heartbeat').select('only').executeTakeFirstOrThrow()
 }
 
-/** The smallest write, to find out whether the database can be written. */
+/** A minimal write, to find out whether the database is writable. */
 export async function writeProbe(db: Db): Promise<void> {
   await db
     .updateTable('heartbeat')
@@ -15,13 +15,13 @@ export async function writeProbe(db: Db): Promise<void> {
     .execute()
 }
 
-/** When the installation was last known to run; null before its first start. */
+/** When the installation was last known to be running; null before its first start. */
 export async function readSeenAt(db: Db): Promise<Date | null> {
   const { seen_at } = await db.selectFrom('heartbeat').select('seen_at').executeTakeFirstOrThrow()
   return seen_at === null ? null : new Date(seen_at)
 }
 
-/** `force` may set it back as well: the operator says that the clock is right. */
+/** Never moves the time back, except with `force`: then the operator confirms that the clock is right. */
 export async function writeSeenAt(db: Db, at: Date, { force = false } = {}): Promise<void> {
   const seen_at = at.toISOString()
   await db

@@ -2,19 +2,19 @@ import { sql } from 'kysely'
 import { migrations } from './migrations.ts'
 import type { ControlDatabase, Tx } from './open.ts'
 
-/** The database was made by a newer program: going on could damage it. */
+/** The database was created by a newer version of the program: continuing could damage it. */
 class DatabaseTooNewError extends Error {
   override name = 'DatabaseTooNewError'
 }
 
-/** The table in which a database notes its own migrations; it exists before the first of them. */
+/** The table that records the applied migrations; it is created before the first of them. */
 export const MIGRATIONS_TABLE =
   'create table if not exists migrations (number integer primary key, name text not null, applied_at text not null)'
 
-/** An arbitrary but fixed number: the advisory lock under which PostgreSQL nodes migrate one at a time. */
+/** An arbitrary but fixed number: the advisory lock that lets only one PostgreSQL node migrate at a time. */
 const LOCK = 7_259_231_004
 
-/** Brings the database to this program's schema. Forward only, in one transaction, one node at a time. */
+/** Migrates the database to this program's schema. Forward only, in one transaction, one node at a time. */
 export async function migrate({ db, kind }: ControlDatabase): Promise<void> {
   await db.transaction().execute(async (tx) => {
     if (kind === 'postgres') await sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx)

@@ -3,7 +3,7 @@ export interface Migration {
   statements(kind: 'sqlite' | 'postgres'): string[]
 }
 
-/** Never changed once released: a new schema is a new entry at the end. */
+/** A released migration is never changed: a new schema is a new entry at the end. */
 export const migrations: Migration[] = [
   { name: 'first schema', statements: firstSchema },
   { name: 'the session of a session key', statements: sessionOfKeys },
@@ -14,7 +14,7 @@ export const migrations: Migration[] = [
   { name: 'when the installation last ran', statements: heartbeat },
 ]
 
-/** `request` is null for jobs of earlier programs, which cannot be taken up again. */
+/** `request` is null for jobs of earlier versions, which cannot be resumed. */
 function repeatableJobs(): string[] {
   return [
     'alter table jobs add column request text',
@@ -22,12 +22,12 @@ function repeatableJobs(): string[] {
   ]
 }
 
-/** Old usage is deleted by date. Rows are updated far more often than inserted, and updates leave it alone. */
+/** Old usage is deleted by date. Rows are mostly updated, rarely inserted, and updates skip this index. */
 function usageByDate(): string[] {
   return ['create index usage_date on usage (date)']
 }
 
-/** Beside the keys themselves: the old secret of a rotated key and a deleted key's leave no other trace. */
+/** A separate table: the old secret of a rotated key and that of a deleted key leave no other trace. */
 function revokedSecrets(kind: 'sqlite' | 'postgres'): string[] {
   return [
     `create table revoked_secrets (secret_hash text primary key, key_id text not null, at text not null)${kind === 'sqlite' ? ' strict' : ''}`,
@@ -36,7 +36,7 @@ function revokedSecrets(kind: 'sqlite' | 'postgres'): string[] {
   ]
 }
 
-/** An installation that has run before was last seen at its newest event. */
+/** For an existing installation, `seen_at` starts as the time of its newest event. */
 function heartbeat(kind: 'sqlite' | 'postgres'): string[] {
   const big = kind === 'sqlite' ? 'integer' : 'bigint'
   return [
@@ -47,7 +47,7 @@ function heartbeat(kind: 'sqlite' | 'postgres'): string[] {
   ]
 }
 
-/** Rows without a token prove nothing about the history, so only the newest change is kept, with a token. */
+/** Rows without a token prove nothing about the history: only the newest change is kept, with a token. */
 function tokensOfChanges(kind: 'sqlite' | 'postgres'): string[] {
   const token = kind === 'sqlite' ? 'lower(hex(randomblob(16)))' : 'gen_random_uuid()::text'
   return [

@@ -26,7 +26,7 @@ async function createKey(service: TestServer, token: string) {
   return answer.body as { id: string; secret: string }
 }
 
-/** The tables by which changes are told, as they are now; the returned function puts them back. */
+/** Remembers the current contents of the tables that record changes; `restore` puts them back. */
 function rememberHistory(databaseUrl: string) {
   const client = async <T>(work: (connection: pg.Client) => Promise<T>): Promise<T> => {
     const connection = new pg.Client({ connectionString: databaseUrl })
@@ -40,7 +40,7 @@ function rememberHistory(databaseUrl: string) {
           await connection.query(`create table old_${table} as table ${table}`)
         }
       }),
-    /** As in a restore: the connections of all nodes break. */
+    /** Like a real restore, this breaks the connections of all nodes. */
     restore: () =>
       client(async (connection) => {
         await connection.query('begin')
@@ -70,14 +70,14 @@ for (const climbing of [0, 60]) {
     const { token } = await signIn(one, 'ada@example.org')
     const keys = await Promise.all(Array.from({ length: 6 }, () => createKey(one, token)))
     await history.remember()
-    // Changes that the restore takes back: the number that the nodes have applied climbs past the backup's.
+    // Changes that the restore undoes: the nodes apply higher numbers than the backup contains.
     const changes = one.parts.changes
     for (let i = 0; i < 40; i++) await changes.commit(async (_tx, changed) => changed('user', `u${i}`))
     for (const node of nodes) for (const { secret } of keys) assert.ok(await keyOpens(node, secret))
     await history.restore()
     const outside = await openDatabase({ databaseUrl, dataDir })
     cleanUp(t, () => outside.close())
-    // Between two looks of a node the number can climb past the one it has seen.
+    // Between two polls of a node, the number can become higher than the one it has seen.
     const commandLine = await openChanges(outside, { nodeId: 'command-line', serving: false })
     for (let i = 0; i < climbing; i++) {
       await outside.db.transaction().execute(async (tx) => {
@@ -96,7 +96,7 @@ for (const climbing of [0, 60]) {
   })
 }
 
-/** Connections that the restore ended may fail one call each. */
+/** Connections that the restore closed may fail one call each. */
 async function untilDone<T extends { status: number }>(call: () => Promise<T>): Promise<T> {
   for (let round = 0; ; round++) {
     const answer = await call()
@@ -123,7 +123,7 @@ for (const kind of databaseKinds) {
     changes.listen((subject, id) => heard.push(`${subject} ${id}`))
     for (let i = 0; i < 3; i++) await changes.commit(async (_tx, changed) => changed('key', `k${i}`))
     assert.deepEqual(heard.splice(0), ['key k0', 'key k1', 'key k2'])
-    // The last change never happened, and another one has its number.
+    // Simulates a restore: the last change never happened, and another one has its number.
     await database.db.transaction().execute(async (tx) => {
       await sql`delete from changes where number = (select number from change_number)`.execute(tx)
       await sql`insert into changes (number, subject, subject_id, at, token)
@@ -133,7 +133,7 @@ for (const kind of databaseKinds) {
     await changes.commit(async (_tx, changed) => changed('key', 'k4'))
     assert.ok(changes.trusted())
     assert.ok(heard.includes('everything '), heard.join())
-    // And goes on from there.
+    // The feed continues from there.
     heard.length = 0
     await changes.commit(async (_tx, changed) => changed('key', 'k5'))
     assert.ok(changes.trusted())

@@ -21,24 +21,24 @@ import { sqliteDialect } from './sqlite-dialect.ts'
 export type Db = Kysely<Tables>
 export type Tx = Transaction<Tables>
 
-/** The control database and the few things in which the dialects differ. */
+/** The control database and the few operations in which the SQL dialects differ. */
 export interface ControlDatabase {
   db: Db
   kind: 'sqlite' | 'postgres'
-  /** SQLite's file, for the connection that watches it; null on PostgreSQL. */
+  /** SQLite's file, for the connection that polls it for changes; null on PostgreSQL. */
   file: string | null
-  /** PostgreSQL's address, for the connection that listens; null on SQLite. */
+  /** PostgreSQL's URL, for the LISTEN connection; null on SQLite. */
   url: string | null
   /**
-   * Locks the rows a transaction read until it ends. SQLite's write transactions exclude each other as a
-   * whole, and need nothing.
+   * Locks the selected rows until the transaction ends (SELECT … FOR UPDATE). A no-op on SQLite, where only
+   * one write transaction runs at a time.
    */
   forUpdate<T, O>(
     query: SelectQueryBuilder<Tables, T & keyof Tables, O>,
   ): SelectQueryBuilder<Tables, T & keyof Tables, O>
-  /** The same if there is no row to lock: others that ask for the name wait until the transaction ends. */
+  /** The same if there is no row to lock: an advisory lock on a name, held until the transaction ends. */
   lockName(tx: Tx, name: string): Promise<void>
-  /** With an error, every use fails with it at once; null ends that. Only PostgreSQL has use for it. */
+  /** Circuit breaker: given an error, every use fails with it at once; null resets it. PostgreSQL only. */
   refuse(error: DatabaseError | null): void
   close(): Promise<void>
 }
@@ -46,9 +46,9 @@ export interface ControlDatabase {
 export interface DatabaseOptions {
   databaseUrl: string | null
   dataDir: string
-  /** Seconds after which a statement on PostgreSQL has failed. */
+  /** Statement timeout on PostgreSQL, in seconds. */
   databaseTimeout?: number
-  /** Told when a thread of SQLite ends and is started again. */
+  /** Called when a SQLite thread exits; it is then restarted. */
   onThreadEnd?: (error: Error) => void
 }
 
@@ -86,7 +86,7 @@ function openSqlite(dataDir: string, onThreadEnd?: (error: Error) => void): Cont
 
 const DEFAULT_TIMEOUT_SECONDS = 10
 const CONNECT_TIMEOUT = 5 * SECOND
-/** A migration may rewrite a large table, and waits for other nodes that migrate. */
+/** A migration may rewrite a large table, and waits while other nodes migrate. */
 const MIGRATION: Patience = { connections: 1, connectTimeout: 10 * SECOND, queryTimeout: 30 * MINUTE }
 
 async function openMigratedPostgres(
@@ -117,20 +117,20 @@ export function openPostgres(url: string, patience: Patience): ControlDatabase {
   }
 }
 
-/** Rows that one statement of `deleteInSteps` removes at most. */
+/** Max rows deleted by one statement of `deleteInSteps`. */
 const STEP = 1000
 const PAUSE_BETWEEN_STEPS_MS = 10
 
 /**
- * Deletes rows a thousand at a time, each step a transaction of its own, so that other writers get their turn
- * and a deletion that turns out to be a mistake can be stopped midway.
+ * Deletes rows a thousand at a time, each step in its own transaction, so that other writers are not blocked
+ * for long and a deletion that turns out to be a mistake can be stopped midway.
  */
 export async function deleteInSteps<Table extends keyof Tables & string>(
   { db, kind }: Pick<ControlDatabase, 'db' | 'kind'>,
   table: Table,
   where: (row: ExpressionBuilder<Tables, Table>) => ExpressionWrapper<Tables, Table, SqlBool>,
 ): Promise<number> {
-  // Both databases number their rows internally; a subquery by that number works for every primary key.
+  // Both databases have an internal row id; a subquery on it works for any primary key.
   const rowId = sql.ref(kind === 'sqlite' ? 'rowid' : 'ctid')
   let deleted = 0
   for (;;) {
@@ -149,7 +149,7 @@ export async function deleteInSteps<Table extends keyof Tables & string>(
   }
 }
 
-/** Each database reports in its own way that a unique index refused a row. */
+/** Whether a unique index rejected a row. Each database reports this with its own error code. */
 export function isUniqueViolation(error: unknown): boolean {
   const { code, errcode } = error as { code?: string; errcode?: number }
   return code === '23505' || errcode === 2067 || errcode === 1555

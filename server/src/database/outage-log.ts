@@ -5,8 +5,8 @@ import type { DatabaseError } from './database-error.ts'
 const INTERVAL = SECOND
 
 /**
- * While the database is away, every request fails for the same reason. The first failure is logged at once and
- * the others as one line a second with their number, without a stack.
+ * While the database is unavailable, every request fails for the same reason. The first failure is logged at
+ * once; further ones as one line per second with their count, without a stack trace.
  */
 export class OutageLog {
   readonly #log: Logger

@@ -9,11 +9,11 @@ import { clientOptions } from './postgres-pool.ts'
 
 const LEASE_MS = 2000
 const RENEW_MS = 500
-/** A lease counts from before the request that renewed it was sent, less a margin for timers that run late. */
+/** The lease is counted from before the renewal was sent, minus a margin for late timers. */
 const TRUST_MS = LEASE_MS - 250
-/** Connections of the node's own upkeep give up after a lease: by then there is nothing left to renew. */
+/** The node's own maintenance connections time out after one lease: by then it has expired anyway. */
 const UPKEEP = { connections: 2, connectTimeout: LEASE_MS, queryTimeout: LEASE_MS }
-/** So many renewals in a row must fail before requests are refused without trying. */
+/** Number of failed renewals in a row before requests are refused without trying (circuit breaker). */
 const REFUSE_AFTER = 2
 /** How long a change waits for the other nodes. Leases last two seconds, so a longer wait means a fault. */
 const ACKNOWLEDGE_WITHIN = 20 * SECOND
@@ -24,8 +24,8 @@ const CHANNEL = 'wayleave_changes'
 
 /**
  * On PostgreSQL every serving node holds a lease of two seconds and acknowledges the changes it has applied.
- * A change waits for the acknowledgement of each node whose lease runs. A node that is cut off loses its
- * lease on the database's clock, and stops trusting its caches, on its own clock, before that.
+ * A change waits for the acknowledgement of each node whose lease is valid. The lease of a disconnected node
+ * expires on the database's clock; before that, the node stops trusting its caches, on its own clock.
  */
 export async function openPostgresChanges(
   database: ControlDatabase,
@@ -57,9 +57,9 @@ export async function openPostgresChanges(
 }
 
 /**
- * A node has acknowledged the change if it acknowledged this number or a later one of this same history. A
- * number from before a restore has another token, and does not count. Nodes that have no tokens yet, during
- * an upgrade, are taken at their number.
+ * A node has acknowledged the change if it acknowledged this number or a later one of the same history. A
+ * number from before a restore has a different token, and does not count. Nodes that have no tokens yet,
+ * during an upgrade, are compared by number alone.
  */
 async function acknowledgedByAll({ db }: ControlDatabase, { number, token }: Position): Promise<void> {
   const deadline = performance.now() + ACKNOWLEDGE_WITHIN
@@ -81,7 +81,7 @@ async function acknowledgedByAll({ db }: ControlDatabase, { number, token }: Pos
 
 class ServingNode {
   readonly #database: ControlDatabase
-  /** Short timeouts, and connections that requests cannot use up. */
+  /** A separate pool with short timeouts, whose connections requests cannot exhaust. */
   readonly #upkeep: ControlDatabase
   readonly #id: string
   readonly #feed: ChangeFeed
@@ -122,7 +122,7 @@ class ServingNode {
     this.#stopped.abort()
     await this.#loop
     this.#dropListener()
-    // Only spares writers the wait for the lease, so it does not matter if the database is gone.
+    // Only saves writers waiting for the lease to expire, so it may fail if the database is unreachable.
     await this.#upkeep.db
       .deleteFrom('nodes')
       .where('id', '=', this.#id)
@@ -136,7 +136,7 @@ class ServingNode {
     for (let round = 1; !this.#stopped.signal.aborted; round++) {
       await sleep(RENEW_MS, undefined, { signal: this.#stopped.signal }).catch(() => {})
       if (this.#stopped.signal.aborted) return
-      // A database that does not respond ends the trust by itself: the lease simply is not renewed.
+      // If the database does not respond, the lease is not renewed, and so the trust in the caches ends.
       const error = await this.#renew().then(
         () => null,
         (cause: unknown) => cause,
@@ -149,7 +149,7 @@ class ServingNode {
     }
   }
 
-  /** The lease first, then the changes: from the lease on, writers wait for this node's acknowledgement. */
+  /** First the lease, then the changes: from the lease on, writers wait for this node's acknowledgement. */
   async #renew(): Promise<void> {
     const began = performance.now()
     const losses = this.#losses
@@ -176,7 +176,7 @@ class ServingNode {
       .execute()
   }
 
-  /** For a change of this node's own: if it cannot be applied here, the caches must not be used. */
+  /** For a change made by this node: if it cannot be applied here, the caches must not be used. */
   async catchUpOrDistrust(): Promise<void> {
     await this.catchUp().catch(() => {
       this.#trustedUntil = 0
@@ -185,7 +185,7 @@ class ServingNode {
     })
   }
 
-  /** One at a time. A notification that arrives meanwhile leads to one more round. */
+  /** Only one runs at a time. A notification that arrives meanwhile causes one more round. */
   async catchUp(): Promise<void> {
     while (this.#catchingUp) await this.#catchingUp.catch(() => {})
     this.#catchingUp = this.#readChanges().finally(() => {
@@ -223,7 +223,7 @@ class ServingNode {
       .execute()
   }
 
-  /** Opens the listening connection, or checks that it still responds: a frozen link reports nothing itself. */
+  /** Opens the LISTEN connection, or checks that it still responds: a frozen link raises no error. */
   async #listen(): Promise<void> {
     try {
       this.#listening ??= await this.#openListener()
@@ -260,7 +260,7 @@ class ServingNode {
     return client
   }
 
-  /** Without waiting: on a frozen link the goodbye is never acknowledged. */
+  /** Does not wait: on a frozen link, closing the connection is never acknowledged. */
   #dropListener(): void {
     this.#listening?.end().catch(() => {})
     this.#listening = null
@@ -280,7 +280,7 @@ function isoText(expression: string): string {
   return `to_char((${expression}) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 }
 
-/** By the database's clock, for leases are compared by many machines. */
+/** The database's clock, because leases are compared across many machines. */
 export function databaseTime(plusMs: number) {
   return sql<string>`${sql.raw(isoText(`clock_timestamp() + interval '${plusMs} milliseconds'`))}`
 }

@@ -20,7 +20,7 @@ test('a PostgreSQL without disk space is 503 disk-full on writes, reads go on, a
   cleanUp(t, () => execFileSync('umount', ['--lazy', disk]))
   const service = await openTestServer(t, { databaseUrl, settings: { keysPerUser: 100_000 } })
   const { token } = await signIn(service, 'ada@example.org')
-  // The keys lie on the small disk, the rest of the database and its log do not.
+  // Only the keys are on the small disk, not the rest of the database and its WAL.
   const tablespace = `small_${Date.now()}`
   const admin = new pg.Client({ connectionString: databaseUrl })
   await admin.connect()
@@ -64,7 +64,7 @@ function smallDisk(folder: string) {
   mkdirSync(space)
   const idOf = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
   chownSync(space, idOf('-u'), idOf('-g'))
-  /** Fills the disk to the last byte; returns what frees it again. */
+  /** Fills the disk to the last byte; returns a function that frees it again. */
   const fill = () => {
     const path = join(disk, 'ballast')
     const file = openSync(path, 'w')

@@ -3,24 +3,24 @@ import pg from 'pg'
 import { SECOND } from '../clock.ts'
 import { breaksConnection, DatabaseError, fromPostgres } from './database-error.ts'
 
-/** TCP keepalive finds a peer that vanished while a connection is idle; the system's default is two hours. */
+/** TCP keepalive detects a peer that vanished while a connection is idle; the system default is two hours. */
 const KEEPALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10 * SECOND }
 
 export interface Patience {
-  /** How many connections are open at most. */
+  /** Max open connections. */
   connections: number
-  /** Milliseconds to wait for a connection. */
+  /** Max time to wait for a connection, in milliseconds. */
   connectTimeout: number
-  /** Milliseconds to wait for a result. The server is told to cancel the statement a little earlier. */
+  /** Max time to wait for a result, in milliseconds. The server cancels the statement a little earlier. */
   queryTimeout: number
 }
 
-/** What each client of ours has in common, also the one that listens. */
+/** Options shared by all PostgreSQL clients, including the one that listens. */
 export function clientOptions(url: string, { connectTimeout, queryTimeout }: Omit<Patience, 'connections'>) {
   return {
     connectionString: url,
     connectionTimeoutMillis: connectTimeout,
-    // The server cannot tell a client that the link is dead: the client has to stop waiting by itself.
+    // The server cannot notify a client of a dead link, so the client needs its own timeout.
     query_timeout: queryTimeout,
     statement_timeout: Math.max(Math.round(queryTimeout * 0.9), 1),
     ...KEEPALIVE,
@@ -28,11 +28,11 @@ export function clientOptions(url: string, { connectTimeout, queryTimeout }: Omi
 }
 
 /**
- * A pool whose connections time out on the client's side and are discarded once they have failed, so that a
+ * A pool whose connections time out on the client side and are discarded once they have failed, so that a
  * frozen link costs each connection one timeout. After `refuse(error)`, no connection is handed out.
  */
 export class GuardedPool implements PostgresPool {
-  /** Part of Kysely's interface; used only to cancel queries, which we do not. */
+  /** Required by Kysely's interface; only used to cancel queries, which we do not do. */
   readonly options = {}
   readonly #url: string
   readonly #patience: Patience
@@ -45,13 +45,13 @@ export class GuardedPool implements PostgresPool {
     this.#pool = openPool(url, patience)
   }
 
-  /** Circuit breaker: with an error, `connect` fails at once instead of after a timeout; null closes it again. */
+  /** Circuit breaker: given an error, `connect` fails at once instead of after a timeout; null resets it. */
   refuse(error: DatabaseError | null): void {
     if (error && !this.#refusal) this.#replace(this.#pool)
     this.#refusal = error
   }
 
-  /** If one connection is dead, the others of its pool probably are, and each would cost a timeout. */
+  /** If one connection is dead, the others in its pool probably are too, and each would cost a timeout. */
   #replace(pool: pg.Pool): void {
     if (pool !== this.#pool || pool.ending) return
     this.#pool = openPool(this.#url, this.#patience)
@@ -73,7 +73,7 @@ export class GuardedPool implements PostgresPool {
 }
 
 function openPool(url: string, patience: Patience): pg.Pool {
-  // Our counts and numbers stay far below 2^53: JavaScript numbers on both databases.
+  // Parse bigint as a JavaScript number, as on SQLite: all our counts and ids stay far below 2^53.
   const types = {
     getTypeParser: (oid: number, format?: 'text' | 'binary') =>
       oid === 20 ? Number : pg.types.getTypeParser(oid, format),
@@ -83,8 +83,8 @@ function openPool(url: string, patience: Patience): pg.Pool {
     max: patience.connections,
     types: types as pg.CustomTypesConfig,
   })
-  // A connection that breaks is replaced at the next use, and its query fails by itself. Without a listener
-  // the event would end the process.
+  // A broken connection is replaced at the next use, and its query fails anyway. Without a listener, the
+  // error event would crash the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
@@ -92,13 +92,13 @@ function openPool(url: string, patience: Patience): pg.Pool {
 
 const ROLLED_BACK: PostgresQueryResult<never> = { command: 'ROLLBACK', rowCount: 0, rows: [] }
 
-/** The driver's error when a result does not come in time. A server that can be reached cancels earlier. */
+/** The driver's error if a result does not arrive in time. A reachable server cancels earlier. */
 const NO_RESULT = 'Query read timeout'
 
 function guard(client: pg.PoolClient, onNoResult: () => void): PostgresPoolClient {
   let broken = false
   const query = async (text: string, values: readonly unknown[] = []) => {
-    // A connection that is lost has no transaction any more. Failing here would hide why it was lost.
+    // A lost connection has no transaction any more. Failing here would hide the reason for the loss.
     if (broken && text === 'rollback') return ROLLED_BACK
     if (broken) throw new DatabaseError('database-unavailable', 'The connection to PostgreSQL is lost.')
     try {

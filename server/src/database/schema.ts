@@ -1,8 +1,8 @@
 import type { Generated } from 'kysely'
 
 /**
- * The control database, the same on SQLite and PostgreSQL. Times are ISO 8601 UTC texts with milliseconds,
- * so that they sort and compare as they are; lists and records are JSON texts; ids are texts of ours.
+ * The control database, the same on SQLite and PostgreSQL. Times are ISO 8601 UTC text with milliseconds, so
+ * that they sort and compare as text; lists and objects are JSON text; ids are text that we generate.
  */
 export interface Tables {
   migrations: { number: number; name: string; applied_at: string }
@@ -34,7 +34,7 @@ export interface Tables {
     created_at: string
     retired_at: string | null
   }
-  /** Random values of the installation itself, such as the one that derives a refresh token's successor. */
+  /** Random values of the installation, such as the one used to derive the next refresh token. */
   installation_secrets: { name: string; value: string }
 
   organizations: { id: string; name: string; credits: number; created_at: string }
@@ -59,13 +59,13 @@ export interface Tables {
     permissions: string
     prefix: string
     secret_hash: string
-    /** The console's own short-lived keys are 'session': not listed, not counted. */
+    /** The console's own short-lived keys are 'session': they are neither listed nor counted. */
     kind: 'key' | 'session'
-    /** The session that a session key was made in, and ends with. */
+    /** The session that a session key was created in; the key becomes invalid when the session ends. */
     session_id: string | null
     organization_id: string | null
     user_id: string | null
-    /** Limits of its own; null means the settings'. */
+    /** The key's own rate limit; null means that of the settings. */
     rate: number | null
     burst: number | null
     expires_at: string | null
@@ -75,16 +75,16 @@ export interface Tables {
     last_used_at: string | null
   }
 
-  /** Hashes of secrets that were revoked, rotated away or deleted: a restored backup must not revive them. */
+  /** Hashes of secrets that were revoked, rotated or deleted: a restored backup must not revive them. */
   revoked_secrets: { secret_hash: string; key_id: string; at: string }
 
-  /** What caches must forget, numbered in commit order: the row of `change_number` is held by every writer. */
+  /** What caches must evict, numbered in commit order: every writer locks the row of `change_number`. */
   changes: { number: number; subject: string; subject_id: string; at: string; token: string }
-  /** The newest change: its number, and the random token that its rows carry. */
+  /** The newest change: its number, and the random token of its rows. */
   change_number: { only: number; number: number; token: string }
-  /** `token` belongs to the change `acknowledged`; null on nodes of a version that has no tokens. */
+  /** `token` belongs to the change `acknowledged`; null on nodes running a version without tokens. */
   nodes: { id: string; lease_until: string; acknowledged: number; token: string | null }
-  /** When the installation was last known to run, and a counter that is written to prove that writing works. */
+  /** When the installation was last known to run, and a counter that is written to prove that writes work. */
   heartbeat: { only: number; seen_at: string | null; probes: number }
 
   usage: {
@@ -97,7 +97,7 @@ export interface Tables {
     calls: number
     credits: number
   }
-  /** A batch of calls is added once, however often its commit is tried. */
+  /** Makes usage batches idempotent: a batch is added once, however often its commit is retried. */
   usage_batches: { id: string; at: string }
 
   ledger: {
@@ -113,10 +113,10 @@ export interface Tables {
     version: number | null
     format: string | null
     actor: string | null
-    /** The row that a refund gives back. */
+    /** The ledger row that a refund reverses. */
     refunds: number | null
   }
-  /** The right to fetch one format of one version again for 24 hours. */
+  /** The right to download one format of one version again for 24 hours. */
   purchases: {
     payer: string
     table_name: string
@@ -145,11 +145,11 @@ export interface Tables {
     snapshot: string
     created_at: string
     rows: number
-    /** The snapshot's manifest, so that metadata needs no file. */
+    /** The snapshot's manifest, so that metadata can be served without reading a file. */
     manifest: string
     has_sample: number
   }
-  /** The last version number ever given to a table name: numbers are not used again after `unpublish`. */
+  /** The highest version number ever assigned to a table name: numbers are not reused after `unpublish`. */
   version_numbers: { table_name: string; last_version: number }
   jobs: {
     id: string
@@ -160,11 +160,11 @@ export interface Tables {
     problem: string | null
     version: number | null
     actor: string
-    /** The node that publishes it, or will. */
+    /** The node that publishes the job, or will. */
     node_id: string
-    /** What to publish, and the size of the upload: enough to begin again after a crash. */
+    /** What to publish, and the size of the upload: enough to start again after a crash. */
     request: string | null
-    /** How often publishing was begun. With the node it tells one attempt from another. */
+    /** Number of attempts to publish. Together with the node it identifies an attempt. */
     attempts: number
     created_at: string
     updated_at: string
@@ -174,7 +174,7 @@ export interface Tables {
     id: Generated<number>
     at: string
     organization_id: string | null
-    /** Who: `user:<id>`, `key:<id>`, `operator` (the command line) or `system`. */
+    /** The actor: `user:<id>`, `key:<id>`, `operator` (the command line) or `system`. */
     actor: string
     action: string
     subject: string

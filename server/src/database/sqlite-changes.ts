@@ -6,11 +6,11 @@ import type { ControlDatabase } from './open.ts'
 const LOOK_HOLDS_MS = 1
 
 /**
- * On SQLite, `PRAGMA data_version` on a connection that never writes moves with every commit of any other
- * connection, in this process or another. Asking costs a few microseconds, so it is asked once a millisecond
- * where a cache is used; only when it moved are the changes themselves read. That is enough: from its commit
- * to its end a command takes longer than a look holds, so a request that is sent after the command meets a
- * later look.
+ * On SQLite, `PRAGMA data_version` on a connection that never writes changes with every commit of any other
+ * connection, in this process or another. Reading it takes a few microseconds, so it is polled at most once a
+ * millisecond, when a cache is used; the changes themselves are read only if it has changed. That is
+ * sufficient: a command takes longer than a millisecond from its commit to its exit, so a request that is
+ * sent after the command is served after a later poll.
  */
 export async function openSqliteChanges(database: ControlDatabase): Promise<Changes> {
   const connection = new DatabaseSync(database.file!, { readOnly: true })
@@ -25,7 +25,7 @@ export async function openSqliteChanges(database: ControlDatabase): Promise<Chan
   const readCurrent = () => currentPosition.get() as unknown as Position
   feed.position = readCurrent()
 
-  /** In one read transaction: the rows must belong to the position. */
+  /** Uses one read transaction, so that the rows and the position are consistent. */
   function applyChanges(): void {
     connection.exec('begin')
     try {
@@ -41,7 +41,7 @@ export async function openSqliteChanges(database: ControlDatabase): Promise<Chan
     const version = (dataVersion.get() as { data_version: number }).data_version
     if (version === seen) return
     applyChanges()
-    // Last, so that a failure above leads to another attempt.
+    // Set last, so that a failure above leads to another attempt.
     seen = version
   }
 

@@ -14,9 +14,9 @@ import { SupervisedSqlite } from './supervised-sqlite.ts'
 import { Turns } from './turns.ts'
 
 /**
- * Kysely over `node:sqlite`, with two connections in a thread each. One writes and holds transactions, one at
- * a time; the other runs single `select` statements, so that a read never waits for a write that waits for a
- * lock. In WAL mode a reader sees every transaction that was committed before its statement began.
+ * Kysely on `node:sqlite`, with two connections, each in its own thread. One writes and runs transactions,
+ * one at a time; the other runs single `select` statements, so that a read never waits for a write that waits
+ * for a lock. In WAL mode a reader sees every transaction that was committed before its statement began.
  */
 export function sqliteDialect(path: string, onThreadEnd: (error: Error) => void = () => {}): Dialect {
   return {
@@ -27,14 +27,14 @@ export function sqliteDialect(path: string, onThreadEnd: (error: Error) => void 
   }
 }
 
-/** Kysely's own adapter hands out one connection at a time; our driver puts writes in a row by itself. */
+/** Kysely's own adapter hands out one connection at a time; our driver serializes writes by itself. */
 class TwoConnectionsAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true
   }
 }
 
-/** How long a write waits for its turn; each write before it may wait ten seconds for another process. */
+/** Max time a write waits for its turn; each write before it may wait ten seconds for another process. */
 const TURN_TIMEOUT_MS = 15_000
 
 interface Threads {
@@ -57,7 +57,7 @@ class SqliteDriver implements Driver {
     const path = this.#path
     const writer = new SupervisedSqlite({ path, readOnly: false }, this.#onThreadEnd)
     await writer.opened()
-    // After the writer, which creates the file.
+    // Opened after the writer, which creates the file.
     const reader = new SupervisedSqlite({ path, readOnly: true }, this.#onThreadEnd)
     this.#threads = { writer, reader, writes: new Turns(TURN_TIMEOUT_MS) }
     await reader.opened()
@@ -67,7 +67,7 @@ class SqliteDriver implements Driver {
     return new SqliteConnection(this.#threads!)
   }
 
-  // IMMEDIATE takes the write lock at once: a transaction that read first could not wait for it later.
+  // IMMEDIATE takes the write lock at once: a transaction that has read first could not wait for it later.
   async beginTransaction(connection: SqliteConnection): Promise<void> {
     await connection.write(CompiledQuery.raw('begin immediate'))
   }
@@ -90,7 +90,7 @@ class SqliteDriver implements Driver {
   }
 }
 
-/** One use of the database: takes the writer's turn when it first writes, and keeps it until it is released. */
+/** One use of the database: waits for the writer's turn at its first write, and keeps it until released. */
 class SqliteConnection implements DatabaseConnection {
   readonly #threads: Threads
   #turn: { end: () => void; generation: number } | null = null
@@ -107,13 +107,13 @@ class SqliteConnection implements DatabaseConnection {
   async write<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const { writer, writes } = this.#threads
     this.#turn ??= { end: await writes.take(), generation: writer.generation }
-    // On a new connection the statement would be committed by itself, outside of the transaction that was lost.
+    // On a new connection the statement would be auto-committed, outside of the transaction that was lost.
     if (this.#turn.generation !== writer.generation)
       throw new DatabaseError('database-unavailable', 'The thread of SQLite ended during the transaction.')
     return toResult(await writer.execute(toCommand(query)))
   }
 
-  /** Never throws: the error that led to the rollback is the one that matters. */
+  /** Never throws: the error that caused the rollback is the one to report. */
   async rollback(): Promise<void> {
     const { writer } = this.#threads
     if (this.#turn?.generation !== writer.generation) return

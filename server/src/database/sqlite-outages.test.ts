@@ -41,7 +41,7 @@ test('reads, keys and /ready do not wait for a write that waits for a lock', asy
       return answer
     })
   await sleep(100)
-  // None of these keys is in the cache yet.
+  // None of these keys is cached yet.
   for (const { body } of keys) assert.ok(await keyOpens(service, body.secret))
   assert.equal((await service.request('GET', '/v1/api-keys/my-keys', { token })).body.data.length, 3)
   assert.equal((await service.request('GET', '/ready')).status, 200)
@@ -64,7 +64,7 @@ test('a write is seen by the read that follows it', async (t) => {
   }
 })
 
-/** All threads that the test file starts. Ended from outside, as by a fault of their own. */
+/** All threads that this test file starts, so that tests can terminate them as a crash would. */
 const threads = new Set<Worker>()
 process.on('worker', (worker) => {
   threads.add(worker)
@@ -89,17 +89,17 @@ test('a thread of SQLite that ends fails what waits, is started again, and no tr
   const transaction = db.transaction().execute(async (tx) => {
     await tx.insertInto('users').values(user('lost')).execute()
     await endThreads()
-    // Until the threads are back, everything fails at once.
+    // Until the threads have restarted, everything fails at once.
     await assert.rejects(db.selectFrom('users').select('id').execute(), isUnavailable)
     await untilSucceeds(() => db.selectFrom('users').select('id').execute())
-    // By itself on the new connection this row would be committed.
+    // On the new connection, outside a transaction, this row would be committed.
     await tx.insertInto('users').values(user('half')).execute()
   })
   await assert.rejects(transaction, isUnavailable)
   assert.equal(ends.length, 2)
   await untilSucceeds(() => db.insertInto('users').values(user('next')).execute())
 
-  // What waits in the thread when it ends fails too.
+  // Statements that are waiting in the thread when it exits fail too.
   other.exec('begin immediate')
   const waiting = db.insertInto('users').values(user('waits')).execute()
   const failed = assert.rejects(waiting, isUnavailable)
@@ -147,7 +147,7 @@ function smallDisk(t: TestContext, megabytes: number): string {
   return folder
 }
 
-/** Fills what is left of the disk to the last byte; returns what frees it again. */
+/** Fills the rest of the disk to the last byte; returns a function that frees it again. */
 function fill(folder: string): () => void {
   const path = join(folder, 'ballast')
   const file = openSync(path, 'w')
@@ -176,7 +176,7 @@ test('a full disk is 503 disk-full on writes, reads go on, and it recovers by it
   assert.equal((await service.request('GET', '/ready')).status, 200)
   const free = fill(dataDir)
   const before = service.logLines.length
-  // The log of SQLite may have a little room left.
+  // SQLite's WAL file may have a little space left.
   let refused = await create('full')
   for (let i = 0; i < 2000 && refused.status === 201; i++) refused = await create(`${'full '.repeat(15)}${i}`)
   const answers = [refused, await create('again')]
@@ -186,7 +186,7 @@ test('a full disk is 503 disk-full on writes, reads go on, and it recovers by it
     assert.equal(answer.body.code, 'disk-full')
     assert.equal(answer.headers.get('retry-after'), '60')
   }
-  // Reads go on.
+  // Reads still work.
   assert.equal((await service.request('GET', '/v1/api-keys/my-keys', { token })).status, 200)
   assert.ok(await keyOpens(service, key.body.secret))
   assert.equal((await service.request('GET', '/v1/dataset/places/sample/json')).status, 200)

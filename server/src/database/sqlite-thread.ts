@@ -2,8 +2,8 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { parentPort, workerData } from 'node:worker_threads'
 
 /**
- * SQLite in a thread of its own: a commit waits for the disk and a locked database waits for its lock here,
- * never on the event loop of the server.
+ * SQLite in a separate thread: waiting for the disk at a commit, or for a database lock, happens here and
+ * never on the server's event loop.
  */
 export interface SqliteRequest {
   id: number
@@ -11,7 +11,7 @@ export interface SqliteRequest {
   parameters: SQLInputValue[]
 }
 
-/** Rolls back if a transaction is open. SQLite itself ends the transaction of some failed statements. */
+/** Rolls back if a transaction is open. Some failed statements make SQLite roll back by itself. */
 export interface SqliteRollback {
   id: number
   rollback: true
@@ -24,7 +24,7 @@ export interface SqliteReply {
   error?: { message: string; code: string | undefined; errcode: number | undefined }
 }
 
-/** The first message of the thread: the database is open. */
+/** The thread's first message: the database is open. */
 export type SqliteOpened = 'opened'
 
 export interface SqliteThreadData {
@@ -32,17 +32,17 @@ export interface SqliteThreadData {
   readOnly: boolean
 }
 
-/** How long a statement waits for a lock that another process holds. */
+/** Max time a statement waits for a lock that another process holds. */
 const LOCK_TIMEOUT_MS = 10_000
 
 const port = parentPort!
 const { path, readOnly } = workerData as SqliteThreadData
 const database = new DatabaseSync(path, { timeout: LOCK_TIMEOUT_MS })
-// FULL: a committed credit survives a power cut, not only the end of the process.
+// FULL: a committed credit survives a power failure, not only a crash of the process.
 database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
-// Not opened as read-only: such a connection cannot create the shared memory file that a reader needs.
+// Not opened read-only: such a connection cannot create the shared memory file (-shm) that a reader needs.
 if (readOnly) database.exec('PRAGMA query_only = ON')
-// SQLite's own function changes ASCII letters only, and people search for "Zürich".
+// SQLite's own lower() changes ASCII letters only, and users search for "Zürich".
 database.function('lower', { deterministic: true }, (text) =>
   typeof text === 'string' ? text.toLowerCase() : text,
 )

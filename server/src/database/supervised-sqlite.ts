@@ -13,14 +13,17 @@ import type {
 
 const FIRST_RESTART_DELAY_MS = 50
 const MAX_RESTART_DELAY_MS = 5 * SECOND
-/** Results of the control database are small. A thread past this is stopped instead of the whole process. */
+/**
+ * Results from the control database are small. A thread that exceeds this is terminated, instead of the whole
+ * process running out of memory.
+ */
 const MAX_HEAP_MB = 512
 
 type Command = Omit<SqliteRequest, 'id'> | Omit<SqliteRollback, 'id'>
 
 /**
- * A thread with one SQLite connection. If it ends, all that waits for it fails, and it is started again. The
- * new connection knows nothing of a transaction that was open, so `generation` tells the two apart.
+ * A thread with one SQLite connection. If it exits, all pending commands fail, and it is restarted. An open
+ * transaction is lost with the old connection, so `generation` tells the connections apart.
  */
 export class SupervisedSqlite {
   readonly #data: SqliteThreadData
@@ -40,7 +43,7 @@ export class SupervisedSqlite {
     this.#opened.catch(() => {})
   }
 
-  /** Counts the connections opened so far. */
+  /** Number of connections opened so far. */
   get generation(): number {
     return this.#generation
   }
@@ -67,7 +70,7 @@ export class SupervisedSqlite {
     return reply
   }
 
-  /** Ends the thread at once and opens a new connection: for one whose state is unknown. */
+  /** Terminates the thread at once and opens a new connection, if the state of the old one is unknown. */
   async restart(): Promise<void> {
     await this.#worker?.terminate()
   }
@@ -104,7 +107,7 @@ export class SupervisedSqlite {
     await promise
     this.#worker = worker
     this.#generation++
-    // A command ends when its work is done: an idle thread must not keep the process alive.
+    // A command exits when its work is done: an idle thread must not keep the process alive.
     worker.unref()
   }
 

@@ -5,7 +5,7 @@ interface Waiter {
   timer: NodeJS.Timeout
 }
 
-/** A mutex in the order of arrival, whose waiters give up after a while. */
+/** A FIFO mutex with a timeout for waiters. */
 export class Turns {
   readonly #timeoutMs: number
   readonly #waiting: Waiter[] = []
@@ -15,7 +15,7 @@ export class Turns {
     this.#timeoutMs = timeoutMs
   }
 
-  /** Resolves to the function that ends the turn. */
+  /** Resolves to the function that releases the mutex. */
   take(): Promise<() => void> {
     if (!this.#taken) return Promise.resolve(this.#begin())
     const { promise, resolve, reject } = Promise.withResolvers<() => void>()

@@ -80,7 +80,7 @@ export async function checkDisk(dataDir: string): Promise<Check> {
   return ok('disk', text)
 }
 
-/** Only SQLite takes the lock: on PostgreSQL many servers share a folder. */
+/** Only SQLite takes the lock: on PostgreSQL, many servers share a folder. */
 export function checkLock({ dataDir, databaseUrl }: Pick<Config, 'dataDir' | 'databaseUrl'>): Check | null {
   if (databaseUrl) return null
   const path = join(dataDir, 'server.lock')
@@ -91,7 +91,7 @@ export function checkLock({ dataDir, databaseUrl }: Pick<Config, 'dataDir' | 'da
   return ok('lock', 'No server runs on the data folder.')
 }
 
-/** Each connection takes one, and each open snapshot a few. */
+/** Each connection uses one file descriptor, and each open snapshot a few. */
 export async function checkDescriptors(): Promise<Check> {
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '')
   const soft = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1]

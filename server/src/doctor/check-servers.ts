@@ -9,7 +9,7 @@ import type { Config } from '../config.ts'
 import { type Check, ok, problem, warning } from './check.ts'
 
 const TIMEOUT = 5 * SECOND
-/** Leases and expiries compare times of several machines. */
+/** Leases and expiry times are compared across machines. */
 const MAX_SKEW = 2 * SECOND
 
 export async function checkDatabase(
@@ -62,7 +62,7 @@ export async function checkClock(
   try {
     const sent = now()
     const there = (await postgresClock(databaseUrl)).getTime()
-    // The database read its clock somewhere between the two.
+    // The database read its clock at some time between the two.
     const skew = Math.max(0, sent - there, there - now())
     const seconds = (skew / SECOND).toFixed(1)
     if (skew <= MAX_SKEW) return ok('clock', `This machine’s clock and the database’s agree to ${seconds} s.`)
@@ -80,7 +80,7 @@ export async function checkClock(
   }
 }
 
-/** Connects and signs in, and sends nothing. */
+/** Connects and authenticates, but sends nothing. */
 export async function checkMail({ smtpUrl, dataDir }: Pick<Config, 'smtpUrl' | 'dataDir'>): Promise<Check> {
   if (!smtpUrl) return ok('mail', `No mail server is set: mails are written to ${dataDir}/outbox.`)
   const transport = nodemailer.createTransport({

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import { checkMailSettings, isLoopback } from '../identity/mailer.ts'
 import { type Check, ok, problem, warning } from './check.ts'
 
-/** Settings that are misspelt, or that contradict each other. */
+/** Finds settings that are misspelt, or that contradict each other. */
 export function checkSettings(config: Config, unknown: string[]): Check[] {
   const checks: Check[] = unknown.map((name) =>
     warning('settings', `There is no setting ${name}; it is ignored.`, 'See docs/settings.md for the names.'),
@@ -58,7 +58,7 @@ export function checkSettings(config: Config, unknown: string[]): Check[] {
   return checks.length > 0 ? checks : [ok('settings', 'All settings are known and fit together.')]
 }
 
-/** A proxy that is not trusted makes all its callers one network address, which then share one limit. */
+/** If a proxy is not trusted, all its clients appear as one network address and share one rate limit. */
 export function checkProxies({ baseUrl, trustedProxies, host }: Config): Check {
   if (trustedProxies.length > 0) return ok('proxies', `Headers of ${trustedProxies.join(', ')} are believed.`)
   if (baseUrl && isLoopback(host) && !isLoopback(new URL(baseUrl).hostname)) {

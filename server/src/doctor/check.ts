@@ -3,7 +3,7 @@ export interface Check {
   name: string
   status: 'ok' | 'warning' | 'problem'
   message: string
-  /** What to do about it; absent if all is well. */
+  /** How to fix it; absent if the check passed. */
   remedy?: string
 }
 

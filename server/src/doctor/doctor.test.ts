@@ -57,7 +57,7 @@ test('each thing that is wrong has a line that says what to do', async (t) => {
   assert.match(checkSettings(settings({}), ['WAYLEAVE_PROT'])[0]!.message, /WAYLEAVE_PROT/)
   assert.equal(checkProxies(settings({ WAYLEAVE_BASE_URL: 'https://data.example.org' })).status, 'warning')
 
-  // A port that accepts and never speaks, and one where nothing listens.
+  // A port that accepts connections and never responds, and one where nothing listens.
   const silent = createServer(() => {})
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   cleanUp(t, () => silent.close())

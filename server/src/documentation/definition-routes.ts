@@ -4,7 +4,9 @@ import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/frame.ts'
 import { matchesEtag } from '../http/matches-etag.ts'
 
-/** Callers choose the address where no setting does: what is kept for them is bounded. */
+/**
+ * Max cached definitions. If no setting fixes the base URL, clients choose it, so the cache must be bounded.
+ */
 const MOST_ADDRESSES = 16
 
 interface Definition {
@@ -12,7 +14,7 @@ interface Definition {
   etag: string
 }
 
-/** The API definition. It is written out once, for that takes as long as twenty other answers. */
+/** The API definition. It is serialized once, because that takes as long as twenty other responses. */
 export function definitionRoutes(
   app: App,
   { authenticate, baseUrl }: { authenticate: Authenticate; baseUrl: BaseUrl },

@@ -27,7 +27,7 @@ test('every setting that any page names exists', () => {
   const known = new Set<string>([
     ...Object.values(settings).map((row) => row.variable),
     'WAYLEAVE_CONFIG',
-    // Read by the clients.
+    // Read by the client libraries.
     'WAYLEAVE_API_KEY',
     'WAYLEAVE_CACHE_DIR',
   ])
@@ -93,7 +93,7 @@ test('pages, problem pages and the API reference are served, with a strict polic
 test('the API definition has every public route, with a summary and a tag, and no other', async (t) => {
   const service = await openTestServer(t)
   const definition = (await service.request('GET', '/v1/openapi.json')).body
-  // OpenAPI 3.0 knows no other members of a license.
+  // OpenAPI 3.0 allows no other members in a license.
   assert.deepEqual(Object.keys(definition.info.license), ['name', 'url'])
   const documented = Object.entries(
     definition.paths as Record<string, Record<string, { summary?: string; tags?: string[] }>>,
@@ -105,7 +105,7 @@ test('the API definition has every public route, with a summary and a tag, and n
       }),
     )
     .sort()
-  // The pages of the console and of the documentation are no part of the interface.
+  // The pages of the console and of the documentation are not part of the API.
   const isInterface = (url: string) =>
     /^\/(v1\/|health|ready|metrics|\.well-known)/.test(url) && !/^\/v1\/(ogc|openapi\.json)/.test(url)
   const existing = service.routes.rows

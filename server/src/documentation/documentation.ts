@@ -6,7 +6,7 @@ import { documentationPage, type PageLink } from './page.ts'
 
 const FOLDER = new URL('../../../docs/', import.meta.url)
 
-/** The pages in the order in which someone new reads them. */
+/** The pages in the order in which a new user reads them. */
 export const PAGES = [
   'index',
   'getting-started',
@@ -21,12 +21,12 @@ export const PAGES = [
   'problems',
 ] as const
 
-/** Renders the Markdown files of docs/ once each. */
+/** Renders each Markdown file of docs/ once. */
 export class Documentation {
   readonly #rendered = new Map<string, { title: string; content: Html }>()
   #links: PageLink[] | undefined
 
-  /** Undefined where there is no such page. */
+  /** Returns undefined if there is no such page. */
   page(name: string): string | undefined {
     if (!(PAGES as readonly string[]).includes(name)) return undefined
     const { title, content } = this.#render(name)

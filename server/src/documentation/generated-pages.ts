@@ -1,7 +1,7 @@
 import { type Setting, settings } from '../config.ts'
 import { problems } from '../problem.ts'
 
-/** The pages of docs/ that are made from the program's own tables: `npm run docs` writes them. */
+/** The pages of docs/ that are generated from the program's own tables; `npm run docs` writes them. */
 export const generatedPages: Record<string, () => string> = {
   'settings.md': settingsPage,
   'problems.md': problemsPage,
@@ -61,7 +61,7 @@ function defaultText(value: unknown): string {
   return `\`${Array.isArray(value) ? value.join(',') : String(value)}\``
 }
 
-/** A bar would end the table's cell. */
+/** Escapes `|`, which would end the table cell. */
 function cell(text: string): string {
   return text.replaceAll('|', '\\|')
 }

@@ -1,7 +1,7 @@
 import { Marked } from 'marked'
 import { escapeHtml, Html } from '../http/pages/html.ts'
 
-/** The documentation's own Markdown to HTML. Headings get ids to link to; raw HTML in it is shown as text. */
+/** Renders the documentation's Markdown to HTML. Headings get ids to link to. Raw HTML is shown as text. */
 export function renderMarkdown(source: string): { title: string; content: Html } {
   const used = new Map<string, number>()
   const marked = new Marked({

@@ -6,7 +6,7 @@ export interface PageLink {
   title: string
 }
 
-/** A documentation page: the list of pages at its side, and its content. */
+/** A documentation page: the list of pages on the side, and the content. */
 export function documentationPage(
   title: string,
   path: string,

@@ -12,7 +12,10 @@ const MEDIA_TYPES: Record<string, string> = {
   '.svg': 'image/svg+xml',
 }
 
-/** The documentation, the page of each problem, and the API reference: public, and outside the API itself. */
+/**
+ * The documentation, one page per problem type, and the API reference. All are public and not part of the
+ * API.
+ */
 export function documentationRoutes(app: App): void {
   const documentation = new Documentation()
   const hidden = { schema: { hide: true } }

@@ -1,15 +1,18 @@
-/** What a slow reader costs: ten thousand of them are cheap. */
+/** Buffer size of a slow client, in bytes: small enough that ten thousand slow clients are cheap. */
 export const SMALL = 16 * 1024
-/** What a fast reader is given at once: fewer, larger reads. */
+/** Buffer size of a fast client, in bytes: fewer, larger reads. */
 export const LARGE = 512 * 1024
 
-/** A reader that was fast and then stopped holds large buffers: so many may be out, and no more. */
+/**
+ * Max large buffers in use at once, because a client that was fast and then stalled holds on to large
+ * buffers.
+ */
 const MOST_LARGE = 256
 const MOST_FREE: Record<number, number> = { [SMALL]: 1024, [LARGE]: 32 }
 
 /**
- * Buffers that are used again and again. Fresh ones for every read made the garbage collector work as hard as
- * the sending itself.
+ * A pool of reusable buffers. Allocating a new one for every read made garbage collection as expensive as the
+ * sending itself.
  */
 export class BufferPool {
   readonly #free = new Map<number, Buffer[]>([
@@ -18,7 +21,7 @@ export class BufferPool {
   ])
   #largeOut = 0
 
-  /** A small one where too many large ones are out. */
+  /** Returns a small buffer if too many large ones are in use. */
   take(wanted: typeof SMALL | typeof LARGE): Buffer {
     const size = wanted === LARGE && this.#largeOut < MOST_LARGE ? LARGE : SMALL
     if (size === LARGE) this.#largeOut++
@@ -31,7 +34,7 @@ export class BufferPool {
     if (free.length < MOST_FREE[buffer.length]!) free.push(buffer)
   }
 
-  /** For a buffer that someone may still read: it is not used again. */
+  /** Discards a buffer that may still be read, so that it is not reused. */
   giveUp(buffer: Buffer): void {
     if (buffer.length === LARGE) this.#largeOut--
   }

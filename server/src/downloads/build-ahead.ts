@@ -7,8 +7,8 @@ import { makeFolderDurably } from '@wayleave/geodata/write-durably.ts'
 import { exportPath, writeMeta } from './built-file.ts'
 
 /**
- * Builds every format of a snapshot that is not visible yet, so that no first request waits. Answers a
- * sentence for each format that this data does not fit.
+ * Builds every format of a snapshot that is not visible yet, so that no first request has to wait. Returns a
+ * sentence for each format that cannot hold this data.
  */
 export async function buildExportsAhead(folder: string, options: ExportOptions): Promise<string[]> {
   const notes: string[] = []

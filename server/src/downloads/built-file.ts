@@ -6,7 +6,7 @@ import { writeDurably } from '@wayleave/geodata/write-durably.ts'
 import { type FileStamp, stampOf } from '../catalog/file-stamp.ts'
 import { checkFile } from './check-file.ts'
 
-/** Where a snapshot's folder keeps an export. */
+/** The path of an export in a snapshot's folder. */
 export function exportPath(folder: string, table: string, format: ExportFormatEntry): string {
   return join(folder, 'exports', `${table}.${format.extension}`)
 }
@@ -14,14 +14,15 @@ export function exportPath(folder: string, table: string, format: ExportFormatEn
 const META = '.meta.json'
 const metaPath = (path: string) => `${path}${META}`
 
-/** A finished export and the state in which its bytes were found to be right. */
+/** A finished export and the file stamp under which its bytes were verified. */
 export interface VerifiedExport extends BuiltFile {
   stamp: FileStamp
 }
 
 /**
- * The finished file at `path`. Its size and checksum stand beside it; undefined if there is none, if its meta file
- * is incomplete, or if the file is not what the meta file says: then it has to be built.
+ * The finished file at `path`, whose size and checksum are in a meta file next to it. Returns undefined if
+ * the file is missing, if its meta file is incomplete, or if the file does not match the meta file; then it
+ * has to be built.
  */
 export async function findBuilt(path: string): Promise<VerifiedExport | undefined> {
   const meta = await readMeta(path)
@@ -36,7 +37,7 @@ async function readMeta(path: string): Promise<BuiltFile | undefined> {
     const isWhole = Number.isSafeInteger(bytes) && /^[0-9a-f]{64}$/.test(String(sha256))
     return isWhole ? { bytes: bytes!, sha256: sha256! } : undefined
   } catch {
-    // Missing, empty or cut off.
+    // The meta file is missing, empty or truncated.
     return undefined
   }
 }
@@ -45,13 +46,16 @@ export async function writeMeta(path: string, { bytes, sha256 }: BuiltFile): Pro
   await writeDurably(metaPath(path), JSON.stringify({ bytes, sha256 }))
 }
 
-/** The meta file goes first: without it the export does not count. */
+/** Removes the meta file first: without it the export counts as not built. */
 export async function removeBuilt(path: string): Promise<void> {
   await rm(metaPath(path), { force: true })
   await rm(path, { force: true })
 }
 
-/** The files among a folder's names that a killed build left: exports without a meta file, and the reverse. */
+/**
+ * The files that a killed build left, among the names in a folder: exports without a meta file, and meta
+ * files without an export.
+ */
 export function unfinishedExports(names: readonly string[]): string[] {
   const all = new Set(names)
   return names.filter((name) => {

@@ -6,7 +6,7 @@ interface Hashing {
   hashedPath: string
 }
 
-/** Whether a file still has its SHA-256; computed in a thread, because a gigabyte takes seconds. */
+/** Whether a file still has this SHA-256. Computed in a worker thread, because a gigabyte takes seconds. */
 export function checkFile(path: string, sha256: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const worker = new Worker(new URL(import.meta.url), { workerData: { hashedPath: path } satisfies Hashing })

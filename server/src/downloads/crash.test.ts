@@ -40,7 +40,7 @@ test('a server killed in the midst of a build serves correct bytes after its sta
   assert.equal(answer.text.match(/<Placemark/g)?.length, 60_000)
   assert.ok(answer.text.trimEnd().endsWith('</kml>'))
   assert.equal((await readAccountLedger(second, account)).balance, 9)
-  // The orphaned builder may outlive its server by a moment; what it leaves is swept once it is gone.
+  // The orphaned builder may outlive its server briefly; its leftovers are swept once it is gone.
   while (partials().length > 0) {
     await sleep(20)
     await sweepExports(join(exports, '..'))

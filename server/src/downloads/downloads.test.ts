@@ -22,7 +22,7 @@ const FORMATS: [format: string, mediaType: string, extension: string, start: str
   ['fgb', 'application/vnd.flatgeobuf', 'fgb', 'fgb'],
 ]
 
-/** The checksum of GeoJSON is found in the background: asked for until it is there. */
+/** The checksum of GeoJSON is computed in the background, so this polls until it is available. */
 async function digestOf(service: TestServer, path: string, key: string): Promise<string> {
   for (;;) {
     const { headers } = await get(service, path, key, {}, 'HEAD')
@@ -194,7 +194,7 @@ test('a stored variant is sent to whoever accepts it, with a tag of its own', as
     const plain = await get(service, path, account.key)
     const unpack = { gzip: gunzipSync, zstd: zstdDecompressSync }
     for (const encoding of ['gzip', 'zstd'] as const) {
-      // Without a user agent that unpacks by itself.
+      // Uses `node:http`, which does not decompress the body as `fetch` does.
       const { request } = await import('node:http')
       const packed = await new Promise<{ bytes: Buffer; headers: NodeJS.Dict<string | string[]> }>(
         (resolve, reject) => {
@@ -226,7 +226,7 @@ test('a build that fails is refunded, told to all who wait, and tried anew', asy
   const account = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 10 })
   const other = await createKey(service, account, ['read'])
   const path = '/v1/dataset/places/files/kml'
-  // The process that builds inherits an option that Node refuses, and ends without a result.
+  // The build process inherits an option that Node rejects, and exits without a result.
   const { NODE_OPTIONS: nodeOptions } = process.env
   const restore = () => {
     if (nodeOptions === undefined) delete process.env['NODE_OPTIONS']

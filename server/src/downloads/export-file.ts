@@ -3,25 +3,31 @@ import type { FileStamp } from '../catalog/file-stamp.ts'
 export interface ExportDescription {
   mediaType: string
   encoding: 'identity' | 'gzip' | 'zstd'
-  /** What a browser saves it as. */
+  /** The name under which a browser saves the file. */
   filename: string
   lastModified: Date
 }
 
-/** A finished export in one encoding: bytes before, a file, bytes after. Most are the file alone. */
+/**
+ * A finished export in one encoding: head bytes, a file, and tail bytes. For most exports, head and tail are
+ * empty.
+ */
 export interface ExportFile extends ExportDescription {
   path: string
   head: Buffer
   tail: Buffer
-  /** Of the file between head and tail. */
+  /** The size of the file between head and tail. */
   fileBytes: number
   bytes: number
-  /** Strong: equal tags are equal bytes. */
+  /** A strong ETag: equal tags mean equal bytes. */
   etag: string
-  /** SHA-256 of all bytes, in base64, of the published file and never of what is on the disk now; null until it is known. */
+  /**
+   * SHA-256 of all bytes of the published file, in base64, never of what is on disk now. Null until it is
+   * known.
+   */
   digest: string | null
-  /** The state in which the file was verified: a file in another state is not sent. */
+  /** The stamp under which the file was verified; a file with another stamp is not sent. */
   stamp: FileStamp
-  /** The checksums by which the file's blocks are checked while they are sent; null if it is verified whole. */
+  /** The checksums to verify the file's blocks while they are sent. Null if the whole file was verified. */
   checked: { name: string; blocks: Uint32Array } | null
 }

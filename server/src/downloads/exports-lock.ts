@@ -5,7 +5,10 @@ import { tryLock } from '../file-lock.ts'
 
 const LOOK_AGAIN_MS = 50
 
-/** Held by whoever writes into a snapshot's exports: nodes share the folder, and process ids tell nothing there. */
+/**
+ * The lock that a process holds while it writes to a snapshot's exports. Nodes share the folder, so process
+ * ids would be ambiguous there.
+ */
 export async function lockExports(folder: string, signal: AbortSignal): Promise<() => void> {
   for (;;) {
     const unlock = tryLock(join(folder, 'exports', 'lock'))
@@ -14,7 +17,7 @@ export async function lockExports(folder: string, signal: AbortSignal): Promise<
   }
 }
 
-/** Null where somebody builds, or where nothing was ever built. */
+/** Returns null if a build holds the lock, or if nothing was ever built. */
 export function tryLockExports(folder: string): (() => void) | null {
   const exports = join(folder, 'exports')
   return existsSync(exports) ? tryLock(join(exports, 'lock')) : null

@@ -32,11 +32,12 @@ import {
 import type { ExportDescription, ExportFile } from './export-file.ts'
 import { lockExports, tryLockExports } from './exports-lock.ts'
 
-/** What is forgotten is found again on disk. */
+/** Max cached entries; an evicted export is found again on disk. */
 const MOST_READY = 10_000
 /**
- * The snapshot's own files are checked block by block while they are sent. Up to this size they are checked whole
- * before the first answer as well, which takes a fraction of a second, so that damage is a 503 and no broken download.
+ * The snapshot's own files are verified block by block while they are sent. Up to this size, in bytes, they
+ * are also verified completely before the first response, which takes a fraction of a second, so that damage
+ * results in a 503 instead of a truncated download.
  */
 const CHECKED_FIRST_BYTES = 64 << 20
 
@@ -54,12 +55,12 @@ export interface ExportRequest {
 }
 
 /**
- * Exports are built once, by whoever asks first, in a process of their own, and kept with the snapshot.
- * Everyone who asks meanwhile waits for the same build; one that fails is told to all and tried anew by the
- * next. GeoJSON and GeoParquet are the snapshot's own files and need no build.
+ * Each export is built once, on the first request, in a separate process, and stored with the snapshot.
+ * Concurrent requests wait for the same build (single-flight). If it fails, all of them get the error, and
+ * the next request builds again. GeoJSON and GeoParquet are the snapshot's own files and need no build.
  */
 export class Exports {
-  /** Builds that wait or run, those that failed, and how long they took, for the metrics. */
+  /** For the metrics: waiting and running builds, failed builds, and their durations. */
   waiting = 0
   failures = 0
   readonly durations = new Durations()
@@ -74,12 +75,12 @@ export class Exports {
     this.#parts = parts
   }
 
-  /** The finished file where there is one, without building or waiting for the disk. */
+  /** The finished file if it is cached in memory, without building or disk access. */
   known(request: ExportRequest): ExportFile | undefined {
     return this.#ready.get(nameOf(request))
   }
 
-  /** The finished file where there is one, in memory or on disk, without building. */
+  /** The finished file if it is in memory or on disk, without building it. */
   async find(request: ExportRequest): Promise<ExportFile | undefined> {
     const name = nameOf(request)
     const present = this.#ready.get(name) ?? this.#looking.get(name)
@@ -102,7 +103,7 @@ export class Exports {
     return building
   }
 
-  /** A file that turned out to be gone or damaged is looked for, and built, again. */
+  /** Evicts a file that is gone or damaged; the next request looks for it, or builds it, again. */
   forget(request: ExportRequest): void {
     this.#ready.delete(nameOf(request))
   }
@@ -156,7 +157,7 @@ export class Exports {
       try {
         const present = await findBuilt(path)
         if (present) return present
-        // Whatever is left of an earlier build is not whole.
+        // Files of an earlier build that are still there are incomplete.
         await removeBuilt(path)
         const buildAt = (outPath: string) =>
           buildExportInProcess(folder, format.format, outPath, options, manifest)
@@ -168,7 +169,7 @@ export class Exports {
             await writeMeta(plain, await buildAt(plain))
           }
           built = await buildVariantInProcess(plain, encoding, signal)
-          // The plain GeoJSON is head, pack and tail: a second copy of the pack is not kept.
+          // Plain GeoJSON is sent as head, pack and tail, so a second copy of the pack is not kept.
           if (format.ready) await removeBuilt(plain)
         }
         const stamp = stampOf(await stat(path))
@@ -182,8 +183,8 @@ export class Exports {
   }
 
   /**
-   * One build at a time: each uses every core it is given, and two at once only take longer. Of one snapshot
-   * there is one among all nodes: two would take each other's files away.
+   * Runs one build at a time: each uses all the cores it is given, and two at once only take longer. Across
+   * all nodes there is only one build per snapshot, because two would remove each other's files.
    */
   #inTurn<T>(folder: string, work: () => Promise<T>): Promise<T> {
     const alone = async () => {
@@ -225,7 +226,8 @@ export class Exports {
     const { head, tail } = geojsonParts(manifest)
     const tag = hash('sha256', sha256 + head + tail)
     const file = this.#file(request, { path, bytes, sha256: tag, head, tail, stamp, checked })
-    // The checksum of the three together comes from the verification, which nobody waits for.
+    // The checksum of head, file and tail together comes from the background verification, which no request
+    // waits for.
     file.digest = null
     verified.then((result) => {
       file.digest = result?.geojsonDigest ?? null
@@ -261,7 +263,7 @@ export class Exports {
   }
 }
 
-/** What is known of an export before it is built. */
+/** The properties of an export that are known before it is built. */
 export function describeExport({ dataset, version, format, encoding }: ExportRequest): ExportDescription {
   return {
     mediaType: format.mediaType,
@@ -272,8 +274,8 @@ export function describeExport({ dataset, version, format, encoding }: ExportReq
 }
 
 /**
- * Removes what builds that were killed left in a snapshot's folder: partial files, and exports without a meta file,
- * which nobody would send. Whoever holds the lock is the only one that writes there.
+ * Removes what killed builds left in a snapshot's folder: partial files, and exports without a meta file,
+ * which would never be sent. Holding the lock ensures that no other process writes there.
  */
 export async function sweepExports(folder: string): Promise<void> {
   const unlock = tryLockExports(folder)

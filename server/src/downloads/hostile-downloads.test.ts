@@ -11,7 +11,7 @@ import { openTestServer, type TestServer } from '../testing/test-server.ts'
 
 const PATIENCE_MS = 20_000
 
-/** The files of snapshots that this process holds open. */
+/** The snapshot files that this process holds open. */
 function openFiles({ config }: TestServer): string[] {
   return readdirSync('/proc/self/fd').flatMap((name) => {
     try {
@@ -67,7 +67,7 @@ test('a reader that leaves, while the file is made or midway, leaves no file ope
 test('a file that is damaged while it is sent is refunded, and the answer is cut short', async (t) => {
   const { service, account, ask } = await open(t, 100_000)
   const socket = ask('json')
-  // The response has begun, so the file is open to be sent, and no longer to be built or verified.
+  // The response has begun, so the file is now open for sending, no longer for building or verification.
   await once(socket, 'readable')
   truncateSync(openFiles(service).find((path) => path.endsWith('places.json'))!, 1000)
   let bytes = 0

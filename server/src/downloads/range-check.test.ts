@@ -51,7 +51,8 @@ async function serveDamaged(t: TestContext) {
   await once(server, 'listening')
   t.after(() => server.close())
   const { port } = server.address() as AddressInfo
-  // A connection for each request: `fetch` repeats a request whose connection is closed before the first byte.
+  // Uses one connection per request: `fetch` retries a request whose connection is closed before the first
+  // byte.
   const get = async (start: number, end: number) => {
     const asking = request({ port, host: '127.0.0.1', path: `/${start}-${end}`, agent: false }).end()
     const [response] = (await once(asking, 'response')) as [IncomingMessage]
@@ -68,14 +69,14 @@ test('a download that meets a damaged block is cut off, whatever range is asked 
     [0, SIZE + 8],
     [4 + BLOCK, 4 + 2 * BLOCK],
     [4 + DAMAGED_AT, 4 + DAMAGED_AT + 1],
-    // The range itself has no damaged byte, but the block that would show it has.
+    // The range itself contains no damaged byte, but the block whose checksum covers it does.
     [4 + BLOCK + 100, 4 + BLOCK + 200],
     [4 + 10, 4 + BLOCK + 1],
     [4 + 2 * BLOCK - 1, 4 + 2 * BLOCK + 1],
   ]
   for (const [start, end] of ranges) {
     await assert.rejects(get(start!, end!), /aborted|hang up|ECONNRESET/, `${start}-${end}`)
-    // The client sees the end of the connection before the sender has closed the file.
+    // The client sees the connection end before the sender has closed the file.
     while (failures.length === 0) await sleep(1)
     const failure = failures.pop()
     assert.ok(failure instanceof DamagedSnapshotError && failure.file === 'features.pack')

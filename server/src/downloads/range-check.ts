@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { BlockCheck, CHECKED_BLOCK_BYTES } from '@wayleave/geodata/snapshot/block-checksums.ts'
 import { DamagedSnapshotError } from '@wayleave/geodata/snapshot/damaged-snapshot-error.ts'
 
-/** A file of a snapshot, and what its blocks should be. */
+/** A file of a snapshot and the checksums of its blocks. */
 export interface CheckedFile {
   name: string
   blocks: Uint32Array
@@ -10,9 +10,9 @@ export interface CheckedFile {
 }
 
 /**
- * Checks a range of a file while it is read piece by piece. The range may begin and end inside a block: the rest of
- * these two blocks is read in addition. The piece that completes a block is only returned to the sender once the
- * block is right, so a damaged range is never sent to its end.
+ * Verifies a range of a file while it is read piece by piece. The range may begin and end inside a block; the
+ * rest of these two blocks is read in addition. The piece that completes a block is returned to the sender
+ * only after the block's checksum matched, so a damaged range is never sent completely.
  */
 export class RangeCheck {
   readonly #handle: FileHandle
@@ -37,7 +37,7 @@ export class RangeCheck {
     this.#check.update(bytes)
   }
 
-  /** To be called before the last piece, which ends at `to`, is sent. */
+  /** Must be called before the last piece, which ends at `to`, is sent. */
   async end(to: number): Promise<void> {
     const blockEnd = Math.ceil(to / CHECKED_BLOCK_BYTES) * CHECKED_BLOCK_BYTES
     await this.#include(to, Math.min(blockEnd, this.#file.bytes))

@@ -1,12 +1,12 @@
-/** Bytes from `start` to `end`, the last one excluded. */
+/** Bytes from `start` (inclusive) to `end` (exclusive). */
 export interface ByteRange {
   start: number
   end: number
 }
 
 /**
- * The range a request asks for (RFC 9110, section 14). Null: send everything, for a header of another unit,
- * a malformed one and a list of ranges may be ignored. `unsatisfiable`: 416.
+ * The range that a request asks for (RFC 9110, section 14). Returns null to send everything: a header with
+ * another unit, a malformed header and a list of ranges may be ignored. `unsatisfiable` is a 416.
  */
 export function parseRange(header: string | undefined, bytes: number): ByteRange | null | 'unsatisfiable' {
   const match = header === undefined ? null : /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header.trim())
@@ -22,7 +22,10 @@ export function parseRange(header: string | undefined, bytes: number): ByteRange
   return { start, end: Math.min(last, bytes - 1) + 1 }
 }
 
-/** `If-Range`: a strong tag or a date; anything else than exactly the present state means "send everything". */
+/**
+ * Evaluates `If-Range`, a strong tag or a date. Anything but an exact match of the current state means "send
+ * everything".
+ */
 export function rangeStillHolds(header: string | undefined, etag: string, lastModified: Date): boolean {
   if (header === undefined) return true
   const given = header.trim()

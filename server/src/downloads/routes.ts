@@ -30,10 +30,16 @@ interface DownloadParts {
   log: Logger
 }
 
-/** Of equally welcome encodings the smaller and quicker to unpack. */
+/**
+ * In order of preference if the client accepts both equally: the smaller one that decompresses faster comes
+ * first.
+ */
 const STORED = ['zstd', 'gzip'] as const
 
-/** Needs the permission and the add-on, charges, builds where nobody has yet, and sends what was asked for. */
+/**
+ * The download routes: check the permission and the add-on, charge, build the export if it does not exist
+ * yet, and send it.
+ */
 export function downloadRoutes(
   app: App,
   { authenticate, catalog, cashier, exports, health, log }: DownloadParts,
@@ -51,7 +57,7 @@ export function downloadRoutes(
     querystring: noQuery,
   })
 
-  /** Before the query is judged: whoever shows no key is told that first. */
+  /** Authenticates before the query is validated: a client without a key gets that error first. */
   const grants = new WeakMap<FastifyRequest, Grant>()
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     grants.set(request, await authenticate.key(request, reply))
@@ -125,7 +131,7 @@ export function downloadRoutes(
     }
     if (compressible) reply.header('vary', 'Accept-Encoding')
 
-    // What costs nothing is answered before anything is charged: that needs the file, for its tag and size.
+    // Free responses are sent before anything is charged; they need the file for its tag and size.
     const { headers } = request
     const conditional =
       headers['if-none-match'] !== undefined || headers.range !== undefined || request.method === 'HEAD'
@@ -133,12 +139,13 @@ export function downloadRoutes(
     const call = { operation, table: dataset.table, format: format.format }
     const bill = { grant, call, version: version.version, price: dataset.credits }
     if (!known && conditional) {
-      // To build is dear: it is done for those alone who could pay. Not charged and given back: who asks
-      // meanwhile with the same key would have it for nothing.
+      // Building is expensive, so only build for callers who can pay. Charging first and refunding is not an
+      // option: until the refund, another request with the same key would get the file for free, because a
+      // purchase may be downloaded again.
       const refusal = await cashier.refusalOf(bill)
       if (refusal && request.method !== 'HEAD') throw refusal
       if (refusal) {
-        // What only the finished file would tell is left out.
+        // Headers that only the finished file determines are omitted.
         describe(reply, describeExport(wanted))
         return withoutBytes(reply)
       }
@@ -147,7 +154,8 @@ export function downloadRoutes(
     const free = known && answerFree(request, reply, known)
     if (free) return free
 
-    // Watched from before the charge: a stop in between would leave it without a delivery and without a refund.
+    // Watched from before the charge: a shutdown in between would leave the charge without a delivery or a
+    // refund.
     return cashier.watch(
       cashier.charge(bill).then((charge) => deliver(request, reply, wanted, known, charge)),
     )
@@ -169,7 +177,9 @@ export function downloadRoutes(
     }
   }
 
-  /** A file that changed or vanished since it was verified is looked for, and if need be built, once more. */
+  /**
+   * A file that changed or vanished since it was verified is looked up, and if necessary built, once more.
+   */
   async function openWanted(wanted: ExportRequest, known: ExportFile | undefined): Promise<OpenExport> {
     const opened = await openExport(known ?? (await exports.get(wanted)))
     if (opened) return opened
@@ -196,11 +206,12 @@ export function downloadRoutes(
       reply.code(206).header('content-range', `bytes ${bytes.start}-${bytes.end - 1}/${file.bytes}`)
     }
     reply.header('content-length', String(bytes.end - bytes.start))
-    // Past the frame's own sending, which has no way to use a buffer twice; its hooks see the end all the same.
+    // Bypasses Fastify's own sending, which cannot reuse buffers; its hooks still see the end of the
+    // response.
     reply.hijack()
     reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders)
     const sent = sendExport(opened, bytes, reply.raw).catch(async (error: unknown) => {
-      // The answer has begun and can only be cut off; the client sees that it is short, and pays nothing.
+      // The response has begun and can only be aborted; the client sees that it is short and is refunded.
       log.error({ err: error, requestId: request.id }, 'A download broke off.')
       await health.problemOf(wanted.version, error)
       exports.forget(wanted)
@@ -211,7 +222,7 @@ export function downloadRoutes(
   }
 }
 
-/** 304, 416 and HEAD; null for all else. */
+/** Sends the free responses 304, 416 and HEAD; returns null for all other requests. */
 function answerFree(request: FastifyRequest, reply: FastifyReply, file: ExportFile): FastifyReply | null {
   if (matchesEtag(request.headers['if-none-match'], file.etag)) {
     describeFile(reply, file)
@@ -227,7 +238,7 @@ function answerFree(request: FastifyRequest, reply: FastifyReply, file: ExportFi
   })
 }
 
-/** An empty stream: to nothing at all the frame would give the length of nothing. */
+/** Sends an empty stream; with no payload Fastify would set `Content-Length: 0`. */
 function withoutBytes(reply: FastifyReply): FastifyReply {
   return reply.send(Readable.from([]))
 }

@@ -6,23 +6,26 @@ import type { ExportFile } from './export-file.ts'
 import type { ByteRange } from './range.ts'
 import { RangeCheck } from './range-check.ts'
 
-/** A reader that has taken a piece within this time is fast. */
+/** A client that accepts a piece within this time, in ms, is fast. */
 const FAST_MS = 50
 
-/** The system itself takes some megabytes for a reader that reads nothing: only past these is speed the reader's. */
+/**
+ * The kernel buffers some megabytes for a client that reads nothing, so the client's speed shows only after
+ * that many bytes.
+ */
 const WARM_UP = 8 << 20
 
 const pool = new BufferPool()
 
-/** An export opened for sending: a version that is removed meanwhile is still sent whole. */
+/** An export opened for sending. It is sent completely even if its version is removed in the meantime. */
 export interface OpenExport {
   file: ExportFile
   handle: FileHandle
 }
 
 /**
- * Opens an export for sending; null if the file is gone or is not in the state in which it was verified, so that it
- * has to be looked for again.
+ * Opens an export for sending. Returns null if the file is gone or its stamp differs from the verified one,
+ * so that it has to be looked up again.
  */
 export async function openExport(file: ExportFile): Promise<OpenExport | null> {
   const handle = await open(file.path).catch((error: NodeJS.ErrnoException) => {
@@ -36,16 +39,16 @@ export async function openExport(file: ExportFile): Promise<OpenExport | null> {
 }
 
 /**
- * Sends a range of head, file and tail, and ends the response. While one piece is on its way to the reader the
- * next is read; a reader that is slow holds one small buffer and nothing else. Resolves when all is sent or
- * the reader has left; rejects when the file cannot be read, with the response cut off.
+ * Sends a range of head, file and tail, and ends the response. For a fast client, the next piece is read
+ * while the current one is being sent; a slow client holds only one small buffer. Resolves when everything is
+ * sent or the client has disconnected. Rejects if the file cannot be read, after aborting the response.
  */
 export async function sendExport(
   { file, handle }: OpenExport,
   range: ByteRange,
   response: ServerResponse,
 ): Promise<void> {
-  // A reader that left while the file was being made is told of by no further event.
+  // If the client disconnected while the export was being built, no further `close` event is emitted.
   const left = response.destroyed
     ? Promise.resolve()
     : new Promise<void>((resolve) => response.once('close', resolve))
@@ -66,7 +69,7 @@ export async function sendExport(
     if (range.end > fileEnd)
       response.write(file.tail.subarray(Math.max(0, range.start - fileEnd), range.end - fileEnd))
     response.end()
-    // Whoever waits for the end waits for the reader too.
+    // Resolves only when the client has received everything or disconnected.
     await left
   } catch (error) {
     response.destroy()
@@ -109,12 +112,13 @@ async function sendPart(
   while (piece && !response.destroyed) {
     const began = performance.now()
     const written = write(response, piece.buffer.subarray(0, piece.bytes))
-    // The next piece is read ahead for fast readers alone: a slow one holds a single small buffer.
+    // Reads ahead only for fast clients, so that a slow one holds a single small buffer.
     const next = isFast ? readNext() : null
-    // Unheard while the write is waited for, a failed read would end the process.
+    // Without a handler, a read that fails during the wait for the write would be an unhandled rejection and
+    // end the process.
     next?.catch(() => {})
     await Promise.race([written, left])
-    // A buffer may be used again once the system has its bytes; a reader that left may still hold it.
+    // A buffer can be reused once the kernel has its bytes; after a disconnect, the socket may still hold it.
     if (response.destroyed) pool.giveUp(piece.buffer)
     else pool.giveBack(piece.buffer)
     isFast = performance.now() - began < FAST_MS && at - from > WARM_UP

@@ -14,7 +14,7 @@ import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
 const READERS = 200
 const MOST_A_READER = 32 * 1024
 
-/** Stops reading once the header has come. */
+/** Stops reading once the response header has arrived. */
 async function startReading(url: string, path: string, key: string): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
   socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`)
@@ -23,7 +23,7 @@ async function startReading(url: string, path: string, key: string): Promise<Soc
   return socket
 }
 
-/** What buffers take: beside them the heap is full of garbage that nobody holds. */
+/** The memory of buffers only; the heap also contains garbage that is not collected yet. */
 async function bufferBytes(url: string): Promise<number> {
   const figures = await (await fetch(`${url}/metrics`)).text()
   return Number(/^wayleave_nodejs_external_memory_bytes (\d+)/m.exec(figures)![1])
@@ -63,7 +63,7 @@ test('readers that stop cost little memory and nobody else’s time', async (t) 
     const response = await fetch(url + path, { headers: { 'x-api-key': key } })
     return ((await response.json()) as { features: unknown[] }).features.length
   }
-  // The pool's large buffers, which stay, are there before the memory is looked at.
+  // Fills the pool with its large buffers, which are kept, before the memory is measured.
   const whole = await read()
   for (let i = 0; i < 3; i++) await Promise.all([read(), read(), read()])
 

@@ -10,7 +10,7 @@ import { databaseKinds, openTestServer, type TestServer } from '../testing/test-
 
 const path = '/v1/dataset/places/files'
 
-/** Another start on the same folder and database, as after an upgrade. */
+/** Starts another server on the same folder and database, as after an upgrade. */
 function startAgain(t: Parameters<typeof openTestServer>[0], { config }: TestServer): Promise<TestServer> {
   return openTestServer(t, { dataDir: config.dataDir, databaseUrl: config.databaseUrl ?? undefined })
 }
@@ -27,7 +27,8 @@ for (const database of databaseKinds) {
       first.request('GET', `${path}/kml`, { key: secret }).catch(() => null),
     )
     while ((await readAccountLedger(first, account)).balance > 0) await sleep(2)
-    // Where another node holds the balance for a while, refunds wait for it, and the stop for them.
+    // If another node locks the balance for a while, refunds wait for it, and the shutdown waits for the
+    // refunds.
     const held = other?.parts.database.db.transaction().execute(async (tx) => {
       await lockBalance(other.parts.database, tx, account.organizationId)
       await sleep(1000)

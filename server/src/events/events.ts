@@ -1,6 +1,6 @@
 import type { Tx } from '../database/open.ts'
 
-/** Who asks, from where: goes into every audit event. */
+/** The origin of an action, recorded in every audit event. */
 export interface Origin {
   /** `user:<id>`, `key:<id>`, `operator` (the command line) or `system`. */
   actor: string
@@ -12,16 +12,16 @@ export const operator: Origin = { actor: 'operator', address: null, requestId: n
 export const system: Origin = { actor: 'system', address: null, requestId: null }
 
 export interface AuditEvent {
-  /** A noun and a verb in the past: `key.created`, `member.removed`, `session.started`. */
+  /** A noun and a verb in the past tense: `key.created`, `member.removed`, `session.started`. */
   action: string
   organizationId: string | null
-  /** What it was done to: `key:<id>`, `user:<id>`, `organization:<id>`, `dataset:<table>`. */
+  /** The object of the action: `key:<id>`, `user:<id>`, `organization:<id>`, `dataset:<table>`. */
   subject: string
-  /** Facts a reader wants: names, permissions, amounts. Never a secret or a token. */
+  /** Useful facts: names, permissions, amounts. Never a secret or a token. */
   detail?: Record<string, unknown>
 }
 
-/** Written in the transaction that does what it tells of: neither happens without the other. */
+/** Written in the same transaction as the action itself: both happen or neither. */
 export async function recordEvent(tx: Tx, at: Date, origin: Origin, event: AuditEvent): Promise<void> {
   await tx
     .insertInto('events')

@@ -11,7 +11,7 @@ export interface EventRecord {
   requestId: string | null
 }
 
-/** The newest first, from before the given one on. */
+/** Newest first, starting before the given event. */
 export async function readEvents(
   db: Db,
   organizationId: string,

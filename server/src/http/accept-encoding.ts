@@ -1,8 +1,8 @@
 type Coding = 'gzip' | 'zstd'
 
 /**
- * Of the codings that there are, the best first, the one that the request likes best (RFC 9110, section
- * 12.5.3); the bytes as they are where it likes those better.
+ * Content negotiation (RFC 9110, section 12.5.3): of the available codings, given in our order of preference,
+ * returns the one that the client prefers, or 'identity' if the client prefers that.
  */
 export function preferredEncoding<Given extends Coding>(
   header: string | undefined,
@@ -16,7 +16,7 @@ export function preferredEncoding<Given extends Coding>(
   }
   const weightOf = (name: string) =>
     weights.get(name) ?? (name === 'identity' ? 0.0001 : (weights.get('*') ?? 0))
-  // Where nothing is welcome, the bytes as they are: at least nobody is sent a coding they did not name.
+  // If no coding is acceptable, fall back to identity: never send a coding that the client did not accept.
   const welcome = codings.filter((name) => weightOf(name) > 0)
   return [...welcome, 'identity' as const].reduce((best, name) =>
     weightOf(name) > weightOf(best) ? name : best,

@@ -1,6 +1,6 @@
 /**
- * The bucket of a network address. One IPv6 customer commonly holds a whole /64, so that is what is counted;
- * an IPv4 address in IPv6 clothing is the IPv4 address.
+ * The rate limit bucket of a network address. One IPv6 customer commonly has a whole /64, so the /64 is
+ * counted; an IPv4-mapped IPv6 address counts as the IPv4 address.
  */
 export function addressBucket(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)

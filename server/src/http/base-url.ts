@@ -1,8 +1,8 @@
 import type { Caller } from './caller.ts'
 
 /**
- * The address that links begin with: the setting where there is one; else, behind a trusted proxy, what the
- * proxy says; else the request's own Host. Mails and sign-in links never use this, only `settled()`.
+ * The URL that links begin with: the setting if there is one; otherwise, behind a trusted proxy, what the
+ * proxy says; otherwise the request's Host header. Mails and sign-in links never use this, only `settled()`.
  */
 export class BaseUrl {
   readonly #configured: string | null
@@ -17,12 +17,12 @@ export class BaseUrl {
     this.#bound = `http://${name}:${port}`
   }
 
-  /** Where the service itself listens, whatever stands before it. */
+  /** The address that the service itself listens on, behind any proxies. */
   bound(): string {
     return this.#bound
   }
 
-  /** The setting or the bound address: nothing that a request can influence. */
+  /** The setting or the bound address: a request cannot influence it. */
   settled(): string {
     return this.#configured ?? this.#bound
   }

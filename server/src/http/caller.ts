@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 
-/** Who sent a request, and to which address of ours. */
+/** The client that sent a request, and the host and protocol it used. */
 export interface Caller {
   address: string
   host: string
   protocol: string
 }
 
-/** The proxies that are believed about whom they ask for. */
+/** The proxies whose X-Forwarded-… headers are trusted. */
 export class TrustedProxies {
   readonly #addresses = new BlockList()
   readonly #isEmpty: boolean
@@ -29,7 +29,7 @@ export class TrustedProxies {
     return family !== 0 && this.#addresses.check(address, family === 6 ? 'ipv6' : 'ipv4')
   }
 
-  /** What Fastify says of its own requests, for one that it has not seen. */
+  /** The same values that Fastify computes, for a request that has not passed through Fastify. */
   callerOf({ socket, headers }: IncomingMessage): Caller {
     const peer = socket.remoteAddress ?? ''
     const caller = { address: peer, host: headers.host ?? '', protocol: 'http' }
@@ -41,7 +41,7 @@ export class TrustedProxies {
     return caller
   }
 
-  /** Each proxy adds whom it was asked by at the end: the caller is the last who is none of ours. */
+  /** Each proxy appends its peer's address: the client is the last address that is not a trusted proxy. */
   #behind(addresses: string): string | undefined {
     const all = addresses.split(',').map((address) => address.trim())
     const given = all.filter((address) => address !== '')

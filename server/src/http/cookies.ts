@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-/** The value of a cookie whose characters need no decoding. */
+/** The raw value of a cookie, without decoding. */
 export function readCookie(request: FastifyRequest, name: string): string | undefined {
   for (const pair of request.headers.cookie?.split(';') ?? []) {
     const at = pair.indexOf('=')
@@ -9,7 +9,7 @@ export function readCookie(request: FastifyRequest, name: string): string | unde
   return undefined
 }
 
-/** Only our own pages send it, no script reads it, and it goes nowhere but below the path. */
+/** Builds a cookie with SameSite=Strict and HttpOnly, sent only for requests below the path. */
 export function strictCookie(
   name: string,
   value: string,

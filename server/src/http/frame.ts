@@ -41,20 +41,20 @@ export interface FrameParts {
   metrics: Metrics
   overload: Overload
   proxies: TrustedProxies
-  /** How long a small body may take to arrive, in milliseconds. */
+  /** Max time for a small body to arrive, in milliseconds. */
   bodyDeadline?: number
 }
 
-/** JSON bodies are small; uploads have a limit of their own on their own route. */
+/** JSON bodies are small; uploads have their own limit on their own route. */
 const BODY_LIMIT = 256 * 1024
 const BODY_DEADLINE = 30 * SECOND
-/** A filter stands in the address, and may have a polygon of a thousand corners in it. */
+/** A filter is part of the URL, and may contain a polygon with a thousand vertices. */
 const HEAD_LIMIT = 64 * 1024
 
-/** Expected while they last, or logged where they arise. */
+/** Expected while the state lasts, or logged where they occur. */
 const UNLOGGED = new Set<ProblemCode>(['overloaded', 'shutting-down', 'not-ready'])
 
-/** The HTTP frame: everything that holds for every route, and no route of its own but the API definition. */
+/** Creates the Fastify app with everything common to all routes. Its only route is the API definition. */
 export async function makeFrame({
   config,
   log,
@@ -67,7 +67,7 @@ export async function makeFrame({
   const app: App = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
-    // A request has a line of its own at its end, and needs no logger of its own before.
+    // Each request is logged once when it ends, so no child logger per request is needed.
     childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_LIMIT,
     http: { maxHeaderSize: HEAD_LIMIT },
@@ -90,10 +90,10 @@ export async function makeFrame({
   app.setValidatorCompiler(validators())
   await app.register(swagger, { openapi: openApiDocument(), hideUntagged: true })
 
-  // Bodies that are not JSON are refused by Fastify with 415 unless a route brings its own parser.
+  // Fastify rejects bodies that are not JSON with 415 unless a route registers its own parser.
   app.removeContentTypeParser('text/plain')
 
-  // Before any hook that may refuse.
+  // Must be registered before any hook that may reject a request.
   noteRequests(app, log, metrics)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
@@ -118,7 +118,7 @@ export async function makeFrame({
     if (problem.code === 'overloaded') overload.refusals++
     if (problem.status >= 500 && !UNLOGGED.has(problem.code)) {
       const fields = { requestId: request.id, path: pathOf(request), err: problem.cause ?? error }
-      // Work for a caller who has left is aborted by failing: that needs no attention.
+      // When a client disconnects, its work is aborted by throwing an error: that needs no attention.
       if (reply.raw.destroyed) log.info(fields, 'The caller left before the answer.')
       else if (problem.cause instanceof DatabaseError) outages.note(problem.cause)
       else log.error(fields, problem.title)
@@ -139,8 +139,8 @@ export async function makeFrame({
 }
 
 /**
- * Bodies are taken as they are: a number in quotes is no number. Queries and paths arrive as text and are
- * brought to the schema's type. Unknown members are errors in both.
+ * Bodies are not coerced: a number in quotes is not a number. Queries and paths arrive as text and are
+ * coerced to the schema's type. Unknown properties are errors in both.
  */
 function validators() {
   const make = (coerceTypes: boolean) =>
@@ -167,15 +167,16 @@ const REFUSED_BY_PARSER: Record<string, [line: string, detail: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
 }
 
-/** How long a connection stays open after a refusal, so that the client can read it, in milliseconds. */
+/** In milliseconds: how long a connection stays open after an error response, so that it can be read. */
 const LINGER = SECOND
 
 /**
- * Responds with a problem to what Node's parser itself refuses, which never reaches a handler. Then the connection is
- * destroyed: `end` alone would wait for the client to close its side, which a client that does nothing never does.
+ * Responds with a problem to requests that Node's HTTP parser rejects, which never reach a handler. Then the
+ * connection is destroyed: `end` alone would wait for the client to close its side, which an idle client
+ * never does.
  */
 function badRequestOnSocket(error: Error & { code?: string }, socket: Socket): void {
-  // If a response is under way, this one would land in the middle of it.
+  // If a response is under way, this one would be written in the middle of it.
   if (error.code === 'ECONNRESET' || !socket.writable || responseOn(socket)?.headersSent) {
     socket.destroy()
     return

@@ -112,7 +112,7 @@ test('a refused connection is closed even if the client neither sends nor closes
     ['GET / HTTP/1.1\r\nHost:', 408],
     ['NO HTTP AT ALL\r\n\r\n', 400],
   ] as const) {
-    // With `allowHalfOpen` the client stays after the server has said that it will send nothing more.
+    // With `allowHalfOpen` the client keeps its side open after the server has ended its own.
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {})
     cleanUp(t, () => socket.destroy())
     let received = ''
@@ -164,7 +164,7 @@ test('what a proxy passes on breaks neither the log nor the links', async (t) =>
 })
 
 test('a long line is searched for secrets in one pass', () => {
-  // Where every "eyJ" begins a search to the end of the line, this takes minutes.
+  // If every "eyJ" started a search to the end of the line (quadratic time), this would take minutes.
   const line = 'eyJ-'.repeat(100_000)
   const began = performance.now()
   assert.equal(redact(line), line)

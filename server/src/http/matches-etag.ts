@@ -1,4 +1,4 @@
-/** Whether `If-None-Match`, a list of tags or `*`, names this tag. They are compared weakly. */
+/** Whether `If-None-Match`, a list of tags or `*`, matches this tag. Uses weak comparison. */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   if (header.trim() === '*') return true

@@ -1,4 +1,4 @@
 import { Type } from 'typebox'
 
-/** For data without parameters. Where keys in addresses are allowed, they are allowed here too. */
+/** For data routes without parameters. A key in the URL is accepted here too, if the settings allow it. */
 export const noQuery = Type.Object({ api_key: Type.Optional(Type.String()) }, { additionalProperties: false })

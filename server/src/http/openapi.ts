@@ -13,7 +13,7 @@ export const tags = {
 
 type Document = NonNullable<Extract<SwaggerOptions, { openapi?: unknown }>['openapi']>
 
-/** The head of the API definition at /v1/openapi.json; the paths come from the routes' own schemas. */
+/** The top-level fields of the API definition at /v1/openapi.json; the paths come from route schemas. */
 export function openApiDocument(): Document {
   return {
     openapi: '3.0.3',
@@ -34,5 +34,5 @@ export function openApiDocument(): Document {
   }
 }
 
-/** Route options for the two ways in. */
+/** Route options for the two ways to authenticate. */
 export const security = { key: [{ key: [] }], token: [{ token: [] }] }

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { nullable } from './nullable.ts'
 
-/** Lists that only grow are read newest first, a page at a time, by the numbers of their rows. */
+/** Pagination of append-only lists: newest first, a page at a time, by row number. */
 export const pageQuery = Type.Object(
   {
     limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Rows a page.' }),
@@ -25,7 +25,7 @@ export function pageSchema<T extends TSchema>(row: T) {
   })
 }
 
-/** `read` is asked for one row more than is shown, which tells whether there are more. */
+/** Requests one row more than it returns from `read`, to know whether there are more. */
 export async function readPage<T extends { id: number | string }>(
   limit: number,
   read: (limit: number) => Promise<T[]>,

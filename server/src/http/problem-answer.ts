@@ -10,13 +10,13 @@ interface Links {
   contactUrl: string | null
 }
 
-/** A body of a quarter of a megabyte can be wrong in ten thousand places: the answer need not be larger than it. */
+/** A body of 256 KB can contain ten thousand errors: the response should not be larger than the request. */
 const MOST_ERRORS = 20
 
-/** Seconds after which a client may try again. A link recovers by itself; disk space needs a person. */
+/** Retry-After in seconds. A connection recovers by itself; freeing disk space needs a person. */
 const RETRY_AFTER: Record<DatabaseFailure, string> = { 'database-unavailable': '2', 'disk-full': '60' }
 
-/** Turns whatever was thrown into the Problem that the caller is shown. */
+/** Converts any thrown value to the Problem that is sent to the client. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof DatabaseError) {
@@ -82,7 +82,7 @@ export function answerProblem(problem: Problem, request: FastifyRequest, reply: 
     .send(withoutSecrets(JSON.stringify(body)))
 }
 
-/** A key in the wrong place is not repeated: answers are copied into reports and messages. */
+/** Redacts a key that was sent in the wrong place: responses are copied into reports and messages. */
 function withoutSecrets(text: string): string {
   return text.replace(SECRET_LIKE, '[redacted]')
 }

@@ -6,7 +6,7 @@ export interface RouteRow {
   url: string
 }
 
-/** Knows every registered route, so that a wrong method can be told from a wrong address. */
+/** Holds every registered route, to distinguish a wrong method (405) from an unknown path (404). */
 export class RouteTable {
   readonly rows: RouteRow[] = []
   #patterns: { test: RegExp; method: string }[] | undefined
@@ -18,7 +18,7 @@ export class RouteTable {
     })
   }
 
-  /** The methods that exist at a path, for `Allow`; empty where the path itself does not exist. */
+  /** The methods that exist at a path, for `Allow`; empty if the path does not exist. */
   methodsAt(path: string): string[] {
     this.#patterns ??= this.rows
       .filter((row) => row.url !== '*' && row.url !== '/*')

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 
 /**
- * An `onRequest` hook for calls that take no body: many clients announce `application/json` at every POST,
- * and nothing at all is no JSON.
+ * An `onRequest` hook for calls without a body: many clients send `Content-Type: application/json` with every
+ * POST, and an empty body is not valid JSON.
  */
 export async function withoutBody(request: FastifyRequest): Promise<void> {
   const { headers } = request.raw

@@ -9,11 +9,14 @@ const ALGORITHM = 'EdDSA'
 export interface TokenUser {
   userId: string
   email: string
-  /** The session that it was issued in. */
+  /** The session that the token was issued in. */
   sessionId: string
 }
 
-/** Access tokens: signed by one of our keys, for us, by one algorithm. Nothing about them is negotiable. */
+/**
+ * Issues and verifies access tokens: signed by one of our keys, with us as audience, with one fixed
+ * algorithm. Nothing is negotiable.
+ */
 export class AccessTokens {
   readonly #keys: SigningKeys
   readonly #issuer: string
@@ -47,7 +50,7 @@ export class AccessTokens {
     return { accessToken, expiresIn }
   }
 
-  /** Null for whatever is not a valid token of ours, or of a session that has ended. */
+  /** Null if the token is not a valid token of ours, or its session has ended. */
   async verify(token: string): Promise<TokenUser | null> {
     const user = await this.#read(token)
     return user && (await this.#isLive(user.sessionId)) ? user : null

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 
-/** Work that goes on after its request was answered. Bounded, and waited for at the end. */
+/** Work that continues after the response was sent. Bounded, and awaited at shutdown. */
 export class Background {
   readonly #running = new Set<Promise<void>>()
   readonly #most: number
@@ -15,7 +15,7 @@ export class Background {
     return this.#running.size >= this.#most
   }
 
-  /** `failure` is the sentence for the log where the work throws. */
+  /** `failure` is the log message if the work throws. */
   run(failure: string, work: () => Promise<void>): void {
     const running = Promise.resolve()
       .then(work)

@@ -5,7 +5,7 @@ export function newCode(): string {
   return String(randomInt(1_000_000)).padStart(6, '0')
 }
 
-/** Salted, so that equal codes of two links do not show as equal. */
+/** Salted, so that equal codes of two links have different hashes. */
 export function hashCode(code: string, salt = randomBytes(12).toString('base64url')): string {
   return `${salt}.${hash('sha256', `${salt}.${code}`, 'base64url')}`
 }

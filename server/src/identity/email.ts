@@ -2,14 +2,11 @@ import { domainToASCII } from 'node:url'
 
 const MOST_CHARACTERS = 254
 const MOST_LOCAL_CHARACTERS = 64
-/** The characters of an address that needs no quoting; nothing here can break out of a mail header. */
+/** The characters of an address that needs no quoting, which also prevents mail header injection. */
 const LOCAL = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
 const DOMAIN = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
 
-/**
- * One form for every way to write an address: trimmed, lower case, the domain in ASCII. Null for what cannot
- * be a mail address.
- */
+/** Normalizes a mail address: trimmed, lower case, the domain in ASCII. Null if it is not valid. */
 export function normalEmail(text: string): string | null {
   const trimmed = text.trim().toLowerCase()
   const at = trimmed.lastIndexOf('@')

@@ -21,7 +21,7 @@ export interface Identity {
   accessTokens: AccessTokens
   signingKeys: SigningKeys
   mailer: Mailer
-  /** Only in a demo on loopback. */
+  /** Only in demo mode on loopback. */
   demoMailer: DemoMailer | null
   close(): Promise<void>
 }
@@ -38,7 +38,7 @@ export interface IdentityParts {
   serving: boolean
 }
 
-/** Mails in a quarter of an hour, to or from one address. */
+/** Max mails per quarter of an hour, to or from one address. */
 export function mailRate(count: number): Rate {
   return { requests: count, burst: count, windowSeconds: 15 * 60 }
 }
@@ -49,7 +49,7 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
   const demoMailer = config.demo && isLoopback(config.host) ? new DemoMailer(inner) : null
   const mailer = demoMailer ?? inner
   const signingKeys = new SigningKeys(database, changes, clock)
-  // Without a public address, nodes that listen on different ones are still one issuer.
+  // Without a public URL, nodes that listen on different addresses still have the same issuer.
   const installation = await installationSecret(database.db, 'installation-id', () => newId('node'))
   const issuer = config.baseUrl ?? `urn:wayleave:${installation}`
   const secret = await installationSecret(database.db, 'refresh-successor', () =>

@@ -1,6 +1,6 @@
 import type { Db } from '../database/open.ts'
 
-/** A random value of the installation: made by whoever asks first, the same for all nodes from then on. */
+/** A random value of the installation: created by the first caller, then the same for all nodes. */
 export async function installationSecret(db: Db, name: string, make: () => string): Promise<string> {
   const find = () =>
     db.selectFrom('installation_secrets').select('value').where('name', '=', name).executeTakeFirst()

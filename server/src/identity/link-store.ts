@@ -11,10 +11,10 @@ export interface LinkRow {
   used_at: string | null
 }
 
-/** Of more links than these for one address, the oldest are void. */
+/** Max outstanding links per address; the oldest beyond this are invalidated. */
 const MOST_OUTSTANDING = 3
 
-/** Adds a link and voids the oldest of those that are then too many; two at once do so one after the other. */
+/** Adds a link and invalidates the oldest ones above the limit; the lock serializes concurrent calls. */
 export async function insertLink(database: ControlDatabase, tx: Tx, row: LinkRow): Promise<void> {
   await database.lockName(tx, `sign-in-links ${row.email}`)
   await tx.insertInto('sign_in_links').values(row).execute()
@@ -26,7 +26,7 @@ export async function insertLink(database: ControlDatabase, tx: Tx, row: LinkRow
     .execute()
 }
 
-/** Marks a link used and answers its address: one statement, so that of two at the same instant one wins. */
+/** Marks a link as used and returns its address. One statement: only one of two concurrent calls succeeds. */
 export async function useLink(
   tx: Tx,
   by: { tokenHash: string } | { id: string },
@@ -43,7 +43,7 @@ export async function useLink(
   return row?.email
 }
 
-/** The links of an address that still work, the newest first, held until the transaction ends. */
+/** The links of an address that still work, newest first, locked until the transaction ends. */
 export async function lockOutstandingLinks(
   database: ControlDatabase,
   tx: Tx,
@@ -82,7 +82,7 @@ export async function countWrongCodes(tx: Tx, email: string, since: Date): Promi
   return Number(count)
 }
 
-/** A wrong code was a guess at every outstanding one. */
+/** A wrong code counts as a guess at every outstanding link. */
 export async function addWrongCode(tx: Tx, email: string, linkIds: string[], now: Date): Promise<void> {
   await tx.insertInto('wrong_codes').values({ email, at: now.toISOString() }).execute()
   if (linkIds.length === 0) return

@@ -1,6 +1,6 @@
 import type { Mail } from './mail.ts'
 
-/** ASCII throughout: a sign-in mail is 7bit whoever gets it. */
+/** ASCII only, so that a sign-in mail is always sent as 7bit. */
 export function signInMail(to: string, link: string, code: string): Mail {
   return {
     to,

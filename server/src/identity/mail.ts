@@ -1,6 +1,6 @@
 import nodemailer, { type SendMailOptions } from 'nodemailer'
 
-/** A mail whose one purpose is its link. */
+/** A mail with one link. */
 export interface Mail {
   to: string
   subject: string
@@ -8,21 +8,21 @@ export interface Mail {
   before: string[]
   after: string[]
   link: string
-  /** What the link does, as a button says it. */
+  /** The text of the link's button. */
   label: string
 }
 
-/** Sends or stores a mail later; never fails towards its caller. */
+/** Sends or stores a mail in the background; never throws to its caller. */
 export interface Mailer {
   post(mail: Mail): void
-  /** How many mails were sent, or written to the outbox, and how many failed for good. */
+  /** Number of mails sent, or written to the outbox, and number of mails that failed permanently. */
   readonly results: { sent: number; failed: number }
   close(): Promise<void>
 }
 
 /**
- * The text and a plain HTML form of it. Both go out as 7bit wherever they are ASCII, so that no encoding
- * breaks the link, which stands alone on its line.
+ * The plain text and a simple HTML version of it. Both are sent as 7bit if they are ASCII, so that no
+ * transfer encoding breaks the link, which is on a line of its own.
  */
 export function mailOptions(mail: Mail, from: string): SendMailOptions {
   const text = [...mail.before, '', mail.link, '', ...mail.after, ''].join('\r\n')
@@ -50,7 +50,7 @@ export function mailOptions(mail: Mail, from: string): SendMailOptions {
   }
 }
 
-/** The whole mail as it would go over the wire. */
+/** The complete mail as it would be sent. */
 export async function composeMail(mail: Mail, from: string): Promise<Buffer> {
   const transport = nodemailer.createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
   const { message } = await transport.sendMail(mailOptions(mail, from))
@@ -65,7 +65,7 @@ function isAscii(text: string): boolean {
   return /^[\r\n\x20-\x7e]*$/.test(text)
 }
 
-/** Everything beyond ASCII becomes a character reference: the HTML form is 7bit whatever it says. */
+/** Replaces everything beyond ASCII by a character reference, so that the HTML is always 7bit. */
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"']|[^\x20-\x7e]/gu, (character) => `&#${character.codePointAt(0)};`)
 }

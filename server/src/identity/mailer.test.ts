@@ -20,7 +20,7 @@ interface Received {
   user: string | undefined
 }
 
-/** A real mail server on loopback. `refuse` answers how each message is refused, or null to take it. */
+/** A real mail server on loopback. `refuse` returns how each message is rejected, or null to accept it. */
 async function mailServer(
   t: TestContext,
   refuse: (attempt: number) => { code: number; text: string } | null = () => null,
@@ -141,7 +141,7 @@ test('without a mail server every mail is a whole file that only the operator ca
 
 test('a server that listens beyond loopback without a mail server refuses to start, with exit code 2', async (t) => {
   const place = { dataDir: temporaryFolder(t), databaseUrl: null }
-  // An address of the documentation range: were the check missing, listening on it would fail with code 1.
+  // An address of the documentation range: if the check were missing, listening on it would fail with code 1.
   const { code, stderr } = await runCommand(place, 'serve', '--host', '192.0.2.1', '--port', '0')
   assert.equal(code, 2)
   assert.match(stderr, /WAYLEAVE_SMTP_URL.*WAYLEAVE_ALLOW_OUTBOX/)

@@ -15,7 +15,9 @@ export interface MailerParts {
   serving: boolean
 }
 
-/** Beyond loopback, people wait for mails that only the operator could read: that must be meant. */
+/**
+ * Beyond loopback, users would wait for mails that only the operator can read: require an explicit setting.
+ */
 export function checkMailSettings({ smtpUrl, host, allowOutbox }: Config): void {
   if (smtpUrl || allowOutbox || isLoopback(host)) return
   throw new SettingError(
@@ -23,13 +25,13 @@ export function checkMailSettings({ smtpUrl, host, allowOutbox }: Config): void 
   )
 }
 
-/** By SMTP where there is a mail server, else into the outbox folder. */
+/** Sends by SMTP if a mail server is configured, otherwise writes to the outbox folder. */
 export function openMailer({ config, clock, log, serving }: MailerParts): Mailer {
   const { smtpUrl, mailFrom: from } = config
   if (smtpUrl) return new SmtpMailer({ url: smtpUrl, from, log })
   const folder = join(config.dataDir, 'outbox')
   if (serving) log.warn(`No mail server is set: mails are written to ${folder}.`)
-  // In a pipe the line would end up in somebody's log; only a person at a terminal is shown it.
+  // In a pipe the link would end up in a log file, so it is only printed to a terminal.
   const print = (text: string) => void (process.stderr.isTTY && process.stderr.write(text))
   return new OutboxMailer({ folder, from, clock, log, print })
 }

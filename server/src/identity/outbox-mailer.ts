@@ -14,11 +14,11 @@ export interface OutboxOptions {
   from: string
   clock: Clock
   log: Logger
-  /** Shows a line to the person at the terminal; the link in it must not go through the logger. */
+  /** Prints a line to the terminal; it contains the link, which must not go through the logger. */
   print: (text: string) => void
 }
 
-/** Without a mail server, every mail is a file, written whole or not at all. */
+/** Without a mail server, every mail is written to a file, atomically. */
 export class OutboxMailer implements Mailer {
   readonly results = { sent: 0, failed: 0 }
   readonly #options: OutboxOptions
@@ -54,8 +54,8 @@ export class OutboxMailer implements Mailer {
 }
 
 /**
- * Removes mails that a killed process left half-written: they hold sign-in links. Younger ones may belong to another
- * server that is writing them now.
+ * Removes mails that a killed process left half-written: they contain sign-in links. Younger ones may belong
+ * to another server that is writing them now.
  */
 export async function sweepOutbox(folder: string, minAgeMs: number): Promise<void> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
@@ -65,7 +65,7 @@ export async function sweepOutbox(folder: string, minAgeMs: number): Promise<voi
   for (const name of names) {
     if (!name.startsWith('.') || !name.endsWith('.eml.part')) continue
     const path = join(folder, name)
-    // Absent if it was renamed meanwhile.
+    // Null if it was renamed meanwhile.
     const file = await stat(path).catch(() => null)
     if (file && Date.now() - file.mtimeMs >= minAgeMs) await rm(path, { force: true })
   }

@@ -28,7 +28,7 @@ export interface SignInRoutesParts {
   database: ControlDatabase
   authenticate: Authenticate
   baseUrl: BaseUrl
-  /** Requests for a mail from one network address in 15 minutes. */
+  /** Max requests for a mail from one network address in 15 minutes. */
   addressRate: number
 }
 
@@ -44,7 +44,7 @@ const Tokens = Type.Object({
   expiresIn: Type.Integer({ description: 'Seconds.' }),
   refreshToken: Type.Optional(Type.String()),
 })
-/** Only these members: a private half, were it ever here, would not be written out. */
+/** Lists the public properties only: a private part, if it were ever present, would not be serialized. */
 const PublicKey = Type.Unsafe<JWK>(
   Type.Object({
     kty: Type.String(),
@@ -69,7 +69,7 @@ const RefreshBody = Type.Object(
   { additionalProperties: false },
 )
 
-/** Sign-in, its tokens, and who the caller is. */
+/** Sign-in, tokens, and the current user. */
 export function signInRoutes(app: App, parts: SignInRoutesParts): void {
   const { identity, organizations, database, authenticate, baseUrl } = parts
   const { signIn, sessions, accessTokens } = identity
@@ -145,7 +145,7 @@ export function signInRoutes(app: App, parts: SignInRoutesParts): void {
       const { refreshToken } = request.body
       const token = refreshToken ?? readCookie(request, COOKIE)
       if (!token) throw new Problem('session-ended', 'The request carries no refresh token.')
-      // What came by a cookie that no script may read does not go into a body that scripts read.
+      // A token that came in an HttpOnly cookie must not be returned in a body that scripts can read.
       const useCookie = refreshToken === undefined || request.body.cookie === true
       try {
         return await answer(reply, await sessions.refresh(token, originOf(request)), useCookie)
@@ -221,7 +221,7 @@ export function signInRoutes(app: App, parts: SignInRoutesParts): void {
       response: { 200: Type.Object({ path: Type.String() }) },
     },
     handler: async (request, reply) => {
-      // A name that an attacker made point to this machine is not one of this machine's own.
+      // Prevents DNS rebinding: a name that an attacker pointed to this machine is not a loopback name.
       if (!isLoopback(request.hostname)) throw notFound('such page')
       const link = demoMailer.newestLink(checkEmail(request.query.email, 'email'))
       if (!link) throw notFound('mail to this address')
@@ -256,7 +256,7 @@ async function absentBodyIsEmpty(request: FastifyRequest): Promise<void> {
   request.body ??= {}
 }
 
-/** The actor is known only once the credentials are: whoever records the event fills it in. */
+/** The actor is unknown before the credentials are checked: the code that records the event sets it. */
 function originOf(request: FastifyRequest): Origin {
   return { actor: 'system', address: request.ip, requestId: request.id }
 }

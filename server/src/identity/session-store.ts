@@ -19,8 +19,8 @@ export async function findRefreshToken(tx: Tx, tokenHash: string): Promise<Refre
 }
 
 /**
- * With the user's row held until the transaction ends: of two refreshes with one token, the second sees what
- * the first did, and whoever ends a family waits for nobody who waits for them.
+ * Locks the user's row until the transaction ends: of two refreshes with one token, the second sees the
+ * result of the first, and ending a family cannot deadlock with them.
  */
 export async function lockRefreshToken(
   database: ControlDatabase,

@@ -18,16 +18,16 @@ import {
 } from './session-store.ts'
 import { findUser, type User } from './user-store.ts'
 
-/** A session ends when it was not refreshed for so long. */
+/** A session ends if it was not refreshed for this long. */
 export const SESSION_LIFETIME = 30 * DAY
-/** Two tabs refresh at once, or an answer gets lost: for so long, an old token is still answered. */
+/** A replaced token is accepted for this long, for two tabs that refresh at once or a lost response. */
 const GRACE = 10 * SECOND
 
 export interface SessionsOptions {
   database: ControlDatabase
   changes: Changes
   clock: Clock
-  /** Derives a token's successor. Shared by all nodes. */
+  /** The HMAC key that derives a token's successor. Shared by all nodes. */
   secret: string
 }
 
@@ -37,9 +37,10 @@ export interface Session {
 }
 
 /**
- * Sessions live by refresh tokens: each is used once and answered with its successor, and all that descend
- * from one sign-in are a family. A token that comes back later was copied; then the whole family ends.
- * Only hashes are stored. A successor is derived from its predecessor, so that it can be given again.
+ * Sessions with refresh token rotation: each token is used once and replaced by its successor, and all that
+ * descend from one sign-in are a family. A token that is used again later was copied; then the whole family
+ * ends. Only hashes are stored. A successor is derived from its predecessor, so that it can be returned
+ * again.
  */
 export class Sessions {
   readonly #options: SessionsOptions
@@ -55,7 +56,7 @@ export class Sessions {
     return { refreshToken, sessionId }
   }
 
-  /** Asked at every use of an access token: whoever signs out is signed out everywhere at once. */
+  /** Checked at every use of an access token, so that signing out takes effect everywhere at once. */
   isLive(sessionId: string): Promise<boolean> {
     return hasFamily(this.#options.database.db, sessionId)
   }
@@ -76,7 +77,7 @@ export class Sessions {
     return outcome
   }
 
-  /** Signing out ends the family, and the keys made in it, on every node. An unknown token has nothing left to end. */
+  /** Signs out: ends the family and the keys created in it, on every node. Ignores unknown tokens. */
   async end(token: string, origin: Origin): Promise<void> {
     const { database, changes } = this.#options
     await changes.commit(async (tx, changed) => {
@@ -86,8 +87,9 @@ export class Sessions {
   }
 
   /**
-   * The newest descendant where the token was replaced just now: a second tab must not put an already used
-   * token into the cookie that both share. Null where it was replaced longer ago.
+   * Replaces the token and returns its successor, or the newest descendant if the token was replaced within
+   * the grace period: a second tab must not put an already used token into the cookie that both share. Null
+   * if it was replaced longer ago.
    */
   async #successor(tx: Tx, token: string, row: RefreshTokenRow): Promise<string | null> {
     const { clock, secret } = this.#options
@@ -141,7 +143,7 @@ export class Sessions {
   }
 }
 
-/** 32 random bytes: nothing to guess, so a plain hash at rest is enough. */
+/** 32 random bytes cannot be guessed, so a plain hash at rest is sufficient. */
 export function newToken(): string {
   return randomBytes(32).toString('base64url')
 }

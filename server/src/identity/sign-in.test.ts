@@ -8,7 +8,7 @@ import { databaseKinds, openTestServer, type TestServer } from '../testing/test-
 
 const redeem = (service: TestServer, body: object) => service.request('POST', '/v1/auth/token', { body })
 
-/** Until everything asked for so far has become a mail or nothing. */
+/** Waits until all requested mails were written or dropped. */
 const mailed = (service: TestServer) => service.parts.identity.close()
 
 for (const database of databaseKinds) {

@@ -37,9 +37,9 @@ export interface SignInOptions {
   limiter: Limiter
   sessions: Sessions
   mailer: Mailer
-  /** The address that links begin with: nothing that a request can influence. */
+  /** The URL that links begin with; a request cannot influence it. */
   baseUrl: () => string
-  /** Mails to one address. */
+  /** Rate limit for mails to one address. */
   mailRate: Rate
   signUp: 'open' | 'invite'
   administrators: ReadonlySet<string>
@@ -50,7 +50,7 @@ export interface Entry extends Session {
   user: User
 }
 
-/** Sign-in without a password: whoever can read the mail sent to an address is its user. */
+/** Passwordless sign-in: a user proves to own an address by reading the mail sent to it. */
 export class SignIn {
   readonly #options: SignInOptions
   readonly #background: Background
@@ -61,8 +61,8 @@ export class SignIn {
   }
 
   /**
-   * Returns at once, whatever becomes of the mail: neither the answer nor its time tells whether the address
-   * is known, may sign up, or was written to too often.
+   * Returns at once, whatever happens to the mail: neither the response nor its timing reveals whether the
+   * address is known, may sign up, or has reached its rate limit.
    */
   request(email: string): void {
     if (this.#background.full)
@@ -80,7 +80,7 @@ export class SignIn {
     return entry
   }
 
-  /** Guesses are counted while the address's links are held: many at once are not more than one after another. */
+  /** Counts guesses while the address's links are locked: concurrent guesses count like sequential ones. */
   async redeemCode(email: string, code: string, origin: Origin): Promise<Entry> {
     const { database, clock } = this.#options
     const entry = await database.db.transaction().execute(async (tx) => {
@@ -103,7 +103,7 @@ export class SignIn {
     return entry
   }
 
-  /** What has expired is of no use to anybody; a day of it is kept, for wrong codes are counted over a day. */
+  /** Deletes expired sign-in data, at least a day after its expiry. */
   async tidy(now: Date): Promise<void> {
     const { database } = this.#options
     // Wrong codes count for a day, so they are kept for two.
@@ -111,7 +111,7 @@ export class SignIn {
     await deleteRefreshTokensExpiredBefore(database, plus(now, -DAY))
   }
 
-  /** Everything asked for so far has become a mail or nothing when this resolves. */
+  /** Resolves when all requested mails were written or dropped. */
   async close(): Promise<void> {
     await this.#background.settled()
   }
@@ -137,7 +137,7 @@ export class SignIn {
     mailer.post(signInMail(email, `${baseUrl()}/sign-in#${token}`, code))
   }
 
-  /** Where sign-up is by invitation, only users, invited addresses and administrators get a mail. */
+  /** If sign-up is by invitation, only users, invited addresses and administrators get a mail. */
   async #mayEnter(db: ControlDatabase['db'], email: string): Promise<boolean> {
     const { signUp, administrators, clock } = this.#options
     if (signUp === 'open' || administrators.has(email)) return true
@@ -172,7 +172,7 @@ export class SignIn {
   }
 }
 
-/** The name that an organization of one's own begins with. */
+/** The initial name of a user's own organization. */
 function ownName(email: string): string {
   return `${email.slice(0, email.lastIndexOf('@'))}'s organization`
 }

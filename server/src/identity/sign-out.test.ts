@@ -24,7 +24,7 @@ for (const database of databaseKinds) {
     const keyOf = async (token: string) =>
       (await first.request('POST', '/v1/auth/session-key', { token })).body.secret as string
     const [key, otherKey] = [await keyOf(accessToken), await keyOf(other.token)]
-    // Each node has them in its cache.
+    // Make sure that each node has cached the keys.
     for (const node of [first, second])
       assert.deepEqual([await keyOpens(node, key), await keyOpens(node, otherKey)], [true, true])
     await first.request('POST', '/v1/auth/sign-out', { body: { refreshToken } })

@@ -2,19 +2,21 @@ import type { Db, Tx } from '../database/open.ts'
 
 export interface SigningKeyRow {
   kid: string
-  /** Empty once the key is retired: nothing is ever signed with it again. */
+  /** Empty once the key is retired: it is never used for signing again. */
   private_jwk: string
   public_jwk: string
   created_at: string
   retired_at: string | null
 }
 
-/** The newest first. */
+/** Newest first. */
 export function readSigningKeys(db: Db): Promise<SigningKeyRow[]> {
   return db.selectFrom('signing_keys').selectAll().orderBy('created_at', 'desc').orderBy('kid').execute()
 }
 
-/** False where another node was first: the row that both must insert decides, in the same transaction. */
+/**
+ * False if another node was first: both insert the same row, in this transaction, and the conflict decides.
+ */
 export async function insertFirstSigningKey(tx: Tx, row: SigningKeyRow): Promise<boolean> {
   const claimed = await tx
     .insertInto('installation_secrets')

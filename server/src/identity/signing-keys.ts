@@ -11,7 +11,7 @@ import {
   type SigningKeyRow,
 } from './signing-key-store.ts'
 
-/** A token lives for 15 minutes: a minute later nothing that the retired key signed is valid. */
+/** A token is valid for 15 minutes: a minute later, everything that the retired key signed has expired. */
 const RETIRED_FOR = 16 * MINUTE
 const RELOAD_EVERY = SECOND
 
@@ -19,13 +19,13 @@ interface Loaded {
   kid: string
   privateKey: CryptoKey
   published: { kid: string; key: CryptoKey; jwk: JWK; retiredAt: number | null }[]
-  /** On the monotonic clock. */
+  /** When it was loaded, on the monotonic clock. */
   at: number
 }
 
 /**
- * The keys that sign access tokens, in the control database and so the same for all nodes. The newest signs;
- * one that was replaced still verifies until the last token it signed has expired.
+ * The keys that sign access tokens. They are in the control database, so all nodes share them. The newest key
+ * signs; a replaced one still verifies until the last token it signed has expired.
  */
 export class SigningKeys {
   readonly #database: ControlDatabase
@@ -48,19 +48,19 @@ export class SigningKeys {
     return this.#fresh()
   }
 
-  /** A key that this process does not know may be a new one: looked for again, at most once a second. */
+  /** An unknown key id may be a new key: the keys are reloaded, at most once a second. */
   async find(kid: string): Promise<CryptoKey | undefined> {
     const known = this.#published(await this.#fresh()).find((key) => key.kid === kid)
     if (known || !isOld(this.#loaded)) return known?.key
     return this.#published(await this.#load()).find((key) => key.kid === kid)?.key
   }
 
-  /** The public halves, for `/.well-known/jwks.json`. */
+  /** The public keys, for `/.well-known/jwks.json`. */
   async jwks(): Promise<{ keys: JWK[] }> {
     return { keys: this.#published(await this.#fresh()).map((key) => key.jwk) }
   }
 
-  /** A new key signs from now on, on every node. Tokens signed before stay valid for as long as they last. */
+  /** From now on a new key signs, on every node. Tokens signed before stay valid until they expire. */
   async rotate(origin: Origin): Promise<{ kid: string }> {
     await this.#fresh()
     const now = this.#clock()

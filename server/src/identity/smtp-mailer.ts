@@ -12,13 +12,13 @@ export interface SmtpOptions {
   url: string
   from: string
   log: Logger
-  /** How long to wait before each further try. */
+  /** Delays before each retry, in milliseconds. */
   waits?: readonly number[]
 }
 
 /**
- * Mail by SMTP. A mail that cannot be delivered now is tried again a few times; one that the server refuses
- * for good is not. The log tells of failures by the server's codes alone: its sentences may quote the mail.
+ * Sends mail by SMTP. A mail that cannot be delivered now is retried a few times; one that the server rejects
+ * permanently is not. Failures are logged with the server's codes only: its messages may quote the mail.
  */
 export class SmtpMailer implements Mailer {
   readonly results = { sent: 0, failed: 0 }
@@ -55,7 +55,7 @@ export class SmtpMailer implements Mailer {
     this.#background.run('A mail could not be sent.', () => this.#deliver(mail))
   }
 
-  /** What waits for a further try gets it now, and then the connections end. */
+  /** Retries pending mails at once, then closes the connections. */
   async close(): Promise<void> {
     this.#closing.abort()
     const late = new AbortController()

@@ -12,12 +12,12 @@ export async function findUser(db: Db, id: string): Promise<User | undefined> {
   return selectUsers(db).where('id', '=', id).executeTakeFirst()
 }
 
-/** `email` in its normal form. */
+/** `email` must be normalized. */
 export async function findUserByEmail(db: Db, email: string): Promise<User | undefined> {
   return selectUsers(db).where('email', '=', email).executeTakeFirst()
 }
 
-/** Two calls at once make one user: the unique index decides, and both read the same row. */
+/** Concurrent calls create one user: the unique index decides, and both read the same row. */
 export async function findOrCreateUser(
   tx: Tx,
   email: string,
@@ -33,7 +33,7 @@ export async function findOrCreateUser(
   return { user, created: user.id === id }
 }
 
-/** Whoever moves a user between organizations holds the user's row first, then the organizations'. */
+/** Lock order: to move a user between organizations, lock the user's row first, then the organizations'. */
 export async function lockUser(database: ControlDatabase, tx: Tx, id: string): Promise<boolean> {
   const query = tx.selectFrom('users').select('id').where('id', '=', id)
   return (await database.forUpdate(query).executeTakeFirst()) !== undefined

@@ -11,7 +11,7 @@ export async function readInstallationId(db: Db): Promise<string | null> {
   return row?.value ?? null
 }
 
-/** Gives the database an id unless it has one, and returns the one it has: of two nodes the first one decides. */
+/** Sets the database's id unless it has one, and returns the id it has: the first of two nodes decides. */
 export async function claimInstallationId(db: Db, id: string): Promise<string> {
   await db
     .insertInto('installation_secrets')

@@ -27,7 +27,7 @@ async function emptyPlace(t: TestContext, database: DatabaseKind): Promise<Place
   }
 }
 
-/** A folder and a database with two datasets, and no server on them. */
+/** A folder and a database with two datasets, without a running server. */
 async function publishedPlace(t: TestContext, database: DatabaseKind): Promise<Place> {
   const place = await emptyPlace(t, database)
   const service = await openTestServer(t, place)
@@ -127,7 +127,7 @@ for (const database of databaseKinds) {
     const place = await publishedPlace(t, database)
     const backup = join(temporaryFolder(t), 'snapshots')
     cpSync(join(place.dataDir, 'snapshots'), backup, { recursive: true })
-    // As if the volume of the snapshots were not mounted.
+    // Simulates that the volume of the snapshots is not mounted.
     rmSync(join(place.dataDir, 'snapshots'), { recursive: true })
     assert.match(
       await refusal(t, place),
@@ -169,7 +169,7 @@ for (const database of databaseKinds) {
     const service = await openTestServer(t, wrong)
     assert.equal(await databaseId(service), folderId(wrong))
     assert.deepEqual((await service.request('GET', '/v1/datasets')).body.data.length, 2)
-    // What the foreign database does not name goes to the trash, on PostgreSQL after a while. Nothing is deleted.
+    // Snapshots that this database does not reference go to the trash, on PostgreSQL later. None is deleted.
     const { blobs } = service.parts
     const trash = (await blobs.listTrash()).map(({ snapshot }) => snapshot)
     assert.equal(trash.length, database === 'sqlite' ? 2 : 0)

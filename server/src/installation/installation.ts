@@ -12,7 +12,7 @@ export interface InstallationParts {
   dataDir: string
 }
 
-/** What tells whether a data folder and a control database belong together. */
+/** The facts that decide whether a data folder and a control database belong together. */
 export interface InstallationState {
   dataDir: string
   databaseKind: ControlDatabase['kind']
@@ -20,15 +20,17 @@ export interface InstallationState {
   databaseId: string | null
   /** The number of snapshots in the folder. */
   stored: number
-  /** The number of snapshots that the database names, without those that were declared lost. */
+  /** The number of snapshots that the database references, without those that were declared lost. */
   named: number
-  /** Named, and in the folder or its trash. Names are random, so one proves that both belong together. */
+  /**
+   * Referenced, and in the folder or its trash. Names are random: one match proves that both belong together.
+   */
   matching: number
-  /** Named, and neither in the folder nor in its trash. */
+  /** Referenced, and neither in the folder nor in its trash. */
   missing: string[]
 }
 
-/** The data folder and the control database do not belong together: going on could lose data. */
+/** The data folder and the control database do not belong together: continuing could lose data. */
 class InstallationMismatchError extends Error {
   override name = 'InstallationMismatchError'
 }
@@ -53,7 +55,7 @@ async function inspectInstallation(parts: InstallationParts): Promise<Installati
   }
 }
 
-/** The sentence that says why the folder and the database must not be used together, or null if they may. */
+/** The reason why the folder and the database must not be used together, or null if they may. */
 export function mismatchOf(state: InstallationState): string | null {
   const { dataDir, folderId, databaseId, stored, named, matching } = state
   const database = databaseText(state)
@@ -78,7 +80,7 @@ export async function checkInstallation(parts: InstallationParts): Promise<Insta
   return state
 }
 
-/** Refuses a folder and a database that do not belong together. Those that do bear the same id afterwards. */
+/** Throws if the folder and the database do not belong together. Afterwards both have the same id. */
 export async function requireOneInstallation(parts: InstallationParts, log: Logger): Promise<void> {
   const state = await checkInstallation(parts)
   const { folderId, databaseId, missing, named } = state
@@ -90,7 +92,7 @@ export async function requireOneInstallation(parts: InstallationParts, log: Logg
   }
   if (folderId !== null && databaseId !== null) return
   const id = await claimInstallationId(parts.database.db, databaseId ?? folderId ?? newId('inst'))
-  // Another node, with another folder, may have been first.
+  // Another node, with another folder, may have set the id first.
   const late = folderId === null ? null : mismatchOf({ ...state, databaseId: id })
   if (late !== null) throw new InstallationMismatchError(late)
   if (folderId === null) await writeInstallationFile(parts.dataDir, { installationId: id })
@@ -98,7 +100,7 @@ export async function requireOneInstallation(parts: InstallationParts, log: Logg
 
 /**
  * Declares that the folder and the database belong together. Without `force` only if a snapshot proves it, or
- * if neither holds anything. With `force`, snapshots that the folder lacks count as lost from now on.
+ * if both are empty. With `force`, snapshots that the folder lacks are declared lost.
  */
 export async function adoptFolder(parts: InstallationParts, force: boolean): Promise<InstallationState> {
   const state = await inspectInstallation(parts)
@@ -109,7 +111,7 @@ export async function adoptFolder(parts: InstallationParts, force: boolean): Pro
       `Nothing proves that the data folder ${dataDir} and the ${databaseText(state)} belong together: the folder holds ${count(stored)}, and the database names ${named}, none of them in the folder. With --force the versions that it names count as lost, and the snapshots that no version names go to the trash.`,
     )
   }
-  // The database's id counts: several nodes share the database.
+  // The database's id takes precedence: several nodes share the database.
   const installationId = await claimInstallationId(
     parts.database.db,
     state.databaseId ?? state.folderId ?? newId('inst'),

@@ -21,7 +21,7 @@ async function createKey(service: TestServer, token: string, body: unknown = MAP
   return answer.body as { id: string; secret: string }
 }
 
-/** Each ends a secret, over HTTP. */
+/** The ways to invalidate a secret over HTTP. */
 const endings: [name: string, method: string, tail: string][] = [
   ['revoked', 'POST', '/revoke'],
   ['rotated', 'POST', '/rotate'],

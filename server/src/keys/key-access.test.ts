@@ -120,7 +120,7 @@ for (const database of databaseKinds) {
     assert.ok(!(await keyOpens(service.service, personal.secret)))
     assert.ok(!(await keyOpens(service.service, session.secret)))
 
-    // The key says so itself, and stays what it is when its owner comes back.
+    // The key's status shows it, and stays the same when its owner comes back.
     const record = () => call('GET', `/v1/api-keys/${personal.id}`, undefined, maker.token)
     assert.equal((await record()).body.status, 'revoked')
     await addMember(service, ada.organizationId, 'mike@example.org', [])

@@ -6,8 +6,8 @@ import { notFound } from '../problem.ts'
 import type { StoredKey } from './store.ts'
 
 /**
- * Who reaches for a key: a signed-in user, for keys of their own and of their organization; a platform
- * administrator, for the platform's keys alone; the operator at the command line, for any.
+ * Who accesses a key: a signed-in user, for their own keys and those of their organization; a platform
+ * administrator, for the platform's keys only; the operator on the command line, for any key.
  */
 export type KeyActor = { origin: Origin } & (
   | { reach: 'own'; userId: string }
@@ -15,7 +15,7 @@ export type KeyActor = { origin: Origin } & (
   | { reach: 'any' }
 )
 
-/** The key, where the actor may see or change it. What is not visible to them does not exist for them. */
+/** Returns the key if the actor may see or change it. A key they cannot see is treated as unknown. */
 export async function requireKey(
   db: Db,
   actor: KeyActor,

@@ -4,7 +4,7 @@ import type { StoredKey } from './store.ts'
 
 type KeyAction = 'key.created' | 'key.changed' | 'key.rotated' | 'key.revoked' | 'key.deleted'
 
-/** The key by its id and name: an event outlives the record it tells of. */
+/** Records the key's id and name, because an event outlives the key. */
 export function recordKeyEvent(
   tx: Tx,
   at: Date,

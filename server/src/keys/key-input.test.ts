@@ -7,7 +7,7 @@ import { checkKeyChange, checkNewKey, type GivenKey } from './key-input.ts'
 const now = new Date('2026-11-15T12:00:00.000Z')
 const sound: GivenKey = { name: 'Map', permissions: ['read'] }
 
-/** The paths that the refusal names, or none where there is no refusal. */
+/** The paths of the reported errors; empty if there is no error. */
 function refused(work: () => unknown): string[] {
   try {
     work()

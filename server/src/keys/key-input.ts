@@ -1,13 +1,13 @@
 import { type FieldError, Problem } from '../problem.ts'
 
-/** What a caller asks of a key, as it arrives. */
+/** A key as the client requests it, unchecked. */
 export interface GivenKey {
   name: string
   permissions: string[]
   expiresAt?: string | null
 }
 
-/** The same, checked: the name trimmed, the permissions a set, the expiry in UTC. */
+/** The same, validated: the name trimmed, the permissions without duplicates, the expiry in UTC. */
 export interface KeyInput {
   name: string
   permissions: string[]
@@ -29,7 +29,7 @@ export function checkNewKey(given: GivenKey, now: Date): KeyInput {
   return input
 }
 
-/** Only the fields that are given; a field given as undefined is not. */
+/** Checks only the fields that are present; undefined counts as absent. */
 export function checkKeyChange(given: Partial<GivenKey>, now: Date): Partial<KeyInput> {
   const errors: FieldError[] = []
   const input: Partial<KeyInput> = {}
@@ -80,11 +80,11 @@ function checkExpiry(given: string | null, now: Date, errors: FieldError[]): str
 function parseTimestamp(text: string): Date | null {
   const date = TIMESTAMP.exec(text)?.[1]
   if (!date) return null
-  // The runtime reads the 30th of February as the 2nd of March.
+  // JavaScript parses February 30 as March 2.
   const midnight = new Date(`${date}T00:00:00Z`)
   if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(date)) return null
   const at = new Date(text)
-  // An offset can carry a time out of the four-digit years, whose texts no longer sort as they are.
+  // An offset can move a time out of the four-digit years, whose text would no longer sort chronologically.
   return Number.isNaN(at.getTime()) || !/^\d{4}-/.test(at.toISOString()) ? null : at
 }
 

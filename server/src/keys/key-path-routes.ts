@@ -19,7 +19,7 @@ export interface KeyPath {
 
 const params = Type.Object({ keyId: Type.String() })
 
-/** What can be done to one key: the same for an account's keys and, under another path, for the platform's. */
+/** The operations on one key: the same for an account's keys and, under another path, for the platform's. */
 export function keyPathRoutes(app: App, { keys, path, tag, onRequest, actorOf }: KeyPath): void {
   const documented = { tags: [tag], security: security.token, params }
 

@@ -2,7 +2,7 @@ import type { StoredKey } from './store.ts'
 
 export type KeyStatus = 'active' | 'expired' | 'revoked'
 
-/** A key as lists and single answers show it: never its secret, nor the secret's hash. */
+/** A key as shown in lists and responses: never its secret, nor the secret's hash. */
 export interface KeyRecord {
   id: string
   name: string
@@ -18,7 +18,7 @@ export interface KeyRecord {
   lastUsedAt: string | null
 }
 
-/** The answer to a creation, the one place beside rotation where the secret is shown. */
+/** The response to a creation. Only this and rotation show the secret. */
 export interface CreatedKey {
   id: string
   name: string
@@ -52,7 +52,7 @@ export function keyRecord(row: StoredKey, now: Date): KeyRecord {
   }
 }
 
-/** Expiry is a matter of the clock, and therefore never stored. */
+/** Expiry depends on the clock, so it is computed and never stored. */
 export function statusOf(row: Pick<StoredKey, 'revoked_at' | 'expires_at'>, now: Date): KeyStatus {
   if (row.revoked_at !== null) return 'revoked'
   return row.expires_at !== null && Date.parse(row.expires_at) <= now.getTime() ? 'expired' : 'active'

@@ -17,7 +17,7 @@ import * as store from './store.ts'
 
 const SESSION_LIFE = 15 * MINUTE
 
-/** A signed-in user who asks. */
+/** The signed-in user who makes a call. */
 export interface Caller {
   userId: string
   origin: Origin
@@ -28,7 +28,7 @@ export interface KeysOptions {
   changes: Changes
   clock: Clock
   format: SecretFormat
-  /** How many keys one owner may hold. */
+  /** Max number of keys of one owner. */
   most: { perUser: number; perOrganization: number }
 }
 
@@ -39,8 +39,8 @@ interface Owner {
 }
 
 /**
- * The life of a key: made, changed, rotated, revoked, deleted. A change holds the key's row, so that two at
- * once happen one after the other, and answers only when no node accepts what it ended.
+ * The life cycle of a key: create, change, rotate, revoke, delete. A change locks the key's row, so that
+ * concurrent changes are serialized, and returns only when no node accepts the old state any more.
  */
 export class Keys {
   readonly #options: KeysOptions
@@ -49,7 +49,7 @@ export class Keys {
     this.#options = options
   }
 
-  /** A key of the caller's own, in the organization they belong to. */
+  /** Creates a key of the caller's own, in the organization they belong to. */
   createPersonal({ userId, origin }: Caller, given: GivenKey): Promise<CreatedKey> {
     const { database, clock, most } = this.#options
     const input = checkNewKey(given, clock())
@@ -87,12 +87,12 @@ export class Keys {
     return database.db.transaction().execute((tx) => this.#insert(tx, origin, owner, input))
   }
 
-  /** The console's own key: it reads for a quarter of an hour, or until its session ends, and stands in no list. */
+  /** Creates the console's own key: read-only, for 15 minutes or until its session ends, never listed. */
   createSession({ userId, sessionId, origin }: Caller & { sessionId: string }): Promise<CreatedKey> {
     const { database, clock } = this.#options
     return database.db.transaction().execute(async (tx) => {
       const owner = await this.#lockUserAsOwner(tx, userId)
-      // Whoever signs out holds the user's row too: no key is made in a session that has ended.
+      // Signing out locks the user's row too, so no key can be created in a session that has ended.
       if (!(await hasFamily(tx, sessionId))) throw new Problem('token-invalid')
       const expiresAt = plus(clock(), SESSION_LIFE).toISOString()
       const input = { name: 'Console', permissions: ['read'], expiresAt }
@@ -104,7 +104,7 @@ export class Keys {
     return this.#records(await store.listUserKeys(this.#options.database.db, userId))
   }
 
-  /** The caller's own, then the organization's where they may see them. */
+  /** The caller's own keys, then the organization's if the caller may see them. */
   async listAccessible(caller: Caller): Promise<KeyRecord[]> {
     const { db } = this.#options.database
     const membership = await findMembership(db, caller.userId)
@@ -160,7 +160,7 @@ export class Keys {
     })
   }
 
-  /** Again on a revoked key: nothing happens, and the answer is the same. */
+  /** Idempotent: revoking a revoked key changes nothing and returns the same result. */
   revoke(actor: KeyActor, id: string): Promise<KeyRecord> {
     return this.#alter(actor, id, async (tx, key, now) => {
       if (key.revoked_at !== null) return keyRecord(key, now)
@@ -194,7 +194,7 @@ export class Keys {
     })
   }
 
-  /** The user's row is held before their organization is read: they cannot leave it meanwhile. */
+  /** Locks the user's row before reading their organization, so that they cannot leave it meanwhile. */
   async #lockUserAsOwner(tx: Tx, userId: string): Promise<Owner> {
     await lockUser(this.#options.database, tx, userId)
     const membership = await findMembership(tx, userId)
@@ -235,7 +235,7 @@ export class Keys {
       last_used_at: null,
     }
     await store.insertKey(tx, key)
-    // The console makes itself a key every quarter of an hour: what a reader wants to know is the sign-in.
+    // The console creates a key every 15 minutes, which is not worth an event: the sign-in is recorded.
     if (key.kind === 'key')
       await recordKeyEvent(tx, now, origin, 'key.created', key, { permissions, expiresAt })
     return { id: key.id, name, scope, permissions, secret, expiresAt, createdAt: key.created_at }

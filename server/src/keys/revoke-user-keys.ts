@@ -4,8 +4,8 @@ import { recordKeyEvent } from './key-event.ts'
 import { deleteSessionKeys, lockWorkingUserKeys, recordRevokedSecret, updateKey } from './store.ts'
 
 /**
- * For the transaction in which a user leaves an organization: their keys of it stop with their membership,
- * and say so. That transaction itself tells `changed('user', userId)`.
+ * For the transaction in which a user leaves an organization: revokes the user's keys of this organization.
+ * The caller must report `changed('user', userId)` in that transaction.
  */
 export async function revokeUserKeys(
   database: ControlDatabase,

@@ -68,5 +68,5 @@ export const newKeySchema = Type.Object(
   { additionalProperties: false },
 )
 
-/** At least one of them; what is left out stays as it is. */
+/** At least one property; those left out stay unchanged. */
 export const keyChangeSchema = Type.Partial(Type.Object(given), { additionalProperties: false })

@@ -3,7 +3,7 @@ import type { Tables } from '../database/schema.ts'
 
 export type StoredKey = Tables['api_keys']
 
-/** Revoked and expired keys count too: their records are kept until they are deleted. */
+/** Includes revoked and expired keys: their records are kept until they are deleted. */
 export async function countKeys(
   tx: Tx,
   owner: { userId: string } | { organizationId: string },
@@ -23,7 +23,7 @@ export async function insertKey(tx: Tx, key: StoredKey): Promise<void> {
   await tx.insertInto('api_keys').values(key).execute()
 }
 
-/** Session keys are not to be seen: by id there is none. */
+/** Session keys are excluded; they cannot be looked up by id. */
 export function findKey(db: Db, id: string): Promise<StoredKey | undefined> {
   return selectKeys(db).where('id', '=', id).executeTakeFirst()
 }
@@ -36,7 +36,7 @@ export async function updateKey(tx: Tx, id: string, values: Partial<StoredKey>):
   await tx.updateTable('api_keys').set(values).where('id', '=', id).execute()
 }
 
-/** Notes, for backups, that the key's present secret must never work again. */
+/** Records, for backups, that the key's current secret must never work again. */
 export async function recordRevokedSecret(tx: Tx, key: StoredKey, at: Date): Promise<void> {
   await tx
     .insertInto('revoked_secrets')
@@ -64,7 +64,7 @@ export function listPlatformKeys(db: Db): Promise<StoredKey[]> {
   return newestFirst(db).where('scope', '=', 'platform').execute()
 }
 
-/** The user's keys of one organization that are not revoked yet, held until the transaction ends. */
+/** The user's keys of one organization that are not revoked yet, locked until the transaction ends. */
 export function lockWorkingUserKeys(
   database: ControlDatabase,
   tx: Tx,
@@ -87,7 +87,7 @@ export async function deleteSessionKeys(tx: Tx, userId: string): Promise<void> {
   await tx.deleteFrom('api_keys').where('kind', '=', 'session').where('user_id', '=', userId).execute()
 }
 
-/** Answers the ids of those that were there. */
+/** Returns the ids of the deleted keys. */
 export async function deleteKeysOfSession(tx: Tx, sessionId: string): Promise<string[]> {
   const rows = await tx.deleteFrom('api_keys').where('session_id', '=', sessionId).returning('id').execute()
   return rows.map(({ id }) => id)
@@ -99,7 +99,7 @@ export async function deleteSessionKeysExpiredBefore(database: ControlDatabase, 
   )
 }
 
-/** The names of those that still exist. */
+/** The names of the keys that still exist. */
 export async function keyNames(db: Db, ids: string[]): Promise<Map<string, string>> {
   const names = new Map<string, string>()
   for (let from = 0; from < ids.length; from += 500) {

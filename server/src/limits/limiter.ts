@@ -1,8 +1,8 @@
-/** So many requests in a window of time, and so many at once. */
+/** Max requests in a time window, and max requests at once. */
 export interface Rate {
   requests: number
   burst: number
-  /** A minute where it is left out. */
+  /** 60 if omitted. */
   windowSeconds?: number
 }
 
@@ -12,24 +12,24 @@ export interface Decision {
   remaining: number
   /** Seconds until the whole burst is available again. */
   reset: number
-  /** Seconds until the next request is allowed; 0 where it is allowed now. */
+  /** Seconds until the next request is allowed; 0 if it is allowed now. */
   retryAfter: number
 }
 
-/** Counts against buckets by name: in this process, or in Redis for all nodes together. */
+/** Counts requests in named buckets: in this process, or in Redis for all nodes together. */
 export interface Limiter {
-  /** Whether this process counts, so that it answers at once. */
+  /** Whether requests are counted in this process, so that decisions are synchronous. */
   readonly isLocal: boolean
   take(bucket: string, rate: Rate): Decision | Promise<Decision>
-  /** What `take` would say, without counting. */
+  /** What `take` would return, without counting. */
   peek(bucket: string, rate: Rate): Decision | Promise<Decision>
   close(): Promise<void>
 }
 
 /**
- * The generic cell rate algorithm: a bucket is one number, the time at which it would be full again. It
- * admits a burst and then a steady flow, has no window edge at which twice the rate slips through, and needs
- * no timer.
+ * The generic cell rate algorithm (GCRA): a bucket is one number, the time at which it would be full again.
+ * It admits a burst and then a steady rate, has no window boundary at which twice the rate is admitted, and
+ * needs no timer.
  */
 export function decide(fullAgainAt: number, now: number, rate: Rate): { decision: Decision; next: number } {
   const interval = ((rate.windowSeconds ?? 60) * 1000) / rate.requests
@@ -49,7 +49,7 @@ export function decide(fullAgainAt: number, now: number, rate: Rate): { decision
   }
 }
 
-/** `RateLimit-Policy` and `RateLimit`, as structured fields. */
+/** The headers `RateLimit-Policy` and `RateLimit`, as structured fields. */
 export function rateLimitHeaders(
   name: string,
   rate: Rate,

@@ -18,7 +18,7 @@ test('1,500 connections at once get no more than the limit through, with Redis u
     WAYLEAVE_REDIS_URL: redis.url,
     WAYLEAVE_ADDRESS_RATE: String(LIMIT),
     WAYLEAVE_MAX_CONNECTIONS_PER_ADDRESS: '5000',
-    // Nothing else may refuse.
+    // No other limit may reject requests.
     WAYLEAVE_MAX_EVENT_LOOP_DELAY: '60000',
     WAYLEAVE_LOG_LEVEL: 'error',
   })
@@ -42,7 +42,7 @@ test('1,500 connections at once get no more than the limit through, with Redis u
   assert.ok(passed <= LIMIT + Math.ceil((seconds * LIMIT) / 60), `${passed} passed in ${seconds} s`)
 })
 
-/** Sends the requests of all connections at once and counts the responses other than 429. */
+/** Sends requests on all connections at once and counts the responses other than 429. */
 async function countPassed(sockets: Socket[]): Promise<number> {
   const request = 'GET /v1/datasets HTTP/1.1\r\nHost: localhost\r\n\r\n'
   let passed = 0

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { signIn } from '../testing/sign-in.ts'
 import { type Answer, openTestServer } from '../testing/test-server.ts'
 
-/** Time stands still: nothing comes back into a bucket while a slow machine asks. */
+/** The clock is frozen, so that no bucket refills while a slow machine sends requests. */
 const clock = () => new Date('2026-11-15T12:00:00Z')
 
 const statuses = (answers: Answer[]) => answers.map(({ status }) => status)
@@ -53,7 +53,7 @@ test('a signed-in user is limited on the management endpoints, by user and not b
   for (const { token } of [first, second, first, second]) {
     answers.push(await service.request('GET', '/v1/api-keys/my-keys', { token }))
   }
-  // Each sign-in of the test asks once who it is.
+  // Each sign-in of the test made one request of its own.
   assert.deepEqual(statuses(answers), [200, 200, 429, 429])
   assert.equal(answers[0]!.headers.get('ratelimit-policy'), '"user";q=4;w=60')
   assert.ok(Number(answers[3]!.headers.get('retry-after')) >= 1)

@@ -1,7 +1,7 @@
 import { type Decision, decide, type Limiter, type Rate } from './limiter.ts'
 
 const SWEEP_MS = 10_000
-/** An attacker with many addresses must not fill the memory: past this, the oldest buckets go. */
+/** Many addresses of an attacker must not exhaust the memory: beyond this, the oldest buckets are evicted. */
 const MOST_BUCKETS = 500_000
 
 export class MemoryLimiter implements Limiter {
@@ -25,12 +25,12 @@ export class MemoryLimiter implements Limiter {
     return decide(this.#fullAgainAt.get(bucket) ?? 0, this.#now(), rate).decision
   }
 
-  /** When the bucket is full again, on this limiter's clock; in the past if nothing was taken lately. */
+  /** When the bucket is full again, on this limiter's clock; in the past if it was not used lately. */
   fullAgainAt(bucket: string): number {
     return this.#fullAgainAt.get(bucket) ?? 0
   }
 
-  /** Takes over what another counter knows of the bucket; never makes it emptier. */
+  /** Merges the state of another counter into the bucket; never adds tokens to it. */
   raise(bucket: string, fullAgainAt: number): void {
     if (fullAgainAt > this.fullAgainAt(bucket)) this.#fullAgainAt.set(bucket, fullAgainAt)
   }

@@ -17,7 +17,7 @@ async function openLimiter(t: TestContext, url?: string) {
   return { ...opened, limiter }
 }
 
-/** So slow that nothing comes back into the bucket during a test. */
+/** So slow that the bucket does not refill during a test. */
 const rate: Rate = { requests: 10, burst: 10, windowSeconds: 86_400 }
 
 const countAllowed = (decisions: Decision[]) => decisions.filter(({ allowed }) => allowed).length
@@ -72,7 +72,7 @@ test('two servers on one Redis count one address together', async (t) => {
   for (const node of [one, two, one, two, one, two]) {
     statuses.push((await node.request('GET', '/v1/api-keys/my-keys')).status)
   }
-  // Redis outlives the test: a run within the same minute may begin with a bucket that is partly used.
+  // Redis outlives the test: a run within the same minute may start with a partly used bucket.
   assert.equal(statuses.at(-1), 429)
   assert.equal(statuses.at(-2), 429)
 })
@@ -121,7 +121,7 @@ test('without Redis a node continues from what it has seen, with one warning, un
 
   await proxy.restore()
   await untilUp(node)
-  // What was counted without Redis holds for the other nodes too once this node has asked for the bucket again.
+  // Requests counted without Redis also count for the other nodes once this node has used the bucket again.
   assert.equal(countAllowed(await takeMany(limiter, halfUsed, 30)), 0)
   assert.equal(countAllowed(await takeMany(limiter, unused, 30)), 0)
   assert.deepEqual([node.warnings(), node.recoveries()], [1, 1])
@@ -148,12 +148,12 @@ test('a Redis that is paused costs one short wait, and the limit holds before, d
   assert.equal(countAllowed(await takeMany(limiter, halfUsed, 5)), 5)
   redis.pause()
   assert.equal(countAllowed(await takeMany(limiter, halfUsed, 30)), 5)
-  // From now on nothing waits.
+  // From now on decisions are synchronous.
   const decisions = Array.from({ length: 30 }, () => limiter.take(unused, rate))
   assert.ok(decisions.every((decision) => !(decision instanceof Promise)))
   assert.equal(countAllowed(decisions as Decision[]), 10)
   assert.equal(node.warnings(), 1)
-  // Long enough for a probe to wait for its reply.
+  // Long enough for a probe to be waiting for its reply.
   await sleep(1000)
   assert.ok(!node.link.isUp)
   redis.resume()
@@ -168,7 +168,7 @@ test('a connection that the network has dropped silently is opened anew', async 
   proxy.hang(true)
   assert.ok((await node.limiter.take(randomUUID(), rate)).allowed)
   assert.ok(!node.link.isUp)
-  // The connection stays open, and everything sent on it so far is lost: its replies never come.
+  // The connection stays open, but everything sent on it so far is lost: the replies never arrive.
   await sleep(1000)
   proxy.hang(false)
   await untilUp(node)

@@ -3,10 +3,10 @@ import { MemoryLimiter } from './memory-limiter.ts'
 import type { RedisLink } from './redis-link.ts'
 
 /**
- * The same step as `decide`, for `count` requests at once, in Redis and on Redis's clock, so that all nodes share
- * one bucket and one time. `atLeast` is what this node knows of the bucket: after an outage of Redis, or when Redis
- * has lost its data, the bucket continues from there. Returns the bucket before the step and the time; the
- * decisions are then made by `decide` itself.
+ * The same step as `decide`, for `count` requests at once, in Redis and on Redis's clock, so that all nodes
+ * share one bucket and one time. `atLeast` is this node's state of the bucket: after an outage of Redis, or
+ * if Redis has lost its data, the bucket continues from there. Returns the bucket before the step and the
+ * time; the decisions are then made by `decide` itself.
  */
 const STEP = `
 local time = redis.call('TIME')
@@ -30,21 +30,22 @@ end
 return { string.format('%.3f', full), string.format('%.3f', now) }
 `
 
-/** Requests for the same bucket that arrived while a command for it was under way: one command decides them all. */
+/** Requests for a bucket that arrived while a command for it was pending: one command decides them all. */
 interface Batch {
   rate: Rate
   resolve: ((decision: Decision) => void)[]
 }
 
 /**
- * Limits in Redis, for all nodes together, with a copy in process of what this node has seen of each bucket. The time
- * at which a bucket is full again only moves forward, so Redis refuses whatever the copy refuses, and such a request
- * needs no command. Without Redis the copy decides alone, so that one node never lets more through than the limit.
+ * Rate limits in Redis, shared by all nodes, with an in-process copy of this node's state of each bucket. The
+ * time at which a bucket is full again only moves forward, so Redis rejects whatever the copy rejects, and
+ * such a request needs no command. Without Redis the copy decides alone, so that one node never admits more
+ * than the limit.
  */
 export class RedisLimiter implements Limiter {
   readonly isLocal = false
   readonly #link: RedisLink
-  /** On a monotonic clock, in milliseconds. */
+  /** Uses a monotonic clock, in milliseconds. */
   readonly #copy = new MemoryLimiter(() => performance.now())
   readonly #waiting = new Map<string, Batch>()
 
@@ -74,7 +75,7 @@ export class RedisLimiter implements Limiter {
     await this.#copy.close()
   }
 
-  /** Sends one command for this request; those that come meanwhile share the next one. */
+  /** Sends one command for this request; requests that arrive meanwhile share the next one. */
   async #takeInTurn(bucket: string, rate: Rate): Promise<Decision> {
     const batch: Batch = { rate, resolve: [] }
     const isFirst = !this.#waiting.has(bucket)
@@ -93,7 +94,7 @@ export class RedisLimiter implements Limiter {
     this.#waiting.delete(bucket)
   }
 
-  /** The decisions on `count` requests, in their order. */
+  /** Decides on `count` requests, in order. */
   async #decide(bucket: string, rate: Rate, count: number): Promise<Decision[]> {
     const state = await this.#step(bucket, rate, count)
     if (state === null) return Array.from({ length: count }, () => this.#copy.take(bucket, rate))
@@ -104,8 +105,8 @@ export class RedisLimiter implements Limiter {
       decisions.push(decision)
       full = next
     }
-    // Counted from when the command was sent, for a reply that waited for this process must not make the copy full
-    // for longer than Redis is.
+    // Relative to when the command was sent: a reply that waited for this process must not keep the copy
+    // exhausted for longer than Redis is.
     this.#copy.raise(bucket, state.sentAt + full - state.now)
     return decisions
   }

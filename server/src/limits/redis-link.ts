@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 
-/** A reply that takes longer than this counts as missing, in milliseconds. */
+/** Reply timeout in milliseconds. */
 const REPLY_MS = 250
 const CHECK_MS = 50
-/** How often a Redis that is away is asked whether it is back, in milliseconds. */
+/** How often an unavailable Redis is probed, in milliseconds. */
 const PROBE_MS = 500
-/** After so many probes without success the connection is opened anew: the network may have dropped it silently. */
+/** Reconnects after this many unsuccessful probes: the network may have dropped the connection silently. */
 const MAX_SILENT_ROUNDS = 7
 const WARN_EVERY_MS = 10_000
-/** How long a start waits for Redis, in milliseconds. */
+/** How long startup waits for Redis, in milliseconds. */
 const OPEN_MS = 1000
 
 export interface RedisLinkOptions {
@@ -19,16 +19,16 @@ export interface RedisLinkOptions {
   replyMs?: number
 }
 
-/** A command whose reply has not come yet. */
+/** A command whose reply has not arrived yet. */
 interface Outstanding {
   sentAt: number
   fail(): void
 }
 
 /**
- * A connection to Redis with a circuit breaker. Callers wait at most `replyMs` for a reply, once: then Redis counts
- * as away, every outstanding and every later command returns null at once, and only a probe in the background
- * asks Redis until it replies again. Callers count in process meanwhile.
+ * A connection to Redis with a circuit breaker. Callers wait at most `replyMs` for a reply, once: then Redis
+ * counts as unavailable, all pending and later commands return null at once, and only a background probe
+ * contacts Redis until it replies again. Meanwhile callers count in process.
  */
 export class RedisLink {
   readonly #redis: Redis
@@ -43,7 +43,7 @@ export class RedisLink {
   #warnedAt = Number.NEGATIVE_INFINITY
   #probing: Promise<void> | null = null
 
-  /** Resolves when Redis replies, or after a second without it. */
+  /** Resolves when Redis replies, or after a second without a reply. */
   static async open(options: RedisLinkOptions): Promise<RedisLink> {
     const link = new RedisLink(options)
     const deadline = performance.now() + OPEN_MS
@@ -71,12 +71,12 @@ export class RedisLink {
     return this.#isUp
   }
 
-  /** How often Redis went away, for the metrics. */
+  /** How often Redis became unavailable, for the metrics. */
   get outages(): number {
     return this.#outages
   }
 
-  /** The reply to a command; null if Redis is away or does not reply in time. */
+  /** The reply to a command; null if Redis is unavailable or does not reply in time. */
   run<T>(command: (redis: Redis) => Promise<T>): Promise<T | null> {
     return this.#isUp ? this.#send(command) : Promise.resolve(null)
   }
@@ -110,9 +110,9 @@ export class RedisLink {
   }
 
   /**
-   * Timers run before sockets are read. After a busy event loop iteration the reply to a late command is often in the
-   * socket's buffer already, so lateness is decided after the next poll phase: `setImmediate` runs right after it.
-   * Only commands that were late before that poll phase count.
+   * Timers run before sockets are read. After a busy event loop iteration the reply to a late command is
+   * often in the socket's buffer already, so lateness is decided after the next poll phase: `setImmediate`
+   * runs right after it. Only commands that were late before that poll phase count.
    */
   #findLate(): void {
     const lateIfSentBefore = performance.now() - this.#replyMs
@@ -161,8 +161,8 @@ export class RedisLink {
   }
 
   /**
-   * Asks until Redis replies in time again. Replies come in order, so the reply to a probe proves that no older
-   * command waits. One probe at a time: a Redis that hangs must not find a pile of them.
+   * Probes until Redis replies in time again. Replies arrive in order, so the reply to a probe proves that no
+   * older command is pending. Only one probe at a time, so that they do not pile up in a Redis that hangs.
    */
   async #probe(): Promise<void> {
     let isAsking = false
@@ -180,7 +180,7 @@ export class RedisLink {
         )
       }
       await this.#pause(this.#replyMs)
-      // The poll phase that follows a late timer reads what has arrived meanwhile.
+      // The poll phase after a late timer reads what has arrived meanwhile.
       await new Promise(setImmediate)
       if (isAnswered) this.#regain()
       if (this.#isUp) return

@@ -7,7 +7,7 @@ import { randomPlaces } from './testing/random-places.ts'
 
 const run = promisify(execFile)
 
-/** GDAL as a user of it would call it: with a key in a header, and a cache of its own for nothing. */
+/** Runs a GDAL program as a user would, with the key in a header. */
 async function ogr(key: string, program: string, ...args: string[]): Promise<string> {
   const env = { ...process.env, GDAL_HTTP_HEADERS: `X-API-Key: ${key}`, CPL_VSIL_CURL_ALLOWED_EXTENSIONS: '' }
   const { stdout } = await run(program, args, { env, maxBuffer: 1 << 26 })
@@ -48,7 +48,8 @@ test("GDAL's OAPIF driver reads collections whole, by pages, boxes and attribute
 
 test('GDAL keeps the fractions of a column that begins with whole numbers', async (t) => {
   const service = await openOgc(t)
-  // In one place, so that they come in this order. GDAL takes the columns' types from its first page, of ten.
+  // All at the same location, so that they are returned in this order. GDAL infers column types from its
+  // first page of ten.
   const sizes = Array.from({ length: 30 }, (_, i) => (i < 20 ? i : i + 0.25))
   await service.publish(
     'sizes',

@@ -35,12 +35,12 @@ import { sendDocument } from './write/respond.ts'
 
 export type OgcParts = ItemsDeps
 
-/** OGC API - Features. */
+/** The routes of OGC API - Features. */
 export function ogcRoutes(app: App, parts: OgcParts): void {
   const { authenticate, baseUrl, catalog, crsList, meter } = parts
   const known = parts.keyInUrl ? ['f', 'api_key'] : ['f']
 
-  /** How a document is wanted, which has no parameter but `f`. */
+  /** The requested encoding of a document, whose only parameter is `f`. */
   const wishOf = (request: FastifyRequest, encodings: readonly Encoding[]): Wish => {
     const pairs = readQuery(request.url)
     refuseUnknown(pairs, known)
@@ -129,7 +129,7 @@ function send(
   return sendDocument(request, reply, encoding, text)
 }
 
-/** The list shows what the key may read; a key that reads nothing at all is told so. */
+/** The list contains the collections that the key may read. A key without any read permission is an error. */
 function requireAnyRead({ permissions }: Grant): void {
   for (const permission of permissions) if (permission.startsWith('read')) return
   throw new Problem('permission-missing', 'The API key lacks the permission "read".')

@@ -13,7 +13,7 @@ export interface Invitation {
   acceptedAt: string | null
 }
 
-/** An address has one open invitation to an organization: a new one takes the place of the older. */
+/** An address has at most one open invitation to an organization: a new one replaces the older. */
 export async function putInvitation(tx: Tx, given: Invitation, tokenHash: string): Promise<void> {
   await tx
     .deleteFrom('invitations')
@@ -37,7 +37,7 @@ export async function putInvitation(tx: Tx, given: Invitation, tokenHash: string
     .execute()
 }
 
-/** Those that can still be accepted, the newest first. */
+/** Invitations that can still be accepted, newest first. */
 export async function readOpenInvitations(db: Db, organizationId: string, now: Date): Promise<Invitation[]> {
   const rows = await selectInvitations(db)
     .where('organization_id', '=', organizationId)
@@ -65,7 +65,7 @@ export async function findInvitation(db: Db, tokenHash: string): Promise<Invitat
   return row && toInvitation(row)
 }
 
-/** Held until the transaction ends: an invitation is accepted once. */
+/** Locked until the transaction ends, so that an invitation is accepted only once. */
 export async function lockInvitation(
   database: ControlDatabase,
   tx: Tx,
@@ -81,7 +81,7 @@ export async function setAccepted(tx: Tx, id: string, at: Date): Promise<void> {
   await tx.updateTable('invitations').set({ accepted_at: at.toISOString() }).where('id', '=', id).execute()
 }
 
-/** The withdrawn invitation's address; undefined where there was none to withdraw. */
+/** Returns the withdrawn invitation's address; undefined if there was no such invitation. */
 export async function deleteInvitation(
   tx: Tx,
   organizationId: string,

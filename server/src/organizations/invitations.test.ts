@@ -7,7 +7,7 @@ import { nextMail, type SignedInUser, signIn, untakenMail } from '../testing/sig
 import { testClock } from '../testing/test-clock.ts'
 import { databaseKinds, openTestServer, type TestServer } from '../testing/test-server.ts'
 
-/** Invites an address and answers the invitation with the token that its mail carries. */
+/** Invites an address and returns the invitation with the token from its mail. */
 async function invite(service: TestServer, by: SignedInUser, email: string, permissions: string[] = []) {
   const answer = await service.request('POST', `/v1/organization/${by.organizationId}/invitations`, {
     token: by.token,

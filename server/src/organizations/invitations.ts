@@ -32,7 +32,7 @@ export interface InvitationsOptions {
   limiter: Limiter
   mailer: Mailer
   baseUrl: () => string
-  /** Mails to one address, and mails of one organization: nobody is to be flooded through us. */
+  /** Rate limits for mails to one address and mails of one organization, to prevent mail flooding. */
   rates: { mail: Rate; organization: Rate }
 }
 
@@ -42,7 +42,10 @@ interface Caller {
   origin: Origin
 }
 
-/** New members come by a mail that its address's user accepts, signed in. Whoever accepts moves. */
+/**
+ * New members join by a mailed invitation, which the address's user accepts while signed in. Accepting moves
+ * the user out of their present organization.
+ */
 export class Invitations {
   readonly #options: InvitationsOptions
 
@@ -115,7 +118,7 @@ export class Invitations {
     })
   }
 
-  /** A caller who is in the organization by now keeps the permissions they have there. */
+  /** A caller who is already a member of the organization keeps their permissions there. */
   async accept(caller: Caller, token: string): Promise<void> {
     const { database, changes, clock } = this.#options
     await changes.commit(async (tx, changed) => {
@@ -130,7 +133,7 @@ export class Invitations {
         const already = present.find((member) => member.userId === caller.userId)
         return already?.permissions ?? permissions
       })
-      // Whoever invites holds the organization before the invitation: in that order here too.
+      // Lock order: inviting locks the organization before the invitation, so use the same order here.
       requireOpen(await lockInvitation(database, tx, hashToken(token)), now)
       await setAccepted(tx, id, now)
       await recordEvent(tx, now, caller.origin, {

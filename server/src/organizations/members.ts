@@ -32,7 +32,7 @@ export interface MembersOptions {
   clock: Clock
 }
 
-/** Who is in an organization, and with which permissions. A user is in one organization at a time. */
+/** The members of an organization and their permissions. A user is in one organization at a time. */
 export class Members {
   readonly #options: MembersOptions
 
@@ -40,7 +40,7 @@ export class Members {
     this.#options = options
   }
 
-  /** Every member may see the others, and so whom to ask. */
+  /** Every member may see the others, to know whom to ask. */
   async list(callerId: string, organizationId: string): Promise<Member[]> {
     const { db } = this.#options.database
     await requireMember(db, callerId, organizationId)
@@ -48,9 +48,9 @@ export class Members {
   }
 
   /**
-   * The operator's: in force at once, without acceptance. An unknown address becomes a user, a user of
-   * another organization moves. Without `permissions` the first member holds all, a later one none, and a
-   * present one what they held.
+   * For the operator: takes effect at once, without acceptance. An unknown address becomes a user; a user of
+   * another organization moves. Without `permissions` the first member gets all, a later one none, and an
+   * existing one keeps theirs.
    */
   async add(
     origin: Origin,
@@ -109,7 +109,7 @@ export class Members {
     })
   }
 
-  /** Removes a member, or lets the caller leave. `null` as the caller is the operator. */
+  /** Removes a member, or lets the caller leave. A null caller is the operator. */
   async remove(
     callerId: string | null,
     origin: Origin,
@@ -147,8 +147,8 @@ export interface Move {
 }
 
 /**
- * Puts a user into an organization, out of the one they were in. `choose` sees the members of now, under
- * lock, and answers the user's permissions.
+ * Moves a user into an organization, out of the one they were in. `choose` receives the current members,
+ * under lock, and returns the user's permissions.
  */
 export async function moveMember(
   { database, tx, at, origin }: Move,

@@ -5,8 +5,8 @@ import { MEMBER_PERMISSIONS, type MemberPermission } from './permissions.ts'
 import { findMembership, type Member, type Membership, organizationExists } from './store.ts'
 
 /**
- * The caller's membership, where it is in this organization and holds the permission. 404 for an organization
- * that does not exist, 403 for one that is not the caller's.
+ * Returns the caller's membership if it is in this organization and has the permission. Throws 404 if the
+ * organization does not exist, 403 if the caller is not a member.
  */
 export async function requireMember(
   db: Db,
@@ -30,7 +30,7 @@ export async function requireMember(
   )
 }
 
-/** Nobody passes on what they do not hold. */
+/** A member cannot grant a permission that they do not have. */
 export function requireHeld(membership: Membership, permissions: readonly MemberPermission[]): void {
   const missing = permissions.find((permission) => !membership.permissions.includes(permission))
   if (missing) {
@@ -38,7 +38,7 @@ export function requireHeld(membership: Membership, permissions: readonly Member
   }
 }
 
-/** Refuses to take MEMBER_MANAGE, by whatever way, from the last member who holds it. */
+/** Throws if the last member with MEMBER_MANAGE would lose it, in whatever way. */
 export function requireOtherManager(members: readonly Member[], userId: string): void {
   const holds = (member: Member) => member.permissions.includes('MEMBER_MANAGE')
   const loses = members.some((member) => member.userId === userId && holds(member))
@@ -47,12 +47,12 @@ export function requireOtherManager(members: readonly Member[], userId: string):
   }
 }
 
-/** A user who is alone in an organization may move away; it remains, without members. */
+/** The only member of an organization may move away; it remains, without members. */
 export function requireMovable(members: readonly Member[], userId: string): void {
   if (members.length > 1) requireOtherManager(members, userId)
 }
 
-/** The first member holds all; whoever comes later holds what they are given. */
+/** The first member gets all permissions, later ones only those they are granted. */
 export function startingPermissions(present: readonly unknown[]): MemberPermission[] {
   return present.length === 0 ? [...MEMBER_PERMISSIONS] : []
 }

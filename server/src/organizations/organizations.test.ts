@@ -8,7 +8,7 @@ import type { MemberPermission } from './permissions.ts'
 
 const ALL = ['APIKEY_VIEW', 'APIKEY_CREATE', 'MEMBER_MANAGE', 'BILLING_VIEW']
 
-/** Signs an address in as a member of the organization, as the operator's command does. */
+/** Signs an address in as a member of the organization, added as by the operator's command. */
 async function joinAs(
   service: TestServer,
   organizationId: string,
@@ -64,7 +64,7 @@ for (const database of databaseKinds) {
     const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     const path = `/v1/organization/${ada.organizationId}`
-    // Many clients announce JSON at every call, also where they send nothing.
+    // Many clients send a JSON content type with every call, even without a body.
     const options = { token: ada.token, headers: { 'content-type': 'application/json' } }
     for (const name of ['x', '%00', 'usr_00000000000000000000', 'inv_00000000000000000000']) {
       assert.equal((await service.request('DELETE', `${path}/members/${name}`, options)).status, 404)
@@ -134,7 +134,7 @@ for (const database of databaseKinds) {
     })
     assert.equal(invited.status, 403)
     assert.match(invited.body.detail, /BILLING_VIEW/)
-    // What somebody else granted before may stay.
+    // Permissions that another member granted before may stay.
     const granted = await grant(cyd.userId, ['BILLING_VIEW', 'APIKEY_VIEW'])
     assert.deepEqual([granted.status, granted.body.permissions], [200, ['APIKEY_VIEW', 'BILLING_VIEW']])
   })

@@ -23,19 +23,19 @@ import {
   wasGivenCredits,
 } from './store.ts'
 
-/** What a new organization begins with. */
+/** The initial add-ons and credits of a new organization. */
 export interface StartingGrant {
   addOns: readonly AddOn[]
   credits: number
 }
 
-/** An organization as its members see it. */
+/** An organization as shown to its members. */
 export interface OrganizationRecord {
   id: string
   name: string
   addOns: AddOn[]
   credits: { balance: number }
-  /** The caller's own. */
+  /** The caller's own permissions. */
   permissions: MemberPermission[]
   createdAt: string
 }
@@ -61,12 +61,12 @@ export class Organizations {
     return findMembership(this.#options.database.db, userId)
   }
 
-  /** See `requireMember`: 404 or 403 where the caller may not do this in this organization. */
+  /** See `requireMember`: throws 404 or 403 if the caller may not do this in this organization. */
   requireMember(userId: string, organizationId: string, permission?: MemberPermission): Promise<Membership> {
     return requireMember(this.#options.database.db, userId, organizationId, permission)
   }
 
-  /** The caller's own organization; null for a user who is in none. */
+  /** The caller's organization; null for a user without one. */
   async recordOf(userId: string): Promise<OrganizationRecord | null> {
     const membership = await this.membershipOf(userId)
     return membership ? this.#record(membership) : null
@@ -82,7 +82,7 @@ export class Organizations {
     return found
   }
 
-  /** The operator's: an organization without members, with what the settings say. */
+  /** For the operator: creates an organization without members, with the settings' add-ons and credits. */
   async create(origin: Origin, name: string): Promise<Organization> {
     const { database, clock, starting } = this.#options
     return database.db
@@ -91,8 +91,8 @@ export class Organizations {
   }
 
   /**
-   * An organization of their own for a user who is in none. The credits that new organizations begin with
-   * are given to a user once, not at every new beginning.
+   * Creates an organization for a user who has none. A user gets the initial credits only once, not with
+   * every new organization.
    */
   async createOwn(userId: string, origin: Origin, given: string): Promise<OrganizationRecord> {
     const { database, changes, clock, starting, signUp } = this.#options
@@ -131,7 +131,7 @@ export class Organizations {
     return this.record(userId, organizationId)
   }
 
-  /** `choose` sees the add-ons of now, under lock, and answers those that shall be. */
+  /** `choose` receives the current add-ons, under lock, and returns the new ones. */
   async setAddOns(
     origin: Origin,
     organizationId: string,
@@ -188,7 +188,7 @@ async function createOrganization(
   return organization
 }
 
-/** A new organization with its first member, who holds every permission. */
+/** Creates an organization with its first member, who has every permission. */
 export async function foundOrganization(
   tx: Tx,
   at: Date,
@@ -208,7 +208,7 @@ export async function foundOrganization(
   return organization
 }
 
-/** A name goes into mails and pages: one line of text. */
+/** A name appears in mails and pages, so it must be one line of text. */
 function checkName(given: string): string {
   const name = given.trim()
   if (name === '') throw invalidInput('/name', 'must not be empty')

@@ -12,7 +12,7 @@ export function isMemberPermission(text: string): text is MemberPermission {
   return (MEMBER_PERMISSIONS as readonly string[]).includes(text)
 }
 
-/** Each once, in one order, so that equal sets read equal. */
+/** Removes duplicates and sorts, so that equal sets are equal arrays. */
 export function sortPermissions(given: readonly MemberPermission[]): MemberPermission[] {
   return MEMBER_PERMISSIONS.filter((permission) => given.includes(permission))
 }

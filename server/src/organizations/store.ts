@@ -41,7 +41,10 @@ export async function organizationExists(db: Db, id: string): Promise<boolean> {
   return row !== undefined
 }
 
-/** Held until the transaction ends, always in one order. Answers which of them exist. */
+/**
+ * Locks the organizations until the transaction ends, always in the same order to avoid deadlocks. Returns
+ * those that exist.
+ */
 export async function lockOrganizations(
   database: ControlDatabase,
   tx: Tx,
@@ -56,7 +59,7 @@ export async function lockOrganizations(
   return found
 }
 
-/** Credits that an organization begins with are a row of its ledger like all others. */
+/** The initial credits of an organization are a ledger row like all others. */
 export async function insertOrganization(
   tx: Tx,
   { id, name, addOns, credits, createdAt }: Organization,
@@ -84,7 +87,7 @@ export async function setOrganizationName(tx: Tx, id: string, name: string): Pro
   await tx.updateTable('organizations').set({ name }).where('id', '=', id).execute()
 }
 
-/** Whether this actor's new organizations were given credits before. */
+/** Whether this actor's new organizations got initial credits before. */
 export async function wasGivenCredits(db: Db, actor: string): Promise<boolean> {
   const row = await db
     .selectFrom('ledger')
@@ -136,7 +139,7 @@ export async function findMembership(db: Db, userId: string): Promise<Membership
   return row && { organizationId: row.organization_id, permissions: parsePermissions(row.permissions) }
 }
 
-/** The longest there first. */
+/** Ordered by joining time, oldest first. */
 export async function readMembers(db: Db, organizationId: string): Promise<Member[]> {
   const rows = await db
     .selectFrom('members')
@@ -154,7 +157,7 @@ export async function readMembers(db: Db, organizationId: string): Promise<Membe
   }))
 }
 
-/** Puts a user into an organization, out of any other. */
+/** Moves a user into an organization, out of any other. */
 export async function putMember(
   tx: Tx,
   userId: string,

@@ -27,7 +27,7 @@ test('an upload that breaks off leaves no file behind and a line in the log, and
     while (files().length === 0) await sleep(5)
     socket.destroy()
     while (files().length > 0) await sleep(5)
-    // What is logged of it is logged once the file is gone.
+    // Log lines about the upload are written only after the file is removed.
     await sleep(200)
     const errors = service.logLines.filter((line) => JSON.parse(line).level >= 50)
     assert.deepEqual(errors, [], name)

@@ -10,14 +10,15 @@ import { temporaryFolder } from '../testing/test-server.ts'
 const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
 const CALLS = 'trace=fsync,fdatasync,rename,renameat,renameat2'
 
-/** What was synced and renamed, in order, by all threads and processes: `sync <path>` and `rename <from> <to>`. */
+/** The syncs and renames of all threads and processes, in order: `sync <path>` and `rename <from> <to>`. */
 function readTrace(path: string): string[] {
   const calls: string[] = []
   const pending = new Map<string, string>()
   for (const line of readFileSync(path, 'utf8').split('\n')) {
     const [, thread, call] = /^(\d+) +(.*)$/.exec(line) ?? []
     if (!thread || !call) continue
-    // A call counts when it returns. strace writes it in two lines if another thread comes between.
+    // A call counts when it returns. strace splits it into two lines if another thread's call comes in
+    // between.
     if (call.endsWith('<unfinished ...>')) {
       pending.set(thread, call)
       continue

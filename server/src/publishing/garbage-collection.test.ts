@@ -15,7 +15,7 @@ const folderOf = ({ config }: TestServer) => join(config.dataDir, 'snapshots')
 const trashOf = async ({ parts }: TestServer) =>
   (await parts.blobs.listTrash()).map(({ snapshot }) => snapshot).sort()
 
-/** A snapshot that no version names, as a crash before the commit leaves it. */
+/** Adds a snapshot that no version references, as a crash before the commit leaves it. */
 async function addOrphan(service: TestServer, name = 'places_000000000000'): Promise<string> {
   const { snapshot } = await service.parts.catalog.find('places')
   cpSync(join(folderOf(service), snapshot), join(folderOf(service), name), { recursive: true })
@@ -29,7 +29,7 @@ for (const database of databaseKinds) {
     await publishText(service, 'places', 'places.geojson', points(3))
     const orphan = await addOrphan(service)
     const { garbage } = service.parts
-    // On PostgreSQL a commit may still be under way for a snapshot this young.
+    // On PostgreSQL, a commit may still be in flight for a snapshot this young.
     assert.deepEqual((await garbage.collect()).orphans, database === 'sqlite' ? [orphan] : [])
     pass(11 * MINUTE)
     if (database === 'postgres') {
@@ -82,7 +82,7 @@ for (const database of databaseKinds) {
     await publishText(service, 'places', 'places.geojson', points(3))
     await publishText(service, 'others', 'others.geojson', points(4))
     const { db } = service.parts.database
-    // What a restored database does: the rows from before are there again.
+    // Restores the earlier rows, as restoring a database backup does.
     const dataset = await db
       .selectFrom('datasets')
       .selectAll()
@@ -153,7 +153,7 @@ test('what a dead process left in either staging folder goes, and what a live on
   const service = await openTestServer(t, { dataDir })
   assert.deepEqual(readdirSync(root), [live.name])
   assert.deepEqual(readdirSync(former), [liveBefore.name])
-  // A finished snapshot of a live publisher is not an orphan, though no version names it yet.
+  // A finished snapshot of a live publisher is not an orphan, although no version references it yet.
   await publishText(service, 'places', 'places.geojson', points(3))
   await addOrphan(service, live.name)
   assert.deepEqual((await service.parts.garbage.collect()).orphans, [])

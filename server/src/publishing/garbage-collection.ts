@@ -7,8 +7,9 @@ import { checkInstallation } from '../installation/installation.ts'
 import type { Staging } from './staging.ts'
 
 /**
- * On PostgreSQL a commit whose response got lost may still arrive at the database after its publisher has
- * given up. A snapshot this young may yet be named. SQLite's commits end with their process.
+ * On PostgreSQL, a commit whose response was lost may still reach the database after the publisher stopped
+ * waiting for it, so a version may yet reference a snapshot this young. SQLite's commits end with their
+ * process.
  */
 const MIN_ORPHAN_AGE = 10 * MINUTE
 
@@ -23,27 +24,27 @@ interface GarbageParts {
   trashDays: number
 }
 
-/** What a collection did; for a dry run, what it would do. */
+/** What a collection did or, for a dry run, would do. */
 export interface GarbageReport {
-  /** Snapshots that no version names, moved to the trash. */
+  /** Snapshots that no version references; moved to the trash. */
   orphans: string[]
-  /** Snapshots that no version names, left alone because the database names no version at all. */
+  /** Snapshots that no version references; left in place because the database has no versions at all. */
   leftAlone: string[]
-  /** Snapshots that a version names, moved back from the trash. */
+  /** Snapshots that a version references; moved back from the trash. */
   restored: string[]
-  /** Half-made snapshots of processes that were killed, deleted. */
+  /** Unfinished snapshots of processes that were killed; deleted. */
   leftovers: string[]
-  /** What was in the trash for longer than WAYLEAVE_TRASH_DAYS, deleted. */
+  /** Snapshots that were in the trash for longer than WAYLEAVE_TRASH_DAYS; deleted. */
   deleted: DiscardedSnapshot[]
-  /** What is in the trash afterwards. */
+  /** The contents of the trash afterwards. */
   trash: DiscardedSnapshot[]
-  /** Names in the snapshots' folder that are not ours, never touched. */
+  /** Names in the snapshots folder that are not snapshots of this service; never touched. */
   foreign: string[]
 }
 
 /**
- * Brings the folder of snapshots in line with the versions that the database names. A published snapshot is
- * never deleted here: one that no version names goes to the trash and is deleted there after some days.
+ * Reconciles the snapshots folder with the versions in the database. A published snapshot is never deleted
+ * directly: a snapshot that no version references is moved to the trash and deleted there after some days.
  */
 export class GarbageCollection {
   readonly #parts: GarbageParts
@@ -53,18 +54,20 @@ export class GarbageCollection {
     this.#parts = parts
   }
 
-  /** `now` is the time by which the trash is emptied. */
+  /** `now` determines which snapshots in the trash have expired. */
   async collect({ dryRun = false, now = this.#parts.clock() } = {}): Promise<GarbageReport> {
     const { database, blobs, staging, dataDir } = this.#parts
-    // Again at each collection: a database can be restored or replaced under a running server.
+    // Checked at each collection, because a database can be restored or replaced while the server runs.
     await checkInstallation({ database, blobs, dataDir })
-    // The snapshots first: one that is made visible meanwhile was not yet listed, or is named by its version.
+    // List the snapshots before the versions: a snapshot that is published in the meantime is then either not
+    // in the list or already referenced by its version.
     const stored = await blobs.list()
     const { alive, leftovers } = await staging.sweep({ dryRun })
     const named = new Set(await readSnapshotNames(database.db))
     const restored = await this.#restoreNamed(named, new Set(stored), dryRun)
     const unnamed = stored.filter((name) => !named.has(name) && !alive.has(name))
-    // A database that names nothing is more likely the wrong one than one whose every dataset was removed.
+    // A database without any version is more likely the wrong database than one whose datasets were all
+    // removed.
     const leftAlone = named.size === 0 ? unnamed : []
     const orphans = named.size === 0 ? [] : await this.#discardOrphans(unnamed, dryRun)
     const { deleted, trash } = await this.#emptyTrash(named, now, dryRun)
@@ -72,7 +75,7 @@ export class GarbageCollection {
     return { orphans, leftAlone, restored, leftovers, deleted, trash, foreign }
   }
 
-  /** For a server, which nobody watches: every name that was moved or deleted goes to the log. */
+  /** For an unattended server: logs every name that was moved or deleted. */
   async collectAndLog(now?: Date): Promise<void> {
     const { log, trashDays } = this.#parts
     const report = await this.collect(now ? { now } : {})
@@ -88,14 +91,16 @@ export class GarbageCollection {
     if (names.length > 0) log.info({ names }, 'The folder of snapshots holds names that are not ours.')
   }
 
-  /** The names that were not logged yet: they would come again with every collection. */
+  /** The names that were not logged yet. Without this, every collection would log them again. */
   #unlogged(names: string[]): string[] {
     const unlogged = names.filter((name) => !this.#logged.has(name))
     for (const name of unlogged) this.#logged.add(name)
     return unlogged
   }
 
-  /** After the database was restored to an earlier state, versions are named again that had been removed. */
+  /**
+   * After the database is restored to an earlier state, it references versions again that had been removed.
+   */
   async #restoreNamed(named: Set<string>, stored: Set<string>, dryRun: boolean): Promise<string[]> {
     const { blobs } = this.#parts
     const restored: string[] = []
@@ -125,14 +130,17 @@ export class GarbageCollection {
       orphans.push(snapshot)
     }
     if (orphans.length > 0 && !dryRun) {
-      // On a file system without working locks a publisher elsewhere may have been at work after all.
+      // On a file system without working locks, another publisher may have been active after all.
       const named = new Set(await readSnapshotNames(database.db))
       await this.#restoreNamed(named, new Set(await blobs.list()), false)
     }
     return orphans
   }
 
-  /** What a version names is kept however old: it is there because it could not be moved back. */
+  /**
+   * A snapshot that a version references is kept at any age: it is in the trash because it could not be moved
+   * back.
+   */
   async #emptyTrash(named: Set<string>, now: Date, dryRun: boolean) {
     const { blobs, trashDays } = this.#parts
     const before = plus(now, -trashDays * DAY)
@@ -152,7 +160,7 @@ export class GarbageCollection {
     return { deleted, trash }
   }
 
-  /** One folder that cannot be moved must not keep a server from starting. */
+  /** One folder that cannot be moved must not prevent the server from starting. */
   async #attempt(what: string, work: () => Promise<void>): Promise<boolean> {
     try {
       await work()

@@ -28,7 +28,7 @@ interface Place {
   dataDir: string
   databaseUrl: string | undefined
   environment: Record<string, string>
-  /** A platform key that publishes. */
+  /** A platform key with permission to publish. */
   key: string
 }
 
@@ -57,7 +57,9 @@ async function readState({ url }: { url: string }, { key }: Place, id: string): 
   return ((await response.json()) as { state: string }).state
 }
 
-/** Opens the server again. On PostgreSQL the leases of the nodes before are made old, which saves a minute. */
+/**
+ * Opens the server again. On PostgreSQL, the leases of the earlier nodes are expired, which saves a minute.
+ */
 async function restart(t: TestContext, { dataDir, databaseUrl }: Place): Promise<TestServer> {
   if (databaseUrl) {
     const database = await openDatabase({ dataDir, databaseUrl })
@@ -75,7 +77,7 @@ async function ended({ parts }: TestServer, id: string) {
   }
 }
 
-/** The file goes right after the job's end. */
+/** The file is removed right after the job ends. */
 async function waitUntilEmpty(folder: string): Promise<void> {
   while (readdirSync(folder).length > 0) await sleep(20)
 }
@@ -148,7 +150,8 @@ for (const database of databaseKinds) {
     const exit = once(server.child, 'exit')
     while (compilersOf(server).length === 0) await sleep(5)
     await sleep(500)
-    // Ctrl-C and systemd signal all processes: the one that compiles must not fail the job before the stop.
+    // Ctrl-C and systemd signal all processes: the compiling process must not fail the job before the stop
+    // does.
     for (const pid of compilersOf(server)) process.kill(pid, 'SIGTERM')
     await sleep(200)
     server.child.kill('SIGTERM')
@@ -161,7 +164,7 @@ for (const database of databaseKinds) {
       .executeTakeFirst()
     await stopped.close()
     assert.deepEqual({ ...row }, { state: 'waiting', attempts: 0, problem: null })
-    // Its node has left the table of nodes: nothing needs to be waited for.
+    // The job's node has left the nodes table, so there is no lease to wait for.
     const service = await openTestServer(t, place)
     assert.deepEqual(
       [(await ended(service, id)).state, (await service.parts.jobs.find(id)).report?.rows],

@@ -7,7 +7,10 @@ import type { PublishRequest } from './publishing.ts'
 const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }))
 const nullableText = Type.Union([Type.String({ maxLength: 1000 }), Type.Null()])
 
-/** What a job keeps of its request, so that another process can publish it. Bounds as of the routes or wider. */
+/**
+ * The part of the request that a job stores, so that another process can publish it. The limits equal those
+ * of the routes or are wider.
+ */
 const storedRequest = Type.Object(
   {
     table: Type.String(),
@@ -38,11 +41,11 @@ const storedRequest = Type.Object(
 )
 type StoredRequest = Static<typeof storedRequest>
 
-/** A request whose file is the job's upload: where that lies is up to the process that reads it. */
+/** A request whose file is the job's upload. The process that reads it determines the path. */
 export interface JobRequest {
   publish: Omit<PublishRequest, 'path' | 'file'> & { file: string }
   origin: Origin
-  /** The size of the whole upload: a file of another size broke off. */
+  /** The size of the complete upload, in bytes. A file of another size is incomplete. */
   uploadBytes: number
 }
 
@@ -50,7 +53,7 @@ export function printJobRequest({ publish, origin, uploadBytes }: JobRequest): s
   return JSON.stringify({ ...publish, origin, uploadBytes } satisfies StoredRequest)
 }
 
-/** Null for what no program of ours has written. */
+/** Returns null if the value is not a request that this program has written. */
 export function parseJobRequest(stored: string | null): JobRequest | null {
   let parsed: unknown
   try {

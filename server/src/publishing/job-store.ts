@@ -4,7 +4,10 @@ import type { Tables } from '../database/schema.ts'
 
 export type JobRow = Tables['jobs']
 
-/** One attempt of one node at a job. A job that another node took over, or that has ended, matches no attempt. */
+/**
+ * One attempt of one node at a job. Once another node has taken the job over, or the job has ended, the
+ * attempt no longer matches it.
+ */
 export interface JobAttempt {
   id: string
   nodeId: string
@@ -19,7 +22,7 @@ export async function readJob(db: Db, id: string): Promise<JobRow | undefined> {
   return db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** The node's jobs that wait or run. */
+/** The node's waiting and running jobs. */
 export async function readUnfinishedJobs(db: Db, nodeId: string): Promise<JobRow[]> {
   return db
     .selectFrom('jobs')
@@ -30,7 +33,10 @@ export async function readUnfinishedJobs(db: Db, nodeId: string): Promise<JobRow
     .execute()
 }
 
-/** Begins an attempt at a job of the node, also if an attempt before was cut off. Null if there is no such job. */
+/**
+ * Begins an attempt at a job of the node, even if an earlier attempt was interrupted. Returns null if there
+ * is no such job.
+ */
 export async function beginAttempt(
   db: Db,
   id: string,
@@ -53,7 +59,7 @@ export async function beginAttempt(
   return row ? { id, nodeId, number: row.attempts } : null
 }
 
-/** Changes the job if the attempt still is the job's. Returns whether it was. */
+/** Changes the job if the attempt is still its current one. Returns whether it was. */
 export async function updateAttempt(
   db: Db | Tx,
   { id, nodeId, number }: JobAttempt,
@@ -70,12 +76,16 @@ export async function updateAttempt(
   return numUpdatedRows > 0n
 }
 
-/** PostgreSQL's nodes: one that is only slow misses a lease or two; after so many it is gone. */
+/**
+ * On PostgreSQL, a node that is only slow misses a lease or two. A node whose lease expired this long ago is
+ * considered dead.
+ */
 const GONE_MS = 60_000
 
 /**
- * Makes the unfinished jobs of nodes that are gone this node's. One statement: of two nodes that try at once,
- * the second finds the jobs with the first, which holds a lease. On SQLite there is one server at a time.
+ * Assigns the unfinished jobs of dead nodes to this node. It is one statement: if two nodes try at once, the
+ * second finds the jobs assigned to the first, which holds a lease. On SQLite there is only one server at a
+ * time.
  */
 export async function takeOverJobs({ db, kind }: ControlDatabase, nodeId: string, at: string): Promise<void> {
   const leased = db.selectFrom('nodes').select('id').where('lease_until', '>', databaseTime(-GONE_MS))
@@ -88,7 +98,7 @@ export async function takeOverJobs({ db, kind }: ControlDatabase, nodeId: string
     .execute()
 }
 
-/** Only jobs that have ended: one that waits for long must not be forgotten. */
+/** Deletes only jobs that have ended: a job that has been waiting for a long time must not be lost. */
 export async function deleteEndedJobsBefore(database: ControlDatabase, at: string): Promise<void> {
   await deleteInSteps(database, 'jobs', (row) =>
     row.and([row('state', 'in', ['done', 'failed']), row('created_at', '<', at)]),

@@ -44,7 +44,8 @@ test('the jobs of a node that is gone are taken over, while those of living node
   const jobs = [gone, slow, other].map(jobOf)
   for (const job of jobs) await insertJob(db, job)
   await parts.jobs.sweep()
-  // Rows that an earlier program wrote say nothing of the file: taking them over ends in a failure that says so.
+  // Rows written by an earlier version of the program do not describe the file. Taking over such a job fails
+  // with a message that says so.
   const read = async () => Promise.all(jobs.map(async ({ id }) => parts.jobs.find(id)))
   while ((await read())[0]!.state !== 'failed') await sleep(20)
   const [ended, ...others] = await read()

@@ -27,17 +27,19 @@ import type { Publishing, PublishReport } from './publishing.ts'
 
 const KEEP = 30 * DAY
 const PROGRESS_EVERY = SECOND / 2
-/** A file that ends the process each time, for want of memory say, must not do so for ever. */
+/**
+ * A file that crashes the process every time, for example for lack of memory, must not be retried forever.
+ */
 const MAX_ATTEMPTS = 3
 
 export interface JobFailure {
   detail: string
-  /** The first ten rows that cannot be published, and how many there are. */
+  /** The first ten rows that cannot be published, and the number of all such rows. */
   problems?: { row: number; message: string }[]
   problemCount?: number
 }
 
-/** A publishing that was asked for over HTTP. */
+/** A publishing job that was requested over HTTP. */
 export interface Job {
   id: string
   table: string
@@ -58,24 +60,24 @@ interface JobParts {
   uploads: string
 }
 
-/** The job is another node's by now, or has ended: whatever this attempt made must not become visible. */
+/** The job now belongs to another node, or has ended. The results of this attempt must not become visible. */
 class AttemptLostError extends Error {
   override name = 'AttemptLostError'
 }
 
 /**
- * Publishes uploads one after the other: compiling uses all cores by itself. A job ends in the transaction that
- * makes its version visible. Until then it can be begun again from its row and its upload, by this process, by
- * the next one, or by another node.
+ * Publishes uploads one at a time, because compiling uses all cores by itself. A job ends in the transaction
+ * that makes its version visible. Until then it can be restarted from its row and its upload by this process,
+ * by the next one, or by another node.
  */
 export class Jobs {
-  /** Of this process, for the metrics. */
+  /** Counts of this process, for the metrics. */
   readonly states = { waiting: 0, running: 0 }
   readonly finished = { done: 0, failed: 0 }
   readonly durations = new Durations()
   readonly #parts: JobParts
   readonly #stopping = new AbortController()
-  /** The jobs that this process has in its queue or publishes. */
+  /** The jobs that this process has queued or is publishing. */
   readonly #queued = new Set<string>()
   #queue: Promise<void> = Promise.resolve()
 
@@ -83,7 +85,9 @@ export class Jobs {
     this.#parts = parts
   }
 
-  /** A fresh place for an upload. The file is removed when its job ends; before the job starts, by its writer. */
+  /**
+   * A new path for an upload. The file is removed when its job ends or, before the job starts, by its writer.
+   */
   async uploadPath(jobId: string): Promise<string> {
     await makeFolderDurably(this.#parts.uploads, 0o700)
     return this.#upload(jobId)
@@ -93,7 +97,9 @@ export class Jobs {
     return newId('job')
   }
 
-  /** Once this returns, the upload will be published or the job says why not, whatever becomes of this process. */
+  /**
+   * Once this returns, the upload will be published or the job will state why not, even if this process dies.
+   */
   async start(id: string, request: JobRequest): Promise<Job> {
     const { database, clock, nodeId } = this.#parts
     const at = clock().toISOString()
@@ -112,13 +118,14 @@ export class Jobs {
       created_at: at,
       updated_at: at,
     }
-    // Before the row exists: a sweep that finds it must not queue it a second time.
+    // Added before the row exists, so that a concurrent sweep that finds the row does not queue the job
+    // twice.
     this.#queued.add(id)
     try {
       await insertJob(database.db, row)
     } catch (error) {
       this.#queued.delete(id)
-      // The row may exist all the same, if only the response was lost; then the next sweep takes the job up.
+      // The row may exist nevertheless if only the response was lost; then the next sweep resumes the job.
       const isAbsent = await readJob(database.db, id).then(
         (job) => job === undefined,
         () => false,
@@ -137,8 +144,8 @@ export class Jobs {
   }
 
   /**
-   * Takes up the jobs of processes that ended in their midst, and those of this process that it could not end
-   * because the database was away. Removes the uploads that no job needs.
+   * Resumes the jobs of processes that died while publishing, and those of this process that it could not end
+   * because the database was unreachable. Removes the uploads that no job needs.
    */
   async sweep({ isStart = false } = {}): Promise<void> {
     const { database, clock, nodeId, log } = this.#parts
@@ -152,25 +159,31 @@ export class Jobs {
     await this.#sweepUploads(isStart && database.kind === 'sqlite' ? 0 : DAY)
   }
 
-  /** Deletes jobs that ended long ago, by the clock of the housekeeping. */
+  /** Deletes jobs that ended long ago. `now` is the housekeeping's clock. */
   async deleteOld(now: Date): Promise<void> {
     await deleteEndedJobsBefore(this.#parts.database, plus(now, -KEEP).toISOString())
   }
 
-  /** Aborts what runs. It goes back to waiting, and is taken up at the next start or by another node. */
+  /**
+   * Aborts the running job. It returns to the waiting state and is resumed at the next start or by another
+   * node.
+   */
   async close(): Promise<void> {
     this.#stopping.abort()
     await this.#queue
   }
 
-  /** An upload that is still arriving has no job yet: without one it goes once it was idle for that long. */
+  /**
+   * Removes uploads that no job needs. An upload that is still arriving has no job yet, so an upload without
+   * a job is removed only after it was idle for `idleMs`.
+   */
   async #sweepUploads(idleMs: number): Promise<void> {
     const { database, clock, uploads } = this.#parts
     const before = plus(clock(), -idleMs)
     for (const name of await readdir(uploads).catch(() => [])) {
       if (!isId('job', name)) continue
       const path = join(uploads, name)
-      // The time is read before the job: a job that begins in between makes the file look wanted.
+      // Read the file's time before the job: if a job begins in between, the upload is then seen as needed.
       const file = await stat(path).catch(() => null)
       const job = await readJob(database.db, name)
       const isIdle = file !== null && (idleMs === 0 || file.mtime < before)
@@ -187,7 +200,10 @@ export class Jobs {
       .finally(() => this.#queued.delete(id))
   }
 
-  /** Counts a job by its state for the metrics. `run` returns how it ended, or null if it goes on elsewhere. */
+  /**
+   * Counts a job by its state for the metrics. `run` returns the job's final state, or null if the job
+   * continues elsewhere.
+   */
   async #measure(run: () => Promise<'done' | 'failed' | null>): Promise<void> {
     this.states.waiting--
     this.states.running++
@@ -214,7 +230,7 @@ export class Jobs {
         return null
       }
       if (this.#stopping.signal.aborted || error instanceof CompileInterruptedError) {
-        // A stop is no fault of the file: the attempt does not count.
+        // Stopping the server is not the file's fault, so the attempt does not count.
         await this.#update(attempt, { state: 'waiting', progress: null, attempts: attempt.number - 1 })
         return null
       }

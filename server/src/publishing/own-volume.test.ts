@@ -8,7 +8,7 @@ import { cleanUp } from '../testing/cleanup.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
 
-/** Mounts a file system in memory on the folder, or says why that cannot be done. */
+/** Mounts a tmpfs on the folder, or returns the reason why it cannot. */
 function mountVolume(t: TestContext, folder: string): string | null {
   mkdirSync(folder, { recursive: true })
   try {
@@ -26,7 +26,7 @@ test('snapshots on a volume of their own: publishing, removing and starting agai
   const obstacle = mountVolume(t, snapshots)
   if (obstacle) return t.skip(obstacle)
   assert.notEqual(statSync(snapshots).dev, statSync(dataDir).dev)
-  // As a new ext4 has it.
+  // A new ext4 file system contains this folder.
   mkdirSync(join(snapshots, 'lost+found'), { mode: 0o700 })
   const first = await openTestServer(t, { dataDir, settings: { keepVersions: 1 } })
   await publishText(first, 'places', 'places.geojson', points(3))
@@ -45,6 +45,6 @@ test('snapshots on a volume of their own: publishing, removing and starting agai
     openTestServer(t, { dataDir }),
     /holds none of the 1 snapshot .* is its volume mounted/,
   )
-  // For the umount at the end.
+  // The `umount` at the end needs a mounted volume.
   execFileSync('mount', ['-t', 'tmpfs', 'wayleave-test', snapshots])
 })

@@ -38,7 +38,7 @@ async function finished(service: TestServer, id: string, key: string) {
   }
 }
 
-/** The snapshots in place, without the trash. */
+/** The snapshots in place, excluding the trash. */
 const snapshotsOf = (service: TestServer) => service.parts.blobs.list()
 
 for (const database of databaseKinds) {
@@ -64,7 +64,7 @@ for (const database of databaseKinds) {
       [dataset.title, dataset.credits, dataset.keywords, dataset.rows],
       ['Places', 4, ['a', 'b'], 40],
     )
-    // The job is done with the version; the upload goes right after.
+    // The job is done once the version is visible; the upload is removed right after.
     while (readdirSync(join(service.config.dataDir, 'uploads')).length > 0) await sleep(10)
   })
 

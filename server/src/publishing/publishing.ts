@@ -27,24 +27,24 @@ import type { Staging } from './staging.ts'
 export interface PublishRequest {
   table: string
   path: string
-  /** The file's name where `path` is a temporary one. */
+  /** The file's name if `path` is a temporary file. */
   file?: string
   description: DatasetDescription
   format?: string
   layer?: string
   crs?: string
-  /** Publish although the CRS cannot be brought to WGS84 within 20 m. */
+  /** Publish even if the CRS cannot be transformed to WGS84 within 20 m. */
   allowInaccurateCrs?: boolean
   idColumn?: string
   timeColumn?: string
   skipInvalid?: boolean
-  /** False publishes no sample. */
+  /** False: publish no sample. */
   sample?: boolean
-  /** Build every download format before the version is shown. */
+  /** Build every download format before the version becomes visible. */
   buildExports?: boolean
 }
 
-/** What the publisher is told: what was found, and what it became. */
+/** The report for the publisher: what the file contained and what was published. */
 export interface PublishReport extends CompileReport {
   table: string
   version: number
@@ -69,12 +69,15 @@ export interface PublishingParts {
   blobs: Blobs
   staging: Staging
   limits: CompileLimits
-  /** The largest file that is taken. */
+  /** The max size of a file, in bytes. */
   mostBytes: number
   keepVersions: number | null
 }
 
-/** From a file to a version that is served: compiled aside, then made visible by one transaction. */
+/**
+ * Turns a file into a served version: it is compiled in a staging folder, then made visible by one
+ * transaction.
+ */
 export class Publishing {
   readonly #parts: PublishingParts
 
@@ -128,8 +131,8 @@ export class Publishing {
         await alongside?.(tx, published)
       }
       await this.#makeVisible(request, stage.name, manifest, origin, finish).catch(async (error: unknown) => {
-        // The version may be published and only the response lost. The snapshot is therefore not removed: if no
-        // version names it, the next garbage collection moves it to the trash.
+        // The version may be published with only the response lost. The snapshot is therefore not removed: if
+        // no version references it, the next garbage collection moves it to the trash.
         if (!(await isSnapshotNamed(this.#parts.database.db, stage.name).catch(() => false))) throw error
         this.#parts.log.warn(
           { err: error },
@@ -158,8 +161,8 @@ export class Publishing {
   }
 
   /**
-   * Removes the dataset and all its versions; the snapshots go to the trash. Downloads that are under way
-   * finish: their files are open.
+   * Removes the dataset and all its versions; the snapshots go to the trash. Downloads in progress finish,
+   * because their files are open.
    */
   async unpublish(table: string, origin: Origin): Promise<void> {
     const { database, changes, clock } = this.#parts
@@ -185,7 +188,7 @@ export class Publishing {
     }
   }
 
-  /** What the version will be called: what is given, else what was said of the versions before. */
+  /** The description for the exports: the given values, falling back to those of the existing dataset. */
   async #aboutExports(table: string, given: DatasetDescription) {
     const present = await readDataset(this.#parts.database.db, table)
     return {
@@ -236,7 +239,7 @@ export class Publishing {
     await this.#discard(old)
   }
 
-  /** The versions are gone already, so a failure is only logged: the next garbage collection tries again. */
+  /** The versions are already deleted, so a failure is only logged; the next garbage collection retries. */
   async #discard(snapshots: string[]): Promise<void> {
     const { blobs, clock, log } = this.#parts
     for (const snapshot of snapshots) {
@@ -249,7 +252,7 @@ export class Publishing {
   }
 }
 
-/** `land_use_2024` reads "Land use 2024". */
+/** Makes a title of a table name: `land_use_2024` becomes "Land use 2024". */
 function titleOf(table: string): string {
   const words = table.replaceAll('_', ' ').trim()
   return words.charAt(0).toUpperCase() + words.slice(1)

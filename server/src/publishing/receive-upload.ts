@@ -7,8 +7,8 @@ import { syncFolder } from '@wayleave/geodata/write-durably.ts'
 import { Problem } from '../problem.ts'
 
 /**
- * Streams an upload to disk and syncs it, so that an upload that was acknowledged survives a power cut. Past the
- * bound it stops reading, and nothing is left of it.
+ * Streams an upload to disk and syncs it, so that an acknowledged upload survives a power cut. Beyond
+ * `mostBytes` it stops reading and removes the file.
  */
 export async function receiveUpload(
   source: NodeJS.ReadableStream,
@@ -31,7 +31,7 @@ export async function receiveUpload(
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOSPC')
       throw new Problem('disk-full', 'There is no room for the file.', { headers: { 'retry-after': '60' } })
-    // Whoever leaves midway is no failure of ours, and nobody is there to read of it.
+    // A client that disconnects midway is not a server error, and no client is left to read the response.
     if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE')
       throw new Problem('invalid-input', 'The file broke off before its end.', { cause: error })
     throw error

@@ -29,7 +29,7 @@ interface PublishingRouteParts {
   config: Config
 }
 
-/** PostgreSQL keeps no zero bytes in a text. */
+/** PostgreSQL cannot store NUL characters in text. */
 const NO_ZERO = '^[^\\x00]*$'
 const text = (most: number, description: string) =>
   Type.Optional(Type.String({ maxLength: most, pattern: NO_ZERO, description }))
@@ -98,7 +98,10 @@ export function publishingRoutes(
     return request.params.table
   }
   const origins = new WeakMap<FastifyRequest, Origin>()
-  /** A platform key with `write`, or a platform administrator; who asks is found out before what is asked for. */
+  /**
+   * Requires a platform key with `write`, or a platform administrator. Authenticates the caller before
+   * checking what is requested.
+   */
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     const given = request as FastifyRequest<{ Params: { table: string } }>
     if (/^bearer /i.test(request.headers.authorization ?? '')) {
@@ -114,7 +117,8 @@ export function publishingRoutes(
     }
   }
 
-  // In a scope of its own: here alone a body of any type is a file, and is not read into memory.
+  // A separate Fastify scope: only here is a body of any content type a file, which is streamed instead of
+  // being read into memory.
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     await scope.register(multipart, {
@@ -141,7 +145,7 @@ export function publishingRoutes(
         const path = await jobs.uploadPath(id)
         const received = await receive(request, path, config.maxUploadBytes).catch(async (error: unknown) => {
           await rm(path, { force: true })
-          // Whatever of the body is still under way is not wanted any more.
+          // The rest of the body is not needed any more.
           reply.header('connection', 'close')
           reply.raw.once('finish', () => request.raw.destroy())
           throw request.isMultipart() ? asFormProblem(error) : error
@@ -236,7 +240,7 @@ async function receiveForm(request: FastifyRequest, path: string, query: UploadO
   throw invalidInput('file', 'the form has no part "file"')
 }
 
-/** The form's parser tells what is wrong with a form by a sentence alone; all other errors have a code. */
+/** The multipart parser reports a malformed form with a message only; all other errors have a code. */
 function asFormProblem(error: unknown): unknown {
   if (error instanceof Problem || (error as { code?: string }).code !== undefined) return error
   return new Problem('invalid-input', `The form cannot be read: ${(error as Error).message}.`, {
@@ -244,7 +248,7 @@ function asFormProblem(error: unknown): unknown {
   })
 }
 
-/** Form fields are text, as a query's parameters are, and are held to the same schema. */
+/** Form fields are text, like query parameters, and are validated against the same schema. */
 function checkOptions(given: Record<string, unknown>): UploadOptions {
   const converted = Value.Convert(uploadOptions, given)
   const first = Value.Errors(uploadOptions, converted)[0]

@@ -1,4 +1,4 @@
-/** Keywords as people write them in one line: separated by commas, each once. */
+/** Splits a comma-separated line of keywords and removes duplicates. */
 export function splitKeywords(text: string): string[] {
   return [
     ...new Set(

@@ -4,33 +4,40 @@ import { join } from 'node:path'
 import { isSnapshotName, newSnapshotName } from '../blobs/snapshot-name.ts'
 import { tryLock } from '../file-lock.ts'
 
-/** A folder in which one snapshot is made. It bears the snapshot's name, and its maker holds its lock. */
+/**
+ * A staging folder in which one snapshot is built. It has the snapshot's name, and the process that builds it
+ * holds its lock.
+ */
 export interface Stage {
-  /** The name of the snapshot that is being made. */
+  /** The name of the snapshot that is being built. */
   name: string
   folder: string
-  /** Removes the folder and releases the lock. Never fails: what cannot be removed is left to the next sweep. */
+  /**
+   * Removes the folder and releases the lock. Never fails: anything that cannot be removed is left to the
+   * next sweep.
+   */
   end(): Promise<void>
 }
 
 export interface StagingSweep {
-  /** The snapshots that live processes are working on. */
+  /** The snapshots that live processes are building. */
   alive: Set<string>
-  /** The folders that dead processes left. */
+  /** The folders that dead processes left behind. */
   leftovers: string[]
 }
 
 /**
- * Several processes publish at once (the server, the command line), and any may be killed. What a dead one
- * leaves behind is told by its lock: a folder whose lock is free has no maker any more.
+ * The staging folders. Several processes publish concurrently (the server, the command line), and any of them
+ * may be killed. The lock identifies the leftovers of a dead process: if a folder's lock is free, its process
+ * is gone.
  */
 export class Staging {
   readonly #root: string
   readonly #formerRoots: string[]
 
   /**
-   * `root` must lie on the file system of the snapshots: a finished one is moved there by a rename. Former
-   * roots are only swept.
+   * `root` must be on the same file system as the snapshots, because a finished snapshot is moved there by a
+   * rename. Former roots are only swept.
    */
   constructor(root: string, formerRoots: string[] = []) {
     this.#root = root
@@ -38,7 +45,7 @@ export class Staging {
   }
 
   begin(table: string): Stage {
-    // A sweep may meet the folder before its lock is taken, and remove it: then another name is tried.
+    // A sweep may find and remove the folder before its lock is taken; then retry with another name.
     for (let attempt = 0; attempt < 5; attempt++) {
       const name = newSnapshotName(table)
       const folder = join(this.#root, name)
@@ -58,7 +65,7 @@ export class Staging {
     throw new Error(`no staging folder in ${this.#root} could be locked`)
   }
 
-  /** Removes what dead processes left. A dry run only lists it. */
+  /** Removes what dead processes left behind. A dry run only lists it. */
   async sweep({ dryRun = false } = {}): Promise<StagingSweep> {
     const result: StagingSweep = { alive: new Set(), leftovers: [] }
     for (const root of [this.#root, ...this.#formerRoots]) {
@@ -72,21 +79,25 @@ export class Staging {
         }
         result.leftovers.push(name)
         try {
-          // Under the lock: a maker that has just made the folder finds it locked or gone, and never half gone.
-          // What the child of a killed process still writes makes this fail; the next sweep removes the rest.
+          // Removed under the lock, so that a process that has just created the folder finds it locked or
+          // gone, never partly removed. If the child of a killed process still writes to the folder, this
+          // fails, and the next sweep removes the rest.
           if (!dryRun) await removeQuietly(folder)
         } finally {
           unlock()
         }
       }
     }
-    // Only an empty folder can be removed in this way.
+    // `rmdir` only removes an empty folder.
     if (!dryRun) for (const root of [this.#root, ...this.#formerRoots]) await rmdir(root).catch(() => {})
     return result
   }
 }
 
-/** A folder that vanishes while it is looked at belongs to a maker that has just finished. */
+/**
+ * Returns null on an error as well: a folder that vanishes during the check belongs to a process that has
+ * just finished.
+ */
 function tryLockQuietly(path: string): (() => void) | null {
   try {
     return tryLock(path)

@@ -9,9 +9,9 @@ export interface RemovedFiles {
 }
 
 /**
- * Exports that were neither built nor read since the time. They are built again for the next reader. The time of
- * the last reading is the file system's access time, which Linux updates at least once a day; on a volume that
- * is mounted with `noatime` it is the time of the building.
+ * Removes exports that were neither built nor read since the given time. They are rebuilt for the next
+ * request. The time of the last read is the file's access time (atime), which Linux updates at least once a
+ * day; on a volume mounted with `noatime` it is the time of the build.
  */
 export async function removeOldExports(
   snapshots: string,
@@ -30,7 +30,7 @@ export async function removeOldExports(
       old.push({ path, bytes: found.size })
     }
     if (old.length === 0) continue
-    // A builder may be reading one export to make a compressed one of it.
+    // A builder may be reading an export to create a compressed one from it.
     const unlock = dryRun ? () => {} : tryLockExports(folder)
     if (!unlock) continue
     try {
@@ -46,7 +46,7 @@ export async function removeOldExports(
   return removed
 }
 
-/** Mails that were written to the outbox before the time. */
+/** Removes mails that were written to the outbox before the given time. */
 export async function removeOldMails(
   outbox: string,
   before: Date,

@@ -5,13 +5,13 @@ import type { Db } from '../database/open.ts'
 export interface OldVersionParts {
   db: Db
   changes: Changes
-  /** Removes the files of a snapshot that no version names any more. */
+  /** Removes the files of a snapshot that no version references any more. */
   removeSnapshot(snapshot: string): Promise<void>
 }
 
 /**
- * Publishing removes old versions of its own dataset. This does it for all datasets, after
- * WAYLEAVE_KEEP_VERSIONS was lowered. Returns how many versions were removed.
+ * Publishing removes old versions of its own dataset. This does the same for all datasets, after
+ * WAYLEAVE_KEEP_VERSIONS was lowered. Returns the number of removed versions.
  */
 export async function removeOldVersions(
   { db, changes, removeSnapshot }: OldVersionParts,

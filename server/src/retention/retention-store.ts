@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
 import type { Db } from '../database/open.ts'
 
-/** Rows that are old enough to be deleted: at most `limit` of them, from the oldest on. */
+/** Rows that are old enough to be deleted. */
 export interface OldRows {
   count(before: string): Promise<number>
-  /** Deletes up to `limit` rows and returns how many there were. */
+  /** Deletes up to `limit` rows, the oldest first, and returns how many were deleted. */
   deleteSome(before: string, limit: number): Promise<number>
 }
 
-/** Ids grow with time, so only the oldest rows are looked at: no index on the time is needed. */
+/** Ids increase with time, so only the oldest rows are checked: no index on the time is needed. */
 export function oldEvents(db: Db): OldRows {
   return {
     count: (before) => countOf(db.selectFrom('events').where('at', '<', before).select(countAll)),
@@ -26,7 +26,7 @@ export function oldEvents(db: Db): OldRows {
   }
 }
 
-/** `before` is compared as a date: a day goes as a whole. */
+/** `before` is compared as a date: a day is deleted as a whole. */
 export function oldUsage(db: Db): OldRows {
   const columns = ['key_id', 'date', 'operation', 'table_name', 'format'] as const
   return {
@@ -55,7 +55,7 @@ export function oldUsage(db: Db): OldRows {
   }
 }
 
-/** Keys that were revoked, or that expired, before the time. Neither can work again by itself. */
+/** Keys that were revoked, or that expired, before the given time. Neither can become valid by itself. */
 export function deadKeys(db: Db): OldRows {
   const dead = (before: string) =>
     db
@@ -88,7 +88,7 @@ export function oldRevocations(db: Db): OldRows {
   }
 }
 
-/** Invitations that were accepted, or that expired, before the time. */
+/** Invitations that were accepted, or that expired, before the given time. */
 export function oldInvitations(db: Db): OldRows {
   const old = (before: string) =>
     db
@@ -106,7 +106,7 @@ export function oldInvitations(db: Db): OldRows {
   }
 }
 
-/** SQLite takes 32,766 values a statement. */
+/** SQLite allows 32,766 parameters per statement. */
 const MAX_PARAMETERS = 30_000
 
 const countAll = sql<number>`count(*)`.as('count')

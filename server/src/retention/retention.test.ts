@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
     assert.deepEqual((await counts()).slice(0, 5), [0, usage, keys - 1, 0, ledger])
     await after(500).apply()
     assert.deepEqual((await counts()).slice(0, 5), [0, 0, keys - 1, 0, ledger])
-    // The export is built again; the key that works still works.
+    // The export is rebuilt; the valid key still works.
     assert.equal((await service.request('GET', '/v1/dataset/places/files/csv', { key: ada.key })).status, 200)
     assert.ok(files(place.dataDir).length > 0)
   })
@@ -126,7 +126,7 @@ test('wayleave prune removes versions beyond the setting and says what it did', 
   const done = await removed()
   assert.deepEqual([done['versions'], done['mails in the outbox']], [2, 1])
   assert.equal(existsSync(join(outbox, 'old.eml')), false)
-  // The running server shows it at once.
+  // The running server shows the change at once.
   const { body } = await service.request('GET', '/v1/dataset/places/archives')
   assert.equal(body.data.length, 1)
 })

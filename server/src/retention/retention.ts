@@ -13,17 +13,17 @@ import {
   oldUsage,
 } from './retention-store.ts'
 
-/** Other writers get their turn between two steps. */
+/** Deletes in steps, so that other writers can run between two of them. */
 const STEP_ROWS = 1000
 const PAUSE = 10
-/** An invitation is of no use to anyone after it was accepted or has expired. */
+/** An invitation has no use after it was accepted or has expired. */
 const INVITATION_DAYS = 90
 
 export interface PrunedKind {
   what: string
-  /** The setting that bounds it. */
+  /** The setting that limits the age. */
   setting: string
-  /** Null: kept for ever. */
+  /** Null keeps it forever. */
   days: number | null
   removed: number
   bytes?: number
@@ -45,8 +45,8 @@ export interface RetentionParts {
 }
 
 /**
- * Deletes what is older than the settings say. The ledger is never touched: it explains every balance. What lives
- * for a day or two (sign-in links, purchases, usage batches, jobs) is deleted by its own part.
+ * Deletes what is older than the settings allow. The ledger is never deleted: it explains every balance. What
+ * is valid for a day or two (sign-in links, purchases, usage batches, jobs) is deleted by its own part.
  */
 export class Retention {
   readonly #parts: RetentionParts
@@ -55,7 +55,7 @@ export class Retention {
     this.#parts = parts
   }
 
-  /** With `dryRun`, counts only. `maxSteps` bounds how many rows of a table one call deletes. */
+  /** With `dryRun`, only counts. `maxSteps` limits how many rows of a table one call deletes. */
   async apply({ dryRun = false, maxSteps = Number.POSITIVE_INFINITY } = {}): Promise<PrunedKind[]> {
     const { db, config } = this.#parts
     const rows: [what: string, setting: string, days: number | null, table: OldRows][] = [

@@ -14,7 +14,7 @@ export interface AccountWishes {
   permissions?: string[]
 }
 
-/** A signed-in user whose organization has the add-ons and credits asked for, with a key. */
+/** A signed-in user whose organization has the requested add-ons and credits, with a key. */
 export async function openAccount(
   service: TestServer,
   email: string,

@@ -10,7 +10,7 @@ import {
   temporaryFolder,
 } from './test-server.ts'
 
-/** A data folder and a database, as commands and servers are told of them. */
+/** A data folder and a database, as passed to commands and servers. */
 export interface Place {
   dataDir: string
   databaseUrl: string | null
@@ -25,7 +25,7 @@ export function serverAt(t: TestContext, place: Place, settings: TestSettings['s
   return openTestServer(t, { dataDir: place.dataDir, databaseUrl: place.databaseUrl ?? undefined, settings })
 }
 
-/** What `wayleave backup` does, without the time that a process takes to start. */
+/** Does the same as `wayleave backup`, without starting a process. */
 export function backUp(config: Place, target: string, keep: number | null = null) {
   return makeBackup({ config, target, clock: systemClock, keep })
 }

@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test'
 
 const stacks = new WeakMap<TestContext, (() => unknown)[]>()
 
-/** Runs after the test, last registered first: a server is stopped before its database is dropped. */
+/** Runs after the test, in reverse order: a server is stopped before its database is dropped. */
 export function cleanUp(t: TestContext, work: () => unknown): void {
   const present = stacks.get(t)
   if (present) {

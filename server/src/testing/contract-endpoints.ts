@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { CREATED, CSV, FORMATS, hasFields, ITEMS, MAP, RECORD, type Row, SECRET, UTC } from './contract.ts'
 
-/** Every endpoint, and what it answers. */
+/** Every endpoint and its response. */
 export const endpoints: Row[] = [
   [
     'GET /v1/api-keys/my-keys gives the records of the caller’s personal keys',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { openAccount } from './account.ts'
 import { CSV, ITEMS, isProblem, MAP, type Row } from './contract.ts'
 
-/** What holds for all endpoints: secrets, names, the two ways in, permissions and add-ons. */
+/** Rules for all endpoints: secrets, names, the two ways to authenticate, permissions and add-ons. */
 export const rules: Row[] = [
   [
     'lists never give the secret, only the prefix',

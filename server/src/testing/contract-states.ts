@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { CSV, ITEMS, isProblem, MAP, type Row } from './contract.ts'
 
-/** The life of a key, transition by transition. */
+/** The life cycle of a key, transition by transition. */
 export const states: Row[] = [
   [
     '(none) → works: creation, personal or for the organization, shows the secret once',

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestServer } from './test-server.ts'
 
-/** The folder of the version of a table that is served now. */
+/** The folder of a table's current version. */
 export async function snapshotFolder(service: TestServer, table: string): Promise<string> {
   const { catalog, blobs } = service.parts
   return blobs.localFolder((await catalog.find(table)).snapshot)
@@ -15,7 +15,7 @@ export function flipBit(path: string): void {
   writeFileSync(path, bytes)
 }
 
-/** What a power cut leaves of files that were not synced. Returns a function that restores them. */
+/** Simulates a power failure: files that were not synced are empty. Returns a function that restores them. */
 export function emptyFiles(folder: string): () => void {
   const names = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,6 +1,6 @@
 import type { TestServer } from './test-server.ts'
 
-/** The bytes as they travel: `fetch` would ask for an encoding, and unpack it. */
+/** The raw bytes of the response: `fetch` would request an encoding and decode it. */
 export async function getBytes(
   service: TestServer,
   path: string,

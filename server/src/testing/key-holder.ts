@@ -5,7 +5,7 @@ import type { MemberPermission } from '../organizations/permissions.ts'
 import { type SignedInUser, signIn } from './sign-in.ts'
 import { openTestServer, type TestServer, type TestSettings } from './test-server.ts'
 
-/** The fields of a key's record, and of the answer to its creation. */
+/** The fields of a key's record, and of the response to its creation. */
 export const RECORD = [
   'id',
   'name',
@@ -23,7 +23,7 @@ export const RECORD = [
 export const CREATED = ['id', 'name', 'scope', 'permissions', 'secret', 'expiresAt', 'createdAt']
 export const MAP = { name: 'Map', permissions: ['read'] }
 
-/** A service, one user of it, and ways to make keys. */
+/** Starts a service with one user, and returns functions that create keys. */
 export async function openKeyHolder(t: TestContext, settings: TestSettings) {
   const service = await openTestServer(t, settings)
   const ada = await signIn(service, 'ada@example.org')
@@ -37,7 +37,7 @@ export async function openKeyHolder(t: TestContext, settings: TestSettings) {
   return { service, ada, create, call, shared: `/v1/api-keys/organization/${ada.organizationId}` }
 }
 
-/** Puts a user into an organization as the operator does. */
+/** Adds a user to an organization as the operator does. */
 export async function addMember(
   { service }: { service: TestServer },
   organizationId: string,
@@ -48,7 +48,7 @@ export async function addMember(
   return signIn(service, email)
 }
 
-/** Every call that names a key. */
+/** Every call that takes a key's id. */
 export function verbsOf(id: string): { method: string; path: string; body: unknown }[] {
   const path = `/v1/api-keys/${id}`
   return [

@@ -3,7 +3,7 @@ import { readConfig } from '../config.ts'
 import { makeLogger } from '../http/observability/logger.ts'
 import { startServer } from '../start-server.ts'
 
-/** Started by a test as a process of its own: a server that is killed as soon as a version is committed. */
+/** Run by a test in a separate process: a server that is killed as soon as a version is committed. */
 const config = readConfig({ flags: { port: '0', dataDir: process.argv[2] }, file: null })
 const { url } = await startServer(config, makeLogger('warn'), systemClock, async ({ changes }) => {
   const { commit } = changes

@@ -5,7 +5,7 @@ import { operator } from '../events/events.ts'
 import type { PublishReport, PublishRequest } from '../publishing/publishing.ts'
 import type { TestServer } from './test-server.ts'
 
-/** Publishes a text as a file of the given name. */
+/** Publishes a text as a file with the given name. */
 export async function publishText(
   service: TestServer,
   table: string,
@@ -23,7 +23,7 @@ export async function publishText(
   }
 }
 
-/** Points along a diagonal, as many as asked for, each with a number and a name. */
+/** `count` points along a diagonal, each with a number and a name. */
 export function points(count: number, label = 'Point'): string {
   const features = Array.from({ length: count }, (_, i) =>
     JSON.stringify({

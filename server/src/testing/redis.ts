@@ -12,7 +12,7 @@ export function sharedRedisUrl(): string {
   return url
 }
 
-/** Makes a Redis that was started for one test stop after it; the test may pause and stop it. */
+/** Stops a Redis that was started for one test after the test; the test may pause and stop it. */
 export function ownRedis(t: TestContext, redis: { url: string; pid: number; stop(): Promise<void> }) {
   cleanUp(t, () => redis.stop())
   let isPaused = false
@@ -42,7 +42,7 @@ export async function openLink(t: TestContext, url = sharedRedisUrl()) {
   }
 }
 
-/** A TCP proxy before the shared Redis, so that a test can cut the connection or make it hang. */
+/** A TCP proxy in front of the shared Redis, so that a test can cut the connection or make it hang. */
 export async function openRedisProxy(t: TestContext) {
   const target = new URL(sharedRedisUrl())
   const sockets = new Set<Socket>()
@@ -75,14 +75,14 @@ export async function openRedisProxy(t: TestContext) {
   cleanUp(t, () => (server.listening ? cut() : undefined))
   const url = new URL(target)
   url.port = String(port)
-  /** What arrives while it hangs is discarded, as by a network that has dropped the connection silently. */
+  /** Data that arrives while it hangs is discarded, as by a network that dropped the connection silently. */
   const hang = (value: boolean) => {
     hangs = value
   }
   return { url: url.href, cut, restore: () => listen(port), hang }
 }
 
-/** The address of a port on which nothing listens. */
+/** The URL of a port on which nothing listens. */
 export async function unusedRedisUrl(): Promise<string> {
   const unused = createServer().listen(0, '127.0.0.1')
   await once(unused, 'listening')

@@ -12,7 +12,7 @@ export interface CommandResult {
   json: any
 }
 
-/** The real program, in a process of its own, on the folder and database of a service that runs. */
+/** Runs the real program, in a separate process, on the folder and database of a running service. */
 export function runCommand(
   place: Pick<TestServer['config'], 'dataDir' | 'databaseUrl'>,
   ...args: string[]

@@ -10,11 +10,11 @@ const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
 export interface ServerProcess {
   url: string
   child: ChildProcess
-  /** Ends it at once, as a crash would; resolves when it is gone. */
+  /** Kills it at once, like a crash; resolves when the process has exited. */
   kill(): Promise<void>
 }
 
-/** The real program, or another that prints its address, in a process of its own, for tests that kill it. */
+/** Starts the real program, or another that prints its URL, in a separate process, for tests that kill it. */
 export async function startServerProcess(
   t: TestContext,
   dataDir: string,
@@ -22,7 +22,7 @@ export async function startServerProcess(
   options: { descriptors?: number; args?: string[] } = {},
 ): Promise<ServerProcess> {
   const command = options.args ?? [program, 'serve', '--json', '--port', '0', '--data-dir', dataDir]
-  // Both the soft and the hard limit: Node raises the first to the second.
+  // Sets both the soft and the hard limit, because Node raises the soft to the hard limit.
   const shell = ['-c', `ulimit -n ${options.descriptors ?? '$(ulimit -n)'} && exec "$0" "$@"`]
   const child = spawn('sh', [...shell, process.execPath, ...command], {
     env: {

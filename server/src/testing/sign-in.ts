@@ -7,15 +7,15 @@ export interface SignedInUser {
   token: string
   refreshToken: string
   userId: string
-  /** Empty for a user who is in no organization. */
+  /** Empty for a user without an organization. */
   organizationId: string
 }
 
 export interface ReceivedMail {
-  /** The whole mail as it was written. */
+  /** The complete mail as it was written. */
   source: string
   link: string
-  /** What stands behind `#` in the link. */
+  /** The part after `#` in the link. */
   token: string
   /** Empty in a mail without a code. */
   code: string
@@ -24,7 +24,7 @@ export interface ReceivedMail {
 const PATIENCE_MS = 10_000
 const taken = new Set<string>()
 
-/** Signs in as people do: asks for a mail, reads it in the outbox, redeems its link. */
+/** Signs in as users do: requests a mail, reads it from the outbox, redeems its link. */
 export async function signIn(service: TestServer, email: string): Promise<SignedInUser> {
   const { token: linkToken } = await askForLink(service, email)
   const redeemed = await service.request('POST', '/v1/auth/token', { body: { token: linkToken } })
@@ -45,7 +45,7 @@ export async function askForLink(service: TestServer, email: string): Promise<Re
   return nextMail(service, email)
 }
 
-/** Waits for a mail to the address that no call took before, the oldest first. */
+/** Waits for a mail to the address that no earlier call has returned, oldest first. */
 export async function nextMail(service: TestServer, email: string): Promise<ReceivedMail> {
   const until = Date.now() + PATIENCE_MS
   while (Date.now() < until) {
@@ -56,7 +56,7 @@ export async function nextMail(service: TestServer, email: string): Promise<Rece
   throw new Error(`No mail to ${email} came.`)
 }
 
-/** The mail to the address that waits in the outbox now, if there is one. */
+/** The mail to the address that is in the outbox now, or null. */
 export async function untakenMail(service: TestServer, email: string): Promise<ReceivedMail | null> {
   const folder = join(service.config.dataDir, 'outbox')
   const names = await readdir(folder).catch(() => [])

@@ -4,20 +4,20 @@ import type { TestContext } from 'node:test'
 import { cleanUp } from './cleanup.ts'
 
 export interface TcpProxy {
-  /** The target's URL with the proxy in the target's place. */
+  /** The target's URL, with the proxy's host and port. */
   url: string
   /**
-   * From now on nothing is forwarded and nothing is closed, as on a link that died without a sign. Connections
-   * that are open now stay dead for good; new ones are accepted, and forward nothing until `heal`.
+   * From now on nothing is forwarded and nothing is closed, as on a link that died silently. Connections that
+   * are open now stay dead; new ones are accepted, and forward nothing until `heal`.
    */
   freeze(): void
-  /** New connections, and those accepted while frozen, are forwarded again. */
+  /** Forwards again for new connections, and for those accepted while frozen. */
   heal(): void
-  /** Refuses connections and closes those that are open, as a server that is gone. */
+  /** Refuses connections and closes the open ones, like a server that is down. */
   refuse(): Promise<void>
 }
 
-/** A TCP proxy on loopback that can stop forwarding without closing anything. */
+/** A TCP proxy on loopback that can stop forwarding without closing connections. */
 export async function openTcpProxy(t: TestContext, target: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()

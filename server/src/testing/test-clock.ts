@@ -2,11 +2,11 @@ import type { Clock } from '../clock.ts'
 
 export interface TestClock {
   clock: Clock
-  /** Moves the time on. */
+  /** Advances the time. */
   pass(milliseconds: number): void
 }
 
-/** The real time, moved on as the test says. */
+/** The real time, plus what the test advances it by. */
 export function testClock(): TestClock {
   let moved = 0
   return {

@@ -15,7 +15,7 @@ export const databaseKinds: readonly DatabaseKind[] = ['sqlite', 'postgres']
 
 export interface TestSettings {
   database?: DatabaseKind
-  /** A database made before, for a second node on it. */
+  /** An existing database, for a second node on it. */
   databaseUrl?: string
   dataDir?: string
   clock?: Clock
@@ -46,7 +46,7 @@ export interface Answer {
   text: string
 }
 
-/** A real server on a free port of loopback, with a data folder and a database of its own, gone after the test. */
+/** Starts a server on a free loopback port, with its own data folder and database, removed after the test. */
 export async function openTestServer(t: TestContext, given: TestSettings = {}): Promise<TestServer> {
   const dataDir = given.dataDir ?? temporaryFolder(t)
   const databaseUrl = given.databaseUrl ?? (given.database === 'postgres' ? await temporaryDatabase(t) : null)
@@ -54,14 +54,14 @@ export async function openTestServer(t: TestContext, given: TestSettings = {}): 
     ...readConfig({ environment: {}, file: null, flags: { port: '0' } }),
     dataDir,
     databaseUrl,
-    // Tests ask faster than people: limits are tested where they are the subject.
+    // Tests send requests faster than users do: limits are only set in the tests of limits.
     keyRate: 1_000_000,
     keyBurst: 1_000_000,
     userRate: 1_000_000,
     addressRate: 1_000_000,
     signInRate: 1000,
     signInAddressRate: 1_000_000,
-    // Tests move the clock as they like.
+    // Tests change the clock arbitrarily.
     maxClockSkew: Number.MAX_SAFE_INTEGER,
     minFreeBytes: 0,
     // A machine that runs many tests at once stalls now and then.
@@ -106,7 +106,7 @@ export function temporaryFolder(t: TestContext): string {
   return folder
 }
 
-/** A database of its own on the test runner's PostgreSQL. */
+/** Creates a new database on the test runner's PostgreSQL. */
 export async function temporaryDatabase(t: TestContext): Promise<string> {
   const server = process.env['WAYLEAVE_TEST_POSTGRES_URL']
   if (!server) throw new Error('WAYLEAVE_TEST_POSTGRES_URL is not set: run the tests with npm test.')

@@ -9,7 +9,7 @@ import { operator } from '../events/events.ts'
 import { newId } from '../id.ts'
 import { Keys } from '../keys/keys.ts'
 
-/** What it takes to verify a key that the cache holds, on SQLite, in microseconds: the median of ten rounds. */
+/** Time to verify a cached key on SQLite, in microseconds: the median of ten rounds. */
 export async function timeVerification(count: number): Promise<number> {
   const dataDir = mkdtempSync(join(tmpdir(), 'wayleave-verification-'))
   const database = await openDatabase({ databaseUrl: null, dataDir })
@@ -26,7 +26,7 @@ export async function timeVerification(count: number): Promise<number> {
     for (let round = 0; round < 10; round++) {
       const began = performance.now()
       for (let i = 0; i < count; i++) {
-        // Each on a connection of its own, which has not sent the key before.
+        // Each on a new connection, which has not sent the key before.
         if (verifier.peek(secret, {}) === null) throw new Error('The key is not in the cache.')
       }
       rounds.push(((performance.now() - began) * 1000) / count)

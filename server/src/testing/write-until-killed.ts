@@ -1,6 +1,6 @@
 import { openDatabase } from '../database/open.ts'
 
-/** Started by a test as a process of its own: commits rows and tells of each once it is committed. */
+/** Run by a test in a separate process: commits rows and prints each id once it is committed. */
 const { db } = await openDatabase({ dataDir: process.argv[2]!, databaseUrl: null })
 for (let i = 0; i < 100_000; i++) {
   const id = `user-${i}`

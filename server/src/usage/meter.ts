@@ -7,13 +7,16 @@ import type { ControlDatabase } from '../database/open.ts'
 import { addUsageBatch, setLastUsed, type UsageRow } from './usage-store.ts'
 
 const FLUSH_MS = 500
-/** `lastUsedAt` may be a minute behind: half of that is left for a slow database. */
+/** `lastUsedAt` may be a minute behind: half of it is the write interval, half is for a slow database. */
 const LAST_USED_ROUNDS = 60
 
-/** Of one batch, about 100 MB: many hours of outage, for a row counts all calls of one key and kind in a day. */
+/**
+ * Max rows of one batch, about 100 MB: enough for many hours of outage, because a row counts all calls of one
+ * key and kind in a day.
+ */
 const MAX_ROWS = 200_000
 
-/** What was called: `download`, `archive`, `items`, `item`, `collections`, `metadata`, `sample`. */
+/** `operation` is one of `download`, `archive`, `items`, `item`, `collections`, `metadata`, `sample`. */
 export interface Call {
   operation: string
   table: string
@@ -26,8 +29,8 @@ interface Batch {
 }
 
 /**
- * Counts free calls in memory and commits them twice a second. A crash loses at most the calls since then;
- * calls that cost credits are counted in the transaction of their debit instead, and are never lost.
+ * Counts free calls in memory and commits them twice a second. A crash loses at most the calls since the last
+ * commit; calls that cost credits are counted in the transaction of their debit instead, and are never lost.
  */
 export class Meter {
   readonly #database: ControlDatabase
@@ -36,16 +39,16 @@ export class Meter {
   readonly #timer: NodeJS.Timeout
   readonly #lastUsed = new Map<string, number>()
   #batch: Batch = newBatch()
-  /** The batch whose commit is tried until it is known to have come through. */
+  /** The batch whose commit is retried until it is known to have succeeded. */
   #unsaved: Batch | null = null
   #flushing: Promise<void> | null = null
-  /** When all that was recorded was in the database last, on a monotonic clock. */
+  /** When everything recorded had last been committed, on a monotonic clock. */
   #savedAt = performance.now()
   #rounds = 0
   #isSaving = false
   #isFailing = false
   #droppedCalls = 0
-  /** Calls come in bursts of one kind: the row is found without its name. */
+  /** The last row used: calls come in bursts of one kind, so this often saves the lookup. */
   #lastRow: { batch: Batch; row: UsageRow } | null = null
   #day = { from: 0, to: 0, text: '' }
 
@@ -79,24 +82,24 @@ export class Meter {
     this.#lastRow = { batch: this.#batch, row }
   }
 
-  /** The row of a paid call, for the transaction that debits it. */
+  /** Returns the row of a paid call, for the transaction that debits it. */
   paidRow(grant: Grant, call: Call, credits: number): UsageRow {
     const now = this.#clock().getTime()
     this.#lastUsed.set(grant.keyId, now)
     return usageRow(grant, call, this.#dateOf(now), credits)
   }
 
-  /** Rows of calls that are not committed yet. */
+  /** Number of rows that are not committed yet. */
   get unsavedRows(): number {
     return this.#batch.rows.size + (this.#unsaved?.rows.size ?? 0)
   }
 
-  /** For how long the oldest of them may have waited; 0 if none waits. */
+  /** Upper bound of how long the oldest of them has been waiting, in seconds; 0 if there are none. */
   get unsavedSeconds(): number {
     return this.unsavedRows === 0 ? 0 : (performance.now() - this.#savedAt) / 1000
   }
 
-  /** Everything recorded so far is committed when this resolves. */
+  /** Resolves when everything recorded so far is committed. */
   async flush(): Promise<void> {
     while (this.#flushing) await this.#flushing.catch(() => {})
     this.#flushing = this.#save().finally(() => {
@@ -107,7 +110,7 @@ export class Meter {
 
   async close(): Promise<void> {
     clearInterval(this.#timer)
-    // A connection that died meanwhile fails the first attempt only.
+    // Retry once: a connection that died meanwhile only fails the first attempt.
     await this.flush().catch(() => this.flush())
     await this.#saveLastUsed()
   }
@@ -115,7 +118,7 @@ export class Meter {
   #tick(): void {
     this.#rounds++
     if (this.unsavedRows === 0) this.#savedAt = performance.now()
-    // An attempt that hangs must not gather others behind it.
+    // Do not queue further attempts behind one that hangs.
     if (this.#isSaving) return
     this.#isSaving = true
     const work = async () => {
@@ -135,7 +138,7 @@ export class Meter {
       })
   }
 
-  /** Logged when an outage begins and when it ends, not at each attempt. */
+  /** Logs when an outage begins and when it ends, not at each attempt. */
   #notSaved(error: unknown): void {
     if (this.#isFailing) return
     this.#isFailing = true

@@ -53,7 +53,7 @@ const organizationUsage = Type.Object({
   datasets: Type.Array(Type.Object({ table: Type.String(), ...count })),
 })
 
-/** Calls and credits, by key and for a whole organization. */
+/** Reports of calls and credits, by key and for a whole organization. */
 export function usageRoutes(app: App, { usageReports, authenticate }: UsageRoutesParts): void {
   keyUsageRoute(app, {
     usageReports,

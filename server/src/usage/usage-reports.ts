@@ -15,12 +15,12 @@ export interface GivenRange {
 export type KeyUsage = { keyId: string } & UsageReport
 
 export type OrganizationUsage = { organizationId: string } & UsageReport & {
-    /** The name is null for a key that exists no more. */
+    /** The name is null if the key no longer exists. */
     keys: ({ keyId: string; name: string | null } & Count)[]
     datasets: ({ table: string } & Count)[]
   }
 
-/** Who used what: by key for whoever may see the key, by organization for whoever may see its bills. */
+/** Usage reports: by key for users who may see the key, by organization for users who may see its bills. */
 export class UsageReports {
   readonly #db: Db
   readonly #clock: Clock

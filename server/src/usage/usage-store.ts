@@ -1,11 +1,11 @@
 import { type ControlDatabase, type Db, deleteInSteps, isUniqueViolation, type Tx } from '../database/open.ts'
 import type { Tables } from '../database/schema.ts'
 
-/** Calls and credits of one key on one day, by what was called. */
+/** Calls and credits of one key on one day, by operation, table and format. */
 export type UsageRow = Tables['usage']
 
 export async function addUsage(tx: Tx, rows: UsageRow[]): Promise<void> {
-  // In one order everywhere, so that two nodes that add to the same rows cannot wait for each other.
+  // Always in the same order, so that two nodes that update the same rows cannot deadlock.
   const ordered = [...rows].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
   for (let from = 0; from < ordered.length; from += 500) {
     await tx
@@ -21,7 +21,7 @@ export async function addUsage(tx: Tx, rows: UsageRow[]): Promise<void> {
   }
 }
 
-/** Adds a batch once: when the answer to a commit was lost and it is tried again, the batch's id is there. */
+/** Adds a batch idempotently: if the response to a commit was lost, the retry finds the batch's id. */
 export async function addUsageBatch(
   { db }: ControlDatabase,
   id: string,
@@ -42,7 +42,7 @@ export async function deleteUsageBatchesBefore(database: ControlDatabase, at: st
   await deleteInSteps(database, 'usage_batches', (row) => row('at', '<', at))
 }
 
-/** Only ever forward: two nodes may bring their figures in either order. */
+/** Only moves forward: two nodes may write their times in either order. */
 export async function setLastUsed(db: Db, keyId: string, at: string): Promise<void> {
   await db
     .updateTable('api_keys')

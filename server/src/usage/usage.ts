@@ -12,13 +12,13 @@ export interface Count {
 
 export interface UsageReport extends UsageRange {
   totals: Count
-  /** A row for each day of the range, also for days without a call. */
+  /** One row for each day of the range, including days without calls. */
   days: ({ date: string } & Count)[]
-  /** Calls that concern no dataset, or give no choice of format, have null there. */
+  /** Null for calls without a dataset, or without a choice of format. */
   operations: ({ operation: string; table: string | null; format: string | null } & Count)[]
 }
 
-/** Dates are UTC and inclusive; without any, the last 30 days. */
+/** Dates are UTC and inclusive; the default is the last 30 days. */
 export function usageRange(given: { startDate?: string; endDate?: string }, clock: Clock): UsageRange {
   const endDate =
     given.endDate === undefined ? textOf(clock().getTime()) : checkDate('endDate', given.endDate)
@@ -54,7 +54,7 @@ export function usageReport(range: UsageRange, rows: UsageRow[]): UsageReport {
   }
 }
 
-/** Sums the rows that `nameOf` gives equal names, the most called first. */
+/** Sums the rows for which `nameOf` returns equal names, sorted by calls in descending order. */
 export function groupUsage<N extends object>(rows: UsageRow[], nameOf: (row: UsageRow) => N): (N & Count)[] {
   const groups = new Map<string, N & Count>()
   for (const row of rows) {
@@ -74,12 +74,12 @@ function add(count: Count, row: UsageRow): void {
   count.credits += row.credits
 }
 
-/** Accepts a calendar date, or a timestamp of which the UTC date counts. */
+/** Accepts a date, or a timestamp, of which the UTC date is used. */
 function checkDate(name: string, text: string): string {
   const form = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/
   const at = form.test(text) ? Date.parse(text) : Number.NaN
   const day = Date.parse(text.slice(0, 10))
-  // The runtime reads the 30th of February as the 2nd of March. Years past 9999 are written, and sort, otherwise.
+  // JavaScript parses February 30 as March 2. Years after 9999 are formatted, and sort, differently.
   if (Number.isNaN(at + day) || textOf(day) !== text.slice(0, 10) || textOf(at) < '1000')
     throw invalidInput(name, 'must be a date such as 2026-01-31')
   return textOf(at)

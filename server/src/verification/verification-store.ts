@@ -9,11 +9,11 @@ export async function wrongBalances(db: Db): Promise<{ id: string; credits: numb
     group by organizations.id, organizations.credits
     having organizations.credits <> coalesce(sum(ledger.amount), 0)
     order by organizations.id`.execute(db)
-  // PostgreSQL sums bigint columns to numeric, which arrives as a text.
+  // PostgreSQL sums bigint columns to numeric, which the driver returns as text.
   return rows.map((row) => ({ ...row, sum: Number(row.sum) }))
 }
 
-/** Organizations whose ledger has a row that does not continue from the balance of the row before. */
+/** Organizations whose ledger has a row that does not continue from the previous row's balance. */
 export async function brokenLedgers(db: Db): Promise<{ id: string; ledgerId: number; rows: number }[]> {
   const { rows } = await sql<{ id: string; ledgerId: number; rows: number | string }>`
     select organization_id as id, min(id) as "ledgerId", count(*) as rows
@@ -27,7 +27,7 @@ export async function brokenLedgers(db: Db): Promise<{ id: string; ledgerId: num
   return rows.map((row) => ({ ...row, rows: Number(row.rows) }))
 }
 
-/** Refunds that do not give back exactly what the row that they name took. */
+/** Refunds that do not return exactly the amount of the row that they refer to. */
 export async function wrongRefunds(db: Db): Promise<{ ledgerId: number; refunds: number }[]> {
   const { rows } = await sql<{ ledgerId: number; refunds: number }>`
     select refund.id as "ledgerId", refund.refunds as refunds
@@ -53,7 +53,7 @@ export async function datasetsWithoutVersion(db: Db): Promise<{ table: string; v
     .execute()
 }
 
-/** Versions with a number that could be given out a second time. */
+/** Versions with a number that could be assigned a second time. */
 export async function versionsAboveLastNumber(db: Db): Promise<{ table: string; version: number }[]> {
   return db
     .selectFrom('versions')
@@ -70,7 +70,7 @@ export async function versionsAboveLastNumber(db: Db): Promise<{ table: string; 
     .execute()
 }
 
-/** Jobs that say they published a version whose number was never given out. */
+/** Jobs that claim to have published a version whose number was never assigned. */
 export async function jobsWithoutVersion(
   db: Db,
 ): Promise<{ id: string; table: string; version: number | null }[]> {
@@ -89,7 +89,7 @@ export async function jobsWithoutVersion(
     .execute()
 }
 
-/** What SQLite itself finds wrong with its file and its foreign keys. PostgreSQL checks both as it goes. */
+/** Errors that SQLite itself finds in its file and its foreign keys. PostgreSQL checks both continuously. */
 export async function sqliteDamage({ db, kind }: ControlDatabase): Promise<string[]> {
   if (kind !== 'sqlite') return []
   const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check(20)`.execute(db)

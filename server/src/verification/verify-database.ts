@@ -10,7 +10,7 @@ import {
   wrongRefunds,
 } from './verification-store.ts'
 
-/** What contradicts itself in the control database. */
+/** Finds inconsistencies in the control database. */
 export async function verifyDatabase(database: ControlDatabase): Promise<Finding[]> {
   const { db } = database
   const findings: Finding[] = []

@@ -38,7 +38,7 @@ export async function verifySnapshots(
     onSnapshot(index, versions.length)
     const damage = await damageOf(join(folder, version.snapshot), version.manifest)
     bytes += Object.values(version.manifest.files).reduce((sum, file) => sum + file.bytes, 0)
-    // A version that was removed meanwhile has no files to miss.
+    // A version that was removed meanwhile cannot have missing files.
     if (damage.length === 0 || !(await isSnapshotNamed(db, version.snapshot))) continue
     for (const message of damage) findings.push(damageFinding(version, message))
   }
@@ -69,7 +69,7 @@ async function damageOf(folder: string, catalogued: Manifest): Promise<string[]>
   }
 }
 
-/** Names that a snapshot can have: staging and trash begin with a dot, and a volume has its `lost+found`. */
+/** Valid snapshot names only: skips staging and trash, which begin with a dot, and `lost+found`. */
 async function storedNames(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []

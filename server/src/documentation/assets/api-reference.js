@@ -1,5 +1,5 @@
-// Reads the API definition and lays every operation out, with a form that tries it. Everything is put on the
-// page as text; nothing that the service answers becomes markup.
+// Reads the API definition and shows every operation with a form to try it. All content is inserted as text,
+// so nothing in the service's responses can become markup.
 const list = document.querySelector('#operations')
 const credentials = document.querySelector('#credentials')
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
@@ -81,7 +81,7 @@ function operationView(path, method, operation) {
       element('span', { className: 'summary' }, operation.summary ?? ''),
     ),
   )
-  // The form is made when it is opened: there are many, and few are.
+  // Each form is created when it is first opened: there are many, and few are opened.
   details.addEventListener('toggle', () => {
     if (!details.open || details.querySelector('.operation')) return
     const about = element('div', { className: 'operation' })

@@ -53,7 +53,7 @@ test('a file whose bytes stop coming is cut off, and one that comes slowly is ta
   assert.equal(await send(DEADLINE / 2), '200')
   assert.equal(await send(100 * DEADLINE), '')
 
-  // Refused at once, and the bytes keep coming, one at a time.
+  // Rejected at once, while the bytes keep arriving, one at a time.
   const refused = connect(port, '127.0.0.1').on('error', () => {})
   refused.write(
     HEAD.replace('/files', '/refused').replace('10', '100000').replace('Connection: close\r\n', ''),

@@ -1,9 +1,10 @@
 import type { App } from '../frame.ts'
 
 /**
- * A body that comes a byte at a time holds memory for as long as it likes. Small bodies are cut off at a
- * deadline; a file may take its time, and is not held in memory, but not a pause of twice as long. Once it is
- * answered, by a refusal as a rule, nobody wants the rest, and it has as long as a small one.
+ * Protects against slow bodies (slowloris): a body that arrives a byte at a time would hold memory
+ * indefinitely. Small bodies have a deadline. A file upload, which is not held in memory, may take longer,
+ * but is aborted after a pause of twice the deadline. Once a response has been sent, usually an error, the
+ * rest of the upload is not needed and has the same deadline as a small body.
  */
 export function addBodyDeadline(app: App, smallBody: number, milliseconds: number): void {
   app.addHook('onRequest', ({ raw, routeOptions }, reply, done) => {
@@ -18,7 +19,7 @@ export function addBodyDeadline(app: App, smallBody: number, milliseconds: numbe
       reply.raw.once('finish', () => raw.complete || setDeadline())
       let bytesRead = raw.socket.bytesRead
       const look = setInterval(() => {
-        // Where we are the slower side, what has come waits for us.
+        // If the read buffer is full, the client is not the slow side: we apply backpressure.
         const waits = raw.readableLength >= raw.readableHighWaterMark
         if (!raw.complete && !waits && raw.socket.bytesRead === bytesRead) raw.destroy()
         bytesRead = raw.socket.bytesRead

@@ -5,8 +5,8 @@ export const CORS_EXPOSED =
   'ETag, Last-Modified, Link, Content-Crs, Content-Disposition, Content-Encoding, Content-Range, Repr-Digest, Accept-Ranges, Retry-After, RateLimit, RateLimit-Policy, Credits-Charged, Credits-Remaining, X-Request-Id, Location'
 
 /**
- * Any page may read data with a key it holds: keys travel in a header, never in a cookie, so an origin
- * proves nothing. Sign-in uses a cookie, and is therefore closed to other origins altogether.
+ * Any web page may read data with a key it holds: keys are sent in a header, never in a cookie, so the origin
+ * is irrelevant. Sign-in uses a cookie, and is therefore not allowed from other origins at all.
  */
 export function addCors(app: App): void {
   app.addHook('onRequest', (request, reply, done) => {

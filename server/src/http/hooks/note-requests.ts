@@ -4,12 +4,12 @@ import type { App } from '../frame.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { logRequest } from '../observability/request-log.ts'
 
-/** The number that other servers too log for a caller who left before the answer began. */
+/** 499, nginx's convention: the client disconnected before a response started. */
 const LEFT = 499
 
 /**
- * A line and a count for every request, at the end of its answer or of its connection: an upload or a download
- * that breaks off midway never finishes, and the frame's own `onResponse` does not tell of it.
+ * Logs and counts every request when its response finishes or its connection closes: an upload or download
+ * that is aborted midway never finishes, and Fastify's `onResponse` does not report it.
  */
 export function noteRequests(app: App, log: Logger, metrics: Metrics): void {
   app.addHook('onRequest', (request, reply, done) => {

@@ -3,9 +3,10 @@ import type { BaseUrl } from '../base-url.ts'
 import type { App } from '../frame.ts'
 
 /**
- * Below /v1/auth a cookie opens doors: a browser names the page's origin, and only our own may ask. Programs
- * send neither header. The route's own path is looked at, for an address can be written in many ways. The
- * protocol of the Host is not compared, for a proxy that ends TLS may not tell of it.
+ * CSRF protection for /v1/auth, which uses a cookie: a browser sends the page's origin, and only our own is
+ * allowed. Programs send neither header. The check uses the route's pattern, because a URL can be written in
+ * many ways. The protocol of the Host is not compared, because a proxy that terminates TLS may not forward
+ * it.
  */
 export function addSameOrigin(app: App, baseUrl: BaseUrl): void {
   app.addHook('onRequest', (request, _reply, done) => {

@@ -10,8 +10,8 @@ export interface Space {
 }
 
 /**
- * The free space on the disk of a folder. A read returns at once and looks again in the background: a network file
- * system that hangs must not hold up the metrics that would tell of it.
+ * The free space on a folder's disk. Reading returns the last value at once and refreshes it in the
+ * background: a network file system that hangs must not block the metrics that would reveal it.
  */
 export class DiskSpace {
   readonly #folder: string
@@ -34,7 +34,7 @@ export class DiskSpace {
     try {
       this.#space = spaceOf(await statfs(this.#folder))
     } catch {
-      // The last value stays: a folder that is gone is told of by everything else.
+      // Keep the last value: other checks report a missing folder.
     } finally {
       this.#readAt = performance.now()
       this.#isReading = false

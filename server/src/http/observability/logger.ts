@@ -1,9 +1,9 @@
 import pino, { type Logger } from 'pino'
 
 /**
- * Anything that has the form of one of our secrets, wherever in a line it stands: a key, a token of sign-in
- * or refresh (43 base64url characters and more after a telling name), a JWT, credentials in a URL. Handlers
- * never log secrets; this is the net beneath them.
+ * Matches anything that has the form of one of our secrets, anywhere in a line: a key, a sign-in or refresh
+ * token (43 or more base64url characters after a telling name), a JWT, credentials in a URL. Handlers never
+ * log secrets; this is the safety net.
  */
 const SECRETS =
   /\b[a-z][a-z0-9]{0,9}_[a-z][a-z0-9]{0,15}_[0-9A-Za-z]{32}\b|(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]+|(?<=:\/\/[^\s/:@"]*:)[^\s/@"]+(?=@)|(?<=(?:token|secret|authorization|api_key|cookie)["=:\s]{1,4})[\w.+/=-]{6,}|(?<=code["=:\s]{1,4})\d{6}\b/gi
@@ -15,7 +15,7 @@ export function redact(line: string): string {
 const GATHERED_LENGTH = 64 * 1024
 const LONGEST_WAIT = 1000
 
-/** Lines go to standard error: standard output is for what a command answers. */
+/** Logs to standard error: standard output is for a command's results. */
 export function makeLogger(level: string, write?: (line: string) => void): Logger {
   const options = {
     level,
@@ -28,8 +28,8 @@ export function makeLogger(level: string, write?: (line: string) => void): Logge
 }
 
 /**
- * Gathers lines to spare a write, and the look at its characters, for each; a second is as long as a person
- * waits for one.
+ * Buffers lines to save a write, and a search for secrets, per line. They are flushed after a second at most,
+ * which is short enough for a person who watches the log.
  */
 function gatherLines(): { write(line: string): void } {
   const destination = pino.destination({ dest: 2, sync: false })

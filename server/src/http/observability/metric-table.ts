@@ -1,12 +1,12 @@
-/** One row of the table of the service's own metrics. docs/operating.md lists the same rows; a test compares them. */
+/** One row of the service's own metrics. docs/operating.md lists the same rows; a test compares them. */
 export interface MetricRow {
   type: 'gauge' | 'counter' | 'histogram'
   help: string
-  /** The label that tells its values apart. */
+  /** The label that distinguishes its values. */
   label?: string
 }
 
-/** Requests are counted by request-metrics.ts; Node's own figures come from prom-client with the same prefix. */
+/** Requests are counted by request-metrics.ts; Node's metrics come from prom-client with the same prefix. */
 export const metricTable = {
   wayleave_lease_held: {
     type: 'gauge',

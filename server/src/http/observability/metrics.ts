@@ -3,7 +3,7 @@ import { DURATION_BOUNDS, type Durations } from '../../durations.ts'
 import { type MetricName, type MetricRow, metricTable } from './metric-table.ts'
 import { RequestMetrics } from './request-metrics.ts'
 
-/** One value of a metric, as Prometheus's text form has it. */
+/** One value of a metric, as in Prometheus's text format. */
 export interface MetricValue {
   metricName?: string
   labels: Record<string, string | number>
@@ -14,8 +14,8 @@ export interface MetricValue {
 export type MetricReader = () => number | Readonly<Record<string, number>> | Durations
 
 /**
- * What the service tells Prometheus. The parts count in plain numbers of their own, which are read when Prometheus
- * asks. Labels are route patterns, never addresses as they were asked for.
+ * The metrics exposed to Prometheus. The parts keep plain counters of their own, which are read on each
+ * scrape. Labels are route patterns, never the requested URLs.
  */
 export class Metrics {
   readonly registry = new Registry()
@@ -24,13 +24,13 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry, prefix: 'wayleave_' })
   }
 
-  /** Exposes a metric of the table from now on. */
+  /** Registers a metric of the table. */
   read(name: MetricName, reader: MetricReader): void {
     const row: MetricRow = metricTable[name]
     this.#register(row.type, name, row.help, () => valuesOf(name, row, reader()))
   }
 
-  /** A registry asks its metrics for no more than this. */
+  /** These properties are all that a prom-client registry needs of a metric. */
   #register(type: string, name: string, help: string, values: () => MetricValue[]): void {
     const get = async () => ({ name, help, type, aggregator: 'sum', values: values() })
     this.registry.registerMetric({ name, get, reset: () => {} } as unknown as Metric)

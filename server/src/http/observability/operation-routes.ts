@@ -9,14 +9,14 @@ import type { Metrics } from './metrics.ts'
 export interface Operation {
   metrics: Metrics
   metricsToken: string | null
-  /** What does not work of all that serving needs; never takes long. */
+  /** Reports what does not work of everything that serving needs; always returns quickly. */
   checkReady: CheckReady
   /** Whether the server is about to stop, so that a load balancer should send requests elsewhere. */
   isDraining: () => boolean
 }
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
-/** Each by itself tells of a proxy: not all of them send the same ones. */
+/** Any one of these headers indicates a proxy: not all proxies send the same ones. */
 const OF_PROXIES = [
   'x-forwarded-for',
   'x-forwarded-proto',
@@ -58,7 +58,7 @@ export function operationRoutes(
     },
   })
 
-  // The peer's own address counts, not a forwarded one: behind a proxy on this machine the token is needed.
+  // Checks the peer's own address, not a forwarded one: behind a proxy on this machine the token is needed.
   app.get(
     '/metrics',
     { schema: { tags: [tags.operation], summary: 'Figures for Prometheus' } },

@@ -3,11 +3,11 @@ import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 const SAMPLE_MS = 250
 
 /**
- * Says when to refuse work. A late timer is the event loop's delay itself, so one timer measures it; two late
- * samples in a row are needed, so that a single pause (a large collection of garbage) refuses nobody.
+ * Decides when to shed load. A timer that fires late measures the event loop delay; two late samples in a row
+ * are needed, so that a single pause (a long garbage collection) does not reject requests.
  */
 export class Overload {
-  /** Requests that were refused because there was too much to do, here or in a queue of a part. */
+  /** Requests that were rejected because of overload, here or in a part's queue. */
   refusals = 0
   readonly #limit: number
   readonly #timer: NodeJS.Timeout
@@ -26,7 +26,7 @@ export class Overload {
     return this.#late >= 2
   }
 
-  /** Whether the server is about to stop: requests are served, and clients are told to go elsewhere for the next. */
+  /** Whether the server is about to stop: requests are still served, with `Connection: close`. */
   isDraining(): boolean {
     return this.#draining
   }
@@ -49,7 +49,7 @@ export class Overload {
     const now = performance.now()
     const since = performance.eventLoopUtilization(this.#utilization)
     this.#utilization = performance.eventLoopUtilization()
-    // A machine that was asleep wakes with a late timer and an idle loop: that is no overload.
+    // After a machine was suspended, the timer is late but the loop was idle: that is no overload.
     const busy = since.utilization > 0.5
     this.#late = busy && now - this.#expected > this.#limit ? this.#late + 1 : 0
     this.#expected = now + SAMPLE_MS

@@ -1,9 +1,9 @@
 import pino, { type Logger } from 'pino'
 import { redact } from './logger.ts'
 
-/** What programs ask every few seconds is of interest only when it fails. */
+/** Routes polled every few seconds are only logged at info level if they fail. */
 const ROUTINE = new Set(['/health', '/ready', '/metrics'])
-/** Longer than any name of ours: whatever has it may be a secret that someone put into an address. */
+/** Longer than any of our names: a match may be a secret that was put into a URL. */
 const SECRET_LIKE = /[\w-]{26}/
 const INFO = 30
 const DEBUG = 20
@@ -11,20 +11,20 @@ const DEBUG = 20
 export interface AnsweredRequest {
   id: string
   method: string
-  /** Without its query. */
+  /** Without the query string. */
   path: string
   status: number
   milliseconds: number
-  /** Undefined for a reader that has left. */
+  /** Undefined if the client has disconnected. */
   address: string | undefined
-  /** The connection ended before the answer did. */
+  /** Whether the connection closed before the response was complete. */
   brokenOff?: boolean
 }
 
 /**
- * One line a request, in the log's own form but put together by hand: the general way of writing a line, and
- * of searching it for secrets, took a third of the time of a small request. The path and a forwarded address
- * come from outside; an id has nothing to escape.
+ * Writes one line per request in the logger's format, but built by hand: serializing a line the general way,
+ * and searching it for secrets, took a third of the time of a small request. Only the path and a forwarded
+ * address come from outside; an id needs no escaping.
  */
 export function logRequest(log: Logger, request: AnsweredRequest): void {
   const { id, path, status } = request
@@ -37,7 +37,7 @@ export function logRequest(log: Logger, request: AnsweredRequest): void {
   )
 }
 
-/** Many requests end in one millisecond, and most are like the one before: parts of the line are made once. */
+/** Many requests end in one millisecond and resemble the previous one, so parts of the line are cached. */
 let lastTime = { now: Number.NaN, text: '' }
 let lastWhat = { method: '', path: '', status: 0, text: '' }
 let lastWho: { address: string | undefined; text: string } | null = null

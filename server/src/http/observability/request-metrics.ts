@@ -3,16 +3,17 @@ import type { MetricValue } from './metrics.ts'
 const BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
 
 interface RouteNumbers {
-  /** By method and status. */
+  /** Keyed by method and status. */
   answers: Map<string, { method: string; status: number; count: number }>
-  /** By the first bucket that holds them; the last is for what no bucket does. */
+  /** By the first bucket that is not exceeded; the last is for durations above all buckets. */
   times: number[]
   seconds: number
 }
 
 /**
- * Requests by route, counted as plain numbers and put into Prometheus's form when it asks: the library's own
- * counters look every label up at every request, which took as long as finding a page of features.
+ * Counts requests by route in plain numbers, which are converted to Prometheus's format on a scrape: the
+ * library's own counters look up every label at every request, which took as long as finding a page of
+ * features.
  */
 export class RequestMetrics {
   readonly #routes = new Map<string, RouteNumbers>()

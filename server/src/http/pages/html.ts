@@ -1,4 +1,4 @@
-/** HTML that is safe to send: made by `html`, which escapes whatever is put into it. */
+/** HTML that is safe to send: created by `html`, which escapes all interpolated text. */
 export class Html {
   readonly text: string
 
@@ -9,7 +9,7 @@ export class Html {
 
 export type Content = Html | string | number | null | readonly Content[]
 
-/** Texts that are put in are escaped, for elements and for quoted attributes; HTML is not escaped again. */
+/** Escapes interpolated text, for elements and for quoted attributes; `Html` values are not escaped again. */
 export function html(strings: TemplateStringsArray, ...contents: Content[]): Html {
   return new Html(strings.reduce((text, part, i) => text + textOf(contents[i - 1]!) + part))
 }
@@ -32,7 +32,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!)
 }
 
-/** For pages of our own: nothing from elsewhere, nothing inline, in nobody's frame. */
+/** For our own pages: no external resources, nothing inline, and no framing by other sites. */
 export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':

@@ -3,13 +3,13 @@ import { type Html, html } from './html.ts'
 export interface PlainPage {
   title: string
   content: Html
-  /** Stands at the side of the content. */
+  /** Shown at the side of the content. */
   menu?: Html
-  /** The address of a module that the page runs. */
+  /** The URL of a JavaScript module that the page loads. */
   script?: string
 }
 
-/** The frame of pages that need no console: those of the documentation, and what is said instead of a page. */
+/** The layout of pages outside the console: the documentation, and error pages. */
 export function plainPage({ title, content, menu, script }: PlainPage): string {
   return html`<!doctype html>
 <html lang="en">

@@ -3,13 +3,13 @@ import type { Problem } from '../../problem.ts'
 import { html } from './html.ts'
 import { plainPage } from './plain-page.ts'
 
-/** Whether somebody looks at this with a browser. Below `/v1` are programs: they get problems as they are. */
+/** Whether a browser loads a page. Clients of `/v1` are programs and get problems as JSON. */
 export function isBrowsing({ method, url, headers }: FastifyRequest): boolean {
   const isPage = (method === 'GET' || method === 'HEAD') && !/^\/v1(?:[/?]|$)/.test(url)
   return isPage && /(?:^|,)\s*text\/html\s*(?:[,;]|$)/i.test(headers.accept ?? '')
 }
 
-/** A problem as a page for a person. */
+/** Renders a problem as an HTML page. */
 export function problemPage({ title, detail, code }: Problem, requestId: string): string {
   const content = html`<h1>${title}</h1>
 ${detail ? html`<p>${detail}</p>` : ''}

@@ -1,13 +1,13 @@
 import type { RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Whoever sends requests ahead of the answers sends a few: so many are nobody's who wants them answered. */
+/** Real clients pipeline a handful of requests. Beyond this limit we close the connection as abusive. */
 const MOST_WAITING = 100
 
 /**
- * Takes the requests of one connection one after the other. Node begins each as soon as it has come and keeps
- * what cannot be sent yet: a hundred requests for large pages, sent at once by a reader that reads nothing,
- * held a gigabyte. Stands before the server's listeners from now on.
+ * Handles the pipelined requests of a connection one after the other. Node starts each as soon as it arrives
+ * and buffers responses that cannot be sent yet: a hundred pipelined requests for large pages, from a client
+ * that reads nothing, held a gigabyte. Wraps the server's present request listeners.
  */
 export function answerInTurn(server: Server): void {
   const listeners = server.listeners('request') as RequestListener[]
@@ -17,7 +17,7 @@ export function answerInTurn(server: Server): void {
   const waiting = new WeakMap<Socket, number>()
   server.removeAllListeners('request')
   server.on('request', (request, response) => {
-    // An answer has its socket from the beginning, or else when the answers before it are sent.
+    // A response has a socket at once, or only after the previous responses were sent.
     if (response.socket !== null) {
       answer(request, response)
       return

@@ -10,7 +10,7 @@ import { connectionsWithin, descriptorLimit } from './descriptor-limit.ts'
 
 const unset = { maxConnections: null, maxConnectionsPerAddress: null }
 
-/** A connection from an address of loopback, and the head of what the server says without being asked. */
+/** Opens a connection from a loopback address, and reads the start of what the server sends unasked. */
 async function openConnection(t: TestContext, url: string, localAddress = '127.0.0.1') {
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', localAddress })
   cleanUp(t, () => socket.destroy())

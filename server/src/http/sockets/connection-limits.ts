@@ -6,9 +6,9 @@ import type { TrustedProxies } from '../caller.ts'
 import { connectionsWithin } from './descriptor-limit.ts'
 import { responseOn } from './node-internals.ts'
 
-/** Without a setting. Each idle connection takes some ten kilobytes of memory. */
+/** The default. Each idle connection takes some ten kilobytes of memory. */
 const DEFAULT_MAX = 10_000
-/** Without a setting, one network address may have this part of all connections. */
+/** By default, one network address may have this fraction of all connections. */
 const DEFAULT_ADDRESS_PART = 1 / 4
 const WARN_EVERY_MS = 10_000
 
@@ -22,7 +22,7 @@ export interface ConnectionSettings {
   maxConnectionsPerAddress: number | null
 }
 
-/** `descriptors` is how many files and sockets the process may have open; null if unknown. */
+/** `descriptors` is the max number of open files and sockets of the process; null if unknown. */
 export function maxConnections(settings: ConnectionSettings, descriptors: number | null): MaxConnections {
   const fitting = descriptors === null ? Number.POSITIVE_INFINITY : connectionsWithin(descriptors)
   const total = Math.min(settings.maxConnections ?? DEFAULT_MAX, fitting)
@@ -34,9 +34,9 @@ export function maxConnections(settings: ConnectionSettings, descriptors: number
 export type Refusal = 'total' | 'address'
 
 /**
- * Bounds how many connections are open, in total and from one network address, so that clients that connect and do
- * nothing cannot use up the descriptors that files and databases need. The newest connection is closed at once.
- * Trusted proxies count in the total only: many clients share them.
+ * Limits the number of open connections, in total and per network address, so that clients that connect and
+ * stay idle cannot exhaust the file descriptors that files and databases need. Connections beyond a limit are
+ * closed at once. Trusted proxies only count in the total: many clients share them.
  */
 export class ConnectionLimits {
   readonly refusals: Record<Refusal, number> = { total: 0, address: 0 }
@@ -58,9 +58,9 @@ export class ConnectionLimits {
   }
 
   /**
-   * Lets responses whose head is not sent yet end their connection: a client that reuses a connection which the server
-   * is about to close loses its request. Node tells the response of a socket by a private field alone; without it such
-   * connections are closed when they are idle.
+   * Makes responses whose head is not sent yet close their connection: a client that reuses a connection
+   * which the server is about to close loses its request. Node exposes the response of a socket only in a
+   * private field; if that is missing, such connections are closed when they are idle.
    */
   closeAfterResponses(): void {
     for (const socket of this.#sockets) {
@@ -69,7 +69,7 @@ export class ConnectionLimits {
     }
   }
 
-  /** Must be called before other listeners of `connection` are added: they see admitted connections only. */
+  /** Must be called before other `connection` listeners are added: they see admitted connections only. */
   guard(server: Server): void {
     server.maxConnections = this.max.total
     server.on('drop', () => this.#refuse('total'))
@@ -87,7 +87,7 @@ export class ConnectionLimits {
     const count = bucket === null ? 0 : (this.#byAddress.get(bucket) ?? 0)
     if (count >= this.max.perAddress) {
       this.#refuse('address')
-      // Written to the empty buffer of a new socket, so that it takes no time; the client need not read it.
+      // Written to the empty send buffer of a new socket, so it does not block; the client need not read it.
       socket.on('error', () => {})
       socket.end(REFUSAL, () => socket.destroy())
       return false

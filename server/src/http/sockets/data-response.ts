@@ -1,30 +1,31 @@
 import type { MaybePromise } from '../../maybe-promise.ts'
 import type { Exchange } from './exchange.ts'
 
-/** How much room a body that is sent often leaves before its text, for the status line and the headers. */
+/** Space reserved before a body that is sent often, for the status line and the headers, in bytes. */
 export const HEAD_ROOM = 4096
 
 /**
- * A whole response. Its headers are the exchange's. The body is `text`, then `bytes` from `start` to `end`, then
- * `pieces`. If there is room for text and head in `bytes` before `start`, head and body are one write.
+ * A complete response. Its headers are those of the exchange. The body is `text`, then `bytes` from `start`
+ * to `end`, then `pieces`. If there is room for head and text in `bytes` before `start`, head and body are
+ * one write.
  */
 export interface DataResponse {
   status: number
-  /** One character a byte (latin1). */
+  /** One character per byte (latin1). */
   text: string
   bytes: Buffer
   start: number
   end: number
   pieces: readonly Buffer[]
-  /** Called once the operating system has taken all bytes; not called if the connection broke. */
+  /** Called once all bytes were handed to the operating system; not called if the connection broke. */
   release(): void
 }
 
-/** A route that either transport can serve. It returns at once if all it needs is in memory. */
+/** A route that either transport can serve. It responds synchronously if all it needs is in memory. */
 export interface DataRoute {
-  /** The route as Fastify writes it. */
+  /** The route in Fastify's syntax. */
   pattern: string
-  /** The table in an address of this route that has nothing to decode; null for any other address. */
+  /** The table in a URL of this route that needs no decoding; null for any other URL. */
   tableIn(url: string): string | null
   respond(exchange: Exchange, table: string): MaybePromise<DataResponse>
 }
@@ -50,7 +51,7 @@ export function bodyLength({ text, start, end, pieces }: DataResponse): number {
   return length
 }
 
-/** The body in one buffer; what it was copied from is released. */
+/** The body in one buffer; if it had to be copied, the original is released. */
 export function wholeBody(response: DataResponse): Buffer {
   const { text, bytes, start, end, pieces } = response
   const body = bytes.subarray(start, end)

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 
-/** Descriptors kept for the databases, open snapshots, logs and child processes; half of them all if there are few. */
+/** Reserved for the databases, open snapshots, logs and child processes; at most half of the limit. */
 const RESERVED = 256
-/** A connection and the file that is sent over it. */
+/** One for the connection and one for the file that is sent over it. */
 const PER_CONNECTION = 2
 
-/** How many files and sockets this process may have open; null if the system does not say. */
+/** Max number of open files and sockets of this process; null if the system does not report it. */
 export function descriptorLimit(limitsFile = '/proc/self/limits'): number | null {
   let text: string
   try {
@@ -17,7 +17,7 @@ export function descriptorLimit(limitsFile = '/proc/self/limits'): number | null
   return soft === undefined ? null : Number(soft)
 }
 
-/** How many connections fit without ever running out of descriptors. */
+/** How many connections fit without running out of descriptors. */
 export function connectionsWithin(descriptors: number): number {
   const free = descriptors - Math.min(RESERVED, Math.ceil(descriptors / 2))
   return Math.max(1, Math.floor(free / PER_CONNECTION))

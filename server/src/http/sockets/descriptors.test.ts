@@ -12,10 +12,10 @@ import { points, publishText } from '../../testing/publish.ts'
 import { startServerProcess } from '../../testing/server-process.ts'
 import { openTestServer, temporaryFolder } from '../../testing/test-server.ts'
 
-/** Few, and enough for a server: it has some forty open when idle. */
+/** A low limit that still suffices: a server has some forty descriptors open when idle. */
 const DESCRIPTORS = 160
 
-/** The server takes every free descriptor for itself at SIGUSR2, and releases them at the next. */
+/** At SIGUSR2 the server opens every free descriptor, and closes them at the next SIGUSR2. */
 const HOARD = `
 import { closeSync, openSync } from 'node:fs'
 let taken = []
@@ -25,7 +25,7 @@ process.on('SIGUSR2', () => {
 })
 `
 
-/** A server process with a published dataset and few descriptors. */
+/** Starts a server process with a published dataset and few descriptors. */
 async function startSmallServer(t: TestContext, environment: Record<string, string> = {}) {
   const dataDir = temporaryFolder(t)
   const first = await openTestServer(t, { dataDir })
@@ -35,7 +35,7 @@ async function startSmallServer(t: TestContext, environment: Record<string, stri
   const server = await startServerProcess(t, dataDir, environment, { descriptors: DESCRIPTORS })
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   cleanUp(t, () => agent.destroy())
-  /** The status of a request on the one connection that is kept. */
+  /** The status of a request on the one keep-alive connection. */
   const ask = (path: string) =>
     new Promise<number>((resolve, reject) =>
       get(`${server.url}${path}`, { agent, headers: { 'x-api-key': key } }, (response) => {
@@ -46,7 +46,7 @@ async function startSmallServer(t: TestContext, environment: Record<string, stri
   return { ...server, ask, askFilter }
 }
 
-/** Connections that say nothing, as many as the server lets stand. */
+/** Idle connections, as many as the server keeps open. */
 async function openIdle(t: TestContext, url: string, count: number): Promise<Socket[]> {
   const sockets: Socket[] = []
   cleanUp(t, () => sockets.forEach((socket) => void socket.destroy()))
@@ -83,7 +83,7 @@ test('a process without a free descriptor survives a filter and new connections,
     NODE_OPTIONS: `--import=${preload}`,
     WAYLEAVE_LOG_LEVEL: 'silent',
   })
-  // Opens the snapshot, so that the filter gets as far as DuckDB.
+  // Opens the snapshot, so that the filter reaches DuckDB.
   assert.equal(await ask('/v1/ogc/collections/places/items'), 200)
   child.kill('SIGUSR2')
   await sleep(300)

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { openTestServer } from '../../testing/test-server.ts'
 
-/** A connection that is kept, and requests on it one after the other. */
+/** Opens a keep-alive connection, and sends requests on it one after the other. */
 async function openConnection(t: TestContext, url: string) {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   cleanUp(t, () => socket.destroy())
@@ -16,7 +16,7 @@ async function openConnection(t: TestContext, url: string) {
     received += text
   })
   socket.on('error', () => {})
-  /** The response; what has come of it if the connection was closed before. */
+  /** The response, or what was received of it if the connection was closed earlier. */
   const ask = async (request: string) => {
     received = ''
     socket.write(request)
@@ -35,7 +35,7 @@ test('while draining, requests are served, /ready is 503, and every response end
   assert.match(await idle.ask(get('/ready')), /^HTTP\/1\.1 200 .*connection: keep-alive\r\n/is)
   assert.match(await later.ask(get('/health')), /^HTTP\/1\.1 200 /)
 
-  // A request that began before the drain, and whose response comes during it.
+  // A request that began before the drain, with a response during it.
   const body = JSON.stringify({ email: 'ada@example.org' })
   const head = `POST /v1/auth/magic-link HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
   const slow = await openConnection(t, url)
@@ -53,7 +53,7 @@ test('while draining, requests are served, /ready is 503, and every response end
   const fresh = await openConnection(t, url)
   assert.match(await fresh.ask(get('/health')), /^HTTP\/1\.1 200 .*connection: close\r\n/is)
   for (const { socket } of [slow, idle, fresh]) if (!socket.closed) await once(socket, 'close')
-  // One that was idle all the time is kept for as long as the drain lasts.
+  // A connection that was idle all the time is kept open until the drain ends.
   assert.ok(!later.socket.closed)
   stop()
   await once(later.socket, 'close')

@@ -1,12 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../caller.ts'
 
-/** A line break in a value would begin another header. Node's own check, for lines that are written past it. */
+/**
+ * A line break in a value would start another header (header injection). The same check as Node's, for
+ * headers that are written without Node.
+ */
 const UNSAFE_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 
 /**
- * A request for data, as its handler sees it whichever transport received it, and the headers that its response
- * will carry. Headers that were set before a problem is thrown are sent with the problem, such as `RateLimit`.
+ * A data request, the same for its handler whichever transport received it, and the headers of its response.
+ * Headers that were set before a problem is thrown, such as `RateLimit`, are sent with the problem.
  */
 export class Exchange {
   readonly request: IncomingMessage
@@ -20,7 +23,7 @@ export class Exchange {
     this.#response = response
   }
 
-  /** The path and query as they were sent. */
+  /** The raw path and query. */
   get url(): string {
     return this.request.url!
   }
@@ -30,12 +33,12 @@ export class Exchange {
     this.#headerLines += `${name}: ${value}\r\n`
   }
 
-  /** Adds finished lines `name: value\r\n`, for headers that never change. */
+  /** Adds preformatted lines `name: value\r\n`, for headers that never change. */
   addHeaderLines(lines: string): void {
     this.#headerLines += lines
   }
 
-  /** All headers, one a line, each line ending in CRLF. */
+  /** All headers, one per line, each terminated by CRLF. */
   get headerLines(): string {
     return this.#headerLines
   }

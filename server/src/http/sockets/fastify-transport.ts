@@ -11,12 +11,12 @@ export interface BegunExchange {
   response: MaybePromise<DataResponse>
 }
 
-/** Exchanges that the socket transport began and could not finish at once, by their request. */
+/** Exchanges that the socket transport started and could not finish synchronously, by their request. */
 export class HandedOver {
   readonly #exchanges = new WeakMap<IncomingMessage, BegunExchange>()
 
   set(request: IncomingMessage, begun: BegunExchange & { response: Promise<DataResponse> }): void {
-    // A hook of Fastify may respond before the route is reached; then nobody reads the rejection.
+    // A Fastify hook may respond before the route is reached; then the rejection would be unhandled.
     begun.response.catch(() => {})
     this.#exchanges.set(request, begun)
   }
@@ -26,7 +26,7 @@ export class HandedOver {
   }
 }
 
-/** Serves a data route through Fastify: whatever the socket transport does not send itself. */
+/** Serves a data route through Fastify, for everything that the socket transport does not send itself. */
 export function addDataRoute(app: App, route: DataRoute, handedOver: HandedOver): void {
   app.get(route.pattern, async (request, reply) => {
     const begun = handedOver.take(request.raw)

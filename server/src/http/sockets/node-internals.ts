@@ -2,9 +2,9 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 
 /*
- * Everything in which the server relies on fields of Node that are not documented. A newer Node may rename them,
- * so `canBypassHead` is asked at start-up; without it the socket transport stays off and all responses go through
- * the documented way.
+ * All code that relies on undocumented fields of Node. A newer Node may rename them, so `canBypassHead` is
+ * checked at startup; if it fails, the socket transport stays off and all responses are sent through the
+ * documented API.
  */
 
 interface Head {
@@ -12,7 +12,7 @@ interface Head {
   _headerSent: boolean
 }
 
-/** Whether a response of this Node can be told that its head is sent, tried on one that is never sent. */
+/** Whether this Node allows marking a response's head as sent; tested on a response that is never sent. */
 export function canBypassHead(): boolean {
   const response = new ServerResponse(new IncomingMessage(new Socket()))
   const { _header, _headerSent } = response as ServerResponse & Partial<Head>
@@ -21,21 +21,22 @@ export function canBypassHead(): boolean {
   return response.headersSent
 }
 
-/** Tells a response that its head is sent: it will write none of its own, and only has to be ended. */
+/** Marks the response's head as sent: it will not write its own, and only has to be ended. */
 export function markHeadSent(response: ServerResponse, statusLine: string): void {
   const head = response as ServerResponse & Head
   head._header = statusLine
   head._headerSent = true
 }
 
-/** The response that is being sent on a socket, if there is one. */
+/** The response that is being sent on a socket, or null. */
 export function responseOn(socket: Socket): ServerResponse | null {
   return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? null
 }
 
 /**
- * How many bytes the operating system has taken from a socket. `socket.bytesWritten` counts a large write only
- * when all of it is taken; the handle counts its parts. Without a handle the public number has to do.
+ * The number of bytes that the operating system has accepted from a socket. `socket.bytesWritten` counts a
+ * large write only when all of it is accepted; the handle counts its parts. Falls back to the public number
+ * if there is no handle.
  */
 export function bytesTaken(socket: Socket): number {
   const { _handle: handle } = socket as Socket & {

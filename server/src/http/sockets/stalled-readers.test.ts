@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { type Patience, StalledReaders } from './stalled-readers.ts'
 
-/** More than the system itself takes for a reader that reads nothing. */
+/** More than the operating system buffers for a client that reads nothing. */
 const LARGE = Buffer.alloc(24 * 1024 ** 2, 'x')
 
 async function open(t: TestContext, patience: Patience, answer: RequestListener) {
@@ -32,7 +32,7 @@ async function open(t: TestContext, patience: Patience, answer: RequestListener)
   return { server, ask, closed: () => closed }
 }
 
-/** Reads until the other side ends, and answers how many bytes came. */
+/** Reads until the other side ends, and returns the number of bytes received. */
 async function drain(socket: Socket): Promise<number> {
   let bytes = 0
   for await (const chunk of socket) bytes += (chunk as Buffer).length
@@ -57,7 +57,7 @@ test('a slow reader is served to the end, and an answer may take as long as it l
   })
   const reader = ask()
   let bytes = 0
-  // A quarter of the patience between two readings, and many times the patience in all.
+  // The client pauses for a quarter of the timeout between reads, and takes many times the timeout in total.
   for await (const chunk of reader) {
     if (Math.floor((bytes + chunk.length) / 2 ** 21) > Math.floor(bytes / 2 ** 21))
       await sleep(milliseconds / 4)

@@ -3,40 +3,41 @@ import type { Socket } from 'node:net'
 import { bytesTaken } from './node-internals.ts'
 
 export interface Patience {
-  /** How long a reader may take nothing, or almost nothing, of what waits for it, in milliseconds. */
+  /** How long a client may read nothing, or almost nothing, of the pending data, in milliseconds. */
   milliseconds: number
-  /** What readers that take nothing may hold together before the most idle of them are sent away sooner. */
+  /** Max bytes buffered for all stalled clients together; beyond it the longest stalled are closed early. */
   mostBytes: number
-  /** What a reader takes at least, on the average of its patience. */
+  /** Min read rate of a client, averaged over `milliseconds`. */
   leastBytesASecond?: number
 }
 
-/** Looks come this often, or often enough for a shorter patience. */
+/** The polling interval; shorter if `milliseconds` is short. */
 const LOOK_MS = 1000
 const LEAST_LOOKS = 4
 
-/** Far below any link that would ever bring a file to its end; nobody holds a connection for days with less. */
+/** Too slow to ever finish a download; stops slower clients from holding a connection for days. */
 const LEAST_BYTES_A_SECOND = 1024
 
-/** A connection for whose reader something has waited at every look. */
+/** A connection that had pending data at every poll. */
 interface Wait {
   taken: number
-  /** How often in a row nothing was taken. */
+  /** Number of polls in a row at which nothing had been read. */
   looks: number
-  /** Where the reader stood when this stretch of a whole patience began, and how many looks it is old. */
+  /** Bytes read when the current averaging period began, and the number of polls since then. */
   takenBefore: number
   stretch: number
 }
 
 /**
- * Closes connections whose reader has stopped reading, or all but stopped: TCP itself would hold them, and all
- * that waits for them, for as long as the other side's system answers. One look at all connections now and
- * then, so that a request pays nothing for it. A socket's own timeout would not do: it also ends requests that
- * take long to answer. Looks are counted, not time, so that a pause of this process is held against nobody.
+ * Closes connections whose client has stopped reading, or almost stopped: TCP itself would keep them, and all
+ * data buffered for them, as long as the client's operating system acknowledges. All connections are polled
+ * by one timer, so that requests have no overhead. A socket timeout would not work: it also ends requests
+ * that take long to respond. Polls are counted instead of time, so that a pause of this process is not
+ * counted as a stall.
  *
- * The system takes no byte of a full buffer before a third of it is free, which is up to 1.3 MB: a patience of
- * two minutes asks for 11 KB a second at the worst. Where it takes bytes in smaller steps, 2 KB a second are
- * always enough.
+ * The operating system accepts no byte into a full send buffer before a third of it is free, which is up to
+ * 1.3 MB: with a timeout of two minutes, a client must read 11 KB a second in the worst case. If the system
+ * accepts bytes in smaller steps, 2 KB a second are always enough.
  */
 export class StalledReaders {
   readonly #connections = new Set<Socket>()
@@ -113,7 +114,7 @@ export class StalledReaders {
     return took < this.#leastBytes
   }
 
-  /** Whoever has taken nothing for longest goes first. */
+  /** Closes the longest stalled connections first. */
   #makeRoom(held: number): number {
     let count = 0
     for (const [socket, { looks }] of [...this.#waits].sort(([, a], [, b]) => b.looks - a.looks)) {

@@ -1,28 +1,30 @@
 /**
- * CQL2 (OGC 21-065r2), the language of the `filter` parameter: text and JSON are parsed to one tree.
+ * The syntax tree of CQL2 (OGC 21-065r2), the language of the `filter` parameter. CQL2 text and CQL2 JSON are
+ * parsed to the same tree.
  *
- * What is supported:
+ * Supported:
  * - comparisons `=` `<>` `<` `<=` `>` `>=`, LIKE, BETWEEN, IN, IS NULL, each with NOT, between any two
  *   expressions of comparable types: property and literal, property and property, literal and literal;
- * - AND, OR, NOT in three-valued logic: a feature is selected only where the filter is true, not unknown;
+ * - AND, OR, NOT in three-valued logic: a feature is selected only if the filter is true, not if it is
+ *   unknown;
  * - CASEI (full Unicode case folding) and ACCENTI;
- * - arithmetic `+` `-` `*` `/` `%` DIV `^`: exact on integers, IEEE doubles otherwise; what has no finite
- *   value (a division by zero, an overflow) is null;
+ * - arithmetic `+` `-` `*` `/` `%` DIV `^`: exact on integers, IEEE doubles otherwise; a result without a
+ *   finite value (division by zero, overflow) is null;
  * - the eight spatial functions, exact, on all geometry types and BBOX;
- * - the fifteen temporal functions on instants and intervals. Those that the standard defines for intervals
- *   alone refuse instants. Where a date meets a timestamp, both are compared as dates in UTC;
+ * - the fifteen temporal functions on instants and intervals. Those that the standard defines only for
+ *   intervals reject instants. If a date is compared with a timestamp, both are compared as dates in UTC;
  * - the four array functions on columns of nested values, with scalars and arrays as elements. Their
- *   conformance class also asks for geometries as elements, so it is not declared.
+ *   conformance class also requires geometries as elements, so it is not declared.
  *
- * What is not: functions other than these. `conformance.ts` lists the classes that follow from this.
+ * Not supported: any other functions. `conformance.ts` lists the resulting conformance classes.
  *
- * On the way from a filter to features: `parse-text` or `parse-json` → this tree → `check` against the
- * dataset's columns → `condition` → `plan-filter`, which gives SQL for what DuckDB can decide and a function
- * for the rest.
+ * The path from a filter to features: `parse-text` or `parse-json` → this tree → `check` against the
+ * dataset's columns → `condition` → `plan-filter`, which produces SQL for what DuckDB can decide and a
+ * function for the rest.
  */
 import type { Geometry } from '@wayleave/geodata/feature.ts'
 
-/** `at` says where the node stands in its source, for error messages. */
+/** `at` is the node's location in the source, for error messages. */
 export type Expression =
   | { kind: 'literal'; value: string | number | bigint | boolean; at: string }
   | { kind: 'date'; value: string; at: string }
@@ -34,7 +36,7 @@ export type Expression =
   | { kind: 'property'; name: string; at: string }
   | { kind: 'call'; op: Operation; args: Expression[]; at: string }
 
-/** An end of an interval; null where it is open. */
+/** An end of an interval; null if it is open. */
 export type Bound = Expression | null
 
 export const COMPARISONS = ['=', '<>', '<', '<=', '>', '>='] as const
@@ -89,7 +91,7 @@ export type Operation =
   | ArrayFunction
   | Fold
 
-/** How many arguments an operation takes; the second number is null where there is no upper limit. */
+/** The min and max number of arguments of an operation; the max is null if there is no upper limit. */
 export const ARITY: Record<Operation, [least: number, most: number | null]> = {
   and: [2, null],
   or: [2, null],
@@ -110,18 +112,18 @@ export const ARITY: Record<Operation, [least: number, most: number | null]> = {
 
 const BY_LOWER_CASE = new Map(Object.keys(ARITY).map((op) => [op.toLowerCase(), op as Operation]))
 
-/** The operation of a name; names of functions are the same in any case. */
+/** The operation with this name; function names are case-insensitive. */
 export function operationNamed(name: string): Operation | undefined {
   return BY_LOWER_CASE.get(name.toLowerCase())
 }
 
-/** What bounds the work that a filter can cause. */
+/** Limits on the work that a filter can cause. */
 export interface Limits {
-  /** Characters of the source. */
+  /** Max characters of the source. */
   length: number
-  /** How deep expressions may be nested. */
+  /** Max nesting depth of expressions. */
   depth: number
-  /** Operations, literals and properties. */
+  /** Max number of operations, literals and properties. */
   nodes: number
 }
 

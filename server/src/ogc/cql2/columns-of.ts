@@ -1,7 +1,7 @@
 import { assertNever } from '../../assert-never.ts'
 import type { Condition, Element, Scalar } from './condition.ts'
 
-/** The columns that a condition reads, each once, and whether it reads the geometry. */
+/** The distinct columns that a condition reads, and whether it reads the geometry. */
 export function columnsOf(condition: Condition): { columns: string[]; geometry: boolean } {
   const columns = new Set<string>()
   let geometry = false

@@ -1,7 +1,8 @@
 /**
- * A checked filter: what `check` makes of the tree, what SQL is written from and what the interpreter runs.
- * It has fewer forms than the language, so that the two have less to agree on: BETWEEN and the temporal
- * functions are comparisons here, types are settled and literals have their final values.
+ * A checked filter: `check` produces it from the syntax tree, SQL is generated from it, and the interpreter
+ * evaluates it. It has fewer node kinds than the language, so that SQL and interpreter have less to agree on:
+ * BETWEEN and the temporal functions are comparisons here, types are resolved and literals have their final
+ * values.
  */
 import type { Geometry } from '@wayleave/geodata/feature.ts'
 import type { SpatialPredicate } from '@wayleave/geodata/predicates/predicates.ts'
@@ -9,7 +10,7 @@ import type { ArrayFunction, Comparison, Fold } from './ast.ts'
 
 export type ScalarType = 'boolean' | 'integer' | 'number' | 'text' | 'date' | 'timestamp'
 
-/** True, false or, where it is unknown, null. */
+/** Evaluates to true, false or, if unknown, null. */
 export type Condition =
   | { kind: 'constant'; value: boolean }
   | { kind: 'and'; args: Condition[] }
@@ -23,7 +24,7 @@ export type Condition =
   | { kind: 'spatial'; predicate: SpatialPredicate; left: Spatial; right: Spatial }
   | { kind: 'array'; op: ArrayFunction; left: Elements; right: Elements }
 
-/** The two sides of a comparison have one type. */
+/** Both sides of a comparison have the same type. */
 export type Scalar =
   | { kind: 'literal'; type: ScalarType; value: LiteralValue }
   | { kind: 'column'; type: ScalarType; name: string }
@@ -35,12 +36,15 @@ export type Scalar =
   | { kind: 'condition'; type: 'boolean'; of: Condition }
 
 /**
- * Integers are `bigint`. Dates are `2025-12-31`, timestamps `2025-12-31T23:59:59.5` in UTC; the open ends of
+ * Integers are `bigint`. Dates are `2025-12-31`, timestamps `2025-12-31T23:59:59.5` in UTC. Open ends of
  * intervals are `-infinity` and `infinity`.
  */
 export type LiteralValue = string | number | bigint | boolean
 
-/** `^` is a power of the whole exponents that both sides multiply out, or this, which DuckDB never sees. */
+/**
+ * A power with a small integer exponent is a `power` node, which SQL and interpreter expand to
+ * multiplications. `^` is any other power, which is never sent to DuckDB.
+ */
 export type ArithmeticStep = '+' | '-' | '*' | '/' | '%' | 'div' | '^'
 
 export type Operand = { kind: 'geometry' } | { kind: 'json'; name: string }
@@ -48,7 +52,7 @@ export type Spatial = { kind: 'geometry' } | { kind: 'shape'; geometry: Geometry
 export type Elements = { kind: 'json'; name: string } | { kind: 'elements'; items: Element[] }
 export type Element = Scalar | { kind: 'elements'; items: Element[] }
 
-/** A type in a sentence for people. */
+/** The name of a type in an error message. */
 export function typeName(type: ScalarType | 'json' | 'geometry'): string {
   const names = {
     boolean: 'a truth value',

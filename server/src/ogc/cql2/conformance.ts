@@ -2,8 +2,8 @@ const CQL2 = 'http://www.opengis.net/spec/cql2/1.0/conf'
 const FEATURES = 'http://www.opengis.net/spec/ogcapi-features-3/1.0/conf'
 
 /**
- * The classes of CQL2 that hold. Not among them: `functions`, for there are no functions beyond the
- * standard's own, and `array-functions`, for an array cannot have geometries as elements.
+ * The supported conformance classes of CQL2. Not included are `functions`, because there are no functions
+ * beyond the standard's own, and `array-functions`, because an array cannot have geometries as elements.
  */
 export const CQL2_CONFORMANCE: readonly string[] = [
   `${CQL2}/basic-cql2`,
@@ -20,7 +20,7 @@ export const CQL2_CONFORMANCE: readonly string[] = [
   `${CQL2}/cql2-json`,
 ]
 
-/** The classes of OGC API - Features - Part 3 that hold once the routes offer `filter` and queryables. */
+/** The conformance classes of OGC API - Features - Part 3 for routes that offer `filter` and queryables. */
 export const FILTERING_CONFORMANCE: readonly string[] = [
   `${FEATURES}/queryables`,
   `${FEATURES}/queryables-query-parameters`,

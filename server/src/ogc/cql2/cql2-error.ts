@@ -1,4 +1,4 @@
-/** What is wrong with a filter, in one sentence for its author that says where. */
+/** An error in a filter: one sentence for the filter's author that includes the location. */
 export class Cql2Error extends Error {
   override name = 'Cql2Error'
 }

@@ -5,8 +5,8 @@ import type { Bound, Expression } from './ast.ts'
 import { boxGeometry } from './parse/literals.ts'
 
 /**
- * The filter with the positions of its geometries and boxes moved: from the CRS that `filter-crs` names to
- * longitude and latitude. A box becomes the area between its four moved corners.
+ * Transforms the positions of a filter's geometries and boxes from the CRS in `filter-crs` to longitude and
+ * latitude. A box becomes the area between its four transformed corners.
  */
 export function mapGeometries(expression: Expression, move: (position: Position) => Position): Expression {
   const inside = (part: Expression) => mapGeometries(part, move)

@@ -31,7 +31,7 @@ const SQL_TYPES = {
   json: 'JSON',
 }
 
-/** A table as rows.parquet has it; the column `wide` is of the type that holds 38 digits. */
+/** Creates a table like rows.parquet. The column `wide` has the type that holds 38 digits. */
 async function createTable(database: DuckDBConnection, rows: Row[], wide: string): Promise<void> {
   const types = COLUMNS.map(({ name, type }) => (name === 'wide' ? wide : SQL_TYPES[type]))
   const definitions = COLUMNS.map(({ name }, i) => `${quoteName(name)} ${types[i]}`)
@@ -49,7 +49,7 @@ async function createTable(database: DuckDBConnection, rows: Row[], wide: string
   }
 }
 
-/** What the caller of a plan does: the SQL first, then the exact test on what it gave. */
+/** Does what the caller of a plan does: runs the SQL, then the exact test on its results. */
 async function selected(plan: FilterPlan, rows: Row[]): Promise<number[]> {
   const derived = Array.from(plan.sql.derived, ([name, made]) => `, ${made} AS ${quoteName(name)}`)
   const sql = `SELECT position FROM (SELECT *, position AS file_row_number${derived.join('')} FROM t) WHERE ${plan.sql.where} ORDER BY position`
@@ -59,7 +59,10 @@ async function selected(plan: FilterPlan, rows: Row[]): Promise<number[]> {
   return positions.filter((position) => plan.exact === null || plan.exact(asFeature(rows[position]!)))
 }
 
-/** The positions for which something is not false by the boxes of geometries, and of those without. */
+/**
+ * A bit set of the positions that `decide` does not rule out by the geometry's box, and of those without a
+ * box.
+ */
 function bits(decide: DecideInBox, rows: Row[]): DuckDBBlobValue {
   const bytes = new Uint8Array(Math.ceil(rows.length / 8))
   rows.forEach(({ geometry }, position) => {
@@ -110,7 +113,10 @@ test('a product of exactly the smallest integer of 128 bits is null in both ways
   }
 })
 
-/** What is said of a box is true of all geometries in it: of one's own box, and of one with others beside. */
+/**
+ * Asserts that what `decide` returns for a box is true of all geometries in it: for a geometry's own box, and
+ * for one that also contains others.
+ */
 function assertDecided({ decide, matches }: FilterPlan, rows: Row[]): void {
   const boxes = rows.flatMap(({ geometry }, i) => {
     const box = geometry && prepare(geometry)
@@ -148,7 +154,7 @@ test('integers are compared with numbers exactly, whatever their size', () => {
     fc.integer({ min: -12, max: 12 }).map((quarters) => quarters / 4),
     fc.constantFrom(0.1, 2 ** 53, 9.3e18, 1e38, -1e38, 1e39, -1e300),
   )
-  // Between an integer and a double JavaScript itself compares exactly.
+  // JavaScript itself compares a bigint with a double exactly.
   const cases = fc.property(integer, number, number, (value, a, b) => {
     const list: Expression = { kind: 'array', items: [literal(a), literal(b)], at: '' }
     const equals = (other: number | bigint) => value >= other && value <= other

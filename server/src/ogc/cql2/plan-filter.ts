@@ -13,37 +13,39 @@ import { isSqlOnly, type Parameter, SqlWriter } from './sql/to-sql.ts'
 export interface FilterSql {
   where: string
   params: Parameter[]
-  /** The columns that it reads, the derived ones apart. */
+  /** The columns that the SQL reads, except the derived ones. */
   columns: ReadonlySet<string>
-  /** Columns that it reads and that have to be made from the rows' own, each by its SQL. */
+  /**
+   * Columns that the SQL reads and that have to be computed from the rows' own columns, each with its SQL.
+   */
   derived: ReadonlyMap<string, string>
 }
 
 export interface FilterPlan {
-  /** For DuckDB: selects every match, and nothing else where `exact` is null. */
+  /** For DuckDB: selects every match, and nothing else if `exact` is null. */
   sql: FilterSql
-  /** Every match has a geometry whose box meets this one; null where nothing is known of that. */
+  /** Every match has a geometry whose box intersects this box; null if no such box is known. */
   bbox: Bbox | null
-  /** Decides on what the SQL selected; null where the SQL decides alone. */
+  /** Tests the features that the SQL selected; null if the SQL alone decides. */
   exact: ((feature: FeatureValues) => boolean) | null
   /**
-   * The whole filter as a function: for candidates that come from elsewhere than the SQL, such as the tree
-   * searched with `bbox`.
+   * The whole filter as a function, for candidates that do not come from the SQL, such as those of a tree
+   * search with `bbox`.
    */
   matches: (feature: FeatureValues) => boolean
   /**
-   * Where the filter is of nothing but the geometry: what it is for all features in a box. Then the tree and
-   * `matches` suffice.
+   * If the filter depends only on the geometry: its value for all features in a box. Then the tree and
+   * `matches` suffice. Otherwise null.
    */
   decide: DecideInBox | null
 }
 
 export interface PlanOptions {
-  /** Whether the dataset has a geometry, named `geometry`. */
+  /** Whether the dataset has a geometry, which is named `geometry`. */
   isSpatial: boolean
   /**
-   * Whether the SQL asks for sets of positions that the tree can find, as by default. Where another condition
-   * bounds the region already, `exact` alone is as fast.
+   * Whether the SQL uses sets of positions that the tree can find; true by default. If another condition
+   * already bounds the region, `exact` alone is as fast.
    */
   usesTree?: boolean
 }
@@ -75,8 +77,9 @@ export function planFilter(expression: Expression, columns: Column[], options: P
 }
 
 /**
- * SQL that is true wherever the condition has the wanted value, and as seldom elsewhere as DuckDB can tell.
- * What it cannot decide it bounds: under NOT the wanted value turns, so this holds for any nesting.
+ * SQL that is true whenever the condition has the wanted value, and otherwise true as rarely as DuckDB can
+ * determine. A condition that DuckDB cannot decide is replaced by a weaker one that includes all its matches.
+ * NOT inverts the wanted value, so this holds for any nesting.
  */
 function possible(condition: Condition, wanted: boolean, writer: SqlWriter, usesTree: boolean): string {
   if (isSqlOnly(condition)) {
@@ -90,7 +93,7 @@ function possible(condition: Condition, wanted: boolean, writer: SqlWriter, uses
       const bound = writer.parameters.length
       const parts = condition.args.map((arg) => possible(arg, wanted, writer, usesTree))
       if (!isStrict && parts.includes('TRUE')) {
-        // DuckDB refuses parameters that the text does not use.
+        // DuckDB rejects parameters that the SQL does not use.
         writer.parameters.length = bound
         return 'TRUE'
       }
@@ -101,7 +104,7 @@ function possible(condition: Condition, wanted: boolean, writer: SqlWriter, uses
       return possible(condition.arg, !wanted, writer, usesTree)
     case 'spatial':
       return usesTree ? possiblePlaces(condition, wanted, writer) : 'TRUE'
-    // Conditions that SQL cannot decide and the tree knows nothing of.
+    // Conditions that neither SQL nor the tree can decide.
     case 'constant':
     case 'compare':
     case 'in':
@@ -115,7 +118,9 @@ function possible(condition: Condition, wanted: boolean, writer: SqlWriter, uses
   }
 }
 
-/** A set takes a bit a feature: of many conditions only some are asked this way. */
+/**
+ * Max sets of positions per filter. A set takes one bit per feature, so only some of many conditions use one.
+ */
 const MOST_SETS = 8
 
 function possiblePlaces(
@@ -128,7 +133,10 @@ function possiblePlaces(
   return writer.isIn(decideInBox(wanted ? condition : { kind: 'not', arg: condition }))
 }
 
-/** Whether the wanted value implies that the geometries share a place: two empty ones are equal without. */
+/**
+ * Whether the wanted value implies that the geometries share a point. Two empty geometries are equal without
+ * sharing one; `extentOf` is null for them.
+ */
 function meansMeeting({ predicate }: Condition & { kind: 'spatial' }, wanted: boolean): boolean {
   return (predicate === 'disjoint') !== wanted
 }
@@ -139,8 +147,9 @@ function extentOf(geometry: Geometry): Bbox | null {
 }
 
 /**
- * A box that the geometry of every feature meets for which the condition has the wanted value. Of two boxes
- * that must both be met the smaller is taken: a large geometry may meet both and not what they share.
+ * A box that intersects the geometry of every feature for which the condition has the wanted value. If two
+ * boxes must both be intersected, the smaller one is used, not their intersection: a large geometry may
+ * intersect both boxes but not their intersection.
  */
 function boxOf(condition: Condition, wanted: boolean): Bbox | null {
   switch (condition.kind) {

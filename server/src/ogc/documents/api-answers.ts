@@ -4,7 +4,7 @@ import { csv, type Encoding, flatgeobuf, geojsonSeq, html, ndjson } from '../req
 const text = { type: 'string' } as const
 const moment = { type: 'string', format: 'date-time' } as const
 const list = (items: object) => ({ type: 'array', items })
-// An empty list of required members is not valid in OpenAPI 3.0.
+// OpenAPI 3.0 does not allow an empty `required` list.
 const object = (required: string[], properties: Record<string, object>) => ({
   type: 'object',
   ...(required.length > 0 ? { required } : {}),
@@ -20,7 +20,7 @@ const FEATURE = {
   properties: { type: 'object', additionalProperties: true },
 }
 
-/** What answers are made of. Members that only some answers have are not required. */
+/** The schemas of response bodies. Members that only some responses have are not required. */
 export const ANSWER_SCHEMAS = {
   Link: object(['href', 'rel'], {
     href: { type: 'string', format: 'uri' },
@@ -103,7 +103,7 @@ export type AnswerSchema = keyof typeof ANSWER_SCHEMAS
 const BYTES = { type: 'string', format: 'binary' }
 const TEXTS: readonly Encoding[] = [html, csv, ndjson, geojsonSeq]
 
-/** What an answer holds in each of its encodings. */
+/** The content of a response in each of its encodings. */
 export function answerContent(encodings: readonly Encoding[], name: AnswerSchema): Record<string, object> {
   const entries = encodings.map((encoding) => {
     const of = encoding === flatgeobuf ? BYTES : TEXTS.includes(encoding) ? text : schema(name)

@@ -24,11 +24,14 @@ export interface DefinitionParts {
   datasets: readonly Dataset[]
   crsList: CrsList
   version: string
-  /** Whether a key may stand in the address. */
+  /** Whether a key may be a URL parameter. */
   keyInUrl: boolean
 }
 
-/** The API as OpenAPI 3.0. Every collection's items have a path of their own too, with its properties. */
+/**
+ * The API as OpenAPI 3.0. The items of every collection also have a path of their own, with the collection's
+ * properties as parameters.
+ */
 export function apiDefinition(base: string, { datasets, crsList, version, keyInUrl }: DefinitionParts) {
   const get = operations(keyInUrl)
   const collection = [ref('collectionId')]
@@ -125,7 +128,7 @@ interface Operation {
   security?: object[]
 }
 
-/** Makes the description of one GET. A key that is wrong is refused everywhere, also where none is needed. */
+/** Describes one GET operation. An invalid key is rejected everywhere, even if none is required. */
 function operations(keyInUrl: boolean) {
   const security = [{ key: [] }, { basic: [] }, ...(keyInUrl ? [{ keyInUrl: [] }] : [])]
   return (

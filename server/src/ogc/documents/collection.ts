@@ -115,7 +115,7 @@ interface Extent {
   temporal?: { interval: [string, string][]; trs: string }
 }
 
-/** Where and when the features are. What has neither a place nor a time has no extent. */
+/** The spatial and temporal extent. Features without geometry and time have no extent. */
 function extentOf({ geometryType, bbox, timeExtent }: Manifest): { extent?: Extent } {
   const extent: Extent = {}
   if (geometryType !== null) extent.spatial = { bbox: [bbox ? roundOutward(bbox) : WORLD], crs: CRS84.uri }
@@ -123,13 +123,16 @@ function extentOf({ geometryType, bbox, timeExtent }: Manifest): { extent?: Exte
   return extent.spatial || extent.temporal ? { extent } : {}
 }
 
-/** The standard wants moments at the ends: days reach from their first second to their last. */
+/**
+ * The standard requires timestamps at the ends of an interval: days extend from their first second to their
+ * last.
+ */
 function asMoments([start, end]: [string, string]): [string, string] {
   const isDay = !start.includes('T')
   return isDay ? [`${start}T00:00:00Z`, `${end}T23:59:59Z`] : [start, end]
 }
 
-/** A license that is an address can be followed; others are only named. A link must tell its type. */
+/** A license that is a URL becomes a link; others are only named. A link must have a type. */
 function licenseLink(license: string): Link[] {
   if (!/^https?:\/\//.test(license)) return []
   return [{ href: license, rel: 'license', type: html.mediaType, title: 'The license' }]

@@ -2,7 +2,7 @@ import { CQL2_CONFORMANCE, FILTERING_CONFORMANCE } from '../cql2/conformance.ts'
 
 const FEATURES = 'http://www.opengis.net/spec/ogcapi-features'
 
-/** What works here, and nothing else. */
+/** The conformance classes that are supported. */
 export const CONFORMANCE: readonly string[] = [
   'http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/core',
   'http://www.opengis.net/spec/ogcapi-common-2/1.0/conf/collections',

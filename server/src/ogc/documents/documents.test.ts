@@ -11,7 +11,10 @@ interface Link {
 
 const link = (links: Link[], rel: string) => links.find((one) => one.rel === rel)!
 
-/** In what a value is not as its schema in an OpenAPI 3.0 definition says, whose `nullable` JSON Schema lacks. */
+/**
+ * The ways in which a value violates its schema in an OpenAPI 3.0 definition. JSON Schema lacks OpenAPI's
+ * `nullable`, so it is translated.
+ */
 function failures(schema: object, schemas: object, value: unknown): string[] {
   const whole = JSON.stringify({ ...schema, components: { schemas } }, (_, part) =>
     part?.nullable === true ? { anyOf: [{ ...part, nullable: undefined }, { type: 'null' }] } : part,
@@ -137,7 +140,7 @@ test('a collection tells its time: days from first to last second, moments as th
   assert.deepEqual(days, { interval: [['2019-12-31T00:00:00Z', '2020-03-01T23:59:59Z']], trs })
   const interval = ['2020-03-01T09:00:00.5Z', '2020-03-01T09:30:00Z']
   assert.deepEqual((await extentOf('moments')).temporal, { interval: [interval], trs })
-  // Whoever asks for the whole interval gets every feature.
+  // A request for the whole interval returns every feature.
   const asked: [string, string[]][] = [
     ['days', days.interval[0]!],
     ['moments', interval],
@@ -148,7 +151,7 @@ test('a collection tells its time: days from first to last second, moments as th
   }
   const page = async () => (await service.fetch('/collections/days?f=html')).text()
   assert.match(await page(), /2019-12-31 to 2020-03-01/)
-  // A snapshot of an earlier version does not know.
+  // A snapshot made by an earlier version of the program has no time extent.
   delete (await service.parts.catalog.find('days')).manifest.timeExtent
   assert.deepEqual(Object.keys(await extentOf('days')), ['spatial'])
   assert.doesNotMatch(await page(), /2019-12-31/)

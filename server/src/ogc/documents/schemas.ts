@@ -16,7 +16,7 @@ const TYPES: { [type in Column['type']]: object } = {
 
 export type SchemaKind = 'schema' | 'queryables' | 'sortables'
 
-/** What a feature is made of, what it can be filtered by, or what it can be sorted by, as JSON Schema. */
+/** The JSON Schema of a collection's features, of its queryables or of its sortables. */
 export function collectionSchema(kind: SchemaKind, dataset: Dataset, base: string) {
   const { manifest } = dataset
   const columns =
@@ -39,7 +39,7 @@ export function collectionSchema(kind: SchemaKind, dataset: Dataset, base: strin
     title: dataset.title,
     ...(dataset.description === '' ? {} : { description: dataset.description }),
     type: 'object',
-    // Not member by member: a column may bear the name of an object's own workings.
+    // Not assigned one by one: a column may be named like a built-in member of objects, such as `__proto__`.
     properties: Object.fromEntries(entries),
     ...(kind === 'schema' && required.length > 0 ? { required } : {}),
     additionalProperties: false,
@@ -47,7 +47,7 @@ export function collectionSchema(kind: SchemaKind, dataset: Dataset, base: strin
 }
 
 function roleOf({ name, type }: Column, { id, timeColumn }: Manifest): object {
-  // The standard admits integers and strings alone for ids, which is how features have these too.
+  // The standard allows only integers and strings as ids; features have such ids too.
   const mayBeId = type !== 'number' && type !== 'boolean' && type !== 'json'
   if (name === id.column && mayBeId) return { 'x-ogc-role': 'id' }
   if (name === timeColumn && (type === 'date' || type === 'timestamp'))
@@ -55,7 +55,7 @@ function roleOf({ name, type }: Column, { id, timeColumn }: Manifest): object {
   return {}
 }
 
-/** A type with its multi-type has a format of its own; other mixtures have one for all. */
+/** A type together with its multi-type has a format of its own; all other mixtures share one. */
 function geometryFormat({ geometryTypes }: Manifest): string {
   const [first, second, ...more] = geometryTypes
   if (first === undefined || more.length > 0) return 'geometry-any'

@@ -181,7 +181,7 @@ function periodText([start, end]: [string, string]): string {
   return start === end ? start : `${start} to ${end}`
 }
 
-/** What stands between backticks is code. */
+/** Text between backticks becomes code. */
 function withCode(text: string): Content {
   return text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))
 }

@@ -14,7 +14,7 @@ import { featureMap, featuresMap } from './map.ts'
 
 const COUNT = new Intl.NumberFormat('en')
 
-/** A page of features for people: a map, a table, and the way on. */
+/** A page of features as HTML: a map, a table, and links to other pages. */
 export const writeItemsHtml: WritePage = async ({ dataset, manifest, base, query, head, block }) => {
   const url = `${base}${ROOT}/collections/${dataset.table}/items`
   const columns = (query.shown ?? manifest.columns.map((_, i) => i)).map((i) => manifest.columns[i]!)
@@ -30,7 +30,7 @@ export const writeItemsHtml: WritePage = async ({ dataset, manifest, base, query
     rows.text(row.text)
   })
   const next = head.links.find(({ rel }) => rel === 'next')
-  // The first page of the same question, not of the whole dataset.
+  // The first page of the same query, not of the whole dataset.
   const first = url + linkQuery(query.pairs, ['cursor', 'offset'])
   const given = (name: string) => query.pairs.find((pair) => pair.name === name)?.value ?? ''
   const map = await featuresMap(shapes, `A map of ${head.returned} features of ${dataset.title}`)
@@ -55,11 +55,17 @@ ${tableOf(['id', ...columns.map(({ name }) => name)], [new Html(ROWS)])}
   return page.all()
 }
 
-/** Where what is long is put in at the end. No text that is put into a page has a `<` in it. */
+/**
+ * Placeholders for the long parts, which are inserted at the end. Text inserted into a page is escaped and
+ * contains no `<`.
+ */
 const MAP = '<!--map-->'
 const ROWS = '<!--rows-->'
 
-/** Asks for what the dataset can answer: a box where features have a place, a time where they have one. */
+/**
+ * A form with the filters that apply to the dataset: a bbox if features have geometries, a time if they have
+ * one.
+ */
 function queryForm(url: string, manifest: Manifest, given: (name: string) => string): Html {
   const field = (label: string, name: string, example: string) =>
     html`<label>${label}<input name="${name}" value="${given(name)}" placeholder="${example}"></label>\n`

@@ -3,10 +3,10 @@ import { type Link, ROOT } from '../write/links.ts'
 
 export interface Layout {
   title: string
-  /** The way here from the landing page, which is left out. */
+  /** The breadcrumbs from the landing page, which is omitted, to this page. */
   trail: { href: string; title: string }[]
   base: string
-  /** The document's own links; its other encodings are offered at the foot. */
+  /** The document's own links; its other encodings are linked in the footer. */
   links: readonly Link[]
   body: Content
 }
@@ -45,7 +45,7 @@ ${body}
   return new Html(`<!doctype html>\n${page.text}`).text
 }
 
-/** Names and what belongs to them; what there is nothing to say about is left out. */
+/** A list of names and values; rows with an empty value are omitted. */
 export function facts(rows: readonly [string, Content][]): Html {
   const said = rows.filter(([, value]) => value !== null && value !== '')
   return html`<dl>${said.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
@@ -55,7 +55,7 @@ export function table(heads: readonly Content[], rows: readonly (readonly Conten
   return tableOf(heads, rows.map(tableRow))
 }
 
-/** The same of rows that are made by `tableRow`. */
+/** A table of rows that were made by `tableRow`. */
 export function tableOf(heads: readonly Content[], rows: readonly Html[]): Html {
   return html`<div class="scroll"><table><thead><tr>${heads.map(
     (head) => html`<th scope="col">${head}</th>`,

@@ -8,7 +8,7 @@ const MOST_HEIGHT = 480
 const LEAST_HEIGHT = 220
 const MARGIN = 26
 
-/** A map of geometries, drawn as one picture: nothing is loaded and nothing runs in the browser. */
+/** A map of geometries as a single SVG: the browser loads nothing and runs no script. */
 export async function featuresMap(geometries: readonly Geometry[], title: string): Promise<Html | null> {
   const extent = emptyBbox()
   await takeTurns(geometries.length, (i) => extend(extent, geometryBbox(geometries[i]!)))
@@ -18,7 +18,7 @@ export async function featuresMap(geometries: readonly Geometry[], title: string
   return picture.svg(title)
 }
 
-/** The same of one. */
+/** A map of a single geometry. */
 export function featureMap(geometry: Geometry, title: string): Html | null {
   const extent = geometryBbox(geometry)
   if (isEmptyBbox(extent)) return null
@@ -43,7 +43,7 @@ class Picture {
 
   svg(title: string): Html {
     const view = this.#view
-    // Shapes are numbers and letters of ours alone, so that they need no escaping.
+    // The shapes contain only numbers and letters that this code generates, so they need no escaping.
     const shapes = new Html(
       `${view.grid()}<path class="area" d="${this.#areas.join('')}"/><path class="line" d="${this.#lines.join('')}"/><path class="point" d="${this.#points.join('')}"/>`,
     )
@@ -51,7 +51,9 @@ class Picture {
   }
 }
 
-/** From degrees to the picture: longitudes are narrowed as they are in the middle of the extent. */
+/**
+ * Converts degrees to picture coordinates. Longitudes are scaled by the factor at the middle of the extent.
+ */
 class View {
   readonly height: number
   readonly #extent: Bbox
@@ -81,7 +83,7 @@ class View {
     return Math.round((this.#top + (this.#extent[3] - latitude) * this.#scale) * 10) / 10
   }
 
-  /** Meridians and parallels at round degrees, a handful of each. */
+  /** A handful of meridians and parallels at round degrees. */
   grid(): string {
     const step = roundStep(180 / this.#scale)
     const west = this.#extent[0] - this.#left / this.#narrowing / this.#scale
@@ -104,7 +106,10 @@ class View {
   }
 }
 
-/** The smallest of 1, 2, 5, 10, 15, 30, 45 and their fractions that is not below `least`. */
+/**
+ * The smallest round step that is at least `least`: 1, 2, 5, 10, 15, 30, 45 or 90 degrees (the max) or, below
+ * one degree, 1, 2 or 5 times a power of ten.
+ */
 function roundStep(least: number): number {
   for (const step of [1, 2, 5, 10, 15, 30, 45, 90]) {
     if (step >= least && least > 0.5) return step
@@ -152,7 +157,7 @@ function dot(position: Position, view: View): string {
   return `M${x - RADIUS} ${y}a${RADIUS} ${RADIUS} 0 1 0 ${2 * RADIUS} 0a${RADIUS} ${RADIUS} 0 1 0 ${-2 * RADIUS} 0`
 }
 
-/** Corners closer than a pixel to the one before are left out: nobody can see them. */
+/** Vertices closer than a pixel to the previous one are omitted, because they are not visible. */
 function path(positions: readonly Position[], view: View): string {
   let text = ''
   let [lastX, lastY] = [Number.NaN, Number.NaN]

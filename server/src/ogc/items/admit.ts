@@ -5,7 +5,10 @@ import type { Catalog } from '../../catalog/catalog.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { andThen, type MaybePromise } from '../../maybe-promise.ts'
 
-/** The key of a request for a collection, and the dataset, which the key may read. */
+/**
+ * Authenticates and authorizes a request for a collection. Returns the key's grant and the dataset that it
+ * may read.
+ */
 export function admit(
   asker: Asker,
   table: string,
@@ -20,7 +23,7 @@ export function admit(
   })
 }
 
-/** The table that a route's address names. */
+/** The table in the request's path. */
 export function tableOf(request: FastifyRequest): string {
   return (request.params as { table: string }).table
 }

@@ -84,7 +84,8 @@ test('what is returned after midnight counts for the day before, with and withou
     assert.equal(await takeCount(features, payer, 60), 60)
     features.giveBack(payer, lastPage, 90)
     assert.equal(await takeCount(features, payer, 60), 40)
-    // What the evening's page did not need is still there for a clock that is behind.
+    // The unused features of the page taken before midnight are still available to a node whose clock is
+    // behind.
     now -= 2000
     assert.equal(await takeCount(features, payer, 100), 90)
   }
@@ -98,7 +99,7 @@ test('a paused Redis costs one wait, and a node continues from what it has count
   assert.equal(await takeCount(features, payer, 40), 40)
   redis.pause()
   assert.equal(await takeCount(features, payer, 40), 40)
-  // No page waits for Redis any more: the answer is there at once.
+  // Pages no longer wait for Redis: the result is available synchronously.
   const page = features.take(payer, 40)
   assert.ok(!(page instanceof Promise))
   assert.equal(page.count, 20)

@@ -4,8 +4,8 @@ import { andThen, type MaybePromise } from '../../maybe-promise.ts'
 import { Problem } from '../../problem.ts'
 
 /**
- * Takes what is left of the day, at most `wanted`, and returns how much that was. `usedHere` is what this node has
- * counted for the day: after an outage of Redis the count continues from there.
+ * Takes at most `wanted` of the day's remaining features and returns how many it took. `usedHere` is this
+ * node's own count for the day; after a Redis outage, counting continues from it.
  */
 const TAKE = `
 local wanted = tonumber(ARGV[1])
@@ -17,23 +17,24 @@ redis.call('SET', KEYS[1], string.format('%.0f', used + taken), 'EX', 172800)
 return string.format('%.0f', taken)
 `
 
-/** Today, and yesterday for pages that were begun before midnight. */
+/** Today, and yesterday for pages that began before midnight. */
 const MAX_DAYS = 2
 
-/** Features that a request may return, and the count that they were taken from. */
+/** The number of features that a request may return, and the counter that they were taken from. */
 export interface FeatureAllowance {
   count: number
-  /** The day of UTC, in days since 1970. */
+  /** The UTC day, in days since 1970. */
   day: number
-  /** Whether Redis counted them too. */
+  /** Whether they were counted in Redis too. */
   isShared: boolean
 }
 
 /**
- * How many features a key may page through in a day of UTC (a user, by the keys of the console’s sessions). Features
- * are taken before they are read, and what a page did not need is returned to the day it was taken from, so that many
- * requests at once get no more than one after the other. All nodes count together in Redis if there is one. Without
- * Redis, and while it is away, each process counts for itself and continues from what it has seen so far.
+ * Limits how many features a key may page through per UTC day (for the keys of console sessions: a user).
+ * Features are reserved before they are read, and those that a page did not need are returned to the day they
+ * were taken from, so that concurrent requests get no more than sequential ones. If Redis is configured, all
+ * nodes share one count there. Without Redis, and while it is unreachable, each process counts for itself and
+ * continues from what it has seen so far.
  */
 export class DailyFeatures {
   readonly #max: number | null
@@ -48,7 +49,7 @@ export class DailyFeatures {
     this.#link = link
   }
 
-  /** How many of the wanted features the key may have now: all of them if there is no limit; 429 if none. */
+  /** Reserves up to `wanted` features: all of them if there is no limit. Throws 429 if none are left. */
   take(payer: string, wanted: number): MaybePromise<FeatureAllowance> {
     const max = this.#max
     if (max === null) return { count: wanted, day: 0, isShared: false }
@@ -68,7 +69,10 @@ export class DailyFeatures {
     })
   }
 
-  /** Returns what a page did not need. A give-back that Redis misses leaves its count too high, never too low. */
+  /**
+   * Returns the features that a page did not need. If Redis misses this, its count is too high, never too
+   * low.
+   */
   giveBack(payer: string, { day, isShared }: FeatureAllowance, unused: number): void {
     if (this.#max === null || unused === 0) return
     this.#count(payer, day, -unused)
@@ -96,11 +100,11 @@ export class DailyFeatures {
     return { count, day, isShared: false }
   }
 
-  /** Adds to the payer's count of a day and returns it. */
+  /** Adds to the payer's count for a day and returns the new count. */
   #count(payer: string, day: number, more: number): number {
     let usedOnDay = this.#days.get(day)
     if (usedOnDay === undefined) {
-      // Nothing was taken on a day that is no longer counted, so nothing can be returned to it.
+      // No features were taken on a day that is no longer counted, so none can be returned to it.
       if (more < 0) return 0
       const [oldest] = this.#days.keys()
       if (this.#days.size === MAX_DAYS && oldest !== undefined) this.#days.delete(oldest)

@@ -17,7 +17,7 @@ import type { ItemsDeps } from './items-page.ts'
 export function itemRoutes(app: App, parts: ItemsDeps): void {
   const known = parts.keyInUrl ? ['f', 'crs', 'api_key'] : ['f', 'crs']
 
-  // A wildcard, because an id may have slashes in it and any length.
+  // A wildcard, because an id may contain slashes and have any length.
   app.get(`${ROOT}/collections/:table/items/*`, async (request, reply) => {
     const { grant, dataset } = await admit(askerOf(request, reply), tableOf(request), parts)
     const { crsList, snapshots, meter, dailyFeatures } = parts

@@ -29,22 +29,22 @@ export interface ItemsDeps {
   verification: Verification
 }
 
-/** What a page of features is asked for, and where it begins. */
+/** The query of a page of features, and the position where the page begins. */
 export interface PageRequest extends Start {
   dataset: Dataset
   base: string
   query: ItemsQuery
 }
 
-/** Whether the page's features are sent as the pack has them. */
+/** Whether the page's features are sent exactly as they are in the pack. */
 export function isPlain({ encoding, crs, shown }: ItemsQuery): boolean {
   return encoding === geojson && crs === CRS84 && shown === null
 }
 
 /**
- * What of a page's content its address does not tell: the version, what links and titles are made from, the
- * encoding, and how many features it may have, which are fewer than asked for where the key's day is nearly
- * used up.
+ * The ETag of a page. It covers everything that determines the content besides the URL: the version, the data
+ * that links and titles are made from, the encoding, and the max number of features, which is lower than
+ * requested if the key's daily limit is nearly reached.
  */
 export function pageTag({ version, dataset, base, query }: PageRequest, limit: number): string {
   return `W/"${contentTag(version, dataset, base)}.${ITEMS_ENCODINGS.indexOf(query.encoding)}.${limit}"`
@@ -62,7 +62,7 @@ function contentTag(version: Version, dataset: Dataset, base: string): string {
 
 const contentTags = new WeakMap<Version, { base: string; updatedAt: string; tag: string }>()
 
-/** The cursor of the page after this one; null on the last. */
+/** The cursor of the next page; null on the last page. */
 export function nextCursor(
   { dataset, version, query, after }: PageRequest,
   selected: Selected,
@@ -84,7 +84,7 @@ export function geojsonHead(
   return { dataset, base, pairs: query.pairs, next, returned: selected.runs.count, matched, timeStamp }
 }
 
-/** Many pages are answered in one millisecond; its text is made once. */
+/** Many pages are sent within one millisecond, so the text of the current one is cached. */
 export function timeText(now: Date): string {
   const milliseconds = now.getTime()
   if (milliseconds !== lastTime.milliseconds) lastTime = { milliseconds, text: now.toISOString() }

@@ -25,8 +25,9 @@ const VARY_LINE = `vary: ${VARY}\r\n`
 const CACHE_LINE = `cache-control: ${CACHE_CONTROL}\r\n`
 
 /**
- * A page of features, from the request to the finished response. This is the only way to one: it returns at once
- * if everything it needs is in memory (the key, the dataset, the open snapshot, the bytes), else a promise.
+ * Produces a page of features, from the request to the finished response. All requests for pages take this
+ * path. It returns synchronously if everything it needs is in memory (the key, the dataset, the open
+ * snapshot, the bytes), otherwise it returns a promise.
  */
 export function itemsResponse(
   exchange: Exchange,
@@ -46,13 +47,13 @@ export function itemsResponse(
   })
 }
 
-/** A request for a page that was admitted and understood. */
+/** An authenticated and parsed request for a page. */
 interface AdmittedPage {
   exchange: Exchange
   grant: Grant
   page: PageRequest
   plan: FilterPlan | null
-  /** How many features it may have: fewer than it asks for if the key's day is nearly used up. */
+  /** The max number of features: fewer than requested if the key's daily limit is nearly reached. */
   allowance: FeatureAllowance
 }
 
@@ -83,7 +84,7 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
   return readPage(admitted, tag, deps, returnUnused)
 }
 
-/** Set once the page is there: they would be wrong on a problem. */
+/** Set only once the page is complete, because these headers would be wrong on a problem response. */
 function setPageHeaders(exchange: Exchange, { query }: PageRequest, tag: string): void {
   exchange.addHeaderLines(CACHE_LINE)
   exchange.setHeader('etag', tag)
@@ -100,7 +101,7 @@ async function readPage(
   let returned = 0
   try {
     return await deps.snapshots.use(version, async (snapshot) => {
-      // FlatGeobuf takes the widths of its integers from this file.
+      // FlatGeobuf determines the widths of its integers from this file.
       if (query.encoding === flatgeobuf) {
         await deps.verification.requireFile(snapshot.folder, snapshot.manifest, SNAPSHOT_FILES.rows)
       }
@@ -142,7 +143,7 @@ async function readPage(
   }
 }
 
-/** Encodings that have no place for links and counts have them in headers. */
+/** Encodings that cannot contain links and counts have them in headers. */
 function setEncodingHeaders(
   exchange: Exchange,
   { table }: Dataset,

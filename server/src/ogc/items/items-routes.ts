@@ -6,7 +6,7 @@ import { itemsResponse } from './items-response.ts'
 const BEFORE_TABLE = `${ROOT}/collections/`
 const AFTER_TABLE = '/items'
 
-/** Pages of features. */
+/** The route of pages of features. */
 export function itemsRoute(deps: ItemsDeps): DataRoute {
   return {
     pattern: `${BEFORE_TABLE}:table${AFTER_TABLE}`,

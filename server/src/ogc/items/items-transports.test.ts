@@ -10,7 +10,7 @@ import type { TestSettings } from '../../testing/test-server.ts'
 import { openOgc, point } from '../testing/open-ogc.ts'
 import { randomPlaces } from '../testing/random-places.ts'
 
-/** What differs between two responses to the same request. */
+/** The parts that differ between two responses to the same request. */
 const VARYING = /"(timeStamp|requestId)":"[^"]*",?/
 
 const same = (text: string) => text.replace(VARYING, '')
@@ -19,11 +19,14 @@ interface Got {
   status: number
   headers: Record<string, string>
   text: string
-  /** Fastify begins the head with the request's id, the socket transport does not. */
+  /** Fastify begins the response head with the request id, the socket transport does not. */
   isFromSocket: boolean
 }
 
-/** A service with places, and one connection to it that is kept open: what was requested once is in memory. */
+/**
+ * A service with datasets of places, and one keep-alive connection to it. Anything requested once is in
+ * memory.
+ */
 async function openPlaces(t: TestContext, given: TestSettings = {}) {
   const service = await openOgc(t, given)
   await service.publish('places', randomPlaces(300, 5))
@@ -71,7 +74,7 @@ test('a page is the same through the socket transport and through Fastify', asyn
         let viaSocket = await getBelow(path, origin)
         // A page that takes longer than its time slice is handed over to Fastify; on a busy machine any can.
         for (let i = 0; i < 20 && !viaSocket.isFromSocket; i++) viaSocket = await getBelow(path, origin)
-        // A request that closes its connection always goes through Fastify.
+        // A request with `Connection: close` always goes through Fastify.
         const viaFastify = await getBelow(path, { ...origin, connection: 'close' })
         assert.equal(viaFastify.isFromSocket, false)
         assert.equal(viaSocket.isFromSocket, viaSocket.status === 200, path)
@@ -213,7 +216,7 @@ test('a page that the client has already is 304 through both transports', async 
       [304, '', headers['etag'], undefined],
     )
   }
-  // The connection is still in order.
+  // The connection is still usable.
   assert.equal((await getBelow(path)).status, 200)
 })
 

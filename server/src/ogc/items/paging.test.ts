@@ -9,7 +9,7 @@ const numbersOf = (features: { properties: { i: number } }[]) =>
   features.map(({ properties }) => properties.i)
 const sorted = (all: number[]) => [...all].sort((a, b) => a - b)
 
-/** Every limit gives the same features in the same order, each once. */
+/** Asserts that every limit gives the same features in the same order, each once. */
 async function readInPages(service: OgcService, path: string, limits = [7]): Promise<number[]> {
   const join = path.includes('?') ? '&' : '?'
   const whole = await service.get(`${path}${join}limit=10000`)
@@ -30,7 +30,7 @@ async function readInPages(service: OgcService, path: string, limits = [7]): Pro
   return order
 }
 
-/** The box as the area or areas it means, down to a line or a point. */
+/** The area or areas that a box stands for; they may degenerate to a line or a point. */
 function areas(west: number, south: number, east: number, north: number): Geometry[] {
   if (west > east) return [...areas(west, south, 180, north), ...areas(-180, south, east, north)]
   const corners = [
@@ -98,7 +98,7 @@ const AREA: Geometry = {
 const WKT = 'POLYGON((-60 -40, 70 -30, 20 60, -60 -40))'
 const touches: Test = (_, geometry) => geometry && relates('intersects', geometry, AREA)
 
-/** Filters, and what they mean in plain JavaScript. */
+/** Filters and their equivalents in plain JavaScript. */
 const FILTERS: [string, Test][] = [
   ['size > 2.5', ({ size }) => size !== null && size > 2.5],
   ["name = 'Bay'", ({ name }) => name === 'Bay'],

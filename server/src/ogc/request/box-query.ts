@@ -3,13 +3,15 @@ import type { Bbox } from '@wayleave/geodata/geometry/bbox.ts'
 import { invalidInput } from '../../problem.ts'
 import type { Crs } from './crs-list.ts'
 
-/** What `bbox` asks for. */
+/** The parsed `bbox` parameter. */
 export interface BoxQuery {
-  /** In longitude and latitude, for the tree. West > east crosses the antimeridian. */
+  /** In longitude and latitude, for the tree. It crosses the antimeridian if west > east. */
   box: Bbox
-  /** Given with six numbers: features whose heights all lie outside do not match. */
+  /** Min and max height, if `bbox` has six numbers. Features whose heights are all outside do not match. */
   heights: [number, number] | null
-  /** Where the box is none in longitude and latitude: `box` only encloses it, and this decides. */
+  /**
+   * Set if the query's box is not a box in longitude and latitude: `box` only encloses it, and this decides.
+   */
   projected: { transform: Transform; box: Bbox } | null
 }
 
@@ -39,7 +41,10 @@ export function readBox(text: string, crs: Crs): BoxQuery {
   }
 }
 
-/** Maps that are moved beyond 180° ask for longitudes that no feature has: the same places are meant. */
+/**
+ * Map clients that are panned beyond 180° request longitudes that no feature has; these are normalized to the
+ * same places.
+ */
 function aroundTheWorld([west, south, east, north]: Bbox): Bbox {
   if (west > east || (west >= -180 && east <= 180)) return [west, south, east, north]
   if (east - west >= 360) return [-180, south, 180, north]
@@ -62,7 +67,8 @@ function readNumbers(text: string): number[] | null {
 function cornersOf([west, south, east, north]: Bbox, toWgs84: Transform): Bbox {
   const [x1, y1] = toWgs84([west, south]) as [number, number]
   const [x2, y2] = toWgs84([east, north]) as [number, number]
-  // Beyond the world's edge a projection may answer nothing or wrap around: then the edge is meant.
+  // Beyond the edge of the world, a projection may return no finite value or wrap around; then the edge is
+  // used.
   return [
     Number.isFinite(x1) && x1 <= x2 ? x1 - ROUNDING : -180,
     Number.isFinite(y1) ? y1 - ROUNDING : -90,
@@ -71,14 +77,14 @@ function cornersOf([west, south, east, north]: Bbox, toWgs84: Transform): Bbox {
   ]
 }
 
-/** An edge that went through another CRS and back lies up to a few units of the last place beside itself. */
+/** An edge that was transformed to another CRS and back is off by up to a few units in the last place. */
 const ROUNDING = 1e-12
 
 const STEPS = 24
 
 /**
- * A box of longitudes and latitudes around a box in another CRS. Its edges are curves there, so that points
- * all over it are looked at; where one of the poles lies inside, all longitudes do.
+ * A box in longitude and latitude around a box in another CRS. The edges become curves, so points all over
+ * the box are sampled. If one of the poles is inside, the box covers all longitudes.
  */
 function enclosing(given: Bbox, crs: Crs): Bbox {
   const [west, south, east, north] = given
@@ -105,7 +111,7 @@ function enclosing(given: Bbox, crs: Crs): Bbox {
       around[pole < 0 ? 1 : 3] = pole
     }
   }
-  // A jump from 180 to -180 lies inside: the box would be the other side of the world.
+  // A jump from 180 to -180 is inside: the box would be on the other side of the world.
   return around[2] - around[0] > 180 ? [-180, around[1], 180, around[3]] : around
 }
 

@@ -4,19 +4,19 @@ import { SourceError } from '@wayleave/geodata/source-error.ts'
 import { SettingError } from '../../config.ts'
 import { invalidInput } from '../../problem.ts'
 
-/** A coordinate reference system that features are asked for or boxes are given in. */
+/** A coordinate reference system of returned features or of given boxes. */
 export interface Crs {
   uri: string
   /** The value of the header `Content-Crs`. */
   header: string
   /** `OGC:CRS84`, `EPSG:<code>` or `ESRI:<code>`. */
   code: string
-  /** Null where its coordinates are longitude and latitude. Positions are x first on both sides. */
+  /** Null if the CRS's coordinates are longitude and latitude. Positions are x first on both sides. */
   fromWgs84: Transform | null
   toWgs84: Transform | null
   /** Whether positions are written latitude (northing) first. */
   northingFirst: boolean
-  /** Whether a box in it is a box in longitude and latitude. */
+  /** Whether a box in this CRS is also a box in longitude and latitude. */
   rectangular: boolean
 }
 
@@ -44,13 +44,13 @@ function defUri(path: string): string {
   return `http://www.opengis.net/def/crs/${path}`
 }
 
-/** The systems that every collection offers, and for each collection the one that its source was in. */
+/** The CRSs that every collection offers and, for each collection, the CRS of its source. */
 export class CrsList {
   readonly #common: Crs[]
   readonly #described = new Map<string, Crs>()
   readonly #ofDatasets = new WeakMap<Manifest, Crs[]>()
 
-  /** `more` are the codes of the setting; one that is not known is refused at the start. */
+  /** `more` are the codes of the setting; an unknown code throws at startup. */
   constructor(more: readonly string[]) {
     const codes = more.map((given) => {
       const code = codeOf(given)
@@ -78,7 +78,9 @@ export class CrsList {
     return offered
   }
 
-  /** The CRS that a parameter names, as a URI, a URN or a code; 400 where the collection does not offer it. */
+  /**
+   * The CRS that a parameter names as a URI, a URN or a code. Throws 400 if the collection does not offer it.
+   */
   named(parameter: string, text: string, manifest: Manifest): Crs {
     if (text === CRS84.uri) return CRS84
     const bare = /^\[(.+)\]$/.exec(text)?.[1] ?? text

@@ -1,15 +1,15 @@
 import { Problem } from '../../problem.ts'
 
 /**
- * Where a reading stands: in which version, after which position. A snapshot never changes, so that the
- * position says all about the last feature, whatever the order; the check binds both to the query.
+ * A paging position: the version, and the position of the last feature that was returned. A snapshot never
+ * changes, so the position identifies that feature in any sort order. A checksum binds both to the query.
  */
 export interface Cursor {
   version: number
   position: number
 }
 
-/** version, position and the two halves of the check, each 32 bits but the version, which has 48. */
+/** The version (48 bits), the position (32 bits) and the two halves of the checksum (32 bits each). */
 const BYTES = 18
 
 export function writeCursor({ version, position }: Cursor, query: string): string {
@@ -20,7 +20,7 @@ export function writeCursor({ version, position }: Cursor, query: string): strin
   return bytes.toString('base64url')
 }
 
-/** 400 for a cursor that was changed or belongs to another query. */
+/** Throws 400 if the cursor was modified or belongs to another query. */
 export function readCursor(text: string, query: string): Cursor {
   const bytes = text.length === (BYTES * 4) / 3 ? Buffer.from(text, 'base64url') : null
   if (bytes?.length !== BYTES || bytes.toString('base64url') !== text) throw new Problem('invalid-cursor')
@@ -38,9 +38,7 @@ function putCheck(bytes: Buffer, query: string): void {
   bytes.writeUInt32BE(low, 14)
 }
 
-/**
- * A quick hash for telling texts apart, not for keeping secrets: two multiplicative chains, mixed at the end.
- */
+/** A fast non-cryptographic hash: two multiplicative chains, mixed at the end. */
 export function hash64(text: string, seed = 0, second = 0): [high: number, low: number] {
   let a = 0xdeadbeef ^ seed
   let b = 0x41c6ce57 ^ second

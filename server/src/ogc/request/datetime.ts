@@ -5,9 +5,9 @@ import { isDate, parseTimestamp } from '../cql2/parse/literals.ts'
 const AT = 'in datetime'
 
 /**
- * What `datetime` asks of the column that tells the time: an instant, or an interval whose ends may be open
- * (`../..` or nothing). A value that is neither is 400; null where there is no such column to ask. A feature that
- * has no time matches every time (Part 1, requirement /req/core/fc-time-response, C).
+ * Translates `datetime` to a condition on the time column: an instant, or an interval whose ends may be open
+ * (`..` or empty). Any other value throws 400. Returns null if the dataset has no time column. A feature
+ * without a time matches every time (Part 1, requirement /req/core/fc-time-response, C).
  */
 export function readDatetime(text: string, timeColumn: string | null): Expression | null {
   const ends = text.split('/')

@@ -1,10 +1,10 @@
 import { invalidInput, Problem } from '../../problem.ts'
 
-/** One way to write an answer: its name in `f=`, its media type, and what else asks for it. */
+/** An encoding of a response: its name in `f=`, its media type, and the other values that select it. */
 export interface Encoding<Name extends string = string> {
   name: Name
   mediaType: string
-  /** Further values of `f` and of `Accept` that mean it. */
+  /** Further values of `f` and of `Accept` that select it. */
   names: readonly string[]
   types: readonly string[]
   title: string
@@ -44,7 +44,7 @@ export const flatgeobuf = encoding('fgb', 'application/vnd.flatgeobuf', 'FlatGeo
   types: ['application/flatgeobuf'],
 })
 
-/** The first of each list is what a request without a wish gets. */
+/** The first encoding of each list is the default. */
 export const DOCUMENT_ENCODINGS = [json, html]
 export const API_ENCODINGS = [openApi, html]
 export const SCHEMA_ENCODINGS = [schemaJson, html]
@@ -53,11 +53,11 @@ export const ITEMS_ENCODINGS = [geojson, jsonFg, ndjson, geojsonSeq, csv, flatge
 export type ItemsEncoding = (typeof ITEMS_ENCODINGS)[number]
 export const ITEM_ENCODINGS = [geojson, jsonFg, html]
 
-/** What `Accept` headers came to, by list: clients send the same few. */
+/** Cached results of parsing `Accept` headers, for each list of encodings: clients send the same few. */
 const remembered = new Map<readonly Encoding[], Map<string, Encoding | null>>()
 const MOST_REMEMBERED = 1000
 
-/** `f` decides where it is given; else `Accept`; else the first. */
+/** Uses `f` if it is given, else `Accept`, else the first encoding. */
 export function negotiate<E extends Encoding>(
   encodings: readonly E[],
   f: string | undefined,
@@ -86,7 +86,10 @@ export function negotiate<E extends Encoding>(
   return found
 }
 
-/** Of the encodings with the highest quality the first; a range that names a type beats one that does not. */
+/**
+ * The first of the encodings with the highest quality. A range that names a type takes precedence over one
+ * that does not.
+ */
 function accepted<E extends Encoding>(encodings: readonly E[], accept: string): E | null {
   const ranges = accept.split(',').map((part) => {
     const [type = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase())

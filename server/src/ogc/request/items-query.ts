@@ -9,7 +9,7 @@ import { readSort, type SortKey } from './sort-keys.ts'
 export const DEFAULT_LIMIT = 100
 export const MOST_LIMIT = 10_000
 
-/** What a request for features asks, checked against its dataset. */
+/** The query of a request for features, validated against its dataset. */
 export interface ItemsQuery {
   pairs: readonly QueryPair[]
   encoding: ItemsEncoding
@@ -19,11 +19,11 @@ export interface ItemsQuery {
   box: BoxQuery | null
   crs: Crs
   sort: readonly SortKey[]
-  /** Numbers of the columns that are shown; null for all. */
+  /** The indexes of the columns to return; null for all. */
   shown: readonly number[] | null
-  /** What the rows of the dataset are asked for: `filter`, `datetime` and filters by property. */
+  /** The conditions on the dataset's rows: `filter`, `datetime` and filters by property. */
   conditions: Conditions | null
-  /** What decides which features come in which order: a cursor is bound to it. */
+  /** Everything that determines which features are returned in which order; a cursor is bound to it. */
   selection: string
 }
 
@@ -33,7 +33,7 @@ export interface Conditions {
   properties: { column: string; value: string }[]
 }
 
-/** Parameters that every items request knows, beside those named like the dataset's columns. */
+/** The parameters of every items request, in addition to those named like the dataset's columns. */
 export const ITEMS_PARAMETERS = [
   'f',
   'limit',
@@ -55,7 +55,7 @@ type Given = { [name in Parameter]?: string }
 
 export interface ReadingRules {
   crsList: CrsList
-  /** Whether `api_key` is a parameter; it was read before. */
+  /** Whether `api_key` is an allowed parameter; it was evaluated before. */
   keyInUrl: boolean
 }
 
@@ -107,7 +107,7 @@ export function readItemsQuery(
   }
 }
 
-/** The form of the HTML page sends its empty fields too: there they mean nothing. */
+/** The form on the HTML page also sends its empty fields, which are ignored. */
 function fromForm(pairs: readonly QueryPair[]): readonly QueryPair[] {
   const isForm = pairs.some(({ name, value }) => name === 'f' && value === 'html')
   return isForm ? pairs.filter(({ value }) => value !== '') : pairs
@@ -118,7 +118,7 @@ function readFilter({ filter, 'filter-lang': named }: Given, crs: Crs): Conditio
     throw invalidInput('filter-lang', 'must be one of cql2-text, cql2-json')
   }
   if (filter === undefined) return null
-  // No CQL2 text begins with a brace, so that JSON needs no announcement.
+  // CQL2 text never begins with a brace, so JSON is detected without `filter-lang`.
   return { text: filter, language: named ?? (/^\s*\{/.test(filter) ? 'cql2-json' : 'cql2-text'), crs }
 }
 
@@ -141,11 +141,13 @@ function readShown(text: string, { manifest: { columns } }: Dataset): number[] {
     if (column === -1) throw invalidInput('properties', `names "${name.slice(0, 80)}", which is no property`)
     return column
   })
-  // The order is the dataset's, whatever the request's: every answer has one shape.
+  // In the dataset's order, regardless of the request's, so that all responses have the same shape.
   return [...new Set(shown)].sort((a, b) => a - b)
 }
 
-/** `limit`, `crs`, `f` and `properties` may change from page to page; these may not. */
+/**
+ * A cursor is bound to these parameters; `limit`, `crs`, `f` and `properties` may change from page to page.
+ */
 const SELECTING = ['bbox', 'bbox-crs', 'datetime', 'filter', 'filter-lang', 'filter-crs', 'sortby'] as const
 
 function selectionOf(given: Given, properties: Conditions['properties'] | null): string {

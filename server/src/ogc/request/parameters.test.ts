@@ -5,7 +5,7 @@ import { openOgc, point } from '../testing/open-ogc.ts'
 
 const EPSG = 'http://www.opengis.net/def/crs/EPSG/0'
 
-/** A query, its status, and for errors the parameter or code that the answer names. */
+/** A query, its status and, for errors, the parameter or code that the response names. */
 const QUERIES: [query: string, status: number, named?: string][] = [
   ['', 200],
   ['?', 200],

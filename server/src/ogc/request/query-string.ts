@@ -3,15 +3,15 @@ import { invalidInput } from '../../problem.ts'
 export interface QueryPair {
   name: string
   value: string
-  /** As it stands in the address, for links. */
+  /** As it is in the URL, for links. */
   raw: string
 }
 
 const NONE: QueryPair[] = []
 
 /**
- * The parameters of an address, in their order. Written by hand because it stands on the path of every page of
- * features. A parameter that is repeated or cannot be decoded is 400; `f=` with nothing is an empty value.
+ * The query parameters of a URL, in their order. Hand-written because every page of features runs through it.
+ * A parameter that is repeated or cannot be decoded is a 400; `f=` is an empty value.
  */
 export function readQuery(url: string): QueryPair[] {
   const mark = url.indexOf('?')
@@ -43,7 +43,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Refuses what is not in `known`. */
+/** Throws if there is a parameter that is not in `known`. */
 export function refuseUnknown(pairs: readonly QueryPair[], known: readonly string[]): void {
   for (const { name } of pairs) {
     if (!known.includes(name)) throw unknownParameter(name)

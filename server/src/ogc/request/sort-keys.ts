@@ -2,7 +2,7 @@ import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
 import { invalidInput } from '../../problem.ts'
 
 export interface SortKey {
-  /** The column's number. */
+  /** The index of the column. */
   column: number
   descending: boolean
 }
@@ -12,7 +12,7 @@ export function isSortable(type: Manifest['columns'][number]['type']): boolean {
   return type !== 'json'
 }
 
-/** `name`, `+name` or `-name`, separated by commas. A plus in an address arrives as a space. */
+/** Parses `name`, `+name` or `-name`, separated by commas. A plus in a URL is decoded as a space. */
 export function readSort(text: string, { columns }: Manifest): SortKey[] {
   const keys: SortKey[] = []
   for (const part of text.split(',')) {

@@ -8,20 +8,20 @@ interface Kept {
 }
 
 /**
- * Geometries that were parsed to be compared. Shapes on the edge of what people look at are asked for again
- * and again, and a country's outline takes longer to parse than to compare. The oldest leave first.
+ * A cache of parsed geometries for comparisons. Shapes on the edge of a popular area are requested
+ * repeatedly, and parsing a country's outline takes longer than comparing it. Evicts in FIFO order.
  */
 export class GeometryCache {
   readonly #maxBytes: number
   readonly #kept = new Map<string, Kept>()
   #bytes = 0
 
-  /** Counted in bytes of GeoJSON text, of which parsed geometries take about five times as many. */
+  /** `maxBytes` counts bytes of GeoJSON text; parsed geometries take about five times as much memory. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
   }
 
-  /** Without waiting: undefined where it must be read. A flat point stands in the tree already. */
+  /** Synchronous; undefined if the geometry must be read. A 2D point is in the tree already. */
   peek(snapshot: Snapshot, position: number): Geometry | null | undefined {
     const { tree, manifest } = snapshot
     if (tree.isPoints && !manifest.hasZ && position < tree.count) {

@@ -25,20 +25,20 @@ import {
 import { selectByRows } from './select-by-rows.ts'
 import type { Selected } from './selected.ts'
 
-/** How long a reading may go on over a version that was replaced meanwhile. */
+/** How long a client may continue paging through a version after it was replaced. */
 const GRACE = HOUR
 const MOST_COUNTS = 10_000
 
 export interface Start {
   version: Version
-  /** The last position of the page before; -1 at the beginning. */
+  /** The last position of the previous page; -1 on the first page. */
   after: number
 }
 
 export interface Reading {
   after: number
   limit: number
-  /** Called only where there is something to abort. */
+  /** A function, so that the signal is created only if there is work to abort. */
   signal: () => AbortSignal
 }
 
@@ -50,7 +50,7 @@ export interface SelectionParts {
   clock: Clock
 }
 
-/** From a query to the features of its page. */
+/** Finds the features of a query's page. */
 export class Items {
   readonly #parts: SelectionParts
   readonly #counts = new WeakMap<Snapshot, Map<string, number | null>>()
@@ -60,8 +60,9 @@ export class Items {
   }
 
   /**
-   * Where a page begins. A reading stays in the version it began in, so that its pages fit together; an hour
-   * after that was replaced it has to begin again.
+   * The version and position where a page begins. All pages of one paging sequence read the version of the
+   * first page, so that they are consistent. An hour after that version was replaced, the client has to start
+   * over.
    */
   start(dataset: Dataset, query: ItemsQuery): MaybePromise<Start> {
     const cursor = cursorOf(dataset, query)
@@ -86,8 +87,8 @@ export class Items {
   }
 
   /**
-   * The page of a query without conditions or an order of its own, put into `runs` and found without a wait;
-   * null where a geometry has to be read.
+   * The page of a query without conditions or sort order, found synchronously and put into `runs`. Null if a
+   * geometry has to be read.
    */
   selectSync(
     snapshot: Snapshot,
@@ -105,7 +106,7 @@ export class Items {
     return page.finish()
   }
 
-  /** `plan` is what `conditions` come to; `signal` tells that nobody waits any more. */
+  /** `plan` is the compiled `conditions`. `signal` aborts when the client has disconnected. */
   async select(
     snapshot: Snapshot,
     query: ItemsQuery,
@@ -130,7 +131,7 @@ export class Items {
     return page.finish()
   }
 
-  /** How many features the query has in all, where that is cheap to know. */
+  /** The total number of features that match the query, or null if it is not cheap to determine. */
   async count(
     snapshot: Snapshot,
     query: ItemsQuery,
@@ -144,7 +145,7 @@ export class Items {
     return this.#keepCount(snapshot, query, count)
   }
 
-  /** The same of a query without conditions, without a wait; undefined where geometries have to be read. */
+  /** The same for a query without conditions, synchronously; undefined if geometries have to be read. */
   countSync(snapshot: Snapshot, query: ItemsQuery, selected: Selected): number | null | undefined {
     if (isAll(query, selected)) return query.offset + selected.runs.count
     if (!query.box) return snapshot.manifest.rows
@@ -154,7 +155,7 @@ export class Items {
     return count === undefined ? undefined : this.#keepCount(snapshot, query, count)
   }
 
-  /** Remembered, since all pages of a reading ask for it. */
+  /** Cached, because all pages of one paging sequence need it. */
   #keepCount(snapshot: Snapshot, { selection }: ItemsQuery, count: number | null): number | null {
     let counts = this.#counts.get(snapshot)
     if (!counts || counts.size >= MOST_COUNTS) {
@@ -166,7 +167,7 @@ export class Items {
   }
 }
 
-/** A first page that is not full has them all. */
+/** Whether the page has all matches: it is a first page that is not full. */
 function isAll({ cursor, offset }: ItemsQuery, { runs, more }: Selected): boolean {
   return !more && cursor === null && (runs.count > 0 || offset === 0)
 }

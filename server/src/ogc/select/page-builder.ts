@@ -1,13 +1,13 @@
 import { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
 import type { Selected } from './selected.ts'
 
-/** Matches as they come: the first `skip` are passed over, and one more than the limit is wanted. */
+/** Collects matches in order: skips the first `skip` and takes up to one more than the limit. */
 export class PageUnderWay {
   readonly #runs: PositionRuns
   readonly #limit: number
   #skip: number
 
-  /** They are put into `runs`, where there are some that nobody needs any more. */
+  /** Matches are put into `runs`, which may be an existing object that is no longer in use. */
   constructor(skip: number, limit: number, runs: PositionRuns = new PositionRuns()) {
     this.#skip = skip
     this.#limit = limit
@@ -19,7 +19,7 @@ export class PageUnderWay {
     return this.#runs.count > this.#limit
   }
 
-  /** How many more matches are wanted. */
+  /** How many more matches are needed. */
   get wanted(): number {
     return this.#skip + this.#limit + 1 - this.#runs.count
   }
@@ -34,7 +34,7 @@ export class PageUnderWay {
     this.addRun(position, position + 1)
   }
 
-  /** The positions from `begin` to `end` (excluded), as far as they are wanted. */
+  /** Adds the positions from `begin` to `end` (exclusive), as far as they are needed. */
   addRun(begin: number, end: number): void {
     const skipped = Math.min(this.#skip, end - begin)
     this.#skip -= skipped
@@ -43,7 +43,7 @@ export class PageUnderWay {
     if (from < to) this.#runs.add(from, to)
   }
 
-  /** The page, of which the one more tells that there are others. */
+  /** The page. The one match beyond the limit shows that there are more features. */
   finish(): Selected {
     const more = this.isFull
     this.#runs.cut(this.#limit)

@@ -7,7 +7,7 @@ export interface ParsedFeature {
   properties: { [name: string]: Value }
 }
 
-/** A feature of the pack, its integers exact: those beyond 2^53 are bigint. */
+/** Parses a feature of the pack. Integers are exact: those beyond 2^53 are bigint. */
 export function parseFeature(bytes: Buffer, start = 0, end = bytes.length): ParsedFeature {
   return parseJson(bytes.toString('utf8', start, end)) as unknown as ParsedFeature
 }

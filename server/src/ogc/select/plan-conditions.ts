@@ -12,7 +12,7 @@ import type { Crs } from '../request/crs-list.ts'
 import { readDatetime } from '../request/datetime.ts'
 import type { Conditions } from '../request/items-query.ts'
 
-/** Everything that a request asks of the rows, as one plan; null where nothing is left to ask. */
+/** Combines all conditions of a request into one plan; null if no condition remains. */
 export function planConditions(
   conditions: Conditions,
   { manifest }: Pick<Dataset, 'manifest'>,
@@ -20,7 +20,7 @@ export function planConditions(
   const parts: Expression[] = []
   if (conditions.datetime !== null) {
     const expression = readDatetime(conditions.datetime, manifest.timeColumn)
-    // Where no column tells the time, no feature is outside of any.
+    // If there is no time column, every feature matches any `datetime`.
     if (expression) parts.push(expression)
   }
   for (const { column: name, value } of conditions.properties) {
@@ -38,7 +38,7 @@ export function planConditions(
     if (!whole) return null
     const isSpatial = manifest.geometryType !== null
     const plan = planFilter(whole, manifest.columns, { isSpatial, usesTree: false })
-    // A box around all matches is found sooner than the places of each condition.
+    // Searching one box around all matches is faster than finding the positions for each condition.
     const isBounded = plan.exact === null || plan.bbox !== null || plan.decide !== null
     return isBounded ? plan : planFilter(whole, manifest.columns, { isSpatial })
   } catch (error) {

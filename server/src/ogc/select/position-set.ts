@@ -3,10 +3,13 @@ import type { IndexTree } from '@wayleave/geodata/snapshot/index-tree.ts'
 import type { DecideInBox } from '../cql2/evaluate/decide-in-box.ts'
 import type { Turns } from './take-turns.ts'
 
-/** A set of positions, a bit each, as the tree finds them in a box. The first bit of a byte is its highest. */
+/**
+ * A set of positions as a bit set, as the tree finds them in a box. The first position of a byte is its
+ * highest bit.
+ */
 export class PositionSet {
   readonly bytes: Uint8Array
-  /** The set lies from `first` to `last`; reversed where it is empty. */
+  /** All positions are between `first` and `last` (inclusive); first > last if the set is empty. */
   first = Infinity
   last = -1
   count = 0
@@ -15,7 +18,7 @@ export class PositionSet {
     this.bytes = new Uint8Array(Math.ceil(size / 8))
   }
 
-  /** The features whose own boxes meet the box. */
+  /** The features whose bounding boxes intersect the box. */
   static inBox(tree: IndexTree, size: number, box: Bbox): PositionSet {
     const set = new PositionSet(size)
     const walk = tree.walk(box, 0)
@@ -23,7 +26,7 @@ export class PositionSet {
     return set
   }
 
-  /** The features for which something is not false by their boxes, and all that have none. */
+  /** The features that `decide` does not rule out by their boxes, and all features without a box. */
   static async where(tree: IndexTree, size: number, decide: DecideInBox, turns: Turns): Promise<PositionSet> {
     const set = new PositionSet(size)
     for (const { begin, end } of tree.runsWhere(decide, 0)) {
@@ -38,7 +41,7 @@ export class PositionSet {
     return (this.bytes[position >>> 3]! & (0x80 >>> (position & 7))) !== 0
   }
 
-  /** Only what the other set has too. */
+  /** Removes the positions that are not in the other set. */
   intersect(other: PositionSet): void {
     const { bytes } = this
     for (let i = 0; i < bytes.length; i++) bytes[i]! &= other.bytes[i]!
@@ -53,7 +56,7 @@ export class PositionSet {
     }
   }
 
-  /** The next member at or after `from`, or -1. */
+  /** The next position in the set at or after `from`, or -1. */
   next(from: number): number {
     for (let position = Math.max(from, this.first); position <= this.last; position++) {
       if (this.bytes[position >>> 3] === 0) position |= 7

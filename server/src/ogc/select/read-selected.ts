@@ -8,7 +8,7 @@ const SEPARATOR_BYTES = PACK_SEPARATOR.length
 const SEPARATOR = Buffer.from(PACK_SEPARATOR)
 const AT_ONCE = 512
 
-/** Whole features in one buffer: feature i lies from `starts[i]` to `ends[i]`. */
+/** Complete features in one buffer: feature i is from `starts[i]` to `ends[i]`. */
 export interface FeatureBlock {
   bytes: Buffer
   count: number
@@ -16,7 +16,10 @@ export interface FeatureBlock {
   ends: Int32Array
 }
 
-/** The features of a page as the pack has them, separated by `,\n`, in buffers to be sent one after another. */
+/**
+ * The features of a page as they are in the pack, separated by `,\n`, in buffers to be sent one after
+ * another.
+ */
 export async function readPieces(snapshot: Snapshot, runs: PositionRuns): Promise<Buffer[]> {
   if (runs.isAscending) return snapshot.readRuns(runs)
   const { bytes, starts, ends } = await readBlock(snapshot, runs)
@@ -28,7 +31,7 @@ export async function readPieces(snapshot: Snapshot, runs: PositionRuns): Promis
   return [page.all()]
 }
 
-/** The same, to be taken apart. */
+/** The same features in one block, with the offsets of each. */
 export async function readBlock(snapshot: Snapshot, runs: PositionRuns): Promise<FeatureBlock> {
   const { count, isAscending } = runs
   const positions = runs.toArray()
@@ -48,7 +51,10 @@ export async function readBlock(snapshot: Snapshot, runs: PositionRuns): Promise
   return block
 }
 
-/** The features at ascending positions, with `,\n` between them, read in turns. */
+/**
+ * The features at ascending positions, separated by `,\n`. Reads in batches and yields to other requests in
+ * between.
+ */
 async function readScattered(snapshot: Snapshot, positions: Uint32Array): Promise<Buffer> {
   const page = new PageBytes(snapshot.bytesOf(PositionRuns.of(positions)))
   const turns = new Turns()

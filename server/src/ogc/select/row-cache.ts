@@ -1,19 +1,22 @@
 import { quoteName } from '@wayleave/geodata/quote-sql.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 
-/** Smaller snapshots are read from their files as quickly. */
+/** Smaller snapshots are not cached: reading their files is as fast. */
 const LEAST_ROWS = 20_000
 const MOST_QUESTIONS = 1000
 const QUESTIONS_BETWEEN = 8
 const QUESTIONS_AFTER_FAILURE = 100
 
-/** What a query reads of a snapshot: columns by name, each with the SQL that makes it of the file's. */
+/**
+ * What a query reads from a snapshot: columns by name, each with the SQL that computes it from the file's
+ * columns.
+ */
 export interface RowSource {
   snapshot: Snapshot
   columns: ReadonlyMap<string, string>
 }
 
-/** Columns of a snapshot in a table of the database's memory. */
+/** Columns of a snapshot in an in-memory table of the database. */
 export interface KeptRows {
   folder: string
   table: string
@@ -23,18 +26,18 @@ export interface KeptRows {
   isLeaving: boolean
 }
 
-/** Runs a statement and answers the first value of its result. */
+/** Runs a statement and returns the first value of its result. */
 export type RunSql = (sql: string) => Promise<unknown>
 
 /**
- * Columns by which features were filtered or sorted before, in memory: to unpack a column of text takes ten
- * times as long as to compare it, and to fold it a hundred times. Columns that were asked for together twice
- * are a table, and answer whoever asks for some of them; the table that was not read for longest leaves first.
+ * An in-memory LRU cache of columns that features were filtered or sorted by: decompressing a text column
+ * takes ten times as long as comparing it, and folding it takes a hundred times as long. Columns that were
+ * requested together twice become a table, which also serves queries for some of them.
  */
 export class RowCache {
   readonly #maxBytes: number
   readonly #run: RunSql
-  /** The first was not read for longest. */
+  /** In LRU order, least recently used first. */
   readonly #kept = new Set<KeptRows>()
   readonly #questions = new Map<string, number>()
   #bytes = 0
@@ -45,7 +48,7 @@ export class RowCache {
     this.#run = run
   }
 
-  /** A table that has all that is read, or null. It stays until it is given back. */
+  /** A table that has all required columns, or null. It is not dropped until `giveBack` is called. */
   borrow({ snapshot: { folder }, columns }: RowSource): KeptRows | null {
     if (columns.size === 0) return null
     for (const kept of this.#kept) {
@@ -63,7 +66,7 @@ export class RowCache {
     if (kept.isLeaving && kept.readers === 0) await this.#dropTable(kept)
   }
 
-  /** Counts a question that was answered from the file, and answers whether its columns should be kept now. */
+  /** Counts a query that was served from the file, and returns whether its columns should be cached now. */
   isWanted(source: RowSource): boolean {
     const { snapshot, columns } = source
     if (snapshot.manifest.rows < LEAST_ROWS || columns.size === 0 || !canBeKept(source)) return false
@@ -74,7 +77,10 @@ export class RowCache {
     return asked > 1
   }
 
-  /** `file` is the snapshot's rows as a table. One filling at a time. */
+  /**
+   * Caches the source's columns. `file` is the snapshot's rows as an SQL table. Must not run concurrently
+   * with itself.
+   */
   async fill(source: RowSource, file: string): Promise<void> {
     const { snapshot, columns } = source
     const bytes = await this.#sizeOf(snapshot, columns, file)
@@ -87,16 +93,17 @@ export class RowCache {
     await this.#run(`CREATE TABLE ${table} AS ${selectSql(columns, file)}`)
     this.#kept.add({ folder: snapshot.folder, table, columns, bytes, readers: 0, isLeaving: false })
     this.#bytes += bytes
-    // Where there is no room for all that is asked for in turn, filling again and again would cost more than it spares.
+    // If there is no room for everything that is requested in turn, refilling each time (thrashing) would
+    // cost more than it saves.
     this.#questions.set(questionKey(source), -QUESTIONS_BETWEEN)
   }
 
-  /** What could not be kept is not tried again soon. */
+  /** Columns that could not be cached are not retried soon. */
   refuse(source: RowSource): void {
     this.#questions.set(questionKey(source), -QUESTIONS_AFTER_FAILURE)
   }
 
-  /** About: texts by their length, and what the database needs around the values. */
+  /** An estimate: texts by their length, plus the database's overhead per value. */
   async #sizeOf({ manifest }: Snapshot, columns: ReadonlyMap<string, string>, file: string): Promise<number> {
     let width = 8
     const texts: string[] = []
@@ -123,13 +130,13 @@ export class RowCache {
   }
 }
 
-/** The columns and `file_row_number`, which is the position. */
+/** Selects the columns and `file_row_number`, which is the position. */
 export function selectSql(columns: ReadonlyMap<string, string>, file: string): string {
   const list = Array.from(columns, ([name, sql]) => `${sql} AS ${quoteName(name)}`)
   return `SELECT ${['file_row_number', ...list].join(', ')} FROM ${file}`
 }
 
-/** Geometries and nested values are too large for what is asked of them here. */
+/** Geometries and nested values are not cached: they are too large for the benefit. */
 function canBeKept({ snapshot: { manifest }, columns }: RowSource): boolean {
   return columns.keys().every((name) => {
     const original = originalName(name)
@@ -137,7 +144,7 @@ function canBeKept({ snapshot: { manifest }, columns }: RowSource): boolean {
   })
 }
 
-/** The column that a derived one is made of: its name is what follows the last line break. */
+/** The column that a derived column is computed from: the part of its name after the last line break. */
 function originalName(name: string): string {
   return name.slice(name.lastIndexOf('\n') + 1)
 }

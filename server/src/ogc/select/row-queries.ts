@@ -9,28 +9,31 @@ import type { Logger } from 'pino'
 import { Problem } from '../../problem.ts'
 import { RowCache, type RowSource, selectSql } from './row-cache.ts'
 
-/** Each query uses several threads already; more at once only make all of them late. */
+/** Max concurrent queries. Each query uses several threads already; more would only delay all of them. */
 const SESSIONS = 2
 const MOST_WAITING = 256
 const MEMORY = '768MB'
 const KEPT_BYTES = 256 << 20
-/** What takes longer keeps others waiting, and nobody waits for it. */
+/** Max duration of a query, in ms. A slower query blocks others, and clients do not wait that long. */
 const MOST_MS = 20_000
 const TOO_LONG = 'The filter takes too long on this collection. Ask for less in one filter, or in a box.'
 const TOO_MUCH =
   'The filter or the order needs more memory than a query may have. Ask in a box or page by cursor.'
 
 export interface RowQueriesOptions {
-  /** Refuses a snapshot whose rows are damaged. The database reads a file as it is, so this is called before every query. */
+  /**
+   * Throws if the snapshot's rows are damaged. DuckDB reads a file without verifying it, so this is called
+   * before every query.
+   */
   requireRows?: (snapshot: Snapshot) => Promise<unknown>
-  /** How long a query may take, in milliseconds. */
+  /** Max duration of a query, in ms. */
   mostMs?: number
   log?: Logger
 }
 
 /**
- * Asks the rows of snapshots, in process. Sessions see nothing but the snapshots' folder, and nothing of
- * their configuration can be changed by a query. At most two queries run at once: they occupy the threads
+ * Runs in-process DuckDB queries on the rows of snapshots. Sessions can only access the snapshots folder, and
+ * a query cannot change their configuration. At most two queries run at once, because they occupy the threads
  * that file reads need too.
  */
 export class RowQueries {
@@ -45,7 +48,7 @@ export class RowQueries {
   #filling: Promise<void> | null = null
   #running = 0
 
-  /** `folder` holds the snapshots. */
+  /** `folder` is the snapshots folder. */
   constructor(
     folder: string,
     { requireRows = async () => {}, mostMs = MOST_MS, log }: RowQueriesOptions = {},
@@ -57,16 +60,17 @@ export class RowQueries {
   }
 
   /**
-   * Opens the database and its sessions ahead of the first query. A server does so at its start: when the process is
-   * out of descriptors, opening would abort it inside DuckDB.
+   * Opens the database and its sessions before the first query. A server does so at startup: if the process
+   * ran out of file descriptors later, opening would abort it inside DuckDB.
    */
   async open(): Promise<void> {
     while (this.#idle.length < SESSIONS) this.#idle.push(await this.#connect())
   }
 
   /**
-   * The first column of a query's result, which holds positions. `sql` is given the table to read from, which
-   * has the source's columns and `file_row_number`, in this order. An aborted query is interrupted.
+   * The first column of a query's result, which contains positions. `sql` gets the table to read from, which
+   * has the source's columns and `file_row_number`, with its rows in the order of the latter. An aborted
+   * query is interrupted.
    */
   async positions(
     source: RowSource,
@@ -80,12 +84,13 @@ export class RowQueries {
     let isLate = false
     try {
       const connection = this.#idle.pop() ?? (await this.#connect())
-      // The client may have disconnected while the connection was opened; no event tells of that any more.
+      // The client may have disconnected while the connection was opened; no further `abort` event is emitted
+      // for that.
       if (signal.aborted) {
         this.#idle.push(connection)
         signal.throwIfAborted()
       }
-      // Between two steps of a query there is nothing to interrupt: it is tried until the query has ended.
+      // An interrupt between two steps of a query has no effect, so it is repeated until the query has ended.
       let interrupting: NodeJS.Timeout | undefined
       const interrupt = () => {
         interrupting ??= setInterval(() => connection.interrupt(), 20)
@@ -117,7 +122,10 @@ export class RowQueries {
     }
   }
 
-  /** Nobody waits for it: where memory does not suffice, or many wait, the file goes on to be read. */
+  /**
+   * Runs in the background. If it fails for lack of memory, or because too many queries are waiting, queries
+   * continue to read the file.
+   */
   async #fill(source: RowSource): Promise<void> {
     try {
       await this.#enter(NEVER)
@@ -161,7 +169,7 @@ export class RowQueries {
     if (this.#waiting.length >= MOST_WAITING) {
       throw new Problem('overloaded', undefined, { headers: { 'retry-after': '2' } })
     }
-    // Whoever leaves hands its place on.
+    // A query that finishes passes its slot on to the next one in the queue.
     await new Promise<void>((resolve) => this.#waiting.push(resolve))
     if (!signal.aborted) return
     this.#leave()
@@ -176,7 +184,7 @@ export class RowQueries {
 
   async #connect(): Promise<DuckDBConnection> {
     this.#opening ??= openInstance(this.#folder).catch((error: unknown) => {
-      // The next query tries anew.
+      // The next query retries.
       this.#opening = null
       throw error
     })
@@ -217,7 +225,7 @@ async function readPositions(
   return positions.subarray(0, count)
 }
 
-/** The rows of a snapshot as a table in SQL, with `file_row_number`, which is the position. */
+/** The rows of a snapshot as an SQL table, with `file_row_number`, which is the position. */
 function rowsFile({ folder }: Snapshot): string {
   return `read_parquet(${quoteText(join(folder, SNAPSHOT_FILES.rows))}, file_row_number = true)`
 }

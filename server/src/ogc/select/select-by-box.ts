@@ -8,32 +8,32 @@ import type { GeometryCache } from './geometry-cache.ts'
 import type { PageUnderWay } from './page-builder.ts'
 import { SLICE_MS } from './take-turns.ts'
 
-/** How many nodes and leaves of the tree counting may look at, and how many geometries. */
+/** Max nodes and leaves of the tree, and max geometries, that counting may visit. */
 const COUNT_BUDGET = 600
 const COUNT_GEOMETRIES = 64
 
 export const ENDED = -1
 export const PAUSED = -2
 
-/** Whether the box of a feature tells all: points are their boxes. */
+/** Whether the features' boxes alone decide: a point equals its box. */
 export function isDecidedByTree({ tree, manifest }: Snapshot, query: BoxQuery): boolean {
   return tree.isPoints && isDecidedInside(manifest, query)
 }
 
-/** Whether a feature whose box lies inside the query's meets it for sure. */
+/** Whether a feature whose box is inside the query's box certainly matches. */
 function isDecidedInside({ hasZ }: Snapshot['manifest'], { projected, heights }: BoxQuery): boolean {
   return projected === null && !(heights && hasZ)
 }
 
-/** Finds the features that meet a box, in snapshot order, after a position. */
+/** Finds the features that intersect a box, after a position, in snapshot order. */
 export function selectInTree({ tree }: Snapshot, { box }: BoxQuery, after: number, page: PageUnderWay): void {
   const walk = tree.walk(box, after + 1)
   while (!page.isFull && walk.next()) page.addRun(walk.begin, walk.end)
 }
 
 /**
- * The same where geometries decide about features that the box does not hold whole. It stops wherever it needs
- * a geometry that is not at hand: then the page is either waited for or given up.
+ * The same if geometries decide about features that are not completely inside the box. It stops whenever it
+ * needs a geometry that is not cached; then the caller either reads the geometry or abandons the search.
  */
 export class BoxSearch {
   readonly #snapshot: Snapshot
@@ -42,7 +42,7 @@ export class BoxSearch {
   readonly #page: PageUnderWay
   readonly #isDecidedInside: boolean
   readonly #walk: TreeWalk
-  /** The next of the walk's run. */
+  /** The next position in the walk's current run. */
   #next = 0
 
   constructor(
@@ -61,8 +61,9 @@ export class BoxSearch {
   }
 
   /**
-   * Goes on, with the geometry that was needed, and answers the position of the next one needed; ENDED at the
-   * end, PAUSED where it has gone on for so long that others should have their turn.
+   * Continues the search with the geometry that was requested. Returns the position of the next geometry that
+   * is needed, ENDED at the end, or PAUSED if it has run for so long that other requests should be served
+   * first.
    */
   advance(needed?: Geometry | null): number {
     let known = needed
@@ -90,7 +91,7 @@ export class BoxSearch {
   }
 }
 
-/** Whether the geometry itself meets what is asked, and not only its box. */
+/** Whether the geometry itself, not only its box, matches the query. */
 export function meets(geometry: Geometry | null, { box, heights, projected }: BoxQuery): boolean {
   if (geometry === null) return false
   if (heights && !meetsHeights(geometry, heights)) return false
@@ -107,13 +108,13 @@ function meetsHeights(geometry: Geometry, [low, high]: [number, number]): boolea
     if (height < least) least = height
     if (height > most) most = height
   })
-  // A feature without heights lies at none: only its place is compared.
+  // For a feature without heights only the horizontal position is compared.
   return least > most || (least <= high && most >= low)
 }
 
 /**
- * How many features meet the box, where that is cheap to know, else null; undefined where geometries decide that
- * are not at hand.
+ * The number of features that match the box: null if it is not cheap to determine, undefined if it depends on
+ * geometries that are not cached.
  */
 export function countAtHand(
   snapshot: Snapshot,
@@ -131,7 +132,7 @@ export function countAtHand(
   return count
 }
 
-/** The same with those geometries read. */
+/** The same, reading those geometries. */
 export async function countByBox(
   snapshot: Snapshot,
   query: BoxQuery,

@@ -18,7 +18,7 @@ import { planConditions } from './plan-conditions.ts'
 import { RowQueries } from './row-queries.ts'
 import { selectByRows } from './select-by-rows.ts'
 
-/** Three groups of rows in the file, which the database's threads read at once. */
+/** Three row groups in the file, which DuckDB's threads read concurrently. */
 const ROWS = 300_000
 const WORDS = ['Straße', 'STRASSE', 'Lake', 'lake', 'Müller', '東京', 'x%y']
 
@@ -153,7 +153,7 @@ function expected(matches: Matches, keys: ((row: Row) => number | string | null)
   })
 }
 
-/** Asked several times: the later answers come from columns that are kept in memory. */
+/** Queries repeatedly, so that later results come from cached columns. */
 async function assertPages(question: Question, all: number[]): Promise<void> {
   for (let time = 0; time < 2; time++) {
     const [at, skip] = [Math.floor(all.length * 0.6), Math.floor(all.length / 3)]

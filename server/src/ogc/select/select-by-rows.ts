@@ -19,7 +19,7 @@ import type { Selected } from './selected.ts'
 import { orderSql, type RowsAfter, rowsAfter } from './sort-sql.ts'
 import { Turns } from './take-turns.ts'
 
-/** Candidates so few are looked at one by one sooner than the database is asked. */
+/** Up to this number of candidates, testing each one is faster than querying the database. */
 const FEW = 1000
 const BATCH = 256
 const LARGEST_BATCH = 16_384
@@ -29,7 +29,7 @@ export interface RowSelection {
   plan: FilterPlan | null
   box: BoxQuery | null
   sort: readonly SortKey[]
-  /** The last position of the page before; -1 at the beginning. */
+  /** The last position of the previous page; -1 on the first page. */
   after: number
   skip: number
   limit: number
@@ -41,12 +41,12 @@ export interface RowSelectionParts {
   signal: AbortSignal
 }
 
-/** The features that meet conditions, or in an order, that only their values can tell. */
+/** Selects features by conditions, or in an order, that depend on their values. */
 export async function selectByRows(asked: RowSelection, parts: RowSelectionParts): Promise<Selected> {
   const { snapshot, plan, box, sort, after, limit } = asked
   const page = new PageUnderWay(asked.skip, limit)
   const isInOrder = sort.length === 0
-  // A cursor that somebody made up may name any position.
+  // A forged cursor may contain any position.
   if (after >= snapshot.manifest.rows) return page.finish()
   if (isInOrder && plan?.decide) await selectByTree({ ...asked, plan }, plan.decide, page, parts)
   else {
@@ -58,7 +58,9 @@ export async function selectByRows(asked: RowSelection, parts: RowSelectionParts
   return page.finish()
 }
 
-/** Where matches can be at all, as far as the tree knows; null where it knows nothing. */
+/**
+ * The positions at which matches are possible according to the tree; null if the tree does not restrict them.
+ */
 function regionOf(snapshot: Snapshot, plan: FilterPlan | null, box: BoxQuery | null): PositionSet | null {
   const { tree, manifest } = snapshot
   const boxes = [box?.box, plan?.bbox].filter((known) => known != null)
@@ -67,7 +69,7 @@ function regionOf(snapshot: Snapshot, plan: FilterPlan | null, box: BoxQuery | n
   return region ?? null
 }
 
-/** Goes through the region in snapshot order. */
+/** Tests each feature of the region, in snapshot order. */
 async function lookAtEach(
   { snapshot, plan, box, after }: RowSelection,
   region: PositionSet,
@@ -86,7 +88,10 @@ async function lookAtEach(
   }
 }
 
-/** Asks the database for candidates, ever more at once, and tests what it could not decide. */
+/**
+ * Queries the database for candidates, in growing batches, and tests the conditions that SQL could not
+ * decide.
+ */
 async function askRows(
   { snapshot, plan, box, sort, after }: RowSelection,
   region: PositionSet | null,
@@ -102,7 +107,7 @@ async function askRows(
   for (const parameter of plan?.sql.params ?? []) {
     given.push(typeof parameter === 'function' ? await bitsWhere(snapshot, parameter, turns) : parameter)
   }
-  // What is decided is passed over by the database itself.
+  // If SQL decides everything, the database itself skips the offset.
   const skip = isDecided ? page.takeSkip() : 0
   let size = isDecided ? page.wanted : Math.max(BATCH, Math.min(page.wanted, LARGEST_BATCH))
   for (let last = after, isNullsTurn = false; ; ) {
@@ -143,7 +148,7 @@ async function bitsWhere(
   return new DuckDBBlobValue((await PositionSet.where(tree, manifest.rows, decide, turns)).bytes)
 }
 
-/** The columns that the query reads, each with the SQL that makes it of the file's. */
+/** The columns that the query reads, each with the SQL that computes it from the file's columns. */
 function readColumns(
   plan: FilterPlan | null,
   sort: readonly SortKey[],

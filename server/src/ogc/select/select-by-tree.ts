@@ -10,8 +10,9 @@ import type { RowSelection, RowSelectionParts } from './select-by-rows.ts'
 import { Turns } from './take-turns.ts'
 
 /**
- * Finds what a filter of nothing but the geometry selects, in snapshot order: whole nodes of the tree at once
- * where their boxes tell, and one by one the features that they do not tell of and those without a place.
+ * Selects features by a filter that depends only on the geometry, in snapshot order: whole nodes of the tree
+ * at once if their boxes decide, and one by one the features that boxes do not decide and those without a
+ * geometry.
  */
 export async function selectByTree(
   { snapshot, plan, box, after }: RowSelection & { plan: FilterPlan },
@@ -37,7 +38,7 @@ export async function selectByTree(
   if (!box) await addPlaceless(snapshot, plan, after, page, { geometries, turns })
 }
 
-/** Features without a place come after those of the tree, and are in no box. */
+/** Adds matching features without a geometry. They come after those of the tree and are in no box. */
 async function addPlaceless(
   snapshot: Snapshot,
   plan: FilterPlan,
@@ -57,7 +58,10 @@ async function addPlaceless(
   }
 }
 
-/** Whether all features in a box meet the query's; `canTell` where what lies in it meets it for sure. */
+/**
+ * Decides by their box whether features match the query's box. `canTell` is whether everything inside the
+ * query's box certainly matches.
+ */
 function decideByBox({ box: [west, south, east, north] }: BoxQuery, canTell: boolean): DecideInBox {
   const [first, second] =
     west > east
@@ -88,7 +92,7 @@ function both(one: DecideInBox, other: DecideInBox): DecideInBox {
   }
 }
 
-/** Whether all features without a place match or none does; undefined where each has to be looked at. */
+/** Whether all features without a geometry match, or none; undefined if each has to be tested. */
 function placelessMatch({ geometryType }: Manifest, { matches }: FilterPlan): boolean | undefined {
   const ofMissing = matches({ properties: {}, geometry: null })
   if (geometryType === null) return ofMissing

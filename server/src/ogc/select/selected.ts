@@ -1,8 +1,8 @@
 import type { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
 
-/** The features of one page, in the order of the answer. */
+/** The features of one page, in the order of the response. */
 export interface Selected {
   runs: PositionRuns
-  /** Whether there are features after these. */
+  /** Whether there are more features after these. */
   more: boolean
 }

@@ -4,8 +4,9 @@ import { quoteName } from '@wayleave/geodata/quote-sql.ts'
 import type { SortKey } from '../request/sort-keys.ts'
 
 /**
- * Nulls come last in both directions, and equals in snapshot order: one order, whole and fixed. Without keys
- * there is no clause: the database keeps the order of the file, and stops at its limit sooner than if it sorted.
+ * An ORDER BY that is a total order: nulls come last in both directions, and ties are in snapshot order.
+ * Without sort keys there is no clause: DuckDB preserves the file's order and stops earlier at the limit than
+ * if it sorted.
  */
 export function orderSql(sort: readonly SortKey[], columns: readonly Column[]): string {
   if (sort.length === 0) return ''
@@ -15,18 +16,20 @@ export function orderSql(sort: readonly SortKey[], columns: readonly Column[]): 
   return ` ORDER BY ${keys.join(', ')}, file_row_number`
 }
 
-/** What comes after a row in an order. */
+/** SQL conditions for the rows that come after a given row in a sort order. */
 export interface RowsAfter {
-  /** Those of them that have the first key, or all where the row lacks it. */
+  /** The later rows that have a value for the first key; all later rows if the given row has none. */
   where: string
-  /** Those that lack the first key, which come last; null where `where` has them already. */
+  /**
+   * The later rows without a value for the first key, which come last; null if `where` includes them already.
+   */
   nulls: string | null
 }
 
 /**
- * SQL for the rows that come after one with these values at this position. They are asked for in two steps,
- * since the database can use the least and greatest values of a column only where all rows have to meet a
- * condition: an OR of all costs three times as much.
+ * SQL for the rows that come after the row with these values at this position. They are queried in two steps,
+ * because DuckDB can use the min and max values of a column only if all rows have to meet a condition: a
+ * single OR costs three times as much.
  */
 export function rowsAfter(
   sort: readonly SortKey[],

@@ -1,9 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** How long one request works before others have their turn. */
+/** The time slice, in ms, after which a request yields to others. */
 export const SLICE_MS = 5
 
-/** The slices of one request's work; it ends where nobody waits for it any more. */
+/**
+ * The time slices of one request's work. `next` throws once the signal is aborted, because the client has
+ * disconnected.
+ */
 export class Turns {
   readonly #signal: AbortSignal | null
   #end = performance.now() + SLICE_MS
@@ -12,7 +15,7 @@ export class Turns {
     this.#signal = signal
   }
 
-  /** Where the slice is over, others are served first. */
+  /** Yields to the event loop if the time slice is used up. */
   async next(): Promise<void> {
     if (performance.now() < this.#end) return
     await nextTurn()
@@ -21,7 +24,7 @@ export class Turns {
   }
 }
 
-/** Calls `work` for each number below `count`, in slices between which others are served. */
+/** Calls `work` for each number below `count`, and yields to the event loop after each time slice. */
 export async function takeTurns(count: number, work: (i: number) => void): Promise<void> {
   let sliceEnd = performance.now() + SLICE_MS
   for (let i = 0; i < count; i++) {

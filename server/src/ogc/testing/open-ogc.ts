@@ -13,19 +13,19 @@ import {
 import { geojsonText } from './random-places.ts'
 
 export interface OgcService extends TestServer {
-  /** A platform key that reads everything. */
+  /** A platform key with permission to read everything. */
   key: string
   publish(table: string, features: object[], more?: Partial<PublishRequest>): Promise<void>
-  /** GET below the root, with the key. */
+  /** GET a path below `/v1/ogc`, with the key. */
   get(path: string, options?: RequestOptions): Promise<Answer>
-  /** The same without looking into the body. */
+  /** The same without reading the body. */
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** Every feature of a query, by following `next`. */
+  /** All features of a query, by following the `next` links. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into features of every shape.
   readAll(path: string): Promise<any[]>
 }
 
-/** A service with a key that reads, for tests of what lies under /v1/ogc. */
+/** A service with a key that can read, for tests of the routes below /v1/ogc. */
 export async function openOgc(t: TestContext, given: TestSettings = {}): Promise<OgcService> {
   const service = await openTestServer(t, given)
   const created = await service.parts.keys.createPlatform(operator, { name: 'test', permissions: ['read'] })

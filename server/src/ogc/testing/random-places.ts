@@ -1,6 +1,6 @@
 import type { Geometry } from '@wayleave/geodata/feature.ts'
 
-/** A small generator with a seed, so that a failure can be seen again. */
+/** A small seeded random number generator, so that failures are reproducible. */
 function numbers(seed: number): () => number {
   let state = seed
   return () => {
@@ -37,7 +37,7 @@ const NAMES = [
   null,
 ]
 
-/** Shapes of all types, some without a place, with repeated and missing values. */
+/** Features with geometries of all types, some without one, with repeated and missing values. */
 export function randomPlaces(count: number, seed: number, shapes = true): Place[] {
   const random = numbers(seed)
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!
@@ -104,7 +104,7 @@ function randomGeometry(random: () => number): Geometry | null {
   }
 }
 
-/** GeoJSON text in which integers of any size stand as they are. */
+/** GeoJSON text in which integers of any size are written exactly. */
 export function geojsonText(features: readonly object[]): string {
   const text = JSON.stringify({ type: 'FeatureCollection', features }, (_key, value: unknown) =>
     typeof value === 'bigint' ? `integer:${value}` : value,

@@ -12,7 +12,10 @@ import type { WritePage } from './page-content.ts'
 
 const QUOTE = 0x22
 
-/** Rows shaped like the csv download's: the columns, a point's coordinates, and shapes as WKT. */
+/**
+ * Writes rows like those of the CSV download: the columns, a point's coordinates, and other geometries as
+ * WKT.
+ */
 export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, block }) => {
   const { columns, geometryType } = manifest
   const places = shown ?? columns.map((_, i) => i)

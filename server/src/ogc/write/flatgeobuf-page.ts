@@ -16,10 +16,12 @@ import { PageBytes } from './page-bytes.ts'
 import type { PageContent, WritePage } from './page-content.ts'
 import { rewriteFeatures } from './rewrite-features.ts'
 
-/** What the integers of a snapshot need does not change, and a page must not differ from the next by it. */
+/** Cached: a snapshot's integer widths never change, and must be the same on all pages. */
 const knownSizes = new WeakMap<Manifest, Promise<(IntegerSize | null)[]>>()
 
-/** FlatGeobuf without an index: pages are read whole. Positions are x first, whatever the CRS. */
+/**
+ * Writes FlatGeobuf without an index, because pages are read completely. Positions are x first in every CRS.
+ */
 export const writeFlatgeobuf: WritePage = async (content) => {
   const { manifest, query, folder, dataset } = content
   let sizes = knownSizes.get(manifest)
@@ -61,7 +63,7 @@ function roomOf(size: number): Room {
   return { buffer, view: new DataView(buffer.buffer, buffer.byteOffset, size), at: 0 }
 }
 
-/** Answers whether the geometry has a place in the CRS. */
+/** Transforms the geometry in place. Returns whether the CRS can represent it. */
 function move(geometry: FlatGeometry, crs: Crs): boolean {
   if (crs.fromWgs84 === null) return true
   for (const part of geometry.leaves()) {

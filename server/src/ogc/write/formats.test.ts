@@ -123,7 +123,8 @@ test('features come in the CRS asked for, axes in its order, in one order of fea
     assert.deepEqual([one.featureType, one.featureSchema], ['places', fg.featureSchema])
     assert.deepEqual(fg.features[3].place, answer.body.features[3].geometry)
 
-    // A box around the middle in that CRS, in its order of axes, against the moved points themselves.
+    // Compares a box around the middle in that CRS, in its axis order, with the transformed points
+    // themselves.
     const xs = answer.body.features.map(
       ({ geometry }: { geometry: { coordinates: number[] } }) => geometry.coordinates,
     )

@@ -5,7 +5,7 @@ import { type Link, linkQuery, ROOT } from './links.ts'
 import type { PageHead, WritePage } from './page-content.ts'
 import { joinFeatures, rewriteFeatures } from './rewrite-features.ts'
 
-/** Between the head and this stand the features. */
+/** The end of a page, after the features. */
 export const PAGE_TAIL = Buffer.from('\n]}\n')
 
 export function pageHead({ links, returned, matched, timeStamp }: PageHead, more = ''): string {
@@ -13,7 +13,7 @@ export function pageHead({ links, returned, matched, timeStamp }: PageHead, more
   return `{"type":"FeatureCollection",${more}${total}"numberReturned":${returned},"timeStamp":"${timeStamp}","links":${JSON.stringify(links)},"features":[\n`
 }
 
-/** `next` is the cursor of the following page, or null on the last. */
+/** `next` is the cursor of the next page, or null on the last page. */
 export function pageLinks(
   dataset: Dataset,
   base: string,
@@ -48,7 +48,7 @@ export function pageLinks(
   return links
 }
 
-/** A page whose features are not as the pack has them. */
+/** Writes a page whose features differ from those in the pack. */
 export const writeGeojson: WritePage = async ({ manifest, query, head, block }) => {
   const rewritten = await rewriteFeatures(block, manifest, query.crs, query.shown)
   const features = joinFeatures(rewritten, '', ',\n')
@@ -56,10 +56,10 @@ export const writeGeojson: WritePage = async ({ manifest, query, head, block }) 
   return Buffer.concat([Buffer.from(pageHead(head)), body, PAGE_TAIL])
 }
 
-/** One feature a line, and nothing else. */
+/** Writes newline-delimited GeoJSON: one feature per line and nothing else. */
 export const writeNdjson: WritePage = async ({ manifest, query, block }) =>
   joinFeatures(await rewriteFeatures(block, manifest, query.crs, query.shown), '', '\n')
 
-/** RFC 8142: a record separator before each feature. */
+/** Writes GeoJSON text sequences (RFC 8142): a record separator before each feature. */
 export const writeGeojsonSeq: WritePage = async ({ manifest, query, block }) =>
   joinFeatures(await rewriteFeatures(block, manifest, query.crs, query.shown), '\x1e', '\n')

@@ -12,7 +12,7 @@ import { geometryIn, rewriteFeatures } from './rewrite-features.ts'
 const JSON_FG = 'http://www.opengis.net/spec/json-fg-1/1.0/conf'
 const CONFORMS_TO = JSON.stringify([`${JSON_FG}/core`, `${JSON_FG}/types-schemas`])
 
-/** JSON-FG: GeoJSON with the time, the type and, in another CRS, the place of each feature. */
+/** Writes JSON-FG: GeoJSON with the time, the type and, for other CRSs, the `place` of each feature. */
 export const writeJsonFg: WritePage = async ({ dataset, manifest, base, query, head, block: all }) => {
   const { crs } = query
   const dimension = dimensionOf(manifest)
@@ -36,7 +36,7 @@ export const writeJsonFg: WritePage = async ({ dataset, manifest, base, query, h
 
 const HEAD = '{"type":"Feature",'
 
-/** One feature as a document of its own. */
+/** One feature as a separate document. */
 export function jsonFgItem(
   feature: Buffer,
   manifest: Manifest,
@@ -56,7 +56,7 @@ function rootMembers(table: string, base: string, crs: Crs): string {
   return `"conformsTo":${CONFORMS_TO},"featureType":"${table}","featureSchema":${schema},"coordRefSys":"${crs.uri}",`
 }
 
-/** 0 for points, 1 for lines, 2 for polygons; null where they are mixed. */
+/** 0 for points, 1 for lines, 2 for polygons; null if they are mixed. */
 function dimensionOf({ geometryTypes }: Manifest): number | null {
   const kinds = new Set(geometryTypes.map((type) => type.replace('Multi', '')))
   const [kind = ''] = kinds
@@ -64,7 +64,7 @@ function dimensionOf({ geometryTypes }: Manifest): number | null {
   return kinds.size === 1 && dimension !== -1 ? dimension : null
 }
 
-/** Writes features from their ids on. */
+/** Writes features, beginning with their ids. */
 class FeatureWriter {
   readonly #crs: Crs
   readonly #slices = new FeatureSlices()
@@ -79,7 +79,7 @@ class FeatureWriter {
     this.#timeName = columns[this.#timeColumn]?.type === 'date' ? 'date' : 'timestamp'
   }
 
-  /** `whole` has the column that tells the time, even where it is not shown. */
+  /** `whole` has the time column even if it is not among the returned properties. */
   write(page: PageBytes, whole: Buffer, feature: Buffer): void {
     const slices = this.#slices
     const time = this.#timeText(whole)

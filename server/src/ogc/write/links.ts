@@ -10,10 +10,10 @@ export interface Link {
 
 export const ROOT = '/v1/ogc'
 
-/** A key in an address is for that one request: links never carry it on. */
+/** A key in a URL is only for that one request, so links never contain it. */
 const NOT_FOR_LINKS = 'api_key'
 
-/** The query of a link: the request's own, without `left` and with `added`. */
+/** The query string of a link: the request's own, without the parameters in `left` and with `added`. */
 export function linkQuery(pairs: readonly QueryPair[], left: readonly string[], added = ''): string {
   let text = ''
   for (const { name, raw } of pairs) {
@@ -43,7 +43,7 @@ export function selfAndAlternates(
   ]
 }
 
-/** Links in a header, for encodings that have no place for them. */
+/** Links as a header, for encodings that cannot contain them. */
 export function linkHeader(links: readonly Link[]): string {
   return links
     .map(

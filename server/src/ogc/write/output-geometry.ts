@@ -3,8 +3,8 @@ import { mapPositions } from '@wayleave/geodata/geometry/map-positions.ts'
 import type { Crs } from '../request/crs-list.ts'
 
 /**
- * A geometry in another CRS, in that CRS's order of axes; null where it has no place there, as the poles have
- * none in Web Mercator.
+ * Transforms a geometry to another CRS, in that CRS's axis order. Null if the CRS cannot represent it, such
+ * as the poles in Web Mercator.
  */
 export function outputGeometry(geometry: Geometry, { fromWgs84, northingFirst }: Crs): Geometry | null {
   let hasPlace = true

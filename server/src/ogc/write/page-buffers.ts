@@ -1,9 +1,12 @@
-/** Pages are put together in buffers that are used again: a new one for each page costs more than the copy. */
+/**
+ * A pool of buffers, in size classes, in which pages are assembled: allocating a new buffer for each page
+ * costs more than copying the page.
+ */
 const SIZES = [1 << 14, 1 << 17, 1 << 20, 1 << 22]
 const MOST_KEPT = [64, 32, 8, 4]
 const kept: Buffer[][] = SIZES.map(() => [])
 
-/** A buffer of at least `size` bytes, and the shelf it is to be given back to. */
+/** A buffer of at least `size` bytes, and the size class (`shelf`) to return it to. */
 export function takeBuffer(size: number): { buffer: Buffer; shelf: number } {
   let shelf = 0
   while (shelf < SIZES.length && size > SIZES[shelf]!) shelf++
@@ -11,7 +14,7 @@ export function takeBuffer(size: number): { buffer: Buffer; shelf: number } {
   return { buffer, shelf }
 }
 
-/** Only when nobody reads it any more. */
+/** Returns a buffer to the pool. Call it only when the buffer is no longer read. */
 export function giveBack(shelf: number, buffer: Buffer): void {
   const buffers = kept[shelf]
   if (buffers && buffers.length < MOST_KEPT[shelf]!) buffers.push(buffer)

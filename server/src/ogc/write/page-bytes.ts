@@ -1,9 +1,11 @@
-/** The bytes of a page as it is written: one buffer that grows, since thousands of pieces take long to join. */
+/**
+ * The bytes of a page that is being written: one growing buffer, because joining thousands of pieces is slow.
+ */
 export class PageBytes {
   #buffer: Buffer
   #length = 0
 
-  /** `size` is how many are expected. */
+  /** `size` is the expected number of bytes. */
   constructor(size = 1 << 16) {
     this.#buffer = Buffer.allocUnsafe(size)
   }
@@ -12,14 +14,14 @@ export class PageBytes {
     return this.#length
   }
 
-  /** Bytes of another buffer, from `start` to `end` (excluded). */
+  /** Appends bytes of another buffer, from `start` to `end` (exclusive). */
   copy(source: Buffer, start = 0, end = source.length): void {
     this.#reserve(end - start)
     this.#length += source.copy(this.#buffer, this.#length, start, end)
   }
 
   text(text: string): void {
-    // No character of a string takes more than three bytes.
+    // A UTF-16 code unit takes at most three bytes in UTF-8.
     this.#reserve(text.length * 3)
     this.#length += this.#buffer.write(text, this.#length, 'utf8')
   }

@@ -4,21 +4,21 @@ import type { ItemsQuery } from '../request/items-query.ts'
 import type { FeatureBlock } from '../select/read-selected.ts'
 import type { Link } from './links.ts'
 
-/** What there is to say about a page beside its features. */
+/** The data about a page besides its features. */
 export interface PageHead {
   links: readonly Link[]
   returned: number
-  /** Null where it is not cheap to know. */
+  /** Null if it is not cheap to determine. */
   matched: number | null
   timeStamp: string
 }
 
-/** A page that is written in another form than the pack has. */
+/** A page that is written in another form than that of the pack. */
 export interface PageContent {
   dataset: Dataset
-  /** Of the version that is read, which may be an older one than the dataset's. */
+  /** The manifest of the version that is read, which may be older than the dataset's current version. */
   manifest: Manifest
-  /** The folder of its snapshot. */
+  /** The folder of that version's snapshot. */
   folder: string
   base: string
   query: ItemsQuery

@@ -5,7 +5,7 @@ import { pageHead, pageLinks } from './geojson-page.ts'
 import { linkQuery, ROOT } from './links.ts'
 import type { PageHead } from './page-content.ts'
 
-/** What stands between the addresses of the links, which alone differ from page to page. */
+/** The text between the URLs of the links; only the URLs differ from page to page. */
 const SELF = `","rel":"self","type":"${geojson.mediaType}","title":"This page"},{"href":"`
 const NEXT = `","rel":"next","type":"${geojson.mediaType}","title":"The next page"},{"href":"`
 const alternates = (join: '?' | '&') =>
@@ -16,7 +16,7 @@ const alternates = (join: '?' | '&') =>
 const FIRST_ALTERNATES = alternates('?')
 const ALTERNATES = alternates('&')
 
-/** Neither a quote nor a backslash, and nothing that takes more than a byte. */
+/** Text without quotes or backslashes, in which each character is one byte. */
 const PLAIN = /^[ !#-[\]-~]*$/
 
 const ends = new WeakMap<Dataset, { base: string; text: string }>()
@@ -25,14 +25,14 @@ export interface GeojsonHead extends Omit<PageHead, 'links'> {
   dataset: Dataset
   base: string
   pairs: readonly QueryPair[]
-  /** The cursor of the following page; null on the last. */
+  /** The cursor of the next page; null on the last page. */
   next: string | null
 }
 
 /**
- * The head of a GeoJSON page, to be written as latin1: its characters are its bytes, so that its length is
- * known before it is written. Every page has it, whatever its size: where nothing has to be escaped it is put
- * together from parts that are.
+ * The head of a GeoJSON page, to be written as latin1: one character per byte, so that its length is known
+ * before it is written. Every page has a head, whatever its size, so if nothing has to be escaped it is
+ * assembled from parts that are escaped already.
  */
 export function pageHeadText(head: GeojsonHead): string {
   const { dataset, base, pairs, next, returned, matched, timeStamp } = head
@@ -54,7 +54,7 @@ export function pageHeadText(head: GeojsonHead): string {
   return text + endOf(dataset, base)
 }
 
-/** From the address of the collection to the first feature. */
+/** The rest of the head, from the URL of the collection to the first feature. */
 function endOf(dataset: Dataset, base: string): string {
   const known = ends.get(dataset)
   if (known?.base === base) return known.text

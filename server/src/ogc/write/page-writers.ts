@@ -6,7 +6,7 @@ import { writeGeojson, writeGeojsonSeq, writeNdjson } from './geojson-page.ts'
 import { writeJsonFg } from './json-fg-page.ts'
 import type { WritePage } from './page-content.ts'
 
-/** What writes a page in each encoding: an encoding without a writer does not compile. */
+/** The writer of each encoding. An encoding without a writer is a compile-time error. */
 export const PAGE_WRITERS: Record<ItemsEncoding['name'], WritePage> = {
   json: writeGeojson,
   jsonfg: writeJsonFg,

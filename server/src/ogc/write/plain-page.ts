@@ -9,18 +9,19 @@ import { giveBack, takeBuffer } from './page-buffers.ts'
 import { pageHeadText } from './page-head-text.ts'
 
 /**
- * Pages whose pieces are this large on average are sent from the pack's cached blocks themselves. Smaller pieces
- * are copied together: that costs less, and a reader that stalls would otherwise hold many blocks in memory.
+ * Pages whose pieces have at least this average size, in bytes, are sent directly from the pack's cached
+ * blocks. Smaller pieces are copied together: that costs less, and a stalled client would otherwise keep many
+ * blocks in memory.
  */
 const MIN_PIECE_BYTES = 1 << 14
 
 const NO_BYTES = Buffer.alloc(0)
 const NO_PIECES: readonly Buffer[] = []
 
-/** Reused for every page that is finished before the next one begins. */
+/** Reused for every page that is completed synchronously. */
 const scratchRuns = new PositionRuns()
 
-/** A plain page is GeoJSON as the pack has it: a head, bytes of the pack, a tail. */
+/** A plain page is GeoJSON as it is in the pack: a head, bytes of the pack, and a tail. */
 export async function readPlainPage(
   page: PageRequest,
   snapshot: Snapshot,
@@ -33,7 +34,10 @@ export async function readPlainPage(
   return { status: 200, text, bytes: NO_BYTES, start: 0, end: 0, pieces, release() {} }
 }
 
-/** The same without waiting; null if something has to be read. Nothing runs between looking into the cache and copying. */
+/**
+ * The same, synchronously; null if something has to be read. No other code runs between the cache lookup and
+ * the copy.
+ */
 export function plainPageInMemory(
   page: PageRequest,
   limit: number,

@@ -3,22 +3,25 @@ import { matchesEtag } from '../../http/matches-etag.ts'
 import { hash64 } from '../request/cursor.ts'
 import type { Encoding } from '../request/encodings.ts'
 
-/** Answers differ by these: the encoding by one, access by two, and CORS headers by the last. */
+/**
+ * Responses vary by these headers: the encoding by the first, access by the next two, and CORS headers by the
+ * last.
+ */
 export const VARY = 'Accept, Authorization, X-API-Key, Origin'
-/** A copy may be kept by its reader alone, and is asked about before it is used again. */
+/** Only the client may store a copy, and must revalidate it before each use. */
 export const CACHE_CONTROL = 'private, no-cache'
 
-/** Pages of ours run no script, load nothing foreign and stand in no frame. */
+/** The HTML pages run no scripts, load nothing from other origins and cannot be framed. */
 export const CONTENT_SECURITY_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-/** The tag of an answer with this content. */
+/** A weak ETag for a response with this content. */
 function weakTag(text: string): string {
   const [high, low] = hash64(text)
   return `W/"${high.toString(36)}.${low.toString(36)}"`
 }
 
-/** A document that is made whole: text in one encoding or the other, told apart by its own tag. */
+/** Sends a complete document as text in one of its encodings, with an ETag of the encoding and the text. */
 export function sendDocument(
   request: FastifyRequest,
   reply: FastifyReply,

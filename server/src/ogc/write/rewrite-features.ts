@@ -9,7 +9,7 @@ import { takeTurns } from '../select/take-turns.ts'
 import { outputGeometry } from './output-geometry.ts'
 import { PageBytes } from './page-bytes.ts'
 
-/** The features with geometries in another CRS, or with some of their properties alone. */
+/** Rewrites features with geometries in another CRS, or with only some of their properties. */
 export async function rewriteFeatures(
   block: FeatureBlock,
   { columns }: Manifest,
@@ -60,7 +60,7 @@ export function geometryIn(crs: Crs, text: Buffer): string {
   return moved ? geometryText(moved) : 'null'
 }
 
-/** Features one after another, with something before each and between them. */
+/** Joins features, with `before` in front of each and `after` behind each. */
 export function joinFeatures(
   { bytes, starts, ends, count }: FeatureBlock,
   before: string,

@@ -6,7 +6,7 @@ import { foldText } from '../evaluate/fold-text.ts'
 import { checkCondition } from './check.ts'
 import { asNumber } from './unify.ts'
 
-/** What a filter may name: the dataset's columns, and `geometry` where it has one. */
+/** The names that a filter may use: the dataset's columns, and `geometry` if the dataset is spatial. */
 export interface Queryables {
   columns: Map<string, Column>
   isSpatial: boolean
@@ -35,7 +35,7 @@ export function checkScalar(expression: Expression, queryables: Queryables): Sca
 function literal(value: string | number | bigint | boolean): Scalar {
   if (typeof value === 'string') return { kind: 'literal', type: 'text', value }
   if (typeof value === 'boolean') return { kind: 'literal', type: 'boolean', value }
-  // Whole doubles too large for DuckDB's integers stay doubles.
+  // Integral doubles that are too large for DuckDB's integers stay doubles.
   const isInteger = typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value) <= 1e38)
   return isInteger
     ? { kind: 'literal', type: 'integer', value: BigInt(value) }
@@ -64,7 +64,7 @@ function call(expression: Expression & { kind: 'call' }, queryables: Queryables)
       throw new Cql2Error(`${op.toUpperCase()} ${at} is for text and not for ${typeName(of.type)}.`)
     }
     if (of.kind === 'literal') return { ...of, value: foldText(op, of.value as string) }
-    // What is folded already stays as it is, and folding is what costs the most.
+    // Folding twice has no effect, and folding is the most expensive operation.
     if (of.kind === 'fold' && of.fold === op) return of
     if (foldsOf(of) >= MOST_FOLDS) {
       throw new Cql2Error(`CASEI and ACCENTI ${at} are nested more than ${MOST_FOLDS} levels deep.`)
@@ -84,7 +84,8 @@ function foldsOf(scalar: Scalar): number {
   return scalar.kind === 'fold' ? 1 + foldsOf(scalar.of) : 0
 }
 
-// Powers up to this are multiplied out, in the same order on both sides, which makes them equal bit by bit.
+// Powers up to this exponent are expanded to multiplications, in the same order in SQL and in the
+// interpreter, so that the results are identical bit for bit.
 const LARGEST_POWER = 16
 
 function arithmetic(op: Arithmetic, left: Scalar, right: Scalar, at: string): Scalar {

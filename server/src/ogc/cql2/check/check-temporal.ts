@@ -4,7 +4,7 @@ import { Cql2Error } from '../cql2-error.ts'
 import { checkScalar, type Queryables } from './check-scalar.ts'
 import { asDate, comparedDays, instantOf, isInstant } from './unify.ts'
 
-/** Start and end; null where open. An instant is an interval of no length. */
+/** Start and end; null if open. An instant is an interval of zero length. */
 interface Period {
   start: Scalar | null
   end: Scalar | null
@@ -15,8 +15,8 @@ type End = 's1' | 'e1' | 's2' | 'e2'
 type Step = [End, Comparison, End]
 
 /**
- * The relations of the Time Ontology in OWL (which the standard refers to) between the start s1 and end e1
- * of the first operand and those of the second: all steps must hold.
+ * The relations of the Time Ontology in OWL (which the standard refers to) between the start s1 and end e1 of
+ * the first operand and the start s2 and end e2 of the second. All steps of a relation must hold.
  */
 const STEPS: Record<Exclude<TemporalFunction, 't_disjoint'>, Step[]> = {
   t_after: [['s1', '>', 'e2']],

@@ -13,8 +13,8 @@ import { checkTemporal } from './check-temporal.ts'
 import { compared } from './unify.ts'
 
 /**
- * Settles the types of a filter against a dataset's columns: unknown properties and comparisons of what
- * cannot be compared throw a Cql2Error.
+ * Type-checks a filter against a dataset's columns. Unknown properties and comparisons of incompatible types
+ * throw a Cql2Error.
  */
 export function check(expression: Expression, columns: Column[], isSpatial: boolean): Condition {
   const queryables: Queryables = {
@@ -70,7 +70,7 @@ function inList(left: Scalar, list: Expression, queryables: Queryables): Conditi
   if (list.kind !== 'array' || list.items.length === 0)
     throw new Cql2Error(`The list of IN ${list.at} is empty.`)
   const args = list.items.map((item) => compared('=', left, checkScalar(item, queryables), item.at))
-  // An integer that equals a fraction, which none does, is no comparison with the item any more.
+  // An integer never equals a fraction, so `compared` has replaced such an item by another condition.
   const items = args.flatMap((arg) => {
     return arg.kind === 'compare' && arg.op === '=' && arg.left === left && arg.right !== left
       ? [arg.right]

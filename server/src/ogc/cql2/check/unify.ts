@@ -3,7 +3,7 @@ import { type Condition, type Scalar, typeName } from '../condition.ts'
 import { Cql2Error } from '../cql2-error.ts'
 import { isDate, parseTimestamp } from '../parse/literals.ts'
 
-/** A comparison whose sides are brought to one type; where that cannot be, a Cql2Error. */
+/** A comparison whose sides are converted to a common type. Throws a Cql2Error if there is none. */
 export function compared(op: Comparison, left: Scalar, right: Scalar, at: string): Condition {
   if (left.type === 'integer' && isFraction(right))
     return comparedWithFraction(op, left, right.value as number)
@@ -15,8 +15,9 @@ export function compared(op: Comparison, left: Scalar, right: Scalar, at: string
 }
 
 /**
- * A comparison of two of one type. A timestamp that is compared with a literal day is compared with the
- * day's first moment or the next day's instead: to cast the column costs DuckDB ten times the comparison.
+ * A comparison of two scalars of the same type. A timestamp compared with a literal day is compared with the
+ * start of that day or of the next day instead: casting the column takes DuckDB ten times as long as the
+ * comparison.
  */
 export function comparedDays(op: Comparison, left: Scalar, right: Scalar): Condition {
   if (left.kind === 'toDate' && right.kind === 'literal') return onDay(op, left.of, right.value as string)
@@ -62,9 +63,12 @@ function isFraction(scalar: Scalar): scalar is Scalar & { kind: 'literal' } {
   return scalar.kind === 'literal' && scalar.type === 'number'
 }
 
-/** An integer is above 1.5 where it is at least 2: said in integers, it stays exact at any size. */
+/**
+ * Compares an integer with a fraction. An integer is above 1.5 if it is at least 2; expressed in integers,
+ * the comparison is exact at any size.
+ */
 function comparedWithFraction(op: Comparison, integer: Scalar, value: number): Condition {
-  // No integer here has more than 38 digits. Either is unknown where the integer is.
+  // No integer here has more than 38 digits. Both conditions are unknown if the integer is null.
   const always: Condition = { kind: 'compare', op: '=', left: integer, right: integer }
   const never: Condition = { kind: 'compare', op: '<>', left: integer, right: integer }
   if (op === '=') return never
@@ -112,7 +116,7 @@ function isText(scalar: Scalar): boolean {
   return scalar.kind === 'literal' && scalar.type === 'text'
 }
 
-/** A text literal that stands where an instant is expected. */
+/** Converts a text literal that is used as an instant to a date or a timestamp. */
 export function instantOf(scalar: Scalar, at: string): Scalar {
   const text = scalar.kind === 'literal' ? String(scalar.value) : ''
   if (isDate(text)) return { kind: 'literal', type: 'date', value: text }
@@ -127,7 +131,7 @@ export function asNumber(scalar: Scalar): Scalar {
   return { kind: 'toNumber', type: 'number', of: scalar }
 }
 
-/** The day in UTC: a timestamp that meets a date is compared as one. */
+/** The day in UTC. A timestamp is converted to it when it is compared with a date. */
 export function asDate(scalar: Scalar): Scalar {
   if (scalar.type === 'date') return scalar
   if (scalar.kind === 'literal') {

@@ -7,8 +7,8 @@ import type { Condition } from '../condition.ts'
 import { evaluator } from './evaluate.ts'
 
 /**
- * What a condition is for every feature whose geometry, which is neither missing nor empty, lies in a box:
- * true, false, unknown (null), or, where the box does not tell, undefined.
+ * The value of a condition for every feature whose geometry is neither missing nor empty and lies in a box:
+ * true, false, unknown (null), or undefined if the box does not determine it.
  */
 export type DecideInBox = (
   west: number,
@@ -66,9 +66,12 @@ function decideConstant(condition: Condition): DecideInBox {
   return () => value
 }
 
-/** What is true of a geometry that lies wholly in the interior of another one. */
+/**
+ * The predicates that hold between a geometry that lies completely in the interior of another one, and that
+ * one.
+ */
 const TRUE_INSIDE: ReadonlySet<SpatialPredicate> = new Set(['intersects', 'within'])
-/** The same of the other one. */
+/** The predicates that hold in the opposite direction, from the surrounding geometry to the inner one. */
 const TRUE_AROUND: ReadonlySet<SpatialPredicate> = new Set(['intersects', 'contains'])
 
 function decideSpatial({ predicate, left, right }: Condition & { kind: 'spatial' }): DecideInBox {

@@ -14,7 +14,7 @@ function holds(set: Set<string>, subset: Set<string>): boolean {
   return [...subset].every((element) => set.has(element))
 }
 
-/** Arrays are compared as sets; a nested value that is no array makes the answer unknown. */
+/** Arrays are compared as sets. If a nested value is not an array, the result is unknown. */
 export function evaluateArray({ op, left, right }: Condition & { kind: 'array' }): Test {
   const a = elementsReader(left)
   const b = elementsReader(right)
@@ -42,12 +42,15 @@ function elementReader(element: Element): (feature: Parameters<Test>[0]) => stri
     return (feature) => `[${items.map((item) => item(feature)).join(',')}]`
   }
   const read = reader(element)
-  // A timestamp is compared with the text that a nested value can hold.
+  // Nested values hold timestamps as text with a trailing Z.
   if (element.type === 'timestamp') return (feature) => key(`${read(feature)}Z`)
   return (feature) => key(read(feature))
 }
 
-/** A text that is equal for equal values: numbers by value, whether whole ones are bigint or not. */
+/**
+ * A string that is equal for equal values: numbers are compared by value, whether integers are bigint or
+ * number.
+ */
 function key(value: Value): string {
   if (typeof value === 'bigint') return String(value)
   if (typeof value === 'number') return Number.isInteger(value) ? String(BigInt(value)) : String(value)

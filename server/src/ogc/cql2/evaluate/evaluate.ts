@@ -6,8 +6,8 @@ import { foldText } from './fold-text.ts'
 import { likeMatcher } from './like.ts'
 
 /**
- * A feature as GeoJSON has it: timestamps end in Z, integers are numbers or, beyond 2^53, should be bigint.
- * Columns that the filter does not name may be missing.
+ * A feature with values as in GeoJSON: timestamps end in Z, integers are numbers or, beyond 2^53, should be
+ * bigint. Columns that the filter does not use may be missing.
  */
 export interface FeatureValues {
   properties: { readonly [name: string]: Value | undefined }
@@ -17,10 +17,10 @@ export interface FeatureValues {
 export type Test = (feature: FeatureValues) => boolean | null
 export type Reader<T> = (feature: FeatureValues) => T | null
 
-/** What a scalar has as its value; instants are texts that sort by time. */
+/** The value of a scalar. Instants are strings that sort by time. */
 export type ScalarValue = string | number | bigint | boolean
 
-/** Makes a function of a condition: true, false or, where it is unknown, null. */
+/** Compiles a condition to a function that returns true, false or, if unknown, null. */
 export function evaluator(condition: Condition): Test {
   switch (condition.kind) {
     case 'constant':
@@ -60,7 +60,7 @@ export function evaluator(condition: Condition): Test {
   }
 }
 
-/** In a conjunction false decides, in a disjunction true; else one unknown makes the whole unknown. */
+/** False decides a conjunction, true a disjunction. Otherwise one unknown member makes the result unknown. */
 function all(tests: Test[], deciding: boolean): Test {
   return (feature) => {
     let result: boolean | null = !deciding
@@ -90,7 +90,10 @@ const HOLDS: Record<(Condition & { kind: 'compare' })['op'], (order: number) => 
   '>=': (sign) => sign >= 0,
 }
 
-/** Both of one type. Texts are in the order of their code points, which is that of their UTF-8 bytes. */
+/**
+ * Compares two values of the same type. Strings are ordered by code points, which is the order of their UTF-8
+ * bytes.
+ */
 function order(a: ScalarValue, b: ScalarValue): number {
   if (typeof a === 'string') return orderText(a, b as string)
   return a < b ? -1 : a > b ? 1 : 0
@@ -102,7 +105,7 @@ function orderText(a: string, b: string): number {
   for (let i = 0; i < length; i++) {
     const difference = a.charCodeAt(i) - b.charCodeAt(i)
     if (difference === 0) continue
-    // Surrogates stand for code points beyond all that one unit can hold.
+    // Surrogates encode code points above all those that fit into one UTF-16 code unit.
     const isHighA = isSurrogate(a.charCodeAt(i))
     const isHighB = isSurrogate(b.charCodeAt(i))
     return isHighA === isHighB ? difference : isHighA ? 1 : -1
@@ -139,7 +142,7 @@ function spatial({ predicate, left, right }: Condition & { kind: 'spatial' }): T
   return (feature) => decided(a(feature), b(feature), (one, other) => test(predicate, one, other))
 }
 
-/** Makes a function of a scalar. What arithmetic leaves without a finite value is null. */
+/** Compiles a scalar to a function. An arithmetic result that is not finite is null. */
 export function reader(scalar: Scalar): Reader<ScalarValue> {
   const read = rawReader(scalar)
   const isReal = (scalar.kind === 'arithmetic' || scalar.kind === 'power') && scalar.type === 'number'
@@ -222,18 +225,18 @@ function columnReader({ name, type }: Scalar & { kind: 'column' }): Reader<Scala
   return value
 }
 
-/** Without the Z and the zeros that end a fraction, a longer text is a later time. */
+/** Removes the Z and the trailing zeros of the fraction, so that timestamps sort by time as strings. */
 function sortable(timestamp: string): string {
   const text = timestamp.slice(0, -1)
   return text.length > 19 ? text.replace(/\.?0+$/, '') : text
 }
 
-// The range of DuckDB's HUGEINT: what leaves it is null there, so it is here.
+// The range of DuckDB's HUGEINT. Values outside it are null there, so they are null here too.
 const LARGEST = 2n ** 127n - 1n
 const SMALLEST = -LARGEST - 1n
 const within = (value: bigint): bigint | null => (value > LARGEST || value < SMALLEST ? null : value)
 
-/** DuckDB multiplies without signs, so a product of exactly the smallest integer overflows there. */
+/** DuckDB multiplies the absolute values, so a product of exactly the smallest integer overflows there. */
 function multiply(a: bigint, b: bigint): bigint | null {
   const product = a * b
   return product === SMALLEST && a !== 1n && b !== 1n ? null : within(product)
@@ -267,7 +270,7 @@ function power(base: number, exponent: number): number | null {
 
 const WORD = 2n ** 64n
 
-/** As DuckDB rounds: 64 bits at once, and wider integers as the sum of two rounded halves. */
+/** Rounds like DuckDB: 64-bit integers in one step, wider integers as the sum of two rounded halves. */
 function nearestDouble(value: bigint): number {
   if (BigInt.asIntN(64, value) === value) return Number(value)
   const low = BigInt.asUintN(64, value)

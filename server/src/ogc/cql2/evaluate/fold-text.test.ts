@@ -19,8 +19,8 @@ async function foldedByDuckDb(fold: Fold, texts: string[]): Promise<string[]> {
 
 for (const fold of ['casei', 'accenti'] as const) {
   test(`DuckDB and the interpreter fold every character alike: ${fold}`, async () => {
-    // Beyond the third plane nothing is assigned but a few selectors without case or accents. The way is by
-    // code points, since a lone byte order mark does not survive the way out of DuckDB.
+    // Beyond the third plane, only a few selectors without case or accents are assigned. Results are read as
+    // code points, because a lone byte order mark does not survive the conversion from DuckDB.
     const result = await connection.runAndReadAll(
       `SELECT block, CASE WHEN "t" = '' THEN [] ELSE list_transform(string_split("t", ''), lambda c: unicode(c)) END FROM (
          SELECT block, ${foldSql(fold, '"x"')} AS t FROM (

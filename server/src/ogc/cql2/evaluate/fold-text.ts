@@ -1,14 +1,16 @@
 /**
- * Case and accent folding, once in JavaScript and once in SQL, equal for every character (a test compares
- * them all). Both map character by character, so what holds for characters holds for texts.
+ * Case and accent folding in JavaScript and in SQL, with equal results for every character (a test compares
+ * all of them). Both map character by character, so results that are equal for characters are equal for
+ * texts.
  */
 import type { Fold } from '../ast.ts'
 
-// Unicode 15.1 to 17 gave case to these; DuckDB's tables are older, so here they have none.
+// Characters that got a case mapping in Unicode 15.1 to 17. DuckDB's tables are older, so they have none
+// here.
 const NEWER =
   /[\u{1c89}\u{a7cb}-\u{a7cf}\u{a7d2}\u{a7d4}\u{a7da}\u{a7dc}\u{10d50}-\u{10d65}\u{16ea0}-\u{16eb8}]/u
 
-/** Where full case folding is more than the lower case of the character: ß and ss, ς and σ, ligatures. */
+/** Characters whose full case folding differs from their lower case: ß and ss, ς and σ, ligatures. */
 const SPECIAL = new Map<string, string>()
 for (const [first, last] of [
   [0xb5, 0x587],
@@ -20,21 +22,25 @@ for (const [first, last] of [
   for (let code = first; code <= last; code++) {
     const character = String.fromCodePoint(code)
     const folded = fullFold(character)
-    // DuckDB's lower case of İ lacks the dot above that JavaScript's keeps.
+    // DuckDB's lower case of İ lacks the dot above that JavaScript's has.
     if (folded !== character.toLowerCase() || character === 'İ') SPECIAL.set(character, folded)
   }
 }
 
-/** Through upper case and back; each letter by itself, for Σ at a word's end has another lower case. */
+/**
+ * Converts to upper case and back, each letter by itself, because Σ at the end of a word has another lower
+ * case.
+ */
 function fullFold(character: string): string {
-  // The dotless i is a letter of its own, though its upper case is I.
+  // The dotless i is a separate letter, although its upper case is I.
   if (character === 'ı') return character
   return Array.from(character.toLowerCase().toUpperCase(), (letter) => letter.toLowerCase()).join('')
 }
 
 /**
- * The marks that are accents: those of the Latin, Greek and Cyrillic scripts, Hebrew points and Arabic vowel
- * signs. The vowel signs of Indic scripts and the voicing marks of kana are letters to their readers.
+ * The combining marks that count as accents: those of the Latin, Greek and Cyrillic scripts, Hebrew points
+ * and Arabic vowel signs. Readers consider the vowel signs of Indic scripts and the voicing marks of kana to
+ * be letters.
  */
 const ACCENT =
   '\\u{300}-\\u{36f}\\u{483}-\\u{487}\\u{591}-\\u{5bd}\\u{5bf}\\u{5c1}\\u{5c2}\\u{5c4}\\u{5c5}\\u{5c7}\\u{64b}-\\u{65f}' +
@@ -72,9 +78,9 @@ function foldAccent(character: string): string {
 }
 
 /**
- * SQL for the same. Texts of ASCII alone, and those without a special character, take a fast way: only the
- * others are taken apart. The argument is written more than once; one that is not a plain column or
- * parameter is bound to a name first.
+ * SQL for the same folding. ASCII texts and texts without a special character take a fast path; only the
+ * others are split into characters. The argument is repeated in the SQL, so an argument that is not a plain
+ * column or parameter is bound to a name first.
  */
 export function foldSql(fold: Fold, argument: string): string {
   if (!/^("([^"]|"")*"|\$\d+)$/.test(argument)) {
@@ -99,7 +105,8 @@ export function foldSql(fold: Fold, argument: string): string {
   )
 }
 
-// German, Greek and Turkish are full of these: taking their texts apart would cost ten times as much.
+// These are frequent in German, Greek and Turkish: splitting such texts into characters would cost ten times
+// as much.
 const COMMON = ['ß', 'ς', 'İ']
 const SPECIAL_CLASS = characterClass(SPECIAL.keys().filter((character) => !COMMON.includes(character)))
 const ACCENT_CLASS = characterClass(UNACCENTED.keys())
@@ -112,7 +119,7 @@ function byCharacter(argument: string, branches: string, otherwise: string): str
   return `array_to_string(list_transform(string_split(${argument}, ''), lambda letter: CASE ${branches} ELSE ${otherwise} END), '')`
 }
 
-/** A class of RE2's with runs of characters as ranges, as an SQL literal. */
+/** An RE2 character class, with consecutive characters as ranges, as an SQL literal. */
 function characterClass(characters: Iterable<string>): string {
   const codes = Array.from(characters, (character) => character.codePointAt(0)!).sort((a, b) => a - b)
   const ranges: [number, number][] = []

@@ -1,8 +1,8 @@
 import { Cql2Error } from '../cql2-error.ts'
 
 /**
- * A pattern of LIKE with its escapes in one form: a backslash stands only before `%`, `_` and itself, so
- * that DuckDB and the interpreter cannot differ on the others.
+ * Normalizes the escapes of a LIKE pattern: a backslash remains only before `%`, `_` and itself, so that
+ * DuckDB and the interpreter cannot differ on the others.
  */
 export function checkPattern(pattern: string, at: string): string {
   let checked = ''
@@ -23,7 +23,9 @@ export function checkPattern(pattern: string, at: string): string {
 
 type Step = string | { any: 'one' | 'many' }
 
-/** Matches without backtracking beyond the last `%`: at worst the text's length times the pattern's. */
+/**
+ * Matches without backtracking beyond the last `%`; the worst case is the text's length times the pattern's.
+ */
 export function likeMatcher(pattern: string): (text: string) => boolean {
   const steps = stepsOf(pattern)
   return (text) => {

@@ -2,7 +2,7 @@ import { isDay } from '@wayleave/geodata/calendar.ts'
 import type { Geometry, GeometryType, Position } from '@wayleave/geodata/feature.ts'
 import { Cql2Error } from '../cql2-error.ts'
 
-/** A number literal: an integer of any size up to 38 digits is exact. */
+/** A number literal. Integers of up to 38 digits are exact. */
 export function numberValue(digits: string, at: string): number | bigint {
   if (/^-?\d+$/.test(digits)) {
     const value = Number(digits)
@@ -29,7 +29,7 @@ export function dateValue(text: string, at: string): string {
   return text
 }
 
-/** In UTC, without the trailing Z, with a fraction only where it is not zero: such texts sort by time. */
+/** In UTC, without the trailing Z, with a fraction only if it is not zero: such strings sort by time. */
 export function timestampValue(text: string, at: string): string {
   const value = parseTimestamp(text)
   if (value === null) {
@@ -70,7 +70,7 @@ const DEPTHS: Partial<Record<GeometryType, number>> = {
   MultiPolygon: 3,
 }
 
-/** Refuses lines of one position and rings that do not close; heights are allowed and never compared. */
+/** Rejects lines with one position and rings that are not closed. Heights are allowed and never compared. */
 export function checkedGeometry(geometry: Geometry, at: string): Geometry {
   if (geometry.type === 'GeometryCollection') {
     for (const member of geometry.geometries) checkedGeometry(member, at)
@@ -121,7 +121,10 @@ export function checkedBounds(bounds: number[], at: string): number[] {
   return bounds
 }
 
-/** The area of a box of four or six numbers; one whose west is east of its east crosses the antimeridian. */
+/**
+ * The area of a box of four or six numbers. A box whose west is greater than its east crosses the
+ * antimeridian.
+ */
 export function boxGeometry(bounds: number[]): Geometry {
   const half = bounds.length / 2
   const [west, south, east, north] = [bounds[0]!, bounds[1]!, bounds[half]!, bounds[half + 1]!]
@@ -133,7 +136,7 @@ export function boxGeometry(bounds: number[]): Geometry {
     : { type: 'GeometryCollection', geometries: parts }
 }
 
-/** A box without width or height is a line or a point. */
+/** A box of zero width or height becomes a line or a point. */
 function rectangle(west: number, south: number, east: number, north: number): Geometry {
   if (west === east && south === north) return { type: 'Point', coordinates: [west, south] }
   if (west === east || south === north) {

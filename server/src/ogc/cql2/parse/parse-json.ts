@@ -24,9 +24,12 @@ interface Context {
   count: () => void
 }
 
-/** JSON.parse recurses into what it revives: brackets are counted first, those in strings left out. */
+/**
+ * Limits the nesting before JSON.parse, which recurses when it has a reviver. Counts brackets outside of
+ * strings.
+ */
 function checkNesting(source: string, limits: Limits): void {
-  // An operation takes two brackets, the coordinates of a geometry up to five more.
+  // An operation nests two brackets, the coordinates of a geometry up to five more.
   const most = limits.depth * 2 + 8
   let depth = 0
   for (const [token] of source.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/gs)) {
@@ -36,7 +39,7 @@ function checkNesting(source: string, limits: Limits): void {
   }
 }
 
-// The reviver's third argument is younger than the types of the language's library.
+// The reviver's third argument is newer than TypeScript's library types.
 type Reviver = (name: string, value: Json, context: { source?: string }) => Json
 const parseWith = JSON.parse as (source: string, reviver: Reviver) => Json
 

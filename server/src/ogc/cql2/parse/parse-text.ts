@@ -106,7 +106,7 @@ function power(reader: TokenReader): Expression {
   const base = factor(reader)
   if (!reader.acceptSymbol('^')) return base
   const expression = call(reader, '^', [base, factor(reader)], at)
-  // The grammar has one ^ to a term, so that nobody need know how a second would bind.
+  // The grammar allows one ^ per term, so the associativity of a second one is never in question.
   if (reader.peek().text === '^')
     throw reader.expected('parentheses around the first power before a second ^')
   return expression
@@ -157,7 +157,7 @@ function named(reader: TokenReader): Expression {
   return reader.node({ kind: 'property', name: token.text, at })
 }
 
-/** A name before a parenthesis: a constructor of a literal, or a function. */
+/** A name before a parenthesis: the constructor of a literal, or a function. */
 function called(reader: TokenReader): Expression {
   const token = reader.peek()
   const at = reader.place(token.at)
@@ -201,7 +201,7 @@ function bound(reader: TokenReader): Bound {
     : reader.node({ kind: 'literal', value: token.text, at: reader.place(token.at) })
 }
 
-/** In an array function parentheses make an array, of one element too. */
+/** In an array function, parentheses always make an array, even around a single element. */
 function arrayOperand(reader: TokenReader): Expression {
   const { at } = reader.peek()
   if (!reader.acceptSymbol('(')) return sum(reader)
@@ -209,7 +209,7 @@ function arrayOperand(reader: TokenReader): Expression {
   return reader.node({ kind: 'array', items, at: reader.place(at) })
 }
 
-/** Expressions between commas, up to and with the closing parenthesis. */
+/** Comma-separated expressions up to and including the closing parenthesis. */
 function list(reader: TokenReader, item: (reader: TokenReader) => Expression): Expression[] {
   const items = [item(reader)]
   while (reader.acceptSymbol(',')) items.push(item(reader))

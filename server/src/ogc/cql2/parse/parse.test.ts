@@ -69,7 +69,9 @@ test('the parser makes the tree that the reference parser makes', () => {
   }
 })
 
-/** Where the reference parser departs from the standard's grammar or JSON schema, and we do not. */
+/**
+ * Filters for which the reference parser deviates from the standard's grammar or JSON schema, and we do not.
+ */
 const UNLIKE_ORACLE: [source: string, json: unknown, why: string][] = [
   ["a = 'it''s'", { op: '=', args: [{ property: 'a' }, "it's"] }, 'it ends the text at the doubled quote'],
   ["a = 'it\\'s'", { op: '=', args: [{ property: 'a' }, "it's"] }, 'it ends the text at the escaped quote'],

@@ -1,6 +1,8 @@
 import type { Bound, Expression } from '../ast.ts'
 
-/** CQL2 JSON, the same text for the same filter: a key that a cursor can be bound to. */
+/**
+ * Prints canonical CQL2 JSON: equal filters give equal text, so it is a key that a cursor can be bound to.
+ */
 export function printJson(expression: Expression): string {
   switch (expression.kind) {
     case 'literal':

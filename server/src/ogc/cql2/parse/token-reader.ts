@@ -2,7 +2,7 @@ import type { Expression, Limits } from '../ast.ts'
 import { Cql2Error } from '../cql2-error.ts'
 import { type Token, tokenize } from './tokens.ts'
 
-/** Walks the tokens of a filter and holds its limits. */
+/** Reads the tokens of a filter and enforces its limits. */
 export class TokenReader {
   readonly #tokens: Token[]
   readonly #limits: Limits
@@ -52,7 +52,7 @@ export class TokenReader {
     return this.next().text
   }
 
-  /** Runs a step one level deeper. */
+  /** Runs a parsing step one nesting level deeper. */
   nested<T>(step: () => T): T {
     this.#depth++
     this.checkDepth(0)
@@ -61,7 +61,7 @@ export class TokenReader {
     return result
   }
 
-  /** For chains that nest to the left without recursion. */
+  /** Also called for chains that nest to the left without recursion. */
   checkDepth(more: number): void {
     if (this.#depth + more > this.#limits.depth) {
       throw new Cql2Error(`The filter is nested more than ${this.#limits.depth} levels deep.`)

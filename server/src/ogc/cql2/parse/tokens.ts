@@ -7,7 +7,7 @@ export interface Token {
   at: number
 }
 
-// The standard's identifiers are those of XML: `identifierStart` and `identifierPart` of its grammar.
+// The standard's identifiers are those of XML: `identifierStart` and `identifierPart` in its grammar.
 const START =
   ':_A-Za-z\\u{c0}-\\u{d6}\\u{d8}-\\u{f6}\\u{f8}-\\u{2ff}\\u{370}-\\u{37d}\\u{37f}-\\u{1ffe}\\u{200c}-\\u{200d}' +
   '\\u{2070}-\\u{218f}\\u{2c00}-\\u{2fef}\\u{3001}-\\u{d7ff}\\u{f900}-\\u{fdcf}\\u{fdf0}-\\u{fffd}\\u{10000}-\\u{effff}'
@@ -17,7 +17,7 @@ const NUMBER = /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y
 const QUOTED = /"((?:[^"]|"")+)"/uy
 const SYMBOL = /<>|<=|>=|[=<>+\-*/%^(),]/y
 
-/** Positions in messages count characters from 1. */
+/** Positions in error messages count characters from 1. */
 export function tokenize(source: string): Token[] {
   const tokens: Token[] = []
   let at = 0
@@ -39,8 +39,9 @@ export function tokenize(source: string): Token[] {
 }
 
 /**
- * A quote in a text is doubled or has a backslash before it. Two backslashes belong together, so that a
- * pattern can end with an escaped one; neither is dropped, for patterns give them their meaning.
+ * Reads a quoted text. A quote inside it is doubled or preceded by a backslash. Two backslashes are read as a
+ * pair, so that a pattern can end with an escaped backslash; both are kept, because LIKE patterns interpret
+ * them.
  */
 function textToken(source: string, at: number): [Token, number] | null {
   if (source[at] !== "'") return null

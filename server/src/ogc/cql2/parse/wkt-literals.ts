@@ -14,7 +14,7 @@ const NAMES = new Set([
   'geometrycollection',
 ])
 
-/** Whether a word begins a geometry: columns may bear such names, so what follows counts. */
+/** Whether a word begins a geometry. A column may have such a name, so the following token decides. */
 export function isGeometryName(word: string, following: Token): boolean {
   if (word === 'bbox') return following.text === '('
   if (!NAMES.has(word)) return false
@@ -66,7 +66,7 @@ function positions(reader: TokenReader): Position[] {
   return list(reader, position)
 }
 
-/** A multipoint's points may stand in parentheses of their own or not. */
+/** The points of a multipoint may be in parentheses of their own or not. */
 function pointOfMany(reader: TokenReader): Position {
   if (!reader.acceptSymbol('(')) return position(reader)
   const point = position(reader)

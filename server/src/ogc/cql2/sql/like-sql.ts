@@ -1,10 +1,9 @@
 import type { Condition } from '../condition.ts'
 
 /**
- * SQL for LIKE. What a pattern says as a whole, a beginning, an end or a part of the text is said as such:
- * LIKE with escapes goes through every text character by character. The texts' order is that of their bytes,
- * so that a beginning is a range, which can tell by the least and greatest value that a part of the file has
- * none.
+ * SQL for LIKE. A pattern that means equality, a prefix, a suffix or a substring is translated to that,
+ * because LIKE with escapes scans every text character by character. Texts are ordered by their bytes, so a
+ * prefix is a range, and the min and max values of a row group can rule it out.
  */
 export function likeSql(
   text: string,
@@ -15,7 +14,7 @@ export function likeSql(
   const parts = /^(%?)((?:[^%_\\]|\\.)*)(%?)$/su.exec(pattern)
   const [, before, inner = '', after] = parts ?? []
   const plain = inner.replaceAll(/\\(.)/gsu, '$1')
-  // A pattern of nothing but wildcards selects every text, and must leave what is null unknown.
+  // A pattern that consists only of wildcards selects every text, but null must stay unknown.
   if (parts === null || plain === '') {
     if (wildcards(pattern) > MOST_WILDCARDS)
       return `regexp_full_match(${text}, ${bind(expression(pattern))}, 's')`
@@ -30,14 +29,17 @@ export function likeSql(
   return `(${text} >= ${literal(plain)} AND ${text} < ${literal(end)})`
 }
 
-/** LIKE tries all places for each `%`, which takes for ever where a long text has many; RE2 goes through it once. */
+/**
+ * LIKE tries all positions for each `%`, which takes extremely long for long texts and many wildcards. RE2
+ * scans the text once, so it is used beyond this number of wildcards.
+ */
 const MOST_WILDCARDS = 2
 
 function wildcards(pattern: string): number {
   return pattern.replaceAll(/\\./gsu, '').split('%').length - 1
 }
 
-/** The pattern as a regular expression of RE2's. */
+/** The pattern as an RE2 regular expression. */
 function expression(pattern: string): string {
   return pattern.replaceAll(
     /\\(.)|%+|_|([^\p{L}\p{N}])/gsu,
@@ -49,13 +51,13 @@ function expression(pattern: string): string {
   )
 }
 
-/** The least text that is greater than all that begin with this one; null where there is none. */
+/** The smallest text that is greater than all texts with this prefix; null if there is none. */
 function textAfter(beginning: string): string | null {
   const characters = [...beginning]
   for (let last = characters.pop(); last !== undefined; last = characters.pop()) {
     const code = last.codePointAt(0)!
     if (code === 0x10ffff) continue
-    // Surrogates are no characters.
+    // Surrogates are not characters, so skip them.
     return characters.join('') + String.fromCodePoint(code === 0xd7ff ? 0xe000 : code + 1)
   }
   return null

@@ -6,20 +6,23 @@ import { foldSql } from '../evaluate/fold-text.ts'
 import { likeSql } from './like-sql.ts'
 
 /**
- * Numbers go as texts, exact at any size: the driver would take whole doubles for integers. A function stands
- * for a set of positions, a bit each: those of the features for which it is not false by their boxes.
+ * Numbers are bound as text, which is exact at any size: the driver would treat integral doubles as integers.
+ * A function stands for a set of positions, one bit each: those of the features that it does not rule out by
+ * their boxes.
  */
 export type Parameter = string | boolean | DecideInBox
 
 /**
- * Writes conditions as DuckDB SQL over the columns of rows.parquet. Every literal of the filter becomes a
- * parameter, and every name a quoted identifier: nothing that a user wrote stands in the text.
+ * Generates DuckDB SQL over the columns of rows.parquet for conditions. Every literal of the filter becomes a
+ * parameter and every name a quoted identifier, so no user input is part of the SQL text.
  */
 export class SqlWriter {
   readonly parameters: Parameter[] = []
-  /** The columns that the text reads. */
+  /** The columns that the SQL reads. */
   readonly columns = new Set<string>()
-  /** Columns that the text reads and the rows do not have, each with the SQL that makes it of theirs. */
+  /**
+   * Columns that the SQL reads and that are not in the rows, each with the SQL that computes it from them.
+   */
   readonly derived = new Map<string, string>()
   bind(value: Parameter): string {
     this.parameters.push(value)
@@ -31,7 +34,7 @@ export class SqlWriter {
     return `(get_bit(CAST(CAST(${this.bind(set)} AS BLOB) AS BIT), CAST(file_row_number AS INTEGER)) = 1)`
   }
 
-  /** A condition that `isSqlOnly`. */
+  /** Only for conditions for which `isSqlOnly` is true. */
   condition(condition: Condition): string {
     switch (condition.kind) {
       case 'constant':
@@ -66,8 +69,8 @@ export class SqlWriter {
   }
 
   /**
-   * A result of integer arithmetic may be wider than the 38 digits of a column's type: then all sides are
-   * brought to 128 bits, which a plain column is spared otherwise.
+   * The result of integer arithmetic may be wider than the 38 digits of a column's type. In that case all
+   * sides are cast to 128 bits; otherwise plain columns are compared without a cast.
    */
   #comparison(sides: Scalar[], write: (sides: string[]) => string): string {
     const isWide = sides.some(({ kind, type }) => kind === 'arithmetic' && type === 'integer')
@@ -84,11 +87,11 @@ export class SqlWriter {
     return 'type' in of ? this.operand(of) : this.condition(of)
   }
 
-  /** A scalar as a whole: what arithmetic leaves without a finite value is null. */
+  /** A complete scalar: an arithmetic result that is not finite is null. */
   operand(scalar: Scalar): string {
     const sql = this.#scalar(scalar)
     if (scalar.kind !== 'arithmetic' && scalar.kind !== 'power') return sql
-    // TRY makes null of an overflow of 128 bits, which would else end the query.
+    // TRY returns null for an overflow of 128 bits, which would otherwise fail the query.
     return scalar.type === 'integer' ? `TRY(${sql})` : `CASE WHEN isfinite(${sql}) THEN ${sql} END`
   }
 
@@ -103,10 +106,10 @@ export class SqlWriter {
       case 'power':
         return power(this.#term(scalar.base), scalar.exponent)
       case 'toNumber':
-        // By way of 128 bits, whatever width the column has: one rounding, the same everywhere.
+        // Cast to 128 bits first, regardless of the column's width, so that rounding is the same everywhere.
         return `CAST(CAST(${this.operand(scalar.of)} AS HUGEINT) AS DOUBLE)`
       case 'toDate':
-        // A cast by way of a time zone would take seven times as long; both are microseconds of UTC.
+        // A cast that involves a time zone would take seven times as long; both are microseconds in UTC.
         return `CAST(make_timestamp(epoch_us(${this.#scalar(scalar.of)})) AS DATE)`
       case 'fold':
         return this.#fold(scalar)
@@ -115,7 +118,7 @@ export class SqlWriter {
     }
   }
 
-  /** A part of an arithmetic expression: integers are widened before they can overflow. */
+  /** A term of an arithmetic expression. Integers are widened before they can overflow. */
   #term(scalar: Scalar): string {
     const sql = this.#scalar(scalar)
     return scalar.type === 'integer' && scalar.kind !== 'arithmetic' ? `CAST(${sql} AS HUGEINT)` : sql
@@ -127,13 +130,13 @@ export class SqlWriter {
     return `CAST(${this.bind(isTime ? `${value}Z` : String(value))} AS ${sqlType(type, value)})`
   }
 
-  /** A column of the rows, or of those that are kept with it; its name is remembered. */
+  /** A column of the rows or of the cached columns. Its name is recorded in `columns`. */
   column(name: string): string {
     this.columns.add(name)
     return quoteName(name)
   }
 
-  /** Folding takes far longer than comparing: as columns of their own folded texts can be kept. */
+  /** Folding takes far longer than comparing. As derived columns, folded texts can be cached. */
   #fold(scalar: Scalar & { kind: 'fold' }): string {
     const name = foldedName(scalar)
     this.derived.set(name, this.#foldedSql(scalar))
@@ -141,7 +144,7 @@ export class SqlWriter {
   }
 
   #foldedSql({ fold, of }: Scalar & { kind: 'fold' }): string {
-    // The column itself is not among those that the text reads.
+    // The original column is not recorded as one that the SQL reads.
     if (of.kind === 'column') return foldSql(fold, quoteName(of.name))
     return foldSql(fold, of.kind === 'fold' ? this.#foldedSql(of) : this.#scalar(of))
   }
@@ -158,8 +161,9 @@ export class SqlWriter {
   }
 
   /**
-   * To divide 128 bits takes ten times as long as to divide 64. A column of that width is divided by a literal
-   * as it is: the remainder fits, and the quotient too unless by -1.
+   * Dividing 128-bit integers takes ten times as long as dividing 64-bit ones. A wide column whose value fits
+   * into 64 bits is divided by a 64-bit literal in 64 bits: the remainder fits, and the quotient too, except
+   * for the divisor -1.
    */
   #division(symbol: '//' | '%', left: string, divisor: string, of: Scalar, by: Scalar): string {
     const wide = `(${left} ${symbol} ${divisor})`
@@ -172,7 +176,10 @@ export class SqlWriter {
   }
 }
 
-/** No column of a dataset has a control character in its name. */
+/**
+ * The name of a derived column. It contains a line break, and no column of a dataset has a control character
+ * in its name.
+ */
 function foldedName(scalar: Scalar): string {
   if (scalar.kind === 'fold') return `${scalar.fold}\n${foldedName(scalar.of)}`
   return scalar.kind === 'column' ? scalar.name : ''
@@ -190,7 +197,10 @@ function power(base: string, exponent: number): string {
   return exponent > 0 ? product : `(CAST(1 AS DOUBLE) / NULLIF(${product}, 0))`
 }
 
-/** Whether DuckDB can decide a condition: it has no exact geometry, arrays or powers of any exponent. */
+/**
+ * Whether DuckDB can decide a condition. It has no exact geometry operations, no arrays and no powers with
+ * arbitrary exponents.
+ */
 export function isSqlOnly(condition: Condition): boolean {
   switch (condition.kind) {
     case 'constant':

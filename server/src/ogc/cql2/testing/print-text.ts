@@ -3,7 +3,7 @@ import { ARITHMETIC, type Bound, COMPARISONS, type Expression } from '../ast.ts'
 
 const INFIX: ReadonlySet<string> = new Set<string>([...COMPARISONS, ...ARITHMETIC])
 
-/** CQL2 text, with parentheses around every operation that could need them. */
+/** Prints CQL2 text, with parentheses around every operation that might need them. */
 export function printText(expression: Expression): string {
   switch (expression.kind) {
     case 'literal':
@@ -47,7 +47,7 @@ function textBound(bound: Bound): string {
   return bound === null ? "'..'" : printText(bound)
 }
 
-// The text form cannot write a single backslash before a quote or at the end: it escapes the quote.
+// CQL2 text cannot express a single backslash before a quote or at the end, because it escapes the quote.
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }

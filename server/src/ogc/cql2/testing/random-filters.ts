@@ -4,7 +4,7 @@ import { ARRAY, COMPARISONS, type Expression, type Operation, SPATIAL, TEMPORAL 
 
 const column = (name: string, type: Column['type']): Column => ({ name, type, nullable: true })
 
-/** Some names are those that the SQL uses inside, and one is an injection attempt. */
+/** Some names are those that the SQL uses internally, and one is an injection attempt. */
 export const COLUMNS: Column[] = [
   column('flag', 'boolean'),
   column('count', 'integer'),
@@ -204,7 +204,7 @@ const pattern = fc
   .array(fc.constantFrom(...units, '%', '%', '_', '\\%', '\\_', '\\\\', '\\a'), { maxLength: 5 })
   .map((list) => literal(list.join('')))
 
-/** Filters that check: every type and operation, nested. */
+/** Filters that pass the check: every type and operation, nested. */
 export const { filter } = fc.letrec<{ filter: Expression; numeric: Expression; textual: Expression }>(
   (tie) => ({
     numeric: fc.oneof(
