@@ -23,7 +23,8 @@ export async function startDrillEnvironment(): Promise<{ stop(): Promise<void> }
   }
   // The compile cache: thousands of processes load the same modules, and start faster with it.
   const folder = mkdtempSync(join(tmpdir(), 'wayleave-compiled-'))
-  stops.push(async () => rmSync(folder, { recursive: true, force: true }))
+  // Also when a signal ends the process.
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   process.env['NODE_COMPILE_CACHE'] = folder
   return {
     async stop() {

@@ -6,7 +6,7 @@ import type { World } from './world.ts'
 /** Within this time a replaced refresh token returns the same successor again; the contract says 10 s. */
 const SAME_SUCCESSOR_MS = 8000
 /** On PostgreSQL a job is taken over when its node has been silent for a minute; rounds do not wait. */
-const JOB_WITHIN_MS = 5000
+const JOB_WITHIN_MS = { long: 5000, short: 500 }
 const LAST_JOB_WITHIN_MS = 240_000
 /** How long to wait for an interrupted upload to appear before the drill continues. */
 const APPEAR_WITHIN_MS = 1500
@@ -94,7 +94,7 @@ async function settleAccount(world: World, account: AccountPromise): Promise<voi
 }
 
 async function settleTable(world: World, table: TablePromise): Promise<void> {
-  if (table.job) await followJob(world, table, JOB_WITHIN_MS)
+  if (table.job) await followJob(world, table, JOB_WITHIN_MS[world.run.short ? 'short' : 'long'])
   const deadline = performance.now() + APPEAR_WITHIN_MS
   for (;;) {
     await adoptVersions(world, table)

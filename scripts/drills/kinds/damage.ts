@@ -20,6 +20,8 @@ import { openWorld, type World } from '../world.ts'
 import { restart } from './kills.ts'
 
 const PUBLISHINGS = 3
+/** Files that are damaged at once. */
+const FILES = 2
 const FORMATS = ['geojson', 'csv', 'json', 'kml', 'geoparquet']
 
 /**
@@ -28,7 +30,7 @@ const FORMATS = ['geojson', 'csv', 'json', 'kml', 'geoparquet']
  */
 export const drill: Drill = {
   title: 'random bytes of snapshot files are flipped or cut off',
-  rounds: { long: 150, short: 2 },
+  rounds: { long: 150, short: 1 },
   maxMinutes: 60,
   async run(run) {
     const installation = new Installation(run)
@@ -42,15 +44,18 @@ export const drill: Drill = {
     }
     const snapshots = join(installation.dataDir, 'snapshots')
     while (run.nextRound()) {
-      const file = run.random.pick(filesIn(snapshots))
+      const files = run.random.sample(filesIn(snapshots), FILES)
       // A running server has the files open and parts of them in memory; a starting server reads them first.
       const isRunning = run.random.chance(0.5)
       if (!isRunning) await installation.killAll()
-      const original = readFileSync(file)
-      const damage = damageFile(world, file)
+      const originals = files.map((file) => readFileSync(file))
+      const damage = files.map((file) => {
+        const name = relative(snapshots, file).replace(/^[^/]+/, '…')
+        return `${damageFile(world, file)} of ${name}`
+      })
       if (!isRunning) await restart(world, 1)
-      await pristine.expectNoWrongBytes(`${damage} of ${relative(snapshots, file).replace(/^[^/]+/, '…')}`)
-      writeFileSync(file, original)
+      await pristine.expectNoWrongBytes(damage.join(' and '))
+      for (const [i, file] of files.entries()) writeFileSync(file, originals[i]!)
       await installation.killAll()
       await restart(world, 1)
       await pristine.expectAll()

@@ -1,3 +1,3 @@
 import { killDrill } from './kills.ts'
 
-export const drill = killDrill('postgres', { long: 200, short: 2 }, 2)
+export const drill = killDrill('postgres', { long: 200, short: 1 }, 2)

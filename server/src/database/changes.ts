@@ -100,10 +100,11 @@ export class ChangeFeed {
   /**
    * Moves to `current`. `rows` are the changes from the feed's own position, inclusive, to `current`. If they
    * are incomplete, or the first is not the one that the feed applied last, then changes were missed or the
-   * database was restored to an older state: the listeners are told to evict everything.
+   * database was restored to an older state: the listeners are told to evict everything. Returns whether the
+   * changes followed the feed's position.
    */
-  apply(rows: ChangeRow[], current: Position): void {
-    if (this.isAt(current)) return
+  apply(rows: ChangeRow[], current: Position): boolean {
+    if (this.isAt(current)) return true
     const [first, ...later] = rows
     const follows =
       first?.number === this.position.number &&
@@ -113,6 +114,7 @@ export class ChangeFeed {
     if (follows) for (const row of later) this.#tell(row.subject as Subject, row.subject_id)
     else this.#tell('everything', '')
     this.position = current
+    return follows
   }
 
   #tell(subject: Subject, id: string): void {

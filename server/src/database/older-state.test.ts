@@ -141,6 +141,36 @@ for (const kind of databaseKinds) {
   })
 }
 
+test('a change waits for nodes whose leases a restored database does not know', async (t) => {
+  const databaseUrl = await temporaryDatabase(t)
+  const options = { dataDir: temporaryFolder(t), databaseUrl }
+  const database = await openDatabase(options)
+  cleanUp(t, () => database.close())
+  const [one, two] = [
+    await openChanges(database, { nodeId: 'one', serving: true }),
+    await openChanges(database, { nodeId: 'two', serving: true }),
+  ]
+  cleanUp(t, () => Promise.all([one.close(), two.close()]))
+  const heard: string[] = []
+  two.listen((subject, id) => heard.push(`${subject} ${id}`))
+  await one.commit(async (_tx, changed) => changed('key', 'k0'))
+  const { number } = await database.db.selectFrom('change_number').select('number').executeTakeFirstOrThrow()
+  for (let i = 0; i < 3; i++) await one.commit(async (_tx, changed) => changed('key', `later ${i}`))
+  while (!two.trusted()) await sleep(5)
+  heard.length = 0
+  // The backup has no lease of a node, and a notification may be lost with its connection.
+  await database.db.transaction().execute(async (tx) => {
+    await sql`delete from nodes`.execute(tx)
+    await sql`delete from changes where number > ${number}`.execute(tx)
+    await sql`update change_number set number = ${number},
+      token = (select token from changes where number = ${number})`.execute(tx)
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`.execute(tx)
+  })
+  await one.commit(async (_tx, changed) => changed('key', 'k1'))
+  assert.ok(!two.trusted() || heard.length > 0, 'a node trusts what it has not heard to be changed')
+})
+
 test('on SQLite a lower number means that everything is forgotten', async (t) => {
   const database = await openDatabase({ dataDir: temporaryFolder(t), databaseUrl: null })
   cleanUp(t, () => database.close())

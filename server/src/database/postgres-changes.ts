@@ -42,6 +42,7 @@ export async function openPostgresChanges(
       })
       if (position !== null) {
         await node?.catchUpOrDistrust()
+        await node?.oldLeasesLapsed()
         await acknowledgedByAll(database, position)
       }
       return result
@@ -86,6 +87,10 @@ class ServingNode {
   readonly #feed: ChangeFeed
   readonly #stopped = new AbortController()
   #listening: pg.Client | null = null
+  /** Counts the listening connections that broke. */
+  #losses = 0
+  /** When this node last found that the database's history is not the one it knew, by `performance.now()`. */
+  #restoredAt = Number.NEGATIVE_INFINITY
   #trustedUntil = 0
   #catchingUp: Promise<void> | null = null
   #loop: Promise<void> = Promise.resolve()
@@ -147,9 +152,19 @@ class ServingNode {
   /** First the lease, then the changes: from the lease on, writers wait for this node's acknowledgement. */
   async #renew(): Promise<void> {
     const began = performance.now()
+    const losses = this.#losses
     await Promise.all([this.#listen(), this.#extendLease()])
     await this.catchUp()
-    this.#trustedUntil = began + TRUST_MS
+    if (losses === this.#losses) this.#trustedUntil = began + TRUST_MS
+  }
+
+  /**
+   * A restored database does not know the leases that other nodes took from it before. They trust their caches
+   * until those leases lapse, so a change must wait that long after the restore was noticed.
+   */
+  async oldLeasesLapsed(): Promise<void> {
+    const wait = this.#restoredAt + LEASE_MS - performance.now()
+    if (wait > 0) await sleep(wait)
   }
 
   async #extendLease(): Promise<void> {
@@ -165,6 +180,8 @@ class ServingNode {
   async catchUpOrDistrust(): Promise<void> {
     await this.catchUp().catch(() => {
       this.#trustedUntil = 0
+      // Whether the database was restored is unknown now.
+      this.#restoredAt = performance.now()
     })
   }
 
@@ -193,7 +210,7 @@ class ServingNode {
         .where('number', '<=', current.number)
         .orderBy('number')
         .execute()
-      this.#feed.apply(rows, current)
+      if (!this.#feed.apply(rows, current)) this.#restoredAt = performance.now()
     }
     const { number, token } = this.#feed.position
     await db
@@ -219,8 +236,12 @@ class ServingNode {
 
   async #openListener(): Promise<pg.Client> {
     const client = new pg.Client(clientOptions(this.#database.url!, UPKEEP))
+    // A restore ends the connections first. Whatever lease this node has may be unknown to the new database.
     const lost = () => {
-      if (this.#listening === client) this.#listening = null
+      if (this.#listening !== client) return
+      this.#listening = null
+      this.#losses++
+      this.#trustedUntil = 0
     }
     client.on('error', lost)
     client.on('end', lost)
