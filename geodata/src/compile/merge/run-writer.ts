@@ -24,7 +24,7 @@ export interface Run {
 
 export const RECORD_HEAD = 32
 
-/** Writes the parts of a row that a stage knows. */
+/** Writes the id and properties of a row, if they are known while staging. */
 export interface RowTexts {
   id(row: number, out: ColumnBytes): void
   properties(row: number, out: ColumnBytes): void
@@ -78,8 +78,8 @@ export class RunWriter {
   }
 
   /**
-   * The rows in the order of their keys; equal keys keep their order. By nine bits of the key at a time, from
-   * the last to the first, which is many times as fast as comparing.
+   * The rows sorted by key, stable for equal keys. It is an LSD radix sort with nine bits per pass, which is
+   * many times as fast as comparing.
    */
   #sort(keys: Float64Array, rows: number): Uint32Array {
     if (this.#order.length < rows) {
