@@ -48,7 +48,7 @@ export class StagedColumn {
   // Small at first, because a file may have thousands of columns.
   readonly #bytes = new ColumnBytes(1 << 12)
   #chunkKinds = 0
-  /** Whether the column has numbers with fractions so far, so that integers are formatted as numbers too. */
+  /** Whether it is a number column as far as known, so that integers are formatted as numbers too. */
   #isNumber = false
 
   constructor(profile: ColumnProfile) {
