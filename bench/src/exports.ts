@@ -10,10 +10,7 @@ import { type Measured, runMeasured } from './measured-process.ts'
 const FEATURES = 1_000_000
 const ROUNDS = 1
 
-/**
- * Our format, and the arguments for ogr2ogr. It has no JSON rows, so its GeoJSON is used as the closest
- * format.
- */
+/** Our format and ogr2ogr's arguments. It has no JSON rows; its GeoJSON is the closest format. */
 const FORMATS: { format: string; extension: string; arguments: string[] }[] = [
   { format: 'csv', extension: 'csv', arguments: ['-f', 'CSV'] },
   { format: 'json', extension: 'geojson', arguments: ['-f', 'GeoJSON'] },

@@ -94,10 +94,7 @@ class Asker {
     return { bytes: await answer.bytes(), headers: answer.headers }
   }
 
-  /**
-   * The bare server sends all the bodies and not just one, so that both servers have similar CPU cache
-   * misses.
-   */
+  /** The bare server sends all the bodies, so that both servers have similar CPU cache misses. */
   async compare(paths: string[]): Promise<{ result: Comparison; bytes: number }> {
     const answers = []
     for (const path of paths) answers.push(await this.get(path))

@@ -16,10 +16,7 @@ import type { Position } from './feature.ts'
 
 export type Transform = (position: Position) => Position
 
-/**
- * Returns null if the coordinates are already WGS84 longitude and latitude. Throws a SourceError for an
- * unknown CRS.
- */
+/** Null if coordinates are already WGS84 longitude, latitude. Throws a SourceError for an unknown CRS. */
 export function transformerToWgs84(crs: string): Transform | null {
   return toWgs84(resolveCrs(crs))
 }
@@ -95,10 +92,7 @@ function withinTurn(longitude: number): number {
   return longitude > 180 ? longitude - 360 : longitude < -180 ? longitude + 360 : longitude
 }
 
-/**
- * Converts between the CRS's coordinates and longitude and latitude in degrees from Greenwich, on the same
- * datum.
- */
+/** Converts between the CRS's coordinates and longitude, latitude in degrees from Greenwich, on its datum. */
 function projectionStep({ projection, datum }: ResolvedCrs, direction: 'forward' | 'inverse'): Step | null {
   if (projection === null) return null
   if (projection.kind === 'angles') {

@@ -30,10 +30,7 @@ export async function writeDurably(
   }
 }
 
-/**
- * Renames a complete and synced file or folder. Without syncing the parent folder, a power cut may undo the
- * rename.
- */
+/** Renames a synced file or folder. Without syncing the parent folder, a power cut may undo the rename. */
 export async function renameDurably(from: string, to: string): Promise<void> {
   await rename(from, to)
   await syncFolder(dirname(to))

@@ -24,10 +24,7 @@ export interface AssembleOptions {
   files: string[]
   columns: FinalColumn[]
   spatial: boolean
-  /**
-   * Whether any geometry was staged, and whether boxes were staged too, which is not the case if all are
-   * points.
-   */
+  /** Whether any geometry was staged, and whether boxes were, which is not the case if all are points. */
   hasGeometry: boolean
   hasShapes: boolean
   memoryMegabytes: number
@@ -140,10 +137,7 @@ export class Assembly {
     return texts[0] === null ? null : (texts as [string, string])
   }
 
-  /**
-   * Writes the ids and properties of all features in the format of `PropertyLines`, for a pack whose runs
-   * have none.
-   */
+  /** Writes ids and properties of all features as `PropertyLines`, for a pack whose runs have none. */
   async writePropertyLines(path: string, id: IdSource): Promise<void> {
     const members = this.#options.columns.map((column, index) => {
       const name = quoteText(`${index === 0 ? '' : ','}${JSON.stringify(column.name)}:`)

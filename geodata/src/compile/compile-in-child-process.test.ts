@@ -11,10 +11,7 @@ import { query, scratch } from './compile-fixture.ts'
 import { compileInProcess } from './compile-in-child-process.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 
-/**
- * Enough rows for several chunks, in a file large enough to be read by threads. Long texts make it large, not
- * many rows.
- */
+/** Several chunks of rows, with long texts so that the file is large enough to be read by threads. */
 const ROWS = 50_000
 const LONG = 'a-long-text-'.repeat(25)
 

@@ -8,10 +8,7 @@ import type { CompileMessage } from './compile-process.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 
 const ENTRY = fileURLToPath(new URL('./compile-process.ts', import.meta.url))
-/**
- * A small young generation costs a little time and saves some hundred megabytes, as rows live as long as
- * their chunk.
- */
+/** A small young generation saves some hundred megabytes for a little time: rows live for a chunk. */
 export const COMPILE_NODE_FLAGS = ['--max-old-space-size=1024', '--max-semi-space-size=16']
 const STDERR_KEPT = 4000
 
@@ -71,8 +68,7 @@ function outcome(
 ): Compiled {
   const file = options.file ?? basename(options.path)
   if (message === null) {
-    // Ctrl-C and service supervisors signal all processes, and the child may end before its parent gets the
-    // signal.
+    // Ctrl-C and service supervisors signal all processes; the child may end before its parent notices.
     if (end === 'SIGTERM' || end === 'SIGINT')
       throw new CompileInterruptedError(`compiling ${file} was interrupted by ${end}`)
     if (/out of memory|allocation failed/i.test(stderr) || end === 'SIGKILL')

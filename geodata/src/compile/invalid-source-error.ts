@@ -19,10 +19,7 @@ export class InvalidSourceError extends SourceError {
   }
 }
 
-/**
- * A file that ends unexpectedly usually has an earlier error, so report the row problems found before as
- * well.
- */
+/** A file that ends unexpectedly usually has an earlier error, so report the row problems too. */
 export function withRowProblems(error: unknown, file: string, found: FoundProblems): unknown {
   const last = found.problems.at(-1)
   if (!(error instanceof SourceError) || last === undefined) return error

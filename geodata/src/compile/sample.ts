@@ -5,10 +5,7 @@ import { sliceFeature } from '../pack/pack.ts'
 
 const MAX_SAMPLE_ROWS = 100
 
-/**
- * The positions of the sample, evenly spread over the snapshot: at most a tenth of the rows, but at least
- * one.
- */
+/** The positions of the sample, evenly spread over the snapshot: at most a tenth of the rows, min one. */
 export function samplePositions(rows: number): number[] {
   const count = Math.min(rows, MAX_SAMPLE_ROWS, Math.max(1, Math.floor(rows / 10)))
   return Array.from({ length: count }, (_, i) => Math.floor(((i + 0.5) * rows) / count))

@@ -37,10 +37,7 @@ export async function transformationFor(
   return crsTransformation(crs, bbox)
 }
 
-/**
- * The CRS that a file states; null if it is only the "undefined" placeholder that GDAL writes for a missing
- * CRS.
- */
+/** The CRS that a file states; null for the "undefined" placeholder that GDAL writes without a CRS. */
 export function statedCrs(crs: string | null): string | null {
   return crs !== null && /^\W*(LOCAL_CS|ENG(INEERING)?CRS)\s*\[\s*"(Undefined|Unknown)\b/i.test(crs)
     ? null

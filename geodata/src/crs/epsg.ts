@@ -43,10 +43,7 @@ export function findEpsg(code: number): EpsgEntry | null {
   return entry
 }
 
-/**
- * Searches the text for a row, because building an index of all rows would slow down the start of every
- * command.
- */
+/** Searches the text for a row; an index of all rows would slow down the start of every command. */
 function readEntry(code: number): EpsgEntry | null {
   const all = list()
   const start = all.indexOf(`\n${code}\t`)

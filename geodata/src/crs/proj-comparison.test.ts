@@ -16,10 +16,7 @@ type Point = [number, number]
 
 interface Request {
   name: string
-  /**
-   * The code of its geographic CRS. PROJ's transformations are looked up once for consecutive requests with
-   * the same base.
-   */
+  /** Its geographic CRS. PROJ's transformations are looked up once for consecutive equal ones. */
   base: number
   places: boolean
   texts: boolean
@@ -101,16 +98,14 @@ async function compareCodes(requests: Request[]): Promise<{ compared: number; wr
     const { transformations } = resolveCrs(name).datum
     for (const [i, point] of native.entries()) {
       const [longitude, latitude] = points[i]!
-      // We transform a point outside the areas of all our transformations with the first one; PROJ does not
-      // transform it.
+      // Outside the areas of all our transformations, we use the first one and PROJ uses none.
       if (
         point === null ||
         (places && !transformations.some(({ area }) => contains(area, longitude, latitude)))
       )
         continue
       const place = transform(point)
-      // Without a published transformation the datum is treated as WGS84, so only the projection can be
-      // wrong.
+      // Without a published transformation the datum counts as WGS84: only the projection can be wrong.
       const candidates = places?.[i]?.length ? places[i]! : [points[i]!]
       compared++
       const distance = Math.min(...candidates.map((candidate) => metres(place, candidate)))

@@ -102,8 +102,7 @@ function projectedPart(node: WktNode, geographic: GeographicPart): ProjectedPart
     parameters,
     unit,
     axes: axesInFiles(axes.map((axis) => axis.values[1] ?? '')),
-    // GDAL adds a PROJ string for what WKT 1 cannot express, such as that Web Mercator is computed on a
-    // sphere.
+    // GDAL adds a PROJ string for what WKT 1 cannot express, such as Web Mercator's sphere.
     ...(extension?.[0] === 'PROJ4' && { projText: extension[1] }),
   }
 }

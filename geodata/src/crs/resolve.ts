@@ -174,10 +174,7 @@ function axisIn(definition: string): number {
   return Number(/\+(?:a|R)=(\S+)/.exec(definition)?.[1] ?? 6378137)
 }
 
-/**
- * The datum of a CRS without a code: from the shift that the text states, otherwise from its geographic CRS
- * or datum.
- */
+/** The datum of a CRS without a code: from the stated shift, otherwise from its geographic CRS or datum. */
 function describedDatum({ geographic, shift }: CrsDescription): Datum {
   const { semiMajorAxis, inverseFlattening } = geographic
   const ellipsoid =
@@ -194,10 +191,7 @@ function entryOf(code: number | null): EpsgEntry | null {
   return code === null ? null : findEpsg(code)
 }
 
-/**
- * The base is only used if it has the same ellipsoid, because a text may keep a datum's name after being
- * edited.
- */
+/** Only uses a base with the same ellipsoid, because an edited text may keep the name of another datum. */
 function knownDatum(code: number | null, semiMajorAxis: number, rf: number, ellipsoid: string): Datum {
   const base = code === null ? null : findEpsg(code)
   if (base?.definition.startsWith('+proj=longlat') && Math.abs(axisIn(base.definition) - semiMajorAxis) < 1) {

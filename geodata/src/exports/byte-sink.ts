@@ -3,10 +3,7 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 
 const CAPACITY = 1 << 20
 
-/**
- * A buffer to be filled from `at` on, for a file or for anything else. `view` covers the same bytes as
- * `buffer`.
- */
+/** A buffer to be filled from `at` on. `view` covers the same bytes as `buffer`. */
 export interface Room {
   buffer: Buffer
   view: DataView

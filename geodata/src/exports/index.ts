@@ -19,10 +19,7 @@ export interface ExportFormatEntry {
   mediaType: string
   /** Whether its files are already compressed, so that a gzip or zstd variant would not save anything. */
   isCompressed: boolean
-  /**
-   * Whether the snapshot already contains it, so that nothing has to be built: see geojson.ts and
-   * geoparquet.ts.
-   */
+  /** Whether the snapshot already contains it, so that nothing is built: see geojson.ts, geoparquet.ts. */
   ready: boolean
   writer: () => Promise<Writer>
 }

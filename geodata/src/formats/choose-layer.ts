@@ -1,9 +1,6 @@
 import { SourceError } from '../source-error.ts'
 
-/**
- * The layer with that name or, without a name, the only layer. Otherwise throws an error that lists the
- * layers.
- */
+/** The layer with that name or, without a name, the only one. Otherwise throws and lists the layers. */
 export function chooseLayer<T extends { name: string }>(
   layers: T[],
   name: string | undefined,

@@ -115,10 +115,7 @@ export interface SourceOptions {
   limits?: Partial<SourceLimits>
   /** The original file name, if `path` is a temporary file. */
   originalName?: string
-  /**
-   * The folder for unpacking a file that must be on disk to be read; by default the system's temporary
-   * folder.
-   */
+  /** Where to unpack a file that must be on disk to be read; by default the system's temporary folder. */
   scratchFolder?: string
 }
 
@@ -129,10 +126,7 @@ export interface OpenedSource extends FeatureStream {
 
 const HEAD_BYTES = 1 << 16
 
-/**
- * Opens a file of any known format, compressed or not, detected by content; a wrong extension only adds a
- * note.
- */
+/** Opens a file of any known format, compressed or not, by content; a wrong extension only adds a note. */
 export async function openSource(path: string, options: SourceOptions = {}): Promise<OpenedSource> {
   const file = options.originalName ?? basename(path)
   const wanted = options.format === undefined ? null : formatNamed(options.format)
@@ -266,10 +260,7 @@ async function onDisk(source: ByteSource, name: string, context: Context): Promi
   return path
 }
 
-/**
- * Wraps the methods of the stream itself so that they clean up at the end; a copy would lose the reader's
- * getters.
- */
+/** Makes the stream clean up at its end. It is changed in place, because a copy would lose its getters. */
 function whenDone<T extends FeatureStream>(stream: T, cleanup: () => Promise<void>): T {
   const cleaning = <R>(read: () => AsyncIterable<R>) =>
     async function* () {

@@ -69,8 +69,7 @@ export interface GdalFeature {
 
 /** The same file as read by GDAL, in the file's own coordinates. */
 export function gdalFeatures(path: string, ...options: string[]): GdalFeature[] {
-  // Plain GeoJSON, because in a GeoJSON sequence GDAL rewinds the rings; any CRS, so that nothing is
-  // transformed.
+  // Not a GeoJSON sequence, in which GDAL rewinds the rings; any CRS, so that nothing is transformed.
   const answer = execFileSync(
     'ogr2ogr',
     [
@@ -105,10 +104,7 @@ export function ogr2ogr(...args: string[]): void {
   execFileSync('ogr2ogr', args, { stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-/**
- * Equal except for the last digits, which GDAL does not print; only the first feature that differs is
- * reported.
- */
+/** Equal except for the last digits, which GDAL does not print; reports the first difference only. */
 export function assertSameGeometries(
   ours: Pick<Feature, 'geometry'>[],
   theirs: Pick<Feature, 'geometry'>[],

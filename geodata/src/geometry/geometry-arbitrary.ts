@@ -1,10 +1,7 @@
 import fc from 'fast-check'
 import type { Geometry, Position } from '../feature.ts'
 
-/**
- * For property tests: geometries of all types, including empty ones, with heights on all positions or on
- * none.
- */
+/** For property tests: geometries of all types, also empty, with heights on all positions or on none. */
 export function geometryArbitrary(): fc.Arbitrary<Geometry> {
   return fc.boolean().chain((withZ) => geometryOf(withZ, 2))
 }

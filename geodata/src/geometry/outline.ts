@@ -13,10 +13,7 @@ export class Outline {
   readonly #isArea: boolean
   /** The x and y of every vertex, line after line. */
   readonly #vertices: Float64Array
-  /**
-   * The first and the last vertex of every stretch; the next stretch of the same line begins at the last
-   * vertex.
-   */
+  /** The first and the last vertex of every stretch; the next one of the same line begins at the last. */
   readonly #ends: Int32Array
   /** West, south, east and north of every stretch. */
   readonly #boxes: Float64Array
@@ -101,8 +98,7 @@ export class Outline {
       const first = this.#ends[stretch * 2]! * 2
       const last = this.#ends[stretch * 2 + 1]! * 2
       if (boxes[box]! > x) {
-        // The stretch is completely to the east, so whether its crossings are odd depends only on its two
-        // ends.
+        // Completely to the east: its two ends tell whether it crosses the ray an odd number of times.
         if (vertices[first + 1]! > y !== vertices[last + 1]! > y) inside = !inside
         continue
       }

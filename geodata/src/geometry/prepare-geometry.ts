@@ -34,8 +34,7 @@ export function prepareGeometry(geometry: Geometry, transform: Transformer | nul
 }
 
 function prepare(geometry: Geometry, transform: Transformer | null, depth: number): void {
-  // Readers of self-describing formats pass on whatever the file contains, so the structure is checked here
-  // for all formats.
+  // Readers of self-describing formats pass on whatever the file contains, so check the structure here.
   if (geometry === null || typeof geometry !== 'object') throw new Problem('the geometry is not an object')
   if (geometry.type === 'GeometryCollection') {
     if (depth >= MAX_COLLECTION_DEPTH) throw new Problem(`collections are nested more than ${depth} deep`)

@@ -2,10 +2,7 @@ import type { Geometry, Position } from '../feature.ts'
 import { SourceError } from '../source-error.ts'
 import { hasZ } from './wkb.ts'
 
-/**
- * Well-known text in the forms of ISO, PostGIS (EWKT, `POINTZ`) and hand-written files. M is parsed and
- * dropped.
- */
+/** Well-known text: ISO, PostGIS (EWKT, `POINTZ`) and hand-written forms. M is parsed and dropped. */
 
 const MAX_DEPTH = 64
 
@@ -43,10 +40,7 @@ const CLOSE = 41
 class WktReader {
   readonly #text: string
   #at: number
-  /**
-   * The index of the first number of a position that is dropped: the third for `M`, the fourth for all
-   * others.
-   */
+  /** The first number of a position that is dropped: the third for `M`, the fourth for all others. */
   #dropFrom = 3
 
   constructor(text: string, at: number) {

@@ -13,10 +13,7 @@ const QUOTE = 34
 const BACKSLASH = 92
 const COMMA = 44
 
-/**
- * The end of the id that starts at `from`: an integer ends at the next comma, a string after its closing
- * quote.
- */
+/** The end of the id that starts at `from`: an integer ends at a comma, a string after its closing quote. */
 export function idEnd(bytes: Uint8Array, from: number): number {
   let at = from
   if (bytes[at] !== QUOTE) {

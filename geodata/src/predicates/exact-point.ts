@@ -73,8 +73,7 @@ function isAt(value: number, integer: bigint, scale: Scale): boolean {
 function ratio(numerator: bigint, denominator: bigint, scale: Scale): number {
   const size = Math.max(bitLength(numerator), bitLength(denominator))
   const excess = BigInt(Math.max(0, size - 1000))
-  // The shift keeps a thousand bits of the larger number, so the quotient of a point near the data stays
-  // precise.
+  // Keep a thousand bits of the larger number, so that the quotient of a point near the data stays precise.
   const quotient = Number(numerator >> excess) / Number(denominator >> excess)
   return scale.bits <= 1000 ? quotient * 2 ** -scale.bits : quotient * 2 ** -1000 * 2 ** (1000 - scale.bits)
 }

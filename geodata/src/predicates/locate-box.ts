@@ -30,10 +30,7 @@ export function locateBox(
   return locate(geometry, { x: west, y: south, exact: null }, { bits: 0 }) === INTERIOR ? INTERIOR : EXTERIOR
 }
 
-/**
- * For an edge whose bounding box intersects the box: they intersect unless all corners are on one side of the
- * edge.
- */
+/** For overlapping bounding boxes: they intersect unless all corners are on one side of the edge. */
 function edgeMeets(
   edges: Float64Array,
   at: number,

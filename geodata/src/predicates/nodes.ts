@@ -3,10 +3,7 @@ import { compareAlong, crossing, type ExactPoint, type Scale } from './exact-poi
 import { orient2d } from './orient2d.ts'
 import type { PreparedGeometry } from './prepared-geometry.ts'
 
-/**
- * The points on an edge, by the edge's number, at which another edge crosses it, touches it or starts to
- * overlap it.
- */
+/** The points on an edge, by edge number, where another edge crosses, touches or starts to overlap it. */
 export type Nodes = Map<number, ExactPoint[]>
 
 /** Finds where the edges of two geometries intersect and records the points on both. */

@@ -67,10 +67,7 @@ function isTame(value: number): boolean {
   return size === 0 || (size < LARGE && size > SMALL)
 }
 
-/**
- * The rounding error of `product`, the rounded a × b, computed by splitting each factor into halves that
- * multiply exactly.
- */
+/** The rounding error of `product`, the rounded a × b: the halves of each factor multiply exactly. */
 function dropped(a: number, b: number, product: number): number {
   const aHigh = highHalf(a)
   const bHigh = highHalf(b)

@@ -34,10 +34,7 @@ export interface PreparedGeometry {
   /** The number of areal parts that may overlap each other: more than one only in a collection. */
   areas: number
   hasLines: boolean
-  /**
-   * Whether it has areas together with lines or other areas, so that a part's boundary may be in the interior
-   * of the whole.
-   */
+  /** Areas with lines or other areas, so that a part's boundary may be in the interior of the whole. */
   isMixed: boolean
   points: Map<string, Position>
   /** The number of line ends that meet at a point; an odd number makes it a boundary point. */

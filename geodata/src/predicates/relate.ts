@@ -73,8 +73,7 @@ function walkChain(
   record: Record,
 ): void {
   const isLine = chain.area < 0
-  // The location of the last piece in the other geometry. It is the same for the next piece, unless there is
-  // a node between them.
+  // The last piece's location in the other geometry; the same for the next, unless a node is between.
   let known: Location | null = null
   for (let edge = chain.from; edge < chain.to; edge++) {
     // This edge continues the same piece.
@@ -141,8 +140,7 @@ function walkPiece(
     return inOther
   }
   if (known !== null) return known
-  // A vertex that is not a node is not on the other geometry's edges, so it locates the piece without exact
-  // arithmetic.
+  // A vertex that is not a node is off the other's edges: it locates the piece without exact arithmetic.
   const inOther = locateInShape(other, from.isNode ? to.place : from.place, scale)
   record(isRing ? BOUNDARY : INTERIOR, inOther, 1)
   if (isRing) {

@@ -12,7 +12,7 @@ import { openFile, wrongSize } from './verify.ts'
  *
  * | part | numbers |
  * |---|---|
- * | head | 8 float64: magic, rows, located, 1 where all are points, 1 where offsets are 32 bits wide, 0, 0, 0 |
+ * | head | 8 float64: magic, rows, located, 1 if all are points, 1 if offsets are 32 bits wide, 0, 0, 0 |
  * | leaves | located × (x, y) or located × (west, south, east, north), float64 |
  * | nodes | the inner nodes of the tree, float64 |
  * | offsets | rows + 1 offsets into the pack, float64, or uint32 while the pack is below 4 GB |

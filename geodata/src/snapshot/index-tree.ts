@@ -7,10 +7,7 @@ import type { Bbox } from '../geometry/bbox.ts'
  */
 
 const FANOUT = 16
-/**
- * The number of leaves that a node of each level covers; 10 levels suffice because positions are 32 bits
- * wide.
- */
+/** The number of leaves below a node of each level; 10 levels suffice for 32-bit positions. */
 const SPANS = Float64Array.from({ length: 10 }, (_, level) => FANOUT ** level)
 
 /** The length of the array of inner nodes (4 numbers per node) for a tree over `leaves` leaves. */
@@ -23,10 +20,7 @@ export function treeNodeNumbers(leaves: number): number {
   return nodes * 4
 }
 
-/**
- * Fills `nodes` (level by level, from the leaves' parents to the root) with the bounding boxes of their
- * children.
- */
+/** Fills `nodes` (level by level, from the leaves' parents to the root) with the boxes of their children. */
 export function buildTree(leaves: Float64Array, isPoints: boolean, nodes: Float64Array): void {
   let source = leaves
   let from = 0
@@ -166,10 +160,7 @@ export class IndexTree {
   }
 }
 
-/**
- * A query split at the antimeridian. If the query does not cross it, the second box is one that nothing
- * intersects.
- */
+/** A query split at the antimeridian. If it does not cross, nothing can intersect the second box. */
 interface Sides {
   south: number
   north: number
@@ -197,10 +188,7 @@ export class TreeWalk {
   /** The most recent run, from `begin` to `end` (exclusive). */
   begin = 0
   end = 0
-  /**
-   * Whether the boxes of the run lie inside the query. If they only overlap it, the geometries must be
-   * tested.
-   */
+  /** Whether the run's boxes lie inside the query. If they only overlap it, geometries must be tested. */
   isCertain = false
   /** How many more nodes and leaves may be visited. */
   budget = Infinity

@@ -26,10 +26,7 @@ export const SNAPSHOT_FILES = {
   checksums: 'checksums.json',
 } as const
 
-/**
- * Increased when snapshots change in a way that an older program would misread. Adding files does not
- * increase it.
- */
+/** Increased when an older program would misread new snapshots. Adding files does not increase it. */
 export const FORMAT_VERSION = 1
 
 export interface Manifest {

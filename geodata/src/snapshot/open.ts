@@ -12,10 +12,7 @@ import { readManifest } from './read-manifest.ts'
 import { openFile } from './verify.ts'
 
 const SEPARATOR = Buffer.from(PACK_SEPARATOR)
-/**
- * Runs of features with at most this gap between them are read with one call, which costs less than a second
- * call.
- */
+/** Runs of features with at most this gap between them share one read, which is cheaper than two. */
 const MERGED_GAP_BYTES = 1 << 14
 
 export class Snapshot {
@@ -127,10 +124,7 @@ export class Snapshot {
     return pieces
   }
 
-  /**
-   * The end of a run's bytes. Except for the last run it includes the separator that follows the run in the
-   * pack.
-   */
+  /** The end of a run's bytes, including the separator that follows it unless it is the last run. */
   #stopOf(end: number, isLast: boolean): number {
     return isLast ? this.#endOf(end) : this.offsets[end]!
   }

@@ -99,10 +99,7 @@ export async function verifyFilesFast(
   }
 }
 
-/**
- * Passes all bytes of a file to `take`. Throws a DamagedSnapshotError if the file is missing or has a
- * different size.
- */
+/** Passes a file's bytes to `take`. Throws a DamagedSnapshotError if it is missing or its size differs. */
 async function readChecked(
   folder: string,
   manifest: Manifest,

@@ -26,10 +26,7 @@ function notFiniteNote(name: string, count: number): string {
   return `Column ${name} has ${values} not a number, infinite or too large for one: published as null.`
 }
 
-/**
- * The publisher's id column, otherwise the source's own ids if all rows have one and none repeats, otherwise
- * null.
- */
+/** The publisher's id column, else the source's ids if all rows have one and none repeats, else null. */
 export async function chooseIds(
   assembly: Assembly,
   options: CompileOptions,

@@ -7,7 +7,7 @@ const MINUS = 0x2d
 const POINT = 0x2e
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are among what is to be escaped
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters must be escaped
 const NEEDS_ESCAPE = /["\\\u0000-\u001f]/g
 
 /** A growing buffer for values in Parquet's PLAIN encoding, reused for every chunk. */

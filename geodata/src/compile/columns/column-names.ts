@@ -13,7 +13,7 @@ export function columnNames(sourceNames: string[], spatial: boolean, notes: stri
   // A valid name is kept, even if an earlier renamed column would get the same name.
   const wanted = new Set(sourceNames.map((name) => name.toLowerCase()))
   return sourceNames.map((sourceName, index) => {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is to be removed
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters must be removed
     const clean = sourceName.replace(/[\u0000-\u001f\u007f]+/g, ' ').trim() || `column_${index + 1}`
     let name = clean
     for (let n = 1; taken.has(name.toLowerCase()) || (n > 1 && wanted.has(name.toLowerCase())); n++)

@@ -19,10 +19,7 @@ function sqlType(type: ColumnType, kinds: number): string {
   return type === 'integer' && kinds & KIND.wideInteger ? 'DECIMAL(38,0)' : SQL_TYPE[type]
 }
 
-/**
- * The typed value of a staged column. The cast never fails, because `columnType` only returns types that fit
- * all values.
- */
+/** The typed value of a staged column. It never fails: `columnType` returns a type that fits all values. */
 export function columnSql(profile: ColumnProfile, type: ColumnType): string {
   const target = sqlType(type, profile.kinds)
   const parts = profile.stagedAs.map((as) => fromStaged(profile, as, type, target))

@@ -13,10 +13,7 @@ export function jsonText(value: Value): string {
   return text.replace(ESCAPES, (found) => (found === '\\\\' ? found : '\ufffd'))
 }
 
-/**
- * `JSON.stringify` throws on a bigint, so nested values that contain one are walked; all others use the
- * native function.
- */
+/** Nested values with a bigint are walked, because `JSON.stringify` throws on them; others use it. */
 function textOf(value: Value): string {
   switch (typeof value) {
     case 'bigint':
@@ -30,10 +27,7 @@ function textOf(value: Value): string {
   }
 }
 
-/**
- * The number of non-finite numbers in a nested value. JSON cannot represent them, so they are null in its
- * text.
- */
+/** The number of non-finite numbers in a nested value, which are null in its JSON text. */
 export function countNotFinite(value: Value): number {
   if (typeof value === 'number') return Number.isFinite(value) ? 0 : 1
   if (value === null || typeof value !== 'object') return 0

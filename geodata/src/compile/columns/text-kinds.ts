@@ -29,10 +29,7 @@ export function kindOfTextBytes(bytes: Buffer, start: number, end: number): numb
   return kindOfText(bytes.toString('utf8', start, end))
 }
 
-/**
- * Recognises numbers of at most 15 digits without leading zeros, optionally with a decimal point; returns 0
- * for anything else.
- */
+/** Numbers of at most 15 digits without leading zeros, perhaps with a point; 0 for anything else. */
 function plainNumberKind(bytes: Buffer, first: number, end: number): number {
   const length = end - first
   if (length < 1 || length > 25) return 0

@@ -102,8 +102,7 @@ function kindOfTime(text: string): number {
   if (text.length === 10) return KIND.date
   const [hour, minute, second] = [Number(match[4]), Number(match[5]), Number(match[6] ?? 0)]
   if (hour > 23 || minute > 59 || second > 59) return KIND.text
-  // A timestamp column stores microseconds; values with a finer resolution stay text, so that they are not
-  // changed.
+  // A timestamp column stores microseconds; finer values stay text, so that nothing is lost.
   if (match[7] !== undefined && /[1-9]/.test(match[7].slice(6))) return KIND.text
   if (Number(match[9] ?? 0) > 15 || Number(match[10] ?? 0) > 59) return KIND.text
   // Converting to UTC must not move the time out of the years 1 to 9999.
@@ -111,10 +110,7 @@ function kindOfTime(text: string): number {
   return year === 1 || year === 9999 ? KIND.text : KIND.timestamp
 }
 
-/**
- * Fast path for days 1 to 28 in ordinary years; a regular expression takes ten times as long. False is
- * inconclusive.
- */
+/** Fast path for days 1 to 28 in ordinary years (a regex takes ten times as long); false: inconclusive. */
 function isPlainDay(text: string): boolean {
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2)
   const month = twoDigits(text, 5)

@@ -1,9 +1,6 @@
 import type { ColumnType } from '../../feature.ts'
 
-/**
- * A bit set of column types: the types for which a text that was written before the type was known is
- * correct.
- */
+/** A bit set of column types: those for which a text written before the type was known is correct. */
 export const TYPE: { [type in ColumnType]: number } = {
   boolean: 1,
   integer: 2,

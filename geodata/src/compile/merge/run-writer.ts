@@ -4,14 +4,14 @@ import { ColumnBytes } from '../columns/column-bytes.ts'
 import type { StagedPlaces } from '../stage/staged-places.ts'
 
 /**
- * A run: some features in snapshot order with the finished text of each, as a range of a file. All runs merged
- * give the pack. A record of a run is, little-endian:
+ * A sorted run: some features in snapshot order with the finished text of each, as a range of a file. Merging
+ * all runs gives the pack. The layout of a record, little-endian:
  *
  * | part | |
  * |---|---|
- * | key, row | float64 each: what the order goes by |
+ * | key, row | float64 each: the sort key |
  * | length of the record, of id, of geometry, of properties | uint32 each |
- * | box | as many float64 as fill the record: 4, 2 for a point, none without a place |
+ * | box | float64 numbers up to the end of the record head: 4, 2 for a point, none without a location |
  * | id | JSON, or nothing |
  * | geometry | `,"geometry":…` |
  * | properties | `,"properties":{…}},` and a newline, or nothing |

@@ -56,10 +56,7 @@ export async function stageInThreads(
   }
 }
 
-/**
- * Waits for all threads even if one fails, because a thread must not be terminated while its database is
- * working.
- */
+/** Waits for all even if one fails: a thread must not be terminated while its database is working. */
 async function finishAll(threads: StageThread[]): Promise<StageSummary[]> {
   const ended = await Promise.allSettled(threads.map((thread) => thread.finish()))
   return ended.map((each) => {

@@ -30,10 +30,7 @@ const PARALLEL_BYTES = 1 << 24
 /** Wide rows fill a chunk before the max number of rows is reached. */
 const FLUSH_BYTES = 1 << 24
 
-/**
- * Reads a source to its end and stages its rows: large GeoJSON, CSV or Parquet in several threads, anything
- * else in this one.
- */
+/** Reads and stages all rows: large GeoJSON, CSV or Parquet in several threads, the rest in this one. */
 export async function stageStream(
   stream: FeatureStream,
   options: CompileOptions,

@@ -98,10 +98,7 @@ export class Stage {
     }
   }
 
-  /**
-   * Takes ownership of the rows: their geometries are changed in place. `columns` may have grown since the
-   * last call.
-   */
+  /** Takes ownership: geometries are changed in place. `columns` may have grown since the last call. */
   add(
     rows: (Feature | UnreadableRow)[],
     columns: SourceColumn[],

@@ -27,16 +27,10 @@ export interface ColumnProfile {
   declared: SourceColumn['type']
   kinds: number
   present: number
-  /**
-   * The number of those that are empty strings in a source of strings: missing values unless the column is
-   * text.
-   */
+  /** How many of those are empty strings in a source of strings: missing unless the column is text. */
   blank: number
   stagedAs: StagedAs[]
-  /**
-   * The number of non-finite numbers, also nested ones. JSON cannot represent them, so they are published as
-   * null.
-   */
+  /** Non-finite numbers, also nested ones, which JSON cannot represent: they are published as null. */
   notFinite: number
   /** Where the column first occurred: the source row, then the position in that row. */
   firstRow: number

@@ -6,10 +6,7 @@ import { writeGeojson } from '../../pack/write-geojson.ts'
 import { ColumnBytes } from '../columns/column-bytes.ts'
 import type { PlainColumn } from '../columns/plain-parquet.ts'
 
-/**
- * Statistics of the features' locations over all chunks of one stage. It is plain data, so that a worker can
- * post it.
- */
+/** Location statistics over all chunks of one stage: plain data that a worker can post. */
 export interface PlaceProfile {
   located: number
   /** A set of `GEOMETRY_TYPES`, one bit each. */
@@ -60,10 +57,7 @@ export class StagedPlaces {
     this.#hasBox = new Uint8Array(Math.ceil(maxRows / 8))
   }
 
-  /**
-   * Encodes a row's geometry immediately, so that the many arrays of a geometry can be garbage collected
-   * early.
-   */
+  /** Encodes a row's geometry at once, so that its many arrays can be garbage collected early. */
   add(geometry: Geometry | null): void {
     const row = this.#rows++
     const bit = 1 << (row & 7)

@@ -29,8 +29,7 @@ export function putCsvValue(
   if (json) return putNested(bytes, start, end, out, at)
   if (first !== QUOTE) return copyBytes(bytes, start, end, out, at)
   if (escaped) return at + out.write(csvCell(stringValue(bytes, start, end)), at)
-  // Text without escapes contains no quote and no line break, so only a comma (or an empty text) requires
-  // quotes.
+  // Without escapes there is no quote and no line break, so only a comma or an empty text requires quotes.
   let comma = end - start === 2
   for (let p = start + 1; p < end - 1; p++) {
     if (bytes[p] === COMMA) {

@@ -95,10 +95,7 @@ class GeometryEncoder {
     return this.#putLists(code, geometry, 0, lists ? geometry.ringCount : -1)
   }
 
-  /**
-   * Writes positions, and the end of each of the lists from `first` to `last`; `last` is -1 if there is only
-   * one list.
-   */
+  /** Writes positions and the ends of the lists `first` to `last`; `last` is -1 for a single list. */
   #putLists(code: number, geometry: FlatGeometry, first: number, last: number): number {
     const from = first === 0 ? 0 : geometry.rings[first - 1]!
     const to = last < 0 ? geometry.points : geometry.rings[last - 1]!

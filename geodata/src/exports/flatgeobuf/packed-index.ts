@@ -40,10 +40,7 @@ export class PackedIndex {
       sink.write(Buffer.alloc(Math.min(left, 1 << 20)))
   }
 
-  /**
-   * `offset` is relative to the first feature. A feature without a location has an inverted box, which no
-   * search hits.
-   */
+  /** `offset` is relative to the first feature. Without a location the box is inverted: no search hits it. */
   add(west: number, south: number, east: number, north: number, offset: number): void {
     putNode(this.#leaves, this.#held++ * NODE_BYTES, west, south, east, north, offset)
     extend(this.#parents, Math.floor(this.#added++ / NODE_SIZE), west, south, east, north)

@@ -7,10 +7,7 @@ const BOX = 1 << 1
 const EMPTY = 1 << 4
 const WGS84 = 4326
 
-/**
- * Creates the geometry blobs of a GeoPackage: a header, a bounding box for geometries other than points, and
- * WKB.
- */
+/** Creates the geometry blobs of a GeoPackage: a header, a box (except for points), and WKB. */
 export class GeometryBlobs {
   #bytes = new Uint8Array(1 << 12)
   #view = new DataView(this.#bytes.buffer)

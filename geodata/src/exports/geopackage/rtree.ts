@@ -112,10 +112,7 @@ function uniteBoxes(boxes: Float32Array, start: number, end: number, into: Float
 const float = new Float32Array(1)
 const bits = new Int32Array(float.buffer)
 
-/**
- * The largest 32-bit float that is not greater than the value. Boxes are stored as 32-bit floats and must not
- * shrink.
- */
+/** The largest 32-bit float that is not greater: boxes are stored as such floats and must not shrink. */
 function below(value: number): number {
   float[0] = value
   if (float[0] > value) step(-1)

@@ -3,10 +3,7 @@ import type { Field } from './fields.ts'
 import type { Layer } from './layers.ts'
 import { MAX_TEXT, type Survey } from './survey.ts'
 
-/**
- * The notes file in the archive, which lists what a shapefile cannot represent; null if there is nothing to
- * report.
- */
+/** The notes file in the archive: what a shapefile cannot represent; null if there is nothing to report. */
 export function notes(
   table: string,
   columns: readonly Column[],

@@ -4,7 +4,7 @@ import type { Manifest } from '../../snapshot/manifest.ts'
 import type { ExportFormat } from '../index.ts'
 import { cutText, fieldNames } from '../shapefile/fields.ts'
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML cannot hold
+// biome-ignore lint/suspicious/noControlCharactersInRegex: XML cannot represent these characters
 const NOT_IN_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
 
 export interface ReadFeature {

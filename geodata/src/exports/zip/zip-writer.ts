@@ -19,10 +19,7 @@ export interface ZipTarget {
 interface Entry extends Deflated {
   name: Buffer
   offset: number
-  /**
-   * Whether its sizes may need more than 32 bits. This is decided from the file's length before the sizes are
-   * known.
-   */
+  /** Whether its sizes may need more than 32 bits, estimated from the file's length. */
   large: boolean
 }
 

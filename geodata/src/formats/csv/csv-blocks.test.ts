@@ -5,10 +5,7 @@ import { inPieces } from '../reading.test-kit.ts'
 import { openCsv } from './csv.ts'
 import { type CsvBlock, CsvFeatures, CsvParser } from './csv-parser.ts'
 
-/**
- * A naive RFC 4180 parser, one character at a time; records with text after a closing quote are returned as
- * strings.
- */
+/** A naive RFC 4180 parser, by character; records with text after a closing quote become strings. */
 function readPlainly(text: string, delimiter: string): (string[] | string)[] {
   const records: (string[] | string)[] = []
   let at = 0

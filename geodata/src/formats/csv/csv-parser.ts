@@ -15,10 +15,7 @@ export interface CsvBlock {
   damaged: boolean
 }
 
-/**
- * Everything that a parser of blocks needs to know about a file. It is plain data, so that it can be posted
- * to a worker.
- */
+/** What a parser of blocks needs to know about a file: plain data that can be posted to a worker. */
 export interface CsvLayout {
   delimiter: string
   /** All columns, including those of the geometry. */
@@ -32,10 +29,7 @@ export interface CsvLayout {
 /** The receiver of rows, which makes features of them or passes them directly to the staged columns. */
 export interface CsvRows {
   unreadable(row: number, problem: string): void
-  /**
-   * The row's values are the reader's fields with the indexes in `kept`; their ranges are only valid during
-   * the call.
-   */
+  /** The values are the record's fields with the indexes `kept`; only valid during the call. */
   row(row: number, geometry: Geometry | null, record: RecordReader, kept: number[]): void
 }
 

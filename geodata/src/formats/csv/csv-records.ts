@@ -13,10 +13,7 @@ const AT_RECORD_RETURN = 1
 const AT_FIELD = 2
 const IN_PLAIN = 3
 const IN_QUOTES = 4
-/**
- * After a quote inside quotes, which either ends the value or, followed by another quote, is a quote in the
- * value.
- */
+/** After a quote inside quotes: it ends the value or, followed by another, is a quote in the value. */
 const AT_SECOND_QUOTE = 5
 
 /** Finds the ends of records. It keeps its state, so that bytes may arrive in pieces. */
@@ -194,10 +191,7 @@ export interface SampleRecords {
   isQuoted: boolean
 }
 
-/**
- * Reads the first records. `isWhole`: the bytes are the whole file, so that the last record may have no line
- * end.
- */
+/** Reads the first records. `isWhole`: this is the whole file, so the last record may have no line end. */
 export function sampleRecords(
   bytes: Uint8Array,
   delimiter: string,

@@ -175,8 +175,7 @@ export function readHead(bytes: Uint8Array, from: number, end: number, isAll: bo
   let at = space(from + 1)
   for (;;) {
     if (at >= end) return isAll ? { at: from, isCollection: false, members } : null
-    // This is not a member name: either the object ends here, or the parser will report what is wrong with
-    // it.
+    // Not a member name: either the object ends here, or the parser will report what is wrong.
     if (bytes[at] !== QUOTE) return { at: from, isCollection: false, members }
     const nameEnd = skipValue(bytes, at, end)
     const colon = space(nameEnd)

@@ -18,10 +18,7 @@ export interface GeojsonOptions {
 
 const DEFAULT_FEATURE_BYTES = 64 << 20
 const DEFAULT_DEPTH = 100
-/**
- * Large enough for a negligible overhead per block, small enough for its objects to stay in the young
- * generation.
- */
+/** Large enough for little overhead per block, small enough for objects to stay in the young generation. */
 const BLOCK_BYTES = 1 << 20
 
 /**

@@ -22,8 +22,7 @@ export function findJsonRows(head: Buffer, isWhole: boolean, file: string): Json
   const sequence = { at: start, inArray: false, closing: '' }
   const end = valueEnd(head, start)
   const next = end === null ? head.length : skipSpace(head, end)
-  // If something follows the first object, it is a sequence of rows, as it is if the first object has no
-  // array of rows.
+  // It is a sequence of rows if anything follows the first object, or if that has no array of rows.
   if (end !== null && next < head.length) return sequence
   const arrays = arraysOfObjects(head, start)
   if (arrays.length === 0) return sequence

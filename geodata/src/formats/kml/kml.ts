@@ -80,10 +80,7 @@ function decode(decoder: TextDecoder, piece: Uint8Array | null, file: string, by
   }
 }
 
-/**
- * HTML entities that occur in descriptions although XML does not define them. External entities are never
- * resolved.
- */
+/** HTML entities, undefined in XML, that occur in descriptions. External entities are never resolved. */
 const HTML_ENTITIES = {
   nbsp: '\u00a0',
   copy: '©',
@@ -105,10 +102,7 @@ class PlacemarkReader {
   /** The open elements, from the placemark or schema inwards. */
   #open: KmlElement[] = []
   #depth = 0
-  /**
-   * The size of the open placemark, and the characters written for which the parser has not emitted an event
-   * yet.
-   */
+  /** The size of the open placemark, and the characters for which the parser has emitted no event yet. */
   #characters = 0
   #unheard = 0
 

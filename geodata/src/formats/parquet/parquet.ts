@@ -152,10 +152,7 @@ async function findByNames(database: ParquetDatabase, columns: ParquetColumn[], 
 }
 
 interface RowGeometry {
-  /**
-   * Whether the geometry is made from the table's columns; otherwise it is in a separate column, which comes
-   * first.
-   */
+  /** Whether it is made from the table's columns; otherwise it has a separate column, which comes first. */
   usesTable: boolean
   read(value: unknown, row: Value[]): Geometry | null | string
 }

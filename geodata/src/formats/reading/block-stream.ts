@@ -3,10 +3,7 @@ import type { CsvBlock, CsvLayout } from '../csv/csv-parser.ts'
 import type { GeojsonBlock } from '../geojson/geojson-scanner.ts'
 import type { ParquetBlock, ParquetOptions } from '../parquet/parquet.ts'
 
-/**
- * A part of a source that can be parsed independently; its arrays own their memory, so that they can be
- * transferred.
- */
+/** A part of a source that can be parsed independently; its arrays own their memory (transferable). */
 export type SourceBlock = GeojsonBlock | CsvBlock | ParquetBlock
 
 /**

@@ -9,10 +9,7 @@ const windows1252 = new TextDecoder('windows-1252')
 export class TextDecoding {
   encoding: 'utf-8' | 'windows-1252' | 'unknown' = 'unknown'
 
-  /**
-   * Decodes a piece that ends with a whole character, for example at a line end; returns it unchanged if it
-   * is UTF-8.
-   */
+  /** Decodes a piece that ends with a whole character, such as a line; returns UTF-8 unchanged. */
   decode(bytes: Buffer): { bytes: Buffer; damaged: boolean } {
     if (isAscii(bytes)) return { bytes, damaged: false }
     if (this.encoding !== 'windows-1252' && isUtf8(bytes)) {

@@ -66,10 +66,7 @@ function boxOf(ring: Position[]): [number, number, number, number] {
   return [west, south, east, north]
 }
 
-/**
- * Whether one ring is inside another that it may touch but not cross: any vertex that is not on the edge
- * decides.
- */
+/** Whether a ring is inside another that it may touch but not cross: any vertex off the edge decides. */
 function contains(outer: Measured, inner: Measured): boolean {
   const [west, south, east, north] = outer.box
   if (inner.box[0] < west || inner.box[1] < south || inner.box[2] > east || inner.box[3] > north) return false

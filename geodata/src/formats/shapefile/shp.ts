@@ -15,10 +15,7 @@ const MULTI_PATCH = 31
 const FILE_CODE = 9994
 const HEADER_BYTES = 100
 
-/**
- * Reads the geometries of a shapefile sequentially. The .shx is not needed, because every record has its
- * length.
- */
+/** Reads the geometries of a shapefile sequentially, without the .shx: every record has its length. */
 export class ShpReader {
   readonly window: ByteWindow
   readonly #file: string
@@ -94,8 +91,7 @@ function readShape(bytes: Buffer): Geometry | null | string {
     if (hasZ) coordinates.push(bytes.readDoubleLE(20))
     return { type: 'Point', coordinates }
   }
-  // Type and box come first, then the number of parts (except for points), the number of points, and the
-  // parts.
+  // Type and box come first, then the number of parts (not for points), the number of points, the parts.
   const counted = family === MULTI_POINT ? 40 : 44
   if (bytes.length < counted) return 'the shape ends too early'
   const partCount = family === MULTI_POINT ? 0 : bytes.readInt32LE(36)
