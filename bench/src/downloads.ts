@@ -10,9 +10,7 @@ import { startWayleave } from './wayleave-server.ts'
 
 const FEATURES = 1_000_000
 
-/**
- * A finished download compared with a bare static file server that sends the same file, and its peak memory.
- */
+/** A finished download compared with a bare static server that sends the same file, and its peak memory. */
 export const bench: Bench = async (print) => {
   const folder = await mkdtemp(join(tmpdir(), 'wayleave-bench-'))
   const server = await startWayleave({ WAYLEAVE_LOG_LEVEL: 'warn' })

@@ -31,9 +31,7 @@ function cutRing(ring: Ring): Ring[] {
   return pieces
 }
 
-/**
- * Shifts each position to within half a turn of the previous one, so that edges are as short as on the globe.
- */
+/** Shifts each position to within half a turn of the previous one: edges become as short as on a globe. */
 function unwrap(ring: Ring): Ring {
   let shift = 0
   return ring.map(([longitude, latitude], i) => {
@@ -46,9 +44,7 @@ function unwrap(ring: Ring): Ring {
   })
 }
 
-/**
- * A ring that goes once around the world starts and ends at the antimeridian, and is closed along its pole.
- */
+/** A ring once around the world starts and ends at the antimeridian, and is closed along its pole. */
 function aroundPole(line: Ring): Ring {
   const turn = line.at(-1)![0]! - line[0]![0]!
   const way = Math.sign(turn)

@@ -93,9 +93,7 @@ async function writeEarthquakes(path: string): Promise<void> {
   await writeFile(path, JSON.stringify(feed))
 }
 
-/**
- * Packages need not export their data files, so they are searched for in the folders of module resolution.
- */
+/** Packages need not export their data files, so search for them in the module resolution folders. */
 function packageFile(name: string, ...path: string[]): string {
   const folders = createRequire(import.meta.url).resolve.paths(name) ?? []
   const found = folders.map((folder) => join(folder, name, ...path)).find((file) => existsSync(file))

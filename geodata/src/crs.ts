@@ -35,9 +35,7 @@ export function transformer(from: string, to: string): Transform | null {
   return (position) => back(there(position))
 }
 
-/**
- * Whether the authority puts northing (latitude) first, which OGC API - Features then requires for this CRS.
- */
+/** Whether the authority puts northing (latitude) first, which OGC API - Features then requires. */
 export function axisOrder(crs: string): 'easting-first' | 'northing-first' {
   const code = codeOf(crs)
   return code !== null && findEpsg(code)?.northingFirst ? 'northing-first' : 'easting-first'

@@ -6,9 +6,7 @@ export class SourceError extends Error {
   override name = 'SourceError'
 }
 
-/**
- * A problem of one row. Publishing reports the first problems and their total number if nothing is published.
- */
+/** A problem of one row. If nothing is published, the first problems and their number are reported. */
 export interface RowProblem {
   row: number
   message: string

@@ -1,9 +1,7 @@
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/**
- * The temporary name of a file until it is complete. The process id prevents conflicts between two writers.
- */
+/** The temporary name of a file until it is complete. The process id prevents conflicts of two writers. */
 export function partialPath(path: string, pid: number): string {
   return `${path}.partial-${pid}`
 }

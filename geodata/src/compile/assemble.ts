@@ -74,9 +74,7 @@ export class Assembly {
     return row![0] === true
   }
 
-  /**
-   * Rows whose id is missing or a duplicate of an earlier one, in source order; at most `limit` are listed.
-   */
+  /** Rows whose id is missing or repeats an earlier one, in source order; at most `limit` are listed. */
   async badIds(
     column: FinalColumn,
     limit: number,

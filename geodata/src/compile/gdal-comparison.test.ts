@@ -14,9 +14,7 @@ const run = promisify(execFile)
 const scratch = await mkdtemp(join(tmpdir(), 'gdal-comparison-test-'))
 after(() => rm(scratch, { recursive: true, force: true }))
 
-/**
- * The packages belong to the demo, which this package must not depend on, so their files are read by path.
- */
+/** The packages belong to the demo, which must not be a dependency here: their files are read by path. */
 const MODULES = join(import.meta.dirname, '..', '..', '..', 'node_modules')
 const load = (path: string) => createRequire(import.meta.url)(join(MODULES, path))
 

@@ -1,9 +1,7 @@
 import type { CrsTransformation } from '../crs/crs-accuracy.ts'
 import type { Transformer } from '../geometry/prepare-geometry.ts'
 
-/**
- * The transformation of coordinates in this CRS to WGS84; null if they are WGS84 already or no CRS is stated.
- */
+/** Transforms coordinates in this CRS to WGS84; null if they are WGS84 already or no CRS is stated. */
 export async function transformerFor(crs: string | null): Promise<Transformer | null> {
   if (isWgs84(crs)) return null
   // The list of reference systems is large and most sources do not need it, so import it lazily.
@@ -18,9 +16,7 @@ export async function crsName(crs: string | null): Promise<string | null> {
   return shortName(crs)
 }
 
-/**
- * Throws if the CRS is inaccurate everywhere or, with a bounding box, if it is inaccurate within that box.
- */
+/** Throws if the CRS is inaccurate everywhere or, with a bounding box, if it is inaccurate in that box. */
 export async function refuseInaccurate(crs: string | null, bbox: readonly number[] | null): Promise<void> {
   if (isWgs84(crs)) return
   const { refuseHopelessCrs, refuseInaccurateCrs } = await import('../crs/crs-accuracy.ts')

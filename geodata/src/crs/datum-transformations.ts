@@ -8,7 +8,7 @@ export interface DatumTransformation {
   /** In metres, as stated by EPSG; null if it states none. */
   accuracy: number | null
   area: Area
-  /** Position vector: three translations in metres, or also three rotations in arc-seconds and a scale in ppm. */
+  /** Position vector: 3 translations in metres, optionally 3 rotations in arc-seconds and a scale in ppm. */
   parameters: number[]
   offshore: boolean
 }

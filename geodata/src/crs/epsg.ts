@@ -64,9 +64,7 @@ function readEntry(code: number): EpsgEntry | null {
   }
 }
 
-/**
- * The code of a CRS by its name in WKT, from EPSG ("RGF93 v1 / Lambert-93") or ESRI ("RGF_1993_Lambert_93").
- */
+/** The code of a CRS by its name from EPSG ("RGF93 v1 / Lambert-93") or ESRI ("RGF_1993_Lambert_93"). */
 export function findEpsgByName(name: string): number | null {
   return indexOf().crsByName.get(comparable(name)) ?? null
 }

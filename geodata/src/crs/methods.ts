@@ -1,9 +1,7 @@
 import { type CrsDescription, normalise, type ProjectedPart } from './description.ts'
 import { authalicRadius, readProjText } from './proj-text.ts'
 
-/**
- * A projection for proj4: its name, its parameters (degrees, metres), and whether it is computed on a sphere.
- */
+/** A projection for proj4: name, parameters (degrees, metres), and whether it is computed on a sphere. */
 interface Method {
   proj: string
   values: { [parameter: string]: number | true | undefined }
@@ -19,9 +17,7 @@ interface Ellipsoid {
   inverseFlattening: number
 }
 
-/**
- * The parameters of a conversion by meaning, because EPSG, GDAL and ESRI use many names for the same ones.
- */
+/** The parameters of a conversion by meaning: EPSG, GDAL and ESRI use many names for the same ones. */
 class Parameters {
   readonly #values: Map<string, number>
 

@@ -13,9 +13,7 @@ export interface ProjText {
   isWgs84: boolean
 }
 
-/**
- * proj4 has no defaults for these; a missing parameter becomes NaN. Values stated after them override them.
- */
+/** proj4 has no defaults for these; a missing parameter becomes NaN. Values stated later override them. */
 export const PROJ_DEFAULTS = '+lat_0=0 +lon_0=0 +x_0=0 +y_0=0 '
 
 /** The projections that proj4 computes like PROJ; the test of the list compares each with PROJ. */

@@ -96,9 +96,7 @@ function axesOf(node: Json): Json[] {
   return Array.isArray(axes) ? axes.filter(isObject) : []
 }
 
-/**
- * The conversion factor of the member `unit`: to metres, to one, and to radians or, if requested, to degrees.
- */
+/** The conversion factor of the member `unit`: to metres, to one, to radians or, if requested, to degrees. */
 function unitOf(node: Json | undefined, inDegrees = false): number | null {
   const unit = node?.['unit']
   if (unit === 'degree') return inDegrees ? 1 : DEGREE

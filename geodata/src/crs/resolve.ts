@@ -19,10 +19,16 @@ export interface ResolvedCrs {
 }
 
 type Projection =
-  | { kind: 'projected' /** A PROJ string without a datum shift. */; definition: string }
   | {
-      kind: 'angles' /** Degrees per unit. */
-      unit: number /** Degrees east of Greenwich. */
+      kind: 'projected'
+      /** A PROJ string without a datum shift. */
+      definition: string
+    }
+  | {
+      kind: 'angles'
+      /** Degrees per unit. */
+      unit: number
+      /** The prime meridian in degrees east of Greenwich. */
       meridian: number
     }
 

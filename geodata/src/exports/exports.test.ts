@@ -33,9 +33,7 @@ interface Built extends Fixture {
   paths: { [format in ExportFormat]?: string }
 }
 
-/**
- * Compiles a dataset and builds all its exports. They are compared with the pack, which has its own tests.
- */
+/** Compiles a dataset and builds all exports, to be compared with the pack, which has its own tests. */
 async function build(name: keyof typeof DATASETS, root: string): Promise<Built> {
   const fixture = await compileFeatures(join(root, name), DATASETS[name]())
   const pack = await readFile(join(fixture.folder, SNAPSHOT_FILES.pack), 'utf8')

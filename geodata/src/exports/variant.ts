@@ -12,9 +12,7 @@ export function variantPath(path: string, variant: Variant): string {
   return `${path}.${variant === 'gzip' ? 'gz' : 'zst'}`
 }
 
-/**
- * Compresses a finished export to `variantPath`. The output is deterministic: equal files give equal bytes.
- */
+/** Compresses a finished export to `variantPath`. Deterministic: equal files give equal bytes. */
 export function buildVariant(path: string, variant: Variant, signal?: AbortSignal): Promise<BuiltFile> {
   return writeAtomically(variantPath(path, variant), (partial) =>
     variant === 'gzip' ? writeGzip(path, partial, signal) : writeZstd(path, partial, signal),

@@ -46,7 +46,7 @@ const EWKB_FLAGS = 0xe0000000
 /** Deep enough for any real collection, but shallow enough that a malicious one cannot exhaust the stack. */
 const MAX_DEPTH = 64
 
-/** Reads the geometry that starts at `offset`; throws a SourceError that says what is wrong with the bytes. */
+/** Reads the geometry that starts at `offset`; throws a SourceError that says what is wrong. */
 export function readWkb(bytes: Uint8Array, offset = 0): Geometry {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return new WkbReader(view, offset).geometry(0)

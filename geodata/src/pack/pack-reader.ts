@@ -62,9 +62,7 @@ export async function* readPack(
   }
 }
 
-/**
- * Fills `block` with the complete features in the first `held` bytes and returns the offset of the remainder.
- */
+/** Fills `block` with the complete features in the first `held` bytes; returns the remainder's offset. */
 function split(bytes: Buffer, held: number, last: boolean, block: PackBlock): number {
   block.bytes = bytes
   block.count = 0

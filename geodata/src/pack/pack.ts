@@ -31,9 +31,7 @@ export interface FeatureParts {
   properties: Buffer
 }
 
-/**
- * Splits the bytes of one feature into its parts, as JSON text. A geometry has no member named `properties`.
- */
+/** Splits a feature's bytes into its parts, as JSON text. A geometry has no member named `properties`. */
 export function sliceFeature(feature: Buffer): FeatureParts {
   const idStop = idEnd(feature, FEATURE_HEAD.length)
   const geometryStart = idStop + GEOMETRY_HEAD.length

@@ -9,9 +9,7 @@ const UNSCALED = { bits: 0 }
 const found: number[] = []
 const edge = new Float64Array(4)
 
-/**
- * Whether a prepared geometry and another one share any point. The other one is only prepared if necessary.
- */
+/** Whether a prepared geometry and another one share any point. The other is only prepared if necessary. */
 export function intersectsPrepared(a: PreparedGeometry, b: Geometry): boolean {
   if (a.isEmpty) return false
   return meets(a, b) || (mayContain(b, a) && isInside(a, b))

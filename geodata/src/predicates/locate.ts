@@ -25,9 +25,7 @@ export function locate(geometry: PreparedGeometry, p: ExactPoint, scale: Scale):
   return geometry.points.has(placeKey(p.x, p.y)) ? INTERIOR : EXTERIOR
 }
 
-/**
- * Like `locate`, but ignores the geometry's points. Used for a stretch of a line, of which p is one point.
- */
+/** Like `locate`, but ignores the geometry's points; p is one point of a stretch of a line. */
 export function locateInShape(geometry: PreparedGeometry, p: ExactPoint, scale: Scale): Location {
   if (geometry.areas > 0) {
     const hit = locateInAreas(geometry, p, scale)

@@ -99,9 +99,7 @@ function locatePoint(point: PreparedGeometry, other: PreparedGeometry) {
   return locate(other, { x: point.west, y: point.south, exact: null }, { bits: 0 })
 }
 
-/**
- * Tests the first vertex of each part, which is a quick rejection for most geometries that are not within.
- */
+/** Tests the first vertex of each part: a quick rejection of most geometries that are not within. */
 function hasVertexOutside(a: PreparedGeometry, b: PreparedGeometry): boolean {
   return a.chains.some(({ from }) => {
     const start = { x: a.edges[from * 4]!, y: a.edges[from * 4 + 1]!, exact: null }

@@ -8,7 +8,7 @@ import { SNAPSHOT_FILES } from './manifest.ts'
 import { openFile, wrongSize } from './verify.ts'
 
 /**
- * `features.index`, little-endian, laid out so that opening it is one read and a few typed arrays over it:
+ * `features.index`, little-endian. Its layout allows opening it with one read and a few typed arrays over it:
  *
  * | part | numbers |
  * |---|---|

@@ -43,9 +43,7 @@ export interface Manifest {
   bbox: Bbox | null
   /** `column` is the publisher's id column, or null if ids come from the source or are row numbers. */
   id: { column: string | null; type: 'integer' | 'text' }
-  /**
-   * The column that `datetime` filters: the publisher's choice, otherwise the first date or timestamp column.
-   */
+  /** The column that `datetime` filters: the publisher's choice, else the first date or timestamp column. */
   timeColumn: string | null
   /**
    * The earliest and the latest value of `timeColumn`, formatted as in features; null if there are no values.

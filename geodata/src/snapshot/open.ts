@@ -19,9 +19,7 @@ export class Snapshot {
   readonly folder: string
   readonly manifest: Manifest
   readonly tree: IndexTree
-  /**
-   * `offsets[i]` is the offset of feature i in the pack; the feature ends two bytes before `offsets[i + 1]`.
-   */
+  /** `offsets[i]` is the offset of feature i in the pack; it ends two bytes before `offsets[i + 1]`. */
   readonly offsets: Uint32Array | Float64Array
   readonly #index: IndexParts
   readonly #pack: FileHandle
@@ -193,9 +191,7 @@ export class Snapshot {
     return pieces
   }
 
-  /**
-   * Reads a range that is not aligned to blocks. Its blocks are read as a whole so that they can be verified.
-   */
+  /** Reads a range that is not aligned to blocks; whole blocks are read so that they can be verified. */
   async #readChecked(from: number, to: number): Promise<Buffer> {
     if (from >= to) return Buffer.alloc(0)
     const start = from - (from % PACK_BLOCK_BYTES)

@@ -9,9 +9,7 @@ import { readManifest } from './read-manifest.ts'
 
 const READ_BYTES = 1 << 20
 
-/**
- * Verifies all files of a snapshot. Returns one sentence per problem; empty if all files match the manifest.
- */
+/** Verifies all files of a snapshot. Returns one sentence per problem; empty if all match the manifest. */
 export async function verifySnapshot(folder: string): Promise<string[]> {
   const sentences: string[] = []
   const collect = (error: unknown) => {

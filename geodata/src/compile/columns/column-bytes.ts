@@ -109,9 +109,7 @@ export class ColumnBytes {
     this.#length = start + size
   }
 
-  /**
-   * Appends a text that is a range of other bytes and returns its start. Doubled quotes become single ones.
-   */
+  /** Appends a text from a range of other bytes; returns its start. Doubled quotes become single ones. */
   piece(source: Uint8Array, from: number, to: number, isEscaped: boolean): number {
     this.#room(4 + to - from)
     const bytes = this.#bytes
@@ -151,8 +149,8 @@ export class ColumnBytes {
   /**
    * Appends a number to an open text, formatted as JavaScript does. Numbers with at most nine decimals, as
    * coordinates usually are, are formatted with integer arithmetic in a tenth of the time. The check that the
-   * digits parse back exactly also makes them the shortest ones, because at most 15 digits distinguish any
-   * two doubles.
+   * digits parse back exactly also makes them the shortest ones, because different decimals of at most 15
+   * digits are always different doubles.
    */
   number(value: number): void {
     const scaled = Math.round(Math.abs(value) * 1e9)

@@ -115,9 +115,7 @@ class PackWriter {
     leaves[this.#leaves++] = isPoint ? south : view.getFloat64(box + 24, true)
   }
 
-  /**
-   * Writes the current block in the background, and starts the next one with room for at least `room` bytes.
-   */
+  /** Writes the current block in the background and starts the next one with room for `room` bytes. */
   async flush(room: number): Promise<void> {
     await this.#writing
     const block = this.#block

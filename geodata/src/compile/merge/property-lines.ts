@@ -56,9 +56,7 @@ export class PropertyLines {
     this.end = newline + 1
   }
 
-  /**
-   * Moves the remaining bytes to the front and reads more after them; returns false at the end of the file.
-   */
+  /** Moves the remaining bytes to the front and reads more; returns false at the end of the file. */
   #fill(): boolean {
     const left = this.#filled - this.end
     const size = left > BLOCK_BYTES / 2 ? left * 2 : BLOCK_BYTES

@@ -11,7 +11,7 @@ import type { StagedPlaces } from '../stage/staged-places.ts'
  * |---|---|
  * | key, row | float64 each: the sort key |
  * | length of the record, of id, of geometry, of properties | uint32 each |
- * | box | float64 numbers up to the end of the record head: 4, 2 for a point, none without a location |
+ * | box | float64 each: 4, 2 for a point, none without a location; its size follows from the lengths |
  * | id | JSON, or nothing |
  * | geometry | `,"geometry":…` |
  * | properties | `,"properties":{…}},` and a newline, or nothing |

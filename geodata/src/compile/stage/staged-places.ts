@@ -118,9 +118,7 @@ export class StagedPlaces {
     profile.hasZ ||= withZ
   }
 
-  /**
-   * Returns false if the geometry is empty. Points, the most frequent type, take a fast path without a box.
-   */
+  /** Returns false if the geometry is empty. Points, the most frequent type, take a path without a box. */
   #locate(geometry: Geometry, row: number): boolean {
     if (geometry.type === 'Point') {
       if (geometry.coordinates.length === 0) return false

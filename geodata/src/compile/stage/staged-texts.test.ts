@@ -15,9 +15,7 @@ import { stageStream } from './stage-stream.ts'
 
 let serial = 0
 
-/**
- * The two packs of one source: one from the texts of its runs, one with properties written by the database.
- */
+/** The two packs of one source: from the texts of its runs, and with properties from the database. */
 async function bothPacks(
   stream: FeatureStream,
   idColumn?: string,

@@ -29,9 +29,7 @@ export abstract class PointSource {
   /** Loads the points of the next `count` features. */
   abstract load(count: number): Promise<void>
 
-  /**
-   * Writes longitude, `between`, latitude for feature `i` of the block, or `missing` for each if it has none.
-   */
+  /** Writes longitude, `between`, latitude of feature `i` of the block, or `missing` for each. */
   abstract put(
     bytes: Buffer,
     geometryStart: number,

@@ -133,9 +133,7 @@ function columnType({ type }: Column, size: IntegerSize | null): string {
   }
 }
 
-/**
- * The triggers of the R-tree extension (annex F.3), which keep the index up to date when the file is edited.
- */
+/** The triggers of the R-tree extension (annex F.3), which update the index when the file is edited. */
 export function createTriggers(database: DatabaseSync, table: string, names: TableNames): void {
   if (!names.geometry) return
   const rtree = quoteName(`rtree_${table}_${names.geometry}`)

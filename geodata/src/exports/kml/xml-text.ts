@@ -1,6 +1,4 @@
-/**
- * Characters that XML 1.0 cannot represent: most control characters, lone surrogates, and two non-characters.
- */
+/** Characters that XML 1.0 cannot represent: most controls, lone surrogates, and two non-characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu
 

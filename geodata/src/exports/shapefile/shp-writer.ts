@@ -94,9 +94,7 @@ export class ShpWriter {
     view.setFloat64(at + 28, NO_MEASURE, true)
   }
 
-  /**
-   * `rings` is 0 for a MultiPoint, which has no table of parts. Empty lists are not allowed in a shapefile.
-   */
+  /** `rings` is 0 for a MultiPoint, which has no table of parts. Empty lists are not allowed. */
   #addList(geometry: FlatGeometry, rings: number): void {
     const { points } = geometry
     let parts = 0

@@ -42,9 +42,7 @@ export interface Survey {
   collections: number
 }
 
-/**
- * The first of two passes, because a shapefile declares its field widths and its geometry type at the start.
- */
+/** The first of two passes: a shapefile declares field widths and its geometry type at the start. */
 export async function survey(folder: string, manifest: Manifest, signal?: AbortSignal): Promise<Survey> {
   const columns = manifest.columns.map(() => ({ width: 0, tooLong: 0, decimals: 0, hasExponent: false }))
   const numeric = manifest.columns.map(({ type }) => type === 'number')

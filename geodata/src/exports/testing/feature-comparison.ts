@@ -12,9 +12,7 @@ export interface ReadFeature {
   geometry: Geometry | null
 }
 
-/**
- * Parses JSON with integers beyond 2^53 as bigints, so that they are not rounded before they are compared.
- */
+/** Parses JSON with integers beyond 2^53 as bigints, so that they are not rounded before comparison. */
 export function parseExactly(text: string): unknown {
   return JSON.parse(text, (_key, value, context?: { source?: string }) =>
     typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '')
@@ -31,9 +29,7 @@ export interface Reader {
   isGdal: boolean
 }
 
-/**
- * Fails unless both have the same features in the same order, as far as format and reader can represent them.
- */
+/** Fails unless both have the same features in the same order, within the limits of format and reader. */
 export function assertSameFeatures(
   reader: Reader,
   { columns, hasZ, geometryType }: Manifest,

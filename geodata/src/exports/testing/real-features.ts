@@ -3,9 +3,7 @@ import { join } from 'node:path'
 import type { Geometry } from '../../feature.ts'
 import type { FixtureFeature } from './compiled-fixture.ts'
 
-/**
- * The packages belong to the demo, which this package must not depend on, so their files are read by path.
- */
+/** The packages belong to the demo, which must not be a dependency here: their files are read by path. */
 const MODULES = join(import.meta.dirname, '..', '..', '..', '..', 'node_modules')
 const load = (path: string) => createRequire(import.meta.url)(join(MODULES, path))
 

@@ -28,9 +28,7 @@ export class GeojsonParser {
   readonly #file: string
   readonly #maxColumns: number
   readonly #places = new Map<string, number>()
-  /**
-   * The property names of the previous feature in order, because the next feature usually has the same ones.
-   */
+  /** The property names of the previous feature in order; the next feature usually has the same ones. */
   #names: string[] = []
   #namePlaces: number[] = []
 

@@ -61,9 +61,7 @@ export class ElementScanner {
     return this.#start
   }
 
-  /**
-   * Discards the bytes before `by`: offsets become relative to it, and the ranges found so far are cleared.
-   */
+  /** Discards the bytes before `by`: offsets become relative to it, and the ranges found are cleared. */
   shift(by: number): void {
     this.ranges = []
     if (this.#start >= 0) this.#start -= by

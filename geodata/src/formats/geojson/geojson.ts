@@ -227,7 +227,7 @@ class BlockWindow {
     this.end -= at
   }
 
-  /** Returns the bytes before `at` and transfers the rest to a new buffer. */
+  /** Returns the bytes before `at` and copies the rest to a new buffer. */
   take(at: number): Uint8Array<ArrayBuffer> {
     const taken = this.bytes.subarray(0, at)
     const rest = this.end - at

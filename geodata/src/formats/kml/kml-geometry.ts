@@ -13,9 +13,7 @@ const GEOMETRIES = new Set([
   'Model',
 ])
 
-/**
- * The geometry among a placemark's children, or null; throws a SourceError that says what is wrong with it.
- */
+/** The geometry among a placemark's children, or null; throws a SourceError that says what is wrong. */
 export function readKmlGeometry(placemark: KmlElement): Geometry | null {
   const element = placemark.children.find(({ name }) => GEOMETRIES.has(name))
   return element ? geometryOf(element) : null

@@ -11,7 +11,7 @@ import { KmlTable } from './kml-table.ts'
 const HEAD_BYTES = 1024
 /** The size that an empty element counts for, because it is an object in memory. */
 const ELEMENT_CHARACTERS = 64
-/** The number of characters that may be read before the parser emits an event. */
+/** The tolerance for characters that the parser has read but not emitted yet. */
 const PIECE_CHARACTERS = 1 << 19
 
 /** Reads the placemarks of a KML document, at any folder depth. */

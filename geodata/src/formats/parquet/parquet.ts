@@ -25,9 +25,7 @@ export interface ParquetOptions {
   limits?: SourceLimits
   crs?: string
   threads?: number
-  /**
-   * Whether the file still exists after its blocks have been returned; otherwise it is not split into blocks.
-   */
+  /** Whether the file outlives the reading of its blocks; otherwise it is not split into blocks. */
   stays?: boolean
 }
 
@@ -39,7 +37,7 @@ export interface ParquetBlock {
 
 export interface ParquetStream extends FeatureStream {
   readonly rows: number
-  /** Reads the rows of a block. It ends when the stream ends. */
+  /** Reads the rows of a block; not possible after `close`. */
   read(block: ParquetBlock): AsyncGenerator<Batch>
   close(): void
 }

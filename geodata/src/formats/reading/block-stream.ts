@@ -6,9 +6,7 @@ import type { ParquetBlock, ParquetOptions } from '../parquet/parquet.ts'
 /** A part of a source that can be parsed independently; its arrays own their memory (transferable). */
 export type SourceBlock = GeojsonBlock | CsvBlock | ParquetBlock
 
-/**
- * What the parser of a source's blocks needs to know. It is plain data, so that it can be posted to a worker.
- */
+/** What the parser of a source's blocks needs to know: plain data that can be posted to a worker. */
 export type BlockParsing =
   | { format: 'geojson'; file: string; maxColumns: number | undefined }
   | { format: 'csv'; layout: CsvLayout }

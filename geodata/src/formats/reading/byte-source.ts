@@ -71,9 +71,7 @@ export class DecompressionBound {
   }
 }
 
-/**
- * Reads the first bytes (all if there are fewer) and returns them with a source that still begins with them.
- */
+/** Returns the first bytes (all if there are fewer), and a source that still begins with them. */
 export async function peek(source: ByteSource, bytes: number): Promise<[Buffer, ByteSource]> {
   const iterator = source.bytes[Symbol.asyncIterator]()
   const pieces: Uint8Array[] = []
