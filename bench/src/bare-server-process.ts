@@ -9,7 +9,7 @@ process.once('message', (answer: BareAnswer) => {
   const server = createServer((_request, response) => respond(response))
   server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port))
 })
-// The parent may die without a word; nobody else would ever end this process.
+// Exit if the parent dies; nothing else would end this process.
 process.once('disconnect', () => process.exit())
 
 function sendBytes({ status = 200, headers, body = new Uint8Array(), bodies = [body] }: BareAnswer) {

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** What the bare server answers to every request: these bytes, several in turn, or those of a file. */
+/** The bare server's response to every request: these bytes, several bodies in turn, or a file. */
 export interface BareAnswer {
   status?: number
   headers?: Record<string, string>
@@ -17,7 +17,7 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-/** A plain `node:http` server in a process of its own: what the same answer costs without us. */
+/** A plain `node:http` server in a separate process: the baseline cost of the same response. */
 export async function startBareServer(answer: BareAnswer): Promise<RunningServer> {
   const program = fileURLToPath(new URL('./bare-server-process.ts', import.meta.url))
   const child = fork(program, { serialization: 'advanced' })

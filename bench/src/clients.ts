@@ -11,7 +11,7 @@ import { startWayleave, type WayleaveServer } from './wayleave-server.ts'
 const root = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
 
-/** What one turn measures, in one process and in turns, so that both sides see the same machine. */
+/** The measurements, in one process and in turns, so that both sides have the same conditions. */
 const script = `
 import json, os, sys, time
 import geopandas, wayleave
@@ -46,7 +46,7 @@ interface Measured {
   read_file: number
 }
 
-/** The Python client over HTTP, against geopandas with the same data as a file on disk. */
+/** The Python client over HTTP, compared with geopandas reading the same data from a file on disk. */
 export const bench: Bench = async (print) => {
   const python = process.env['WAYLEAVE_TEST_PYTHON'] ?? join(root, '.cache/venv/bin/python')
   if (!existsSync(python)) return print('It needs the Python environment of the tests: run npm test once.')

@@ -9,24 +9,24 @@ export interface Side {
 }
 
 export interface SideResult extends LoadResult {
-  /** Processor time of the server for one answer: steadier than the rate where other programs run too. */
+  /** The server's CPU time per response, which is more stable than the rate if other programs are running. */
   serverMicrosecondsPerRequest: number
 }
 
 export interface Comparison {
   ours: SideResult
   theirs: SideResult
-  /** Our rate over theirs: the median of the rounds' ratios. */
+  /** Our rate divided by theirs: the median of the rounds' ratios. */
   ratio: number
-  /** Their processor time for one answer over ours. */
+  /** Their CPU time per response divided by ours. */
   processorRatio: number
 }
 
-/** Long enough for the code to be compiled for what it is asked. */
+/** Long enough for the JIT compiler to optimise the code for these requests. */
 const WARM_UP_SECONDS = 2
 const ROUNDS = 7
 
-/** Two servers, loaded in turn. */
+/** Compares two servers under alternating load. */
 export async function compare(ours: Side, theirs: Side): Promise<Comparison> {
   const rounds = await loadInTurn([ours, theirs])
   const ratioOf = ([our, their]: SideResult[]) => our!.requestsPerSecond / their!.requestsPerSecond
@@ -41,7 +41,7 @@ export async function compare(ours: Side, theirs: Side): Promise<Comparison> {
   }
 }
 
-/** How much processor time an answer of each side takes, against the first: the median of the rounds. */
+/** The CPU time per response of each side relative to the first: the median of the rounds. */
 export async function compareProcessorTime(sides: Side[]): Promise<number[]> {
   const rounds = await loadInTurn(sides)
   return sides.map((_, i) => {
@@ -52,8 +52,8 @@ export async function compareProcessorTime(sides: Side[]): Promise<number[]> {
 }
 
 /**
- * Several short rounds, in each of which every side has its turn, so that whatever else slows the machine slows
- * all of them. A round with errors is no measurement: it throws.
+ * Runs several short rounds in which every side has a turn, so that anything else that slows the machine
+ * affects all sides. A round with errors throws, because it is not a valid measurement.
  */
 async function loadInTurn(sides: Side[]): Promise<SideResult[][]> {
   for (const { server, load: options } of sides) {
@@ -82,7 +82,7 @@ async function measure({ name, server, load: options }: Side): Promise<SideResul
   return { ...result, serverMicrosecondsPerRequest: (spent / answers) * 1e6 }
 }
 
-/** User and system time of all threads of a process, from Linux's table of processes. */
+/** User and system time of all threads of a process, from /proc. */
 function processorSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

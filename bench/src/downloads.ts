@@ -10,7 +10,7 @@ import { startWayleave } from './wayleave-server.ts'
 
 const FEATURES = 1_000_000
 
-/** A finished download against a bare static server that sends the same file, and the memory it takes. */
+/** A finished download compared with a bare static server that sends the same file, and its peak memory. */
 export const bench: Bench = async (print) => {
   const folder = await mkdtemp(join(tmpdir(), 'wayleave-bench-'))
   const server = await startWayleave({ WAYLEAVE_LOG_LEVEL: 'warn' })
@@ -64,7 +64,7 @@ async function residentMegabytes(pid: number): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)![1]) / 1024
 }
 
-/** Answers the highest memory seen until it is asked. */
+/** Samples the memory until the returned function is called, which returns the peak. */
 function watchMemory(pid: number): () => Promise<number> {
   let highest = 0
   let done = false

@@ -1,4 +1,4 @@
-/** Builds one export and ends: what the bench measures from outside. */
+/** Builds one export and exits; the benchmark measures this process from outside. */
 import { buildExport, type ExportFormat } from '@wayleave/geodata/exports/index.ts'
 
 const [folder, format, outPath] = process.argv.slice(2)

@@ -10,7 +10,7 @@ import { type Measured, runMeasured } from './measured-process.ts'
 const FEATURES = 1_000_000
 const ROUNDS = 1
 
-/** Our format, and what ogr2ogr is asked for; it has no JSON rows, and its GeoJSON is the nearest. */
+/** Our format and ogr2ogr's arguments. It has no JSON rows; its GeoJSON is the closest format. */
 const FORMATS: { format: string; extension: string; arguments: string[] }[] = [
   { format: 'csv', extension: 'csv', arguments: ['-f', 'CSV'] },
   { format: 'json', extension: 'geojson', arguments: ['-f', 'GeoJSON'] },
@@ -57,7 +57,7 @@ async function benchShape(
       return runMeasured(command, args)
     }
     const ours = await best(() => fresh(process.execPath, [builder, snapshot, format, out]))
-    // Its CSV has no coordinates unless it is told which.
+    // ogr2ogr writes CSV without coordinates unless this option is given.
     const csv = ['-lco', shape === 'point' ? 'GEOMETRY=AS_XY' : 'GEOMETRY=AS_WKT']
     const all = ['-q', ...options, ...(format === 'csv' ? csv : []), out, geopackage]
     const theirs = await best(() => fresh('ogr2ogr', all))

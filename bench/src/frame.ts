@@ -4,12 +4,12 @@ import { compare } from './compare.ts'
 import { startWayleave } from './wayleave-server.ts'
 
 const path = '/health'
-/** At this level the answer is logged, as those of other routes always are. */
+/** At this level the response is logged, as those of other routes always are. */
 const settings = { WAYLEAVE_LOG_LEVEL: 'debug' }
-/** Node's own server adds these by itself. */
+/** Node's HTTP server adds these headers itself. */
 const madeByNode = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']
 
-/** What the frame costs: request ids, logs, metrics, headers, against a server that does none of it. */
+/** The overhead of request ids, logs, metrics and headers, compared with a server that has none of them. */
 export const bench: Bench = async (print) => {
   const ours = await startWayleave(settings)
   try {

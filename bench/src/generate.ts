@@ -19,12 +19,12 @@ const BATCH = 2000
 
 export interface Generated {
   features: number
-  /** Of shapes: points, or polygons of a dozen corners. */
+  /** The geometry type: points, or polygons with a dozen corners. */
   shape?: 'point' | 'polygon'
   seed?: number
 }
 
-/** Writes a GeoJSON file of places all over the world; the same arguments give the same bytes. */
+/** Writes a GeoJSON file with places all over the world; the same arguments give the same bytes. */
 export async function generateGeojson(
   path: string,
   { features, shape = 'point', seed = 1 }: Generated,
@@ -80,7 +80,7 @@ function round(degrees: number): number {
   return Math.round(degrees * 1e6) / 1e6
 }
 
-/** Mulberry32: small, quick, and the same everywhere. */
+/** Mulberry32: small, fast, and deterministic on every machine. */
 function randomNumbers(seed: number): () => number {
   let state = seed >>> 0
   return () => {

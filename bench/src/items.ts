@@ -16,7 +16,7 @@ const POINTS: [table: string, features: number][] = [
   ['points_1m', 1_000_000],
   ['points_5m', 5_000_000],
 ]
-/** What is asked for: the dataset, the width of the boxes in degrees, and the limit. */
+/** The requested pages: the dataset, the width of the boxes in degrees, and the limit. */
 const PAGES: [table: string, size: number, limit: number][] = [
   ['countries', 20, 10],
   ['countries', 360, 1000],
@@ -29,7 +29,7 @@ const PAGES: [table: string, size: number, limit: number][] = [
   ['points_5m', 20, 10],
   ['points_5m', 20, 1000],
 ]
-/** How many different boxes are asked for in turn. */
+/** The number of different boxes, which are requested in turn. */
 const BOXES = 200
 const FILTERS = [
   'population = 123456',
@@ -41,7 +41,7 @@ const FILTERS = [
 const run = promisify(execFile)
 const command = join(import.meta.dirname, '../../server/bin/wayleave.js')
 
-/** Pages of features against a bare server that sends the very same bodies in turn. */
+/** Pages of features compared with a bare server that sends the same bodies in turn. */
 export const bench: Bench = async (print) => {
   const server = await startWayleave()
   try {
@@ -94,7 +94,7 @@ class Asker {
     return { bytes: await answer.bytes(), headers: answer.headers }
   }
 
-  /** The bare server sends the bodies themselves, so that both read as much memory that is not at hand. */
+  /** The bare server sends all the bodies, so that both servers have similar CPU cache misses. */
   async compare(paths: string[]): Promise<{ result: Comparison; bytes: number }> {
     const answers = []
     for (const path of paths) answers.push(await this.get(path))
@@ -115,7 +115,7 @@ class Asker {
     }
   }
 
-  /** How long pages take the server, by processor time, against those of the first list. */
+  /** The server's CPU time for pages, relative to those of the first list. */
   async compareTimes(lists: string[][]): Promise<number[]> {
     for (const path of lists.flat()) await this.get(path)
     return compareProcessorTime(lists.map((paths) => this.#side(paths)))
@@ -127,7 +127,7 @@ class Asker {
   }
 }
 
-/** Node's own server adds these by itself. */
+/** Node's HTTP server adds these headers itself. */
 const MADE_BY_NODE = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']
 
 /** Boxes of one size all over the world, the same in every run. */
@@ -178,7 +178,7 @@ async function lastPage(asker: Asker, print: (line: string) => void): Promise<vo
   print(`The last page of 1 M points at limit 100 takes ${decimal(slower!)} of the first (aim: within 1.3).`)
 }
 
-/** Each filter by itself, and how long a request that needs nothing waits meanwhile. */
+/** Measures each filter separately, and how long an unrelated cheap request waits meanwhile. */
 async function filters(asker: Asker, server: WayleaveServer, print: (line: string) => void): Promise<void> {
   print('\n| filter on 1 M points, limit 10 | median ms | longest wait of another request, ms |')
   print('|---|--:|--:|')

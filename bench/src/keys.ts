@@ -9,7 +9,7 @@ const run = promisify(execFile)
 const server = join(import.meta.dirname, '../../server')
 const path = '/v1/datasets'
 
-/** What a key costs: the same answer of the same server with a key, which is verified and metered, and without. */
+/** The cost of a key: the same response with a key, which is verified and metered, and without. */
 export const bench: Bench = async (print) => {
   const wayleave = await startWayleave()
   try {

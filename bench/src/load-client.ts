@@ -1,4 +1,4 @@
-/** The process that makes the load. It takes one order, answers with one result, and ends. */
+/** The load generator process. It receives one order, sends one result, and exits. */
 import { connect, type Socket } from 'node:net'
 import type { LoadOrder, LoadResult } from './load.ts'
 import { ResponseReader } from './response-reader.ts'
@@ -41,7 +41,7 @@ async function run({
       send()
     })
     const buffer = Buffer.allocUnsafeSlow(128 * 1024)
-    // One buffer a connection for all reads: without it large answers cost the client more than the server.
+    // One read buffer per connection; without it, large responses cost the client more than the server.
     const onread = {
       buffer,
       callback: (length: number) => {
@@ -62,7 +62,7 @@ async function run({
     })
     socket.on('close', () => {
       sockets.delete(socket)
-      // A server that closes connections is measured with what opening them anew costs.
+      // If a server closes connections, the cost of reopening them is part of the measurement.
       if (!ended) setTimeout(open, 10)
     })
   }

@@ -9,9 +9,9 @@ export interface LoadRequest {
 }
 
 export interface Load {
-  /** Such as `http://127.0.0.1:8080`. Only loopback is ever loaded. */
+  /** Such as `http://127.0.0.1:8080`. Only loopback addresses are allowed. */
   origin: string
-  /** Sent in turn, each connection one at a time. */
+  /** Sent in turn, one at a time on each connection. */
   requests: LoadRequest[]
   connections?: number
   seconds?: number
@@ -21,20 +21,20 @@ export interface Load {
 export type LoadOrder = Required<Load>
 
 export interface LoadResult {
-  /** Answers with a status from 200 to 399. */
+  /** Responses with a status from 200 to 399. */
   requestsPerSecond: number
-  /** Heads included. */
+  /** Including headers. */
   bytesPerSecond: number
-  /** Other answers and broken connections. */
+  /** Other responses and broken connections. */
   errors: number
   medianMs: number
   slowestHundredthMs: number
 }
 
 /**
- * Loads a server from a process of its own, over keep-alive connections with one request under way on each.
- * The client is our own because it must be cheap: a small answer cost it 15 µs of processor time and
- * autocannon 24, one of a megabyte 0.28 ms and autocannon 0.8.
+ * Loads a server from a separate process, over keep-alive connections with one request in flight on each. We
+ * wrote our own client because it must be cheap: a small response costs it 15 µs of CPU time (autocannon:
+ * 24), one of a megabyte 0.28 ms (autocannon: 0.8).
  */
 export async function load({
   connections = 16,
@@ -51,7 +51,7 @@ export async function load({
     once(client, 'message'),
     exited.then(() => Promise.reject(new Error('The load generator died'))),
   ])
-  // The next measurement must not share the machine with the end of this one.
+  // The next measurement must not overlap with the end of this one.
   await exited
   return result as LoadResult
 }

@@ -1,4 +1,4 @@
-/** `npm run bench [-- name…]`: measures, and prints ratios of figures from one and the same run. */
+/** `npm run bench [-- name…]`: measures, and prints ratios of figures from the same run. */
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import type { Bench } from './bench.ts'
 
@@ -32,7 +32,7 @@ async function main(names: string[]): Promise<number> {
       const { bench }: { bench: Bench } = await import(file.href)
       await bench((line) => console.log(line))
     } catch (error) {
-      // The others are worth having still.
+      // Continue with the other benchmarks.
       console.error(error)
       status = 1
     }

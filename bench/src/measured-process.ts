@@ -4,14 +4,14 @@ import { text } from 'node:stream/consumers'
 
 export interface Measured {
   seconds: number
-  /** Of all threads: steadier than the time on the clock where other programs run too. */
+  /** CPU time of all threads, which is more stable than wall-clock time if other programs are running. */
   processorSeconds: number
   peakMegabytes: number
 }
 
 const POLL_MS = 10
 
-/** Runs a program to its end and measures it; fails where it fails. */
+/** Runs a program to its end and measures it; throws if the program fails. */
 export async function runMeasured(command: string, args: string[]): Promise<Measured> {
   const started = performance.now()
   const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] })
@@ -27,7 +27,7 @@ export async function runMeasured(command: string, args: string[]): Promise<Meas
   return measured
 }
 
-/** What Linux's table of processes says; the last look is at most a few milliseconds before the end. */
+/** Reads the figures from /proc. The last sample is at most a few milliseconds before the end. */
 function look(pid: number, measured: Measured): void {
   try {
     const peak = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -37,6 +37,6 @@ function look(pid: number, measured: Measured): void {
     measured.peakMegabytes = Number(peak[1]) / 1024
     measured.processorSeconds = (Number(fields[11]) + Number(fields[12])) / 100
   } catch {
-    // It has ended between two looks.
+    // The process ended between two samples.
   }
 }

@@ -1,4 +1,4 @@
-/** Compiles one file into one folder in a process of its own, so that its memory and time can be seen. */
+/** Compiles one file into one folder in a separate process, so that its memory and time can be measured. */
 import { compileSnapshot } from '@wayleave/geodata/compile/compile.ts'
 
 const [path, folder] = process.argv.slice(2) as [string, string]

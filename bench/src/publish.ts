@@ -10,14 +10,14 @@ import { generateGeojson } from './generate.ts'
 import { type Measured, runMeasured } from './measured-process.ts'
 
 const FEATURES = 1_000_000
-/** Does memory grow with the file? */
+/** To test whether memory grows with the file. */
 const LARGE_FEATURES = 5_000_000
 const POLYGONS = 300_000
 
 const compiler = fileURLToPath(new URL('./publish-process.ts', import.meta.url))
 const exporter = fileURLToPath(new URL('./export-process.ts', import.meta.url))
 
-/** Publishing against `ogr2ogr -f GPKG` of the same file, and how much memory it takes. */
+/** Publishing compared with `ogr2ogr -f GPKG` of the same file, and its peak memory. */
 export const bench: Bench = async (print) => {
   const folder = await mkdtemp(join(tmpdir(), 'wayleave-bench-'))
   try {
@@ -49,7 +49,7 @@ export const bench: Bench = async (print) => {
   }
 }
 
-/** The same formats with five times as many points: the aim is that memory does not grow in proportion. */
+/** The same formats with five times as many points. The goal is that memory does not grow in proportion. */
 async function measureLarge(print: (line: string) => void, folder: string, small: Measured[]): Promise<void> {
   const snapshot = join(folder, 'large')
   const paths = [join(folder, 'large.geojson'), join(folder, 'large.csv'), join(snapshot, 'rows.parquet')]

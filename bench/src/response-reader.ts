@@ -1,11 +1,11 @@
-/** What the bytes to come are. */
+/** The part of a response that comes next. */
 type Part = 'head' | 'body' | 'chunk-size' | 'chunk-data' | 'chunk-end' | 'trailer'
 
 const maxHeadBytes = 64 * 1024
 
 /**
- * Finds where the answers on one connection end, and nothing else: the load generator must cost less than
- * the servers it measures. One answer at a time is under way.
+ * Only finds where the responses on one connection end, because the load generator must cost less than the
+ * servers it measures. One response at a time is in progress.
  */
 export class ResponseReader {
   status = 0
@@ -18,7 +18,7 @@ export class ResponseReader {
     this.#onAnswer = onAnswer
   }
 
-  /** Takes the next bytes of the connection; they are not kept, so the buffer may be used again. */
+  /** Processes the next bytes of the connection; they are not kept, so the buffer may be reused. */
   take(bytes: Buffer): void {
     let at = 0
     while (at < bytes.length) {
@@ -35,7 +35,7 @@ export class ResponseReader {
       this.#readHead(bytes.toString('latin1', at, end))
       return end + 4
     }
-    // The head came in pieces: rare, so joining strings is cheap enough.
+    // The head arrived in pieces, which is rare, so concatenating strings is cheap enough.
     this.#line += bytes.toString('latin1', at)
     if (this.#line.length > maxHeadBytes) throw new Error('The head of an answer has no end')
     const joinedEnd = this.#line.indexOf('\r\n\r\n')

@@ -9,7 +9,7 @@ import type { RunningServer } from './bare-server.ts'
 
 const command = join(import.meta.dirname, '../../server/bin/wayleave.js')
 
-/** Limits that no bench shall meet; everything else is as an operator gets it. */
+/** Rate limits that no benchmark reaches; all other settings have their defaults. */
 const unlimited = {
   WAYLEAVE_KEY_RATE: '100000000',
   WAYLEAVE_USER_RATE: '100000000',
@@ -18,17 +18,17 @@ const unlimited = {
 
 export interface WayleaveServer extends RunningServer {
   dataDir: string
-  /** Runs a command of the operator beside the server, and answers the JSON document that it prints. */
+  /** Runs an operator command next to the server, and returns the JSON document that it prints. */
   operate<T = unknown>(...args: string[]): Promise<T>
-  /** The secret of a new platform key that reads everything. */
+  /** Creates a platform key that can read everything, and returns its secret. */
   createKey(): Promise<string>
 }
 
-/** Starts the service itself on a free port, in a data folder that goes with it. */
+/** Starts the service on a free port, in a data folder that is removed when it stops. */
 export async function startWayleave(settings: Record<string, string> = {}): Promise<WayleaveServer> {
   const folder = mkdtempSync(join(tmpdir(), 'wayleave-bench-'))
   const dataDir = join(folder, 'data')
-  // Logs go to a file, as under an init system: a pipe would cost the bench the time to empty it.
+  // Logs go to a file, as with an init system; reading a pipe would cost the benchmark time.
   const log = join(folder, 'log')
   const output = openSync(log, 'a')
   const child = spawn(process.execPath, [command, 'serve', '--json', '--port', '0', '--data-dir', dataDir], {

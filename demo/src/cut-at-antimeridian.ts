@@ -1,11 +1,11 @@
 type Ring = number[][]
 
 /**
- * The atlas draws rings across the antimeridian and around the pole, as a globe wants them. On a map such an
- * edge runs around the whole world: RFC 7946 (section 3.1.9) asks for shapes to be cut there instead.
+ * The atlas has rings that cross the antimeridian and enclose the pole, which is right for a globe. On a map
+ * such an edge spans the whole world, so RFC 7946 (section 3.1.9) requires geometries to be cut there.
  */
 export function cutAtAntimeridian(polygon: Ring[]): Ring[][] {
-  // Around a pole the atlas leaves a hole of a thousandth of a degree, for the sake of its own cut.
+  // The atlas leaves a hole of a thousandth of a degree around a pole because of its own cut; drop it.
   const [outer = [], ...holes] = polygon.filter((ring) =>
     ring.some(([, latitude]) => Math.abs(latitude!) < 89.99),
   )
@@ -31,7 +31,7 @@ function cutRing(ring: Ring): Ring[] {
   return pieces
 }
 
-/** Each position within half a turn of the one before: edges become as short as they are on the globe. */
+/** Shifts each position to within half a turn of the previous one: edges become as short as on a globe. */
 function unwrap(ring: Ring): Ring {
   let shift = 0
   return ring.map(([longitude, latitude], i) => {
@@ -44,14 +44,14 @@ function unwrap(ring: Ring): Ring {
   })
 }
 
-/** A ring that goes once around the world begins and ends at the antimeridian, and closes along its pole. */
+/** A ring once around the world starts and ends at the antimeridian, and is closed along its pole. */
 function aroundPole(line: Ring): Ring {
   const turn = line.at(-1)![0]! - line[0]![0]!
   const way = Math.sign(turn)
   const pole = line.reduce((sum, [, latitude]) => sum + latitude!, 0) < 0 ? -90 : 90
   const meridian = Math.floor((Math.min(line[0]![0]!, line.at(-1)![0]!) + 180) / 360) * 360 + 180
   const isPast = ([longitude]: number[]) => (longitude! - meridian) * way >= 0
-  // None is found where the ring begins at the antimeridian itself.
+  // There is no crossing if the ring starts at the antimeridian itself.
   const crossing = Math.max(
     0,
     line.findIndex((here, i) => i > 0 && isPast(here) && !isPast(line[i - 1]!)),
@@ -70,7 +70,7 @@ function latitudeAt(meridian: number, a: number[], b: number[]): number {
   return a[1]! + ((b[1]! - a[1]!) * (meridian - a[0]!)) / (b[0]! - a[0]!)
 }
 
-/** The part of a ring (its last position left out) on one side of a meridian. */
+/** The part of a ring (without its last position) on one side of a meridian. */
 function clip(ring: Ring, meridian: number, side: 1 | -1): Ring {
   const open = isSame(ring[0], ring.at(-1)) ? ring.slice(0, -1) : ring
   const inside = ([longitude]: number[]) => (longitude! - meridian) * side >= 0
@@ -85,7 +85,7 @@ function isSame(a: number[] | undefined, b: number[] | undefined): boolean {
   return a?.[0] === b?.[0] && a?.[1] === b?.[1]
 }
 
-/** Whether a ring surrounds a position, by the edges that lie to its east. */
+/** Whether a ring contains a position, by counting the edges to its east. */
 function isWithin([x, y]: number[], ring: Ring): boolean {
   let within = false
   for (let i = 0, j = ring.length - 1; i < ring.length; j = i++) {

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { countriesGeojson } from './world.ts'
 
-/** A dataset of the demo: real data from a package, and what a publisher would say of it. */
+/** A dataset of the demo: real data from a package, and its metadata. */
 export interface DemoDataset {
   table: string
   file: string
@@ -77,7 +77,7 @@ interface Earthquakes {
   features: { properties: Record<string, unknown>; geometry: { coordinates: number[] } }[]
 }
 
-/** The feed gives times as milliseconds, and the depth as a third coordinate in kilometres below ground. */
+/** The feed has times in milliseconds, and the depth as a third coordinate in kilometres below ground. */
 async function writeEarthquakes(path: string): Promise<void> {
   const source = await readFile(packageFile('vega-datasets', 'data', 'earthquakes.json'), 'utf8')
   const feed = JSON.parse(source) as Earthquakes
@@ -93,7 +93,7 @@ async function writeEarthquakes(path: string): Promise<void> {
   await writeFile(path, JSON.stringify(feed))
 }
 
-/** Packages need not export the data they carry: it is looked for where the package itself would be. */
+/** Packages need not export their data files, so search for them in the module resolution folders. */
 function packageFile(name: string, ...path: string[]): string {
   const folders = createRequire(import.meta.url).resolve.paths(name) ?? []
   const found = folders.map((folder) => join(folder, name, ...path)).find((file) => existsSync(file))

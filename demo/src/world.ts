@@ -8,7 +8,7 @@ const require = createRequire(import.meta.url)
 
 type Atlas = Topology<{ land: GeometryCollection; countries?: GeometryCollection<{ name: string }> }>
 
-/** Countries with their ISO 3166-1 numeric code, where they have one. */
+/** Countries with their ISO 3166-1 numeric code, if they have one. */
 export function countriesGeojson() {
   const atlas = require('world-atlas/countries-50m.json') as Atlas
   const { features } = feature(atlas, atlas.objects.countries!)

@@ -1,4 +1,4 @@
-/** Whether there is such a day in the calendar that ISO 8601 counts by, from the year 1 on. */
+/** Whether the date exists in the calendar of ISO 8601 (proleptic Gregorian), from the year 1 on. */
 export function isDay(year: number, month: number, day: number): boolean {
   if (year < 1 || month < 1 || month > 12 || day < 1) return false
   const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)

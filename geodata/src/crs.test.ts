@@ -5,9 +5,9 @@ import { axisOrder, crsCode, transformer, transformerToWgs84 } from './crs.ts'
 import { SourceError } from './source-error.ts'
 
 /**
- * Codes with a point inside their area and how far from GDAL we may be, in degrees. Where only a projection
- * is between the two, both must agree to two millimetres; where a datum shift is, GDAL may choose
- * another published shift or a grid: 2e-5 degrees are about 2 m.
+ * Codes with a point inside their area and the max difference from GDAL, in degrees. If only a projection is
+ * involved, both must agree within two millimetres; with a datum shift, GDAL may choose another published
+ * shift or a grid: 2e-5 degrees are about 2 m.
  */
 const PROJECTION = 2e-8
 const SHIFT = 2e-5
@@ -43,7 +43,7 @@ const TABLE: [code: number, longitude: number, latitude: number, tolerance: numb
 ]
 
 function gdal(code: number, points: number[][]): number[][] {
-  // gdaltransform answers longitude first, whatever the authority's order.
+  // gdaltransform prints longitude first, whatever the authority's order.
   const answer = execFileSync(
     'gdaltransform',
     ['-s_srs', `EPSG:${code}`, '-t_srs', 'EPSG:4326', '-output_xy'],

@@ -7,23 +7,23 @@ import { type Datum, type ResolvedCrs, resolveCrs } from './crs/resolve.ts'
 import type { Position } from './feature.ts'
 
 /**
- * Coordinate reference systems: from whatever a file or a request calls one to a function on positions.
+ * Coordinate reference systems: from any name in a file or a request to a function on positions.
  *
- * A CRS is named by `EPSG:25832` (or just `25832`), an OGC URN or URI, `OGC:CRS84`, a PROJ string, WKT of
- * either generation (ESRI's .prj included) or PROJJSON. Positions are always x (longitude, easting) first.
- * proj4 computes projections and datum shifts; what it is told comes from PROJ's database (see crs/epsg.tsv).
+ * A CRS is named by `EPSG:25832` (or just `25832`), an OGC URN or URI, `OGC:CRS84`, a PROJ string, WKT 1 or
+ * WKT 2 (including ESRI's .prj) or PROJJSON. Positions are always x (longitude, easting) first. proj4
+ * computes projections and datum shifts; its definitions come from PROJ's database (see crs/epsg.tsv).
  */
 
 export type Transform = (position: Position) => Position
 
-/** Null if the coordinates already are WGS84 longitude and latitude. Throws a SourceError for an unknown CRS. */
+/** Null if coordinates are already WGS84 longitude, latitude. Throws a SourceError for an unknown CRS. */
 export function transformerToWgs84(crs: string): Transform | null {
   return toWgs84(resolveCrs(crs))
 }
 
 /**
- * Null if nothing changes. A position that has no place in the target (beyond the projection's domain, or not
- * finite) becomes NaN, NaN. Heights are kept as they are.
+ * Returns null if nothing changes. A position that the target cannot represent (outside the projection's
+ * domain, or not finite) becomes NaN, NaN. Heights are not changed.
  */
 export function transformer(from: string, to: string): Transform | null {
   const source = resolveCrs(from)
@@ -35,13 +35,13 @@ export function transformer(from: string, to: string): Transform | null {
   return (position) => back(there(position))
 }
 
-/** Whether the authority writes northing (latitude) first, which OGC API - Features must do for this CRS. */
+/** Whether the authority puts northing (latitude) first, which OGC API - Features then requires. */
 export function axisOrder(crs: string): 'easting-first' | 'northing-first' {
   const code = codeOf(crs)
   return code !== null && findEpsg(code)?.northingFirst ? 'northing-first' : 'easting-first'
 }
 
-/** `EPSG:25832` or `OGC:CRS84` if the CRS has a code that we know, else null. */
+/** `EPSG:25832` or `OGC:CRS84` if the CRS has a known code, otherwise null. */
 export function crsCode(crs: string): string | null {
   return resolveCrs(crs).code
 }
@@ -78,19 +78,19 @@ function positions(step: Step): Transform {
       try {
         moved = step(x, y)
       } catch {
-        // Some of proj4's projections throw for a position that they cannot reach.
+        // Some of proj4's projections throw for a position outside their domain.
       }
     }
     return position.length > 2 ? [moved[0], moved[1], position[2]!] : moved
   }
 }
 
-/** A meridian other than Greenwich may move longitudes past the antimeridian. */
+/** A prime meridian other than Greenwich may move longitudes past the antimeridian. */
 function withinTurn(longitude: number): number {
   return longitude > 180 ? longitude - 360 : longitude < -180 ? longitude + 360 : longitude
 }
 
-/** Between the CRS's coordinates and longitude and latitude in degrees from Greenwich, on the same datum. */
+/** Converts between the CRS's coordinates and longitude, latitude in degrees from Greenwich, on its datum. */
 function projectionStep({ projection, datum }: ResolvedCrs, direction: 'forward' | 'inverse'): Step | null {
   if (projection === null) return null
   if (projection.kind === 'angles') {
@@ -99,13 +99,13 @@ function projectionStep({ projection, datum }: ResolvedCrs, direction: 'forward'
     return (x, y) => [withinTurn(x - meridian) / unit, y / unit]
   }
   const converter = proj4(PROJ_DEFAULTS + projection.definition, `+proj=longlat ${datum.ellipsoid}`)
-  // Only a westing or southing CRS needs its axes turned; all others are x, y already.
+  // Only a CRS with axes to the west or south needs them reversed; all others already have x, y.
   const turn = projection.definition.includes('+axis=')
   const convert = direction === 'inverse' ? converter.forward : converter.inverse
   return (x, y) => convert([x, y], turn) as [number, number]
 }
 
-/** Between the datum and WGS84: `forward` is to WGS84. */
+/** Converts between the datum and WGS84; `forward` is to WGS84. */
 function datumStep({ ellipsoid, transformations }: Datum, direction: 'forward' | 'inverse'): Step | null {
   const steps = transformations.map(({ parameters }): Step | null => {
     if (parameters.length === 0) return null

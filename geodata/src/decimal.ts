@@ -3,12 +3,13 @@ const POINT = 46
 const ZERO = 48
 const NINE = 57
 
-/** Powers of ten that a double holds exactly. */
+/** Powers of ten that a double represents exactly. */
 const POWERS = Float64Array.from({ length: 16 }, (_, exponent) => 10 ** exponent)
 
 /**
- * The number that plain decimal digits write, such as `-12.5`, read from the bytes. NaN where they are anything
- * else, or more than 15 digits: both parts are exact then, so that their quotient is the nearest double.
+ * Parses plain decimal digits, such as `-12.5`, from bytes. Returns NaN for anything else, and for more than
+ * 15 digits. Within 15 digits, the integer and the power of ten are exact, so that their quotient is the
+ * nearest double.
  */
 export function readDecimal(bytes: Uint8Array, from: number, to: number): number {
   let at = from

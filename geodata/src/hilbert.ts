@@ -1,17 +1,19 @@
 /**
- * Positions along a Hilbert curve over the whole world, so that features which are near on the ground are near
- * in the file. 26 bits an axis (0.6 m at the equator) make a key of 52 bits, which a double holds exactly.
+ * Positions along a Hilbert curve over the whole world, so that features which are close on the ground are
+ * close in the file. 26 bits per axis (0.6 m at the equator) give a key of 52 bits, which a double represents
+ * exactly.
  */
 
 const AXIS_BITS = 26
 const AXIS_CELLS = 2 ** AXIS_BITS
 
-/** Greater than every key: where features without a place stand. */
+/** Greater than every key, for features without a location. */
 export const UNLOCATED_KEY = 2 ** 53
 
 /**
- * One step of the curve takes two bits of each axis: from the turn it stands in (of four) and those four bits
- * to four bits of the key (low) and the next turn (high). A table halves the time of going bit by bit.
+ * One step of the curve processes two bits of each axis: it maps the current orientation (one of four) and
+ * those four bits to four bits of the key (low) and the next orientation (high). The table takes half the
+ * time of single bits.
  */
 const STEPS = Uint8Array.from({ length: 64 }, (_, entry) => {
   const x = (entry >> 2) & 3
@@ -33,7 +35,7 @@ const STEPS = Uint8Array.from({ length: 64 }, (_, entry) => {
   return (isFlipped << 5) | (isSwapped << 4) | key
 })
 
-/** The key of a place; longitude and latitude are within ±180 and ±90. */
+/** The Hilbert key of a location; longitude and latitude are within ±180 and ±90. */
 export function hilbertKey(longitude: number, latitude: number): number {
   const x = cell((longitude + 180) / 360)
   const y = cell((latitude + 90) / 180)
@@ -43,7 +45,7 @@ export function hilbertKey(longitude: number, latitude: number): number {
   for (let bit = AXIS_BITS - 2; bit >= 0; bit -= 2) {
     const step = STEPS[turn | (((x >>> bit) & 3) << 2) | ((y >>> bit) & 3)]!
     turn = step & 0x30
-    // The first seven steps give 28 bits, the last six 24: both fit the integers that processors like.
+    // The first seven steps give 28 bits, the last six 24 bits; both fit into small integers, which are fast.
     if (bit >= 12) high = (high << 4) | (step & 15)
     else low = (low << 4) | (step & 15)
   }

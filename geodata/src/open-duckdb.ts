@@ -9,9 +9,9 @@ export interface DuckDbOptions {
   folders?: readonly string[]
   /** Single files that queries may read. */
   files?: readonly string[]
-  /** Where DuckDB may put what does not fit into its memory; without it, it fails beyond its memory. */
+  /** The folder to which DuckDB may spill; without it, a query that exceeds the memory limit fails. */
   temporaryFolder?: string
-  /** Further settings, each a statement such as `SET streaming_buffer_size = '16MB'`. */
+  /** Additional settings, each a statement such as `SET streaming_buffer_size = '16MB'`. */
   settings?: readonly string[]
 }
 
@@ -22,8 +22,9 @@ export interface DuckDb {
 }
 
 /**
- * Opens a DuckDB in memory, the only way in which this program does: times are in UTC, queries reach nothing but
- * the given files and folders, no extension is loaded or fetched, and no query can change any of this.
+ * Opens an in-memory DuckDB. All DuckDB sessions of this program are opened here: times are in UTC, queries
+ * can only access the given files and folders, no extension is loaded or downloaded, and no query can change
+ * any of this.
  */
 export async function openDuckDb(options: DuckDbOptions): Promise<DuckDb> {
   const instance = await DuckDBInstance.create(':memory:', {

@@ -1,4 +1,4 @@
-/** Names and texts in SQL, for DuckDB and SQLite alike: whatever they hold, they stay one name or one text. */
+/** Quotes names and texts in SQL, for DuckDB and SQLite, so that no content can break out of the quotes. */
 
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`

@@ -1,14 +1,14 @@
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** The name of a file until it is complete. The process id keeps two writers apart. */
+/** The temporary name of a file until it is complete. The process id prevents conflicts of two writers. */
 export function partialPath(path: string, pid: number): string {
   return `${path}.partial-${pid}`
 }
 
 /**
- * Writes a small file so that it exists whole or not at all, even after a power cut: the bytes are synced under
- * another name, the file is renamed, and the folder is synced.
+ * Writes a small file atomically, even in case of a power cut: the bytes are synced under a temporary name,
+ * the file is renamed, and the folder is synced.
  */
 export async function writeDurably(
   path: string,
@@ -28,13 +28,13 @@ export async function writeDurably(
   }
 }
 
-/** Gives a complete and synced file or folder its name. Without syncing the parent, a power cut may undo it. */
+/** Renames a synced file or folder. Without syncing the parent folder, a power cut may undo the rename. */
 export async function renameDurably(from: string, to: string): Promise<void> {
   await rename(from, to)
   await syncFolder(dirname(to))
 }
 
-/** `mkdir -p` whose result survives a power cut: each folder that gains an entry is synced. */
+/** `mkdir -p` whose result survives a power cut: each folder that gets a new entry is synced. */
 export async function makeFolderDurably(path: string, mode?: number): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode })
   if (first === undefined) return
@@ -44,9 +44,9 @@ export async function makeFolderDurably(path: string, mode?: number): Promise<vo
   }
 }
 
-/** Waits until the file's bytes are on the disk, and returns how many there are. */
+/** Waits until the file's bytes are on disk, and returns its size. */
 export async function syncFile(path: string): Promise<number> {
-  // Opened for writing: some network file systems do not sync a descriptor that only reads.
+  // Opened for writing, because some network file systems do not sync a read-only descriptor.
   const handle = await open(path, 'r+')
   return useHandle(handle, async () => {
     await handle.sync()
@@ -54,7 +54,7 @@ export async function syncFile(path: string): Promise<number> {
   })
 }
 
-/** Waits until the folder's entries are on the disk: which files it has, and under which names. */
+/** Waits until the folder's entries (its file names) are on disk. */
 export async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, 'r')
   await useHandle(handle, () => handle.sync())

@@ -15,7 +15,7 @@ export interface FinalColumn extends Column {
   profile: ColumnProfile
 }
 
-/** Staged values that are the features' ids; null where ids are row numbers. */
+/** The staged values that are used as feature ids; null if ids are row numbers. */
 export type IdSource = { profile: ColumnProfile; type: ColumnType } | null
 
 export interface AssembleOptions {
@@ -24,7 +24,7 @@ export interface AssembleOptions {
   files: string[]
   columns: FinalColumn[]
   spatial: boolean
-  /** Whether geometry was staged at all, and whether boxes were: not where there are points alone. */
+  /** Whether any geometry was staged, and whether boxes were, which is not the case if all are points. */
   hasGeometry: boolean
   hasShapes: boolean
   memoryMegabytes: number
@@ -32,8 +32,8 @@ export interface AssembleOptions {
 }
 
 /**
- * The database over the staged files: it types, sorts and writes a snapshot's row files, spilling to the
- * temporary folder beyond its memory.
+ * A DuckDB database over the staged files. It types, sorts and writes the row files of a snapshot, and spills
+ * to the temporary folder when it exceeds its memory limit.
  */
 export class Assembly {
   readonly #connection: DuckDBConnection
@@ -63,7 +63,7 @@ export class Assembly {
     this.#database.close()
   }
 
-  /** Stops what is running, from outside. */
+  /** Cancels the running query. */
   interrupt(): void {
     this.#connection.interrupt()
   }
@@ -74,7 +74,7 @@ export class Assembly {
     return row![0] === true
   }
 
-  /** Rows whose id is missing or was given before, in source order; at most `limit` are listed. */
+  /** Rows whose id is missing or repeats an earlier one, in source order; at most `limit` are listed. */
   async badIds(
     column: FinalColumn,
     limit: number,
@@ -113,7 +113,7 @@ export class Assembly {
       (column) => `${columnSql(column.profile, column.type)} AS ${quoteName(column.name)}`,
     )
     if (spatial) values.push('ST_GeomFromWKB(wkb) AS geometry')
-    // A table without a single column still has rows.
+    // A table without any column still has rows.
     const list = values.length > 0 ? values.join(', ') : 'row AS "row"'
     await this.#copy(list, this.#file(SNAPSHOT_FILES.rows), 'FORMAT parquet, COMPRESSION zstd')
     if (spatial)
@@ -124,7 +124,7 @@ export class Assembly {
       )
   }
 
-  /** The earliest and the latest value of a column of times, once the rows are written. */
+  /** The earliest and the latest value of a date or timestamp column. Call it after the rows are written. */
   async timeExtent(name: string): Promise<[string, string] | null> {
     const { type } = this.#options.columns.find((column) => column.name === name)!
     const ends = ['min', 'max'].map((end) => jsonTextSql(`${end}(${quoteName(name)})`, type))
@@ -135,7 +135,7 @@ export class Assembly {
     return texts[0] === null ? null : (texts as [string, string])
   }
 
-  /** Ids and properties of all features as `PropertyLines` reads them, for a pack whose runs have none. */
+  /** Writes ids and properties of all features as `PropertyLines`, for a pack whose runs have none. */
   async writePropertyLines(path: string, id: IdSource): Promise<void> {
     const members = this.#options.columns.map((column, index) => {
       const name = quoteText(`${index === 0 ? '' : ','}${JSON.stringify(column.name)}:`)
@@ -173,7 +173,7 @@ export class Assembly {
     if (id === null) return 'row::VARCHAR'
     const value = `(${columnSql(id.profile, id.type)})`
     const text = id.type === 'number' ? numberText(value) : jsonTextSql(value, id.type)
-    // An id is an integer or a string: a number or boolean becomes the string that names it.
+    // An id is an integer or a string, so a number or boolean is converted to a string.
     return id.type === 'number' || id.type === 'boolean' ? `to_json(${text})::VARCHAR` : text
   }
 
@@ -192,7 +192,7 @@ export class Assembly {
   }
 }
 
-/** The staged files as one table that has the columns of a place even where no file has them. */
+/** All staged files as one table, with the geometry columns present even if no file has them. */
 function stagedSql({ files, hasGeometry }: AssembleOptions): string {
   const noPlace = `NULL::BLOB AS wkb, NULL::DOUBLE AS longitude, NULL::DOUBLE AS latitude`
   if (files.length === 0) return `SELECT NULL::DOUBLE AS key, NULL::BIGINT AS row, ${noPlace} WHERE false`

@@ -30,7 +30,7 @@ export interface BuildOptions {
 
 type ManifestHead = Omit<Manifest, 'files'>
 
-/** From staged rows to the files of a snapshot; the manifest is written last. */
+/** Builds the files of a snapshot from staged rows; the manifest is written last. */
 export async function buildSnapshot(build: BuildOptions): Promise<Compiled> {
   const { folder } = build.options
   const { head, index, pack } = await writeFeatures(build)
@@ -49,7 +49,7 @@ interface Written {
   pack: MergedPack
 }
 
-/** The row files, which the database writes, and the pack. */
+/** Writes the row files, with the database, and the pack. */
 async function writeFeatures(build: BuildOptions): Promise<Written> {
   const { options, summary, spatial, notes, source } = build
   const { places } = summary
@@ -100,8 +100,8 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
 }
 
 /**
- * The pack's features are in the runs already, unless their columns or types turned out to be others than they
- * seemed: then the database writes their properties, and the pack has to wait for it.
+ * The runs already contain the pack's features, unless their columns or types turned out to be different from
+ * what was assumed. In that case the database writes the properties, and the pack has to wait for it.
  */
 async function writeRowsAndPack(
   { options, staging, summary, signal }: BuildOptions,

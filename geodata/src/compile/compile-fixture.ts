@@ -6,7 +6,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import type { Geometry } from '../feature.ts'
 import { type Compiled, type CompileOptions, compileSnapshot } from './compile.ts'
 
-/** For tests: a folder that goes when the test file has ended. */
+/** For tests: a temporary folder that is removed at the end of the test file. */
 export const scratch = await mkdtemp(join(tmpdir(), 'compile-test-'))
 after(() => rm(scratch, { recursive: true, force: true }))
 let serial = 0

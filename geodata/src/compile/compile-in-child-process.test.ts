@@ -11,7 +11,7 @@ import { query, scratch } from './compile-fixture.ts'
 import { compileInProcess } from './compile-in-child-process.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 
-/** Rows of several chunks in a file of the size from which threads read it: large by its texts, not its rows. */
+/** Several chunks of rows, with long texts so that the file is large enough to be read by threads. */
 const ROWS = 50_000
 const LONG = 'a-long-text-'.repeat(25)
 
@@ -101,7 +101,7 @@ test('a CSV in many threads makes the same snapshot as in one, whatever its text
   const path = join(scratch, 'many.csv')
   const line = (i: number) => {
     const name = i % 3 === 0 ? `"the ""${i}"",\nüber ${LONG}"` : `Straße ${i} ${LONG}`
-    // Numbers that become texts late, in a chunk of their own.
+    // The column turns from numbers into text late, in a chunk of its own.
     const size = i < ROWS - 5_000 ? `${i}.50` : `${i}`
     const code = i === ROWS - 1 ? 'A7' : `${i}`
     return `${name},${i % 7 === 0 ? '' : i},${i / 64},${size},${code},2020-01-${10 + (i % 18)},${(i % 360) - 180},${(i % 170) - 85}`

@@ -8,18 +8,18 @@ import type { CompileMessage } from './compile-process.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 
 const ENTRY = fileURLToPath(new URL('./compile-process.ts', import.meta.url))
-/** A small young heap costs a little time and saves some hundred megabytes: rows live as long as their chunk. */
+/** A small young generation saves some hundred megabytes for a little time: rows live for a chunk. */
 export const COMPILE_NODE_FLAGS = ['--max-old-space-size=1024', '--max-semi-space-size=16']
 const STDERR_KEPT = 4000
 
-/** Somebody asked the compiling process to stop: the source is not at fault, and may be compiled again. */
+/** The compiling process was asked to stop. The source is not at fault and may be compiled again. */
 export class CompileInterruptedError extends Error {
   override name = 'CompileInterruptedError'
 }
 
 /**
- * `compileSnapshot` in a process of its own. Aborting kills it at once; whatever it leaves in the folder when
- * it dies is removed.
+ * Runs `compileSnapshot` in a child process. Aborting kills the process at once; any files it leaves in the
+ * folder when it dies are removed.
  */
 export async function compileInProcess(
   options: CompileOptions,
@@ -68,7 +68,7 @@ function outcome(
 ): Compiled {
   const file = options.file ?? basename(options.path)
   if (message === null) {
-    // Ctrl-C and service supervisors signal all processes, and this one may end before its parent hears of it.
+    // Ctrl-C and service supervisors signal all processes; the child may end before its parent notices.
     if (end === 'SIGTERM' || end === 'SIGINT')
       throw new CompileInterruptedError(`compiling ${file} was interrupted by ${end}`)
     if (/out of memory|allocation failed/i.test(stderr) || end === 'SIGKILL')

@@ -3,7 +3,7 @@ import { SourceError } from '../source-error.ts'
 import { type Compiled, type CompileOptions, type CompileProgress, compileSnapshot } from './compile.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 
-/** What the compiling process tells its parent. */
+/** The messages from the compiling process to its parent. */
 export type CompileMessage =
   | { progress: CompileProgress }
   | { compiled: Compiled }
@@ -13,7 +13,7 @@ export type CompileMessage =
 
 const PROGRESS_INTERVAL_MS = 100
 
-/** The entry of a process that compiles one snapshot: the server's own threads stay free. */
+/** The entry point of a process that compiles one snapshot, which keeps the server's own threads free. */
 async function main(options: CompileOptions): Promise<void> {
   let toldAt = 0
   let toldPhase = ''
@@ -42,8 +42,8 @@ function describe(error: unknown): CompileMessage {
   return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }
 }
 
-// Requests come first where cores are few.
+// Give requests priority on machines with few cores.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
-// Without its parent nobody waits for the result.
+// If the parent is gone, the result is not needed.
 process.once('disconnect', () => process.exit())
 process.once('message', (options) => main(options as CompileOptions))

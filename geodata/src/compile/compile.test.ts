@@ -78,7 +78,7 @@ test('reading back what was compiled gives the source', async () => {
   )
 })
 
-/** Text in which numbers are spelt as JavaScript spells them, unless they are integers beyond doubles. */
+/** JSON text with numbers formatted as JavaScript does, except integers beyond the range of doubles. */
 function normal(json: string): string {
   return json.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) => {
     if (token.startsWith('"')) return JSON.stringify(JSON.parse(token))

@@ -11,33 +11,32 @@ import { InvalidSourceError } from './invalid-source-error.ts'
 import type { StageSummary } from './stage/stage.ts'
 import { stageStream } from './stage/stage-stream.ts'
 
-/** What a source may ask of us, beside the limits of its reader. */
+/** Limits for a source, in addition to those of its reader. */
 export interface CompileLimits extends Partial<SourceLimits> {
   rows?: number
 }
 
 export interface CompileOptions {
-  /** The source file. */
   path: string
-  /** The file's name for reports and the manifest, where `path` is a temporary one. */
+  /** The file name for reports and the manifest, if `path` is a temporary file. */
   file?: string
-  /** The name of a format in the table of formats; recognised by the file itself where absent. */
+  /** The name of a format in the table of formats; detected from the file if absent. */
   format?: string
   layer?: string
-  /** Overrides what the file says about its CRS. */
+  /** Overrides the CRS that the file states. */
   crs?: string
-  /** Publish although the CRS cannot be brought to WGS84 within 20 m. */
+  /** Publish even if the CRS cannot be transformed to WGS84 within 20 m. */
   allowInaccurateCrs?: boolean
   idColumn?: string
   timeColumn?: string
-  /** Publish the rows that are valid and report the others, instead of publishing nothing. */
+  /** Publish the valid rows and report the others, instead of rejecting the source. */
   skipInvalid?: boolean
-  /** Whether to write a sample; there is one unless this is false. */
+  /** Whether to write a sample; true by default. */
   sample?: boolean
   limits?: CompileLimits
-  /** The folder that the snapshot's files are written to; made where it does not exist. */
+  /** The folder for the snapshot's files; created if it does not exist. */
   folder: string
-  /** Memory for the database, in megabytes. */
+  /** The memory limit of the database, in megabytes. */
   memoryMegabytes?: number
   threads?: number
 }
@@ -51,10 +50,10 @@ export interface CompileProgress {
   totalBytes: number | null
 }
 
-/** What was found, for the publisher. */
+/** The report for the publisher. */
 export interface CompileReport {
   rows: number
-  /** Rows that were left out, with the first ten reasons. */
+  /** The number of rows that were skipped; `problems` has the first ten reasons. */
   skipped: number
   problems: RowProblem[]
   geometryTypes: Manifest['geometryTypes']
@@ -62,7 +61,7 @@ export interface CompileReport {
   timeColumn: Manifest['timeColumn']
   timeExtent: [string, string] | null
   crs: string | null
-  /** The datum transformation to WGS84 with its accuracy in metres; null if the CRS is WGS84's own. */
+  /** The datum transformation to WGS84 with its accuracy in metres; null if the CRS is already WGS84. */
   crsTransformation: CrsTransformation | null
   columns: Manifest['columns']
   notes: string[]
@@ -73,7 +72,7 @@ export interface Compiled {
   report: CompileReport
 }
 
-/** A source that is opened already, for those who have features in another form than a file. */
+/** A source that is already open, for callers whose features are not in a file. */
 export interface OpenSource {
   stream: FeatureStream
   format: string
@@ -81,9 +80,9 @@ export interface OpenSource {
 }
 
 /**
- * Compiles a source into a snapshot. Where the source is invalid it throws a SourceError (with its problems, an
- * InvalidSourceError) and leaves nothing behind in the folder; the manifest is written last, so a folder that
- * has one is whole.
+ * Compiles a source into a snapshot. If the source is invalid, it throws a SourceError (an InvalidSourceError
+ * if there are row problems) and removes the folder. The manifest is written last, so a folder with a
+ * manifest is complete.
  */
 export async function compileSnapshot(
   options: CompileOptions,
@@ -116,7 +115,7 @@ export async function compileSnapshot(
       signal,
     })
     await rm(staging, { recursive: true, force: true })
-    // All files are synced already; this is for their names.
+    // All files are already synced; syncing the folder makes their names durable.
     await syncFolder(options.folder)
     return compiled
   } catch (error) {

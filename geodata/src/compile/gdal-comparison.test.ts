@@ -14,7 +14,7 @@ const run = promisify(execFile)
 const scratch = await mkdtemp(join(tmpdir(), 'gdal-comparison-test-'))
 after(() => rm(scratch, { recursive: true, force: true }))
 
-/** The packages belong to the demo, which this package must not know: their files are read where they lie. */
+/** The packages belong to the demo, which must not be a dependency here: their files are read by path. */
 const MODULES = join(import.meta.dirname, '..', '..', '..', 'node_modules')
 const load = (path: string) => createRequire(import.meta.url)(join(MODULES, path))
 
@@ -24,7 +24,7 @@ interface Row {
   properties: { [name: string]: unknown }
 }
 
-/** The same file as compiled by us and as read by GDAL, features by their source's order. */
+/** The same file compiled by us and read by GDAL, with features in source order. */
 async function bothReadings(name: string, text: string) {
   const path = join(scratch, `${name}.geojson`)
   await writeFile(path, text)
@@ -108,7 +108,7 @@ function ringsOf(geometry: Geometry): Position[][] {
     : (geometry as { coordinates: Position[][][] }).coordinates.flat()
 }
 
-/** GDAL writes at most 15 decimals. */
+/** Compares with a tolerance, because GDAL writes at most 15 decimals. */
 function isSame(a: Position[], b: Position[]): boolean {
   const isNear = (one: number, other: number) => Math.abs(one - other) < 1e-13
   return a.length === b.length && a.every(([x, y], i) => isNear(x!, b[i]![0]!) && isNear(y!, b[i]![1]!))

@@ -1,6 +1,6 @@
 import { type RowProblem, SourceError } from '../source-error.ts'
 
-/** Rows of a file cannot be published: the first problems, and how many there are in all. */
+/** Rows of a file cannot be published: the first problems, and the total number of problems. */
 export class InvalidSourceError extends SourceError {
   override name = 'InvalidSourceError'
   readonly file: string
@@ -19,7 +19,7 @@ export class InvalidSourceError extends SourceError {
   }
 }
 
-/** A file that breaks off usually went wrong earlier: where rows had problems, they say where. */
+/** A file that ends unexpectedly usually has an earlier error, so report the row problems too. */
 export function withRowProblems(error: unknown, file: string, found: FoundProblems): unknown {
   const last = found.problems.at(-1)
   if (!(error instanceof SourceError) || last === undefined) return error

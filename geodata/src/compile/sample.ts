@@ -5,15 +5,15 @@ import { sliceFeature } from '../pack/pack.ts'
 
 const MAX_SAMPLE_ROWS = 100
 
-/** Positions of the sample, spread evenly over the snapshot: at most a tenth of the rows, at least one. */
+/** The positions of the sample, evenly spread over the snapshot: at most a tenth of the rows, min one. */
 export function samplePositions(rows: number): number[] {
   const count = Math.min(rows, MAX_SAMPLE_ROWS, Math.max(1, Math.floor(rows / 10)))
   return Array.from({ length: count }, (_, i) => Math.floor(((i + 0.5) * rows) / count))
 }
 
 /**
- * A row of the sample from the feature's text, shaped like a row of the json export: the columns, then
- * `longitude` and `latitude`, and `geometry` unless the dataset is one of points.
+ * Makes a sample row from a feature's text, in the shape of a row of the json export: the columns, then
+ * `longitude` and `latitude`, and `geometry` unless the dataset has only points.
  */
 export function sampleRow(feature: Buffer, spatial: boolean, withGeometry: boolean): string {
   const parts = sliceFeature(feature)

@@ -6,13 +6,13 @@ import { type BlockChecksums, BlockHasher, blockChecksumsText } from '../snapsho
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { syncFile } from '../write-durably.ts'
 
-/** The checksums of a file: of the whole, and of each block. */
+/** The checksums of a file: of the whole file and of each block. */
 export interface FileChecksums {
   sha256: string
   blocks: Uint32Array
 }
 
-/** The large files, of which every block gets a checksum. */
+/** The large files, which get a checksum for every block. */
 const CHECKED_FILES = [
   SNAPSHOT_FILES.rows,
   SNAPSHOT_FILES.points,
@@ -23,9 +23,9 @@ const CHECKED_FILES = [
 const READ_BYTES = 1 << 20
 
 /**
- * Adds the checksums and the manifest to a snapshot's files, and waits until each file is on the disk. Syncing
- * runs while checksums are computed, so that the disk and the processor work at the same time. The folder itself
- * is synced by the caller, which still removes its temporary files.
+ * Adds the checksums and the manifest to a snapshot's files, and waits until each file is synced to disk.
+ * Syncing runs while checksums are computed, so that the disk and the CPU work in parallel. The caller syncs
+ * the folder itself after removing its temporary files.
  */
 export async function sealSnapshot(
   folder: string,
@@ -34,7 +34,7 @@ export async function sealSnapshot(
 ): Promise<Manifest> {
   const names = CHECKED_FILES.filter((name) => existsSync(join(folder, name)))
   const syncing = Promise.all(names.map((name) => syncFile(join(folder, name))))
-  // Awaited below; a checksum that fails first must not leave it unhandled.
+  // It is awaited below; this prevents an unhandled rejection if a checksum fails first.
   syncing.catch(() => {})
   const files: Manifest['files'] = {}
   const blocks = new Map<string, Uint32Array>()
@@ -66,7 +66,7 @@ async function addChecksums(folder: string, blocks: BlockChecksums): Promise<Man
   return { bytes: Buffer.byteLength(text), sha256: hash('sha256', text) }
 }
 
-/** Not renamed into place: the whole folder is. */
+/** No temporary name is needed here, because the whole folder is renamed into place. */
 async function writeSynced(path: string, text: string): Promise<void> {
   await writeFile(path, text, { flush: true })
 }

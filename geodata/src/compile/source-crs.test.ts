@@ -9,7 +9,7 @@ import { type CompileOptions, type CompileReport, compileSnapshot } from './comp
 import { scratch } from './compile-fixture.ts'
 import type { InvalidSourceError } from './invalid-source-error.ts'
 
-/** A point near Hanover in EPSG:25832, and where it lies. */
+/** A point near Hanover in EPSG:25832, and its longitude and latitude. */
 const UTM = [550000, 5800000]
 const PLACE = [9.73403713, 52.3480135]
 
@@ -43,7 +43,7 @@ async function written(name: string, content: string | Uint8Array): Promise<stri
   return path
 }
 
-/** The point as a file of another format, without a CRS or in the one named. */
+/** The point converted to another format, with the given CRS or none. */
 async function converted(name: string, crs: string | null): Promise<string> {
   const source = await written(
     'source.geojson',
@@ -59,7 +59,7 @@ const GEOSERVER = `{"type":"FeatureCollection","features":[${pointText(UTM)}],"t
 test('GeoJSON that names its CRS after its features is published in it', async () => {
   await isAtPlace(await written('geoserver.json', GEOSERVER))
   await isAtPlace(await written('geoserver.json', `${GEOSERVER}\n\n`))
-  // The end of a compressed file is not seen beforehand; the advice must then be enough.
+  // The end of a compressed file cannot be read up front, so the error message must name the fix.
   const compressed = await written('geoserver.json.gz', gzipSync(GEOSERVER))
   await assert.rejects(compile(compressed), ({ problems }: InvalidSourceError) =>
     problems.some(({ message }) => message.includes('Name it with --crs urn:ogc:def:crs:EPSG::25832')),
@@ -170,7 +170,7 @@ test('the report states the datum transformation and its accuracy', async () => 
 })
 
 test('a CRS that cannot be held within 20 m is refused unless the publisher insists', async () => {
-  // Xian 1980 has no transformation without a grid; that of ED50 in Tunisia is accurate to 44 m.
+  // Xian 1980 has no transformation without a grid; the one of ED50 in Tunisia is accurate to 44 m.
   const chinese = await written('point.geojson', pointText([113, 35]))
   await assert.rejects(
     compile(chinese, { crs: 'EPSG:4610' }),

@@ -1,22 +1,22 @@
 import type { CrsTransformation } from '../crs/crs-accuracy.ts'
 import type { Transformer } from '../geometry/prepare-geometry.ts'
 
-/** How coordinates in this CRS become WGS84; null if they are, or if nothing is said about them. */
+/** Transforms coordinates in this CRS to WGS84; null if they are WGS84 already or no CRS is stated. */
 export async function transformerFor(crs: string | null): Promise<Transformer | null> {
   if (isWgs84(crs)) return null
-  // The list of reference systems is large, and most sources need none.
+  // The list of reference systems is large and most sources do not need it, so import it lazily.
   const { transformerToWgs84 } = await import('../crs.ts')
   return transformerToWgs84(crs)
 }
 
-/** The short name of a CRS: files call it by URNs, URIs and pages of WKT or JSON. */
+/** The short name of a CRS, which files identify by URN, URI, WKT or PROJJSON. */
 export async function crsName(crs: string | null): Promise<string | null> {
   if (isWgs84(crs)) return crs
   const { shortName } = await import('../crs/crs-accuracy.ts')
   return shortName(crs)
 }
 
-/** Throws if the CRS is inaccurate everywhere; with a box, if it is inaccurate there. */
+/** Throws if the CRS is inaccurate everywhere or, with a bounding box, if it is inaccurate in that box. */
 export async function refuseInaccurate(crs: string | null, bbox: readonly number[] | null): Promise<void> {
   if (isWgs84(crs)) return
   const { refuseHopelessCrs, refuseInaccurateCrs } = await import('../crs/crs-accuracy.ts')
@@ -33,7 +33,7 @@ export async function transformationFor(
   return crsTransformation(crs, bbox)
 }
 
-/** What a file says of its CRS; null if it only says that it is not defined, as GDAL writes for none. */
+/** The CRS that a file states; null for the "undefined" placeholder that GDAL writes without a CRS. */
 export function statedCrs(crs: string | null): string | null {
   return crs !== null && /^\W*(LOCAL_CS|ENG(INEERING)?CRS)\s*\[\s*"(Undefined|Unknown)\b/i.test(crs)
     ? null

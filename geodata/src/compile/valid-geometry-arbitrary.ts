@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Geometry, Position } from '../feature.ts'
 import { prepareGeometry } from '../geometry/prepare-geometry.ts'
 
-/** For property tests: geometries of every type that can be published as they are, empty ones included. */
+/** For property tests: geometries of all types, including empty ones, that are published without changes. */
 export function validGeometryArbitrary(): fc.Arbitrary<Geometry> {
   const longitude = fc.double({ min: -180, max: 180, noNaN: true })
   const latitude = fc.double({ min: -90, max: 90, noNaN: true })
@@ -42,7 +42,8 @@ export function validGeometryArbitrary(): fc.Arbitrary<Geometry> {
         .map((geometries) => ({ type: 'GeometryCollection' as const, geometries })),
     },
   )
-  // Preparing winds the rings. A ring whose area is lost in rounding has no side: it is wound one way or the other.
+  // Preparing a geometry fixes the winding of its rings. A ring whose area vanishes in rounding has no
+  // defined winding and may change again, so such geometries are filtered out.
   const prepare = (geometry: Geometry) => prepareGeometry(structuredClone(geometry), null) as Geometry
   return any.map(prepare).filter((geometry) => isDeepStrictEqual(prepare(geometry), geometry))
 }

@@ -2,20 +2,20 @@ import { SourceError } from '../source-error.ts'
 import { chooseTransformation, type DatumTransformation } from './datum-transformations.ts'
 import { type Datum, resolveCrs } from './resolve.ts'
 
-/** How a source's coordinates came to WGS84: a part of the publish report. */
+/** How a source's coordinates were transformed to WGS84; part of the publish report. */
 export interface CrsTransformation {
-  /** The datum transformation as EPSG names it, several if more than one holds in the data's area. */
+  /** The EPSG name of the datum transformation; several if more than one applies in the data's area. */
   name: string
-  /** The largest error in metres that its publisher states; null if nothing is stated. */
+  /** The largest error in metres that EPSG states for it; null if none is stated. */
   accuracy: number | null
 }
 
-/** A transformation that may be further off is refused unless the publisher accepts it. */
+/** A less accurate transformation is rejected unless the publisher accepts it. */
 const MAX_ERROR_METRES = 20
 
 const ALLOW = '--allow-inaccurate-crs'
 
-/** Refuses a CRS of which no place can be held within the limit, before anything is read. */
+/** Rejects a CRS that exceeds the limit everywhere, before anything is read. */
 export function refuseHopelessCrs(crs: string): void {
   const { datum } = resolveCrs(crs)
   if (datum.origin === 'unknown')
@@ -27,7 +27,7 @@ export function refuseHopelessCrs(crs: string): void {
   if (best > MAX_ERROR_METRES) throw inaccurate(crs, best)
 }
 
-/** Refuses a CRS that cannot be held within the limit in the area of the data. */
+/** Rejects a CRS that exceeds the limit in the area of the data. */
 export function refuseInaccurateCrs(crs: string, bbox: readonly number[]): void {
   const { datum } = resolveCrs(crs)
   if (datum.origin !== 'published') return
@@ -42,7 +42,7 @@ function inaccurate(crs: string, metres: number): SourceError {
   )
 }
 
-/** Null if the CRS is on the datum of WGS84 itself, so that no datum transformation is needed. */
+/** Returns null if the CRS is based on the WGS84 datum, so that no datum transformation is needed. */
 export function crsTransformation(crs: string, bbox: readonly number[] | null): CrsTransformation | null {
   const { datum } = resolveCrs(crs)
   if (datum.origin === 'wgs84') return null
@@ -63,7 +63,7 @@ function errorOf({ accuracy }: DatumTransformation): number {
 
 const STEPS = 8
 
-/** Those that are chosen at some place of the box. */
+/** The transformations that are used somewhere in the box, sampled on a grid. */
 function transformationsIn({ transformations }: Datum, bbox: readonly number[]): DatumTransformation[] {
   const [west, south, east, north] = (bbox.length === 6 ? [bbox[0], bbox[1], bbox[3], bbox[4]] : bbox) as [
     number,
@@ -81,7 +81,7 @@ function transformationsIn({ transformations }: Datum, bbox: readonly number[]):
   return [...chosen].sort((one, other) => one - other).map((index) => transformations[index]!)
 }
 
-/** A CRS is called by its code or name in sentences, not by pages of WKT. */
+/** The code or name of a CRS for messages, instead of its full WKT. */
 export function shortName(crs: string): string {
   const text = crs.replace(/^\uFEFF/, '').trim()
   return resolveCrs(text).code ?? /^\s*(?:\w+\[|\{.*?"name"\s*:\s*)"([^"]+)"/s.exec(text)?.[1] ?? text

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import type { Area } from './epsg.ts'
 
-/** A published way from a datum to WGS84 by parameters; of datum-transformations.tsv. */
+/** A published parametric transformation from a datum to WGS84, from datum-transformations.tsv. */
 export interface DatumTransformation {
-  /** As EPSG calls it: "MGI to WGS 84 (3)". */
+  /** EPSG's name, such as "MGI to WGS 84 (3)". */
   name: string
-  /** In metres, as EPSG states it; null if it states none. */
+  /** In metres, as stated by EPSG; null if it states none. */
   accuracy: number | null
   area: Area
-  /** Position vector: three translations in metres, or also three rotations in arc-seconds and a scale in ppm. */
+  /** Position vector: 3 translations in metres, optionally 3 rotations in arc-seconds and a scale in ppm. */
   parameters: number[]
   offshore: boolean
 }
@@ -35,7 +35,7 @@ function table(): Map<number, DatumTransformation[]> {
   return rowsByBase
 }
 
-/** The transformations of a geographic CRS that hold for some part of the area, in PROJ's order. */
+/** The transformations of a geographic CRS that apply to some part of the area, in PROJ's order. */
 export function transformationsOf(base: number, area: Area | null): DatumTransformation[] {
   const rows = table().get(base) ?? []
   const inArea = area === null ? rows : rows.filter((row) => intersects(row.area, area))
@@ -48,8 +48,9 @@ function intersects(one: Area, other: Area): boolean {
 }
 
 /**
- * The index of the transformation that holds best for a place: the most accurate whose area contains it, of two
- * equal ones the one for the smaller area, and the first of all if none contains it. The same choice as PROJ's.
+ * The index of the best transformation for a location: the most accurate one whose area contains it, of two
+ * equal ones the one with the smaller area, or the first of all if none contains it. PROJ makes the same
+ * choice.
  */
 export function chooseTransformation(
   rows: readonly DatumTransformation[],

@@ -1,6 +1,6 @@
 /**
- * A horizontal coordinate reference system as WKT or PROJJSON describes it, in one form for all of them: angles
- * in degrees, lengths in metres, names as they stand in the text.
+ * A horizontal coordinate reference system as described by WKT or PROJJSON, in one common form: angles in
+ * degrees, lengths in metres, names as in the text.
  */
 export interface CrsDescription {
   name: string
@@ -32,25 +32,25 @@ export interface GeographicPart {
 
 export interface ProjectedPart {
   method: string
-  /** By the normalised name (see `normalise`). */
+  /** Keyed by the normalised name (see `normalise`). */
   parameters: Map<string, number>
   /** Metres per unit of its coordinates. */
   unit: number
-  /** A PROJ string that says more than the method and its parameters do. */
+  /** A PROJ string that has more information than the method and its parameters. */
   projText?: string
-  /** The directions of the coordinates as they stand in files, such as `enu` or `wsu`; null if none are stated. */
+  /** The axis directions of coordinates in files, such as `enu` or `wsu`; null if none are stated. */
   axes: string | null
 }
 
-/** Names differ in case, spaces, underscores and hyphens between the forms and their writers. */
+/** Names differ in case, spaces, underscores and hyphens between formats and writers. */
 export function normalise(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '')
 }
 
 /**
- * Files hold x before y by convention, whatever order the authority states: north-east is read as east-north.
- * A CRS that counts to the west or south keeps its directions. On a polar CRS both axes may point the same way,
- * along different meridians; those are x and y too.
+ * Files have x before y by convention, whatever order the authority states: north-east is read as east-north.
+ * A CRS with axes to the west or south keeps its directions. On a polar CRS both axes may have the same
+ * direction, along different meridians; those are x and y too.
  */
 export function axesInFiles(directions: string[]): string | null {
   if (directions.length < 2) return null

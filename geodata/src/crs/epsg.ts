@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
 
-/** One coordinate reference system of epsg.tsv, which geodata/scripts/make-epsg-list.ts makes. */
+/** A coordinate reference system of epsg.tsv, which geodata/scripts/make-epsg-list.ts generates. */
 export interface EpsgEntry {
   code: number
-  /** `EPSG`, or `ESRI` for the systems that only ESRI numbers. */
+  /** `EPSG`, or `ESRI` for the systems that only ESRI defines. */
   authority: string
   name: string
-  /** Whether the authority writes northing (or latitude) before easting (or longitude). */
+  /** Whether the authority puts northing (or latitude) before easting (or longitude). */
   northingFirst: boolean
-  /** West, south, east, north in degrees; east is above 180 if the area crosses the antimeridian. */
+  /** West, south, east, north in degrees; east is greater than 180 if the area crosses the antimeridian. */
   area: Area | null
-  /** The geographic CRS whose datum transformations hold for this one; its own code if it is that CRS. */
+  /** The geographic CRS whose datum transformations apply to this one; its own code if it is that CRS. */
   base: number
-  /** A PROJ string without a datum shift that gives x before y whatever the authority's order. */
+  /** A PROJ string without a datum shift that has x before y, whatever the authority's order. */
   definition: string
 }
 
@@ -27,7 +27,7 @@ let text: string | undefined
 let index: Index | undefined
 const entries = new Map<number, EpsgEntry>()
 
-/** The list is read when the first code is looked up: most commands need none. */
+/** The list is read lazily when the first code is looked up, because most commands do not need it. */
 function list(): string {
   text ??= readFileSync(new URL('./epsg.tsv', import.meta.url), 'utf8')
   return text
@@ -37,13 +37,13 @@ export function findEpsg(code: number): EpsgEntry | null {
   let entry = entries.get(code) ?? null
   if (!entry) {
     entry = readEntry(code)
-    // Bounded by the rows of the list; codes that are not in it are not kept.
+    // The cache is bounded by the rows of the list; unknown codes are not cached.
     if (entry) entries.set(code, entry)
   }
   return entry
 }
 
-/** Rows are found by searching the text: an index of all of them would slow down the start of every command. */
+/** Searches the text for a row; an index of all rows would slow down the start of every command. */
 function readEntry(code: number): EpsgEntry | null {
   const all = list()
   const start = all.indexOf(`\n${code}\t`)
@@ -51,7 +51,7 @@ function readEntry(code: number): EpsgEntry | null {
   const columns = all.slice(start + 1, all.indexOf('\n', start + 1)).split('\t')
   const [, authority, name, , northingFirst, area, base, definition] = columns as string[]
   const corners = area!.split(' ').map(Number)
-  // A compound CRS is its horizontal part under another name.
+  // A compound CRS refers to its horizontal part.
   const horizontal = definition!.startsWith('=') ? findEpsg(Number(definition!.slice(1))) : null
   return {
     code,
@@ -64,7 +64,7 @@ function readEntry(code: number): EpsgEntry | null {
   }
 }
 
-/** The code of the CRS that a WKT names, as EPSG ("RGF93 v1 / Lambert-93") or ESRI ("RGF_1993_Lambert_93"). */
+/** The code of a CRS by its name from EPSG ("RGF93 v1 / Lambert-93") or ESRI ("RGF_1993_Lambert_93"). */
 export function findEpsgByName(name: string): number | null {
   return indexOf().crsByName.get(comparable(name)) ?? null
 }
@@ -86,14 +86,17 @@ function indexOf(): Index {
   return index
 }
 
-/** The first CRS of a name counts: deprecated ones and ESRI's own come later in the list. */
+/** The first CRS with a name wins; deprecated ones and ESRI's own come later in the list. */
 function addTo(map: Map<string, number>, names: (string | undefined)[], code: number): void {
   for (const name of names) {
     if (name && !map.has(comparable(name))) map.set(comparable(name), code)
   }
 }
 
-/** CH1903 and CH1903+ are two datums. PROJ marks deprecated systems in their WKT. */
+/**
+ * Normalises a name. The plus sign is kept, because CH1903 and CH1903+ are different datums. PROJ marks
+ * deprecated systems in their WKT.
+ */
 function comparable(name: string): string {
   return name
     .toLowerCase()

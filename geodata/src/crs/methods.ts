@@ -1,7 +1,7 @@
 import { type CrsDescription, normalise, type ProjectedPart } from './description.ts'
 import { authalicRadius, readProjText } from './proj-text.ts'
 
-/** A projection for proj4: its name, its parameters (degrees, metres), and whether it is computed on a sphere. */
+/** A projection for proj4: name, parameters (degrees, metres), and whether it is computed on a sphere. */
 interface Method {
   proj: string
   values: { [parameter: string]: number | true | undefined }
@@ -17,7 +17,7 @@ interface Ellipsoid {
   inverseFlattening: number
 }
 
-/** The parameters of a conversion by what they mean: EPSG, GDAL and ESRI call the same ones by many names. */
+/** The parameters of a conversion by meaning: EPSG, GDAL and ESRI use many names for the same ones. */
 class Parameters {
   readonly #values: Map<string, number>
 
@@ -165,7 +165,7 @@ const obliqueMercator =
   (p) => {
     const azimuth = p.azimuth ?? 0
     const gamma = p.rectifiedAngle ?? azimuth
-    // The Swiss projection: proj4 has it as one of its own, and the general formulas divide by zero.
+    // The Swiss projection: proj4 has a separate implementation, and the general formulas divide by zero.
     if (azimuth === 90 && gamma === 90)
       return { proj: 'somerc', values: { lat_0: p.lat0, lon_0: p.lon0, k_0: p.scale, ...p.origin } }
     return {
@@ -196,7 +196,7 @@ const krovak: Build = (p) => ({
     k: p.scale,
     ...p.origin,
   },
-  // The projection was defined with axes to the south and the west; ESRI turns them by these parameters.
+  // The projection was defined with axes to the south and the west; ESRI reverses them with these parameters.
   ...(p.get('xscale') !== -1 && { axes: 'swu' }),
 })
 
@@ -207,7 +207,7 @@ const onSphere =
     return method && { ...method, radius: equalAreaRadius(ellipsoid) }
   }
 
-/** By the normalised names of EPSG (WKT 2, PROJJSON), GDAL's WKT 1 and ESRI. */
+/** Projections by the normalised method names of EPSG (WKT 2, PROJJSON), GDAL's WKT 1 and ESRI. */
 const METHODS: { [names: string]: Build } = {
   'transversemercator transversemercatorcomplex gausskruger transversemercator3d': central('tmerc'),
   transversemercatorsouthorientated: (p, e) => ({ ...central('tmerc')(p, e)!, axes: 'wsu' }),
@@ -263,8 +263,8 @@ const BUILDERS = new Map(
 )
 
 /**
- * The projection as a PROJ string for proj4, without any datum shift; null for methods that proj4 does not have
- * or computes otherwise than PROJ.
+ * The projection as a PROJ string for proj4, without a datum shift; null for methods that proj4 does not
+ * support or computes differently from PROJ.
  */
 export function projString(crs: CrsDescription): string | null {
   const { projected, geographic } = crs
@@ -315,7 +315,7 @@ function meridianString(degrees: number): string[] {
   return degrees === 0 ? [] : [`+pm=${number(degrees)}`]
 }
 
-/** proj4 takes a plus sign for the start of a parameter, so there must be none in an exponent. */
+/** Avoids exponents, because proj4 parses a plus sign as the start of a parameter. */
 function number(value: number): string {
   const text = String(Number(value.toPrecision(15)))
   return text.includes('e') ? value.toFixed(20).replace(/0+$/, '') : text

@@ -1,4 +1,4 @@
-/** What a CRS may be called by, as patterns on its text. */
+/** Patterns for the names of CRSs. */
 
 export function isCrs84(text: string): boolean {
   return (
@@ -12,7 +12,7 @@ export function isCrs84(text: string): boolean {
 /** OGC's other two geographic systems with longitude first: NAD27 and NAD83. */
 const OGC_CODES: { [name: string]: number } = { '27': 4267, '83': 4269 }
 
-/** The EPSG (or ESRI) number that the text is, whether or not it is in the list. */
+/** The EPSG (or ESRI) code that the text denotes, whether or not it is in the list. */
 export function codeOf(crs: string): number | null {
   const text = crs.trim()
   const ogc =
@@ -21,10 +21,10 @@ export function codeOf(crs: string): number | null {
     /^https?:\/\/www\.opengis\.net\/def\/crs\/OGC\/(?:[\d.]+\/)?CRS(27|83)$/i.exec(text)
   if (ogc) return OGC_CODES[ogc[1]!]!
   const match =
-    // A compound CRS is named by two codes: the height's stands second and is not our concern.
+    // A compound CRS is named by two codes; the second is that of the height and is ignored.
     /^(?:EPSG|ESRI|SRID):+(\d+)(?:\+\d+)?$/i.exec(text) ??
     /^(\d{4,6})$/.exec(text) ??
-    // The version is optional, and some writers leave its colon out.
+    // The version is optional, and some writers omit its colon.
     /^urn:(?:x-)?ogc:def:crs:(?:EPSG|ESRI):(?:[^:]*:)?(\d+)$/i.exec(text) ??
     /^urn:ogc:def:crs,crs:EPSG:[^:]*:(\d+),/i.exec(text) ??
     /^https?:\/\/www\.opengis\.net\/def\/crs\/(?:EPSG|ESRI)\/(?:[^/]+\/)?(\d+)\/?$/i.exec(text) ??

@@ -16,7 +16,7 @@ type Point = [number, number]
 
 interface Request {
   name: string
-  /** The code of its geographic CRS: PROJ's transformations are found once for those that follow each other. */
+  /** Its geographic CRS. PROJ's transformations are looked up once for consecutive equal ones. */
   base: number
   places: boolean
   texts: boolean
@@ -27,13 +27,13 @@ interface Reference {
   /** Longitude and latitude on the datum of the CRS, and the same in the CRS itself. */
   points: Point[]
   native: (Point | null)[]
-  /** For each point the places in WGS84 that PROJ's transformations give it. */
+  /** For each point, the positions in WGS84 that PROJ's transformations return. */
   places?: Point[][]
-  /** `native` is null if the text says all that the CRS is. */
+  /** `native` is null if the text fully describes the CRS. */
   texts?: { form: string; text: string; native: (Point | null)[] | null }[]
 }
 
-/** What PROJ knows of these CRSs. */
+/** PROJ's results for these CRSs. */
 async function* reference(requests: Request[]): AsyncGenerator<Reference> {
   assert.ok(python, 'WAYLEAVE_TEST_PYTHON must name a Python with pyproj; npm test sets it.')
   const child = spawn(python, [script, 'reference'], { stdio: ['pipe', 'pipe', 'inherit'] })
@@ -50,7 +50,7 @@ function metres([x, y]: readonly number[], [longitude, latitude]: readonly numbe
   return Number.isFinite(distance) ? distance : Number.POSITIVE_INFINITY
 }
 
-/** proj4 ends the series of Robinson, Cassini and far transverse Mercator earlier than PROJ. */
+/** proj4 truncates the series of Robinson, Cassini and wide transverse Mercator earlier than PROJ. */
 function tolerance(definition: string): number {
   if (definition.startsWith('+proj=robin')) return 2
   return /\+proj=(cass|tmerc)\b/.test(definition) ? 0.5 : 0.2
@@ -78,7 +78,7 @@ test('every code of the list puts points where PROJ puts them', async () => {
     const { origin } = resolveCrs(name).datum
     return { name, base, places: origin === 'published', texts: false }
   })
-  // By base, so that both processes have about the same number of transformations to find.
+  // Split by base, so that both processes have about the same number of transformations to look up.
   const halves = [0, 1].map((half) => requests.filter(({ base }) => base % 2 === half))
   const results = await Promise.all(halves.map(compareCodes))
   const compared = results.reduce((sum, result) => sum + result.compared, 0)
@@ -98,14 +98,14 @@ async function compareCodes(requests: Request[]): Promise<{ compared: number; wr
     const { transformations } = resolveCrs(name).datum
     for (const [i, point] of native.entries()) {
       const [longitude, latitude] = points[i]!
-      // A place outside the areas of all our transformations is moved by the first of them; PROJ moves it by none.
+      // Outside the areas of all our transformations, we use the first one and PROJ uses none.
       if (
         point === null ||
         (places && !transformations.some(({ area }) => contains(area, longitude, latitude)))
       )
         continue
       const place = transform(point)
-      // Without a published transformation the datum is taken as WGS84: then only the projection can be wrong.
+      // Without a published transformation the datum counts as WGS84: only the projection can be wrong.
       const candidates = places?.[i]?.length ? places[i]! : [points[i]!]
       compared++
       const distance = Math.min(...candidates.map((candidate) => metres(place, candidate)))
@@ -146,12 +146,12 @@ test('a CRS is understood in each of its text forms as PROJ understands it', asy
       const byText = toWgs84(text)
       const isCovered = ([longitude, latitude]: Point) =>
         origin !== 'published' || transformations.some(({ area }) => contains(area, longitude, latitude))
-      // What a PROJ string does not say of its datum, PROJ does not know either.
-      // Of two systems of one name, a deprecated one may have no transformation.
+      // If a PROJ string does not state its datum, PROJ does not know it either.
+      // Of two systems with the same name, a deprecated one may have no transformation.
       if (resolveCrs(name).datum.origin === 'unknown' && origin === 'published') continue
       const isDatumLost = origin === 'unknown' || origin === 'assumed'
       for (const [i, point] of (nativeOfText ?? native).entries()) {
-        // Outside the areas of all transformations it matters which of them the CRS has.
+        // Outside the areas of all transformations, the result depends on which of them the CRS has.
         if (point === null || !native[i] || !isCovered(points[i]!)) continue
         const expected = isDatumLost ? points[i]! : byCode(native[i])
         const distance = metres(byText(point), expected)

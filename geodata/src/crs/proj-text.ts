@@ -1,4 +1,4 @@
-/** A PROJ string, taken apart: what proj4 computes the projection by, and what is said of the datum. */
+/** A parsed PROJ string: the projection for proj4, and what it states about the datum. */
 export interface ProjText {
   /** A PROJ string for proj4 without a datum shift. */
   definition: string
@@ -9,14 +9,14 @@ export interface ProjText {
   base: number | null
   /** The parameters of `+towgs84`. */
   shift: number[] | null
-  /** Whether the string says that its geographic coordinates are WGS84's whatever its ellipsoid. */
+  /** Whether the string states that its geographic coordinates are WGS84, whatever its ellipsoid. */
   isWgs84: boolean
 }
 
-/** proj4 has no defaults for these; a parameter that is missing becomes NaN. What is stated after them counts. */
+/** proj4 has no defaults for these; a missing parameter becomes NaN. Values stated later override them. */
 export const PROJ_DEFAULTS = '+lat_0=0 +lon_0=0 +x_0=0 +y_0=0 '
 
-/** The projections that proj4 computes as PROJ does; the list's test compares each with PROJ. */
+/** The projections that proj4 computes like PROJ; the test of the list compares each with PROJ. */
 const PROJECTIONS = new Set(
   'longlat latlong lonlat latlon utm tmerc etmerc lcc aea eqdc cass omerc somerc stere sterea laea aeqd merc poly eqc cea krovak nzmg eqearth mill moll robin sinu eck6 vandg bonne'.split(
     ' ',
@@ -68,7 +68,7 @@ const ELLIPSOIDS: { [name: string]: [number, number] } = {
   sphere: [6370997, 0],
 }
 
-/** PROJ's datum names with the geographic CRS and the ellipsoid that each stands for. */
+/** PROJ's datum names with their geographic CRS and ellipsoid. */
 const DATUMS: { [name: string]: [base: number, ellipsoid: string] } = {
   wgs84: [4326, 'wgs84'],
   nad83: [4269, 'grs80'],
@@ -124,7 +124,7 @@ const MERIDIANS: { [name: string]: number } = {
   copenhagen: 12.57788,
 }
 
-/** Parameters that have no say in the horizontal coordinates, or that are taken apart here. */
+/** Parameters that do not affect the horizontal coordinates, or that are handled separately here. */
 const DROPPED =
   /^(no_defs|defs|type|wktext|title|vunits|vto_meter|geoidgrids|towgs84|nadgrids|datum|ellps|a|b|rf|f|es|e|R|R_A|units|to_meter|proj)$/
 const NUMBERS =
@@ -132,7 +132,7 @@ const NUMBERS =
 /** Parameters that proj4 ignores although they change the result. */
 const UNSUPPORTED = /^(R_V|R_a|R_g|R_h|R_lat_a|R_lat_g|hyperbolic|guam|o_.*|geoc|sweep|h_0|alpha_0)$/
 
-/** Null if it is no PROJ string, or one of a projection that proj4 lacks. */
+/** Returns null if it is not a PROJ string, or if proj4 does not support its projection. */
 export function readProjText(text: string): ProjText | null {
   const values = new Map<string, string>()
   for (const [, name, value] of text.matchAll(/\+([A-Za-z0-9_]+)(?:\s*=\s*("[^"]*"|\S+))?/g))
@@ -198,7 +198,7 @@ function ellipsoidOf(values: Map<string, string>, ofDatum: string | undefined): 
   return [authalicRadius(a, inverse), 0]
 }
 
-/** The radius of the sphere that has the ellipsoid's area. */
+/** The radius of the sphere that has the same surface area as the ellipsoid. */
 export function authalicRadius(semiMajorAxis: number, inverseFlattening: number): number {
   if (inverseFlattening === 0) return semiMajorAxis
   const f = 1 / inverseFlattening
@@ -213,7 +213,7 @@ function unitOf(values: Map<string, string>): number {
   return METRES[values.get('units') ?? 'm'] ?? Number.NaN
 }
 
-/** proj4 takes the plus sign of an exponent for the start of a parameter. */
+/** Avoids exponents, because proj4 parses their plus sign as the start of a parameter. */
 function decimal(value: string): string {
   return /^[-+]?[\d.]+e[-+]?\d+$/i.test(value) ? Number(value).toFixed(12) : value.replace(/^\+/, '')
 }

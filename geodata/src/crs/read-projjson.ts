@@ -13,7 +13,7 @@ interface Json {
 
 const DEGREE = Math.PI / 180
 
-/** Reads PROJJSON. Null if it is no horizontal CRS. */
+/** Reads PROJJSON. Returns null if it is not a horizontal CRS. */
 export function readProjJson(json: unknown): CrsDescription | null {
   const root = json as Json
   const node = horizontal(root)
@@ -39,7 +39,7 @@ export function readProjJson(json: unknown): CrsDescription | null {
   }
 }
 
-/** The code of the horizontal part, whatever else is stated of it. */
+/** The code of the horizontal part, even if the rest cannot be read. */
 export function projJsonId(json: unknown): CrsId | null {
   const node = horizontal(json)
   return node && idOf(node)
@@ -53,7 +53,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** The horizontal part of a compound CRS, the source of a bound one. */
+/** The horizontal part of a compound CRS, or the source of a bound CRS. */
 function horizontal(node: unknown, depth = 0): Json | null {
   if (!isObject(node) || depth > 4) return null
   if (Array.isArray(node['components'])) return horizontal(node['components'][0], depth + 1)
@@ -69,7 +69,7 @@ function geographicPart(node: Json): GeographicPart | null {
   const semiMinorAxis =
     ellipsoid['semi_minor_axis'] === undefined ? null : quantity(ellipsoid['semi_minor_axis'])
   const flattening = semiMinorAxis === null ? 0 : 1 - semiMinorAxis / semiMajorAxis
-  // A geocentric CRS has the same members, and three axes in metres.
+  // A geocentric CRS has the same members, but three axes in metres.
   const system = node['coordinate_system']
   if (isObject(system) && system['subtype'] === 'Cartesian') return null
   const meridian = isObject(datum['prime_meridian']) ? datum['prime_meridian']['longitude'] : 0
@@ -84,7 +84,7 @@ function geographicPart(node: Json): GeographicPart | null {
   }
 }
 
-/** A number, or one with a unit of its own: then in metres or radians. */
+/** A number, or a number with its own unit, which is converted to metres or radians. */
 function quantity(value: unknown): number {
   if (!isObject(value)) return Number(value)
   return Number(value['value']) * (unitOf(value) ?? 1)
@@ -96,7 +96,7 @@ function axesOf(node: Json): Json[] {
   return Array.isArray(axes) ? axes.filter(isObject) : []
 }
 
-/** The factor of the member `unit`: to metres, to one, and to radians or, if asked for, to degrees. */
+/** The conversion factor of the member `unit`: to metres, to one, to radians or, if requested, to degrees. */
 function unitOf(node: Json | undefined, inDegrees = false): number | null {
   const unit = node?.['unit']
   if (unit === 'degree') return inDegrees ? 1 : DEGREE

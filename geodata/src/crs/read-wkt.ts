@@ -15,7 +15,7 @@ const WRAPPING = /^(COMPD_CS|COMPOUNDCRS|BOUNDCRS|SOURCECRS)$/
 const UNIT = /^(UNIT|ANGLEUNIT|LENGTHUNIT|SCALEUNIT)$/
 const DEGREE = Math.PI / 180
 
-/** Reads WKT 1 (GDAL's and ESRI's) and WKT 2 (2015 and 2019). Null if it is no horizontal CRS. */
+/** Reads WKT 1 (GDAL's and ESRI's) and WKT 2 (2015 and 2019). Returns null if it is not a horizontal CRS. */
 export function readWkt(text: string): CrsDescription | null {
   const root = parseWkt(text)
   const node = root && horizontal(root)
@@ -45,7 +45,7 @@ function geographicPart(node: WktNode, isBase: boolean): GeographicPart | null {
   const [, semiMajorAxis, inverseFlattening] = ellipsoid.values.map(Number)
   // A geocentric CRS has the same keyword in WKT 2.
   if (/^cartesian$/i.test(child(node, /^CS$/)?.values[0] ?? '')) return null
-  // In WKT 2 the unit of a base CRS stands at its prime meridian or nowhere, for it has no axes of its own.
+  // In WKT 2 a base CRS has no axes, so its unit is at its prime meridian or missing.
   const unit = unitOf(node) ?? (isBase ? null : unitOf(child(node, /^AXIS$/))) ?? DEGREE
   return {
     name: node.values[0] ?? '',
@@ -58,15 +58,15 @@ function geographicPart(node: WktNode, isBase: boolean): GeographicPart | null {
   }
 }
 
-/** The degree of WKT 1 is often rounded (0.0174532925199433), which would move coordinates by micrometres. */
+/** The degree in WKT 1 is often rounded (0.0174532925199433), which would move coordinates by micrometres. */
 function round(unit: number): number {
   for (const exact of [1, 0.9]) if (Math.abs(unit / exact - 1) < 1e-9) return exact
   return unit
 }
 
 /**
- * By its standard WKT 1 counts the prime meridian in the CRS's own unit, but ESRI and GDAL write degrees beside
- * grads. Paris is the only one that is met in grads.
+ * According to its standard, WKT 1 states the prime meridian in the CRS's own unit, but ESRI and GDAL write
+ * degrees even if the unit is grads. Paris is the only meridian that occurs in grads.
  */
 function primeMeridian(node: WktNode | null): number {
   const value = Number(node?.values[1] ?? 0)
@@ -102,7 +102,7 @@ function projectedPart(node: WktNode, geographic: GeographicPart): ProjectedPart
     parameters,
     unit,
     axes: axesInFiles(axes.map((axis) => axis.values[1] ?? '')),
-    // GDAL writes what WKT 1 cannot say, such as that Web Mercator is computed on a sphere, as a PROJ string.
+    // GDAL adds a PROJ string for what WKT 1 cannot express, such as Web Mercator's sphere.
     ...(extension?.[0] === 'PROJ4' && { projText: extension[1] }),
   }
 }
@@ -124,7 +124,7 @@ function idOf(node: WktNode): CrsId | null {
   return authority !== undefined && code !== undefined ? { authority, code } : null
 }
 
-/** WKT 1 writes TOWGS84 at the datum, WKT 2 binds the CRS to another by an abridged transformation. */
+/** WKT 1 has TOWGS84 in the datum; WKT 2 binds the CRS to another one with an abridged transformation. */
 function shiftOf(root: WktNode, base: WktNode): number[] | null {
   const datum = child(base, /^DATUM$/)
   const values = (datum && child(datum, /^TOWGS84$/)?.values.map(Number)) ?? null

@@ -9,9 +9,9 @@ import { PROJ_DEFAULTS, readProjText } from './proj-text.ts'
 import { projJsonId, readProjJson } from './read-projjson.ts'
 import { readWkt } from './read-wkt.ts'
 
-/** A CRS as its transformation to WGS84 needs it. */
+/** A CRS in the form that its transformation to WGS84 needs. */
 export interface ResolvedCrs {
-  /** `EPSG:25832` or `OGC:CRS84` if it has a code that we know. */
+  /** `EPSG:25832` or `OGC:CRS84` if it has a known code. */
   code: string | null
   /** Null if its coordinates are longitude and latitude in degrees from Greenwich. */
   projection: Projection | null
@@ -19,22 +19,28 @@ export interface ResolvedCrs {
 }
 
 type Projection =
-  | { kind: 'projected' /** A PROJ string without a datum shift. */; definition: string }
   | {
-      kind: 'angles' /** Degrees per unit. */
-      unit: number /** Degrees east of Greenwich. */
+      kind: 'projected'
+      /** A PROJ string without a datum shift. */
+      definition: string
+    }
+  | {
+      kind: 'angles'
+      /** Degrees per unit. */
+      unit: number
+      /** The prime meridian in degrees east of Greenwich. */
       meridian: number
     }
 
 export interface Datum {
   /** `+ellps=…`, `+a=… +rf=…` or `+R=…`. */
   ellipsoid: string
-  /** The ways to WGS84, of which one is chosen by place. Empty if none is known. */
+  /** The transformations to WGS84, one of which is chosen by location. Empty if none is known. */
   transformations: DatumTransformation[]
   /**
-   * Where they come from: `published` in EPSG's list, `stated` by the file itself, `assumed` since the ellipsoid
-   * is that of WGS84 and nothing more is said, `unknown` if the datum is not known; `wgs84` if there are none
-   * because none is needed.
+   * The origin of the transformations: `published` in EPSG's list; `stated` by the file itself; `assumed`
+   * because the ellipsoid is that of WGS84 and nothing else is stated; `unknown` if the datum is unknown;
+   * `wgs84` if there are none because none is needed.
    */
   origin: 'wgs84' | 'published' | 'stated' | 'assumed' | 'unknown'
 }
@@ -43,7 +49,7 @@ const WORLD: [number, number, number, number] = [-180, -90, 180, 90]
 const WGS84_DATUM: Datum = { ellipsoid: '+ellps=WGS84', transformations: [], origin: 'wgs84' }
 const CRS84: ResolvedCrs = { code: 'OGC:CRS84', projection: null, datum: WGS84_DATUM }
 
-/** Throws a SourceError that names the CRS and the way out if the text is none that we know. */
+/** Throws a SourceError that names the CRS and a way to proceed if the CRS is unknown. */
 export function resolveCrs(crs: string): ResolvedCrs {
   // A .prj may begin with a byte order mark.
   const text = crs.replace(/^\uFEFF/, '').trim()
@@ -101,7 +107,7 @@ function ellipsoidIn(definition: string): string {
 function fromProjJson(json: unknown, crs: string): ResolvedCrs {
   const description = readProjJson(json)
   if (description) return fromDescription(description, crs)
-  // Some writers state nothing but the code.
+  // Some writers only state the code.
   const id = projJsonId(json)
   if (id?.authority === 'OGC' && /^CRS84h?$/.test(id.code)) return CRS84
   const code = codeOfId(id)
@@ -118,7 +124,7 @@ function fromDescription(crs: CrsDescription | null, text: string): ResolvedCrs 
   const byId = entryOf(codeOfId(crs.id))
   const statesAxes = crs.projected?.axes !== null
   if (byId && agrees(byId, definition, statesAxes)) return fromCode(byId.code)!
-  // Names repeat: EPSG and ESRI call CRSs of different datums by the same one.
+  // Names are not unique: EPSG and ESRI use the same name for CRSs with different datums.
   const byName = entryOf(findEpsgByName(crs.name))
   const base = entryOf(baseOf(crs.geographic))?.base
   const isSameDatum = base === undefined || byName?.base === base
@@ -135,12 +141,13 @@ function codeOfId(id: { authority: string; code: string } | null): number | null
 }
 
 /**
- * Names repeat, and codes stay when a text is edited: what the text itself defines counts unless both put the
- * middle of the area within a metre. A text whose projection we lack is believed.
+ * Whether a list entry matches the text. Names are not unique, and codes are kept when a text is edited, so
+ * the text's own definition takes precedence unless both place the middle of the area within a metre of each
+ * other. If the projection of a text is not supported, its code or name is trusted.
  */
 function agrees(entry: EpsgEntry, definition: string | null, statesAxes: boolean): boolean {
   if (definition === null) return true
-  // WKT 1 often leaves the axes out, and then does not say that they point to the south and the west.
+  // WKT 1 often omits the axes, and then does not state that they point to the south and the west.
   const withAxes = (text: string) => (statesAxes ? text : text.replace(/ ?\+axis=\S+/, ''))
   const angles = (text: string) => projectionOf(text)?.kind !== 'projected'
   if (angles(entry.definition) || angles(definition))
@@ -173,7 +180,7 @@ function axisIn(definition: string): number {
   return Number(/\+(?:a|R)=(\S+)/.exec(definition)?.[1] ?? 6378137)
 }
 
-/** The datum of a CRS that has no code: by the shift that the text states, else by its geographic CRS or datum. */
+/** The datum of a CRS without a code: from the stated shift, otherwise from its geographic CRS or datum. */
 function describedDatum({ geographic, shift }: CrsDescription): Datum {
   const { semiMajorAxis, inverseFlattening } = geographic
   const ellipsoid =
@@ -190,7 +197,7 @@ function entryOf(code: number | null): EpsgEntry | null {
   return code === null ? null : findEpsg(code)
 }
 
-/** A base counts only if it has the same ellipsoid: the name of a datum may have been left when it was changed. */
+/** Only uses a base with the same ellipsoid, because an edited text may keep the name of another datum. */
 function knownDatum(code: number | null, semiMajorAxis: number, rf: number, ellipsoid: string): Datum {
   const base = code === null ? null : findEpsg(code)
   if (base?.definition.startsWith('+proj=longlat') && Math.abs(axisIn(base.definition) - semiMajorAxis) < 1) {

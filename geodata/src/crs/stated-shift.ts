@@ -1,7 +1,7 @@
 /**
- * The datum shift of a bound CRS as seven position vector parameters (metres, arc-seconds, ppm), or null if its
- * method is none that parameters describe. In an abridged transformation the units are fixed: metres,
- * arc-seconds, and for the scale a factor near 1 (WKT 2) or parts per million.
+ * The datum shift of a bound CRS as seven position vector parameters (metres, arc-seconds, ppm), or null if
+ * its method has no such parameters. In an abridged transformation the units are fixed: metres, arc-seconds,
+ * and for the scale a factor near 1 (WKT 2) or parts per million.
  */
 export function statedShift(method: string, parameters: Map<string, number>): number[] | null {
   if (!/geocentric translation|position vector|coordinate frame/i.test(method)) return null

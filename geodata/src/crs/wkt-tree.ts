@@ -1,7 +1,7 @@
-/** One keyword of a WKT with its brackets' content. */
+/** A keyword of WKT with the content of its brackets. */
 export interface WktNode {
   keyword: string
-  /** Texts, numbers and bare words that stand directly inside, in order. */
+  /** The texts, numbers and bare words directly inside, in order. */
   values: string[]
   children: WktNode[]
 }
@@ -10,7 +10,7 @@ export interface WktNode {
 const TOKEN = /\s*(?:([A-Za-z_][A-Za-z0-9_]*)\s*[[(]|"((?:[^"]|"")*)"|([^\s,[\]()"]+)|([\])])|,)/y
 const MAX_DEPTH = 32
 
-/** Null if the text is not WKT. Works for both generations. */
+/** Parses WKT 1 or WKT 2. Returns null if the text is not WKT. */
 export function parseWkt(text: string): WktNode | null {
   TOKEN.lastIndex = 0
   const open: WktNode[] = []

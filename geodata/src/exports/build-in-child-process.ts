@@ -12,7 +12,7 @@ import { type BuiltFile, removePartial } from './write-atomically.ts'
 const ENTRY = fileURLToPath(new URL('./build-process.ts', import.meta.url))
 const STDERR_KEPT = 4000
 
-/** `buildExport` in a process of its own. Aborting kills it at once and removes what it had written. */
+/** Runs `buildExport` in a child process. Aborting kills it at once and removes its partial files. */
 export function buildExportInProcess(
   snapshotFolder: string,
   format: ExportFormat,
@@ -23,7 +23,7 @@ export function buildExportInProcess(
   return build({ snapshotFolder, format, outPath, options, manifest }, outPath, signal)
 }
 
-/** `buildVariant` in a process of its own. */
+/** Runs `buildVariant` in a child process. */
 export function buildVariantInProcess(
   path: string,
   variant: Variant,

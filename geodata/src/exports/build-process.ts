@@ -7,7 +7,7 @@ import { buildExport, type ExportFormat } from './index.ts'
 import { buildVariant, type Variant } from './variant.ts'
 import type { BuiltFile } from './write-atomically.ts'
 
-/** What the parent asks for. */
+/** The request from the parent process. */
 export type BuildRequest =
   | {
       snapshotFolder: string
@@ -18,7 +18,7 @@ export type BuildRequest =
     }
   | { path: string; variant: Variant }
 
-/** What the building process answers, once. */
+/** The single response of the building process. */
 export type BuildMessage =
   | { built: BuiltFile }
   | { refused: { code: ExportErrorCode; message: string } }
@@ -47,8 +47,8 @@ function describe(error: unknown): BuildMessage {
   return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }
 }
 
-// Requests come first where cores are few.
+// Give requests priority on machines with few cores.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
-// Without its parent nobody waits for the result.
+// If the parent is gone, the result is not needed.
 process.once('disconnect', () => process.exit())
 process.once('message', (request) => main(request as BuildRequest))

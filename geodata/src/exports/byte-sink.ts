@@ -3,7 +3,7 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 
 const CAPACITY = 1 << 20
 
-/** Bytes to be filled from `at` on: a file's, or any others'. `view` is over the same bytes as `buffer`. */
+/** A buffer to be filled from `at` on. `view` covers the same bytes as `buffer`. */
 export interface Room {
   buffer: Buffer
   view: DataView
@@ -11,15 +11,15 @@ export interface Room {
 }
 
 /**
- * A file written from its start to its end through one buffer. Writers reserve what a feature may need at
- * most, put bytes into `buffer` from `at` on, and set `at`: one check a feature instead of one a byte.
+ * A file that is written sequentially through one buffer. Writers reserve the max size of a feature, put
+ * bytes into `buffer` from `at` on, and set `at`, which needs one check per feature instead of one per byte.
  *
- * Writing is synchronous: exports are built in a process of their own, where nothing else waits, and the disk
- * itself is the backpressure.
+ * Writing is synchronous: exports are built in a separate process in which nothing else waits, and the disk
+ * itself provides the backpressure.
  */
 export class ByteSink implements Room {
   buffer: Buffer = Buffer.allocUnsafeSlow(CAPACITY)
-  /** Over the same bytes as `buffer`. */
+  /** Covers the same bytes as `buffer`. */
   view: DataView = viewOf(this.buffer)
   at = 0
   #written = 0
@@ -31,12 +31,12 @@ export class ByteSink implements Room {
     this.#hash = hashed ? createHash('sha256') : null
   }
 
-  /** How many bytes the file has had so far, buffered ones included. */
+  /** The number of bytes written so far, including buffered ones. */
   get length(): number {
     return this.#written + this.at
   }
 
-  /** Makes sure that `bytes` more fit into `buffer`, which may be another one afterwards. */
+  /** Makes room for `bytes` more bytes in `buffer`, which may be replaced by another buffer. */
   reserve(bytes: number): void {
     if (this.at + bytes <= this.buffer.length) return
     this.flush()
@@ -65,14 +65,14 @@ export class ByteSink implements Room {
     this.at = 0
   }
 
-  /** Writes over what is already in the file, such as a header that could be known last only. */
+  /** Overwrites bytes that are already in the file, such as a header that is only known at the end. */
   patch(position: number, bytes: Uint8Array): void {
     if (this.#hash) throw new Error('A file that is hashed on its way cannot be patched.')
     this.flush()
     writeAll(this.#file, bytes, position)
   }
 
-  /** Ends the file; answers its checksum where it is hashed. */
+  /** Closes the file; returns its checksum if it is hashed. */
   close(): string | undefined {
     this.flush()
     this.abandon()
@@ -96,7 +96,7 @@ function writeAll(file: number, bytes: Uint8Array, position: number | null): voi
   }
 }
 
-/** Short copies are quicker byte by byte than by a call into the runtime. */
+/** For short copies a loop is faster than a call into the runtime. */
 export function copyBytes(from: Buffer, start: number, end: number, to: Buffer, at: number): number {
   if (end - start > 48) {
     from.copy(to, at, start, end)

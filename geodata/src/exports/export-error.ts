@@ -1,10 +1,10 @@
 /**
  * Why an export could not be built.
  *
- * - `disk-full`: the disk has no room; nothing of the file was kept.
- * - `shapefile-too-large`: the data does not fit a shapefile's limits; the sentence names the limit.
+ * - `disk-full`: the disk is full; the partial file was removed.
+ * - `shapefile-too-large`: the data exceeds a limit of shapefiles; the message names the limit.
  * - `snapshot-damaged`: the snapshot's files contradict each other.
- * - `build-failed`: anything else that ended the process that built it.
+ * - `build-failed`: any other reason why the building process ended.
  */
 export type ExportErrorCode = 'disk-full' | 'shapefile-too-large' | 'snapshot-damaged' | 'build-failed'
 
@@ -18,7 +18,7 @@ export class ExportError extends Error {
   }
 }
 
-/** SQLite says SQLITE_FULL (13) where the operating system says ENOSPC. */
+/** SQLite reports SQLITE_FULL (13) when the operating system reports ENOSPC. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code, errcode } = error as Error & { code?: unknown; errcode?: unknown }

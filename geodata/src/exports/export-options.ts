@@ -1,16 +1,16 @@
 import type { DuckDbOptions } from '../open-duckdb.ts'
 
 export interface ExportOptions {
-  /** The dataset's name: names of layers and of files inside an archive are made from it. */
+  /** The dataset's name, from which layer names and names of files inside an archive are made. */
   table: string
   title?: string
   description?: string
   attribution?: string
   license?: string
-  /** When the version was published, ISO 8601: the date that files inside an archive bear. */
+  /** When the version was published, ISO 8601. Used as the date of files inside an archive. */
   updatedAt?: string
   signal?: AbortSignal
-  /** For DuckDB, where a format needs it. */
+  /** For DuckDB, if a format needs it. */
   threads?: number
   /** For DuckDB, such as `256MB`. */
   memoryLimit?: string

@@ -33,7 +33,7 @@ interface Built extends Fixture {
   paths: { [format in ExportFormat]?: string }
 }
 
-/** Compiles a dataset and builds all its exports; the pack, which has tests of its own, is what they must equal. */
+/** Compiles a dataset and builds all exports, to be compared with the pack, which has its own tests. */
 async function build(name: keyof typeof DATASETS, root: string): Promise<Built> {
   const fixture = await compileFeatures(join(root, name), DATASETS[name]())
   const pack = await readFile(join(fixture.folder, SNAPSHOT_FILES.pack), 'utf8')
@@ -77,7 +77,7 @@ test('GDAL and geopandas read the same features from every format', async (t) =>
   const formats = ['csv', 'geojson', 'kml', 'shp', 'geoparquet', 'gpkg', 'fgb'] as const
   const requests = datasets
     .flatMap((dataset) => formats.map((format) => ({ dataset, format })))
-    // pyogrio refuses every FlatGeobuf layer of mixed types with heights, GDAL's own too.
+    // pyogrio rejects every FlatGeobuf layer of mixed types with heights, also those written by GDAL.
     .filter(({ dataset, format }) => !(dataset.name === 'high' && format === 'fgb'))
   const answers = await readWithPython(python, requests)
   for (const [i, { dataset, format }] of requests.entries()) {
@@ -93,7 +93,7 @@ function assertSame(reader: Reader, { manifest, expected }: Built, actual: ReadF
   assertSameFeatures(reader, manifest, layered ? byFamily(expected) : expected, actual)
 }
 
-/** A shapefile's layers one after the other: points with what has no place, lines, polygons. */
+/** The layers of a shapefile one after the other: points with features without geometry, lines, polygons. */
 function byFamily(features: ReadFeature[]): ReadFeature[] {
   const of = (kind: RegExp, part: (geometry: Geometry | null) => Geometry[]) =>
     features.flatMap(({ properties, geometry }) => {
@@ -161,7 +161,7 @@ async function readWithGdal({ paths, manifest }: Built, format: ExportFormat): P
     )
     found.push(...(parseExactly(stdout) as { features: ReadFeature[] }).features)
   }
-  // GDAL has the placemark's name in place of the value of that name.
+  // GDAL returns the placemark's name instead of the value with that name.
   const name = manifest.columns[nameColumn(manifest.columns)]?.name
   if (format === 'kml' && name) for (const { properties } of found) properties[name] ??= properties['Name']
   return found

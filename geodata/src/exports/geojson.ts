@@ -12,8 +12,8 @@ export interface GeojsonParts {
 }
 
 /**
- * The GeoJSON export is head + features.pack + tail, byte for byte: a server can send ranges of it without
- * ever making the file.
+ * The GeoJSON export is head + features.pack + tail, byte for byte, so a server can send ranges of it without
+ * building the file.
  */
 export function geojsonParts(manifest: Manifest): GeojsonParts {
   const bbox = manifest.bbox ? `"bbox":${JSON.stringify(roundOutward(manifest.bbox))},\n` : ''

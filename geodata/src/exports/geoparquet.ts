@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 
 /**
- * The GeoParquet export is the snapshot's own file, byte for byte, and a server sends that one. This is for
- * those who want a file of their own; where the file system can, it shares the disk's blocks.
+ * The GeoParquet export is the snapshot's own file, byte for byte, and a server sends that one. This function
+ * is for callers who want a separate file; it shares the disk's blocks (reflink) if the file system supports
+ * it.
  */
 export async function writeGeoparquet(
   folder: string,

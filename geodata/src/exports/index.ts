@@ -17,14 +17,14 @@ export interface ExportFormatEntry {
   format: ExportFormat
   extension: string
   mediaType: string
-  /** Whether its files are compressed already, so that a gzip or zstd variant would gain nothing. */
+  /** Whether its files are already compressed, so that a gzip or zstd variant would not save anything. */
   isCompressed: boolean
-  /** Whether the snapshot holds it already, so that nothing need be built: see geojson.ts and geoparquet.ts. */
+  /** Whether the snapshot already contains it, so that nothing is built: see geojson.ts, geoparquet.ts. */
   ready: boolean
   writer: () => Promise<Writer>
 }
 
-/** Every format a dataset can be downloaded in. A writer is loaded when it is called, with what it needs. */
+/** Every download format of a dataset. A writer and its dependencies are imported when it is first called. */
 export const EXPORT_FORMATS: readonly ExportFormatEntry[] = [
   entry('csv', 'csv', 'text/csv; charset=utf-8', async () => (await import('./csv/csv.ts')).writeCsv),
   entry('json', 'json', 'application/json', async () => (await import('./json.ts')).writeJson),
@@ -90,11 +90,12 @@ export function exportFormat(format: string): ExportFormatEntry | undefined {
 }
 
 /**
- * Writes a snapshot in a format to `outPath`, which appears whole or not at all. It keeps a core busy for
- * seconds: a server calls `buildExportInProcess` instead.
+ * Writes a snapshot in a format to `outPath`; the file appears complete or not at all. It uses a core for
+ * seconds, so a server calls `buildExportInProcess` instead.
  *
- * The files that writers read are verified first, so that no export is made of damaged bytes: a
- * DamagedSnapshotError names the damaged file. `manifest` is a copy that the caller trusts more than the folder's.
+ * The files that the writer reads are verified first, so that no export is made from damaged bytes; a
+ * DamagedSnapshotError names the damaged file. `manifest` is a copy that the caller trusts more than the one
+ * in the folder.
  */
 export async function buildExport(
   snapshotFolder: string,

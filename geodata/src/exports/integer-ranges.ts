@@ -4,12 +4,12 @@ import { quoteName, quoteText } from '../quote-sql.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { duckDbOptions, type ExportOptions } from './export-options.ts'
 
-/** The smallest usual type that holds every value of an integer column. */
+/** The smallest common type that fits every value of an integer column. */
 export type IntegerSize = 'int32' | 'int53' | 'int64' | 'larger'
 
 /**
- * How large the integers of each column are, by the column's place; null for a column of another type.
- * Parquet keeps the least and greatest value of each row group, so this reads next to nothing.
+ * The size of the integers of each column, by column index; null for columns of other types. Parquet stores
+ * the min and max value of each row group, so this reads hardly any data.
  */
 export async function integerSizes(
   folder: string,

@@ -13,9 +13,9 @@ const NEWLINE = 0x0a
 const CLOSING_BRACE = 0x7d
 
 /**
- * An array of rows: the columns, then `longitude` and `latitude`, and `geometry` for shapes other than
- * points. A row is a feature of the pack with its members put another way, so that its bytes are copied and
- * nothing is read or written as a value.
+ * An array of rows: the columns, then `longitude` and `latitude`, and `geometry` for geometries other than
+ * points. A row has the members of a feature in the pack in a different layout, so its bytes are copied
+ * without parsing.
  */
 export async function writeJson(
   folder: string,

@@ -3,8 +3,8 @@ import type { Column } from '../feature.ts'
 const EXACT = ['name', 'title', 'label', 'display_name', 'full_name', 'placename', 'place']
 
 /**
- * The column a feature is called by on a map, or -1: a text column with one of the usual names, in that order;
- * else the first text column whose name begins or ends with `name`.
+ * The index of the column that labels a feature on a map, or -1: a text column with one of the usual names,
+ * in that order; otherwise the first text column whose name begins or ends with `name`.
  */
 export function nameColumn(columns: readonly Column[]): number {
   const names = columns.map((column) => (column.type === 'text' ? column.name.toLowerCase() : ''))

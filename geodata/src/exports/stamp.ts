@@ -1,9 +1,9 @@
 import type { ByteSink } from './byte-sink.ts'
 
 /**
- * Fixed bytes that are written over and over, such as a tag, kept as 32-bit words: writing those is several
- * times quicker than bytes one by one or a call to copy. It may write up to three bytes too many behind its
- * end, which the next bytes cover.
+ * Fixed bytes that are written often, such as a tag, stored as 32-bit words. Writing words is several times
+ * as fast as writing single bytes or calling copy. It may write up to three bytes past its end, which the
+ * next bytes overwrite.
  */
 export class Stamp {
   readonly length: number
@@ -16,7 +16,7 @@ export class Stamp {
     for (let i = 0; i < bytes.length; i++) this.#words[i >> 2]! |= bytes[i]! << ((i & 3) * 8)
   }
 
-  /** Answers where `sink.buffer` goes on. */
+  /** Returns the next free offset in `sink.buffer`. */
   put(sink: ByteSink, at: number): number {
     const { view } = sink
     const words = this.#words

@@ -5,14 +5,14 @@ import { ByteSink } from './byte-sink.ts'
 import { type BuiltFile, writeAtomically } from './write-atomically.ts'
 import { deflateFile } from './zip/deflate-blocks.ts'
 
-/** The content codings a file is kept in beside itself. */
+/** The content codings in which a file is also stored. */
 export type Variant = 'gzip' | 'zstd'
 
 export function variantPath(path: string, variant: Variant): string {
   return `${path}.${variant === 'gzip' ? 'gz' : 'zst'}`
 }
 
-/** Compresses a finished export to `variantPath`. Equal files give equal bytes, whenever and wherever. */
+/** Compresses a finished export to `variantPath`. Deterministic: equal files give equal bytes. */
 export function buildVariant(path: string, variant: Variant, signal?: AbortSignal): Promise<BuiltFile> {
   return writeAtomically(variantPath(path, variant), (partial) =>
     variant === 'gzip' ? writeGzip(path, partial, signal) : writeZstd(path, partial, signal),
@@ -42,7 +42,7 @@ async function writeZstd(path: string, partial: string, signal?: AbortSignal): P
     params: {
       [constants.ZSTD_c_compressionLevel]: 3,
       [constants.ZSTD_c_checksumFlag]: 1,
-      // RFC 9659: a receiver need not hold more than 8 MB.
+      // RFC 9659: a receiver is not required to support a window of more than 8 MB.
       [constants.ZSTD_c_windowLog]: 23,
     },
   })

@@ -10,8 +10,8 @@ export interface BuiltFile {
 }
 
 /**
- * `writeDurably` for large files: `write` fills a partial file, which gets its name once it is complete and
- * synced, so a reader never sees half a file. `write` returns the checksum if it knows it.
+ * `writeDurably` for large files: `write` fills a partial file, which is renamed once it is complete and
+ * synced, so a reader never sees an incomplete file. `write` returns the checksum if it knows it.
  */
 export async function writeAtomically(
   path: string,
@@ -30,7 +30,7 @@ export async function writeAtomically(
   }
 }
 
-/** SQLite and the shapefile writer keep files of their own beside the partial one. */
+/** SQLite and the shapefile writer have additional files next to the partial one. */
 export async function removePartial(path: string, pid: number): Promise<void> {
   const partial = partialPath(path, pid)
   for (const suffix of ['', '-journal', '.parts']) {
@@ -39,11 +39,11 @@ export async function removePartial(path: string, pid: number): Promise<void> {
 }
 
 /**
- * Removes what builders that no longer run have left in a folder: a process that was killed could not. To be
- * called when the folder is opened.
+ * Removes the partial files that processes which no longer run have left in a folder, for example because
+ * they were killed. Call it when the folder is opened.
  */
 export async function removeStalePartials(folder: string): Promise<void> {
-  // A snapshot that nobody has downloaded has no such folder.
+  // A snapshot without downloads has no such folder.
   const names = await readdir(folder).catch(() => [])
   for (const name of names) {
     const pid = /\.partial-(\d+)/.exec(name)?.[1]

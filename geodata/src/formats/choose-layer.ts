@@ -1,6 +1,6 @@
 import { SourceError } from '../source-error.ts'
 
-/** The layer of that name; without a name the only one. Otherwise a sentence that lists them. */
+/** The layer with that name or, without a name, the only one. Otherwise throws and lists the layers. */
 export function chooseLayer<T extends { name: string }>(
   layers: T[],
   name: string | undefined,

@@ -4,7 +4,7 @@ import { readWkt, wktSrid } from '../geometry/wkt.ts'
 import { SourceError } from '../source-error.ts'
 import { parseJson } from './json/parse-json.ts'
 
-/** The columns of a plain table that hold its geometry: a pair of coordinates or one column. */
+/** The columns of a plain table that contain its geometry: a pair of coordinates or a single column. */
 export type CoordinateColumns =
   | { kind: 'pair'; x: number; y: number }
   | { kind: 'geometry'; column: number; encoding: 'wkt' | 'wkb' | 'geojson' }
@@ -21,7 +21,7 @@ const LONGITUDES = [
   'geolng',
 ]
 const LATITUDES = ['latitude', 'lat', 'decimallatitude', 'latitudedeg', 'latdd', 'geolat']
-/** Names that say nothing of degrees; believed only where the values look like them or a CRS is given. */
+/** Names that do not imply degrees; only used if the values look like degrees or a CRS is given. */
 const PAIRS: [x: string, y: string][] = [
   ['x', 'y'],
   ['pointx', 'pointy'],
@@ -59,8 +59,8 @@ export interface FoundColumns {
 }
 
 /**
- * Finds them by their usual names, and only where the first rows bear them out. `crsGiven`: the publisher has
- * named a CRS, so coordinates need not look like degrees.
+ * Finds the columns by their usual names, if the first rows confirm them. `crsGiven`: the publisher chose a
+ * CRS, so coordinates need not look like degrees.
  */
 export function findCoordinateColumns(names: string[], sample: Value[][], crsGiven: boolean): FoundColumns {
   const plain = names.map(comparable)
@@ -123,7 +123,7 @@ function sridOf(text: string, encoding: 'wkt' | 'wkb'): number | null {
   return encoding === 'wkt' ? wktSrid(text) : wkbSrid(Buffer.from(text.slice(0, 18), 'hex'))
 }
 
-/** A few stray texts in a column of numbers are problems of their rows, not a sign that it holds none. */
+/** A few stray texts in a column of numbers are problems of their rows, and do not make it a text column. */
 function areNumeric(values: Value[]): boolean {
   const numeric = values.filter((value) => toNumber(value) !== null).length
   return numeric > 0 && numeric >= values.length * 0.8
@@ -144,7 +144,7 @@ function toNumber(value: Value): number | null {
   return DECIMAL_COMMA.test(text) ? Number(text.replace(',', '.')) : null
 }
 
-/** The geometry in a row's columns, or the sentence that says why there is none to be had. */
+/** Returns the geometry from a row's columns, or a sentence that says why there is none. */
 export function geometryReader(
   columns: CoordinateColumns,
   names: string[],
@@ -200,7 +200,7 @@ function quote(value: Value): string {
   return text.length > 40 ? `${text.slice(0, 40)}…` : text === '""' ? 'empty' : text
 }
 
-/** The places of the other columns, which are kept as they are. */
+/** The indexes of the other columns, which are kept as values. */
 export function otherColumns(count: number, columns: CoordinateColumns | null): number[] {
   const used = columns === null ? [] : columns.kind === 'pair' ? [columns.x, columns.y] : [columns.column]
   return Array.from({ length: count }, (_, i) => i).filter((i) => !used.includes(i))

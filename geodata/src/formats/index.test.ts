@@ -249,7 +249,7 @@ function* regular(megabytes: number): Generator<Buffer> {
   for (let i = 0; i < megabytes; i++) yield Buffer.alloc(1 << 20, `1,${'2'.repeat(1021)}\n`)
 }
 
-/** Opens a file in a process of its own; answers the sentence and the most memory it took, in megabytes. */
+/** Opens a file in a child process; returns the error message and the peak memory in megabytes. */
 function inProcess(path: string): { message: string; peak: number } {
   const script = `
     import { openSource } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)}

@@ -9,7 +9,7 @@ import { type ByteSource, fileSource, gunzipSource, peek } from './reading/byte-
 import { type Kind, sniff } from './reading/sniff.ts'
 import { DEFAULT_LIMITS, type SourceLimits } from './reading/source-limits.ts'
 
-/** One format that is read: its name in options and manifests, its title in sentences. */
+/** A format that can be read: its name in options and manifests, and its title in messages. */
 export interface Format {
   name: Kind
   title: string
@@ -20,9 +20,9 @@ export interface Format {
 interface Input {
   file: string
   source: ByteSource
-  /** The same as a file on disk, for formats that are not read from front to back. */
+  /** The path of the same bytes on disk, for formats that cannot be read sequentially. */
   path(): Promise<string>
-  /** Whether that file is still there when the source has been read. */
+  /** Whether that file still exists after the source has been read. */
   stays: boolean
 }
 
@@ -32,7 +32,7 @@ interface OpenOptions {
   limits: SourceLimits
 }
 
-/** The table of formats. Readers are loaded when they are needed: some bring a database with them. */
+/** The table of formats. Readers are imported when needed, because some load a database. */
 export const FORMATS: Format[] = [
   {
     name: 'geojson',
@@ -43,7 +43,7 @@ export const FORMATS: Format[] = [
       const { readTailMembers } = await import('./geojson/geojson-tail.ts')
       return openGeojson(source, {
         crs,
-        // Of a compressed file the end is not seen before it has been read.
+        // The end of a compressed file is unknown until all of it has been read.
         tailMembers: stays ? async () => readTailMembers(await path()) : undefined,
         maxColumns: limits.columns,
         maxFeatureBytes: limits.rowBytes,
@@ -106,16 +106,16 @@ export const FORMATS: Format[] = [
 ]
 
 export interface SourceOptions {
-  /** A name in `FORMATS`; by the file's content where absent. */
+  /** A name in `FORMATS`; detected from the file's content if absent. */
   format?: string
   /** The layer of a GeoPackage, the shapefile or file in a zip. */
   layer?: string
-  /** The CRS that the publisher names: coordinates without degrees are then believed. */
+  /** The CRS chosen by the publisher; with it, coordinates need not be degrees. */
   crs?: string
   limits?: Partial<SourceLimits>
-  /** The file's own name, where `path` is a temporary one. */
+  /** The original file name, if `path` is a temporary file. */
   originalName?: string
-  /** Where a file is unpacked that must be on disk to be read; the system's folder otherwise. */
+  /** Where to unpack a file that must be on disk to be read; by default the system's temporary folder. */
   scratchFolder?: string
 }
 
@@ -126,7 +126,7 @@ export interface OpenedSource extends FeatureStream {
 
 const HEAD_BYTES = 1 << 16
 
-/** Opens any file of a known format, compressed or not, by its content; a wrong extension is only noted. */
+/** Opens a file of any known format, compressed or not, by content; a wrong extension only adds a note. */
 export async function openSource(path: string, options: SourceOptions = {}): Promise<OpenedSource> {
   const file = options.originalName ?? basename(path)
   const wanted = options.format === undefined ? null : formatNamed(options.format)
@@ -165,7 +165,7 @@ function formatNamed(name: string): Format {
   throw new SourceError(`There is no format ${name}; there are ${names}.`)
 }
 
-/** `path`: where the same bytes lie on disk, or null where they come out of a compressed file. */
+/** `path` is the path of the same bytes on disk, or null if they come from a compressed file. */
 async function openBytes(
   unread: ByteSource,
   name: string,
@@ -260,7 +260,7 @@ async function onDisk(source: ByteSource, name: string, context: Context): Promi
   return path
 }
 
-/** The stream itself, which cleans up behind it: a reader's getters and methods stay its own. */
+/** Makes the stream clean up at its end. It is changed in place, because a copy would lose its getters. */
 function whenDone<T extends FeatureStream>(stream: T, cleanup: () => Promise<void>): T {
   const cleaning = <R>(read: () => AsyncIterable<R>) =>
     async function* () {

@@ -15,7 +15,7 @@ import {
 } from '../feature.ts'
 import type { ByteSource } from './reading/byte-source.ts'
 
-/** A folder of its own for a test, gone after it. */
+/** A temporary folder for a test, removed after it. */
 export function scratch(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'formats-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
@@ -28,7 +28,7 @@ export function written(t: TestContext, name: string, content: string | Uint8Arr
   return path
 }
 
-/** A source in memory that arrives in pieces of any size. */
+/** An in-memory source that arrives in pieces of a given size. */
 export function inPieces(content: string | Uint8Array, file: string, pieceBytes = 1 << 16): ByteSource {
   const bytes = Buffer.from(content as Uint8Array)
   async function* pieces() {
@@ -67,9 +67,9 @@ export interface GdalFeature {
   geometry: Feature['geometry']
 }
 
-/** The same file as GDAL reads it, in the file's own coordinates. */
+/** The same file as read by GDAL, in the file's own coordinates. */
 export function gdalFeatures(path: string, ...options: string[]): GdalFeature[] {
-  // Plain GeoJSON, because a GeoJSON sequence gets its rings rewound; any CRS, so that nothing is transformed.
+  // Not a GeoJSON sequence, in which GDAL rewinds the rings; any CRS, so that nothing is transformed.
   const answer = execFileSync(
     'ogr2ogr',
     [
@@ -89,7 +89,7 @@ export function gdalFeatures(path: string, ...options: string[]): GdalFeature[] 
   return JSON.parse(answer).features
 }
 
-/** What GDAL leaves out is null. */
+/** Values that GDAL leaves out are null. */
 export function assertSameRows(ours: { [name: string]: Value }[], theirs: GdalFeature[]): void {
   const names = Object.keys(ours[0] ?? {})
   const whole = theirs.map(({ properties }) =>
@@ -104,7 +104,7 @@ export function ogr2ogr(...args: string[]): void {
   execFileSync('ogr2ogr', args, { stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-/** Equal but for the last digits, which GDAL does not print; a difference is reported by the first feature only. */
+/** Equal except for the last digits, which GDAL does not print; reports the first difference only. */
 export function assertSameGeometries(
   ours: Pick<Feature, 'geometry'>[],
   theirs: Pick<Feature, 'geometry'>[],
@@ -127,7 +127,7 @@ function areSame(one: unknown, other: unknown): boolean {
   return one === other
 }
 
-/** Neither the order of polygons nor that of holes says anything. */
+/** Sorts polygons and holes, because their order is not significant. */
 function ordered(geometry: Geometry | null): unknown[] {
   if (geometry === null) return ['none']
   if (geometry.type === 'GeometryCollection') return [geometry.type, ...geometry.geometries.map(ordered)]

@@ -11,7 +11,7 @@ export function isEmptyBbox(bbox: Bbox): boolean {
   return bbox[0] > bbox[2]
 }
 
-/** Widens `into` by the geometry's positions; an empty geometry leaves it as it is. */
+/** Extends `into` by the geometry's positions; an empty geometry does not change it. */
 function extendBbox(into: Bbox, geometry: Geometry): void {
   switch (geometry.type) {
     case 'Point':
@@ -34,8 +34,8 @@ function extendBbox(into: Bbox, geometry: Geometry): void {
 }
 
 /**
- * A box of seven decimals, which are a centimetre, around the box: whatever lies in this one lies in that, and
- * it does not leave the world where this one does not.
+ * Rounds a box outward to seven decimals (about a centimetre). The result contains the original box, and
+ * stays inside the world if the original does.
  */
 export function roundOutward(bbox: Bbox): Bbox {
   return bbox.map((value, side) => {
@@ -46,7 +46,7 @@ export function roundOutward(bbox: Bbox): Bbox {
   }) as Bbox
 }
 
-/** The geometry's box; an empty one (`isEmptyBbox`) where it has no positions. */
+/** The geometry's bounding box; empty (`isEmptyBbox`) if it has no positions. */
 export function geometryBbox(geometry: Geometry): Bbox {
   const bbox = emptyBbox()
   extendBbox(bbox, geometry)

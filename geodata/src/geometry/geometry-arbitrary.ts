@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Geometry, Position } from '../feature.ts'
 
-/** For property tests: geometries of every type, empty ones included, with or without heights throughout. */
+/** For property tests: geometries of all types, also empty, with heights on all positions or on none. */
 export function geometryArbitrary(): fc.Arbitrary<Geometry> {
   return fc.boolean().chain((withZ) => geometryOf(withZ, 2))
 }

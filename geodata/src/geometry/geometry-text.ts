@@ -1,8 +1,9 @@
 import type { Geometry, Position } from '../feature.ts'
 
 /**
- * A geometry as GeoJSON text without whitespace, `type` first. JavaScript's shortest number text reads back as
- * the same double, so nothing is lost. Written by hand because `JSON.stringify` costs twice as much a point.
+ * A geometry as GeoJSON text without whitespace, `type` first. JavaScript formats a number with the shortest
+ * text that parses back to the same double, so nothing is lost. `JSON.stringify` would take twice as long per
+ * point.
  */
 export function geometryText(geometry: Geometry): string {
   switch (geometry.type) {

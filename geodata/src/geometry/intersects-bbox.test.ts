@@ -136,7 +136,7 @@ test('the same of outlines with hundreds of corners, around, beside and inside a
   )
 })
 
-/** Random rings cross themselves, and then inside has no meaning: a triangle cannot. */
+/** Random rings intersect themselves, which makes their interior undefined; triangles cannot. */
 function isSimple(geometry: Geometry): boolean {
   if (geometry.type === 'Polygon')
     return geometry.coordinates.length <= 1 && (geometry.coordinates[0]?.length ?? 4) === 4

@@ -3,8 +3,9 @@ import type { Bbox } from './bbox.ts'
 import { Outline } from './outline.ts'
 
 /**
- * Whether a geometry and a box share a point, by the geometry itself and not its own box. Touching counts, a
- * box may be a line or a point, and one whose west is greater than its east crosses the antimeridian.
+ * Whether a geometry and a box share a point, tested with the geometry itself and not with its bounding box.
+ * Touching counts, a box may be a line or a point, and one whose west is greater than its east crosses the
+ * antimeridian.
  */
 export function intersectsBbox(geometry: Geometry, bbox: Bbox): boolean {
   const [west, south, east, north] = bbox
@@ -28,7 +29,7 @@ function meets(geometry: Geometry, box: Bbox): boolean {
 
 type Drawn = Extract<Geometry, { type: 'LineString' | 'MultiLineString' | 'Polygon' | 'MultiPolygon' }>
 
-/** They go with the geometry, which is compared again and again while it is kept. */
+/** A cache keyed by geometry, because the same geometry is tested many times while it is in memory. */
 const outlines = new WeakMap<Geometry, Outline[]>()
 
 function outlinesOf(geometry: Drawn): Outline[] {

@@ -1,6 +1,6 @@
 import type { Geometry, Position } from '../feature.ts'
 
-/** The same shape with each of its positions moved; an empty point stays empty. */
+/** A copy of the geometry with each position mapped; an empty point stays empty. */
 export function mapPositions(geometry: Geometry, move: (position: Position) => Position): Geometry {
   const line = (positions: Position[]) => positions.map(move)
   const lines = (all: Position[][]) => all.map(line)

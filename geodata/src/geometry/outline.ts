@@ -2,20 +2,20 @@ import type { Position } from '../feature.ts'
 import { orient2d } from '../predicates/orient2d.ts'
 import type { Bbox } from './bbox.ts'
 
-/** So many segments have a box of their own. */
+/** The number of segments that share a bounding box. */
 const STRETCH = 32
 
 /**
- * The lines of a geometry, or the rings of a polygon, as plain numbers in stretches with boxes, so that a box is
- * compared with the few segments near it: a country has ten thousand.
+ * The lines of a geometry, or the rings of a polygon, as flat arrays, divided into stretches with bounding
+ * boxes. A query box is then only compared with the few segments near it; a country has ten thousand.
  */
 export class Outline {
   readonly #isArea: boolean
-  /** x, y of every vertex, line after line. */
+  /** The x and y of every vertex, line after line. */
   readonly #vertices: Float64Array
   /** The first and the last vertex of every stretch; the next one of the same line begins at the last. */
   readonly #ends: Int32Array
-  /** West, south, east, north of every stretch. */
+  /** West, south, east and north of every stretch. */
   readonly #boxes: Float64Array
 
   constructor(lines: Position[][], isArea: boolean) {
@@ -40,7 +40,7 @@ export class Outline {
     }
   }
 
-  /** West is not greater than east. Touching counts. */
+  /** Whether the box intersects the outline; touching counts. West must not be greater than east. */
   meets(box: Bbox): boolean {
     const [west, south, east, north] = box
     const boxes = this.#boxes
@@ -53,7 +53,7 @@ export class Outline {
       if (w >= west && e <= east && s >= south && n <= north) return true
       if (this.#stretchMeets(at / 4, west, south, east, north)) return true
     }
-    // No edge meets the box, so that it lies wholly inside or outside: one of its corners tells which.
+    // No edge intersects the box, so it is completely inside or outside; test one of its corners.
     return this.#isArea && this.#holds(west, south)
   }
 
@@ -87,7 +87,7 @@ export class Outline {
     return false
   }
 
-  /** By counting the edges that a ray to the east crosses, over all rings: a hole turns inside to outside. */
+  /** Counts the edges that a ray to the east crosses, over all rings, so that holes are outside. */
   #holds(x: number, y: number): boolean {
     const vertices = this.#vertices
     const boxes = this.#boxes
@@ -98,7 +98,7 @@ export class Outline {
       const first = this.#ends[stretch * 2]! * 2
       const last = this.#ends[stretch * 2 + 1]! * 2
       if (boxes[box]! > x) {
-        // Wholly to the east: every change of side crosses the ray, and the ends tell whether they are odd.
+        // Completely to the east: its two ends tell whether it crosses the ray an odd number of times.
         if (vertices[first + 1]! > y !== vertices[last + 1]! > y) inside = !inside
         continue
       }
@@ -114,12 +114,12 @@ export class Outline {
   }
 }
 
-/** A line of one vertex is a stretch without segments. */
+/** A line with one vertex is a stretch without segments. */
 function stretchesOf(vertices: number): number {
   return vertices < 2 ? vertices : Math.ceil((vertices - 1) / STRETCH)
 }
 
-/** Where their extents overlap, they meet unless all corners of the box lie on one side of the segment. */
+/** For overlapping extents, they intersect unless all corners of the box are on one side of the segment. */
 function segmentMeets(
   ax: number,
   ay: number,

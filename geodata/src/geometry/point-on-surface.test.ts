@@ -53,7 +53,7 @@ test('the point of any star-shaped polygon lies on it', () => {
       })
       const shape: Geometry = { type: 'Polygon', coordinates: [[...ring, ring[0]!]] }
       const [x, y] = pointOnSurface(shape) as [number, number]
-      // The longest stretch inside is wider than the rounding of its middle.
+      // The longest stretch inside is wider than the rounding error of its middle.
       assert.ok(intersectsBbox(shape, [x - 1e-12, y - 1e-12, x + 1e-12, y + 1e-12]))
     }),
   )

@@ -2,9 +2,9 @@ import type { Geometry, Position } from '../feature.ts'
 import { geometryBbox } from './bbox.ts'
 
 /**
- * A point that lies on the shape, for the longitude and latitude of csv and json rows: a point itself, the
- * middle of a line by its length, a place inside a polygon and outside its holes. Null where the geometry is
- * empty. Of several members, the largest of the highest dimension speaks for all.
+ * A point on the geometry, for the longitude and latitude of csv and json rows: a point itself, the middle of
+ * a line by length, a point inside a polygon and outside its holes. Null if the geometry is empty. Of several
+ * members, the largest one of the highest dimension is used.
  */
 export function pointOnSurface(geometry: Geometry): Position | null {
   if (geometry.type === 'Point') return geometry.coordinates.length > 0 ? geometry.coordinates : null
@@ -29,7 +29,7 @@ interface Candidate {
   size: number
 }
 
-/** One by one: a geometry may have more members than a call takes arguments. */
+/** Pushes one by one, because a geometry may have more members than the max number of call arguments. */
 function collect(geometry: Geometry, into: Parts): void {
   switch (geometry.type) {
     case 'Point':
@@ -86,7 +86,7 @@ function distance(a: Position, b: Position): number {
   return Math.hypot(a[0]! - b[0]!, a[1]! - b[1]!)
 }
 
-/** The middle of the longest stretch that a horizontal line near the polygon's centre has inside it. */
+/** The middle of the longest stretch inside the polygon of a horizontal line near its centre. */
 function insidePolygon(rings: Position[][]): Candidate | null {
   const outer = rings[0]
   if (outer === undefined || outer.length === 0) return null
@@ -113,7 +113,7 @@ function insidePolygon(rings: Position[][]): Candidate | null {
   return { at, size: width }
 }
 
-/** Halfway between the vertices just above and just below the centre, so that the line meets no vertex. */
+/** Halfway between the nearest vertices above and below the centre, so that the line meets no vertex. */
 function quietLatitude(rings: Position[][]): number {
   const [, south, , north] = geometryBbox({ type: 'Polygon', coordinates: rings })
   const centre = (south + north) / 2

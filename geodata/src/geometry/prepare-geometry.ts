@@ -1,23 +1,27 @@
 import type { Geometry, Position } from '../feature.ts'
 
-/** Brings a position to WGS84 longitude and latitude. */
+/** Transforms a position to WGS84 longitude and latitude. */
 export type Transformer = (position: Position) => Position
 
-/** Float noise of projections and of careless writers that we clamp rather than refuse: about 0.1 m. */
+/**
+ * Coordinates outside the world by at most this are clamped and not rejected: about 0.1 m of floating-point
+ * noise from projections and imprecise writers.
+ */
 const WORLD_TOLERANCE = 1e-6
 
-/** Deep enough for any real collection, shallow enough that a crafted one cannot exhaust the stack. */
+/** Deep enough for any real collection, but shallow enough that a malicious one cannot exhaust the stack. */
 const MAX_COLLECTION_DEPTH = 32
 
 class Problem extends Error {}
 
 /**
- * Checks a geometry that a reader gave and makes it fit to publish: WGS84, inside the world, rings closed and
- * wound as RFC 7946 asks (outer counterclockwise, holes clockwise), positions of two or three finite numbers.
- * Answers the geometry (the same object, changed in place) or a sentence that says what is wrong with it.
+ * Checks a geometry from a reader and prepares it for publishing: WGS84, inside the world, rings closed and
+ * wound as RFC 7946 requires (outer counterclockwise, holes clockwise), positions of two or three finite
+ * numbers. Returns the geometry (the same object, changed in place) or a sentence that says what is wrong
+ * with it.
  *
- * Coordinates that are WGS84 already keep every bit. Transformed ones are rounded to 9 decimals (0.1 mm):
- * what lies beyond is arithmetic noise that would only lengthen the text.
+ * Coordinates that are already WGS84 are kept exactly. Transformed ones are rounded to 9 decimals (0.1 mm),
+ * because further digits are arithmetic noise that would only make the text longer.
  */
 export function prepareGeometry(geometry: Geometry, transform: Transformer | null): Geometry | string {
   try {
@@ -30,7 +34,7 @@ export function prepareGeometry(geometry: Geometry, transform: Transformer | nul
 }
 
 function prepare(geometry: Geometry, transform: Transformer | null, depth: number): void {
-  // Readers of self-describing formats pass on whatever the file holds, so the shape is checked here for all.
+  // Readers of self-describing formats pass on whatever the file contains, so check the structure here.
   if (geometry === null || typeof geometry !== 'object') throw new Problem('the geometry is not an object')
   if (geometry.type === 'GeometryCollection') {
     if (depth >= MAX_COLLECTION_DEPTH) throw new Problem(`collections are nested more than ${depth} deep`)
@@ -70,7 +74,7 @@ function list<T>(value: T[], name = 'coordinates'): T[] {
   return value
 }
 
-/** An empty member adds nothing to a Multi geometry, and most formats cannot say it. */
+/** Removes empty members, which add nothing to a multi-geometry and which most formats cannot represent. */
 function withoutEmpty<T extends unknown[]>(members: T[]): T[] {
   return list(members).some((member) => list(member).length === 0)
     ? members.filter((member) => member.length > 0)
@@ -107,7 +111,7 @@ function positions(coordinates: Position[], transform: Transformer | null): void
 
 function position(at: Position, transform: Transformer | null): Position {
   if (!Array.isArray(at) || at.length < 2) throw new Problem('a position needs two numbers')
-  // A fourth number is a measure, or nothing that GeoJSON knows.
+  // A fourth number is a measure, or something that GeoJSON does not define.
   if (at.length > 3) at.length = 3
   for (let i = 0; i < at.length; i++) {
     if (typeof at[i] !== 'number') {
@@ -121,13 +125,13 @@ function position(at: Position, transform: Transformer | null): Position {
   return at
 }
 
-/** Answers a new position: readers may close a ring with the very array that opened it. */
+/** Returns a new position, because readers may close a ring with the same array that opened it. */
 function toWgs84(from: Position, transform: Transformer): Position {
   const to = transform(from)
   if (!Number.isFinite(to[0]) || !Number.isFinite(to[1]))
     throw new Problem(`the position ${from[0]}, ${from[1]} has no place in WGS84`)
   const at = [round(to[0]!), round(to[1]!)]
-  // A height that the transformation loses is kept as it was.
+  // If the transformation does not return a height, keep the original one.
   if (from.length === 3) at.push(to.length > 2 && Number.isFinite(to[2]) ? round(to[2]!) : from[2]!)
   if (at[0]! < -180 || at[0]! > 180 || at[1]! < -90 || at[1]! > 90) clampToWorld(at, from)
   return at
@@ -145,7 +149,7 @@ function clampToWorld(at: Position, source: Position): void {
 function clamp(value: number, limit: number, name: string, source: Position): number {
   if (Math.abs(value) <= limit) return value
   if (Math.abs(value) <= limit + WORLD_TOLERANCE) return Math.sign(value) * limit
-  // Metres or feet taken for degrees are the usual cause.
+  // The usual cause is coordinates in metres or feet.
   const projected = Math.abs(source[0]!) > 1000 || Math.abs(source[1]!) > 1000
   throw new Problem(
     `${name} ${value} is outside ±${limit}${projected ? ' (projected coordinates? Then name their CRS with --crs)' : ''}`,
@@ -153,7 +157,7 @@ function clamp(value: number, limit: number, name: string, source: Position): nu
 }
 
 function signedArea(ring: Position[]): number {
-  // Relative to the first position: differences of near numbers keep their digits.
+  // Relative to the first position, because differences of close numbers keep their precision.
   const originX = ring[0]![0]!
   const originY = ring[0]![1]!
   let area = 0

@@ -3,7 +3,7 @@ import { SourceError } from '../source-error.ts'
 
 /**
  * Well-known binary: ISO 13249-3 and GeoPackage (types +1000 for Z, +2000 for M) and PostGIS's EWKB (flags in
- * the high bits, an SRID after the type). We read all of them and write little-endian ISO.
+ * the high bits, an SRID after the type). All of them can be read; little-endian ISO is written.
  */
 
 const POINT = 1
@@ -24,7 +24,7 @@ const TYPE_CODES: { [type in Geometry['type']]: number } = {
   GeometryCollection: GEOMETRY_COLLECTION,
 }
 
-/** Shapes that GeoJSON cannot express, by their ISO code, for the sentence that refuses them. */
+/** Types that GeoJSON cannot represent, by their ISO code, for the error message. */
 const REFUSED_TYPES: { [code: number]: string } = {
   8: 'CircularString',
   9: 'CompoundCurve',
@@ -43,16 +43,16 @@ const EWKB_M = 0x40000000
 const EWKB_SRID = 0x20000000
 const EWKB_FLAGS = 0xe0000000
 
-/** Deep enough for any real collection, shallow enough that a crafted one cannot exhaust the stack. */
+/** Deep enough for any real collection, but shallow enough that a malicious one cannot exhaust the stack. */
 const MAX_DEPTH = 64
 
-/** Reads the geometry that starts at `offset`; throws a SourceError that says what is wrong with the bytes. */
+/** Reads the geometry that starts at `offset`; throws a SourceError that says what is wrong. */
 export function readWkb(bytes: Uint8Array, offset = 0): Geometry {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return new WkbReader(view, offset).geometry(0)
 }
 
-/** The SRID that EWKB carries, or null. */
+/** The SRID of an EWKB geometry, or null. */
 export function wkbSrid(bytes: Uint8Array): number | null {
   if (bytes.byteLength < 9) return null
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -65,7 +65,7 @@ class WkbReader {
   #offset: number
   #littleEndian = true
   #hasZ = false
-  /** Bytes of one position, and what of it is skipped: M is never kept. */
+  /** The size of one position in bytes, including M, which is skipped. */
   #stride = 16
 
   constructor(view: DataView, offset: number) {
@@ -128,7 +128,7 @@ class WkbReader {
     if (this.#offset + bytes > this.#view.byteLength) throw new SourceError('the geometry ends too early')
   }
 
-  /** A count is checked against the bytes that are left, so that a false one costs nothing. */
+  /** Checks a count against the remaining bytes, so that a false count does not allocate memory. */
   #count(leastBytesEach: number): number {
     this.#need(4)
     const count = this.#view.getUint32(this.#offset, this.#littleEndian)
@@ -148,7 +148,7 @@ class WkbReader {
   #point(): Position {
     this.#need(this.#stride)
     const position = this.#position()
-    // WKB has no other way to say POINT EMPTY.
+    // This is how WKB represents POINT EMPTY.
     return Number.isNaN(position[0]) && Number.isNaN(position[1]) ? [] : position
   }
 
@@ -185,7 +185,7 @@ class WkbReader {
   }
 }
 
-/** Whether any position has a height: WKB has one dimension for the whole geometry. */
+/** Whether any position has a height, because WKB has one dimension for the whole geometry. */
 export function hasZ(geometry: Geometry): boolean {
   return geometry.type === 'GeometryCollection'
     ? geometry.geometries.some(hasZ)
@@ -201,7 +201,7 @@ function anyPositionHasZ(coordinates: Coordinates): boolean {
   return false
 }
 
-/** How many bytes `writeWkbInto` will write. */
+/** The number of bytes that `writeWkbInto` will write. */
 export function wkbSize(geometry: Geometry, withZ = hasZ(geometry)): number {
   const stride = withZ ? 24 : 16
   const line = (positions: Position[]) => 4 + positions.length * stride
@@ -232,8 +232,8 @@ export function writeWkb(geometry: Geometry): Buffer<ArrayBuffer> {
 }
 
 /**
- * Writes at `offset` and returns the offset after the last byte. With heights, a position that lacks one
- * gets 0. Room for `wkbSize(geometry)` bytes is the caller's to provide.
+ * Writes at `offset` and returns the offset after the last byte. With heights, a position without one gets 0.
+ * The caller must provide room for `wkbSize(geometry)` bytes.
  */
 export function writeWkbInto(
   geometry: Geometry,

@@ -13,7 +13,7 @@ import { readWkt, wktSrid, writeWkt } from './wkt.ts'
 test('every geometry that is written reads back the same', () => {
   fc.assert(
     fc.property(geometryArbitrary(), (geometry) => {
-      // WKT has no negative zero worth keeping; everything else is exact.
+      // WKT does not keep a negative zero; everything else is exact.
       assert.deepEqual(readWkt(writeWkt(geometry)), JSON.parse(JSON.stringify(geometry)))
     }),
     { numRuns: 500 },

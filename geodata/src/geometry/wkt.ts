@@ -2,7 +2,7 @@ import type { Geometry, Position } from '../feature.ts'
 import { SourceError } from '../source-error.ts'
 import { hasZ } from './wkb.ts'
 
-/** Well-known text as ISO, PostGIS (EWKT, `POINTZ`) and hand-written files have it. M is read and dropped. */
+/** Well-known text: ISO, PostGIS (EWKT, `POINTZ`) and hand-written forms. M is parsed and dropped. */
 
 const MAX_DEPTH = 64
 
@@ -25,7 +25,7 @@ export function wktSrid(text: string): number | null {
   return match ? Number(match[1]) : null
 }
 
-/** Throws a SourceError that says what is wrong and where. */
+/** Parses WKT. Throws a SourceError that says what is wrong and where. */
 export function readWkt(text: string): Geometry {
   const reader = new WktReader(text, SRID.exec(text)?.[0].length ?? 0)
   const geometry = reader.geometry(0)
@@ -40,7 +40,7 @@ const CLOSE = 41
 class WktReader {
   readonly #text: string
   #at: number
-  /** The first number of a position that is not kept: the third of `M`, the fourth of all others. */
+  /** The first number of a position that is dropped: the third for `M`, the fourth for all others. */
   #dropFrom = 3
 
   constructor(text: string, at: number) {
@@ -199,7 +199,7 @@ class WktReader {
   }
 }
 
-/** ISO WKT: `POINT Z (1 2 3)`. A geometry has heights where any of its positions has one. */
+/** ISO WKT: `POINT Z (1 2 3)`. A geometry has heights if any of its positions has one. */
 export function writeWkt(geometry: Geometry): string {
   const keyword = geometry.type.toUpperCase()
   if (geometry.type === 'GeometryCollection') {

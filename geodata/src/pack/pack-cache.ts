@@ -1,9 +1,10 @@
 import { CHECKED_BLOCK_BYTES } from '../snapshot/block-checksums.ts'
 
 /**
- * Blocks of packs in memory, bounded and shared by all snapshots, so that the parts of the world which people
- * look at are not read from disk again. To use a block only marks it; when room is needed, the oldest leave,
- * and those that were marked since get another turn. A block is checked once, when it is read from the disk.
+ * An in-memory cache of pack blocks with a byte limit, shared by all snapshots, so that frequently requested
+ * areas are not read from disk again. Eviction is CLOCK (second chance): using a block only sets a flag, and
+ * when space is needed, the oldest blocks without the flag are evicted while flagged ones are moved to the
+ * end. A block's checksum is verified once, when it is read from disk.
  */
 export const PACK_BLOCK_BYTES = CHECKED_BLOCK_BYTES
 
@@ -11,7 +12,7 @@ export type ReadBlock = (from: number, to: number) => Promise<Buffer>
 
 export class PackCache {
   readonly #maxBytes: number
-  /** In the order in which they are looked at when room is needed. */
+  /** The blocks in eviction order. */
   readonly #blocks = new Set<CachedBlock>()
   #bytes = 0
 
@@ -23,7 +24,7 @@ export class PackCache {
     return this.#bytes
   }
 
-  /** A place for the blocks of one more pack. */
+  /** Registers a pack, whose blocks then share this cache. */
   admit(packBytes: number, read: ReadBlock): CachedPack {
     return new CachedPack(packBytes, read, this)
   }
@@ -58,7 +59,7 @@ interface CachedBlock {
   isUsed: boolean
 }
 
-/** The blocks of one pack. */
+/** The cached blocks of one pack. */
 export class CachedPack {
   readonly blocks: (CachedBlock | undefined)[]
   readonly #packBytes: number
@@ -74,7 +75,7 @@ export class CachedPack {
     this.#cache = cache
   }
 
-  /** The block if it is in memory, without waiting. */
+  /** Returns the block if it is in memory, synchronously. */
   peek(number: number): Buffer | undefined {
     const block = this.blocks[number]
     if (block === undefined) return undefined
@@ -82,7 +83,7 @@ export class CachedPack {
     return block.bytes
   }
 
-  /** The block from memory or the disk; several who want it at once share one read. */
+  /** Returns the block from memory or disk; concurrent callers share one read (single-flight). */
   async block(number: number): Promise<Buffer> {
     const found = this.peek(number) ?? this.#reading.get(number)
     if (found !== undefined) return found
@@ -98,7 +99,7 @@ export class CachedPack {
     }
   }
 
-  /** Forgets all blocks of a pack that is no longer served. */
+  /** Evicts all blocks of a pack that is no longer served. */
   leave(): void {
     this.#hasLeft = true
     for (const block of this.blocks) if (block) this.#cache.forget(block)

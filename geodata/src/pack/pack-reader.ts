@@ -8,15 +8,15 @@ const NEWLINE = 0x0a
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
-/** `{"type":"Feature","id":` */
+/** The length of `{"type":"Feature","id":`. */
 const ID_AT = 23
-/** `,"geometry":` */
+/** The length of `,"geometry":`. */
 const GEOMETRY_KEY = 12
-/** `,"properties":` */
+/** The length of `,"properties":`. */
 const PROPERTIES_KEY = 14
 const PROPERTIES = Buffer.from('"properties":{')
 
-/** Whole features of the pack: feature i lies in `bytes` from `starts[i]` to `ends[i]`. */
+/** A block of whole features of the pack: feature i lies in `bytes` from `starts[i]` to `ends[i]`. */
 export interface PackBlock {
   bytes: Buffer
   count: number
@@ -25,8 +25,9 @@ export interface PackBlock {
 }
 
 /**
- * Reads a snapshot's features.pack from its start, a block of whole features at a time; a block is valid until the next
- * one is asked for. A newline stands between features and nowhere else: inside JSON text it is escaped.
+ * Reads a snapshot's features.pack from the start, one block of whole features at a time. A block is only
+ * valid until the next one is requested. Newlines occur only between features, because JSON text escapes
+ * them.
  */
 export async function* readPack(
   folder: string,
@@ -61,7 +62,7 @@ export async function* readPack(
   }
 }
 
-/** Fills `block` with the whole features among the first `held` bytes and answers where the rest begins. */
+/** Fills `block` with the complete features in the first `held` bytes; returns the remainder's offset. */
 function split(bytes: Buffer, held: number, last: boolean, block: PackBlock): number {
   block.bytes = bytes
   block.count = 0
@@ -95,7 +96,7 @@ function doubled(array: Int32Array): Int32Array<ArrayBuffer> {
   return larger
 }
 
-/** Where the members of one feature lie; `geometryStart` points at `{` or at `null`. */
+/** The byte ranges of the members of one feature; `geometryStart` points to `{` or `null`. */
 export class FeatureSlices {
   idStart = 0
   idEnd = 0
@@ -130,7 +131,7 @@ function skipScalar(bytes: Buffer, start: number): number {
   return p
 }
 
-/** No key or type inside a geometry begins with a p: the first `"p` is the key. */
+/** No key or type name inside a geometry begins with a p, so the first `"p` is the key `properties`. */
 function propertiesKey(bytes: Buffer, start: number, end: number): number {
   const near = Math.min(end, start + 160)
   for (let p = start; p < near; p++) {

@@ -1,6 +1,6 @@
 /**
- * `features.pack`: every feature as finished GeoJSON in snapshot order, one a line, separated by `,\n`, so that
- * the file between a head and a tail is a feature collection. The members stand in this order, without
+ * `features.pack`: every feature as GeoJSON text in snapshot order, one per line, separated by `,\n`. With a
+ * head and a tail around it, the file is a feature collection. The members are in this order, without
  * whitespace: `{"type":"Feature","id":…,"geometry":…,"properties":{…}}`.
  */
 export const PACK_SEPARATOR = ',\n'
@@ -13,7 +13,7 @@ const QUOTE = 34
 const BACKSLASH = 92
 const COMMA = 44
 
-/** Where the id that starts at `from` ends: an integer at the next comma, a string after its closing quote. */
+/** The end of the id that starts at `from`: an integer ends at a comma, a string after its closing quote. */
 export function idEnd(bytes: Uint8Array, from: number): number {
   let at = from
   if (bytes[at] !== QUOTE) {
@@ -31,7 +31,7 @@ export interface FeatureParts {
   properties: Buffer
 }
 
-/** The parts of one feature's bytes, as JSON text. A geometry has no member named `properties`. */
+/** Splits a feature's bytes into its parts, as JSON text. A geometry has no member named `properties`. */
 export function sliceFeature(feature: Buffer): FeatureParts {
   const idStop = idEnd(feature, FEATURE_HEAD.length)
   const geometryStart = idStop + GEOMETRY_HEAD.length

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { PositionRuns } from './position-runs.ts'
 
-/** Few positions, so that many are neighbours. */
+/** A small range of positions, so that many are adjacent. */
 const positions = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 120 })
 
 test('runs hold the positions they were given, in their order, and as few runs as there can be', () => {

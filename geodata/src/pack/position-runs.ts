@@ -1,14 +1,14 @@
 /**
- * Positions of features in some order, as runs of neighbours: what lies together in the pack is found, measured
- * and copied as one.
+ * Positions of features in a given order, stored as runs of consecutive positions. Features that are adjacent
+ * in the pack are read, measured and copied together.
  */
 export class PositionRuns {
-  /** Where each run begins and where it ends (excluded), in turn; only the first `length` runs are meant. */
+  /** Pairs of begin and end (exclusive), one pair per run; only the first `length` pairs are valid. */
   bounds = new Uint32Array(32)
   length = 0
-  /** How many positions the runs have together. */
+  /** The total number of positions in all runs. */
   count = 0
-  /** Whether every position is greater than the one before. */
+  /** Whether the positions are strictly ascending. */
   isAscending = true
 
   static of(positions: Iterable<number>): PositionRuns {
@@ -17,7 +17,7 @@ export class PositionRuns {
     return runs
   }
 
-  /** Adds the positions from `begin` to `end` (excluded), of which there must be one at least. */
+  /** Adds the positions from `begin` to `end` (exclusive); the range must not be empty. */
   add(begin: number, end: number): void {
     const at = this.length * 2
     this.count += end - begin
@@ -35,7 +35,7 @@ export class PositionRuns {
     this.length++
   }
 
-  /** Keeps the first `count` positions alone. */
+  /** Keeps only the first `count` positions. */
   cut(count: number): void {
     while (this.count > count) {
       const at = this.length * 2
@@ -52,12 +52,12 @@ export class PositionRuns {
     this.isAscending = true
   }
 
-  /** The last position; -1 where there is none. */
+  /** The last position, or -1 if there is none. */
   get last(): number {
     return this.length === 0 ? -1 : this.bounds[this.length * 2 - 1]! - 1
   }
 
-  /** The positions one by one. */
+  /** All positions as an array. */
   toArray(): Uint32Array {
     const positions = new Uint32Array(this.count)
     let i = 0

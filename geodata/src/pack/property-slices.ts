@@ -12,13 +12,13 @@ const CLOSING_BRACKET = 0x5d
 const N = 0x6e
 
 /**
- * Where the values of one feature's properties lie. Every feature of a pack has all columns, in the same
- * order and with the same bytes for their names, so that a value is found without reading the names.
+ * The byte ranges of one feature's property values. All features of a pack have the same columns in the same
+ * order and with the same bytes for their names, so values are located without parsing the names.
  */
 export class PropertySlices {
   readonly starts: Int32Array
   readonly ends: Int32Array
-  /** 1 where the value is a string with an escape in it: its bytes are not its text. */
+  /** 1 if the value is a string with an escape sequence, so that its bytes differ from its text. */
   readonly escaped: Uint8Array
   #count: number
   #keyLengths: Int32Array | null = null
@@ -120,7 +120,7 @@ function damaged(): ExportError {
   return new ExportError('snapshot-damaged', 'features.pack does not have the columns of manifest.json.')
 }
 
-/** The text of a string value, escapes undone. */
+/** The text of a string value, with escape sequences decoded. */
 export function stringValue(bytes: Buffer, start: number, end: number): string {
   return JSON.parse(bytes.toString('utf8', start, end)) as string
 }

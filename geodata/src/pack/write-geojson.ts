@@ -2,8 +2,8 @@ import type { ColumnBytes } from '../compile/columns/column-bytes.ts'
 import type { Geometry, Position } from '../feature.ts'
 
 /**
- * Writes a geometry as GeoJSON text, the same that `geometryText` makes, without making a string of it. Answers
- * whether any position has a height: it sees them all.
+ * Writes a geometry as GeoJSON text, byte for byte what `geometryText` returns, without building a string.
+ * Returns whether any position has a height, because it visits all of them.
  */
 export function writeGeojson(geometry: Geometry, bytes: ColumnBytes): boolean {
   const start = bytes.beginText()

@@ -1,17 +1,17 @@
 const NODE = 8
 
 /**
- * Boxes over the edges of a geometry, eight to a node. Edges follow each other along a ring or line, so
- * neighbours in the list are neighbours in space and no sorting is needed.
+ * A tree of bounding boxes over the edges of a geometry, eight per node. Edges are consecutive along a ring
+ * or line, so neighbours in the list are close in space and no sorting is needed.
  */
 export interface EdgeTree {
-  /** Four numbers a box: west, south, east, north; level by level, the edges' parents first. */
+  /** Four numbers per box: west, south, east, north; level by level, starting with the edges' parents. */
   boxes: Float64Array
-  /** Where each level begins, in boxes; one more entry marks the end. */
+  /** The index of the first box of each level; an additional entry marks the end. */
   levels: number[]
 }
 
-/** `edges` holds x0, y0, x1, y1 of each. */
+/** `edges` has x0, y0, x1, y1 for each edge. */
 export function buildEdgeTree(edges: Float64Array): EdgeTree {
   const levels = [0]
   for (let size = edges.length / 4; size > 1; ) {
@@ -30,7 +30,7 @@ export function buildEdgeTree(edges: Float64Array): EdgeTree {
   return { boxes, levels }
 }
 
-// An edge's four numbers serve as a box here too: both ends of each pair are taken into account.
+// An edge's four numbers can be used as a box too, because min and max are taken over both ends.
 function cover(boxes: Float64Array, at: number, source: Float64Array, from: number, to: number): void {
   let west = Infinity
   let south = Infinity
@@ -48,7 +48,7 @@ function cover(boxes: Float64Array, at: number, source: Float64Array, from: numb
   boxes[at + 3] = north
 }
 
-/** Fills `found` with the edges whose boxes meet the given one. */
+/** Fills `found` with the edges whose boxes intersect the given box. */
 export function searchEdges(
   tree: EdgeTree,
   edges: Float64Array,

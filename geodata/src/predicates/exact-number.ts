@@ -2,7 +2,7 @@ const float = new Float64Array(1)
 const words = new Uint32Array(float.buffer)
 const HIGH = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 1 : 0
 
-/** How many binary places behind the point a finite double needs; zero for an integer. */
+/** The number of binary places after the point that a finite double needs; 0 for an integer. */
 export function fractionBits(value: number): number {
   if (Number.isInteger(value)) return 0
   float[0] = value

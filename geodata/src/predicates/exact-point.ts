@@ -2,8 +2,8 @@ import { exactInteger, fractionBits } from './exact-number.ts'
 import { orient2d } from './orient2d.ts'
 
 /**
- * A point whose place is known exactly: either its `x` and `y` are, or they are approximations and `exact`
- * holds it as a fraction of integers (x / w, y / w) in units of a scale, with w positive.
+ * A point whose position is known exactly. Either `x` and `y` are exact, or they are approximations and
+ * `exact` is a fraction of integers (x / w, y / w) in units of a scale, with w positive.
  */
 export interface ExactPoint {
   x: number
@@ -11,12 +11,12 @@ export interface ExactPoint {
   exact: { x: bigint; y: bigint; w: bigint } | null
 }
 
-/** The unit that makes all coordinates of a pair of geometries integers: 2^−bits. */
+/** The unit in which all coordinates of a pair of geometries are integers: 2^−bits. */
 export interface Scale {
   readonly bits: number
 }
 
-// Far above the rounding of an approximated coordinate and of the few operations on it.
+// Much larger than the rounding error of an approximated coordinate and of the few operations on it.
 const SLACK = 1e-13
 
 export function scaleOf(...coordinates: Float64Array[]): Scale {
@@ -27,7 +27,7 @@ export function scaleOf(...coordinates: Float64Array[]): Scale {
   return { bits }
 }
 
-/** Where two segments that cross in their interiors do so. Segments are x0, y0, x1, y1 at an offset. */
+/** The point at which two segments cross in their interiors. Segments are x0, y0, x1, y1 at an offset. */
 export function crossing(a: Float64Array, i: number, b: Float64Array, j: number, scale: Scale): ExactPoint {
   const { bits } = scale
   const ax = exactInteger(a[i]!, bits)
@@ -51,8 +51,8 @@ export function crossing(a: Float64Array, i: number, b: Float64Array, j: number,
 }
 
 /**
- * A crossing may fall exactly on a vertex of a third segment: all vertices are integers in the scale, so
- * one that is becomes a plain point and compares equal to it.
+ * A crossing may be exactly at a vertex of a third segment. All vertices are integers in the scale, so such a
+ * crossing becomes a plain point that compares equal to the vertex.
  */
 function plainIfPossible(x: bigint, y: bigint, w: bigint, scale: Scale): ExactPoint {
   const nearX = ratio(x, w, scale)
@@ -73,7 +73,7 @@ function isAt(value: number, integer: bigint, scale: Scale): boolean {
 function ratio(numerator: bigint, denominator: bigint, scale: Scale): number {
   const size = Math.max(bitLength(numerator), bitLength(denominator))
   const excess = BigInt(Math.max(0, size - 1000))
-  // Shifting keeps a thousand bits of the larger: the quotient of a point near the data stays precise.
+  // Keep a thousand bits of the larger number, so that the quotient of a point near the data stays precise.
   const quotient = Number(numerator >> excess) / Number(denominator >> excess)
   return scale.bits <= 1000 ? quotient * 2 ** -scale.bits : quotient * 2 ** -1000 * 2 ** (1000 - scale.bits)
 }
@@ -95,7 +95,7 @@ function fraction(p: ExactPoint, { bits }: Scale): { x: bigint; y: bigint; w: bi
   return p.exact ?? { x: exactInteger(p.x, bits), y: exactInteger(p.y, bits), w: 1n }
 }
 
-/** `orient2d` for a third point that need not have double coordinates. */
+/** `orient2d` for a third point whose coordinates need not be doubles. */
 export function orientExact(
   ax: number,
   ay: number,

@@ -4,18 +4,18 @@ import { EXTERIOR, locate } from './locate.ts'
 import { edgesMeet } from './nodes.ts'
 import { type PreparedGeometry, prepare } from './prepared-geometry.ts'
 
-// Only double coordinates are located here, and those need no scale.
+// Only points with double coordinates are located here, which need no scale.
 const UNSCALED = { bits: 0 }
 const found: number[] = []
 const edge = new Float64Array(4)
 
-/** Whether a prepared geometry and another share any place. The other is not prepared unless it must be. */
+/** Whether a prepared geometry and another one share any point. The other is only prepared if necessary. */
 export function intersectsPrepared(a: PreparedGeometry, b: Geometry): boolean {
   if (a.isEmpty) return false
   return meets(a, b) || (mayContain(b, a) && isInside(a, b))
 }
 
-/** Whether a place on b, a vertex or an edge, is in a. */
+/** Whether any vertex or edge of b intersects a. */
 function meets(a: PreparedGeometry, b: Geometry): boolean {
   switch (b.type) {
     case 'Point':
@@ -75,7 +75,7 @@ function meetsEdge(a: PreparedGeometry, from: Position, to: Position): boolean {
   return false
 }
 
-/** Whether b has areas that could have a, or a part of it, wholly inside them. */
+/** Whether b has areas that could completely contain a or a part of it. */
 function mayContain(b: Geometry, a: PreparedGeometry): boolean {
   switch (b.type) {
     case 'Polygon':
@@ -103,7 +103,7 @@ function reaches(rings: Position[][], a: PreparedGeometry): boolean {
   return west <= a.east && south <= a.north && east >= a.west && north >= a.south
 }
 
-/** No edges meet, so each part of a is wholly inside b or wholly outside: one place of each tells. */
+/** No edges intersect, so each part of a is completely inside or outside b; test one point of each. */
 function isInside(a: PreparedGeometry, b: Geometry): boolean {
   const shape = prepare(b)
   for (const point of a.points.values()) {

@@ -6,8 +6,8 @@ import type { PreparedGeometry } from './prepared-geometry.ts'
 const found: number[] = []
 
 /**
- * Whether a box, its sides included, lies wholly in the interior (INTERIOR) or wholly outside (EXTERIOR) of a
- * geometry; null where it meets an edge or a point of it.
+ * Whether a box, including its sides, lies completely in the interior (INTERIOR) or completely outside
+ * (EXTERIOR) of a geometry; null if it intersects an edge or a point of it.
  */
 export function locateBox(
   geometry: PreparedGeometry,
@@ -26,11 +26,11 @@ export function locateBox(
   const { edges } = geometry
   searchEdges(geometry.tree, edges, west, south, east, north, found)
   for (const edge of found) if (edgeMeets(edges, edge * 4, west, south, east, north)) return null
-  // No edge meets it: all of the box lies where one of its corners does.
+  // No edge intersects the box, so all of it has the same location as one of its corners.
   return locate(geometry, { x: west, y: south, exact: null }, { bits: 0 }) === INTERIOR ? INTERIOR : EXTERIOR
 }
 
-/** Of an edge whose own box meets the other: it does unless all corners lie on one side of it. */
+/** For overlapping bounding boxes: they intersect unless all corners are on one side of the edge. */
 function edgeMeets(
   edges: Float64Array,
   at: number,

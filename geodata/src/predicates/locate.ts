@@ -3,29 +3,29 @@ import { exactInteger } from './exact-number.ts'
 import { compareCoordinate, type ExactPoint, orientExact, type Scale, scaleOf } from './exact-point.ts'
 import { type PreparedGeometry, placeKey } from './prepared-geometry.ts'
 
-/** The three parts of the plane that a geometry makes, in the order of DE-9IM's rows. */
+/** The three parts into which a geometry divides the plane, in the order of DE-9IM's rows. */
 export const INTERIOR = 0
 export const BOUNDARY = 1
 export const EXTERIOR = 2
 export type Location = typeof INTERIOR | typeof BOUNDARY | typeof EXTERIOR
 
 interface AreaHit {
-  /** The areal parts whose interior holds the point. */
+  /** The areal parts whose interior contains the point. */
   inside: Set<number>
-  /** The ring edges the point lies on. */
+  /** The ring edges on which the point lies. */
   on: number[]
 }
 
 const found: number[] = []
 
-/** Where a point lies in a geometry: its areas decide first, then its lines, then its points. */
+/** Where a point lies in a geometry: areas are tested first, then lines, then points. */
 export function locate(geometry: PreparedGeometry, p: ExactPoint, scale: Scale): Location {
   const location = locateInShape(geometry, p, scale)
   if (location !== EXTERIOR || p.exact !== null || geometry.points.size === 0) return location
   return geometry.points.has(placeKey(p.x, p.y)) ? INTERIOR : EXTERIOR
 }
 
-/** As `locate`, but blind to the geometry's points: where a stretch of a line lies, of which p is one place. */
+/** Like `locate`, but ignores the geometry's points; p is one point of a stretch of a line. */
 export function locateInShape(geometry: PreparedGeometry, p: ExactPoint, scale: Scale): Location {
   if (geometry.areas > 0) {
     const hit = locateInAreas(geometry, p, scale)
@@ -37,14 +37,14 @@ export function locateInShape(geometry: PreparedGeometry, p: ExactPoint, scale: 
   return isOnLine(geometry, p, scale) ? INTERIOR : EXTERIOR
 }
 
-/** Whether a place is one where an odd number of line ends meet. */
+/** Whether an odd number of line ends meet at a point. */
 export function isLineEnd(geometry: PreparedGeometry, p: ExactPoint): boolean {
   return p.exact === null && (geometry.lineEnds.get(placeKey(p.x, p.y)) ?? 0) % 2 === 1
 }
 
 /**
- * Whether the areas of a geometry lie to the left and to the right of a directed stretch, of which p is one
- * place that no edge crosses.
+ * Whether the areas of a geometry lie to the left and to the right of a directed stretch, of which p is a
+ * point that no edge crosses.
  */
 export function sidesOf(
   geometry: PreparedGeometry,
@@ -162,9 +162,9 @@ interface Spoke {
 }
 
 /**
- * Whether areas of a collection that meet at a place leave no gap around it: then it is interior to the
- * collection, though boundary of each of its parts. The edges there are sorted by angle, and each sector
- * between two of them must belong to some area.
+ * Whether the areas of a collection that meet at a point leave no gap around it. The point is then in the
+ * interior of the collection, although it is on the boundary of each part. The edges are sorted by angle, and
+ * each sector between two of them must belong to some area.
  */
 function isSurrounded(geometry: PreparedGeometry, on: number[], p: ExactPoint, scale: Scale): boolean {
   const areas = new Set(on.map((edge) => geometry.chains[geometry.chainOf[edge]!]!.area))
@@ -172,7 +172,7 @@ function isSurrounded(geometry: PreparedGeometry, on: number[], p: ExactPoint, s
   const unit = scaleOf(...on.map((edge) => geometry.edges.subarray(edge * 4, edge * 4 + 4)))
   const spokes = on.flatMap((edge) => spokesAt(geometry, edge, p, scale, unit)).sort(byAngle)
   const open = new Set<number>()
-  // The first round only finds out which areas span the place where the sorted list begins.
+  // The first pass only determines which areas span the start of the sorted list.
   for (const spoke of spokes) turn(open, spoke)
   for (let i = 0; i < spokes.length; i++) {
     turn(open, spokes[i]!)

@@ -3,10 +3,10 @@ import { compareAlong, crossing, type ExactPoint, type Scale } from './exact-poi
 import { orient2d } from './orient2d.ts'
 import type { PreparedGeometry } from './prepared-geometry.ts'
 
-/** The places on an edge, by the edge's number, where another edge crosses, touches or begins to run along it. */
+/** The points on an edge, by edge number, where another edge crosses, touches or starts to overlap it. */
 export type Nodes = Map<number, ExactPoint[]>
 
-/** Finds where the edges of two geometries meet and notes the places on both. */
+/** Finds where the edges of two geometries intersect and records the points on both. */
 export function findNodes(
   a: PreparedGeometry,
   b: PreparedGeometry,
@@ -80,7 +80,7 @@ function isWithinBox(edges: Float64Array, at: number, x: number, y: number): boo
   return x >= Math.min(x0, x1) && x <= Math.max(x0, x1) && y >= Math.min(y0, y1) && y <= Math.max(y0, y1)
 }
 
-/** Whether two edges share any place, their ends included. */
+/** Whether two edges share any point, including their ends. */
 export function edgesMeet(a: Float64Array, i: number, b: Float64Array, j: number): boolean {
   const b0 = orient2d(a[i]!, a[i + 1]!, a[i + 2]!, a[i + 3]!, b[j]!, b[j + 1]!)
   const b1 = orient2d(a[i]!, a[i + 1]!, a[i + 2]!, a[i + 3]!, b[j + 2]!, b[j + 3]!)
@@ -89,7 +89,7 @@ export function edgesMeet(a: Float64Array, i: number, b: Float64Array, j: number
   const a1 = orient2d(b[j]!, b[j + 1]!, b[j + 2]!, b[j + 3]!, a[i + 2]!, a[i + 3]!)
   if ((a0 > 0 && a1 > 0) || (a0 < 0 && a1 < 0)) return false
   if (b0 !== 0 || b1 !== 0) return true
-  // All on one line: they meet where their boxes do.
+  // All collinear: they intersect if their boxes do.
   return (
     isWithinBox(a, i, b[j]!, b[j + 1]!) ||
     isWithinBox(a, i, b[j + 2]!, b[j + 3]!) ||
@@ -97,7 +97,7 @@ export function edgesMeet(a: Float64Array, i: number, b: Float64Array, j: number
   )
 }
 
-/** The nodes of an edge in the order in which it passes them, each once. */
+/** The nodes of an edge in order along it, without duplicates. */
 export function sortAlong(edges: Float64Array, at: number, nodes: ExactPoint[], scale: Scale): ExactPoint[] {
   if (nodes.length < 2) return nodes
   const dx = edges[at + 2]! - edges[at]!

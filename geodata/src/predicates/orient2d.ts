@@ -1,14 +1,14 @@
 import { exactInteger, fractionBits } from './exact-number.ts'
 
-// Twice the unit roundoff of a double, times the three operations of the determinant (with their slack).
+// Twice the unit roundoff of a double, times the three operations of the determinant (with a margin).
 const FILTER = 3.3306690738754716e-16
 // Beyond these magnitudes the error-free product below may overflow or lose its low part.
 const LARGE = 1e140
 const SMALL = 1e-140
 
 /**
- * On which side of the line from a to b the point c lies: positive to the left, negative to the right, and
- * zero only where the three are exactly collinear. The sign is exact for all finite doubles.
+ * On which side of the line from a to b the point c lies: positive for left, negative for right, and zero
+ * only if the three points are exactly collinear. The sign is exact for all finite doubles.
  */
 export function orient2d(ax: number, ay: number, bx: number, by: number, cx: number, cy: number): number {
   const left = (ax - cx) * (by - cy)
@@ -34,8 +34,8 @@ function exactSign(ax: number, ay: number, bx: number, by: number, cx: number, c
     isTame(acy) &&
     isTame(bcx)
   ) {
-    // Rounding is monotone: unequal rounded products are in the order of the exact ones, and equal ones are
-    // told apart by what the rounding dropped.
+    // Rounding is monotone: unequal rounded products have the order of the exact ones, and equal ones are
+    // compared by their rounding errors.
     const left = acx * bcy
     const right = acy * bcx
     return left !== right ? left - right : dropped(acx, bcy, left) - dropped(acy, bcx, right)
@@ -56,7 +56,7 @@ function exactSign(ax: number, ay: number, bx: number, by: number, cx: number, c
   return determinant > 0n ? 1 : determinant < 0n ? -1 : 0
 }
 
-/** Whether `difference` is a − b without rounding: its error, recovered by subtracting back, is zero. */
+/** Whether `difference` is a − b without rounding: its error, computed by subtracting back, is zero. */
 function isExact(difference: number, a: number, b: number): boolean {
   const virtual = a - difference
   return a - (difference + virtual) + (virtual - b) === 0
@@ -67,7 +67,7 @@ function isTame(value: number): boolean {
   return size === 0 || (size < LARGE && size > SMALL)
 }
 
-/** What `product`, the rounded a × b, lacks: the halves of each factor multiply without error. */
+/** The rounding error of `product`, the rounded a × b: the halves of each factor multiply exactly. */
 function dropped(a: number, b: number, product: number): number {
   const aHigh = highHalf(a)
   const bHigh = highHalf(b)

@@ -97,7 +97,7 @@ test('a crossing that no double can represent is told apart from a touch', () =>
   const third = line([0, 0], [1, 3])
   const through = line([0, 1], [1, 1])
   assert.deepEqual(trueOf(third, through), ['intersects', 'crosses'])
-  // 0.1 + 0.2 is not 0.3: the end lies beside the line by one unit in the last place.
+  // 0.1 + 0.2 is not 0.3: the point is off the line by one unit in the last place.
   assert.deepEqual(trueOf(point(0.1 + 0.2, 0.3), line([0, 0], [1, 1])), ['disjoint'])
   assert.deepEqual(trueOf(point(0.3, 0.3), line([0, 0], [1, 1])), ['intersects', 'within'])
 })
@@ -108,7 +108,7 @@ test('the side of a line is exact for any doubles', () => {
     const determinant = (ax - cx) * (by - cy) - (ay - cy) * (bx - cx)
     return determinant > 0n ? 1 : determinant < 0n ? -1 : 0
   }
-  // Scaled by 2^1074 every double is an integer; the text of a scaled double is built from its halves.
+  // Scaled by 2^1074 every double is an integer; it is built from the bits of the double.
   const rational = (value: number): bigint => {
     const view = new DataView(new ArrayBuffer(8))
     view.setFloat64(0, value)

@@ -19,9 +19,9 @@ export type { PreparedGeometry } from './prepared-geometry.ts'
 export { prepare } from './prepared-geometry.ts'
 
 /**
- * Whether two geometries relate as the predicate says: in the plane, by x and y alone, exact to the last
- * bit of their coordinates. Prepare the geometry that is tested often. Polygons are taken to be valid; on
- * others the answer is some boolean.
+ * Whether the relation holds between two geometries: in the plane, using only x and y, exact to the last bit
+ * of their coordinates. Prepare a geometry that is tested often. Polygons must be valid; for others the
+ * result is undefined.
  */
 export function test(
   predicate: SpatialPredicate,
@@ -99,7 +99,7 @@ function locatePoint(point: PreparedGeometry, other: PreparedGeometry) {
   return locate(other, { x: point.west, y: point.south, exact: null }, { bits: 0 })
 }
 
-/** The first vertex of each part: what is not within mostly shows here. */
+/** Tests the first vertex of each part: a quick rejection of most geometries that are not within. */
 function hasVertexOutside(a: PreparedGeometry, b: PreparedGeometry): boolean {
   return a.chains.some(({ from }) => {
     const start = { x: a.edges[from * 4]!, y: a.edges[from * 4 + 1]!, exact: null }

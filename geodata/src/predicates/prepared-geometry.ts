@@ -3,41 +3,41 @@ import { buildEdgeTree, type EdgeTree } from './edge-tree.ts'
 import { scaleOf } from './exact-point.ts'
 import { orient2d } from './orient2d.ts'
 
-/** A ring or line: the edges from `from` to before `to`, one after the other. */
+/** A ring or line: the consecutive edges from `from` to `to` (exclusive). */
 export interface Chain {
   from: number
   to: number
-  /** Which areal part of a collection the ring belongs to; −1 for a line. */
+  /** The areal part of a collection that the ring belongs to; −1 for a line. */
   area: number
 }
 
 /**
- * A geometry taken apart for exact tests: its points, and the edges of its lines and rings under a tree.
- * Rings run with the interior on their left; edges without length are left out.
+ * A geometry split up for exact tests: its points, and the edges of its lines and rings with a tree over
+ * them. Rings have the interior on their left; edges without length are left out.
  */
 export interface PreparedGeometry {
   geometry: Geometry
   isEmpty: boolean
-  /** The highest dimension of its parts; −1 where it is empty. */
+  /** The highest dimension of its parts; −1 if it is empty. */
   dimension: -1 | 0 | 1 | 2
   west: number
   south: number
   east: number
   north: number
   edges: Float64Array
-  /** The binary places that the edges' coordinates need. */
+  /** The number of binary places that the edges' coordinates need. */
   readonly bits: number
   chains: Chain[]
   /** The chain of each edge. */
   chainOf: Uint32Array
   tree: EdgeTree
-  /** How many areal parts there are that may overlap each other: more than one only in a collection. */
+  /** The number of areal parts that may overlap each other: more than one only in a collection. */
   areas: number
   hasLines: boolean
-  /** Areas beside lines or other areas: a part's boundary may lie in the interior of the whole. */
+  /** Areas with lines or other areas, so that a part's boundary may be in the interior of the whole. */
   isMixed: boolean
   points: Map<string, Position>
-  /** How many line ends meet at a place: an odd number makes it boundary. */
+  /** The number of line ends that meet at a point; an odd number makes it a boundary point. */
   lineEnds: Map<string, number>
 }
 
@@ -64,7 +64,7 @@ export function prepare(geometry: Geometry): PreparedGeometry {
     ...extent(edges, parts.points),
     edges,
     get bits() {
-      // Most tests end without ever needing exact arithmetic.
+      // Computed lazily, because most tests never need exact arithmetic.
       if (bits < 0) bits = scaleOf(edges).bits
       return bits
     },
@@ -122,7 +122,7 @@ function addLine(line: Position[], parts: Parts): void {
   addEdges(line, parts)
   const to = parts.coordinates.length / 4
   if (from === to) {
-    // A line without length has the extent of a point, and counts as one.
+    // A line without length counts as a point.
     addPoint(line[0]!, parts)
     return
   }
@@ -163,7 +163,7 @@ function closed(ring: Position[]): Position[] {
   return first[0] === last[0] && first[1] === last[1] ? [...ring] : [...ring, first]
 }
 
-/** Told at the lowest, leftmost vertex, where a ring always turns the way it runs. */
+/** Determined at the lowest, leftmost vertex, where the turn of a ring always equals its winding. */
 function isCounterclockwise(ring: Position[]): boolean {
   let lowest = 0
   for (let i = 1; i < ring.length; i++) {

@@ -13,18 +13,18 @@ import { findNodes, type Nodes, sortAlong } from './nodes.ts'
 import type { Chain, PreparedGeometry } from './prepared-geometry.ts'
 
 /**
- * The nine dimensions of DE-9IM, row by row: the interior, boundary and exterior of a against those of b;
- * −1 where two do not meet.
+ * The nine dimensions of DE-9IM, row by row: the interior, boundary and exterior of a against those of b; −1
+ * if they do not intersect.
  */
 export type Matrix = Int8Array
 
 /**
- * How two geometries relate.
+ * The DE-9IM matrix of two geometries.
  *
- * Every edge is cut where it meets the other geometry. Between two cuts a piece lies wholly in one part of
- * each geometry, so one place of it tells; the pieces give the matrix its lines, their ends and the points
- * give it its points, and what lies to the left and right of the pieces of rings gives it its areas. All
- * decisions are signs of exact arithmetic.
+ * Every edge is split where it meets the other geometry. Between two splits a piece lies completely in one
+ * part of each geometry, so one point of it decides. The pieces give the one-dimensional entries, their ends
+ * and the points give the zero-dimensional ones, and what lies to the left and right of pieces of rings gives
+ * the two-dimensional ones. All decisions are signs of exact arithmetic.
  */
 export function relate(a: PreparedGeometry, b: PreparedGeometry): Matrix {
   const matrix = new Int8Array(9).fill(-1)
@@ -60,7 +60,7 @@ function walk(own: PreparedGeometry, other: PreparedGeometry, nodes: Nodes, scal
 
 interface Station {
   place: ExactPoint
-  /** Whether the place lies on the other geometry's edges (or, in a mixed collection, on more of its own). */
+  /** Whether the point lies on the other geometry's edges (or, in a mixed collection, on more of its own). */
   isNode: boolean
 }
 
@@ -73,16 +73,16 @@ function walkChain(
   record: Record,
 ): void {
   const isLine = chain.area < 0
-  // Where the last piece lay in the other geometry: the same for the next, unless a node comes between.
+  // The last piece's location in the other geometry; the same for the next, unless a node is between.
   let known: Location | null = null
   for (let edge = chain.from; edge < chain.to; edge++) {
-    // The next stretch of the same piece.
+    // This edge continues the same piece.
     if (known !== null && !own.isMixed && !nodes.has(edge) && !(isLine && edge === chain.to - 1)) continue
     const stations = stationsOf(own, edge, nodes, scale)
     for (let i = 0; i < stations.length; i++) {
       const station = stations[i]!
       const isEnd = isLine && ((edge === chain.from && i === 0) || (edge === chain.to - 1 && i > 0))
-      // A vertex that is neither adds nothing to the pieces beside it.
+      // A vertex that is neither adds nothing to the adjacent pieces.
       if (station.isNode || isEnd) recordPlace(own, other, isLine, station.place, scale, record)
       if (station.isNode) known = null
       if (i + 1 < stations.length) {
@@ -111,7 +111,7 @@ function isSame(p: ExactPoint, q: ExactPoint): boolean {
   return p.exact === null && q.exact === null && p.x === q.x && p.y === q.y
 }
 
-/** Records a piece of an edge and the areas at its sides, and says where it lies in the other geometry. */
+/** Records a piece of an edge and the areas on its sides, and returns its location in the other geometry. */
 function walkPiece(
   own: PreparedGeometry,
   other: PreparedGeometry,
@@ -140,7 +140,7 @@ function walkPiece(
     return inOther
   }
   if (known !== null) return known
-  // A vertex that is no node is off the other's edges: it tells for the piece without any arithmetic.
+  // A vertex that is not a node is off the other's edges: it locates the piece without exact arithmetic.
   const inOther = locateInShape(other, from.isNode ? to.place : from.place, scale)
   record(isRing ? BOUNDARY : INTERIOR, inOther, 1)
   if (isRing) {

@@ -6,19 +6,19 @@ import { DamagedSnapshotError } from './damaged-snapshot-error.ts'
 import { type Manifest, SNAPSHOT_FILES } from './manifest.ts'
 
 /**
- * The CRC-32 of every block of a snapshot's large files, so that a part of a file can be checked when it is read,
- * without reading the rest. It takes a fifth to a tenth of the time of SHA-256.
+ * The CRC-32 of every block of a snapshot's large files, so that a part of a file can be verified when it is
+ * read, without reading the rest. Computing it takes a fifth to a tenth of the time of SHA-256.
  *
- * They stand in `checksums.json`, whose own SHA-256 stands in the manifest:
- * `{"blockBytes":262144,"crc32":{"features.pack":"<base64 of little-endian uint32, one a block>",…}}`.
- * Programs that do not know the file can still read the snapshot.
+ * The checksums are stored in `checksums.json`, whose own SHA-256 is in the manifest:
+ * `{"blockBytes":262144,"crc32":{"features.pack":"<base64 of little-endian uint32, one per block>",…}}`.
+ * Programs that do not know this file can still read the snapshot.
  */
 export const CHECKED_BLOCK_BYTES = 1 << 18
 
-/** The checksums of a file's blocks, by the file's name. */
+/** The checksums of a file's blocks, keyed by file name. */
 export type BlockChecksums = ReadonlyMap<string, Uint32Array>
 
-/** Collects the checksums of a file's blocks while its bytes pass in order. */
+/** Computes the checksums of a file's blocks from its bytes, which must be passed in order. */
 export class BlockHasher {
   readonly #finished: number[] = []
   #crc = 0
@@ -46,7 +46,7 @@ export class BlockHasher {
   }
 }
 
-/** Checks a file's bytes while they pass in order, from the beginning of a block on. */
+/** Verifies a file's bytes, which must be passed in order, starting at a block boundary. */
 export class BlockCheck {
   readonly #file: string
   readonly #expected: Uint32Array
@@ -60,7 +60,7 @@ export class BlockCheck {
     this.#block = firstBlock
   }
 
-  /** Throws as soon as a block is complete and is not the expected one. */
+  /** Throws as soon as a block is complete and its checksum does not match. */
   update(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; ) {
       const end = Math.min(bytes.length, at + CHECKED_BLOCK_BYTES - this.#filled)
@@ -71,7 +71,7 @@ export class BlockCheck {
     }
   }
 
-  /** To be called at the end of the file, whose last block may be shorter, or at the end of a block. */
+  /** Call this at the end of the file, whose last block may be shorter, or at the end of a block. */
   finish(): void {
     if (this.#filled > 0) this.#compare()
   }
@@ -84,7 +84,7 @@ export class BlockCheck {
   }
 }
 
-/** Throws unless `bytes` are the file's block of this number. */
+/** Throws unless `bytes` match the checksum of the file's block with this number. */
 export function requireBlock(file: string, expected: Uint32Array, block: number, bytes: Uint8Array): void {
   if (crc32(bytes) !== expected[block]) throw damagedBlock(file, block)
 }
@@ -123,7 +123,7 @@ export async function readBlockChecksums(folder: string, manifest: Manifest): Pr
     blockBytes: number
     crc32: Record<string, string>
   }
-  // Blocks of another size would need another reader; the other checks still hold.
+  // Blocks of a different size would need a different reader; the other checks still apply.
   if (blockBytes !== CHECKED_BLOCK_BYTES) return null
   return new Map(Object.entries(crcs).map(([file, text]) => [file, numbersOf(text)]))
 }

@@ -91,7 +91,7 @@ for (const [title, makeCache] of [
       const last = await snapshot.readPack(manifest.rows - 1, manifest.rows)
       assert.deepEqual(JSON.parse(last.toString('utf8')), features.at(-1))
       const damaged = snapshot.offsets.findIndex((offset) => offset > CHECKED_BLOCK_BYTES)
-      // A neighbour in the same block cannot be told from the damaged feature.
+      // The checksum covers the whole block, so undamaged features in the same block are rejected too.
       for (const position of [damaged, damaged + 10]) {
         await assert.rejects(snapshot.readPack(position, position + 1), isDamage('features.pack', /262144/))
       }

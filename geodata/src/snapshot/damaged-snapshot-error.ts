@@ -1,6 +1,7 @@
 /**
- * A snapshot's file is not what its manifest says: missing, of another size, with another checksum, or of a
- * format that this program does not read. The message is a sentence for the operator that names the file.
+ * A file of a snapshot does not match its manifest: it is missing, has a different size or checksum, or has a
+ * format version that this program cannot read. The message is a sentence for the operator that names the
+ * file.
  */
 export class DamagedSnapshotError extends Error {
   override name = 'DamagedSnapshotError'

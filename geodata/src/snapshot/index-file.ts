@@ -8,11 +8,11 @@ import { SNAPSHOT_FILES } from './manifest.ts'
 import { openFile, wrongSize } from './verify.ts'
 
 /**
- * `features.index`, little-endian, laid out so that opening it is one read and a few typed arrays over it:
+ * `features.index`, little-endian. Its layout allows opening it with one read and a few typed arrays over it:
  *
  * | part | numbers |
  * |---|---|
- * | head | 8 float64: magic, rows, located, 1 where all are points, 1 where offsets are 32 bits wide, 0, 0, 0 |
+ * | head | 8 float64: magic, rows, located, 1 if all are points, 1 if offsets are 32 bits wide, 0, 0, 0 |
  * | leaves | located × (x, y) or located × (west, south, east, north), float64 |
  * | nodes | the inner nodes of the tree, float64 |
  * | offsets | rows + 1 offsets into the pack, float64, or uint32 while the pack is below 4 GB |
@@ -20,7 +20,7 @@ import { openFile, wrongSize } from './verify.ts'
  */
 const MAGIC = 0x574c_4958_0001
 const HEAD_NUMBERS = 8
-/** A few milliseconds of SHA-256. */
+/** Hashing this much with SHA-256 takes a few milliseconds. */
 const READ_BYTES = 1 << 20
 
 export interface IndexParts {
@@ -29,7 +29,7 @@ export interface IndexParts {
   isPoints: boolean
   leaves: Float64Array
   nodes: Float64Array
-  /** `offsets[i]` is where feature i starts; `offsets[rows]` is where a next one would start. */
+  /** `offsets[i]` is the offset of feature i; `offsets[rows]` is where the next feature would start. */
   offsets: Uint32Array | Float64Array
   idStarts: Uint32Array
   idPositions: Uint32Array
@@ -40,11 +40,11 @@ export interface IndexShape {
   rows: number
   located: number
   isPoints: boolean
-  /** Whether every offset into the pack fits 32 bits. */
+  /** Whether every offset into the pack fits into 32 bits. */
   narrow: boolean
 }
 
-/** Lays the parts out over one buffer, to be filled or, after reading, to be used. */
+/** Creates the typed arrays of all parts over one buffer: a new one to be filled, or one that was read. */
 export function layIndex(shape: IndexShape, buffer?: ArrayBuffer): IndexParts {
   const { rows, located, isPoints, narrow } = shape
   const leafNumbers = located * (isPoints ? 2 : 4)
@@ -80,8 +80,8 @@ export async function writeIndex(path: string, parts: IndexParts): Promise<void>
 }
 
 /**
- * Reads the index whole and checks it on the way, in steps that are short enough for a server's event loop: by its
- * block checksums, or by the SHA-256 of the manifest if it has none.
+ * Reads the whole index and verifies it meanwhile, in steps short enough for a server's event loop: by its
+ * block checksums, or by the SHA-256 in the manifest if there are none.
  */
 export async function readIndex(
   folder: string,

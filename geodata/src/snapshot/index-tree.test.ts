@@ -11,7 +11,7 @@ function treeOf(boxes: Bbox[], isPoints: boolean): IndexTree {
   return new IndexTree(leaves, isPoints, nodes)
 }
 
-/** Few distinct coordinates, so that many boxes are equal and many edges touch. */
+/** A small set of coordinates, so that many boxes are equal and many edges touch. */
 const longitude = fc.integer({ min: -18, max: 18 }).map((n) => n * 10)
 const latitude = fc.integer({ min: -9, max: 9 }).map((n) => n * 10)
 const pointBox = fc.tuple(longitude, latitude).map(([x, y]): Bbox => [x, y, x, y])

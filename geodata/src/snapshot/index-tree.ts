@@ -1,16 +1,16 @@
 import type { Bbox } from '../geometry/bbox.ts'
 
 /**
- * A packed R-tree over features that stand in Hilbert order already. It is built bottom-up without sorting
- * again, so leaf i is feature i, and node j of level l covers exactly the leaves j·16ˡ to (j+1)·16ˡ−1: hits come
- * out in snapshot order, and a subtree at or before a cursor is skipped whole.
+ * A packed R-tree over features that are already in Hilbert order. It is built bottom-up without another
+ * sort, so leaf i is feature i, and node j of level l covers exactly the leaves j·16ˡ to (j+1)·16ˡ−1. Hits
+ * are therefore returned in snapshot order, and a subtree at or before a cursor is skipped as a whole.
  */
 
 const FANOUT = 16
-/** How many leaves a node of each level covers; positions are 32 bits wide. */
+/** The number of leaves below a node of each level; 10 levels suffice for 32-bit positions. */
 const SPANS = Float64Array.from({ length: 10 }, (_, level) => FANOUT ** level)
 
-/** How many numbers the inner nodes of a tree over `leaves` take. */
+/** The length of the array of inner nodes (4 numbers per node) for a tree over `leaves` leaves. */
 export function treeNodeNumbers(leaves: number): number {
   let nodes = 0
   for (let count = leaves; count > 1; ) {
@@ -55,13 +55,13 @@ export function buildTree(leaves: Float64Array, isPoints: boolean, nodes: Float6
 }
 
 export interface TreeCount {
-  /** Features whose box lies in the query: they match for sure. */
+  /** The number of features whose box lies inside the query, so that they match without a geometry test. */
   certain: number
-  /** Positions of features whose box only overlaps the query: their geometry decides. */
+  /** Positions of features whose box only overlaps the query, so that their geometry must be tested. */
   uncertain: number[]
 }
 
-/** Features from `begin` to `end` (excluded); those that are not certain stand alone. */
+/** Features from `begin` to `end` (exclusive). An uncertain feature is a run of its own. */
 export interface TreeRun {
   begin: number
   end: number
@@ -70,7 +70,7 @@ export interface TreeRun {
 
 export class IndexTree {
   readonly count: number
-  /** Whether every leaf is a point: then every hit is certain. */
+  /** Whether every leaf is a point, which makes every hit certain. */
   readonly isPoints: boolean
   readonly #parts: TreeParts
 
@@ -87,7 +87,7 @@ export class IndexTree {
     }
   }
 
-  /** The box of the feature at a position. */
+  /** The bounding box of the feature at a position. */
   box(position: number): Bbox {
     const { leaves } = this.#parts
     if (this.isPoints) {
@@ -98,14 +98,14 @@ export class IndexTree {
     return [leaves[at]!, leaves[at + 1]!, leaves[at + 2]!, leaves[at + 3]!]
   }
 
-  /** The features from position `from` on whose boxes meet the query, to be gone through in runs. */
+  /** A search for the features from position `from` on whose boxes intersect the query, returned as runs. */
   walk(query: Bbox, from: number): TreeWalk {
     return new TreeWalk(query, from, this.#parts)
   }
 
   /**
-   * How many features meet the query, by counting contained nodes whole; null where more than `budget` nodes
-   * and leaves would have to be looked at.
+   * Counts the features that intersect the query; nodes inside the query are counted as a whole. Returns null
+   * if more than `budget` nodes and leaves would have to be visited.
    */
   countWithin(query: Bbox, budget: number): TreeCount | null {
     const counted: TreeCount = { certain: 0, uncertain: [] }
@@ -119,10 +119,10 @@ export class IndexTree {
   }
 
   /**
-   * The runs of features from position `from` on that `decide` does not decide against, in snapshot order.
-   * It is asked about the boxes of nodes, and of their children where it leaves a node open: true is for all
-   * features below, false or null for none, undefined for an open one. Now and then a run of none is among
-   * them, so that who walks can let others have their turn.
+   * The runs of features from position `from` on that `decide` does not reject, in snapshot order. `decide`
+   * is called with the boxes of nodes: true accepts all features below the node, false or null rejects them
+   * all, and undefined descends to its children. Empty runs are yielded from time to time, so that the caller
+   * can yield to the event loop.
    */
   *runsWhere(
     decide: (west: number, south: number, east: number, north: number) => boolean | null | undefined,
@@ -131,7 +131,7 @@ export class IndexTree {
     const { nodes, leaves, levels } = this.#parts
     const top = levels.length
     const stride = this.isPoints ? 2 : 4
-    // A cursor at the end leaves nothing to walk.
+    // With the cursor at the end there is nothing to walk.
     let level = from < this.count ? top : top + 1
     let index = 0
     for (let steps = 1; level <= top && index * SPANS[level]! < this.count; steps++) {
@@ -160,7 +160,7 @@ export class IndexTree {
   }
 }
 
-/** A query, and the part of it beyond the antimeridian; otherwise that is a box which nothing meets. */
+/** A query split at the antimeridian. If it does not cross, nothing can intersect the second box. */
 interface Sides {
   south: number
   north: number
@@ -173,24 +173,24 @@ interface Sides {
 interface TreeParts {
   leaves: Float64Array
   nodes: Float64Array
-  /** Where each level starts in `nodes`; level 1 is the first. */
+  /** The index in `nodes` at which each level starts, beginning with level 1. */
   levels: readonly number[]
   count: number
   isPoints: boolean
 }
 
 /**
- * A search under way: `next` finds the next run of hits, in snapshot order, whole nodes at once where they lie
- * inside the query. West > east crosses the antimeridian. It holds no stack: a node's number says where its
- * children and its parent's next child are.
+ * A search in progress: `next` finds the next run of hits in snapshot order, taking a node as a whole if it
+ * lies inside the query. West > east crosses the antimeridian. It needs no stack: the number of a node
+ * determines where its children and its next sibling are.
  */
 export class TreeWalk {
-  /** The run found last, from `begin` to `end` (excluded). */
+  /** The most recent run, from `begin` to `end` (exclusive). */
   begin = 0
   end = 0
-  /** Whether the boxes of the run lie inside the query; where they only overlap it, geometries decide. */
+  /** Whether the run's boxes lie inside the query. If they only overlap it, geometries must be tested. */
   isCertain = false
-  /** How many more nodes and leaves may be looked at. */
+  /** How many more nodes and leaves may be visited. */
   budget = Infinity
   readonly #sides: Sides
   readonly #from: number
@@ -212,11 +212,11 @@ export class TreeWalk {
     this.#from = from
     this.#tree = tree
     this.#top = tree.levels.length
-    // A cursor at the end leaves nothing to walk.
+    // With the cursor at the end there is nothing to walk.
     this.#level = from < tree.count ? this.#top : this.#top + 1
   }
 
-  /** Walks on to the next run of hits; false at the end or beyond the budget. */
+  /** Advances to the next run of hits; returns false at the end or when the budget is used up. */
   next(): boolean {
     const { nodes, leaves, levels, count, isPoints } = this.#tree
     const { south, north, west1, east1, west2, east2 } = this.#sides
@@ -243,7 +243,7 @@ export class TreeWalk {
       const isInside = s >= south && n <= north && ((w >= west1 && e <= east1) || (w >= west2 && e <= east2))
       if (!isInside && level > 0) {
         this.#level = level - 1
-        // The children that end at or before the cursor are not even looked at.
+        // Skip the children that end at or before the cursor.
         this.#index = Math.max(index * FANOUT, Math.floor(this.#from / SPANS[level - 1]!))
         continue
       }
@@ -258,7 +258,7 @@ export class TreeWalk {
     return false
   }
 
-  /** The next run among the points that are left of one node: most of what a search looks at. */
+  /** Finds the next run among the remaining points of one node. This is the hot loop of a search. */
   #nextPoints(): boolean {
     const { leaves, count } = this.#tree
     const { south, north, west1, east1, west2, east2 } = this.#sides
@@ -283,7 +283,7 @@ export class TreeWalk {
     return true
   }
 
-  /** To a node of the same level, or up to the node that follows its parent's last. */
+  /** Moves to a node of the same level or, past the parent's last child, up to the parent's next sibling. */
   #moveTo(node: number): void {
     let index = node
     while (this.#level < this.#top && index % FANOUT === 0) {

@@ -12,19 +12,19 @@ import { readManifest } from './read-manifest.ts'
 import { openFile } from './verify.ts'
 
 const SEPARATOR = Buffer.from(PACK_SEPARATOR)
-/** Features with no more than this between them are one read: it costs less than a second call. */
+/** Runs of features with at most this gap between them share one read, which is cheaper than two. */
 const MERGED_GAP_BYTES = 1 << 14
 
 export class Snapshot {
   readonly folder: string
   readonly manifest: Manifest
   readonly tree: IndexTree
-  /** `offsets[i]` is where feature i starts in the pack; it ends two bytes before `offsets[i + 1]`. */
+  /** `offsets[i]` is the offset of feature i in the pack; it ends two bytes before `offsets[i + 1]`. */
   readonly offsets: Uint32Array | Float64Array
   readonly #index: IndexParts
   readonly #pack: FileHandle
   readonly #packBytes: number
-  /** Absent in snapshots that were published before block checksums existed. */
+  /** Undefined for snapshots that were published before block checksums existed. */
   readonly #packBlocks: Uint32Array | undefined
   readonly #cached: CachedPack | null
 
@@ -47,7 +47,7 @@ export class Snapshot {
     this.#cached = cache?.admit(this.#packBytes, (from, to) => this.#readBlocks(from, to)) ?? null
   }
 
-  /** The bytes of the features at positions `from` to `to` (excluded), with `,\n` between them. */
+  /** The bytes of the features at positions `from` to `to` (exclusive), separated by `,\n`. */
   async readPack(from: number, to: number): Promise<Buffer> {
     const end = Math.min(to, this.manifest.rows)
     if (from >= end) return Buffer.alloc(0)
@@ -55,8 +55,8 @@ export class Snapshot {
   }
 
   /**
-   * The features of the runs, joined by `,\n`, as buffers to be sent one after the other. Runs a small gap
-   * apart are one read.
+   * Reads the features of the runs, joined by `,\n`, as buffers to be sent one after the other. Runs that are
+   * separated by a small gap are read with one call.
    */
   async readRuns({ bounds, length }: PositionRuns): Promise<Buffer[]> {
     const pieces: Buffer[] = []
@@ -75,7 +75,7 @@ export class Snapshot {
     return pieces
   }
 
-  /** How many bytes the features of the runs take, with `,\n` between them. */
+  /** The size in bytes of the features of the runs, including the `,\n` between them. */
   bytesOf({ bounds, length }: PositionRuns): number {
     let bytes = 0
     for (let run = 0; run < length; run++) {
@@ -85,9 +85,9 @@ export class Snapshot {
   }
 
   /**
-   * Copies what `readRuns` would read of ascending runs into `target` from `at` on, without waiting, and
-   * answers where it ends; -1 where not all of it is in memory. Of small runs a copy costs less than an
-   * object for each.
+   * Copies what `readRuns` would read of ascending runs into `target`, starting at `at`, without waiting.
+   * Returns the end of the copied bytes, or -1 if not all of them are in memory. For small runs a copy is
+   * cheaper than creating a Buffer object for each run.
    */
   copyRuns({ bounds, length }: PositionRuns, target: Buffer, at: number): number {
     const cached = this.#cached
@@ -108,8 +108,8 @@ export class Snapshot {
   }
 
   /**
-   * What `copyRuns` would copy, as parts of the blocks in memory themselves; null where not all of it is there.
-   * A part holds the whole of its block in memory.
+   * The bytes that `copyRuns` would copy, as slices of the cached blocks; null if not all blocks are in
+   * memory. A slice keeps its whole block in memory.
    */
   piecesInMemory({ bounds, length }: PositionRuns): Buffer[] | null {
     const pieces: Buffer[] = []
@@ -122,7 +122,7 @@ export class Snapshot {
     return pieces
   }
 
-  /** Where the bytes of a run end; the separator that follows it stands behind it in the pack. */
+  /** The end of a run's bytes, including the separator that follows it unless it is the last run. */
   #stopOf(end: number, isLast: boolean): number {
     return isLast ? this.#endOf(end) : this.offsets[end]!
   }
@@ -137,20 +137,20 @@ export class Snapshot {
     return true
   }
 
-  /** Bytes of the pack, from one offset to another. */
+  /** Reads the bytes of the pack between two offsets. */
   async readBytes(from: number, to: number): Promise<Buffer> {
     const pieces = await this.#span(from, to)
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
   }
 
-  /** The position of the feature with this id (as it stands in a URL), or -1. */
+  /** The position of the feature with this id (as it is written in a URL), or -1. */
   async findById(id: string): Promise<number> {
     const text = this.manifest.id.type === 'integer' ? id : JSON.stringify(id)
     const wanted = Buffer.from(text, 'utf8')
     const { idStarts, idPositions, offsets } = this.#index
     for (const position of idCandidates(hashId(wanted, 0, wanted.length), idStarts, idPositions)) {
       const start = offsets[position]! + FEATURE_HEAD.length
-      // One byte more than the id shows whether it ends there.
+      // Read one byte more than the id to see whether the id ends there.
       const end = Math.min(start + wanted.length + 1, this.#endOf(position + 1))
       const found = await this.readBytes(start, end)
       if (idEnd(found, 0) === wanted.length && found.subarray(0, wanted.length).equals(wanted))
@@ -164,12 +164,12 @@ export class Snapshot {
     await this.#pack.close()
   }
 
-  /** Where the feature before the position `end` ends. */
+  /** The offset at which the feature before position `end` ends. */
   #endOf(end: number): number {
     return this.offsets[end]! - SEPARATOR.length
   }
 
-  /** Whether a run that ends at `end` and one that begins at `next` are read as one. */
+  /** Whether a run that ends at `end` and one that begins at `next` should be read with one call. */
   #isNear(end: number, next: number): boolean {
     return next >= end && this.offsets[next]! - this.offsets[end]! <= MERGED_GAP_BYTES
   }
@@ -191,7 +191,7 @@ export class Snapshot {
     return pieces
   }
 
-  /** Bytes that begin and end anywhere: the blocks that they lie in are read whole, to be checked. */
+  /** Reads a range that is not aligned to blocks; whole blocks are read so that they can be verified. */
   async #readChecked(from: number, to: number): Promise<Buffer> {
     if (from >= to) return Buffer.alloc(0)
     const start = from - (from % PACK_BLOCK_BYTES)
@@ -199,7 +199,7 @@ export class Snapshot {
     return (await this.#readBlocks(start, end)).subarray(from - start, to - start)
   }
 
-  /** Whole blocks, each compared with its checksum. */
+  /** Reads whole blocks and verifies the checksum of each. */
   async #readBlocks(from: number, to: number): Promise<Buffer> {
     const bytes = await this.#read(from, to)
     if (this.#packBlocks === undefined) return bytes
@@ -222,14 +222,14 @@ export class Snapshot {
   }
 }
 
-/** Adds what a block holds of the bytes `at` to `to`; answers where the next block begins. */
+/** Adds the part of a block between the offsets `at` and `to`; returns the offset of the next block. */
 function pushBlock(into: Buffer[], block: Buffer, number: number, at: number, to: number): number {
   const start = number * PACK_BLOCK_BYTES
   into.push(block.subarray(at - start, Math.min(block.length, to - start)))
   return start + PACK_BLOCK_BYTES
 }
 
-/** Adds the bytes `from` to `to` of what the pieces hold together. */
+/** Adds the bytes `from` to `to` of the concatenated pieces, without copying. */
 function pushSlice(into: Buffer[], pieces: Buffer[], from: number, to: number): void {
   let start = 0
   for (const piece of pieces) {
@@ -241,11 +241,12 @@ function pushSlice(into: Buffer[], pieces: Buffer[], from: number, to: number): 
 }
 
 /**
- * Opens a snapshot's folder: the index is read whole and checked, the pack stays on disk and is checked block by
- * block as it is read. With a cache, which several snapshots may share, blocks that were read are kept.
+ * Opens a snapshot's folder. The index is read and verified as a whole; the pack stays on disk and is
+ * verified block by block as it is read. With a cache, which several snapshots may share, blocks that were
+ * read are kept in memory.
  *
- * `manifest` is a copy that the caller trusts more than the folder's own, such as the catalog's. Throws a
- * DamagedSnapshotError if a file that is needed for opening is not as the manifest says.
+ * `manifest` is a copy that the caller trusts more than the one in the folder, such as the catalog's. Throws
+ * a DamagedSnapshotError if a file that is needed for opening does not match the manifest.
  */
 export async function openSnapshot(
   folder: string,

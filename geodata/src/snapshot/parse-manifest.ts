@@ -42,8 +42,8 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * The manifest's schema. It is written by hand because it is loaded by every process that compiles or builds:
- * the schema library that the server uses takes longer to load than most manifests take to be used.
+ * The manifest's schema. It is written by hand because every process that compiles or builds loads it, and
+ * the schema library of the server takes longer to load than most of those processes need the manifest for.
  */
 const MEMBERS: Record<keyof Manifest, Check> = {
   formatVersion: oneOf(FORMAT_VERSION),
@@ -65,7 +65,7 @@ const MEMBERS: Record<keyof Manifest, Check> = {
   timeExtent: optional(nullOr(listOf(isText, 2))),
   source: shape({ file: isText, format: isText, crs: nullOr(isText), bytes: isCount }),
   notes: listOf(isText),
-  // A name is joined to the folder's path: it must not lead out of the folder.
+  // A name is joined to the folder's path, so it must not contain a path out of the folder.
   files: recordOf(
     matches(/^[a-z][a-z0-9-]*(\.[a-z0-9-]+)*$/),
     shape({ bytes: isCount, sha256: matches(/^[0-9a-f]{64}$/) }),
@@ -74,7 +74,7 @@ const MEMBERS: Record<keyof Manifest, Check> = {
 
 const REQUIRED_FILES = [SNAPSHOT_FILES.rows, SNAPSHOT_FILES.pack, SNAPSHOT_FILES.index]
 
-/** Reads the text of a manifest. Throws a DamagedSnapshotError whose sentence says what is wrong. */
+/** Parses the text of a manifest. Throws a DamagedSnapshotError whose message says what is wrong. */
 export function parseManifest(text: string): Manifest {
   const name = SNAPSHOT_FILES.manifest
   if (text.trim() === '') throw new DamagedSnapshotError(name, `${name} is empty.`)

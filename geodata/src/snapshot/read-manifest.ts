@@ -4,7 +4,7 @@ import { DamagedSnapshotError } from './damaged-snapshot-error.ts'
 import { type Manifest, SNAPSHOT_FILES } from './manifest.ts'
 import { parseManifest } from './parse-manifest.ts'
 
-/** Throws a DamagedSnapshotError if the manifest is missing, incomplete, or of a format that we do not read. */
+/** Throws a DamagedSnapshotError if the manifest is missing, incomplete or of an unsupported version. */
 export async function readManifest(folder: string): Promise<Manifest> {
   const name = SNAPSHOT_FILES.manifest
   const text = await readFile(join(folder, name), 'utf8').catch((cause: NodeJS.ErrnoException) => {

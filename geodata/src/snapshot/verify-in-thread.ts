@@ -7,17 +7,17 @@ import { verifyFile, verifyFilesFast } from './verify.ts'
 export interface ThreadRequest {
   folder: string
   manifest: Manifest
-  /** Compare these files with their block checksums; null: all files with their SHA-256. */
+  /** Compare these files with their block checksums; null compares all files with their SHA-256. */
   fast: readonly string[] | null
-  /** How fast to read if all files are verified. */
+  /** The max read rate when all files are verified. */
   bytesPerSecond?: number
-  /** Texts around the pack, of which the SHA-256 is wanted together with the pack: see `VerifiedSnapshot`. */
+  /** Bytes before and after the pack, for a SHA-256 over head, pack and tail: see `VerifiedSnapshot`. */
   packHead?: Uint8Array
   packTail?: Uint8Array
 }
 
 export interface VerifiedSnapshot {
-  /** The SHA-256 of head, pack and tail, computed from the bytes that were verified, in base64. */
+  /** The SHA-256 of head, pack and tail in base64, computed from the same bytes that were verified. */
   framedPackDigest: string | null
 }
 
@@ -27,8 +27,8 @@ type ThreadMessage =
   | { failed: string }
 
 /**
- * Verifies files in a thread, because hashing a gigabyte takes seconds. Throws a DamagedSnapshotError that names
- * the file; aborting ends the thread.
+ * Verifies files in a worker thread, because hashing a gigabyte takes seconds. Throws a DamagedSnapshotError
+ * that names the file; aborting terminates the thread.
  */
 export async function verifyInThread(request: ThreadRequest, signal: AbortSignal): Promise<VerifiedSnapshot> {
   signal.throwIfAborted()

@@ -9,7 +9,7 @@ import { readManifest } from './read-manifest.ts'
 
 const READ_BYTES = 1 << 20
 
-/** What is wrong with a snapshot's files, a sentence each; empty if all are as the manifest says. */
+/** Verifies all files of a snapshot. Returns one sentence per problem; empty if all match the manifest. */
 export async function verifySnapshot(folder: string): Promise<string[]> {
   const sentences: string[] = []
   const collect = (error: unknown) => {
@@ -24,8 +24,8 @@ export async function verifySnapshot(folder: string): Promise<string[]> {
 }
 
 /**
- * Compares the sizes of all files with the manifest, without reading any: enough to notice what a power cut or an
- * interrupted copy leaves. Throws a DamagedSnapshotError.
+ * Compares the sizes of all files with the manifest, without reading any of them. This detects the damage
+ * that a power cut or an interrupted copy leaves. Throws a DamagedSnapshotError.
  */
 export async function checkSizes(folder: string, manifest: Manifest): Promise<void> {
   await Promise.all(Object.keys(manifest.files).map((name) => checkSize(folder, manifest, name)))
@@ -44,9 +44,9 @@ async function checkSize(folder: string, manifest: Manifest, name: string): Prom
 }
 
 export interface VerifyOptions {
-  /** How fast to read, so that requests have the disk to themselves; as fast as possible if absent. */
+  /** The max read rate, which leaves disk bandwidth to requests; unlimited if absent. */
   bytesPerSecond?: number
-  /** Sees the bytes as they are read; they are valid until it returns. */
+  /** Called with the bytes as they are read; the buffer is reused after the callback returns. */
   onBytes?: (bytes: Buffer) => void
 }
 
@@ -75,8 +75,8 @@ export async function verifyFile(
 
 /**
  * Reads whole files and compares them with their block checksums, which is several times as fast as
- * `verifyFile`; snapshots without block checksums are verified by SHA-256. Files that the manifest does not name
- * are passed over. Throws a DamagedSnapshotError.
+ * `verifyFile`; snapshots without block checksums are verified by SHA-256. Files that the manifest does not
+ * list are skipped. Throws a DamagedSnapshotError.
  */
 export async function verifyFilesFast(
   folder: string,
@@ -97,7 +97,7 @@ export async function verifyFilesFast(
   }
 }
 
-/** Passes all bytes of a file on, and throws a DamagedSnapshotError if it is missing or has another size. */
+/** Passes a file's bytes to `take`. Throws a DamagedSnapshotError if it is missing or its size differs. */
 async function readChecked(
   folder: string,
   manifest: Manifest,
@@ -120,7 +120,7 @@ async function readChecked(
   }
 }
 
-/** Opens a file of a snapshot for reading; a missing one is damage. */
+/** Opens a file of a snapshot for reading; throws a DamagedSnapshotError if it is missing. */
 export async function openFile(folder: string, name: string): Promise<FileHandle> {
   return open(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? missing(name, error) : error

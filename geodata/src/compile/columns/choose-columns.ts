@@ -6,7 +6,7 @@ import { MAX_LISTED_PROBLEMS, type StageSummary } from '../stage/stage.ts'
 import { columnNames } from './column-names.ts'
 import { areIntegers, columnType } from './value-kinds.ts'
 
-/** The published columns: named and typed from what all rows held. */
+/** The published columns, with names and types derived from all rows. */
 export function chooseColumns(summary: StageSummary, spatial: boolean, notes: string[]): FinalColumn[] {
   const names = columnNames(
     summary.columns.map((profile) => profile.name),
@@ -26,7 +26,7 @@ function notFiniteNote(name: string, count: number): string {
   return `Column ${name} has ${values} not a number, infinite or too large for one: published as null.`
 }
 
-/** The publisher's id column, else the source's own ids where all have one and none repeats, else null. */
+/** The publisher's id column, else the source's ids if all rows have one and none repeats, else null. */
 export async function chooseIds(
   assembly: Assembly,
   options: CompileOptions,
@@ -72,7 +72,7 @@ async function checkIds(
   await assembly.excludeBadIds(column)
 }
 
-/** The column that `datetime` filters: the one named, else the first of dates or timestamps. */
+/** The column that `datetime` filters: the requested one, otherwise the first date or timestamp column. */
 export function chooseTimeColumn(
   columns: FinalColumn[],
   wanted: string | undefined,

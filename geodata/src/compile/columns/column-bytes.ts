@@ -7,10 +7,10 @@ const MINUS = 0x2d
 const POINT = 0x2e
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are among what is to be escaped
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters must be escaped
 const NEEDS_ESCAPE = /["\\\u0000-\u001f]/g
 
-/** A growing buffer that values are written to in Parquet's PLAIN encoding. Reused from chunk to chunk. */
+/** A growing buffer for values in Parquet's PLAIN encoding, reused for every chunk. */
 export class ColumnBytes {
   #bytes: Buffer
   #view: DataView
@@ -23,19 +23,19 @@ export class ColumnBytes {
 
   clear(): void {
     this.#length = 0
-    // One giant feature must not hold its memory for the rest of the file.
+    // Release the memory of an unusually large feature instead of keeping it for the rest of the file.
     if (this.#bytes.length > 1 << 25) {
       this.#bytes = Buffer.allocUnsafeSlow(1 << 16)
       this.#view = new DataView(this.#bytes.buffer)
     }
   }
 
-  /** Valid until the next `clear` or write. */
+  /** The bytes written so far; valid until the next `clear` or write. */
   data(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)
   }
 
-  /** What has been written, for reading it again; valid as long as `data`. */
+  /** The underlying buffer, for reading what was written; valid as long as `data`. */
   get bytes(): Buffer {
     return this.#bytes
   }
@@ -44,7 +44,7 @@ export class ColumnBytes {
     return this.#length
   }
 
-  /** Where the text that begins at `start` ends. */
+  /** The end of the text that begins at `start`. */
   end(start: number): number {
     return start + this.#view.getUint32(start - 4, true)
   }
@@ -70,7 +70,7 @@ export class ColumnBytes {
     this.#length += 4
   }
 
-  /** Puts a number in the place of one that was written before. */
+  /** Overwrites a number that was written before. */
   setUint32(at: number, value: number): void {
     this.#view.setUint32(at, value, true)
   }
@@ -88,13 +88,13 @@ export class ColumnBytes {
 
   text(value: string): void {
     const length = value.length
-    // UTF-8 needs at most three bytes for a UTF-16 unit.
+    // UTF-8 needs at most three bytes per UTF-16 code unit.
     this.#room(4 + length * 3)
     const start = this.#length + 4
     let size = length
     if (length > 40) size = this.#bytes.write(value, start)
     else {
-      // A native call costs more than writing a short text of ASCII here.
+      // For short ASCII texts this loop is faster than a native call.
       const bytes = this.#bytes
       for (let i = 0; i < length; i++) {
         const code = value.charCodeAt(i)
@@ -109,7 +109,7 @@ export class ColumnBytes {
     this.#length = start + size
   }
 
-  /** A text that is a range of other bytes; answers where it begins. Doubled quotes become single ones. */
+  /** Appends a text from a range of other bytes; returns its start. Doubled quotes become single ones. */
   piece(source: Uint8Array, from: number, to: number, isEscaped: boolean): number {
     this.#room(4 + to - from)
     const bytes = this.#bytes
@@ -129,7 +129,7 @@ export class ColumnBytes {
     return start
   }
 
-  /** Opens a text that is written piece by piece; `endText` closes it. */
+  /** Begins a text that is written in pieces; `endText` ends it. */
   beginText(): number {
     this.#room(4)
     this.#length += 4
@@ -140,20 +140,21 @@ export class ColumnBytes {
     this.#view.setUint32(start - 4, this.#length - start, true)
   }
 
-  /** A piece of an open text. */
+  /** Appends ASCII to an open text. */
   ascii(text: string): void {
     this.#room(text.length)
     for (let i = 0; i < text.length; i++) this.#bytes[this.#length++] = text.charCodeAt(i)
   }
 
   /**
-   * A number of an open text, spelt as JavaScript spells it. Numbers of at most nine decimals, as coordinates
-   * are, become digits by integer arithmetic, in a tenth of the time: the check that they come back exactly
-   * makes the digits the shortest ones too, since at most 15 of them tell any two doubles apart.
+   * Appends a number to an open text, formatted as JavaScript does. Numbers with at most nine decimals, as
+   * coordinates usually are, are formatted with integer arithmetic in a tenth of the time. The check that the
+   * digits parse back exactly also makes them the shortest ones, because different decimals of at most 15
+   * digits are always different doubles.
    */
   number(value: number): void {
     const scaled = Math.round(Math.abs(value) * 1e9)
-    // Below a millionth JavaScript writes exponents.
+    // Below 1e-6 JavaScript uses exponents.
     if (scaled > 999_999_999_999_999 || scaled / 1e9 !== Math.abs(value) || (scaled < 1000 && scaled > 0)) {
       this.ascii(String(value))
       return
@@ -161,7 +162,7 @@ export class ColumnBytes {
     this.#room(20)
     const bytes = this.#bytes
     if (value < 0) bytes[this.#length++] = MINUS
-    // Both parts fit 31 bits, in which division is quick.
+    // Both parts fit into 31 bits, in which division is fast.
     const whole = (scaled / 1e9) | 0
     this.#digits(whole, digitCount(whole))
     let fraction = (scaled - whole * 1e9) | 0
@@ -175,7 +176,7 @@ export class ColumnBytes {
     this.#digits(fraction, digits)
   }
 
-  /** An integer of at most 31 bits, with zeros before it to make so many digits. */
+  /** Appends an integer of at most 31 bits, padded with zeros to `count` digits. */
   #digits(value: number, count: number): void {
     let rest = value
     for (let at = this.#length + count - 1; at >= this.#length; at--) {
@@ -186,7 +187,7 @@ export class ColumnBytes {
     this.#length += count
   }
 
-  /** Bytes of another buffer. */
+  /** Appends bytes of another buffer. */
   range(source: Buffer, from: number, to: number): void {
     const size = to - from
     this.#room(size)
@@ -197,13 +198,13 @@ export class ColumnBytes {
     this.#length += size
   }
 
-  /** A piece of an open text that may hold any character. */
+  /** Appends text with any characters to an open text. */
   unicode(text: string): void {
     this.#room(text.length * 3)
     this.#length += this.#bytes.write(text, this.#length)
   }
 
-  /** A value of a number column, as `numberText` spells it. */
+  /** Appends a value of a number column in the format of `numberText`. */
   jsonNumber(value: number): void {
     const size = Math.abs(value)
     if (size >= 1e-4 && size < 1e15) {
@@ -212,7 +213,7 @@ export class ColumnBytes {
     } else this.ascii(numberText(value))
   }
 
-  /** A JSON string. */
+  /** Appends a JSON string. */
   jsonString(value: string): void {
     const length = value.length
     this.#room(length + 2)
@@ -231,7 +232,7 @@ export class ColumnBytes {
     this.#length = at
   }
 
-  /** A JSON string of a text in UTF-8. */
+  /** Appends a JSON string from UTF-8 bytes. */
   jsonRange(source: Buffer, from: number, to: number): void {
     this.#room(to - from + 2)
     const bytes = this.#bytes

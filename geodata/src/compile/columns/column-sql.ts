@@ -3,7 +3,7 @@ import { quoteName } from '../../quote-sql.ts'
 import type { ColumnProfile, StagedAs } from '../stage/staged-column.ts'
 import { KIND } from './value-kinds.ts'
 
-/** SQL that makes a column's final values, and their JSON text, from the ways in which they were staged. */
+/** SQL for a column's final values, and for their JSON text, from the forms in which they were staged. */
 
 const SQL_TYPE: { [type in ColumnType]: string } = {
   boolean: 'BOOLEAN',
@@ -19,7 +19,7 @@ function sqlType(type: ColumnType, kinds: number): string {
   return type === 'integer' && kinds & KIND.wideInteger ? 'DECIMAL(38,0)' : SQL_TYPE[type]
 }
 
-/** The typed value of a staged column; never fails, because `columnType` admits only types that hold all. */
+/** The typed value of a staged column. It never fails: `columnType` returns a type that fits all values. */
 export function columnSql(profile: ColumnProfile, type: ColumnType): string {
   const target = sqlType(type, profile.kinds)
   const parts = profile.stagedAs.map((as) => fromStaged(profile, as, type, target))
@@ -34,7 +34,7 @@ function fromStaged(profile: ColumnProfile, as: StagedAs, type: ColumnType, targ
     return type === 'text' ? text : `(${text})::JSON`
   }
   if (as !== 'text') return `${value}::${target}`
-  // In a source of strings an empty one among numbers or dates is a missing value.
+  // In a source of strings, an empty string in a column of numbers or dates is a missing value.
   const present = profile.declared === 'infer-text' ? `nullif(${value}, '')` : value
   return `${type === 'timestamp' ? withSeconds(present) : present}::${target}`
 }
@@ -52,25 +52,25 @@ function jsonOf(value: string, as: StagedAs): string {
   return as === 'number' ? numberText(value) : `${value}::VARCHAR`
 }
 
-/** The database wants seconds before a zone. */
+/** Adds seconds if they are missing, because DuckDB requires them before a zone offset. */
 function withSeconds(value: string): string {
   return `CASE WHEN length(${value}) > 16 AND ${value}[17] <> ':' THEN ${value}[:16] || ':00' || ${value}[17:] ELSE ${value} END`
 }
 
-/** A number where it is a text or an id: whole numbers without the `.0` that the database would write. */
+/** The text of a number used as text or as an id: whole numbers without the `.0` that DuckDB would write. */
 export function numberText(value: string): string {
   return `CASE WHEN ${value} = trunc(${value}) AND abs(${value}) < 1e15 THEN ${value}::BIGINT::VARCHAR ELSE ${value}::VARCHAR END`
 }
 
-/** The JSON text of a typed value; `null` is the caller's. */
+/** The JSON text of a typed value; the caller handles SQL NULL. */
 export function jsonTextSql(value: string, type: ColumnType): string {
   switch (type) {
     case 'boolean':
     case 'integer':
     case 'json':
       return `${value}::VARCHAR`
-    // Whole numbers have their `.0`: GDAL and QGIS guess a column's type from the first ten features, and cut
-    // every later fraction of a column that began with what they took for integers.
+    // Whole numbers keep their `.0`: GDAL and QGIS guess a column's type from the first ten features, and
+    // truncate all later fractions of a column that they took for integers.
     case 'number':
       return `CASE WHEN ${value} = 0 THEN '0.0' ELSE ${value}::VARCHAR END`
     case 'text':

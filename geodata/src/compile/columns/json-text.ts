@@ -1,11 +1,11 @@
 import type { Value } from '../../feature.ts'
 
-/** A backslash that stands for itself, or half of a pair that stands alone. */
+/** An escaped backslash, or the escape of a lone surrogate. */
 const ESCAPES = /\\(?:\\|ud[89a-f][0-9a-f]{2})/g
 
 /**
- * A value as JSON text in which integers of any size are plain numbers. Half of a surrogate pair is no text,
- * and the database refuses its escape: it becomes U+FFFD, as it does in a column of texts.
+ * A value as JSON text in which integers of any size are plain numbers. A lone surrogate is not valid text,
+ * and the database rejects its escape, so it becomes U+FFFD, as it does in text columns.
  */
 export function jsonText(value: Value): string {
   const text = textOf(value)
@@ -13,10 +13,7 @@ export function jsonText(value: Value): string {
   return text.replace(ESCAPES, (found) => (found === '\\\\' ? found : '\ufffd'))
 }
 
-/**
- * `JSON.stringify` refuses a bigint, so nested values that may hold one are walked; the others take the
- * native path.
- */
+/** Nested values with a bigint are walked, because `JSON.stringify` throws on them; others use it. */
 function textOf(value: Value): string {
   switch (typeof value) {
     case 'bigint':
@@ -30,7 +27,7 @@ function textOf(value: Value): string {
   }
 }
 
-/** How many numbers in a nested value have no JSON, and are null in its text. */
+/** The number of non-finite numbers in a nested value, which are null in its JSON text. */
 export function countNotFinite(value: Value): number {
   if (typeof value === 'number') return Number.isFinite(value) ? 0 : 1
   if (value === null || typeof value !== 'object') return 0

@@ -1,6 +1,6 @@
 /**
- * The simplest Parquet there is (one row group, one plain uncompressed page a column): how parsed rows reach
- * the database. Writing it costs a third of a CSV's time, and the database reads it without parsing.
+ * A minimal Parquet file (one row group, one plain uncompressed page per column), which passes parsed rows to
+ * the database. Writing it takes a third of the time of CSV, and the database reads it without parsing.
  */
 
 export type PlainType = 'boolean' | 'int64' | 'double' | 'text' | 'bytes'
@@ -8,9 +8,9 @@ export type PlainType = 'boolean' | 'int64' | 'double' | 'text' | 'bytes'
 export interface PlainColumn {
   name: string
   type: PlainType
-  /** One bit a row, set where the row has a value; null where all have. */
+  /** One bit per row, set if the row has a value; null if all rows have one. */
   present: Uint8Array | null
-  /** The values that are present, in Parquet's PLAIN encoding. */
+  /** The non-null values, in Parquet's PLAIN encoding. */
   data: Uint8Array
 }
 
@@ -22,7 +22,7 @@ const OPTIONAL = 1
 const UTF8 = 0
 const MAGIC = Buffer.from('PAR1')
 
-/** The file as a list of byte arrays, to be written one after the other. */
+/** The file as a list of byte arrays to be written one after the other. */
 export function plainParquet(rows: number, columns: PlainColumn[]): Uint8Array[] {
   const parts: Uint8Array[] = [MAGIC]
   let offset = MAGIC.length
@@ -121,7 +121,7 @@ const T_BINARY = 8
 const T_LIST = 9
 const T_STRUCT = 12
 
-/** Thrift's compact protocol, as much of it as the headers above need. */
+/** The subset of Thrift's compact protocol that the headers above need. */
 class CompactThrift {
   #bytes: number[] = []
   #last = 0

@@ -6,8 +6,8 @@ const MINUS = 45
 const POINT = 46
 
 /**
- * `kindOfText` of a text in its bytes. What most columns hold (words, plain numbers, dates and times in UTC) is
- * told from the bytes; a string is made of the rest.
+ * `kindOfText` for a text in bytes. Words, plain numbers, dates and UTC timestamps, which most columns
+ * contain, are recognised in the bytes; only other texts are converted to a string.
  */
 export function kindOfTextBytes(bytes: Buffer, start: number, end: number): number {
   const first = bytes[start]!
@@ -21,7 +21,7 @@ export function kindOfTextBytes(bytes: Buffer, start: number, end: number): numb
   if (isDigit) {
     if (end - start === 10 && isDayText(bytes, start)) return KIND.date
     if (end - start === 20 && isDayText(bytes, start) && isUtcTimeText(bytes, start + 10)) {
-      // The years at both ends have rules of their own.
+      // The first and last year have special rules, so leave them to `kindOfText`.
       const year = fourDigits(bytes, start)
       if (year > 1 && year < 9999) return KIND.timestamp
     }
@@ -29,7 +29,7 @@ export function kindOfTextBytes(bytes: Buffer, start: number, end: number): numb
   return kindOfText(bytes.toString('utf8', start, end))
 }
 
-/** Of at most 15 digits without leading zeros, and perhaps a point among them; 0 for all else. */
+/** Numbers of at most 15 digits without leading zeros, perhaps with a point; 0 for anything else. */
 function plainNumberKind(bytes: Buffer, first: number, end: number): number {
   const length = end - first
   if (length < 1 || length > 25) return 0
@@ -44,7 +44,7 @@ function plainNumberKind(bytes: Buffer, first: number, end: number): number {
   const whole = (point < 0 ? end : point) - first
   if (bytes[first] === ZERO && whole > 1) return 0
   if (point >= 0) return KIND.number
-  // Minus zero is no integer: its sign would be lost.
+  // Minus zero is not an integer, because its sign would be lost.
   const isMinusZero = bytes[first] === ZERO && bytes[first - 1] === MINUS
   return whole <= 15 && !isMinusZero ? KIND.integer : 0
 }
@@ -62,7 +62,7 @@ function fourDigits(bytes: Buffer, at: number): number {
   return twoDigits(bytes, at) * 100 + twoDigits(bytes, at + 2)
 }
 
-/** Whether the ten bytes are a day of any month, such as `2020-12-28`; false says nothing. */
+/** Whether the ten bytes are a day from 1 to 28 of any month, such as `2020-12-28`. False is inconclusive. */
 function isDayText(bytes: Buffer, at: number): boolean {
   if (bytes[at + 4] !== MINUS || bytes[at + 7] !== MINUS) return false
   if (!isDigits(bytes, at, at + 4) || !isDigits(bytes, at + 5, at + 7) || !isDigits(bytes, at + 8, at + 10))
@@ -72,7 +72,7 @@ function isDayText(bytes: Buffer, at: number): boolean {
   return month >= 1 && month <= 12 && day >= 1 && day <= 28 && fourDigits(bytes, at) >= 1
 }
 
-/** Whether the ten bytes are a time of day, such as `T12:30:00Z`; false says nothing. */
+/** Whether the ten bytes are a time of day, such as `T12:30:00Z`. False is inconclusive. */
 function isUtcTimeText(bytes: Buffer, at: number): boolean {
   const separator = bytes[at]
   if ((separator !== 0x54 && separator !== 0x20) || bytes[at + 9] !== 0x5a) return false

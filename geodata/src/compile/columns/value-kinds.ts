@@ -2,25 +2,25 @@ import { isDay } from '../../calendar.ts'
 import type { ColumnType, SourceColumn, Value } from '../../feature.ts'
 
 /**
- * What has been seen in a column, as a set of bits: the column's type follows from all rows together, and the
- * sets of several workers are joined by `|`.
+ * The kinds of values seen in a column, as a bit set. The column's type is derived from all rows together,
+ * and the sets of several workers are combined with `|`.
  */
 export const KIND = {
   boolean: 1,
-  /** An integer that a double holds exactly. */
+  /** An integer that a double represents exactly. */
   integer: 2,
-  /** An integer beyond 2^53 that 64 bits hold. */
+  /** An integer beyond 2^53 that fits into 64 bits. */
   bigInteger: 4,
   number: 8,
   date: 16,
   timestamp: 32,
   text: 64,
   nested: 128,
-  /** An integer beyond 64 bits, of at most 38 digits. */
+  /** An integer beyond 64 bits with at most 38 digits. */
   wideInteger: 256,
-  /** An integer of more than 38 digits, which no database column holds. */
+  /** An integer with more than 38 digits, which does not fit into any database column. */
   hugeInteger: 512,
-  /** Beside one of the large integers: a double would damage it. */
+  /** Set together with one of the large integer kinds if a double cannot represent the value exactly. */
   inexact: 1024,
 } as const
 
@@ -31,7 +31,7 @@ export function areIntegers(kinds: number): boolean {
   return (kinds & ~INTEGER_COLUMN) === 0
 }
 
-/** Numbers that a double holds exactly, large integers among them. */
+/** Whether all values are numbers that a double represents exactly, including large integers. */
 export function areNumbers(kinds: number): boolean {
   return (kinds & ~NUMBER_COLUMN) === 0
 }
@@ -45,7 +45,7 @@ const BOOLEAN = /^(?:true|false)$/i
 
 const MAX_INTEGER_DIGITS = 38
 
-/** The kind of a value that carries JSON's type. Null and undefined have none (0). */
+/** The kind of a value that has a JSON type. Null and undefined have no kind (0). */
 export function kindOfValue(value: Value | undefined): number {
   switch (typeof value) {
     case 'string':
@@ -72,7 +72,7 @@ function kindOfBigint(value: bigint): number {
   return (digits > MAX_INTEGER_DIGITS ? KIND.hugeInteger : KIND.wideInteger) | inexact
 }
 
-/** The kind of a string in a source whose values are all strings. An empty one says nothing. */
+/** The kind of a string in a source whose values are all strings. An empty string has no kind (0). */
 export function kindOfText(text: string): number {
   if (text === '') return 0
   const first = text.charCodeAt(0)
@@ -91,7 +91,7 @@ export function kindOfText(text: string): number {
 }
 
 function kindOfTime(text: string): number {
-  // The two hyphens stand where few other texts have them: most strings stop here.
+  // Fast path: few other strings have hyphens at these two positions, so most strings return here.
   if (text.length < 10 || text.charCodeAt(4) !== 45 || text.charCodeAt(7) !== 45) return KIND.text
   if (isPlainDay(text)) {
     if (text.length === 10) return KIND.date
@@ -102,15 +102,15 @@ function kindOfTime(text: string): number {
   if (text.length === 10) return KIND.date
   const [hour, minute, second] = [Number(match[4]), Number(match[5]), Number(match[6] ?? 0)]
   if (hour > 23 || minute > 59 || second > 59) return KIND.text
-  // Microseconds are the finest that a timestamp column keeps: finer ones stay text, undamaged.
+  // A timestamp column stores microseconds; finer values stay text, so that nothing is lost.
   if (match[7] !== undefined && /[1-9]/.test(match[7].slice(6))) return KIND.text
   if (Number(match[9] ?? 0) > 15 || Number(match[10] ?? 0) > 59) return KIND.text
-  // A zone must not push the moment out of the years 1 to 9999.
+  // Converting to UTC must not move the time out of the years 1 to 9999.
   const year = Number(match[1])
   return year === 1 || year === 9999 ? KIND.text : KIND.timestamp
 }
 
-/** A day of any month, in a year without rules of its own. A pattern takes ten times as long; false says nothing. */
+/** Fast path for days 1 to 28 in ordinary years (a regex takes ten times as long); false: inconclusive. */
 function isPlainDay(text: string): boolean {
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2)
   const month = twoDigits(text, 5)
@@ -118,7 +118,7 @@ function isPlainDay(text: string): boolean {
   return year > 1 && year < 9999 && month >= 1 && month <= 12 && day >= 1 && day <= 28
 }
 
-/** A time of day to the second after a day, in UTC; false says nothing. */
+/** Fast path for a time of day in UTC with seconds, following the date. False is inconclusive. */
 function isPlainTime(text: string): boolean {
   const separator = text.charCodeAt(10)
   if (separator !== 0x54 && separator !== 0x20) return false
@@ -132,28 +132,28 @@ function isPlainTime(text: string): boolean {
   )
 }
 
-/** NaN where there are no two digits. */
+/** Returns NaN if there are no two digits at `at`. */
 function twoDigits(text: string, at: number): number {
   const tens = text.charCodeAt(at) - 48
   const ones = text.charCodeAt(at + 1) - 48
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : NaN
 }
 
-/** The type that holds every value of a column without damage. */
+/** The type that represents every value of a column without loss. */
 export function columnType(kinds: number, declared: SourceColumn['type']): ColumnType {
   if (declared !== 'infer-json' && declared !== 'infer-text' && admits(declared, kinds)) return declared
   if (kinds & KIND.nested) return 'json'
   if (kinds === 0) return 'text'
   if (kinds === KIND.boolean) return 'boolean'
   if (areIntegers(kinds)) return 'integer'
-  // Not where a double would damage an integer beyond 2^53 that stands among the fractions.
+  // Not if a double cannot represent an integer beyond 2^53 in the same column exactly.
   if (areNumbers(kinds) && kinds & KIND.number) return 'number'
   if (kinds === KIND.date) return 'date'
   if (kinds === KIND.timestamp) return 'timestamp'
   return 'text'
 }
 
-/** Whether what was seen fits the type that the source declares; a file may break its own promise. */
+/** Whether the values seen fit the declared type; a file may contradict its own declaration. */
 function admits(declared: ColumnType, kinds: number): boolean {
   switch (declared) {
     case 'json':

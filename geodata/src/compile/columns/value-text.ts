@@ -1,6 +1,6 @@
 import type { ColumnType } from '../../feature.ts'
 
-/** A set of column types, as bits: those for which a text that was written before the type was known is right. */
+/** A bit set of column types: those for which a text written before the type was known is correct. */
 export const TYPE: { [type in ColumnType]: number } = {
   boolean: 1,
   integer: 2,
@@ -14,8 +14,8 @@ export const TYPE: { [type in ColumnType]: number } = {
 export const ANY_TYPE = 127
 
 /**
- * A value of a number column as the database writes it (see `jsonTextSql`), so that a feature's text is the same
- * whoever makes it.
+ * Formats a value of a number column exactly as the database does (see `jsonTextSql`), so that a feature's
+ * text is the same on both code paths.
  */
 export function numberText(value: number): string {
   const size = Math.abs(value)
@@ -34,7 +34,7 @@ const SHORT_ESCAPES: { [character: string]: string } = {
   '\t': '\\t',
 }
 
-/** What stands in a JSON string for a character that may not stand there itself. */
+/** The JSON escape sequence for a character that must be escaped in a string. */
 export function escapeText(character: string): string {
   const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')
   return SHORT_ESCAPES[character] ?? `\\u${code}`
@@ -43,9 +43,9 @@ export function escapeText(character: string): string {
 const TIME_PARTS =
   /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)?$/
 
-/** A timestamp in UTC, as answers have it; the same text where it is so already. */
+/** A timestamp in UTC as in responses; returned unchanged if it already has that form. */
 export function utcText(text: string): string {
-  // Without a fraction and in UTC, as most are, nothing has to be counted.
+  // Fast path for most timestamps: UTC and no fraction, so nothing has to be calculated.
   const length = text.length - (text.endsWith('Z') ? 1 : text.endsWith('+00') ? 3 : 0)
   if (length === 19 && text[16] === ':')
     return text.length === 20 && text[10] === 'T' ? text : `${text.slice(0, 10)}T${text.slice(11, 19)}Z`
@@ -54,7 +54,7 @@ export function utcText(text: string): string {
   const [year, month, day, hour, minute, second] = parts.slice(1, 7).map((part) => Number(part ?? 0))
   const zone = (Number(parts[9] ?? 0) * 60 + Number(parts[10] ?? 0)) * (parts[8] === '-' ? -1 : 1)
   const date = new Date(0)
-  // Not Date.UTC, which takes the years 0 to 99 for those of the last century.
+  // Date.UTC would map the years 0 to 99 to 1900 to 1999.
   date.setUTCFullYear(year!, month! - 1, day!)
   date.setUTCHours(hour!, minute! - zone, second!)
   const fraction = (parts[7] ?? '').replace(/0+$/, '')

@@ -19,14 +19,14 @@ export interface MergedPack {
 
 const BLOCK_BYTES = 1 << 22
 const HEAD = Buffer.from(FEATURE_HEAD)
-/** The digits of any row's number. */
+/** The max number of digits of a row number. */
 const ID_BYTES = 20
 
 /**
- * Writes the pack from all runs, and fills the index's leaves and offsets on the way.
+ * Writes the pack from all runs, and fills the leaves and offsets of the index on the way.
  *
- * Ids and properties are those of the runs (`ids`: else features are numbered by their rows), or, where `lines`
- * are given, of those: then rows that have none are left out.
+ * Ids and properties come from the runs (without `ids`, row numbers are the ids) or, if `lines` are given,
+ * from the lines; rows without a line are then left out.
  */
 export async function mergeRuns(
   runs: Run[],
@@ -115,7 +115,7 @@ class PackWriter {
     leaves[this.#leaves++] = isPoint ? south : view.getFloat64(box + 24, true)
   }
 
-  /** Writes what is gathered while the next block is filled, which gets room for so many bytes. */
+  /** Writes the current block in the background and starts the next one with room for `room` bytes. */
   async flush(room: number): Promise<void> {
     await this.#writing
     const block = this.#block
@@ -124,7 +124,7 @@ class PackWriter {
     this.#hash.update(block.subarray(0, length))
     this.#blocks.update(block.subarray(0, length))
     this.#writing = writeAll(this.#handle, block, length, position)
-    // Whoever waits next hears of it.
+    // Prevents an unhandled rejection; the next await of `#writing` throws the error.
     this.#writing.catch(() => {})
     this.#written += length
     this.#length = 0
@@ -139,7 +139,7 @@ class PackWriter {
     if (this.#leaves !== leaves.length)
       throw new Error(`${this.#leaves} of ${leaves.length} numbers of the index were found`)
     offsets[rows] = rows === 0 ? PACK_SEPARATOR.length : this.#written + this.#length
-    // There is no separator behind the last feature.
+    // There is no separator after the last feature.
     this.#length = Math.max(0, this.#length - PACK_SEPARATOR.length)
     await this.flush(0)
     await this.#writing

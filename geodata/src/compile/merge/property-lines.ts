@@ -5,11 +5,11 @@ const TAB = 9
 const NEWLINE = 10
 
 /**
- * Lines that the database made: a row's number, a tab, its id as JSON, a tab, and its properties as a run has
- * them, which end with the newline. They stand in snapshot order.
+ * Lines written by the database: a row number, a tab, the id as JSON, a tab, and the properties in the format
+ * of a run, which end with a newline. The lines are in snapshot order.
  */
 export class PropertyLines {
-  /** The line that was reached: where its parts are in `bytes`. */
+  /** The current line, with the offsets of its parts in `bytes`. */
   bytes: Buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES)
   id = 0
   properties = 0
@@ -17,7 +17,7 @@ export class PropertyLines {
   readonly #handle: number
   #row = -1
   #filled = 0
-  /** Whether the row that the line is of has been reached. */
+  /** Whether the row of the current line has been reached. */
   #isTaken = true
 
   constructor(path: string) {
@@ -32,7 +32,7 @@ export class PropertyLines {
     return this.end - this.id
   }
 
-  /** Whether the row has a line: then it stands at it. To be asked of all rows, in order. */
+  /** Returns whether the row has a line, and if so makes it current. Must be called for all rows in order. */
   reach(row: number): boolean {
     if (this.#isTaken) this.#next()
     this.#isTaken = this.#row === row
@@ -56,7 +56,7 @@ export class PropertyLines {
     this.end = newline + 1
   }
 
-  /** Reads more behind what is left, which moves to the front; false at the end of the file. */
+  /** Moves the remaining bytes to the front and reads more; returns false at the end of the file. */
   #fill(): boolean {
     const left = this.#filled - this.end
     const size = left > BLOCK_BYTES / 2 ? left * 2 : BLOCK_BYTES

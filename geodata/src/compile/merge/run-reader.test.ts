@@ -13,7 +13,7 @@ const row = fc.record({
   // Few places, so that many keys are equal.
   place: fc.option(fc.tuple(fc.integer({ min: -3, max: 3 }), fc.integer({ min: -3, max: 3 }))),
   id: fc.string({ unit: 'grapheme-ascii', maxLength: 5 }),
-  // Some are larger than any buffer that is read into.
+  // Some records are larger than the read buffer.
   properties: fc.oneof({ weight: 20, arbitrary: fc.nat(300) }, fc.integer({ min: 250_000, max: 600_000 })),
 })
 const runs = fc.array(fc.array(row, { minLength: 1, maxLength: ROWS }), { maxLength: 6 })

@@ -1,16 +1,16 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { RECORD_HEAD, type Run } from './run-writer.ts'
 
-/** Memory for the buffers of all runs together, and the least and the most of one. */
+/** The memory for the buffers of all runs together, and the min and max for one run. */
 const ALL_BYTES = 48 << 20
 const LEAST_BYTES = 1 << 13
 const MOST_BYTES = 1 << 18
 
-/** Reads many runs as one, in the order of key and row. */
+/** Merges many runs into one sequence ordered by key and row. */
 export class RunReader {
   readonly #handles = new Map<string, number>()
   readonly #cursors: RunCursor[]
-  /** A heap of the cursors that have a record: the first comes first. */
+  /** A min-heap of the cursors that have a record. */
   readonly #heap: RunCursor[]
 
   constructor(runs: Run[]) {
@@ -35,12 +35,12 @@ export class RunReader {
     for (const handle of this.#handles.values()) closeSync(handle)
   }
 
-  /** The cursor that stands at the first record of all, or null where none is left. */
+  /** The cursor at the smallest record, or null if none is left. */
   first(): RunCursor | null {
     return this.#heap[0] ?? null
   }
 
-  /** Goes on behind the first record. */
+  /** Advances past the first record. */
   advance(): void {
     const heap = this.#heap
     if (!heap[0]!.next()) {
@@ -77,13 +77,13 @@ function isBefore(key: number, row: number, otherKey: number, otherRow: number):
   return key < otherKey || (key === otherKey && row < otherRow)
 }
 
-/** Where the reading of one run stands: a record in `bytes`, by its parts. */
+/** The read position in one run: a record in `bytes`, with the offsets of its parts. */
 export class RunCursor {
   key = 0
   row = 0
   bytes: Buffer
   view: DataView
-  /** Where the parts of the record begin; the box ends where the id begins. */
+  /** The offsets of the record's parts; the box ends where the id begins. */
   box = 0
   id = 0
   geometry = 0
@@ -104,7 +104,7 @@ export class RunCursor {
     this.view = new DataView(this.bytes.buffer)
   }
 
-  /** Goes to the next record; false where there is none. */
+  /** Advances to the next record; returns false if there is none. */
   next(): boolean {
     const start = this.#need(RECORD_HEAD, this.end)
     if (start < 0) {
@@ -124,7 +124,10 @@ export class RunCursor {
     return true
   }
 
-  /** Has so many bytes from `at` in the buffer; answers where they are now, or -1 where the run has ended. */
+  /**
+   * Ensures that `length` bytes from `at` on are in the buffer. Returns their new offset, or -1 at the end of
+   * the run.
+   */
   #need(length: number, at: number): number {
     if (at + length <= this.#filled) return at
     const kept = this.#filled - at
@@ -141,7 +144,7 @@ export class RunCursor {
     return 0
   }
 
-  /** Moves what is left to the front, into a buffer that is larger only while a record needs it. */
+  /** Moves the remaining bytes to the front, in a buffer that is only larger while a record needs it. */
   #resize(length: number, at: number): void {
     const size = Math.max(this.#size, length)
     if (size === this.bytes.length) {

@@ -4,14 +4,14 @@ import { ColumnBytes } from '../columns/column-bytes.ts'
 import type { StagedPlaces } from '../stage/staged-places.ts'
 
 /**
- * A run: some features in snapshot order with the finished text of each, as a range of a file. All runs merged
- * give the pack. A record of a run is, little-endian:
+ * A sorted run: some features in snapshot order with the finished text of each, as a range of a file. Merging
+ * all runs gives the pack. The layout of a record, little-endian:
  *
  * | part | |
  * |---|---|
- * | key, row | float64 each: what the order goes by |
+ * | key, row | float64 each: the sort key |
  * | length of the record, of id, of geometry, of properties | uint32 each |
- * | box | as many float64 as fill the record: 4, 2 for a point, none without a place |
+ * | box | float64 each: 4, 2 for a point, none without a location; its size follows from the lengths |
  * | id | JSON, or nothing |
  * | geometry | `,"geometry":…` |
  * | properties | `,"properties":{…}},` and a newline, or nothing |
@@ -24,7 +24,7 @@ export interface Run {
 
 export const RECORD_HEAD = 32
 
-/** Writes the parts of a row that a stage knows. */
+/** Writes the id and properties of a row, if they are known while staging. */
 export interface RowTexts {
   id(row: number, out: ColumnBytes): void
   properties(row: number, out: ColumnBytes): void
@@ -78,8 +78,8 @@ export class RunWriter {
   }
 
   /**
-   * The rows in the order of their keys; equal keys keep their order. By nine bits of the key at a time, from
-   * the last to the first, which is many times as fast as comparing.
+   * The rows sorted by key, stable for equal keys. It is an LSD radix sort with nine bits per pass, which is
+   * many times as fast as comparing.
    */
   #sort(keys: Float64Array, rows: number): Uint32Array {
     if (this.#order.length < rows) {

@@ -7,7 +7,7 @@ import type { ParquetBlock } from '../../formats/parquet/parquet.ts'
 import type { BlockParsing, SourceBlock } from '../../formats/reading/block-stream.ts'
 import type { Stage } from './stage.ts'
 
-/** Wide rows fill a chunk before their number does. */
+/** Wide rows fill a chunk before the max number of rows is reached. */
 const FLUSH_BYTES = 1 << 24
 
 type Parsing<Format extends BlockParsing['format']> = BlockParsing & { format: Format }
@@ -49,8 +49,8 @@ class Flushing {
 
 function geojsonStaging({ file, maxColumns }: Parsing<'geojson'>, stage: Stage) {
   const parser = new GeojsonParser(file, maxColumns)
-  // By name, because each thread finds the columns in an order of its own; hexadecimal, because the database
-  // takes names that differ in case alone for one.
+  // Staged names are derived from the column name, because each thread discovers the columns in its own
+  // order. They are hexadecimal, because the database treats names that differ only in case as equal.
   const stagedName = (index: number) => Buffer.from(parser.columns[index]!.name, 'utf8').toString('hex')
   return (block: SourceBlock) => stage.add(parser.parse(block as GeojsonBlock), parser.columns, stagedName)
 }
@@ -66,9 +66,9 @@ function csvStaging({ layout }: Parsing<'csv'>, stage: Stage) {
   return (block: SourceBlock) => parser.parse(block as CsvBlock, rows)
 }
 
-/** Reads the rows of its blocks itself: what stands in another thread's database cannot be handed over. */
+/** Reads the rows of its blocks itself, because data in another thread's database cannot be transferred. */
 async function parquetStager(parsing: Parsing<'parquet'>, stage: Stage): Promise<BlockStager> {
-  // Brings the database with it, which other sources do without.
+  // This import loads the database, which other sources do not need.
   const { openParquet } = await import('../../formats/parquet/parquet.ts')
   const source = await openParquet(parsing.path, parsing.file, parsing.options)
   const flushing = new Flushing(stage)

@@ -3,7 +3,7 @@ import type { ColumnProfile } from './staged-column.ts'
 import type { PlaceProfile } from './staged-places.ts'
 import { joinTexts } from './staged-texts.ts'
 
-/** What several threads found, as if one had found it: columns in the order of their first appearance. */
+/** Merges the summaries of several threads into one, with columns in order of their first occurrence. */
 export function joinSummaries(summaries: StageSummary[]): StageSummary {
   const [first, ...others] = structuredClone(summaries) as [StageSummary, ...StageSummary[]]
   const columns = new Map(first.columns.map((profile) => [profile.staged, profile]))

@@ -15,10 +15,10 @@ import type { StageSummary } from './stage.ts'
 import type { StageReply, StageRequest, StageWorkerData } from './stage-worker.ts'
 
 const ENTRY = new URL('./stage-worker.ts', import.meta.url)
-/** Blocks given to a thread ahead of time: one to work on, one to take next. */
+/** The max number of blocks queued per thread: one being processed and one next. */
 const AHEAD = 2
 
-/** Cuts a source into blocks here; parses, checks and stages their rows in threads. */
+/** Splits a source into blocks in this thread; worker threads parse, check and stage their rows. */
 export async function stageInThreads(
   stream: BlockStream,
   crs: string | null,
@@ -56,7 +56,7 @@ export async function stageInThreads(
   }
 }
 
-/** Waits for all, even where one fails: a thread must not be stopped while its database works. */
+/** Waits for all even if one fails: a thread must not be terminated while its database is working. */
 async function finishAll(threads: StageThread[]): Promise<StageSummary[]> {
   const ended = await Promise.allSettled(threads.map((thread) => thread.finish()))
   return ended.map((each) => {
@@ -69,7 +69,7 @@ class StageThread {
   readonly #worker: Worker
   readonly #summary = Promise.withResolvers<StageSummary>()
   #room = Promise.withResolvers<StageThread>()
-  /** Blocks given and not yet done. */
+  /** The number of blocks that were sent and are not done yet. */
   waiting = 0
 
   constructor(data: StageWorkerData, file: string) {
@@ -80,7 +80,7 @@ class StageThread {
     this.#worker.on('message', (reply: StageReply) => this.#take(reply))
     this.#worker.on('error', (error: NodeJS.ErrnoException) => this.#fail(clarify(error, file)))
     this.#worker.on('exit', () => this.#fail(new Error('a staging thread ended early')))
-    // Whoever waits hears of a failure; where nobody does, it is no failure of the process.
+    // A failure is reported to the code that awaits these; otherwise it must not be an unhandled rejection.
     this.#summary.promise.catch(() => {})
     this.#room.promise.catch(() => {})
     this.#room.resolve(this)
@@ -100,7 +100,7 @@ class StageThread {
     this.#room.reject(error)
   }
 
-  /** Waits until the thread can take a block. */
+  /** Resolves when the thread can accept a block (backpressure). */
   free(): Promise<StageThread> {
     return this.#room.promise
   }

@@ -25,15 +25,12 @@ export interface Staged {
   notes: string[]
 }
 
-/** A smaller file is read before threads have started. */
+/** Smaller files are read in less time than it takes to start threads. */
 const PARALLEL_BYTES = 1 << 24
-/** Wide rows fill a chunk before their number does. */
+/** Wide rows fill a chunk before the max number of rows is reached. */
 const FLUSH_BYTES = 1 << 24
 
-/**
- * Reads a source to its end and stages its rows: a large GeoJSON, CSV or Parquet in several threads, all else in this
- * one.
- */
+/** Reads and stages all rows: large GeoJSON, CSV or Parquet in several threads, the rest in this one. */
 export async function stageStream(
   stream: FeatureStream,
   options: CompileOptions,

@@ -13,7 +13,7 @@ export interface StageWorkerData {
   parsing: BlockParsing
 }
 
-/** A block to stage, or null where there are no more. */
+/** A block to stage, or null after the last one. */
 export type StageRequest = SourceBlock | null
 
 export type StageReply = { done: true } | { summary: StageSummary } | { refused: string }
@@ -23,7 +23,7 @@ const { folder, prefix, crs, idColumn, parsing } = workerData as StageWorkerData
 const stage = new Stage({ folder, prefix, transform: await transformerFor(crs), idColumn })
 const stager = await openStager(parsing, stage)
 
-/** Blocks are staged one after the other, though the next may be here before one is done. */
+/** Blocks are staged sequentially, although the next one may arrive before the current one is done. */
 let last = Promise.resolve()
 let isRefused = false
 

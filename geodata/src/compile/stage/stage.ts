@@ -24,9 +24,9 @@ import { joinTexts, noTexts, type StagedTexts } from './staged-texts.ts'
 
 export const MAX_LISTED_PROBLEMS = 10
 
-/** Rows of one staged file: enough for the database to work in bulk, few enough to stay small in memory. */
+/** The rows per staged file: enough for the database to work in bulk, few enough to need little memory. */
 const CHUNK_ROWS = 8192
-/** Shapes of many positions fill a chunk before its rows do. */
+/** Geometries with many positions fill a chunk before the max number of rows is reached. */
 const CHUNK_GEOMETRY_BYTES = 1 << 24
 
 const OPEN_PROPERTIES = Buffer.from(`${PROPERTIES_HEAD}{`)
@@ -34,10 +34,10 @@ const CLOSE_PROPERTIES = Buffer.from(`}${FEATURE_TAIL}${PACK_SEPARATOR}`)
 
 export interface StageSummary {
   rows: number
-  /** Rows that could not be published: the first few of them, and how many there are. */
+  /** The rows that cannot be published: the first few, and the total number. */
   problems: RowProblem[]
   problemCount: number
-  /** Rows left out later, because their id was missing or repeated. */
+  /** Rows that were left out later because their id was missing or repeated. */
   skippedForIds: number
   places: PlaceProfile
   columns: ColumnProfile[]
@@ -49,16 +49,16 @@ export interface StageSummary {
 
 export interface StageOptions {
   folder: string
-  /** What the names of its files begin with. */
+  /** The prefix of its file names. */
   prefix: string
   transform: Transformer | null
-  /** The column that the publisher names as the features' id. */
+  /** The column that the publisher chose as the features' id. */
   idColumn: string | undefined
 }
 
 /**
- * Turns features into staged files that the database reads: prepared geometry, Hilbert key, and every value in
- * a form from which any final type can still be made. Several stages may run side by side on parts of a file.
+ * Turns features into staged files for the database: prepared geometry, Hilbert key, and every value in a
+ * form that can still be converted to any final type. Several stages can process parts of a file in parallel.
  */
 export class Stage {
   readonly summary: StageSummary
@@ -72,7 +72,7 @@ export class Stage {
   readonly #rowNumbers = new ColumnBytes()
   readonly #places = new StagedPlaces(CHUNK_ROWS)
   readonly #texts: StagedText[] = []
-  /** Of the rows gathered: their numbers and, where they are no texts, their values. */
+  /** The rows of the current chunk: their numbers and, unless they are texts, their values. */
   #rows: number[] = []
   #features: Feature[] = []
   #geometryBytes = 0
@@ -98,7 +98,7 @@ export class Stage {
     }
   }
 
-  /** Takes the rows over: their geometries are changed in place. `columns` may have grown since the last call. */
+  /** Takes ownership: geometries are changed in place. `columns` may have grown since the last call. */
   add(
     rows: (Feature | UnreadableRow)[],
     columns: SourceColumn[],
@@ -122,7 +122,7 @@ export class Stage {
     }
   }
 
-  /** Names the columns of a source in which all values are texts; its rows come by `addTexts`. */
+  /** Declares the columns of a source in which all values are texts; its rows are added with `addTexts`. */
   declareTexts(names: string[]): void {
     for (const [index, name] of names.entries()) {
       const profile = newProfile(name, `column${index}`, 'infer-text', 0, index)
@@ -131,7 +131,7 @@ export class Stage {
     }
   }
 
-  /** Takes a row whose values are the record's at the places that are kept. */
+  /** Adds a row whose values are the record's fields with the indexes in `kept`. */
   addTexts(row: number, geometry: Geometry | null, record: RecordReader, kept: number[]): void {
     if (!this.#prepare(row, geometry)) return
     const { bytes, starts, ends, escaped } = record
@@ -164,7 +164,7 @@ export class Stage {
     if (this.summary.problems.length < MAX_LISTED_PROBLEMS) this.summary.problems.push({ row, message })
   }
 
-  /** Writes what is gathered; call it once more when the source has ended. */
+  /** Writes the current chunk. Call it once more at the end of the source. */
   flush(): void {
     const rows = this.#rows.length
     if (rows === 0) return
@@ -186,7 +186,7 @@ export class Stage {
     this.#geometryBytes = 0
   }
 
-  /** The features' texts, as if the columns and types of this chunk were those of all rows. */
+  /** Writes the features' texts as if the columns and types of this chunk applied to all rows. */
   #writeRun(): void {
     const columns = [...this.#texts, ...this.#columns]
     const names = columnNames(
@@ -257,7 +257,7 @@ export class Stage {
   }
 }
 
-/** The place of a column by its published name, else by that in the source; -1 where there is none. */
+/** The index of a column by its published name, otherwise by its name in the source; -1 if there is none. */
 function findName(wanted: string, names: string[], columns: { profile: ColumnProfile }[]): number {
   const published = names.indexOf(wanted)
   return published >= 0 ? published : columns.findIndex(({ profile }) => profile.name === wanted)
@@ -277,7 +277,7 @@ function newProfile(
 function writeParts(file: string, parts: Uint8Array[]): void {
   const handle = openSync(file, 'w')
   try {
-    // A file has three parts a column, and the system takes at most 1,024 at once.
+    // A file has three parts per column, and writev accepts at most 1,024 parts per call.
     for (let i = 0; i < parts.length; i += 512) writeAll(handle, parts.slice(i, i + 512))
   } finally {
     closeSync(handle)

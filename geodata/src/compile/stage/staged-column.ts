@@ -6,8 +6,8 @@ import { areIntegers, areNumbers, KIND, kindOfText, kindOfValue } from '../colum
 import { ANY_TYPE, TYPE, utcText } from '../columns/value-text.ts'
 
 /**
- * How a chunk's values of one column were staged: each way is a column of its own in the staged files, so that
- * chunks which saw different kinds never force each other's values through a lossy type.
+ * The form in which a chunk's values of one column were staged. Each form is a separate column in the staged
+ * files, so that chunks with different kinds of values never force each other's values through a lossy type.
  */
 export type StagedAs = 'boolean' | 'integer' | 'number' | 'text' | 'json'
 
@@ -19,30 +19,30 @@ const PLAIN_TYPE: { [as in StagedAs]: PlainType } = {
   json: 'text',
 }
 
-/** What one column held, over all chunks of one stage: plain data, so that it can leave a worker. */
+/** Statistics of one column over all chunks of one stage. It is plain data, so that a worker can post it. */
 export interface ColumnProfile {
   name: string
-  /** The name in the staged files, before `:integer` or the like. */
+  /** The name in the staged files, without the suffix such as `:integer`. */
   staged: string
   declared: SourceColumn['type']
   kinds: number
   present: number
-  /** Of those, empty texts in a source of texts: missing values unless the column is text. */
+  /** How many of those are empty strings in a source of strings: missing unless the column is text. */
   blank: number
   stagedAs: StagedAs[]
-  /** Numbers that are not finite, which JSON cannot say, nested ones too: they are published as null. */
+  /** Non-finite numbers, also nested ones, which JSON cannot represent: they are published as null. */
   notFinite: number
-  /** Where the column was first seen: its source row, then its place in that row. */
+  /** Where the column first occurred: the source row, then the position in that row. */
   firstRow: number
   firstPlace: number
 }
 
 export class StagedColumn {
   readonly profile: ColumnProfile
-  // Small at first: a file may have thousands of columns.
+  // Small at first, because a file may have thousands of columns.
   readonly #bytes = new ColumnBytes(1 << 12)
   #chunkKinds = 0
-  /** Whether the column is one of numbers by all that is known: then integers are spelt as such. */
+  /** Whether it is a number column as far as known, so that integers are formatted as numbers too. */
   #isNumber = false
 
   constructor(profile: ColumnProfile) {
@@ -50,12 +50,12 @@ export class StagedColumn {
   }
 
   /**
-   * For which types of the column `writeText` is right in the chunk encoded last: what the type is will only be
-   * known when all rows have been seen.
+   * The column types for which `writeText` is correct in the most recently encoded chunk. The type itself is
+   * only known when all rows have been read.
    */
   textTypes(): number {
     const kinds = this.#chunkKinds
-    // In a source of strings an empty one is missing or not as the column's type will be.
+    // In a source of strings, whether an empty string is a missing value depends on the column's final type.
     if (this.profile.declared === 'infer-text') return 0
     if (kinds === 0) return ANY_TYPE
     if (kinds & KIND.nested) return TYPE.json
@@ -67,7 +67,7 @@ export class StagedColumn {
     return (kinds & ~(KIND.text | KIND.date | KIND.timestamp)) === 0 ? TYPE.text | TYPE.json : 0
   }
 
-  /** Writes a value of the chunk encoded last as the JSON that a feature has. */
+  /** Writes a value of the most recently encoded chunk as JSON, as in a feature. */
   writeText(value: Value | undefined, out: ColumnBytes): void {
     if (!isPresent(value)) out.ascii('null')
     else if (this.#chunkKinds & KIND.nested) out.unicode(jsonText(value!))
@@ -77,7 +77,7 @@ export class StagedColumn {
     else out.ascii(String(value))
   }
 
-  /** Encodes this column of a chunk; null where the chunk has no value in it. */
+  /** Encodes this column of a chunk; null if the chunk has no value in it. */
   encode(values: (Value | undefined)[], rows: number): PlainColumn | null {
     const present = this.#observe(values, rows)
     if (present === 0) return null
@@ -99,7 +99,7 @@ export class StagedColumn {
   #observe(values: (Value | undefined)[], rows: number): number {
     const profile = this.profile
     const asText = profile.declared === 'infer-text'
-    // Once text has been seen, no string can change the column's type any more.
+    // Once text has been seen, no string can change the column's type.
     let settled = profile.declared === 'text' || (profile.kinds & KIND.text) !== 0
     let kinds = 0
     let present = 0
@@ -153,7 +153,7 @@ export class StagedColumn {
   }
 }
 
-/** A number that is not finite has no JSON: it is a null. */
+/** JSON cannot represent a non-finite number, so it counts as null. */
 function isPresent(value: Value | undefined): boolean {
   return value !== null && value !== undefined && (typeof value !== 'number' || Number.isFinite(value))
 }

@@ -6,19 +6,19 @@ import { writeGeojson } from '../../pack/write-geojson.ts'
 import { ColumnBytes } from '../columns/column-bytes.ts'
 import type { PlainColumn } from '../columns/plain-parquet.ts'
 
-/** What the features' places were, over all chunks of one stage: plain data, so that it can leave a worker. */
+/** Location statistics over all chunks of one stage: plain data that a worker can post. */
 export interface PlaceProfile {
   located: number
-  /** A set of `GEOMETRY_TYPES`, a bit each. */
+  /** A set of `GEOMETRY_TYPES`, one bit each. */
   geometryTypes: number
   hasGeometry: boolean
-  /** Whether boxes were staged: not where every feature is a point. */
+  /** Whether boxes were staged, which is not the case if every feature is a point. */
   hasShapes: boolean
   hasZ: boolean
   bbox: Bbox
 }
 
-/** Encodes where features are: their order on the curve, geometry in two forms, point and box. */
+/** Encodes the locations of features: Hilbert key, geometry as WKB and GeoJSON, point and box. */
 export class StagedPlaces {
   readonly profile: PlaceProfile = {
     located: 0,
@@ -28,12 +28,12 @@ export class StagedPlaces {
     hasZ: false,
     bbox: emptyBbox(),
   }
-  /** Of the rows added: their keys on the curve, and four numbers of a box each. */
+  /** For each row added: its Hilbert key, and the four numbers of its box. */
   readonly keys: Float64Array
   readonly boxes: Float64Array
-  /** How many numbers of its box tell where a row is: 4, or 2 for a point, or none. */
+  /** How many numbers of its box a row uses: 4, 2 for a point, or 0 without a location. */
   readonly boxNumbers: Uint8Array
-  /** Where the text of each row's geometry begins in `text`; 0 where it has none. */
+  /** The start of each row's geometry in `text`; 0 if it has none. */
   readonly textStarts: Uint32Array
   readonly #key = new ColumnBytes()
   readonly #wkb = new ColumnBytes()
@@ -57,7 +57,7 @@ export class StagedPlaces {
     this.#hasBox = new Uint8Array(Math.ceil(maxRows / 8))
   }
 
-  /** Encodes a row's geometry at once: the many arrays of a shape need not outlive its reading. */
+  /** Encodes a row's geometry at once, so that its many arrays can be garbage collected early. */
   add(geometry: Geometry | null): void {
     const row = this.#rows++
     const bit = 1 << (row & 7)
@@ -77,7 +77,7 @@ export class StagedPlaces {
     this.#key.double(this.keys[row]!)
   }
 
-  /** Forgets the rows: what `encode` gave must have been written. */
+  /** Discards the rows. The result of `encode` must have been written before. */
   clear(): void {
     this.#rows = 0
     for (const bytes of [this.#key, this.#wkb, this.#geojson, this.#longitude, this.#latitude, ...this.#box])
@@ -85,7 +85,7 @@ export class StagedPlaces {
     for (const array of [this.boxNumbers, this.#hasGeometry, this.#isLocated, this.#hasBox]) array.fill(0)
   }
 
-  /** The texts of the geometries. */
+  /** The GeoJSON texts of the geometries. */
   get text(): ColumnBytes {
     return this.#geojson
   }
@@ -118,7 +118,7 @@ export class StagedPlaces {
     profile.hasZ ||= withZ
   }
 
-  /** False where the geometry is empty. Points, of which there are most, take a way without a box. */
+  /** Returns false if the geometry is empty. Points, the most frequent type, take a path without a box. */
   #locate(geometry: Geometry, row: number): boolean {
     if (geometry.type === 'Point') {
       if (geometry.coordinates.length === 0) return false

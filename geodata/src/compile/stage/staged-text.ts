@@ -7,22 +7,23 @@ import { ANY_TYPE, TYPE, utcText } from '../columns/value-text.ts'
 import type { ColumnProfile, StagedAs } from './staged-column.ts'
 
 /**
- * A column of a source in which all values are texts, staged from the source's bytes without making strings of
- * them. A chunk of plain integers, numbers or booleans is staged as such, which spares the database to read
- * texts, where the texts can be made again from them exactly: another chunk may make the column one of texts.
+ * A column of a source in which all values are texts, staged from the source's bytes without creating
+ * strings. A chunk of plain integers, numbers or booleans is staged in that type, which saves the database
+ * from parsing texts. This is only done if the texts can be restored exactly, because another chunk may turn
+ * the column into text.
  */
 export class StagedText {
   readonly profile: ColumnProfile
-  // Small at first: a file may have thousands of columns.
+  // Small at first, because a file may have thousands of columns.
   readonly #texts = new ColumnBytes(1 << 12)
   readonly #typed = new ColumnBytes(1 << 12)
-  /** Where each row's text begins; 0 where it has none. */
+  /** The start of each row's text; 0 if it has none. */
   readonly #starts: Uint32Array
   #rows = 0
   #chunkKinds = 0
-  /** Whether the chunk's texts are written as answers have them: numbers in the shortest way, times in UTC. */
+  /** Whether the chunk's texts have the same form as in responses: shortest numbers, timestamps in UTC. */
   #isCanonical = false
-  /** As of a StagedColumn. */
+  /** See StagedColumn. */
   #isNumber = false
 
   constructor(profile: ColumnProfile, maxRows: number) {
@@ -34,7 +35,7 @@ export class StagedText {
     this.#starts[this.#rows++] = end > start ? this.#texts.piece(bytes, start, end, isEscaped) : 0
   }
 
-  /** Encodes the rows added since the last call; null where none of them has a value. */
+  /** Encodes the rows added since the last call; null if none of them has a value. */
   encode(): PlainColumn | null {
     const rows = this.#rows
     const bits = new Uint8Array(Math.ceil(rows / 8))
@@ -60,13 +61,13 @@ export class StagedText {
     }
   }
 
-  /** Forgets the rows: what `encode` gave must have been written. */
+  /** Discards the rows. The result of `encode` must have been written before. */
   clear(): void {
     this.#rows = 0
     this.#texts.clear()
   }
 
-  /** As of a StagedColumn. */
+  /** See StagedColumn. */
   textTypes(): number {
     const kinds = this.#chunkKinds
     if (kinds === 0) return ANY_TYPE
@@ -102,7 +103,7 @@ export class StagedText {
   #observe(): number {
     const { profile } = this
     const { bytes } = this.#texts
-    // Once text has been seen, nothing can change the column's type any more.
+    // Once text has been seen, nothing can change the column's type.
     if (profile.kinds & KIND.text) return KIND.text
     let kinds = 0
     for (let row = 0; row < this.#rows && (kinds & KIND.text) === 0; row++) {
@@ -127,7 +128,7 @@ export class StagedText {
     for (let row = 0; row < this.#rows; row++) {
       const start = this.#starts[row]!
       if (start === 0) continue
-      // Of all forms of a timestamp only `2020-12-28T12:30:00Z` has this length and these letters.
+      // `2020-12-28T12:30:00Z` is the only form of a timestamp with this length and these letters.
       if (
         this.#texts.end(start) - start !== 20 ||
         bytes[start + 10] !== LETTER_T ||
@@ -148,7 +149,7 @@ export class StagedText {
     return this.#typed.data()
   }
 
-  /** Null where the database would write one of the numbers in another way than it is written here. */
+  /** Returns null if the database would format one of the numbers differently from the source. */
   #numbers(): Uint8Array | null {
     const { bytes } = this.#texts
     this.#typed.clear()
@@ -176,7 +177,7 @@ const MINUS = 45
 const LETTER_T = 0x54
 const LETTER_Z = 0x5a
 
-/** Whether plain decimal digits have no zeros that say nothing. */
+/** Whether plain decimal digits have no redundant zeros. */
 function isShortest(bytes: Uint8Array, start: number, end: number): boolean {
   const first = bytes[start] === MINUS ? start + 1 : start
   if (bytes[first] === ZERO && end > first + 1 && bytes[first + 1] !== POINT) return false

@@ -15,7 +15,7 @@ import { stageStream } from './stage-stream.ts'
 
 let serial = 0
 
-/** The packs of one source: from the texts of its runs, and with properties that the database writes. */
+/** The two packs of one source: from the texts of its runs, and with properties from the database. */
 async function bothPacks(
   stream: FeatureStream,
   idColumn?: string,
@@ -32,7 +32,7 @@ async function bothPacks(
     const found = structuredClone(summary)
     found.texts.isWhole &&= isWhole
     await buildSnapshot({
-      // The database may only read what lies in the folder.
+      // The database may only read files in this folder.
       options: { ...options, folder: staging },
       staging: folder,
       summary: found,

@@ -2,18 +2,18 @@ import type { FinalColumn, IdSource } from '../assemble.ts'
 import { ANY_TYPE, TYPE } from '../columns/value-text.ts'
 
 /**
- * Whether the texts of features that were made while rows were read are right now that all have been read: they
- * were made by the columns known then, and by the types that the rows of one chunk had.
+ * Whether the feature texts that were made while rows were read are still correct once all rows have been
+ * read. They are based on the columns known at that time, and on the types of the rows of one chunk.
  */
 export interface StagedTexts {
-  /** False where chunks disagreed about the columns. */
+  /** False if chunks had different columns. */
   isWhole: boolean
-  /** The columns of all texts, in order; null before the first. */
+  /** The columns of all texts, in order; null before the first chunk. */
   names: string[] | null
-  /** For each, the types for which all texts are right; the same for ids. */
+  /** For each column, the types for which all texts are correct; likewise for ids. */
   types: number[]
   idTypes: number
-  /** Of ids, geometries and properties together. */
+  /** The total bytes of ids, geometries and properties. */
   bytes: number
 }
 
@@ -21,7 +21,7 @@ export function noTexts(): StagedTexts {
   return { isWhole: true, names: null, types: [], idTypes: ANY_TYPE, bytes: 0 }
 }
 
-/** Adds what was found of other rows. */
+/** Adds the results of other rows. */
 export function joinTexts(into: StagedTexts, other: StagedTexts): void {
   into.bytes += other.bytes
   into.idTypes &= other.idTypes
@@ -44,7 +44,7 @@ export function areRight(texts: StagedTexts, columns: FinalColumn[], id: IdSourc
     columns.map(({ name }) => name),
   )
   const areTyped = columns.every(({ type }, i) => ((types[i] ?? 0) & TYPE[type]) !== 0)
-  // An id is an integer or a string: a column of others is spelt in another way as an id.
+  // An id is an integer or a string, so numbers and booleans are formatted differently as ids than as values.
   const isSpelt = id?.type !== 'number' && id?.type !== 'boolean'
   const isId = id === null || (isSpelt && (idTypes & TYPE[id.type]) !== 0)
   return areColumns && areTyped && isId

@@ -9,12 +9,12 @@ const QUOTE = 0x22
 /** The first letter of `null`. */
 const NULL = 0x6e
 
-/** A cell of a text, quoted if it has to be. An empty text is told from a missing value by its quotes. */
+/** A CSV cell, quoted if necessary. The quotes distinguish an empty text from a missing value. */
 export function csvCell(text: string, isText = true): string {
   return (isText && text === '') || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Copies a value from its JSON text to a cell, and returns where `out` goes on. */
+/** Copies a value from its JSON text to a cell, and returns the next free offset in `out`. */
 export function putCsvValue(
   bytes: Buffer,
   start: number,
@@ -29,7 +29,7 @@ export function putCsvValue(
   if (json) return putNested(bytes, start, end, out, at)
   if (first !== QUOTE) return copyBytes(bytes, start, end, out, at)
   if (escaped) return at + out.write(csvCell(stringValue(bytes, start, end)), at)
-  // Without an escape there is no quote and no line break in the text: only a comma asks for quotes.
+  // Without escapes there is no quote and no line break, so only a comma or an empty text requires quotes.
   let comma = end - start === 2
   for (let p = start + 1; p < end - 1; p++) {
     if (bytes[p] === COMMA) {

@@ -14,11 +14,11 @@ const LINE_FEED = 0x0a
 const NULL = 0x6e
 
 /**
- * RFC 4180 with a header, in UTF-8, as pages of features in CSV have it: lines end in CRLF, a null is nothing at
- * all and an empty text is `""`. A value that begins with `=` or `@` stays as it is: data is data.
+ * RFC 4180 with a header, in UTF-8, in the same dialect as CSV pages of features: lines end with CRLF, null
+ * is an empty cell and an empty text is `""`. A value that begins with `=` or `@` is not changed.
  *
- * The bytes come from features.pack: its values are finished text already, and copying them is quicker than
- * making them anew from Parquet.
+ * The bytes are copied from features.pack, whose values are already formatted; this is faster than formatting
+ * values from Parquet.
  */
 export async function writeCsv(
   folder: string,

@@ -2,13 +2,13 @@ import type { Room } from '../byte-sink.ts'
 import type { FlatGeometry } from '../geometry/flat-geometry.ts'
 import { COLLECTION, MULTI_LINE_STRING, MULTI_POLYGON, POLYGON } from '../geometry/geometry-bytes.ts'
 
-/** A geometry's head, its vectors' lengths, and what aligning them may cost. */
+/** The fixed size of a geometry's table, the lengths of its vectors, and the max alignment padding. */
 const TABLE_BYTES = 96
-/** `geometry` and `properties` of a feature, and the eight fields of a geometry. */
+/** The vtable sizes for `geometry` and `properties` of a feature, and for the eight fields of a geometry. */
 const FEATURE_VTABLE = 8
 const GEOMETRY_VTABLE = 20
 
-/** How many bytes a feature takes at most, without its properties. */
+/** An upper bound of a feature's size in bytes, without its properties. */
 export function featureBound(geometry: FlatGeometry): number {
   const members = geometry.members
     .slice(0, geometry.memberCount)
@@ -17,9 +17,9 @@ export function featureBound(geometry: FlatGeometry): number {
 }
 
 /**
- * Writes one feature of a FlatGeobuf file: a FlatBuffers table with its size before it, parents before
- * children. Doubles are aligned to 8 counted from the size, as the reference writers do. `putProperties`
- * writes the values and answers where they end.
+ * Writes one feature of a FlatGeobuf file: a size-prefixed FlatBuffers table, parents before children.
+ * Doubles are aligned to 8 bytes relative to the size prefix, as the reference writers do. `putProperties`
+ * writes the values and returns their end.
  */
 export function putFeature(
   sink: Room,
@@ -72,7 +72,7 @@ class GeometryEncoder {
     this.at = at
   }
 
-  /** Answers where the geometry's table is. */
+  /** Returns the offset of the geometry's table. */
   put(geometry: FlatGeometry): number {
     const { code } = geometry
     if (code === COLLECTION) {
@@ -95,7 +95,7 @@ class GeometryEncoder {
     return this.#putLists(code, geometry, 0, lists ? geometry.ringCount : -1)
   }
 
-  /** Positions, and where each of the lists from `first` to `last` ends; `last` is -1 where there is but one. */
+  /** Writes positions and the ends of the lists `first` to `last`; `last` is -1 for a single list. */
   #putLists(code: number, geometry: FlatGeometry, first: number, last: number): number {
     const from = first === 0 ? 0 : geometry.rings[first - 1]!
     const to = last < 0 ? geometry.points : geometry.rings[last - 1]!
@@ -128,7 +128,7 @@ class GeometryEncoder {
     return table
   }
 
-  /** The vtable and the fields: ends at 4, xy at 8, z at 12, parts at 16, the type at 20. */
+  /** Writes the vtable and the fields: ends at 4, xy at 8, z at 12, parts at 16, the type at 20. */
   #putTable(code: number, ends: boolean, xy: boolean, z: boolean, parts: boolean): number {
     const view = this.#view
     const vtable = this.at

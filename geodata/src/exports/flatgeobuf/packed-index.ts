@@ -4,7 +4,7 @@ export const NODE_SIZE = 16
 const NODE_BYTES = 40
 const LEAVES_AT_ONCE = 1 << 14
 
-/** How many nodes each level has, leaves first, the root last. */
+/** The number of nodes of each level, from the leaves to the root. */
 function levelCounts(items: number): number[] {
   const counts = [items]
   do counts.push(Math.ceil(counts.at(-1)! / NODE_SIZE))
@@ -17,9 +17,9 @@ function indexBytes(items: number): number {
 }
 
 /**
- * FlatGeobuf's packed R-tree over features that lie in Hilbert order already. It stands before the features
- * and needs their sizes, so that its room is kept free and filled while they are written; in memory it has
- * only the levels above the leaves.
+ * FlatGeobuf's packed R-tree over features that are already in Hilbert order. It precedes the features in the
+ * file and needs their sizes, so its space is reserved and filled while they are written. Only the levels
+ * above the leaves are kept in memory.
  */
 export class PackedIndex {
   readonly #sink: ByteSink
@@ -30,7 +30,7 @@ export class PackedIndex {
   #held = 0
   #added = 0
 
-  /** Keeps room in `sink` for the index of `items` features. */
+  /** Reserves space in `sink` for the index of `items` features. */
   constructor(sink: ByteSink, items: number) {
     this.#sink = sink
     this.#start = sink.length
@@ -40,7 +40,7 @@ export class PackedIndex {
       sink.write(Buffer.alloc(Math.min(left, 1 << 20)))
   }
 
-  /** `offset` counts from the first feature. A feature without a place has a reversed box: no search meets it. */
+  /** `offset` is relative to the first feature. Without a location the box is inverted: no search hits it. */
   add(west: number, south: number, east: number, north: number, offset: number): void {
     putNode(this.#leaves, this.#held++ * NODE_BYTES, west, south, east, north, offset)
     extend(this.#parents, Math.floor(this.#added++ / NODE_SIZE), west, south, east, north)

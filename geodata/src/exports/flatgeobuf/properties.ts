@@ -14,7 +14,7 @@ const DATE_TIME = 13
 const QUOTE = 0x22
 const TRUE = 0x74
 
-/** FlatGeobuf's number for the type of a column. It has no date; GDAL writes dates as times too. */
+/** FlatGeobuf's code for the type of a column. It has no date type; GDAL writes dates as DateTime too. */
 export function columnCode({ type }: Column, size: IntegerSize | null): number {
   switch (type) {
     case 'boolean':

@@ -1,9 +1,9 @@
-/** What a FlatGeobuf file of version 3 begins with. */
+/** The first bytes of a FlatGeobuf file of version 3. */
 export const MAGIC = Buffer.of(0x66, 0x67, 0x62, 0x03, 0x66, 0x67, 0x62, 0x00)
 
 /**
- * A FlatBuffers table written forwards: its vtable, its fields, then what they point at. Enough for
- * FlatGeobuf's header; features have an encoder of their own, since there are millions of them.
+ * A FlatBuffers table written forwards: its vtable, its fields, then the objects they point to. This suffices
+ * for FlatGeobuf's header; features have a separate encoder, since there are millions of them.
  */
 export type TableField =
   | { u8: number }
@@ -15,7 +15,7 @@ export type TableField =
   | { table: readonly (TableField | null)[] }
   | { tables: readonly (readonly (TableField | null)[])[] }
 
-/** A whole buffer with its size before it; `fields` stand in the order of the schema, null where absent. */
+/** A size-prefixed buffer; `fields` are in the order of the schema, null if absent. */
 export function sizePrefixed(fields: readonly (TableField | null)[]): Buffer {
   const out = new Output()
   out.put(4, (view, at) => view.setUint32(at, 0, true))
@@ -34,7 +34,7 @@ class Output {
     return at
   }
 
-  /** Takes `size` bytes, aligned to their own size up to 8, and answers where they begin. */
+  /** Allocates `size` bytes, aligned to their own size up to 8, and returns their offset. */
   skip(size: number, alignment = Math.min(size, 8)): number {
     this.#at = Math.ceil(this.#at / alignment) * alignment
     const at = this.#at

@@ -13,9 +13,9 @@ import { columnCode, putProperties } from './properties.ts'
 import { MAGIC, sizePrefixed, type TableField } from './table.ts'
 
 /**
- * FlatGeobuf 3 with its packed Hilbert index, in one pass: the snapshot has the order the index asks for. A
- * table without geometry has no index and features without geometry; an empty geometry is written as none,
- * because the format's readers take no empty ones.
+ * FlatGeobuf 3 with its packed Hilbert index, in one pass, because the snapshot already has the order that
+ * the index requires. A table without geometry has no index, and its features have no geometry. An empty
+ * geometry is written as a missing one, because the format's readers do not support empty geometries.
  */
 export async function writeFlatgeobuf(
   folder: string,
@@ -42,7 +42,7 @@ export async function writeFlatgeobuf(
         values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)
         const located = geometry.read(bytes, slices.geometryStart)
         if (multi) geometry.promote()
-        // A value grows most where it is one digit that becomes eight bytes, with six before it.
+        // A value grows most if it is a single digit, which becomes eight bytes with a prefix of six.
         const room = (slices.propertiesEnd - slices.propertiesStart) * 2 + codes.length * 16
         sink.reserve(room + (located ? featureBound(geometry) : 0) + 256)
         index?.add(geometry.west, geometry.south, geometry.east, geometry.north, sink.length - start)

@@ -16,9 +16,9 @@ const COMMA = 0x2c
 const CLOSING_BRACE = 0x7d
 
 /**
- * One geometry as plain arrays of numbers, refilled for each feature: what the binary formats are written
- * from. `xy` and `z` hold `points` positions; `rings` holds where each list of positions ends (a line, a ring;
- * the points of a MultiPoint are one list), `parts` where each polygon's rings end.
+ * One geometry as flat arrays of numbers, reused for each feature; the binary formats are written from it.
+ * `xy` and `z` hold `points` positions; `rings` holds the end of each list of positions (a line or a ring;
+ * the points of a MultiPoint are one list), `parts` the end of each polygon's rings.
  */
 export class FlatGeometry {
   code = 0
@@ -32,14 +32,14 @@ export class FlatGeometry {
   partCount = 0
   members: FlatGeometry[] = []
   memberCount = 0
-  /** Of all positions; infinite and reversed where there are none. */
+  /** The bounding box of all positions; infinite and inverted if there are none. */
   west = Infinity
   south = Infinity
   east = -Infinity
   north = -Infinity
   #end = 0
 
-  /** Reads the geometry at `start`, and answers whether it has any position. */
+  /** Reads the geometry at `start`, and returns whether it has any position. */
   read(bytes: Buffer, start: number): boolean {
     this.code = geometryCode(bytes, start)
     this.points = this.ringCount = this.partCount = this.memberCount = 0
@@ -52,12 +52,12 @@ export class FlatGeometry {
     return this.west <= this.east
   }
 
-  /** Makes a single shape a multi-shape of one. */
+  /** Turns a single geometry into a multi-geometry with one part. */
   promote(): void {
     if (this.code >= POINT && this.code <= POLYGON) this.code += MULTI_POINT - POINT
   }
 
-  /** Answers the members of members too: no collection is among them. */
+  /** Returns all members recursively, so that no collection is among them. */
   leaves(): FlatGeometry[] {
     if (this.code !== COLLECTION) return [this]
     return this.members.slice(0, this.memberCount).flatMap((member) => member.leaves())

@@ -10,7 +10,7 @@ import { parseNumber } from './geometry-bytes.ts'
 import { putWkb, wkbBound } from './wkb-bytes.ts'
 import { WktWriter } from './wkt-writer.ts'
 
-/** Compiling removes empty members, so that a pack has none. */
+/** Compiling removes empty members, so a pack has none. */
 const packed = geometryArbitrary().map(withoutEmptyMembers)
 
 test('a number is parsed to the very double that JSON.parse makes of it', () => {
@@ -56,7 +56,7 @@ test('the WKB made of a geometry’s bytes is read back as the same geometry, wi
   )
 })
 
-/** JSON has no -0 that survives JSON.stringify. */
+/** JSON.stringify does not preserve -0. */
 function positive(geometry: Geometry): Geometry {
   return JSON.parse(JSON.stringify(geometry)) as Geometry
 }

@@ -9,12 +9,12 @@ export const MULTI_LINE_STRING = 5
 export const MULTI_POLYGON = 6
 export const COLLECTION = 7
 
-/** How deep the positions of a type lie in `coordinates`, by WKB code. */
+/** The nesting depth of positions in `coordinates`, by WKB code. */
 export const DEPTH: readonly number[] = [0, 0, 1, 2, 1, 2, 3]
 
-/** `{"type":"` */
+/** The length of `{"type":"`. */
 const TYPE_AT = 9
-/** `","coordinates":` or `","geometries":` after the type's name, by WKB code. */
+/** The offset after `","coordinates":` or `","geometries":`, which follows the type's name, by WKB code. */
 const BODY_AT = GEOMETRY_TYPES.map(
   (type) => TYPE_AT + type.length + (type === 'GeometryCollection' ? 15 : 16),
 )
@@ -43,7 +43,7 @@ export function geometryCode(bytes: Buffer, start: number): number {
   throw new ExportError('snapshot-damaged', 'features.pack holds a geometry of an unknown type.')
 }
 
-/** Where the `[` of `coordinates` (or of `geometries`) lies. */
+/** The offset of the `[` of `coordinates` (or of `geometries`). */
 export function geometryBody(start: number, code: number): number {
   return start + BODY_AT[code - 1]!
 }
@@ -51,8 +51,9 @@ export function geometryBody(start: number, code: number): number {
 const POWERS = Array.from({ length: 23 }, (_, exponent) => 10 ** exponent)
 
 /**
- * The number in `bytes` from `start` to `end`, which are ASCII. Up to 15 digits without an exponent, integer
- * and power of ten are both exact doubles, so that one division rounds correctly; the rest goes to the runtime.
+ * Parses the ASCII number in `bytes` from `start` to `end`. With up to 15 digits and no exponent, the integer
+ * and the power of ten are both exact doubles, so that one division rounds correctly; other numbers are
+ * passed to the runtime.
  */
 export function parseNumber(bytes: Buffer, start: number, end: number): number {
   let p = start

@@ -3,13 +3,13 @@ import type { Manifest } from '../../snapshot/manifest.ts'
 
 export interface LayerType {
   type: GeometryType | 'Geometry' | null
-  /** Whether single shapes are to be written as multi-shapes of one. */
+  /** Whether single geometries must be written as multi-geometries with one part. */
   multi: boolean
 }
 
 /**
- * The one type of a layer. Polygons among multi-polygons are written as multi-polygons of one: programs that
- * draw maps want layers of one type, and some cannot read any other.
+ * The single geometry type of a layer. Polygons in a layer with multi-polygons are written as multi-polygons
+ * with one part, because mapping programs prefer layers of one type, and some cannot read others.
  */
 export function layerType({ geometryType, geometryTypes }: Manifest): LayerType {
   const kinds = new Set(geometryTypes.map((type) => type.replace('Multi', '')))

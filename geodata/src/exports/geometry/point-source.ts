@@ -10,26 +10,26 @@ import { duckDbOptions, type ExportOptions } from '../export-options.ts'
 const COMMA = 0x2c
 const CLOSING = 0x5d
 const NULL = 0x6e
-/** `{"type":"Point","coordinates":[` */
+/** The length of `{"type":"Point","coordinates":[`. */
 const POINT_COORDINATES = 31
 
 /**
- * The longitude and latitude that csv and json rows carry. For a dataset of points they stand in the pack
- * already; for other shapes they were computed at publishing and are read from points.parquet, side by side
- * with the pack, since both have the snapshot's order.
+ * The longitude and latitude of csv and json rows. For a dataset of points they are copied from the pack; for
+ * other geometries they were computed at publishing and are read from points.parquet in parallel with the
+ * pack, since both are in snapshot order.
  */
 export abstract class PointSource {
-  /** Answers null for a table without geometry. */
+  /** Returns null for a table without geometry. */
   static async open(folder: string, manifest: Manifest, options: ExportOptions): Promise<PointSource | null> {
     if (manifest.geometryType === null) return null
     if (manifest.geometryType === 'Point') return new OwnPoints()
     return PointsFile.read(join(folder, SNAPSHOT_FILES.points), options)
   }
 
-  /** Makes the points of the next `count` features ready. */
+  /** Loads the points of the next `count` features. */
   abstract load(count: number): Promise<void>
 
-  /** Writes longitude, `between`, latitude for feature `i` of the block; `missing` for each where it has none. */
+  /** Writes longitude, `between`, latitude of feature `i` of the block, or `missing` for each. */
   abstract put(
     bytes: Buffer,
     geometryStart: number,

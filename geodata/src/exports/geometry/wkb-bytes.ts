@@ -12,7 +12,7 @@ import {
 /** Byte order, type and one count. */
 const HEAD = 9
 
-/** How many bytes `putWkb` writes at most. */
+/** An upper bound of the bytes that `putWkb` writes. */
 export function wkbBound(geometry: FlatGeometry): number {
   const members = geometry.members
     .slice(0, geometry.memberCount)
@@ -26,8 +26,8 @@ export function wkbBound(geometry: FlatGeometry): number {
 }
 
 /**
- * A geometry as ISO WKB, little-endian; an empty point is one of NaN. With `hasZ` every position gets a
- * height, 0 where it lacks one. Answers where `view` goes on.
+ * Writes a geometry as ISO WKB, little-endian; an empty point has NaN coordinates. With `hasZ` every position
+ * gets a height, 0 if it has none. Returns the next free offset in `view`.
  */
 export function putWkb(geometry: FlatGeometry, hasZ: boolean, view: DataView, at: number): number {
   const { code } = geometry

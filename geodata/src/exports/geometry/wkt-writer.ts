@@ -11,9 +11,9 @@ const NAMES = GEOMETRY_TYPES.map((type) => Buffer.from(type.toUpperCase()))
 const EMPTY = Buffer.from(' EMPTY')
 const Z = Buffer.from(' Z')
 
-/** Turns the bytes of a GeoJSON geometry into WKT without reading a number: its digits are copied. */
+/** Converts the bytes of a GeoJSON geometry to WKT without parsing numbers: the digits are copied. */
 export class WktWriter {
-  /** Behind the bytes read and written last. */
+  /** The current read and write offsets. */
   #p = 0
   #at = 0
   #hasZ = false
@@ -23,7 +23,7 @@ export class WktWriter {
     this.#mayHaveZ = mayHaveZ
   }
 
-  /** Needs at most twice the geometry's bytes. Answers where `out` goes on. */
+  /** The output needs at most twice the geometry's bytes. Returns the next free offset in `out`. */
   put(from: Buffer, start: number, end: number, out: Buffer, at: number): number {
     this.#at = at
     this.#hasZ = this.#mayHaveZ && anyHeight(from, start, end)
@@ -105,7 +105,7 @@ export class WktWriter {
   }
 }
 
-/** WKT says once for a whole geometry that it has heights; positions that lack one get 0. */
+/** WKT declares heights once for a whole geometry; positions without one get 0. */
 function anyHeight(from: Buffer, start: number, end: number): boolean {
   let numbers = 0
   for (let p = start; p < end; p++) {

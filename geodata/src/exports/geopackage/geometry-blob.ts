@@ -7,7 +7,7 @@ const BOX = 1 << 1
 const EMPTY = 1 << 4
 const WGS84 = 4326
 
-/** Makes the blobs of a GeoPackage: a header, a box for shapes other than points, and WKB. */
+/** Creates the geometry blobs of a GeoPackage: a header, a box (except for points), and WKB. */
 export class GeometryBlobs {
   #bytes = new Uint8Array(1 << 12)
   #view = new DataView(this.#bytes.buffer)
@@ -17,7 +17,7 @@ export class GeometryBlobs {
     this.#hasZ = hasZ
   }
 
-  /** Valid until the next call. */
+  /** The result is only valid until the next call. */
   blob(geometry: FlatGeometry, empty: boolean): Uint8Array {
     const bound = 40 + wkbBound(geometry)
     if (bound > this.#bytes.length) {

@@ -24,7 +24,7 @@ test('SQLite finds the packed R-tree sound, and a search in it finds what a sear
     )
     const ids = new Set(found.all().map((row) => row['id']))
     for (const [i, { west, east, south, north }] of boxes.entries()) {
-      // Boxes in the tree are a little larger: they may meet what the exact ones miss, never the reverse.
+      // Boxes in the tree are rounded outwards: they may hit what the exact ones miss, but never the reverse.
       if (east >= 10 && west <= 40 && north >= -5 && south <= 30) assert.ok(ids.has(i + 1))
     }
     assert.ok(ids.size <= count)

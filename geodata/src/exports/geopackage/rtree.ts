@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-/** SQLite's own choice for two dimensions: as many as 51 cells of 24 bytes behind a head of 4. */
+/** SQLite's own limit for two dimensions: 51 cells of 24 bytes after a header of 4 bytes. */
 const NODE_CELLS = 51
 const CELL = 24
 const NODE_BYTES = 4 + NODE_CELLS * CELL
 const ROOT = 1
 
-/** The boxes of one level and what each stands for: a row, or a node below. */
+/** The boxes of one level and their ids: a row, or a node of the level below. */
 interface Level {
   ids: Float64Array<ArrayBuffer>
   boxes: Float32Array
@@ -14,8 +14,9 @@ interface Level {
 }
 
 /**
- * Fills an R*Tree from boxes that lie in Hilbert order already, by writing SQLite's own tables of the tree:
- * neighbours share a node, every node is full, and it takes a tenth of the time of inserting them one by one.
+ * Fills an R*Tree from boxes that are already in Hilbert order by writing SQLite's shadow tables directly.
+ * Neighbours share a node, every node is full, and it takes a tenth of the time of inserting the boxes one by
+ * one.
  */
 export class RtreeBuilder {
   readonly #database: DatabaseSync
@@ -111,7 +112,7 @@ function uniteBoxes(boxes: Float32Array, start: number, end: number, into: Float
 const float = new Float32Array(1)
 const bits = new Int32Array(float.buffer)
 
-/** The greatest 32-bit number not above the value: boxes are kept in such numbers and must not shrink. */
+/** The largest 32-bit float that is not greater: boxes are stored as such floats and must not shrink. */
 function below(value: number): number {
   float[0] = value
   if (float[0] > value) step(-1)
@@ -124,7 +125,7 @@ function above(value: number): number {
   return float[0]
 }
 
-/** To the next 32-bit number up or down: their bits count away from zero on both sides. */
+/** Moves to the next 32-bit float up or down. The bits of a float count away from zero on both sides. */
 function step(direction: 1 | -1): void {
   if (float[0] === 0) {
     bits[0] = direction === 1 ? 1 : -0x7fffffff

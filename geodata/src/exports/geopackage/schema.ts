@@ -17,7 +17,7 @@ const WGS84 =
   'AUTHORITY["EPSG","6326"]],PRIMEM["Greenwich",0,AUTHORITY["EPSG","8901"]],' +
   'UNIT["degree",0.0174532925199433,AUTHORITY["EPSG","9122"]],AUTHORITY["EPSG","4326"]]'
 
-/** The tables every GeoPackage has (clauses 1.1.2, 1.1.3, 2.1 and 2.3 of the specification). */
+/** The tables that every GeoPackage has (clauses 1.1.2, 1.1.3, 2.1 and 2.3 of the specification). */
 const BASE = `
 PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${VERSION};
@@ -55,7 +55,7 @@ export interface TableNames {
   columns: string[]
 }
 
-/** The id and geometry columns give way to a column of the dataset that has their name. */
+/** The id and geometry columns are renamed if a column of the dataset has the same name. */
 export function tableNames({ columns, geometryType }: Manifest): TableNames {
   const taken = new Set(columns.map(({ name }) => name.toLowerCase()))
   const free = (name: string) => {
@@ -133,7 +133,7 @@ function columnType({ type }: Column, size: IntegerSize | null): string {
   }
 }
 
-/** The triggers of the R-tree extension (annex F.3): they keep the index true when someone edits the file. */
+/** The triggers of the R-tree extension (annex F.3), which update the index when the file is edited. */
 export function createTriggers(database: DatabaseSync, table: string, names: TableNames): void {
   if (!names.geometry) return
   const rtree = quoteName(`rtree_${table}_${names.geometry}`)

@@ -16,12 +16,12 @@ import { createTables, createTriggers, tableNames } from './schema.ts'
 const QUOTE = 0x22
 const TRUE = 0x74
 
-/** A half-written file is thrown away, so that neither a journal nor the disk's word is needed in between. */
+/** An incomplete file is discarded, so neither a journal nor a sync is needed in between. */
 const PRAGMAS = 'PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;'
 
 /**
- * OGC GeoPackage 1.3 with its R-tree extension; a table without geometry becomes an attributes table. Rows are
- * numbered in the snapshot's order, which is the order that readers get them in.
+ * OGC GeoPackage 1.3 with its R-tree extension; a table without geometry becomes an attributes table. Row ids
+ * follow the snapshot order, in which readers return the rows.
  */
 export async function writeGeopackage(
   folder: string,
@@ -110,7 +110,7 @@ function textOf(bytes: Buffer, start: number, end: number, escaped: boolean): st
     : bytes.toString('utf8', start, end)
 }
 
-/** A GeoPackage has times to the millisecond; finer ones are kept, because every reader takes them. */
+/** GeoPackage times have milliseconds; finer ones are kept, because all readers accept them. */
 function milliseconds(time: string): string {
   const fraction = /\.(\d+)Z$/.exec(time)?.[1] ?? ''
   if (fraction.length >= 3) return time

@@ -17,7 +17,7 @@ const COMMA = 0x2c
 const SPACE = 0x20
 
 const ALTITUDE = '<altitudeMode>absolute</altitudeMode>'
-/** Without it a line on the ground is drawn straight through hills. */
+/** Without it, a line on the ground is drawn straight through hills. */
 const TESSELLATE = '<tessellate>1</tessellate>'
 
 const tags = (onGround: string, withHeight: string) => [new Stamp(onGround), new Stamp(withHeight)] as const
@@ -35,8 +35,8 @@ const MULTI_START = new Stamp('<MultiGeometry>')
 const MULTI_END = new Stamp('</MultiGeometry>')
 
 /**
- * Turns the bytes of a GeoJSON geometry into KML without reading a number: positions are copied, brackets
- * become tags. An empty geometry becomes nothing, since KML has no way to write one.
+ * Converts the bytes of a GeoJSON geometry to KML without parsing numbers: positions are copied, brackets
+ * become tags. An empty geometry is left out, because KML cannot represent one.
  */
 export class KmlGeometryWriter {
   #sink: ByteSink
@@ -95,7 +95,7 @@ export class KmlGeometryWriter {
     this.#tag(POLYGON_END)
   }
 
-  /** From the `[` of an array to behind its `]`. */
+  /** Visits the elements of an array, from its `[` to after its `]`. */
   #each(element: () => void): void {
     this.#p++
     while (this.#from[this.#p] !== CLOSING) {
@@ -124,7 +124,7 @@ export class KmlGeometryWriter {
     this.#tag(after)
   }
 
-  /** Positions never become longer, so that room for what is left of the geometry is room enough. */
+  /** Positions never become longer, so reserving the size of the remaining geometry is enough. */
   #tag(tag: Stamp): void {
     this.#sink.reserve(this.#end - this.#p + tag.length + 4)
     this.#sink.at = tag.put(this.#sink, this.#sink.at)

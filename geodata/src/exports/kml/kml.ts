@@ -22,8 +22,9 @@ const VALUE_END = new Stamp('</SimpleData>')
 const PLACEMARK_END = new Stamp('</Placemark>\n')
 
 /**
- * OGC KML 2.2: one document with a schema, a placemark a feature, its values as typed data. Text is escaped
- * by entities, never by CDATA; a null is left out. Features without geometry are placemarks without one.
+ * OGC KML 2.2: one document with a schema, one placemark per feature, and its values as typed data. Text is
+ * escaped with entities, never with CDATA; null values are left out. Features without geometry are placemarks
+ * without one.
  */
 export async function writeKml(
   folder: string,
@@ -55,7 +56,7 @@ export async function writeKml(
         if (values.escaped[c]) return at + out.write(xmlText(stringValue(bytes, start, end)), at)
         return putXmlText(bytes, start + 1, end - 1, out, at)
       }
-      // 1 and 0 are as much xsd:boolean as true and false, and readers that expect a number take them.
+      // xsd:boolean allows 1 and 0 as well as true and false, and readers that expect a number accept them.
       if (columns[c]!.type === 'boolean') {
         out[at] = first === TRUE ? 0x31 : 0x30
         return at + 1
@@ -124,7 +125,7 @@ function head(columns: Column[], sizes: (IntegerSize | null)[], options: ExportO
   ].join('')
 }
 
-/** KML's `int` has 32 bits, and beyond 53 bits a double is no longer exact. */
+/** KML's `int` has 32 bits, and a double is not exact beyond 53 bits. */
 function simpleFieldType({ type }: Column, size: IntegerSize | null): string {
   if (type === 'boolean') return 'bool'
   if (type === 'number') return 'double'
@@ -133,7 +134,7 @@ function simpleFieldType({ type }: Column, size: IntegerSize | null): string {
   return size === 'int53' ? 'double' : 'string'
 }
 
-/** `when` takes xsd:dateTime or xsd:date, whose years have four digits and no year 0. */
+/** `when` requires xsd:dateTime or xsd:date, whose years have four digits and do not include year 0. */
 function isXmlTime(bytes: Buffer, start: number, end: number): boolean {
   if (end - start < 12 || bytes[start + 5] !== 0x2d) return false
   let year = 0

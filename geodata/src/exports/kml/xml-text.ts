@@ -1,4 +1,4 @@
-/** What XML 1.0 has no way to write: most control characters, halves of a pair, and two non-characters. */
+/** Characters that XML 1.0 cannot represent: most controls, lone surrogates, and two non-characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu
 
@@ -12,12 +12,12 @@ const ENTITIES: { [character: string]: string } = {
   '\r': '&#13;',
 }
 
-/** Text between tags. A bare carriage return would be read back as a line feed. */
+/** Escapes text between tags. A bare carriage return would be parsed as a line feed. */
 export function xmlText(text: string): string {
   return text.replace(FORBIDDEN, '\ufffd').replace(/[&<>\r]/g, (character) => ENTITIES[character]!)
 }
 
-/** Text inside a quoted attribute, where bare white space would be read back as spaces. */
+/** Escapes text in a quoted attribute, where bare white space would be parsed as spaces. */
 export function xmlAttribute(text: string): string {
   return text.replace(FORBIDDEN, '\ufffd').replace(/[&<>"\t\n\r]/g, (character) => ENTITIES[character]!)
 }
@@ -27,8 +27,8 @@ const LESS = Buffer.from('&lt;')
 const GREATER = Buffer.from('&gt;')
 
 /**
- * `xmlText` for UTF-8 bytes that come from JSON text without an escape, and so hold no control character.
- * Needs at most five times the bytes. Answers where `out` goes on.
+ * `xmlText` for UTF-8 bytes from JSON text without escapes, which therefore contain no control characters.
+ * The output needs at most five times the bytes. Returns the next free offset in `out`.
  */
 export function putXmlText(bytes: Buffer, start: number, end: number, out: Buffer, at: number): number {
   for (let p = start; p < end; p++) {

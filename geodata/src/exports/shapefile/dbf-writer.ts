@@ -7,7 +7,7 @@ const QUOTE = 0x22
 const SPACE = 0x20
 const TRUE = 0x74
 
-/** The attributes of one layer: dBase III with UTF-8 text, which the `.cpg` beside it declares. */
+/** The attributes of one layer: dBase III with UTF-8 text, which the `.cpg` file declares. */
 export class DbfWriter {
   readonly #sink: ByteSink
   readonly #fields: readonly Field[]
@@ -49,7 +49,7 @@ export class DbfWriter {
     }
   }
 
-  /** For a dataset without columns: a shapefile must have one. */
+  /** For a dataset without columns, because a shapefile must have at least one field. */
   addNumber(number: number): void {
     const at = this.#start()
     const { offset, width } = this.#fields[0]!
@@ -133,7 +133,7 @@ export class DbfWriter {
   }
 }
 
-/** Copies at most `width` bytes, and no half of a character. */
+/** Copies at most `width` bytes without splitting a character. */
 function putCut(bytes: Buffer, start: number, end: number, width: number, out: Buffer, to: number): void {
   let last = Math.min(end, bytes.length)
   if (last - start > width) {

@@ -19,7 +19,7 @@ const MULTI_CODES: { [family in Family]: number } = {
   polygon: MULTI_POLYGON,
 }
 
-/** A collection's members, those of one family joined to one shape: what a shapefile can hold of it. */
+/** Splits a collection into one geometry per family, because a shapefile cannot represent a collection. */
 export function divideCollection(collection: FlatGeometry): Map<Family, FlatGeometry> {
   const shapes = new Map<Family, FlatGeometry>()
   for (const leaf of collection.leaves()) {

@@ -2,11 +2,11 @@ import type { Column } from '../../feature.ts'
 import { ExportError } from '../export-error.ts'
 import { type ColumnSurvey, MAX_TEXT } from './survey.ts'
 
-/** Header and record lengths are 16-bit numbers in dBase. */
+/** dBase stores header and record lengths as 16-bit numbers. */
 const MAX_FIELDS = 2046
 const MAX_RECORD = 65_535
 const NAME_BYTES = 10
-/** The widest integer that GDAL and others read as one; wider fields would be read as doubles. */
+/** The widest integer that GDAL and others read as an integer; they would read wider fields as doubles. */
 const EXACT_DIGITS = 18
 
 export interface Field {
@@ -14,7 +14,7 @@ export interface Field {
   type: 'C' | 'N' | 'F' | 'L' | 'D'
   width: number
   decimals: number
-  /** In the record, behind the deletion mark. */
+  /** The offset in the record, which starts with the deletion flag. */
   offset: number
 }
 
@@ -44,7 +44,7 @@ function fieldType({ type }: Column, survey: ColumnSurvey): Pick<Field, 'type' |
     case 'integer':
       return survey.width <= EXACT_DIGITS ? { ...text, type: 'N' } : text
     case 'number': {
-      // At least one decimal: a field without any is an integer to its readers.
+      // At least one decimal, because readers treat a field without decimals as an integer.
       const decimals = Math.max(survey.decimals, 1)
       return { type: survey.hasExponent ? 'F' : 'N', width: Math.max(survey.width, decimals + 2), decimals }
     }
@@ -56,8 +56,8 @@ function fieldType({ type }: Column, survey: ColumnSurvey): Pick<Field, 'type' |
 }
 
 /**
- * Names of at most ten bytes, unique whatever their case. A name that fits keeps itself; only then do those
- * that must be cut take what is left.
+ * Names of at most ten bytes, unique regardless of case. Names that fit are kept; the others are truncated
+ * afterwards to names that are still free.
  */
 export function fieldNames(names: readonly string[]): string[] {
   const taken = new Set<string>()
@@ -80,7 +80,7 @@ export function fieldNames(names: readonly string[]): string[] {
   return result
 }
 
-/** The longest beginning of whole characters that takes at most `bytes` bytes of UTF-8. */
+/** The longest prefix of whole characters that has at most `bytes` bytes of UTF-8. */
 export function cutText(text: string, bytes: number): string {
   let length = 0
   let cut = ''

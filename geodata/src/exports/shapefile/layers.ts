@@ -7,11 +7,11 @@ import type { Survey } from './survey.ts'
 export interface Layer {
   name: string
   family: Family
-  /** Of points: whether a record may have several. */
+  /** For points: whether a record may have several. */
   multi: boolean
 }
 
-/** One layer a family that occurs. Features without a shape go to the first. */
+/** One layer per geometry family that occurs. Features without geometry are added to the first layer. */
 export function planLayers(table: string, manifest: Manifest, survey: Survey): Layer[] {
   const { points, multiPoints, lines, polygons } = survey
   const families: Family[] = []

@@ -3,7 +3,7 @@ import type { Field } from './fields.ts'
 import type { Layer } from './layers.ts'
 import { MAX_TEXT, type Survey } from './survey.ts'
 
-/** What a shapefile could not hold as it is, for the text file in the archive; null where nothing is to say. */
+/** The notes file in the archive: what a shapefile cannot represent; null if there is nothing to report. */
 export function notes(
   table: string,
   columns: readonly Column[],

@@ -1,9 +1,9 @@
 import type { FlatGeometry } from '../geometry/flat-geometry.ts'
 
 /**
- * Makes a polygon's rings run as a shapefile wants them, outer ones clockwise and holes counter-clockwise, the
- * reverse of GeoJSON. A ring without any area runs neither way, and readers would take it for a hole of another
- * polygon: it is left out, unless nothing else is there. Answers how many were left out.
+ * Winds a polygon's rings as a shapefile requires: outer rings clockwise and holes counter-clockwise, the
+ * reverse of GeoJSON. A ring without area has no winding, and readers would treat it as a hole of another
+ * polygon, so it is left out unless no ring has an area. Returns the number of rings left out.
  */
 export function orientRings(geometry: FlatGeometry): number {
   const { xy, z, rings, parts } = geometry
@@ -54,7 +54,7 @@ function reverse({ xy, z }: FlatGeometry, start: number, end: number): void {
   }
 }
 
-/** Positive where the ring runs counter-clockwise. Relative to its first point, to keep the digits. */
+/** Positive if the ring is counter-clockwise. Computed relative to its first point, to preserve precision. */
 function doubleArea(xy: Float64Array, start: number, end: number): number {
   const x0 = xy[start * 2]!
   const y0 = xy[start * 2 + 1]!

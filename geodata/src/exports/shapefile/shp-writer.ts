@@ -8,13 +8,13 @@ const POINT = 1
 const LINE = 3
 const POLYGON = 5
 const MULTI_POINT = 8
-/** Added to a type whose shapes have heights. */
+/** Added to the type of geometries with heights. */
 const WITH_Z = 10
 const HEADER = 100
-/** What the format takes for "no measure": anything below -10^38. */
+/** The format defines any value below -10^38 as "no measure". */
 const NO_MEASURE = -1e39
 
-/** The shapes of one layer, `.shp` and `.shx`, as the ESRI Shapefile Technical Description has them. */
+/** The geometries of one layer, `.shp` and `.shx`, according to the ESRI Shapefile Technical Description. */
 export class ShpWriter {
   readonly #shp: ByteSink
   readonly #shx: ByteSink
@@ -68,7 +68,7 @@ export class ShpWriter {
     return this.#type + (this.#hasZ ? WITH_Z : 0)
   }
 
-  /** Writes the record's header and its line in the index; answers where its content begins. */
+  /** Writes the record's header and its index entry; returns the offset of its content. */
   #start(bytes: number): number {
     const offset = this.#shp.length
     this.#shp.reserve(8 + bytes)
@@ -94,7 +94,7 @@ export class ShpWriter {
     view.setFloat64(at + 28, NO_MEASURE, true)
   }
 
-  /** `rings` is 0 for a MultiPoint, which has no table of parts. Empty lists have no place in a shapefile. */
+  /** `rings` is 0 for a MultiPoint, which has no table of parts. Empty lists are not allowed. */
   #addList(geometry: FlatGeometry, rings: number): void {
     const { points } = geometry
     let parts = 0

@@ -18,15 +18,15 @@ const SMALL_E = 0x65
 const CAPITAL_E = 0x45
 const CLOSING = 0x5d
 
-/** The longest text in a dBase field. */
+/** The max length of a text in a dBase field, in bytes. */
 export const MAX_TEXT = 254
 
 export interface ColumnSurvey {
-  /** The longest value in bytes of UTF-8. */
+  /** The length of the longest value, in bytes of UTF-8. */
   width: number
-  /** How many values are longer than a field can be. */
+  /** The number of values that are longer than a field can be. */
   tooLong: number
-  /** The most digits behind a decimal point. */
+  /** The max number of digits after the decimal point. */
   decimals: number
   hasExponent: boolean
 }
@@ -38,11 +38,11 @@ export interface Survey {
   lines: number
   polygons: number
   withoutPlace: number
-  /** Collections are divided: each of their families is a record of its own. */
+  /** Collections are split: each geometry family becomes a separate record. */
   collections: number
 }
 
-/** The first of two passes: a shapefile says how wide its fields and of what kind its shapes are at its start. */
+/** The first of two passes: a shapefile declares field widths and its geometry type at the start. */
 export async function survey(folder: string, manifest: Manifest, signal?: AbortSignal): Promise<Survey> {
   const columns = manifest.columns.map(() => ({ width: 0, tooLong: 0, decimals: 0, hasExponent: false }))
   const numeric = manifest.columns.map(({ type }) => type === 'number')

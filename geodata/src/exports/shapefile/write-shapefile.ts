@@ -17,7 +17,7 @@ import { notes } from './notes.ts'
 import { type Family, ShpWriter } from './shp-writer.ts'
 import { survey } from './survey.ts'
 
-/** Offsets beyond it are negative to the many readers that take them for 32-bit numbers with a sign. */
+/** Larger offsets are negative for the many readers that use signed 32-bit integers. */
 export const MAX_FILE_BYTES = 2 ** 31 - 1
 
 const WGS84 =
@@ -25,8 +25,8 @@ const WGS84 =
   'PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]'
 
 /**
- * A zip of shapefiles. The files are written beside the archive first, because their headers hold what is
- * known at their end, and are then compressed into it.
+ * Writes a zip of shapefiles. The files are first written next to the archive, because their headers contain
+ * values that are only known at the end, and then compressed into it.
  */
 export async function writeShapefile(
   folder: string,
@@ -57,7 +57,7 @@ function modified({ updatedAt }: ExportOptions): Date {
   return new Date(updatedAt ?? '1980-01-01T00:00:00Z')
 }
 
-/** Writes the files of all layers into `parts` and answers their names. */
+/** Writes the files of all layers into `parts` and returns their names. */
 async function writeParts(
   folder: string,
   manifest: Manifest,
@@ -130,7 +130,7 @@ async function writeParts(
   return files
 }
 
-/** A shapefile has at least one field: a dataset without columns gets the features' numbers. */
+/** A shapefile must have at least one field, so a dataset without columns gets the feature numbers. */
 function numberField({ rows }: Manifest): Field {
   return { name: 'number', type: 'N', width: String(rows).length, decimals: 0, offset: 1 }
 }

@@ -67,7 +67,7 @@ def read_csv(path, spatial):
 
 
 def read_kml(path):
-    """The schema check is strict; the values are read from the placemarks' typed data."""
+    """Validates strictly against the schema; reads the values from the placemarks' typed data."""
     folder = pathlib.Path(importlib.util.find_spec("fastkml").origin).parent / "schema"
     schema = lxml.etree.XMLSchema(lxml.etree.parse(folder / "ogckml22.xsd"))
     document = lxml.etree.parse(path, lxml.etree.XMLParser(huge_tree=True))

@@ -16,14 +16,14 @@ export interface Fixture {
   columns: Column[]
 }
 
-/** A folder that goes when the test ends. */
+/** A temporary folder that is removed at the end of the test. */
 export async function temporaryFolder(after: (remove: () => Promise<void>) => void): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'wayleave-exports-'))
   after(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** Compiles features that a test holds in memory. */
+/** Compiles features that a test has in memory. */
 export async function compileFeatures(folder: string, features: FixtureFeature[]): Promise<Fixture> {
   const names = [...new Set(features.flatMap(({ properties }) => Object.keys(properties)))]
   const spatial = features.some(({ geometry }) => geometry !== undefined)

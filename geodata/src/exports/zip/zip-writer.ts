@@ -9,7 +9,7 @@ const DEFLATE = 8
 /** Bit 11: names are UTF-8. */
 const FLAGS = 0x0800
 
-/** What a zip is written to: a ByteSink, or anything with so much of it. */
+/** The target of a zip: a ByteSink, or anything with this subset of its methods. */
 export interface ZipTarget {
   readonly length: number
   write(bytes: Uint8Array): void
@@ -19,13 +19,13 @@ export interface ZipTarget {
 interface Entry extends Deflated {
   name: Buffer
   offset: number
-  /** Whether its sizes may need more than 32 bits: decided before they are known, from the file's length. */
+  /** Whether its sizes may need more than 32 bits, estimated from the file's length. */
   large: boolean
 }
 
 /**
- * A zip file (APPNOTE.TXT of PKWARE) with Zip64 fields wherever a number needs them. Sizes are put into the
- * local headers once they are known, because some readers cannot do with a descriptor behind the data.
+ * A zip file (PKWARE's APPNOTE.TXT) with Zip64 fields where a number needs them. Sizes are patched into the
+ * local headers once they are known, because some readers do not support a data descriptor.
  */
 export class ZipWriter {
   readonly #sink: ZipTarget
@@ -39,7 +39,7 @@ export class ZipWriter {
 
   async addFile(name: string, path: string, signal?: AbortSignal): Promise<void> {
     const { size } = await stat(path)
-    // DEFLATE adds a few bytes a block to what it cannot compress.
+    // DEFLATE adds a few bytes per block to data that it cannot compress.
     const large = size + size / 1000 + 1024 > MAX_32
     const entry: Entry = {
       name: Buffer.from(name),
@@ -132,7 +132,7 @@ function zip64End(count: number, size: number, start: number, at: number): Buffe
   return end
 }
 
-/** Time, then date; DOS knows years from 1980 to 2107, and UTC keeps the bytes equal on every machine. */
+/** Time, then date. DOS supports the years 1980 to 2107; UTC makes the bytes equal on every machine. */
 function dosDate(date: Date): Buffer {
   const year = Math.min(Math.max(date.getUTCFullYear(), 1980), 2107)
   const bytes = Buffer.alloc(4)

@@ -5,7 +5,7 @@ import { inPieces } from '../reading.test-kit.ts'
 import { openCsv } from './csv.ts'
 import { type CsvBlock, CsvFeatures, CsvParser } from './csv-parser.ts'
 
-/** RFC 4180 as plainly as it can be read, a character at a time; records with text after a quote are strings. */
+/** A naive RFC 4180 parser, by character; records with text after a closing quote become strings. */
 function readPlainly(text: string, delimiter: string): (string[] | string)[] {
   const records: (string[] | string)[] = []
   let at = 0
@@ -68,7 +68,7 @@ test('wherever a file is cut, each thread gets whole records and their row numbe
         const { blocks, layout } = await blocksOf(text, size)
         const found: (string[] | string)[] = []
         const parser = new CsvParser(layout)
-        // Out of order, as threads take them.
+        // Out of order, as threads process them.
         for (const block of blocks.toReversed()) {
           assert.equal(block.bytes.byteLength, block.bytes.buffer.byteLength, 'owns its memory')
           const features = new CsvFeatures()

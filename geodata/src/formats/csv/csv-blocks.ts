@@ -3,15 +3,15 @@ import { megabytes, type SourceLimits } from '../reading/source-limits.ts'
 import type { CsvBlock } from './csv-parser.ts'
 import { RecordScanner } from './csv-records.ts'
 
-/** Puts pieces of a file together to blocks of whole records, and counts the rows in them. */
+/** Assembles pieces of a file into blocks of complete records, and counts their rows. */
 export class CsvBlocks {
   readonly #file: string
   readonly #limits: SourceLimits
   readonly #scanner: RecordScanner
   readonly #headers: number
-  /** Records that stand in blocks already, the header among them. */
+  /** The number of records in the blocks returned so far, including the header. */
   #given = 0
-  /** Of a record that has not ended: its pieces, and whether one of them was damaged. */
+  /** The pieces of the incomplete record, and whether one of them was damaged. */
   #pending: Uint8Array[] = []
   #pendingBytes = 0
   #isDamaged = false
@@ -23,7 +23,7 @@ export class CsvBlocks {
     this.#headers = hasHeader ? 1 : 0
   }
 
-  /** Takes the next piece; answers the records that end in it, or null where none does. */
+  /** Adds the next piece; returns the records that end in it, or null if none does. */
   take(piece: Uint8Array, damaged: boolean, isLast: boolean): CsvBlock | null {
     const scanner = this.#scanner
     let ended = scanner.scan(piece, 0)

@@ -9,7 +9,7 @@ export interface CsvDialect {
 const DELIMITERS = [',', ';', '\t', '|']
 const SAMPLE_RECORDS = 50
 
-/** Recognises the delimiter and the header by the first records. */
+/** Detects the delimiter and the header from the first records. */
 export function recogniseDialect(sample: Uint8Array, isWhole: boolean): CsvDialect {
   const delimiter = recogniseDelimiter(sample, isWhole)
   const { records } = sampleRecords(sample, delimiter, isWhole, SAMPLE_RECORDS)
@@ -19,7 +19,7 @@ export function recogniseDialect(sample: Uint8Array, isWhole: boolean): CsvDiale
   return { delimiter, hasHeader, names }
 }
 
-/** The delimiter by which most records have the same number of values, and more than one. */
+/** The delimiter for which most records have the same number of values, and more than one. */
 function recogniseDelimiter(sample: Uint8Array, isWhole: boolean): string {
   let best = ','
   let bestScore = 0
@@ -28,7 +28,7 @@ function recogniseDelimiter(sample: Uint8Array, isWhole: boolean): string {
     const width = records[0]?.length ?? 0
     if (width < 2) continue
     const regular = records.filter((record) => record.length === width).length / records.length
-    // Regularity decides; the number of values breaks ties, such as a decimal comma in each line.
+    // Regularity decides; the number of values breaks ties, such as when each line has a decimal comma.
     const score = regular + Math.min(width, 1000) / 10000
     if (score > bestScore) {
       best = delimiter
@@ -42,8 +42,8 @@ const YEAR = /^(1[5-9]|20|21)\d\d$/
 const NUMERIC = /^\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*$/
 
 /**
- * The first record names the columns, unless its values are of the same kind as those below: numbers above
- * numbers. One text above numbers suffices for a header, and years beside texts may be names.
+ * The first record is a header unless it has numbers above numbers. One text above numbers is enough for a
+ * header, and years next to texts may be column names.
  */
 function looksLikeHeader(first: string[], others: string[][]): boolean {
   let numbersAboveNumbers = false

@@ -3,33 +3,33 @@ import type { Feature, Geometry, UnreadableRow, Value } from '../../feature.ts'
 import { type CoordinateColumns, geometryReader } from '../coordinate-columns.ts'
 import { RecordReader } from './csv-records.ts'
 
-/** Whole records of a file, for whoever parses them: here or in another thread. */
+/** Complete records of a file, to be parsed in this or another thread. */
 export interface CsvBlock {
   bytes: Uint8Array<ArrayBuffer>
-  /** The row of the first record, from 1, and how many rows there are. */
+  /** The row number of the first record, starting at 1, and the number of rows. */
   firstRow: number
   rows: number
-  /** Whether a header stands before the first row. */
+  /** Whether there is a header before the first row. */
   hasHeader: boolean
-  /** Whether the bytes were damaged: then a row with a replacement character cannot be published. */
+  /** Whether the bytes were damaged, so that rows with a replacement character cannot be published. */
   damaged: boolean
 }
 
-/** All that a parser of blocks must know of a file: plain data, so that it can go to another thread. */
+/** What a parser of blocks needs to know about a file: plain data that can be posted to a worker. */
 export interface CsvLayout {
   delimiter: string
-  /** Every column, those of the geometry included. */
+  /** All columns, including those of the geometry. */
   names: string[]
-  /** The places of the columns that are kept as values. */
+  /** The indexes of the columns that are kept as values. */
   kept: number[]
   coordinates: CoordinateColumns | null
   crs: string | null
 }
 
-/** Where rows go: as features, or straight to the staged columns. */
+/** The receiver of rows, which makes features of them or passes them directly to the staged columns. */
 export interface CsvRows {
   unreadable(row: number, problem: string): void
-  /** A row's values are the reader's at the places `kept`; the ranges are valid during the call. */
+  /** The values are the record's fields with the indexes `kept`; only valid during the call. */
   row(row: number, geometry: Geometry | null, record: RecordReader, kept: number[]): void
 }
 
@@ -64,7 +64,7 @@ export class CsvParser {
     const width = this.#layout.names.length
     const { count, starts, ends } = record
     let isWrong = count < width
-    // Delimiters at the end of a row, with nothing between them, are no values.
+    // Trailing delimiters with nothing between them do not count as values.
     for (let i = width; i < count; i++) if (ends[i]! > starts[i]!) isWrong = true
     if (isWrong) return `the row has ${count} ${count === 1 ? 'value' : 'values'} where ${width} are expected`
     return damaged ? 'the text is not UTF-8' : ''
@@ -91,7 +91,7 @@ function recordGeometry(coordinates: CoordinateColumns, { names, crs }: CsvLayou
     const { bytes, starts, ends } = record
     const longitude = readDecimal(bytes, starts[x]!, ends[x]!)
     const latitude = readDecimal(bytes, starts[y]!, ends[y]!)
-    // What is not plain digits is read at leisure, or refused.
+    // Anything but plain digits takes the slow path, which also reports errors.
     if (!Number.isNaN(longitude) && !Number.isNaN(latitude))
       return { type: 'Point', coordinates: [longitude, latitude] }
     row[x] = record.text(x)
@@ -100,7 +100,7 @@ function recordGeometry(coordinates: CoordinateColumns, { names, crs }: CsvLayou
   }
 }
 
-/** The rows of a block as features. */
+/** Collects the rows of a block as features. */
 export class CsvFeatures implements CsvRows {
   readonly rows: (Feature | UnreadableRow)[] = []
 

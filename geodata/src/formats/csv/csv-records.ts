@@ -1,6 +1,7 @@
 /**
- * Takes records apart by RFC 4180, in the bytes that they came in: values in quotes may hold delimiters, line
- * ends and doubled quotes. The bytes are UTF-8 or ASCII, in which none of these can be a part of a character.
+ * Splits records according to RFC 4180, directly in the bytes of the source: quoted values may contain
+ * delimiters, line ends and doubled quotes. The bytes are UTF-8 or ASCII, so none of these can be part of
+ * another character.
  */
 
 const QUOTE = 34
@@ -12,12 +13,12 @@ const AT_RECORD_RETURN = 1
 const AT_FIELD = 2
 const IN_PLAIN = 3
 const IN_QUOTES = 4
-/** After a quote inside quotes: it ends the value, or the next one makes it a quote of the value. */
+/** After a quote inside quotes: it ends the value or, followed by another, is a quote in the value. */
 const AT_SECOND_QUOTE = 5
 
-/** Finds where records end. It remembers where it stands, so that bytes may arrive piece by piece. */
+/** Finds the ends of records. It keeps its state, so that bytes may arrive in pieces. */
 export class RecordScanner {
-  /** Records that have ended; lines with nothing in them are none. */
+  /** The number of complete records; empty lines are not counted. */
   records = 0
   readonly #delimiter: number
   #state = AT_RECORD
@@ -31,7 +32,7 @@ export class RecordScanner {
     return this.#state === IN_QUOTES
   }
 
-  /** Goes on from `from` to the end of the bytes; answers the end of the last whole record, or -1. */
+  /** Continues from `from` to the end of the bytes; returns the end of the last complete record, or -1. */
   scan(bytes: Uint8Array, from: number, limit = Infinity): number {
     const delimiter = this.#delimiter
     const end = bytes.length
@@ -53,7 +54,7 @@ export class RecordScanner {
         if (state !== AT_RECORD && state !== AT_RECORD_RETURN && ++this.records >= limit) break
         state = AT_RECORD
       } else if (byte === QUOTE && state !== IN_PLAIN) {
-        // A quote that is not the first byte of a value is one of its bytes.
+        // A quote that is not the first byte of a value is part of the value.
         state = state === AT_RECORD_RETURN ? IN_PLAIN : IN_QUOTES
         at++
       } else if (state === AT_RECORD && byte === RETURN) {
@@ -72,23 +73,23 @@ export class RecordScanner {
     return ended
   }
 
-  /** The file ends here: the last record needs no line end. */
+  /** Call this at the end of the file, where the last record may have no line end. */
   finish(): void {
     if (this.#state !== AT_RECORD && this.#state !== AT_RECORD_RETURN) this.records++
     this.#state = AT_RECORD
   }
 }
 
-/** Reads whole records, one after the other; each of its values is a range of the bytes. */
+/** Reads complete records one after the other; each value is a range of the bytes. */
 export class RecordReader {
   readonly bytes: Buffer
   at = 0
-  /** Of the record read last: how many values it has, and what is wrong with it ('' where nothing is). */
+  /** For the most recent record: the number of its values, and its problem ('' if there is none). */
   count = 0
   problem = ''
   starts = new Int32Array(64)
   ends = new Int32Array(64)
-  /** 1 where doubled quotes in the range stand for single ones. */
+  /** 1 if doubled quotes in the range represent single ones. */
   escaped = new Uint8Array(64)
   readonly #delimiter: number
 
@@ -97,7 +98,7 @@ export class RecordReader {
     this.#delimiter = delimiter.charCodeAt(0)
   }
 
-  /** Reads the next record; false where there is none. */
+  /** Reads the next record; returns false if there is none. */
   next(): boolean {
     const { bytes } = this
     const end = bytes.length
@@ -125,7 +126,7 @@ export class RecordReader {
     return true
   }
 
-  /** The value's text. */
+  /** The text of a value. */
   text(index: number): string {
     const text = this.bytes.toString('utf8', this.starts[index]!, this.ends[index]!)
     return this.escaped[index] === 1 ? text.replaceAll('""', '"') : text
@@ -183,14 +184,14 @@ function isEmptyLine(bytes: Buffer, at: number): boolean {
 }
 
 export interface SampleRecords {
-  /** The texts of those that are well formed. */
+  /** The texts of the well-formed records. */
   records: string[][]
-  /** How many there are in all, and whether the sample ends inside quotes. */
+  /** The total number of records, and whether the sample ends inside quotes. */
   count: number
   isQuoted: boolean
 }
 
-/** The first records. `isWhole`: the bytes are all there are, so that the last record needs no line end. */
+/** Reads the first records. `isWhole`: this is the whole file, so the last record may have no line end. */
 export function sampleRecords(
   bytes: Uint8Array,
   delimiter: string,

@@ -10,12 +10,12 @@ import { recogniseDialect } from './csv-dialect.ts'
 import { CsvFeatures, type CsvLayout, CsvParser } from './csv-parser.ts'
 import { sampleRecords } from './csv-records.ts'
 
-/** How much is looked at to recognise delimiter, header and coordinates. */
+/** The number of bytes used to detect delimiter, header and coordinates. */
 const HEAD_BYTES = 1 << 18
 const NEWLINE = 0x0a
 const RETURN = 0x0d
 
-/** Text in rows: comma, semicolon, tab or bar between the values, with or without a header. */
+/** Reads delimited text: comma, semicolon, tab or pipe between the values, with or without a header. */
 export async function openCsv(
   source: ByteSource,
   options: { limits?: SourceLimits; crs?: string } = {},
@@ -83,12 +83,12 @@ export async function openCsv(
 interface Head {
   head: Buffer
   whole: ByteSource
-  /** Whether the head is all there is. */
+  /** Whether the head is the whole file. */
   isWhole: boolean
   lineEnd: number
 }
 
-/** Enough of the file to hold its first line, however long that is. */
+/** Reads enough of the file to include its first line, however long it is. */
 async function readHead(source: ByteSource, limits: SourceLimits): Promise<Head> {
   let whole = source
   for (let size = HEAD_BYTES; ; size = Math.min(size * 8, limits.rowBytes + 1)) {
@@ -117,7 +117,7 @@ function asLines(bytes: Buffer, lineEnd: number): Buffer {
   return lineEnd === NEWLINE ? bytes : Buffer.from(bytes.map((byte) => (byte === RETURN ? NEWLINE : byte)))
 }
 
-/** Pieces that end with a line end, so that no character is cut; with the number of bytes they took. */
+/** Pieces that end with a line end, so that no character is split; with the number of source bytes. */
 async function* wholeLines(
   bytes: AsyncIterable<Uint8Array>,
   start: number,

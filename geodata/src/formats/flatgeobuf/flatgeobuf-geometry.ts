@@ -5,7 +5,7 @@ import { SourceError } from '../../source-error.ts'
 
 const MAX_DEPTH = 64
 
-/** `declared`: the type in the file's header, which holds for all features unless it is unknown. */
+/** `declared` is the type in the file's header, which applies to all features unless it is unknown. */
 export function readFlatgeobufGeometry(geometry: FgbGeometry, declared: GeometryType, depth = 0): Geometry {
   if (depth > MAX_DEPTH) throw new SourceError(`the geometry is nested more than ${MAX_DEPTH} deep`)
   const type = declared === GeometryType.Unknown ? geometry.type() : declared
@@ -22,7 +22,7 @@ export function readFlatgeobufGeometry(geometry: FgbGeometry, declared: Geometry
       return { type: 'MultiLineString', coordinates: linesOf(geometry) }
     case GeometryType.MultiPolygon: {
       const coordinates = partsOf(geometry).map(linesOf)
-      // Some writers leave out the parts of a single polygon.
+      // Some writers omit the parts of a single polygon.
       return {
         type: 'MultiPolygon',
         coordinates: coordinates.length > 0 ? coordinates : [linesOf(geometry)].filter((p) => p.length > 0),

@@ -3,7 +3,7 @@ import type { Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import { parseJson } from '../json/parse-json.ts'
 
-/** A feature's values: the number of a column, then its value, for each column that is not null. */
+/** Reads a feature's values: a column's number, then its value, for each column that is not null. */
 export function readFlatgeobufValues(bytes: Uint8Array | null, columns: ColumnType[]): Value[] {
   const values: Value[] = new Array(columns.length).fill(null)
   if (bytes === null) return values

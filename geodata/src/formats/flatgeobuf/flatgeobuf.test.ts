@@ -208,7 +208,7 @@ test('truncated and damaged files are refused with the place, whatever the cut',
     readBytes(whole, { ...DEFAULT_LIMITS, rowBytes: 10 }),
     /^SourceError: a\.fgb: feature 1 is larger than 0 MB/,
   )
-  // Whatever the damage, it is a sentence or a row that is named, never a crash.
+  // Any damage must give an error message or a row problem, never a crash.
   for (let at = 12; at < whole.length; at += 3) {
     const broken = Buffer.from(whole)
     broken[at] = broken[at]! ^ 0xff

@@ -18,7 +18,7 @@ const BATCH_ROWS = 2000
 const MAGIC_BYTES = 8
 const MAX_HEADER_BYTES = 16 << 20
 
-/** FlatGeobuf, read from front to back; its index is passed over. */
+/** Reads FlatGeobuf sequentially; its index is skipped. */
 export async function openFlatgeobuf(
   source: ByteSource,
   options: { limits?: SourceLimits } = {},
@@ -78,7 +78,7 @@ function columnType(type: FgbType): SourceColumn['type'] {
       return 'number'
     case FgbType.Json:
       return 'json'
-    // Dates without a time are stored under the same type.
+    // Dates without a time have the same type.
     case FgbType.DateTime:
       return 'infer-json'
     case FgbType.String:
@@ -91,7 +91,7 @@ function columnType(type: FgbType): SourceColumn['type'] {
 
 function crsOf({ crs }: HeaderMeta): string | null {
   if (!crs) return null
-  // The WKT is that of the code, unless the writer's list differs from ours.
+  // Prefer the code to the WKT, unless the code is not in our list.
   if (crs.code > 0 && (findEpsg(crs.code) || !crs.wkt)) return `${crs.org || 'EPSG'}:${crs.code}`
   return crs.wkt || crs.code_string || null
 }
@@ -129,7 +129,7 @@ class FeatureReader {
   readonly #columns: FgbType[]
   readonly #geometryType: FgbGeometryType
   readonly #feature = new FgbFeature()
-  /** Numbers are read in place and must lie at multiples of eight: each feature is copied here first. */
+  /** Numbers are read in place and must be aligned to eight bytes, so each feature is first copied here. */
   #scratch = new Uint8Array(1 << 16)
   #buffer = new ByteBuffer(this.#scratch)
 
@@ -158,7 +158,7 @@ class FeatureReader {
       }
     } catch (error) {
       if (error instanceof SourceError) return { row, problem: error.message }
-      // What lies where it must not makes typed arrays throw.
+      // Invalid offsets make typed arrays throw.
       if (error instanceof RangeError || error instanceof TypeError)
         return { row, problem: 'the feature is damaged' }
       throw error

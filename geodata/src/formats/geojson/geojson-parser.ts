@@ -22,13 +22,13 @@ interface RawFeature {
   properties?: { [name: string]: Value } | null
 }
 
-/** Turns scanned blocks into features and finds the columns as it goes. */
+/** Parses scanned blocks into features and discovers the columns. */
 export class GeojsonParser {
   readonly columns: SourceColumn[] = []
   readonly #file: string
   readonly #maxColumns: number
   readonly #places = new Map<string, number>()
-  /** The names of the feature before, in order: the next one usually has the same. */
+  /** The property names of the previous feature in order; the next feature usually has the same ones. */
   #names: string[] = []
   #namePlaces: number[] = []
 
@@ -48,13 +48,13 @@ export class GeojsonParser {
     return rows
   }
 
-  /** One call of the parser for the whole block; null where each element must be parsed by itself. */
+  /** Parses the whole block with one call; returns null if each element must be parsed separately. */
   #parseWhole(block: GeojsonBlock): unknown[] | null {
     if (!block.commas || block.ranges.length === 0) return null
     try {
       const bytes = block.bytes.subarray(block.ranges[0]!, block.ranges[block.ranges.length - 1]!)
       if (hasLongInteger(bytes)) return null
-      // A block of one may be one giant feature, whose text is not copied without need.
+      // A block of one element may be a huge feature, whose text should not be copied unnecessarily.
       if (block.ranges.length === 2) return [JSON.parse(decode(bytes))]
       const elements = JSON.parse(`[${decode(bytes)}]`) as unknown[]
       return elements.length === block.ranges.length / 2 ? elements : null
@@ -126,8 +126,9 @@ export class GeojsonParser {
 }
 
 /**
- * Whether sixteen digits begin a number: perhaps an integer that a double would damage. Looking at every
- * sixteenth byte finds any sixteen digits; those after a point or inside a text do not count.
+ * Whether there is a number that begins with sixteen digits and may be an integer that a double cannot
+ * represent. Checking every sixteenth byte finds any run of sixteen digits; those after a decimal point or in
+ * a string do not count.
  */
 function hasLongInteger(bytes: Uint8Array): boolean {
   for (let probe = 15; probe < bytes.length; probe += 16) {

@@ -1,20 +1,20 @@
 import { SourceError } from '../../source-error.ts'
 
-/** Some elements of a GeoJSON file: whole, separated only by whitespace, commas or record separators. */
+/** Complete elements of a GeoJSON file, separated only by whitespace, commas or record separators. */
 export interface GeojsonBlock {
   bytes: Uint8Array<ArrayBuffer>
   /** Start and end of each element in `bytes`, alternating. */
   ranges: Uint32Array<ArrayBuffer>
-  /** The row of the first element, from 1. */
+  /** The row number of the first element, starting at 1. */
   firstRow: number
-  /** Whether commas stand between the elements, so that the whole block can be parsed as one array. */
+  /** Whether there are commas between the elements, so that the block can be parsed as one array. */
   commas: boolean
 }
 
 const OPEN = 1
 const CLOSE = 2
 const STRING = 3
-/** What a byte means to a scan that only looks for the end of a value. */
+/** The meaning of a byte for a scan that only looks for the end of a value. */
 const MEANING = new Uint8Array(256)
 MEANING[0x7b] = MEANING[0x5b] = OPEN
 MEANING[0x7d] = MEANING[0x5d] = CLOSE
@@ -32,8 +32,8 @@ function isSpace(byte: number): boolean {
 }
 
 /**
- * Finds where objects begin and end, without understanding them, in bytes that arrive piece by piece. What it
- * remembers between pieces is a few numbers, so a large feature is never scanned twice.
+ * Finds the start and end of objects, without parsing them, in bytes that arrive in pieces. Its state between
+ * pieces is a few numbers, so a large feature is never scanned twice.
  */
 export class ElementScanner {
   readonly #file: string
@@ -43,9 +43,9 @@ export class ElementScanner {
   #inString = false
   #needsComma = false
   #start = -1
-  /** Elements found so far. */
+  /** The number of elements found so far. */
   count = 0
-  /** Where the array's closing bracket stands, once seen. */
+  /** The offset of the array's closing bracket, once found. */
   arrayEnd = -1
   /** Start and end of each element found since the last `shift`. */
   ranges: number[] = []
@@ -56,18 +56,18 @@ export class ElementScanner {
     this.#maxDepth = maxDepth
   }
 
-  /** Where an element has begun that has not ended, or -1. */
+  /** The start of an element that is not complete yet, or -1. */
   get openStart(): number {
     return this.#start
   }
 
-  /** The bytes before `by` are gone: positions count from there, and the ranges found are taken. */
+  /** Discards the bytes before `by`: offsets become relative to it, and the ranges found are cleared. */
   shift(by: number): void {
     this.ranges = []
     if (this.#start >= 0) this.#start -= by
   }
 
-  /** Scans on from `from`; answers where to go on, which may be one past `end` (after a backslash). */
+  /** Scans from `from`; returns where to continue, which may be one past `end` (after a backslash). */
   scan(bytes: Uint8Array, from: number, end: number): number {
     let at = from
     while (at < end) {
@@ -151,16 +151,16 @@ export class ElementScanner {
 }
 
 export interface GeojsonHead {
-  /** Where the elements begin: after the bracket of `features`, or at the first element of a sequence. */
+  /** The offset of the elements: after the bracket of `features`, or at the first element of a sequence. */
   at: number
   isCollection: boolean
-  /** Members of the collection that stand before its features. */
+  /** The members of the collection that precede its features. */
   members: { [name: string]: unknown }
 }
 
 /**
- * Looks at the first object: a collection if it has a member `features` that is an array, else the first
- * element of a sequence. Null where the bytes do not suffice to tell.
+ * Reads the beginning of the first object. It is a collection if it has a member `features` that is an array,
+ * otherwise the first element of a sequence. Returns null if there are not enough bytes to decide.
  */
 export function readHead(bytes: Uint8Array, from: number, end: number, isAll: boolean): GeojsonHead | null {
   const members: { [name: string]: unknown } = {}
@@ -173,7 +173,7 @@ export function readHead(bytes: Uint8Array, from: number, end: number, isAll: bo
   let at = space(from + 1)
   for (;;) {
     if (at >= end) return isAll ? { at: from, isCollection: false, members } : null
-    // Not a member's name: the parser will say what is wrong with this object, or it is the end of it.
+    // Not a member name: either the object ends here, or the parser will report what is wrong.
     if (bytes[at] !== QUOTE) return { at: from, isCollection: false, members }
     const nameEnd = skipValue(bytes, at, end)
     const colon = space(nameEnd)
@@ -202,7 +202,7 @@ function parseOr(text: string): unknown {
   }
 }
 
-/** The end of the JSON value that starts at `from`, or `end` where it does not end before. */
+/** The end of the JSON value that starts at `from`, or `end` if it does not end before that. */
 function skipValue(bytes: Uint8Array, from: number, end: number): number {
   let depth = 0
   let at = from

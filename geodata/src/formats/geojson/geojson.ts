@@ -5,25 +5,25 @@ import { GeojsonParser } from './geojson-parser.ts'
 import { ElementScanner, type GeojsonBlock, readHead } from './geojson-scanner.ts'
 
 export interface GeojsonOptions {
-  /** The largest single feature that is read, in bytes. */
+  /** The max size of a single feature, in bytes. */
   maxFeatureBytes?: number
   maxColumns?: number
-  /** How deep arrays and objects may be nested in one feature. */
+  /** The max nesting depth of arrays and objects in one feature. */
   maxDepth?: number
-  /** The CRS that the publisher names: what the file says of it does not count then. */
+  /** The CRS chosen by the publisher, which overrides the one in the file. */
   crs?: string
-  /** The members that stand after the features, if they can be looked at beforehand. */
+  /** The members that follow the features, if they can be read up front. */
   tailMembers?: () => Promise<{ [name: string]: unknown }>
 }
 
 const DEFAULT_FEATURE_BYTES = 64 << 20
 const DEFAULT_DEPTH = 100
-/** Large enough that a block's overhead vanishes, small enough that its objects stay in the young heap. */
+/** Large enough for little overhead per block, small enough for objects to stay in the young generation. */
 const BLOCK_BYTES = 1 << 20
 
 /**
- * GeoJSON in every form that is met: a collection with other members before and after its features, a single
- * feature or geometry, one a line, or an RFC 8142 sequence; with or without a byte order mark.
+ * Reads all common forms of GeoJSON: a collection with other members before and after its features, a single
+ * feature or geometry, one per line, or an RFC 8142 sequence; with or without a byte order mark.
  */
 export async function openGeojson(source: ByteSource, options: GeojsonOptions = {}): Promise<BlockStream> {
   const window = new BlockWindow(source, options.maxFeatureBytes ?? DEFAULT_FEATURE_BYTES)
@@ -113,7 +113,7 @@ async function* readBlocks(
       const keepFrom = scanner.openStart >= 0 ? scanner.openStart : Math.min(at, window.end)
       const ranges = Uint32Array.from(scanner.ranges)
       const row = firstRow
-      // Before the block is given away: whoever gets it may transfer its arrays to another thread.
+      // Do this before the block is yielded, because the consumer may transfer its arrays to another thread.
       firstRow += ranges.length / 2
       yield { bytes: window.take(keepFrom), ranges, firstRow: row, commas: head.isCollection }
       scanner.shift(keepFrom)
@@ -125,7 +125,7 @@ async function* readBlocks(
       break
     }
     if (scanner.openStart < 0) {
-      // Nothing but whitespace is here.
+      // Only whitespace is left in the window.
       window.dropTo(Math.min(at, window.end))
       at = 0
     }
@@ -140,8 +140,8 @@ async function* readBlocks(
 }
 
 /**
- * What follows the array of features: other members, the end of the collection, and nothing else. `statedCrs` is
- * the CRS that the features were read in by the file's own statement; null if the publisher named it.
+ * Parses what follows the array of features: other members and the end of the collection. `statedCrs` is the
+ * CRS in which the features were read according to the file; null if the publisher chose it.
  */
 async function readTrailer(window: BlockWindow, head: Head, statedCrs: string | null): Promise<void> {
   while (await window.fill('what follows the features')) {}
@@ -163,14 +163,17 @@ async function readTrailer(window: BlockWindow, head: Head, statedCrs: string | 
     )
 }
 
-/** By the publisher, else by the member before the features, else by the one after them, as GeoServer writes it. */
+/**
+ * The CRS from the publisher, otherwise from the member before the features, otherwise from the one after
+ * them, which GeoServer writes.
+ */
 async function crsOf(head: Head, file: string, options: GeojsonOptions): Promise<string> {
   if (options.crs !== undefined) return options.crs
   if (head.members['crs'] != null || !head.isCollection) return crsName(head.members['crs'], file)
   return crsName((await options.tailMembers?.())?.['crs'], file)
 }
 
-/** The `crs` member of GeoJSON before RFC 7946, which many files still carry. */
+/** The `crs` member of GeoJSON before RFC 7946, which many files still have. */
 function crsName(member: unknown, file: string): string {
   if (member === undefined || member === null) return 'OGC:CRS84'
   const { type, properties } = member as { type?: unknown; properties?: { name?: unknown; code?: unknown } }
@@ -179,7 +182,7 @@ function crsName(member: unknown, file: string): string {
   throw new SourceError(`${file} has a "crs" that does not name its CRS. Name it with --crs.`)
 }
 
-/** The bytes that are being looked at: they grow at the end and are dropped or taken at the front. */
+/** The bytes being scanned: they are appended at the end, and dropped or taken from the front. */
 class BlockWindow {
   readonly file: string
   bytes: Uint8Array<ArrayBuffer> = new Uint8Array(0)
@@ -194,7 +197,7 @@ class BlockWindow {
     this.#limit = limit
   }
 
-  /** Adds what comes next; false at the source's end. */
+  /** Appends the next bytes of the source; returns false at its end. */
   async fill(what = 'the first feature'): Promise<boolean> {
     const { value, done } = await this.#source.next()
     if (done || value === undefined) return false
@@ -214,7 +217,7 @@ class BlockWindow {
     return true
   }
 
-  /** Whoever stops early lets go of the file. */
+  /** Closes the file if reading is aborted early. */
   async close(): Promise<void> {
     await this.#source.return?.()
   }
@@ -224,7 +227,7 @@ class BlockWindow {
     this.end -= at
   }
 
-  /** Gives the bytes before `at` away and keeps the rest in a buffer of its own. */
+  /** Returns the bytes before `at` and copies the rest to a new buffer. */
   take(at: number): Uint8Array<ArrayBuffer> {
     const taken = this.bytes.subarray(0, at)
     const rest = this.end - at

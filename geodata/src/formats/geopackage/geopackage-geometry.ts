@@ -2,10 +2,10 @@ import type { Geometry } from '../../feature.ts'
 import { readWkb } from '../../geometry/wkb.ts'
 import { SourceError } from '../../source-error.ts'
 
-/** Bytes of the envelope by its indicator in the flags: none, XY, XYZ, XYM, XYZM. */
+/** The size of the envelope in bytes, by its indicator in the flags: none, XY, XYZ, XYM, XYZM. */
 const ENVELOPE_BYTES = [0, 32, 48, 48, 64]
 
-/** A GeoPackage geometry: a header of its own (GeoPackage 1.3, 2.1.3), then ISO WKB. */
+/** Reads a GeoPackage geometry: a GeoPackage header (GeoPackage 1.3, 2.1.3), then ISO WKB. */
 export function readGeopackageGeometry(bytes: Uint8Array): Geometry {
   if (bytes.length < 8 || bytes[0] !== 0x47 || bytes[1] !== 0x50)
     throw new SourceError('the geometry is not a GeoPackage geometry')

@@ -24,7 +24,7 @@ interface TableColumn {
   isKey: boolean
 }
 
-/** A layer of a GeoPackage: features, or a table without geometry. */
+/** Opens a layer of a GeoPackage: features, or a table without geometry. */
 export async function openGeopackage(
   path: string,
   file: string,
@@ -33,7 +33,7 @@ export async function openGeopackage(
   const limits = options.limits ?? DEFAULT_LIMITS
   const { size } = await stat(path)
   await refuseTruncated(path, file, size)
-  // Nobody else writes to a file that is being published: no locks, no journal beside it.
+  // No other process writes to a file that is being published, so no locks and no journal are needed.
   const database = new DatabaseSync(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true })
   try {
     database.exec('PRAGMA trusted_schema = OFF')
@@ -76,7 +76,7 @@ export async function openGeopackage(
   }
 }
 
-/** The header says how many pages there are. */
+/** Compares the file size with the number of pages in the header. */
 async function refuseTruncated(path: string, file: string, size: number): Promise<void> {
   const handle = await open(path)
   try {
@@ -103,7 +103,7 @@ function query(database: DatabaseSync, sql: string, ...values: (string | number)
   return database.prepare(sql).all(...values)
 }
 
-/** GDAL adds an empty table of its own where there is no other with geometry. */
+/** GDAL adds an empty table (ogr_empty_table), which is ignored, if no other table has geometry. */
 function layersOf(database: DatabaseSync, file: string): Layer[] {
   const tables = new Set(query(database, 'SELECT name FROM sqlite_master').map(({ name }) => name))
   if (!tables.has('gpkg_contents'))
@@ -138,7 +138,7 @@ function columnsOf(database: DatabaseSync, layer: Layer): TableColumn[] {
   }))
 }
 
-/** Texts that the file's own dictionary declares to be JSON. */
+/** The text columns that the file's own data dictionary declares as JSON. */
 function jsonColumnsOf(database: DatabaseSync, table: string): Set<string> {
   try {
     const sql = `SELECT column_name AS name FROM gpkg_data_columns WHERE table_name = ? AND mime_type = 'application/json'`
@@ -162,7 +162,7 @@ function typeOf(declared: string): ColumnType | 'infer-json' {
   return 'infer-json'
 }
 
-/** The two undefined systems that every GeoPackage has (OGC 12-128r19, table 5). */
+/** The two undefined reference systems that every GeoPackage has (OGC 12-128r19, table 5). */
 const UNDEFINED_CARTESIAN = -1
 const UNDEFINED_GEOGRAPHIC = 0
 
@@ -177,7 +177,7 @@ function crsOf(database: DatabaseSync, { srsId, name }: Layer, file: string): st
   const code = Number(srs['organization_coordsys_id'])
   const organization = String(srs['organization']).toUpperCase()
   const isInList = /^(EPSG|ESRI)$/.test(organization) && findEpsg(code) !== null
-  // The extension gpkg_crs_wkt writes WKT 2 to a column of its own, and may leave "undefined" in the other.
+  // The extension gpkg_crs_wkt stores WKT 2 in a separate column, and may leave "undefined" in the other.
   const texts = [srs['definition_12_063'], srs['definition']].map((text) => String(text ?? ''))
   const definition = texts.find((text) => text.includes('['))
   return isInList || definition === undefined ? `${organization}:${code}` : definition
@@ -238,7 +238,7 @@ function toValue(value: SqliteValue): Value {
     const number = Number(value)
     return Number.isSafeInteger(number) ? number : value
   }
-  // Bytes have no form of their own in JSON or CSV: base64 is what clients expect.
+  // JSON and CSV cannot represent bytes, so they are encoded as base64, which clients expect.
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value
 }
 

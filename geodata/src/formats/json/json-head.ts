@@ -1,10 +1,10 @@
 import { SourceError } from '../../source-error.ts'
 
 export interface JsonRowsPlace {
-  /** Where the rows begin. */
+  /** The offset at which the rows begin. */
   at: number
   inArray: boolean
-  /** What the file ends with after the array. */
+  /** The end of the file, after the array. */
   closing: string
 }
 
@@ -12,7 +12,7 @@ const OPEN_BRACE = 0x7b
 const OPEN_BRACKET = 0x5b
 const QUOTE = 0x22
 
-/** Tells an array of rows, rows one after another and an object around an array of rows apart. */
+/** Distinguishes an array of rows, a sequence of rows, and an object that contains an array of rows. */
 export function findJsonRows(head: Buffer, isWhole: boolean, file: string): JsonRowsPlace {
   const start = skipSpace(head, head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0)
   if (start >= head.length) throw new SourceError(`${file} is empty.`)
@@ -22,7 +22,7 @@ export function findJsonRows(head: Buffer, isWhole: boolean, file: string): Json
   const sequence = { at: start, inArray: false, closing: '' }
   const end = valueEnd(head, start)
   const next = end === null ? head.length : skipSpace(head, end)
-  // Something after the first object: rows one after another. So is a first object that has no array of rows.
+  // It is a sequence of rows if anything follows the first object, or if that has no array of rows.
   if (end !== null && next < head.length) return sequence
   const arrays = arraysOfObjects(head, start)
   if (arrays.length === 0) return sequence
@@ -39,7 +39,7 @@ function skipSpace(bytes: Buffer, from: number): number {
   return at
 }
 
-/** Where the members of the object begin that are arrays of objects. */
+/** The offsets of the object's members that are arrays of objects. */
 function arraysOfObjects(bytes: Buffer, start: number): number[] {
   const arrays: number[] = []
   let at = skipSpace(bytes, start + 1)
@@ -55,7 +55,7 @@ function arraysOfObjects(bytes: Buffer, start: number): number[] {
   return arrays
 }
 
-/** The end of the JSON value that starts here, or null where the bytes end before it. */
+/** The end of the JSON value that starts here, or null if the bytes end before it. */
 function valueEnd(bytes: Buffer, start: number): number | null {
   let depth = 0
   for (let at = start; at < bytes.length; at++) {

@@ -29,7 +29,7 @@ test('an array, lines, and an object around an array give the same rows, whateve
       async (rows, size, indent) => {
         const texts = [
           JSON.stringify(rows, null, indent),
-          // One object alone could be an object around its rows.
+          // A single object could be an object that contains the rows.
           [...rows, ...rows].map((each) => JSON.stringify(each)).join('\n'),
           JSON.stringify({ count: 1, note: ']}', data: rows, more: [1] }, null, indent),
         ]

@@ -9,12 +9,12 @@ import { utf16Of, utf16ToUtf8 } from '../reading/text-decoding.ts'
 import { findJsonRows } from './json-head.ts'
 import { parseJson } from './parse-json.ts'
 
-/** How much is looked at to tell the forms of JSON apart. */
+/** The number of bytes used to distinguish the forms of JSON. */
 const HEAD_BYTES = 1 << 20
 
 type JsonRow = { [name: string]: Value }
 
-/** Rows as JSON objects: an array, one object a line, or an object around one array. */
+/** Reads rows as JSON objects: an array, one object per line, or an object that contains one array. */
 export async function openJson(
   source: ByteSource,
   options: { limits?: SourceLimits; crs?: string } = {},
@@ -50,7 +50,7 @@ export async function openJson(
   }
 }
 
-/** A row's object, or the sentence that says why it is none. */
+/** A row's object, or a sentence that says what is wrong with it. */
 type Element = JsonRow | string
 
 class JsonElements {
@@ -84,7 +84,7 @@ class JsonElements {
       this.bytesRead += piece.length
       pieces.push(piece)
       gathered += piece.length
-      // A large element is joined only when twice as much of it is there.
+      // Only concatenate a large element after its size has doubled, to avoid quadratic copying.
       if (scanner.openStart >= 0 && gathered < bytes.length) continue
       bytes = Buffer.concat([bytes, ...pieces])
       pieces = []
@@ -133,7 +133,7 @@ function parseElements(bytes: Buffer, ranges: number[], commas: boolean): Elemen
     try {
       return parseJson(`[${block.toString('utf8')}]`) as JsonRow[]
     } catch {
-      // One of them is broken: each by itself, to tell which.
+      // One of the elements is invalid; parse each separately to find out which.
     }
   }
   const elements: Element[] = []
@@ -159,7 +159,7 @@ class JsonTable {
   readonly #file: string
   readonly #limits: SourceLimits
   readonly #places = new Map<string, number>()
-  /** Names of the columns that hold the coordinates. */
+  /** The names of the columns that contain the coordinates. */
   readonly #coordinates: string[] = []
   #count = 0
 
@@ -217,7 +217,7 @@ class JsonTable {
   }
 }
 
-/** The same columns, counted among the used ones only. */
+/** The same columns, with indexes into the list of used columns only. */
 function compact(columns: CoordinateColumns, names: string[]): [CoordinateColumns, string[]] {
   return columns.kind === 'pair'
     ? [{ kind: 'pair', x: 0, y: 1 }, [names[columns.x]!, names[columns.y]!]]

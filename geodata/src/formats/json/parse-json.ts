@@ -1,11 +1,11 @@
 import type { Value } from '../../feature.ts'
 
-/** Digits that begin a number and may be too many for a double. */
+/** Digits at the start of a number that may be too many for a double. */
 const LONG_INTEGER = /(?:^|[\s:,[-])\d{16}/
 
 type SourceReviver = (key: string, value: unknown, context: { source?: string }) => unknown
 
-/** `JSON.parse`, but integers beyond 2^53 are `bigint`, from the digits in the text. */
+/** `JSON.parse`, except that integers beyond 2^53 become `bigint`, parsed from their digits. */
 export function parseJson(text: string): Value {
   if (!LONG_INTEGER.test(text)) return JSON.parse(text)
   const reviver: SourceReviver = (_, value, { source }) => {

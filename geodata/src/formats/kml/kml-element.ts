@@ -1,4 +1,4 @@
-/** An element of a placemark with what is inside it. Names are without their namespace's prefix. */
+/** An element of a placemark with its content. Names have no namespace prefix. */
 export interface KmlElement {
   name: string
   attributes: { [name: string]: string }

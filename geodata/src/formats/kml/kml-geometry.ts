@@ -13,7 +13,7 @@ const GEOMETRIES = new Set([
   'Model',
 ])
 
-/** The geometry among a placemark's children, or null; throws a SourceError that says what is wrong with it. */
+/** The geometry among a placemark's children, or null; throws a SourceError that says what is wrong. */
 export function readKmlGeometry(placemark: KmlElement): Geometry | null {
   const element = placemark.children.find(({ name }) => GEOMETRIES.has(name))
   return element ? geometryOf(element) : null
@@ -45,7 +45,7 @@ const MULTI: { [type in GeometryType]?: GeometryType } = {
   Polygon: 'MultiPolygon',
 }
 
-/** Members of one kind are the multiple of that kind; KML has no other word for it. */
+/** Members of one type become a multi-geometry of that type; KML has no other way to express one. */
 function joined(members: Geometry[]): Geometry {
   const type = members[0] && MULTI[members[0].type]
   if (!type || members.some((member) => member.type !== members[0]!.type))
@@ -63,14 +63,14 @@ function ringsOf(polygon: KmlElement): Position[][] {
   }
   const outer = childOf(polygon, 'outerBoundaryIs')
   if (!outer) return []
-  // The standard has a boundary for each hole; some programs put all holes into one.
+  // The standard requires one boundary per hole; some programs put all holes into one.
   const holes = childrenOf(polygon, 'innerBoundaryIs').flatMap((inner) =>
     childrenOf(inner, 'LinearRing').map(positionsOf),
   )
   return [ring(outer), ...holes]
 }
 
-/** `longitude,latitude[,height]`, separated by whitespace; spaces after commas are not allowed but met. */
+/** `longitude,latitude[,height]`, separated by whitespace. Spaces after commas are not allowed but occur. */
 function positionsOf(element: KmlElement): Position[] {
   const text = textOf(element, 'coordinates')
   if (text === null) return []

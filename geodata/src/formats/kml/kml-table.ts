@@ -4,7 +4,7 @@ import type { SourceLimits } from '../reading/source-limits.ts'
 import { childOf, childrenOf, type KmlElement, textOf } from './kml-element.ts'
 import { readKmlGeometry } from './kml-geometry.ts'
 
-/** Turns placemarks into rows; columns are found as they come. */
+/** Turns placemarks into rows and discovers the columns. */
 export class KmlTable {
   readonly columns: SourceColumn[] = []
   rows = 0

@@ -9,12 +9,12 @@ import type { KmlElement } from './kml-element.ts'
 import { KmlTable } from './kml-table.ts'
 
 const HEAD_BYTES = 1024
-/** What an element without any text counts for: it is an object in memory. */
+/** The size that an empty element counts for, because it is an object in memory. */
 const ELEMENT_CHARACTERS = 64
-/** What may be read before the parser tells of it. */
+/** The tolerance for characters that the parser has read but not emitted yet. */
 const PIECE_CHARACTERS = 1 << 19
 
-/** The placemarks of a KML document, at whatever depth of folders. */
+/** Reads the placemarks of a KML document, at any folder depth. */
 export async function openKml(
   source: ByteSource,
   options: { limits?: SourceLimits } = {},
@@ -57,7 +57,7 @@ function noPlacemarks(file: string, hasLinks: boolean): string {
     : `${file} has no placemarks.`
 }
 
-/** By the byte order mark, else by the XML declaration. */
+/** The encoding from the byte order mark, otherwise from the XML declaration. */
 function decoderFor(head: Buffer, file: string): TextDecoder {
   const declared = /^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w.-]+)["']/.exec(
     head.toString('latin1').replace(/^\xef\xbb\xbf/, ''),
@@ -80,7 +80,7 @@ function decode(decoder: TextDecoder, piece: Uint8Array | null, file: string, by
   }
 }
 
-/** HTML's names that are met in descriptions although XML does not know them. Nothing is ever looked up. */
+/** HTML entities, undefined in XML, that occur in descriptions. External entities are never resolved. */
 const HTML_ENTITIES = {
   nbsp: '\u00a0',
   copy: '©',
@@ -99,10 +99,10 @@ class PlacemarkReader {
   readonly #limits: SourceLimits
   readonly #parser = new SaxesParser()
   #rows: (Feature | UnreadableRow)[] = []
-  /** The elements that are open, from the placemark or schema inwards. */
+  /** The open elements, from the placemark or schema inwards. */
   #open: KmlElement[] = []
   #depth = 0
-  /** Of the placemark that is open, and of what the parser has not yet told of. */
+  /** The size of the open placemark, and the characters for which the parser has emitted no event yet. */
   #characters = 0
   #unheard = 0
 
@@ -122,7 +122,7 @@ class PlacemarkReader {
   }
 
   write(text: string): void {
-    // The parser keeps a text to itself until it ends.
+    // The parser buffers a text node until it ends.
     this.#unheard += text.length
     this.#parser.write(text)
     this.#refuseLarge()

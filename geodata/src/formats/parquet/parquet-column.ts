@@ -3,14 +3,14 @@ import type { SourceColumn, Value } from '../../feature.ts'
 import { quoteName } from '../../quote-sql.ts'
 import { parseJson } from '../json/parse-json.ts'
 
-/** How one column is asked for and turned into our values. */
+/** The SQL of one column and the conversion of its values. */
 export interface ParquetColumn extends SourceColumn {
   sql: string
   convert(value: unknown): Value
   note?: string
 }
 
-/** A double holds that many digits of any decimal number. */
+/** A double represents this many digits of any decimal number exactly. */
 const EXACT_DIGITS = 15
 
 export function parquetColumn(name: string, type: string): ParquetColumn {
@@ -79,7 +79,7 @@ function toJson(value: unknown): Value {
   try {
     return parseJson(value)
   } catch {
-    // NaN and infinity are no JSON: what has them inside stays as text.
+    // NaN and infinity are not valid JSON, so values that contain them stay text.
     return value
   }
 }

@@ -4,7 +4,7 @@ import { quoteName } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
 import { bytesOf } from './parquet-column.ts'
 
-/** The column that holds the geometry, by the file's own statement. */
+/** The column that contains the geometry, according to the file. */
 export interface ParquetGeometry {
   name: string
   crs: string | null
@@ -17,15 +17,15 @@ interface GeoMetadata {
   columns?: { [name: string]: { encoding?: string; crs?: object | string | null } }
 }
 
-/** A column of the file as it is described. */
+/** A column as DuckDB describes it. */
 export interface DescribedColumn {
   name: string
   type: string
-  /** The CRS of Parquet's own geometry type: undefined if it states none. */
+  /** The CRS of Parquet's own geometry type; undefined if it does not state one. */
   nativeCrs?: string
 }
 
-/** GeoArrow's encodings, by how many lists are around a position. */
+/** GeoArrow's encodings and their geometry types. */
 const NATIVE: { [encoding: string]: GeometryType } = {
   point: 'Point',
   linestring: 'LineString',
@@ -51,7 +51,7 @@ export function findParquetGeometry(
     const { encoding = 'WKB', crs } = geo.columns?.[primary] ?? {}
     return { name: primary, crs: crsOf(crs), ...reading(primary, type, encoding, file) }
   }
-  // Without metadata: Parquet's own geometry type, or bytes under a usual name that begin as WKB does.
+  // Without metadata: Parquet's own geometry type, or bytes under a usual name that begin like WKB.
   const native = columns.find(({ type }) => type.startsWith('GEOMETRY'))
   if (native) {
     const crs = native.nativeCrs ?? 'OGC:CRS84'
@@ -70,8 +70,8 @@ function parseMetadata(metadata: string, file: string): GeoMetadata {
 }
 
 /**
- * Absent means longitude and latitude of WGS84, null that nothing is known (GeoParquet 1.1). GeoParquet before
- * 0.4 states a text of WKT 2, later ones PROJJSON.
+ * Absent means longitude and latitude in WGS84, null means unknown (GeoParquet 1.1). GeoParquet before 0.4
+ * states WKT 2, later versions PROJJSON.
  */
 function crsOf(crs: object | string | null | undefined): string | null {
   if (crs === undefined) return 'OGC:CRS84'

@@ -25,7 +25,7 @@ const refusal = (path: string, message: RegExp, options = {}) =>
     String(message),
   )
 
-/** A Parquet file that DuckDB makes of a query. */
+/** A Parquet file that DuckDB writes from a query. */
 async function parquet(folder: string, query: string): Promise<string> {
   const path = join(folder, 'made.parquet')
   const instance = await DuckDBInstance.create()
@@ -36,7 +36,7 @@ async function parquet(folder: string, query: string): Promise<string> {
   return path
 }
 
-/** Importing geopandas takes seconds: one run writes all that the tests below read. */
+/** Importing geopandas takes seconds, so one run writes all files for the tests below. */
 const WRITE = `
 import json, sys, geopandas
 for job in json.loads(sys.argv[1]):

@@ -12,11 +12,11 @@ import { type DescribedColumn, findParquetGeometry, type ParquetGeometry } from 
 
 const MEMORY = '512MB'
 const THREADS = 2
-/** As many rows as a row group usually has: a block should cut few of them. */
+/** The usual size of a row group, so that blocks split few of them. */
 const BLOCK_ROWS = 122_880
-/** Where the file has a column of this name, its rows cannot be chosen by their numbers. */
+/** If the file has a column of this name, rows cannot be selected by row number. */
 const ROW_NUMBER = 'file_row_number'
-/** Rows that are looked at for columns of coordinates. */
+/** The number of rows used to detect coordinate columns. */
 const SAMPLE_ROWS = 1000
 
 type Batch = (Feature | UnreadableRow)[]
@@ -25,11 +25,11 @@ export interface ParquetOptions {
   limits?: SourceLimits
   crs?: string
   threads?: number
-  /** Whether the file stays when its blocks have been given out: else it is not cut into blocks. */
+  /** Whether the file outlives the reading of its blocks; otherwise it is not split into blocks. */
   stays?: boolean
 }
 
-/** Rows of the file, for whoever opens it again to read them. */
+/** A range of rows, for a worker that opens the file again to read them. */
 export interface ParquetBlock {
   firstRow: number
   rows: number
@@ -37,12 +37,12 @@ export interface ParquetBlock {
 
 export interface ParquetStream extends FeatureStream {
   readonly rows: number
-  /** The rows of a block. Ends with the stream itself. */
+  /** Reads the rows of a block; not possible after `close`. */
   read(block: ParquetBlock): AsyncGenerator<Batch>
   close(): void
 }
 
-/** Parquet and GeoParquet, through DuckDB, column by column. */
+/** Reads Parquet and GeoParquet with DuckDB, column by column. */
 export async function openParquet(
   path: string,
   file: string,
@@ -97,7 +97,7 @@ export async function openParquet(
       },
     }
     if (!options.stays || described.some(({ name }) => name.toLowerCase() === ROW_NUMBER)) return stream
-    // Whoever reads the blocks opens the file anew.
+    // The workers that read the blocks open the file again.
     const { crs } = options
     const parsing: BlockParsing = { format: 'parquet', path, file, options: { limits, crs, threads: 1 } }
     return Object.assign(stream, {
@@ -150,7 +150,7 @@ async function findByNames(database: ParquetDatabase, columns: ParquetColumn[], 
 }
 
 interface RowGeometry {
-  /** Whether it is made from the table's columns rather than from a column of its own, which stands first. */
+  /** Whether it is made from the table's columns; otherwise it has a separate column, which comes first. */
   usesTable: boolean
   read(value: unknown, row: Value[]): Geometry | null | string
 }
@@ -208,7 +208,7 @@ class ParquetDatabase {
     this.#from = `read_parquet(${quoteText(path)})`
   }
 
-  /** A session that can read this one file and nothing else, and cannot be told otherwise. */
+  /** Opens a session that can only read this one file; the restriction cannot be lifted. */
   static async open(path: string, file: string, threads: number): Promise<ParquetDatabase> {
     const database = await openDuckDb({
       threads,
@@ -216,7 +216,7 @@ class ParquetDatabase {
       files: [path],
       settings: [
         "SET streaming_buffer_size = '16MB'",
-        // Geometries are taken as bytes: one that is broken is then a problem of its row, not of the file.
+        // Read geometries as bytes, so that an invalid one is a problem of its row and not of the whole file.
         'SET enable_geoparquet_conversion = false',
         'SET ignore_unknown_crs = true',
       ],
@@ -254,9 +254,10 @@ class ParquetDatabase {
   }
 
   /**
-   * The CRS of Parquet's geometry type, from the schema itself: DuckDB drops those that it does not know from
-   * the column's type. By the format's text it is `srid:<number>`, `projjson:<key>` for PROJJSON under that key
-   * in the file's metadata, or whatever else the writer found right; absent, longitude and latitude of WGS84.
+   * The CRS of Parquet's geometry type, from the schema itself, because DuckDB drops those that it does not
+   * know from the column's type. According to the specification it is `srid:<number>`, `projjson:<key>` for
+   * PROJJSON under that key in the file's metadata, or any other text of the writer; absent means longitude
+   * and latitude in WGS84.
    */
   async #nativeCrs(column: string): Promise<string | undefined> {
     const [row] = await this.#rows(`SELECT logical_type FROM parquet_schema(${quoteText(this.#path)})
@@ -285,7 +286,7 @@ class ParquetDatabase {
     return Number(row![0])
   }
 
-  /** The values by column, a few thousand rows at a time; the geometry's first where there is one. */
+  /** The values by column, a few thousand rows at a time; the geometry comes first if there is one. */
   async *columns(
     geometry: ParquetGeometry | null,
     columns: ParquetColumn[],
@@ -300,7 +301,7 @@ class ParquetDatabase {
       for (;;) {
         const chunk = await next
         if (!chunk || chunk.rowCount === 0) return
-        // The next chunk is fetched while this one is turned into rows.
+        // Fetch the next chunk while this one is converted to rows.
         next = result.fetchChunk()
         next.catch(() => {})
         yield chunk.getColumns()
@@ -308,7 +309,7 @@ class ParquetDatabase {
     } catch (error) {
       throw this.#refusal(error)
     } finally {
-      // The session must not be closed under a fetch that is under way.
+      // The session must not be closed during a fetch.
       await next.catch(() => {})
     }
   }

@@ -3,19 +3,19 @@ import type { CsvBlock, CsvLayout } from '../csv/csv-parser.ts'
 import type { GeojsonBlock } from '../geojson/geojson-scanner.ts'
 import type { ParquetBlock, ParquetOptions } from '../parquet/parquet.ts'
 
-/** A piece of a source that can be parsed by itself; its arrays own their memory, so that it can be given away. */
+/** A part of a source that can be parsed independently; its arrays own their memory (transferable). */
 export type SourceBlock = GeojsonBlock | CsvBlock | ParquetBlock
 
-/** What the parser of a source's blocks must know: plain data, so that it can go to another thread. */
+/** What the parser of a source's blocks needs to know: plain data that can be posted to a worker. */
 export type BlockParsing =
   | { format: 'geojson'; file: string; maxColumns: number | undefined }
   | { format: 'csv'; layout: CsvLayout }
   | { format: 'parquet'; path: string; file: string; options: ParquetOptions }
 
-/** A source that is cut into blocks quickly, and parsed where there is time for it. */
+/** A source that can be split into blocks quickly, so that worker threads can parse them. */
 export interface BlockStream extends FeatureStream {
   readonly parsing: BlockParsing
-  /** Use either this or `batches`, once. */
+  /** Use either this or `batches`, and only once. */
   blocks(): AsyncGenerator<SourceBlock>
 }
 
@@ -23,7 +23,7 @@ export function isBlockStream(stream: FeatureStream): stream is BlockStream {
   return 'blocks' in stream
 }
 
-/** The memory of a block, which goes with it to another thread. */
+/** The buffers of a block, to be transferred to another thread. */
 export function blockArrays(block: SourceBlock): ArrayBuffer[] {
   if (!('bytes' in block)) return []
   return 'ranges' in block ? [block.bytes.buffer, block.ranges.buffer] : [block.bytes.buffer]

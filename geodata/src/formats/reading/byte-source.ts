@@ -4,12 +4,12 @@ import { createGunzip } from 'node:zlib'
 import { SourceError } from '../../source-error.ts'
 import { megabytes, RATIO_FREE_BYTES, type SourceLimits } from './source-limits.ts'
 
-/** Bytes that are read once, from front to back, decompressed where they were compressed. */
+/** Bytes that are read once, sequentially, and decompressed if they were compressed. */
 export interface ByteSource {
-  /** The file's name for messages. */
+  /** The file name for messages. */
   readonly file: string
   readonly bytes: AsyncIterable<Uint8Array>
-  /** How many bytes there will be, where that is known. */
+  /** The total number of bytes, if known. */
   readonly totalBytes: number | null
 }
 
@@ -48,7 +48,7 @@ async function* gunzip(path: string, file: string, limits: SourceLimits): AsyncG
   }
 }
 
-/** Counts what comes out of a compressed file and stops what grows out of all proportion. */
+/** Counts the bytes decompressed from a file and aborts at the limits (protection against zip bombs). */
 export class DecompressionBound {
   bytes = 0
   readonly #file: string
@@ -71,7 +71,7 @@ export class DecompressionBound {
   }
 }
 
-/** The first bytes (all of them where there are fewer) and a source that still begins with them. */
+/** Returns the first bytes (all if there are fewer), and a source that still begins with them. */
 export async function peek(source: ByteSource, bytes: number): Promise<[Buffer, ByteSource]> {
   const iterator = source.bytes[Symbol.asyncIterator]()
   const pieces: Uint8Array[] = []
@@ -83,7 +83,7 @@ export async function peek(source: ByteSource, bytes: number): Promise<[Buffer, 
     length += value.length
   }
   const head = Buffer.concat(pieces)
-  // Not a generator: one that is abandoned before its first step would leave the file open.
+  // Not a generator, because a generator that is abandoned before its first step would leave the file open.
   let isHeadDue = head.length > 0
   const again: AsyncIterableIterator<Uint8Array> = {
     [Symbol.asyncIterator]: () => again,

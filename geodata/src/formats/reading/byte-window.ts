@@ -1,7 +1,7 @@
-/** Bytes of a source that are being looked at, for formats whose parts say how long they are. */
+/** A buffered window over a source, for formats whose parts are prefixed with their length. */
 export class ByteWindow {
   bytes: Buffer = Buffer.alloc(0)
-  /** Where in `bytes` the reading stands; the reader moves it. */
+  /** The read offset in `bytes`, which the reader advances. */
   at = 0
   bytesRead = 0
   readonly #source: AsyncIterator<Uint8Array>
@@ -10,17 +10,17 @@ export class ByteWindow {
     this.#source = bytes[Symbol.asyncIterator]()
   }
 
-  /** Bytes that can be read without waiting. */
+  /** The number of bytes that can be read without waiting. */
   get available(): number {
     return this.bytes.length - this.at
   }
 
-  /** How far the reading has come in the source. */
+  /** The read offset in the source. */
   get position(): number {
     return this.bytesRead - this.available
   }
 
-  /** Makes `needed` bytes available; false where the source ends before. */
+  /** Makes `needed` bytes available; returns false if the source ends before. */
   async fill(needed: number): Promise<boolean> {
     if (this.available >= needed) return true
     const pieces: Uint8Array[] = [this.bytes.subarray(this.at)]
@@ -37,7 +37,7 @@ export class ByteWindow {
     return length >= needed
   }
 
-  /** Passes over bytes without keeping them; false where the source ends before. */
+  /** Skips bytes without keeping them; returns false if the source ends before. */
   async skip(bytes: number): Promise<boolean> {
     let left = bytes
     while (left > this.available) {

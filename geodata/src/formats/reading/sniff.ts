@@ -1,6 +1,6 @@
 import { utf16Of } from './text-decoding.ts'
 
-/** What a file is by its content. */
+/** The format of a file, detected from its content. */
 export type Kind =
   | 'geojson'
   | 'json'
@@ -39,7 +39,7 @@ export function sniff(head: Buffer): Kind {
   return sniffText(text)
 }
 
-/** Texts have neither zeros nor other control characters, but for a separator here and there. */
+/** Text contains no NUL bytes and hardly any other control characters, except an occasional separator. */
 function isBinary(head: Buffer): boolean {
   let control = 0
   for (const byte of head) {
@@ -71,7 +71,7 @@ const GEOJSON_TYPE =
 const MEMBER = /\s*:\s*/y
 const STRING = /"(?:[^"\\]|\\.)*"/y
 
-/** Whether the members at the top of the first object are GeoJSON's. */
+/** Whether the top-level members of the first object are those of GeoJSON. */
 function isGeojson(text: string): boolean {
   let depth = 0
   let hasType = false

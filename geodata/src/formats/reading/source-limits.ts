@@ -1,13 +1,13 @@
-/** What a source may ask of us; past a limit it is refused with a sentence that names the limit. */
+/** Limits for a source. A source that exceeds one is rejected with a sentence that names the limit. */
 export interface SourceLimits {
   columns: number
-  /** The largest single row or feature, in bytes. */
+  /** The max size of a single row or feature, in bytes. */
   rowBytes: number
-  /** How deep arrays and objects may be nested in one value. */
+  /** The max nesting depth of arrays and objects in one value. */
   depth: number
-  /** How large a compressed file may become. */
+  /** The max decompressed size of a compressed file, in bytes. */
   decompressedBytes: number
-  /** How many times larger than its compressed form; not asked below `RATIO_FREE_BYTES`. */
+  /** The max ratio of decompressed to compressed size; not checked below `RATIO_FREE_BYTES`. */
   compressionRatio: number
 }
 
@@ -19,7 +19,7 @@ export const DEFAULT_LIMITS: SourceLimits = {
   compressionRatio: 200,
 }
 
-/** Small files of great regularity compress beyond any ratio and harm nobody. */
+/** Small, very regular files can exceed any compression ratio and are harmless. */
 export const RATIO_FREE_BYTES = 64 << 20
 
 export function megabytes(bytes: number): string {

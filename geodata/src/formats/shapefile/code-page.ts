@@ -3,7 +3,7 @@ import { DOS_CODE_PAGES } from './dos-code-pages.ts'
 
 export type DecodeText = (bytes: Buffer) => string
 
-/** Windows numbers of code pages, by the label under which TextDecoder knows them. */
+/** The TextDecoder labels of code pages, by their Windows number. */
 const LABELS: { [codePage: number]: string } = {
   866: 'ibm866',
   874: 'windows-874',
@@ -18,7 +18,7 @@ const LABELS: { [codePage: number]: string } = {
   65001: 'utf-8',
 }
 
-/** dBase's language driver, the 30th byte of its header, by the code page it stands for. */
+/** The code pages of dBase's language drivers, which are in the 30th byte of the header. */
 const DRIVERS: { [driver: number]: number } = {
   1: 437,
   2: 850,
@@ -78,8 +78,8 @@ const DRIVERS: { [driver: number]: number } = {
 }
 
 /**
- * How the texts of a dBase file are decoded: by its .cpg, else by its language driver. Where neither says more
- * than "the system's own", texts that are UTF-8 are read so and all others as windows-1252.
+ * The decoder for the texts of a dBase file: from its .cpg, otherwise from its language driver. If neither
+ * states a specific encoding, texts that are valid UTF-8 are read as UTF-8 and all others as windows-1252.
  */
 export function textDecoder(cpg: string | null, driver: number): DecodeText {
   const stated = cpg === null ? null : byLabel(cpg)

@@ -6,7 +6,7 @@ import { ByteWindow } from '../reading/byte-window.ts'
 import type { SourceLimits } from '../reading/source-limits.ts'
 import { type DecodeText, textDecoder } from './code-page.ts'
 
-/** The attributes of a shapefile: dBase III and what later programs added to it. */
+/** A field of a shapefile's attributes: dBase III with the extensions of later programs. */
 
 interface Field {
   name: string
@@ -66,7 +66,7 @@ export class DbfReader {
       const name = this.#decode(header.subarray(at, end >= 0 && end < at + 11 ? end : at + 11)).trim()
       const code = String.fromCharCode(header[at + 11]!)
       const decimals = header[at + 17]!
-      // Texts longer than 255 keep the upper byte of their length where numbers keep their decimals.
+      // Texts longer than 255 store the high byte of their length in the byte that numbers use for decimals.
       const length = header[at + 16]! + (code === 'C' ? decimals * 256 : 0)
       const type = code === 'N' && decimals > 0 ? 'F' : code
       const read = fieldReader(type)
@@ -84,14 +84,14 @@ export class DbfReader {
     return fields
   }
 
-  /** Makes as many rows readable as the window can hold; false at the end. */
+  /** Makes at least one row available; returns false at the end. */
   async fill(): Promise<boolean> {
     if (this.#row >= this.rows) return false
     if (await this.window.fill(this.#recordLength)) return true
     throw new SourceError(`${this.#file} ends too early: in row ${this.#row + 1} of ${this.rows}.`)
   }
 
-  /** The next row's values, null where it is marked as deleted, undefined where `fill` must be awaited first. */
+  /** The next row's values, null if it is marked as deleted, or undefined if `fill` must be awaited first. */
   next(): Value[] | null | undefined {
     const { window } = this
     if (this.#row >= this.rows || window.available < this.#recordLength) return undefined
@@ -158,7 +158,7 @@ function trimmed(text: string): Value {
   return (end < 0 ? text : text.slice(0, end)).trimEnd() || null
 }
 
-/** Asterisks fill a number that did not fit. */
+/** Asterisks mark a number that did not fit into its field. */
 function numeric(text: string): Value {
   const digits = text.replaceAll('\0', ' ').trim()
   if (digits === '' || digits.startsWith('*')) return null

@@ -1,15 +1,15 @@
 import type { Position } from '../../feature.ts'
 
 /**
- * A shapefile's polygon is a heap of rings: outer ones run clockwise, holes the other way round, in any order.
- * Each hole belongs to the smallest outer ring around it.
+ * Groups the rings of a shapefile's polygon, which is an unordered list: outer rings are clockwise, holes
+ * counter-clockwise. Each hole belongs to the smallest outer ring that contains it.
  */
 export function groupRings(rings: Position[][]): Position[][][] {
   if (rings.length < 2) return rings.length === 0 ? [] : [rings]
   const measured = rings.map((ring, order) => ({ ring, order, area: signedArea(ring), box: boxOf(ring) }))
   let outers = measured.filter(({ area }) => area < 0)
   let holes = measured.filter(({ area }) => area >= 0)
-  // Files that know nothing of directions: then a ring inside an odd number of others is a hole.
+  // In files that ignore the winding, a ring inside an odd number of others is a hole.
   if (outers.length === 0) {
     const isHole = (one: Measured) =>
       measured.filter((other) => other !== one && contains(other, one)).length % 2 === 1
@@ -29,7 +29,7 @@ export function groupRings(rings: Position[][]): Position[][][] {
 interface Measured {
   ring: Position[]
   order: number
-  /** Negative where the ring runs clockwise. */
+  /** Negative if the ring is clockwise. */
   area: number
   box: [number, number, number, number]
 }
@@ -44,7 +44,7 @@ function smallestAround(outers: Measured[], hole: Measured): Measured | undefine
 }
 
 function signedArea(ring: Position[]): number {
-  // From the first vertex, so that large coordinates do not drown small rings.
+  // Relative to the first vertex, so that small rings keep their precision at large coordinates.
   const [x0, y0] = ring[0] ?? [0, 0]
   let sum = 0
   for (let i = 1; i < ring.length; i++) {
@@ -66,7 +66,7 @@ function boxOf(ring: Position[]): [number, number, number, number] {
   return [west, south, east, north]
 }
 
-/** Whether one ring is inside another that it may touch but not cross: any vertex off the edge decides. */
+/** Whether a ring is inside another that it may touch but not cross: any vertex off the edge decides. */
 function contains(outer: Measured, inner: Measured): boolean {
   const [west, south, east, north] = outer.box
   if (inner.box[0] < west || inner.box[1] < south || inner.box[2] > east || inner.box[3] > north) return false

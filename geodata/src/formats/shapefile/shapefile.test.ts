@@ -66,7 +66,7 @@ interface World {
 test('the countries of the world keep their islands, holes and names', async (t) => {
   const topology = JSON.parse(readFileSync(require.resolve('world-atlas/countries-50m.json'), 'utf8'))
   const world = topojsonFeature(topology, topology.objects.countries) as unknown as World
-  // In this source Russia's main ring runs around the globe and across itself: no reading of it is right.
+  // In this source Russia's main ring spans the globe and intersects itself, so there is no correct result.
   const countries = world.features.filter(({ properties }) => properties.name !== 'Russia')
   const path = shapefile(scratch(t), countries, '-lco', 'ENCODING=UTF-8')
   const { features, rows } = await read(path)

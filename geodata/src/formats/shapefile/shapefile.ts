@@ -9,7 +9,7 @@ import { ShpReader } from './shp.ts'
 
 const BATCH_ROWS = 2000
 
-/** The files of one layer, wherever they come from. */
+/** The files of one layer, from a folder or an archive. */
 export interface ShapefileParts {
   shp: ByteSource
   dbf: ByteSource | null
@@ -19,7 +19,7 @@ export interface ShapefileParts {
   cpg: string | null
 }
 
-/** A .shp on disk with its siblings, whose names may differ in case. */
+/** Opens a .shp on disk with its sibling files, whose extensions may differ in case. */
 export async function openShapefile(
   path: string,
   file: string,
@@ -66,7 +66,7 @@ export async function openShapefileParts(
   return {
     columns: table?.columns ?? [],
     notes,
-    // Some writers begin the .prj with a byte order mark; it is read as Latin-1.
+    // Some writers begin the .prj with a byte order mark; the file is read as Latin-1.
     crs: parts.prj?.replace(/^(\uFEFF|\u00EF\u00BB\u00BF)/, '').trim() || null,
     spatial: true,
     totalBytes: shpBytes === null || dbfBytes === null ? null : shpBytes + dbfBytes,

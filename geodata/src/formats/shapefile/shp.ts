@@ -15,7 +15,7 @@ const MULTI_PATCH = 31
 const FILE_CODE = 9994
 const HEADER_BYTES = 100
 
-/** The shapes of a shapefile, one after another. The .shx is not needed: every record says how long it is. */
+/** Reads the geometries of a shapefile sequentially, without the .shx: every record has its length. */
 export class ShpReader {
   readonly window: ByteWindow
   readonly #file: string
@@ -38,7 +38,7 @@ export class ShpReader {
     return new ShpReader(window, source.file, limits)
   }
 
-  /** Makes at least one shape readable; false at the end. */
+  /** Makes at least one record available; returns false at the end. */
   async fill(): Promise<boolean> {
     const { window } = this
     if (!(await window.fill(8))) {
@@ -64,7 +64,7 @@ export class ShpReader {
     return words * 2
   }
 
-  /** The next shape, a sentence where it cannot be used, undefined where `fill` must be awaited first. */
+  /** The next geometry, a sentence if it cannot be used, or undefined if `fill` must be awaited first. */
   next(): Geometry | null | string | undefined {
     const { window } = this
     if (window.available < 8) return undefined
@@ -91,7 +91,7 @@ function readShape(bytes: Buffer): Geometry | null | string {
     if (hasZ) coordinates.push(bytes.readDoubleLE(20))
     return { type: 'Point', coordinates }
   }
-  // Type and box come first, then the number of parts (but for points), the number of points, the parts.
+  // Type and box come first, then the number of parts (not for points), the number of points, the parts.
   const counted = family === MULTI_POINT ? 40 : 44
   if (bytes.length < counted) return 'the shape ends too early'
   const partCount = family === MULTI_POINT ? 0 : bytes.readInt32LE(36)

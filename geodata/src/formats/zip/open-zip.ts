@@ -8,8 +8,8 @@ import { openShapefileParts } from '../shapefile/shapefile.ts'
 import type { ZipArchive } from './zip.ts'
 
 /**
- * What a zip holds: the layers of shapefiles, or one other file, which `openFile` opens. Where there are
- * several, `layer` chooses by name.
+ * Opens the content of a zip: a layer of shapefiles, or one other file, which `openFile` opens. If there are
+ * several, `layer` selects one by name.
  */
 export async function openZip<T extends FeatureStream>(
   archive: ZipArchive,

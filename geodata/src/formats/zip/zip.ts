@@ -4,13 +4,13 @@ import { type ByteSource, DecompressionBound } from '../reading/byte-source.ts'
 import { megabytes, RATIO_FREE_BYTES, type SourceLimits } from '../reading/source-limits.ts'
 
 const MAX_ENTRIES = 10_000
-/** For the small texts beside a shapefile. */
+/** The max size of the small text files of a shapefile. */
 const MAX_TEXT_BYTES = 1 << 16
 
-/** A zip file whose entries can be read side by side. */
+/** A zip file whose entries can be read concurrently. */
 export class ZipArchive {
   readonly file: string
-  /** Files only, without what operating systems add for themselves. */
+  /** Only files, without those that operating systems add. */
   readonly names: string[]
   readonly #zip: ZipFile
   readonly #entries: Map<string, Entry>
@@ -71,7 +71,7 @@ export class ZipArchive {
     return Buffer.concat(pieces).toString('latin1')
   }
 
-  /** What the table of contents admits is refused before a byte is read. */
+  /** Rejects a decompression bomb by the sizes in the central directory, before anything is read. */
   #refuseBomb(entry: Entry): void {
     const { decompressedBytes, compressionRatio } = this.#limits
     const { uncompressedSize, compressedSize, fileName } = entry

@@ -1,7 +1,7 @@
-"""Random pairs of valid geometries and what GEOS says of them, one JSON line a pair.
+"""Prints random pairs of valid geometries with GEOS's results for them, one JSON line per pair.
 
-Arguments: a seed and how many pairs. GEOS rounds the places where edges cross, so on degenerate pairs it
-is now and then wrong. Pairs on which its predicates and its overlay contradict each other are left out.
+Arguments: a seed and the number of pairs. GEOS rounds the points where edges cross, so it is sometimes
+wrong on degenerate pairs. Pairs for which its predicates and its overlay contradict each other are left out.
 """
 
 import json
@@ -85,7 +85,7 @@ def geometry(kind):
 
 
 def collection(kind):
-    """Of points and lines, or of points and areas that may overlap; GEOS is unsure of lines beside areas."""
+    """Points and lines, or points and areas that may overlap. GEOS is unreliable for lines together with areas."""
     count = chance.randint(1, 3)
     if chance.random() < 0.5:
         return GeometryCollection([chance.choice([line, lambda k: Point(place(k))])(kind) for _ in range(count)])
@@ -109,7 +109,7 @@ def answers(a, b, swapped=False):
 
 
 def covers(a, b):
-    """By GEOS's overlay, which shares no code with its predicates."""
+    """Uses GEOS's overlay, which shares no code with its predicates."""
     rest = [p.difference(q) for p in parts(b) for q in [shapely.union_all(parts(a))]]
     return all(piece.is_empty or piece.length + piece.area < 1e-9 and piece.distance(a) < 1e-9 for piece in rest)
 
