@@ -29,7 +29,7 @@ export function apiParameters(crsList: CrsList) {
     crs: query('crs', 'The CRS of the geometries in the answer, in its own order of axes.', crs),
     datetime: query(
       'datetime',
-      'Only features at this time: a date, a time in UTC, or an interval with a slash, one end of which may be open (`../..`).',
+      'Only features at this time: a date, a time in UTC, or an interval with a slash, one end of which may be open (`..`).',
       text,
     ),
     filter: query('filter', 'Only features for which this CQL2 expression is true.', text),

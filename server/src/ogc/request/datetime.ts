@@ -21,8 +21,8 @@ export function readDatetime(text: string, timeColumn: string | null): Expressio
 
 function interval(ends: string[]): Expression {
   const [from, to, more] = ends
-  const start = from === '../..' || from === '' ? null : instant(from!)
-  const end = to === '../..' || to === '' ? null : instant(to!)
+  const start = from === '..' || from === '' ? null : instant(from!)
+  const end = to === '..' || to === '' ? null : instant(to!)
   if (more !== undefined || (start === null && end === null)) throw malformed()
   if (start && end && start.kind !== end.kind) {
     throw invalidInput('datetime', 'must have two dates or two times, not one of each')

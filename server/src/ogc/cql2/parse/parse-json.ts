@@ -115,7 +115,7 @@ function interval(value: Json, path: string, depth: number, context: Context): E
   if (!Array.isArray(value) || value.length !== 2)
     throw new Cql2Error(`The interval ${at} is not an array of two.`)
   const [start, end] = value.map((bound, i): Bound => {
-    return bound === '../..' ? null : expression(bound, `${path}.interval[${i}]`, depth + 1, context)
+    return bound === '..' ? null : expression(bound, `${path}.interval[${i}]`, depth + 1, context)
   })
   return { kind: 'interval', start: start!, end: end!, at }
 }

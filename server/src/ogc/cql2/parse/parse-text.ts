@@ -196,7 +196,7 @@ function bound(reader: TokenReader): Bound {
   const token = reader.peek()
   if (token.type !== 'text') return primary(reader)
   reader.next()
-  return token.text === '../..'
+  return token.text === '..'
     ? null
     : reader.node({ kind: 'literal', value: token.text, at: reader.place(token.at) })
 }

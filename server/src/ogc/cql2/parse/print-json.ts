@@ -29,5 +29,5 @@ export function printJson(expression: Expression): string {
 }
 
 function jsonBound(bound: Bound): string {
-  return bound === null ? '"../.."' : printJson(bound)
+  return bound === null ? '".."' : printJson(bound)
 }
