@@ -76,6 +76,20 @@ test('aborting ends the process and removes what it wrote', async () => {
   await assert.rejects(stat(folder))
 })
 
+test('a compiling process that is killed is reported as killed, and nothing is left', async () => {
+  await writePoints('killed.geojson', ROWS)
+  const folder = join(scratch, 'killed')
+  const compiling = compileInProcess({ path: join(scratch, 'killed.geojson'), folder }).catch(
+    (error) => error,
+  )
+  const [child] = (await readFile(`/proc/self/task/${process.pid}/children`, 'utf8')).trim().split(' ')
+  process.kill(Number(child), 'SIGKILL')
+  const error = await compiling
+  assert.ok(error instanceof SourceError)
+  assert.match(error.message, /^The process that compiled killed\.geojson was killed\./)
+  await assert.rejects(stat(folder))
+})
+
 test('problems that several threads find are told in the order of the rows', async () => {
   const path = join(scratch, 'broken.geojson')
   const features = Array.from({ length: ROWS }, (_, i) =>

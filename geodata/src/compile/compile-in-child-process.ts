@@ -71,8 +71,12 @@ function outcome(
     // Ctrl-C and service supervisors signal all processes; the child may end before its parent notices.
     if (end === 'SIGTERM' || end === 'SIGINT')
       throw new CompileInterruptedError(`compiling ${file} was interrupted by ${end}`)
-    if (/out of memory|allocation failed/i.test(stderr) || end === 'SIGKILL')
+    if (/out of memory|allocation failed/i.test(stderr))
       throw new SourceError(`${file} needs more memory than publishing may use.`)
+    if (end === 'SIGKILL')
+      throw new SourceError(
+        `The process that compiled ${file} was killed. The system does this when memory runs out.`,
+      )
     throw new Error(`compiling ${file} ended without a result (${end}): ${stderr.trim()}`)
   }
   if ('compiled' in message) return message.compiled
