@@ -4,7 +4,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { readConfig, SettingError, settings, unknownVariables } from './config.ts'
+import { readConfig, SettingError, unknownVariables } from './config.ts'
+import { settings } from './settings.ts'
 import { temporaryFolder } from './testing/test-server.ts'
 
 const program = fileURLToPath(new URL('../bin/wayleave.js', import.meta.url))

@@ -1,7 +1,8 @@
 import { Command } from 'commander'
 import { SECOND, systemClock } from '../clock.ts'
-import { flagOf, isStartedByNpm, readConfig, type Setting, settings, unknownVariables } from '../config.ts'
+import { flagOf, isStartedByNpm, readConfig, unknownVariables } from '../config.ts'
 import type { Demo } from '../demo.ts'
+import { type Setting, settings } from '../settings.ts'
 import type { RunningServer } from '../start-server.ts'
 import { watchParents } from './parent-processes.ts'
 

@@ -1,5 +1,5 @@
-import { type Setting, settings } from '../config.ts'
 import { problems } from '../problem.ts'
+import { type Setting, settings } from '../settings.ts'
 
 /** The pages of docs/ that are generated from the program's own tables; `npm run docs` writes them. */
 export const generatedPages: Record<string, () => string> = {
