@@ -11,11 +11,14 @@ const rates: fc.Arbitrary<Rate> = fc.record({
 /** Pauses between requests, in milliseconds. */
 const pauses = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 5000 })), { maxLength: 200 })
 
+/** A real time in microseconds, so that rounding errors show. */
+const START = Date.parse('2026-01-02T03:04:05.678Z') * 1000
+
 function run(rate: Rate, waits: number[]) {
-  let now = 1_000_000
+  let now = START
   let fullAgainAt = 0
   return waits.map((wait) => {
-    now += wait
+    now += wait * 1000
     const { decision, next } = decide(fullAgainAt, now, rate)
     fullAgainAt = next
     return { now, ...decision }
@@ -29,10 +32,24 @@ test('in any stretch of time at most the burst and the steady flow is let throug
       for (const [from, first] of passed.entries()) {
         for (const [to, last] of passed.entries()) {
           if (to < from) continue
-          const flow = ((last.now - first.now) / 60_000) * rate.requests
+          const flow = ((last.now - first.now) / 60e6) * rate.requests
           assert.ok(to - from + 1 <= rate.burst + flow + 1e-6)
         }
       }
+    }),
+  )
+})
+
+test('a full bucket admits its whole burst at one moment, and nothing more', () => {
+  fc.assert(
+    fc.property(rates, fc.integer({ min: 0, max: 1e9 }), (rate, later) => {
+      let fullAgainAt = 0
+      for (let left = rate.burst - 1; left >= 0; left--) {
+        const { decision, next } = decide(fullAgainAt, START + later, rate)
+        assert.deepEqual([decision.allowed, decision.remaining], [true, left])
+        fullAgainAt = next
+      }
+      assert.ok(!decide(fullAgainAt, START + later, rate).decision.allowed)
     }),
   )
 })
@@ -49,10 +66,10 @@ test('a caller that keeps to the rate is never refused', () => {
 test('what a decision promises holds: so many more pass now, and the next one after the wait', () => {
   fc.assert(
     fc.property(rates, pauses, (rate, waits) => {
-      let now = 1_000_000
+      let now = START
       let fullAgainAt = 0
       for (const wait of waits) {
-        now += wait
+        now += wait * 1000
         const { decision, next } = decide(fullAgainAt, now, rate)
         fullAgainAt = next
         assert.equal(decision.retryAfter === 0, decision.allowed)
@@ -64,9 +81,9 @@ test('what a decision promises holds: so many more pass now, and the next one af
         }
         if (decision.remaining < 20) assert.ok(!decide(at, now, rate).decision.allowed)
         assert.ok(
-          decide(fullAgainAt, now + decision.retryAfter * 1000, rate).decision.allowed || decision.allowed,
+          decide(fullAgainAt, now + decision.retryAfter * 1e6, rate).decision.allowed || decision.allowed,
         )
-        const rested = decide(fullAgainAt, now + decision.reset * 1000, rate).decision
+        const rested = decide(fullAgainAt, now + decision.reset * 1e6, rate).decision
         assert.equal(rested.remaining, rate.burst - 1)
       }
     }),

@@ -26,25 +26,31 @@ export interface Limiter {
   close(): Promise<void>
 }
 
+/** How far one request moves a bucket, in whole microseconds. Rounded up, so that no rate is exceeded. */
+export function intervalOf(rate: Rate): number {
+  return Math.ceil(((rate.windowSeconds ?? 60) * 1e6) / rate.requests)
+}
+
 /**
  * The generic cell rate algorithm (GCRA): a bucket is one number, the time at which it would be full again.
  * It admits a burst and then a steady rate, has no window boundary at which twice the rate is admitted, and
- * needs no timer.
+ * needs no timer. Times are whole microseconds: a double holds those since 1970 exactly, so that the sums of a
+ * burst have no rounding error, which would refuse its last request.
  */
 export function decide(fullAgainAt: number, now: number, rate: Rate): { decision: Decision; next: number } {
-  const interval = ((rate.windowSeconds ?? 60) * 1000) / rate.requests
+  const interval = intervalOf(rate)
   const room = interval * rate.burst
   const base = Math.max(fullAgainAt, now)
   const next = base + interval
-  const allowed = next - now <= room + 1e-6
+  const allowed = next - now <= room
   const reached = allowed ? next : base
   return {
     next: reached,
     decision: {
       allowed,
-      remaining: Math.max(0, Math.floor((room - (reached - now)) / interval + 1e-9)),
-      reset: Math.ceil((reached - now) / 1000),
-      retryAfter: allowed ? 0 : Math.max(1, Math.ceil((next - now - room) / 1000)),
+      remaining: Math.max(0, Math.floor((room - (reached - now)) / interval)),
+      reset: Math.ceil((reached - now) / 1e6),
+      retryAfter: allowed ? 0 : Math.max(1, Math.ceil((next - now - room) / 1e6)),
     },
   }
 }

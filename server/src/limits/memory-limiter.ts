@@ -7,22 +7,27 @@ const MOST_BUCKETS = 500_000
 export class MemoryLimiter implements Limiter {
   readonly isLocal = true
   readonly #fullAgainAt = new Map<string, number>()
-  readonly #now: () => number
+  readonly #milliseconds: () => number
   readonly #sweep: NodeJS.Timeout
 
-  constructor(now: () => number = Date.now) {
-    this.#now = now
+  constructor(milliseconds: () => number = Date.now) {
+    this.#milliseconds = milliseconds
     this.#sweep = setInterval(() => this.#forgetFull(), SWEEP_MS).unref()
   }
 
   take(bucket: string, rate: Rate): Decision {
-    const { decision, next } = decide(this.#fullAgainAt.get(bucket) ?? 0, this.#now(), rate)
+    const { decision, next } = decide(this.#fullAgainAt.get(bucket) ?? 0, this.now(), rate)
     this.#fullAgainAt.set(bucket, next)
     return decision
   }
 
   peek(bucket: string, rate: Rate): Decision {
-    return decide(this.#fullAgainAt.get(bucket) ?? 0, this.#now(), rate).decision
+    return decide(this.#fullAgainAt.get(bucket) ?? 0, this.now(), rate).decision
+  }
+
+  /** The time on this limiter's clock, in whole microseconds. */
+  now(): number {
+    return Math.round(this.#milliseconds() * 1000)
   }
 
   /** When the bucket is full again, on this limiter's clock; in the past if it was not used lately. */
@@ -40,7 +45,7 @@ export class MemoryLimiter implements Limiter {
   }
 
   #forgetFull(): void {
-    const now = this.#now()
+    const now = this.now()
     for (const [bucket, fullAgainAt] of this.#fullAgainAt) {
       if (fullAgainAt <= now || this.#fullAgainAt.size > MOST_BUCKETS) this.#fullAgainAt.delete(bucket)
     }

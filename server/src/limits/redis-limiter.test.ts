@@ -10,8 +10,8 @@ import { openTestServer } from '../testing/test-server.ts'
 import type { Decision, Rate } from './limiter.ts'
 import { RedisLimiter } from './redis-limiter.ts'
 
-async function openLimiter(t: TestContext, url?: string) {
-  const opened = await openLink(t, url)
+async function openLimiter(t: TestContext, url?: string, replyMs?: number) {
+  const opened = await openLink(t, url, replyMs)
   const limiter = new RedisLimiter(opened.link)
   cleanUp(t, () => limiter.close())
   return { ...opened, limiter }
@@ -89,7 +89,7 @@ test('a request that must be refused is refused without asking Redis', async (t)
 })
 
 test('a busy event loop is not taken for a slow Redis', async (t) => {
-  const { limiter, link, lines } = await openLimiter(t)
+  const { limiter, link, lines } = await openLimiter(t, sharedRedisUrl(), 250)
   const bucket = randomUUID()
   const decisions: Promise<Decision>[] = []
   for (let round = 0; round < 3; round++) {

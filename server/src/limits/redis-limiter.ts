@@ -1,4 +1,4 @@
-import { type Decision, decide, type Limiter, type Rate } from './limiter.ts'
+import { type Decision, decide, intervalOf, type Limiter, type Rate } from './limiter.ts'
 import { MemoryLimiter } from './memory-limiter.ts'
 import type { RedisLink } from './redis-link.ts'
 
@@ -10,24 +10,23 @@ import type { RedisLink } from './redis-link.ts'
  */
 const STEP = `
 local time = redis.call('TIME')
-local now = time[1] * 1000 + time[2] / 1000
+local now = time[1] * 1000000 + time[2]
 local interval = tonumber(ARGV[1])
 local room = tonumber(ARGV[2])
 local count = tonumber(ARGV[3])
 local atLeast = tonumber(ARGV[4])
 local full = tonumber(redis.call('GET', KEYS[1]) or '0')
 if atLeast > 0 then full = math.max(full, now + atLeast) end
-full = tonumber(string.format('%.3f', full))
-now = tonumber(string.format('%.3f', now))
 local reached = math.max(full, now)
 for _ = 1, count do
-  if reached + interval - now > room + 1e-6 then break end
+  if reached + interval - now > room then break end
   reached = reached + interval
 end
 if count > 0 and reached > now then
-  redis.call('SET', KEYS[1], string.format('%.3f', reached), 'PX', math.ceil(reached - now) + 1000)
+  local lifetime = math.ceil((reached - now) / 1000) + 1000
+  redis.call('SET', KEYS[1], string.format('%.0f', reached), 'PX', lifetime)
 end
-return { string.format('%.3f', full), string.format('%.3f', now) }
+return { string.format('%.0f', full), string.format('%.0f', now) }
 `
 
 /** Requests for a bucket that arrived while a command for it was pending: one command decides them all. */
@@ -45,7 +44,7 @@ interface Batch {
 export class RedisLimiter implements Limiter {
   readonly isLocal = false
   readonly #link: RedisLink
-  /** Uses a monotonic clock, in milliseconds. */
+  /** Uses a monotonic clock. */
   readonly #copy = new MemoryLimiter(() => performance.now())
   readonly #waiting = new Map<string, Batch>()
 
@@ -112,15 +111,15 @@ export class RedisLimiter implements Limiter {
   }
 
   async #step(bucket: string, rate: Rate, count: number) {
-    const interval = ((rate.windowSeconds ?? 60) * 1000) / rate.requests
-    const sentAt = performance.now()
+    const interval = intervalOf(rate)
+    const sentAt = this.#copy.now()
     const atLeast = Math.max(0, this.#copy.fullAgainAt(bucket) - sentAt)
     const reply = await this.#link.run(
       (redis) =>
         redis.eval(
           STEP,
           1,
-          `wayleave:limit:${bucket}`,
+          `wayleave:bucket:${bucket}`,
           interval,
           interval * rate.burst,
           count,
