@@ -1,13 +1,15 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { MAX_ROWS, writeColumns } from '../columns/write-columns.ts'
 import type { Column, ColumnType } from '../feature.ts'
 import type { Bbox } from '../geometry/bbox.ts'
 import { type DuckDb, openDuckDb } from '../open-duckdb.ts'
 import { FEATURE_TAIL, PROPERTIES_HEAD } from '../pack/pack.ts'
 import { quoteName, quoteText } from '../quote-sql.ts'
-import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { columnSql, jsonTextSql, numberText } from './columns/column-sql.ts'
+import { KIND } from './columns/value-kinds.ts'
 import type { ColumnProfile } from './stage/staged-column.ts'
 
 /** A published column and how it was staged. */
@@ -122,6 +124,20 @@ export class Assembly {
         this.#file(SNAPSHOT_FILES.points),
         'FORMAT parquet, COMPRESSION zstd',
       )
+  }
+
+  /**
+   * Writes the compiled columns, and returns their statistics; undefined if there are too many rows. Call it
+   * after the rows are written.
+   */
+  async writeColumns(rows: number, signal?: AbortSignal): Promise<Manifest['statistics']> {
+    if (rows > MAX_ROWS) return undefined
+    const columns = this.#options.columns.map(({ name, type, nullable, profile }) => {
+      return { name, type, nullable, isWide: (profile.kinds & KIND.wideInteger) !== 0 }
+    })
+    const from = `read_parquet(${quoteText(this.#file(SNAPSHOT_FILES.rows))})`
+    const table = { connection: this.#connection, from, rows }
+    return writeColumns(this.#file(SNAPSHOT_FILES.columns), table, columns, signal)
   }
 
   /** The earliest and the latest value of a date or timestamp column. Call it after the rows are written. */

@@ -75,6 +75,7 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
     const { index, pack } = await writeRowsAndPack(build, assembly, counts, columns, id)
     build.signal?.throwIfAborted()
     build.onPhase('indexing')
+    const statistics = await assembly.writeColumns(counts.rows, build.signal)
     const geometryTypes = GEOMETRY_TYPES.filter((_, i) => places.geometryTypes & (1 << i))
     const head: ManifestHead = {
       formatVersion: FORMAT_VERSION,
@@ -91,6 +92,7 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
       timeExtent: timeColumn === null ? null : await assembly.timeExtent(timeColumn),
       source,
       notes,
+      ...(statistics ? { statistics } : {}),
     }
     return { head, index, pack }
   } finally {

@@ -1,3 +1,4 @@
+import type { ColumnStatistics } from '../columns/column-statistics.ts'
 import type { CrsTransformation } from '../crs/crs-accuracy.ts'
 import type { Column, GeometryType } from '../feature.ts'
 import type { Bbox } from '../geometry/bbox.ts'
@@ -7,6 +8,8 @@ import type { Bbox } from '../geometry/bbox.ts'
  *
  * - `rows.parquet`: GeoParquet, one row per feature in snapshot order: the columns, then `geometry` if
  *   spatial. A feature's position is its row number in the file.
+ * - `rows.columns`: columns that can be searched without a database, see columns/column-file.ts. Missing in
+ *   snapshots that were compiled before it existed, and in very large ones.
  * - `points.parquet`: only if spatial: `longitude`, `latitude` in the same order (a point's own coordinates;
  *   for other geometries a point on the surface; null for features without a location).
  * - `features.pack`: see pack.ts. `features.index`: see index-file.ts.
@@ -19,6 +22,7 @@ import type { Bbox } from '../geometry/bbox.ts'
 export const SNAPSHOT_FILES = {
   manifest: 'manifest.json',
   rows: 'rows.parquet',
+  columns: 'rows.columns',
   points: 'points.parquet',
   pack: 'features.pack',
   index: 'features.index',
@@ -59,6 +63,8 @@ export interface Manifest {
     bytes: number
   }
   notes: string[]
+  /** By column. Missing in snapshots that were compiled before they existed, and in very large ones. */
+  statistics?: { [column: string]: ColumnStatistics }
   /** Every other file in the folder. */
   files: { [name: string]: { bytes: number; sha256: string } }
 }

@@ -85,7 +85,7 @@ export class Snapshot {
   }
 
   /**
-   * Copies what `readRuns` would read of ascending runs into `target`, starting at `at`, without waiting.
+   * Copies what `readRuns` would read of the runs, in any order, into `target`, starting at `at`, without waiting.
    * Returns the end of the copied bytes, or -1 if not all of them are in memory. For small runs a copy is
    * cheaper than creating a Buffer object for each run.
    */
@@ -103,6 +103,8 @@ export class Snapshot {
         end += block.copy(target, end, start - first, stop - first)
         start = first + PACK_BLOCK_BYTES
       }
+      // The last feature of the pack has no separator after it, but may come first in a sorted page.
+      if (stop === this.#packBytes && run < length - 1) end += SEPARATOR.copy(target, end)
     }
     return end
   }
@@ -118,13 +120,14 @@ export class Snapshot {
       if (!this.#pushInMemory(pieces, start, this.#stopOf(bounds[run * 2 + 1]!, run === length - 1))) {
         return null
       }
+      if (bounds[run * 2 + 1] === this.manifest.rows && run < length - 1) pieces.push(SEPARATOR)
     }
     return pieces
   }
 
-  /** The end of a run's bytes, including the separator that follows it unless it is the last run. */
+  /** The end of a run's bytes, including the separator that follows it in the pack unless it is the last run. */
   #stopOf(end: number, isLast: boolean): number {
-    return isLast ? this.#endOf(end) : this.offsets[end]!
+    return isLast || end === this.manifest.rows ? this.#endOf(end) : this.offsets[end]!
   }
 
   #pushInMemory(pieces: Buffer[], start: number, end: number): boolean {

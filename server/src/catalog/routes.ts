@@ -63,6 +63,36 @@ const metadata = Type.Object({
   sample: nullable(Type.String()),
 })
 
+const value = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
+const count = Type.Integer({ minimum: 0 })
+
+/** One dataset has its columns' statistics too; in the list they would be most of the answer. */
+const wholeMetadata = Type.Object({
+  ...metadata.properties,
+  statistics: nullable(
+    Type.Record(
+      Type.String(),
+      Type.Object({
+        nulls: count,
+        distinct: count,
+        isExact: Type.Boolean({ description: 'False where `distinct` is an estimate.' }),
+        min: Type.Optional(value),
+        max: Type.Optional(value),
+        mean: Type.Optional(Type.Number()),
+        histogram: Type.Optional(
+          Type.Array(count, {
+            description: 'Rows in intervals of equal width between `min` and `max`.',
+          }),
+        ),
+        frequent: Type.Optional(
+          Type.Array(Type.Object({ value, count }), { description: 'The most frequent values.' }),
+        ),
+      }),
+      { description: 'By column; null for datasets that were published before there were any.' },
+    ),
+  ),
+})
+
 /** The file is sent as it is, without parsing and serializing the rows. */
 const rowsAsBytes = Type.Unsafe<Buffer>({
   type: 'array',
@@ -109,13 +139,14 @@ export function catalogRoutes(
       summary: 'One dataset',
       params: tableParams,
       querystring: noQuery,
-      response: { 200: metadata },
+      response: { 200: wholeMetadata },
     },
     handler: async (request, reply) => {
       const grant = await authenticate.optionalKey(request, reply)
       const dataset = await catalog.find(request.params.table)
       if (grant) meter.record(grant, call(dataset.table, 'metadata'))
-      return datasetMetadata(dataset, baseUrl.of(request))
+      const statistics = dataset.manifest.statistics ?? null
+      return { ...datasetMetadata(dataset, baseUrl.of(request)), statistics }
     },
   })
 

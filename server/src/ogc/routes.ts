@@ -18,9 +18,9 @@ import {
   landingHtml,
   schemaHtml,
 } from './html/documents.ts'
+import { type FacetDeps, facetRoutes } from './facets/facet-routes.ts'
 import { admit, tableOf } from './items/admit.ts'
 import { itemRoutes } from './items/item-routes.ts'
-import type { ItemsDeps } from './items/items-page.ts'
 import {
   API_ENCODINGS,
   DOCUMENT_ENCODINGS,
@@ -33,7 +33,7 @@ import { parameterOf, type QueryPair, readQuery, refuseUnknown } from './request
 import { ROOT, selfAndAlternates } from './write/links.ts'
 import { sendDocument } from './write/respond.ts'
 
-export type OgcParts = ItemsDeps
+export type OgcParts = FacetDeps
 
 /** The routes of OGC API - Features. */
 export function ogcRoutes(app: App, parts: OgcParts): void {
@@ -109,6 +109,7 @@ export function ogcRoutes(app: App, parts: OgcParts): void {
     })
   }
 
+  facetRoutes(app, parts)
   itemRoutes(app, parts)
 }
 

@@ -1,4 +1,5 @@
 import type { Dataset } from '../../catalog/dataset.ts'
+import { SHARED_PARAMETERS } from '../facets/facet-query.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import {
   API_ENCODINGS,
@@ -6,6 +7,7 @@ import {
   type Encoding,
   ITEM_ENCODINGS,
   ITEMS_ENCODINGS,
+  json,
   SCHEMA_ENCODINGS,
 } from '../request/encodings.ts'
 import { ITEMS_PARAMETERS } from '../request/items-query.ts'
@@ -76,6 +78,13 @@ export function apiDefinition(base: string, { datasets, crsList, version, keyInU
       ITEMS_ENCODINGS,
       'Features',
     ),
+    '/collections/{collectionId}/facets': get(
+      'facets',
+      'The most frequent values, or histograms, of properties',
+      [...collection, ...FACET_PARAMETERS.map(ref)],
+      [json],
+      'Facets',
+    ),
     '/collections/{collectionId}/items/{featureId}': get(
       'item',
       'One feature',
@@ -112,6 +121,9 @@ export function apiDefinition(base: string, { datasets, crsList, version, keyInU
     },
   }
 }
+
+/** The parameters of facets; `limit` and `bins` have names of their own among the components. */
+const FACET_PARAMETERS = ['facetColumns', 'facetLimit', 'facetBins', ...SHARED_PARAMETERS]
 
 function ref(name: string) {
   return { $ref: `#/components/parameters/${name}` }

@@ -72,8 +72,8 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
     exchange.setHeader('etag', tag)
     return emptyResponse(304)
   }
-  if (isPlain(query) && plan === null && query.sort.length === 0) {
-    const pageInMemory = plainPageInMemory(page, limit, deps)
+  if (isPlain(query)) {
+    const pageInMemory = plainPageInMemory(page, plan, limit, deps)
     if (pageInMemory !== null) {
       returnUnused(pageInMemory.returned)
       setPageHeaders(exchange, page, tag)
@@ -105,9 +105,14 @@ async function readPage(
       if (query.encoding === flatgeobuf) {
         await deps.verification.requireFile(snapshot.folder, snapshot.manifest, SNAPSHOT_FILES.rows)
       }
-      const reading = { after: page.after, limit: allowance.count, signal: () => exchange.disconnected() }
+      let disconnected: AbortSignal | undefined
+      const signal = () => {
+        disconnected ??= exchange.disconnected()
+        return disconnected
+      }
+      const reading = { after: page.after, limit: allowance.count, signal }
       const selected = await deps.items.select(snapshot, query, plan, reading)
-      const matched = await deps.items.count(snapshot, query, plan, selected)
+      const matched = await deps.items.count(snapshot, query, plan, selected, signal)
       if (isPlain(query)) {
         const response = await readPlainPage(page, snapshot, selected, matched, deps.clock())
         returned = selected.runs.count

@@ -10,6 +10,9 @@ import { Problem } from '../../problem.ts'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
 import { type Cursor, readCursor } from '../request/cursor.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
+import type { CompiledRequest, CompiledSelection } from './compiled/compiled-selection.ts'
+import { countOfLists, isCountable, MatchCount } from './compiled/match-count.ts'
+import { type PageBounds, PageSearch } from './compiled/page-search.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import { PageUnderWay } from './page-builder.ts'
 import type { RowQueries } from './row-queries.ts'
@@ -24,6 +27,7 @@ import {
 } from './select-by-box.ts'
 import { selectByRows } from './select-by-rows.ts'
 import type { Selected } from './selected.ts'
+import { SLICE_MS } from './take-turns.ts'
 
 /** How long a client may continue paging through a version after it was replaced. */
 const GRACE = HOUR
@@ -47,13 +51,24 @@ export interface SelectionParts {
   snapshots: OpenSnapshots
   geometries: GeometryCache
   rows: RowQueries
+  compiled: CompiledSelection
   clock: Clock
+}
+
+/** Max geometries that are read to count matches. */
+const COUNTED_GEOMETRIES = 64
+
+/** A search that did not end in its first time slice, and what `advance` returned. */
+interface BegunSearch {
+  search: PageSearch
+  state: number
 }
 
 /** Finds the features of a query's page. */
 export class Items {
   readonly #parts: SelectionParts
   readonly #counts = new WeakMap<Snapshot, Map<string, number | null>>()
+  readonly #begun = new WeakMap<ItemsQuery, BegunSearch>()
 
   constructor(parts: SelectionParts) {
     this.#parts = parts
@@ -87,15 +102,19 @@ export class Items {
   }
 
   /**
-   * The page of a query without conditions or sort order, found synchronously and put into `runs`. Null if a
-   * geometry has to be read.
+   * The page of a query, found synchronously in one time slice; `runs` is used for a query without conditions
+   * or sort order. Null if something has to be read, if it takes longer, or if the database has to decide;
+   * then `select` goes on. `plan` is made of the query's conditions.
    */
   selectSync(
     snapshot: Snapshot,
-    { box, offset: skip }: ItemsQuery,
+    query: ItemsQuery,
+    plan: FilterPlan | null,
     { after, limit }: Omit<Reading, 'signal'>,
     runs?: PositionRuns,
   ): Selected | null {
+    const { box, offset: skip, sort } = query
+    if (plan || sort.length > 0) return this.#searchSync(snapshot, query, plan, { after, skip, limit })
     const page = new PageUnderWay(skip, limit, runs)
     if (!box) page.addRun(after + 1, snapshot.manifest.rows)
     else if (isDecidedByTree(snapshot, box)) selectInTree(snapshot, box, after, page)
@@ -104,6 +123,40 @@ export class Items {
       if (search.advance() !== ENDED) return null
     }
     return page.finish()
+  }
+
+  #searchSync(
+    snapshot: Snapshot,
+    query: ItemsQuery,
+    plan: FilterPlan | null,
+    bounds: PageBounds,
+  ): Selected | null {
+    const prepared = this.#parts.compiled.prepareSync(requestOf(snapshot, query, plan))
+    if (!prepared) return null
+    const search = new PageSearch(prepared, bounds)
+    const state = search.advance(performance.now() + SLICE_MS)
+    if (state === ENDED) return search.finish()
+    this.#begun.set(query, { search, state })
+    return null
+  }
+
+  /** The page by compiled columns; null if the database has to decide. */
+  async #search(
+    snapshot: Snapshot,
+    query: ItemsQuery,
+    plan: FilterPlan | null,
+    bounds: PageBounds,
+    signal: AbortSignal,
+  ): Promise<Selected | null> {
+    const { compiled } = this.#parts
+    let begun = this.#begun.get(query)
+    if (begun === undefined) {
+      const prepared = await compiled.prepare(requestOf(snapshot, query, plan), signal)
+      if (prepared === null) return null
+      begun = { search: new PageSearch(prepared, bounds), state: PAUSED }
+    }
+    await compiled.run(begun.search, snapshot, signal, { state: begun.state })
+    return begun.search.finish()
   }
 
   /** `plan` is the compiled `conditions`. `signal` aborts when the client has disconnected. */
@@ -116,12 +169,15 @@ export class Items {
     const { rows, geometries } = this.#parts
     const { box, sort, offset: skip } = query
     if (plan || sort.length > 0) {
+      const aborted = signal()
+      const found = await this.#search(snapshot, query, plan, { after, skip, limit }, aborted)
+      if (found) return found
       return selectByRows(
         { snapshot, plan, box, sort, after, skip, limit },
-        { rows, geometries, signal: signal() },
+        { rows, geometries, signal: aborted },
       )
     }
-    if (!box || isDecidedByTree(snapshot, box)) return this.selectSync(snapshot, query, { after, limit })!
+    if (!box || isDecidedByTree(snapshot, box)) return this.selectSync(snapshot, query, null, { after, limit })!
     const page = new PageUnderWay(skip, limit)
     const search = new BoxSearch(snapshot, box, geometries, after, page)
     for (let needed = search.advance(); needed !== ENDED; ) {
@@ -137,22 +193,57 @@ export class Items {
     query: ItemsQuery,
     plan: FilterPlan | null,
     selected: Selected,
+    signal: () => AbortSignal,
   ): Promise<number | null> {
-    if (plan && !isAll(query, selected)) return null
-    const known = this.countSync(snapshot, query, selected)
+    const known = this.countSync(snapshot, query, plan, selected)
     if (known !== undefined) return known
-    const count = await countByBox(snapshot, query.box!, this.#parts.geometries)
+    const count = plan
+      ? await this.#countMatches(snapshot, query, plan, signal())
+      : await countByBox(snapshot, query.box!, this.#parts.geometries)
     return this.#keepCount(snapshot, query, count)
   }
 
-  /** The same for a query without conditions, synchronously; undefined if geometries have to be read. */
-  countSync(snapshot: Snapshot, query: ItemsQuery, selected: Selected): number | null | undefined {
+  /** The same synchronously; undefined if something has to be read or if it takes longer than a time slice. */
+  countSync(
+    snapshot: Snapshot,
+    query: ItemsQuery,
+    plan: FilterPlan | null,
+    selected: Selected,
+  ): number | null | undefined {
     if (isAll(query, selected)) return query.offset + selected.runs.count
-    if (!query.box) return snapshot.manifest.rows
+    if (!query.box && !plan) return snapshot.manifest.rows
     const known = this.#counts.get(snapshot)?.get(query.selection)
     if (known !== undefined) return known
-    const count = countAtHand(snapshot, query.box, this.#parts.geometries)
+    const count = plan
+      ? this.#countMatchesSync(snapshot, query, plan)
+      : countAtHand(snapshot, query.box!, this.#parts.geometries)
     return count === undefined ? undefined : this.#keepCount(snapshot, query, count)
+  }
+
+  #countMatchesSync(snapshot: Snapshot, query: ItemsQuery, plan: FilterPlan): number | null | undefined {
+    const prepared = this.#parts.compiled.prepareSync({ ...requestOf(snapshot, query, plan), sort: [] })
+    if (!prepared) return undefined
+    const listed = countOfLists(prepared)
+    if (listed !== null || !isCountable(prepared)) return listed
+    const matches = new MatchCount(prepared)
+    return matches.advance(performance.now() + SLICE_MS) === ENDED ? matches.count : undefined
+  }
+
+  async #countMatches(
+    snapshot: Snapshot,
+    query: ItemsQuery,
+    plan: FilterPlan,
+    signal: AbortSignal,
+  ): Promise<number | null> {
+    const { compiled } = this.#parts
+    const prepared = await compiled.prepare({ ...requestOf(snapshot, query, plan), sort: [] }, signal)
+    if (!prepared) return null
+    const listed = countOfLists(prepared)
+    if (listed !== null || !isCountable(prepared)) return listed
+    const matches = new MatchCount(prepared)
+    let reads = 0
+    const mayRead = () => reads++ < COUNTED_GEOMETRIES
+    return (await compiled.run(matches, snapshot, signal, { mayRead })) ? matches.count : null
   }
 
   /** Cached, because all pages of one paging sequence need it. */
@@ -165,6 +256,14 @@ export class Items {
     counts.set(selection, count)
     return count
   }
+}
+
+function requestOf(
+  snapshot: Snapshot,
+  { box, sort }: ItemsQuery,
+  plan: FilterPlan | null,
+): CompiledRequest {
+  return { snapshot, condition: plan?.condition ?? null, sort, box }
 }
 
 /** Whether the page has all matches: it is a first page that is not full. */

@@ -1,6 +1,7 @@
 import { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import { type DataResponse, HEAD_ROOM } from '../../http/sockets/data-response.ts'
+import type { FilterPlan } from '../cql2/plan-filter.ts'
 import { geojsonHead, type ItemsDeps, type PageRequest } from '../items/items-page.ts'
 import { readPieces } from '../select/read-selected.ts'
 import type { Selected } from '../select/selected.ts'
@@ -40,14 +41,15 @@ export async function readPlainPage(
  */
 export function plainPageInMemory(
   page: PageRequest,
+  plan: FilterPlan | null,
   limit: number,
   { items, snapshots, clock }: ItemsDeps,
 ): { response: DataResponse; returned: number } | null {
   const snapshot = snapshots.peek(page.version.snapshot)
   if (snapshot === null) return null
-  const selected = items.selectSync(snapshot, page.query, { after: page.after, limit }, scratchRuns)
+  const selected = items.selectSync(snapshot, page.query, plan, { after: page.after, limit }, scratchRuns)
   if (selected === null) return null
-  const matched = items.countSync(snapshot, page.query, selected)
+  const matched = items.countSync(snapshot, page.query, plan, selected)
   if (matched === undefined) return null
   const { runs } = selected
   const text = pageHeadText(geojsonHead(page, selected, matched, clock()))
