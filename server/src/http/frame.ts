@@ -11,7 +11,7 @@ import type { Config } from '../config.ts'
 import { DatabaseError } from '../database/database-error.ts'
 import { OutageLog } from '../database/outage-log.ts'
 import { Problem, type ProblemCode } from '../problem.ts'
-import type { BaseUrl } from './base-url.ts'
+import { type BaseUrl, STRICT_TRANSPORT } from './base-url.ts'
 import type { TrustedProxies } from './caller.ts'
 import { addBodyDeadline } from './hooks/body-deadline.ts'
 import { addCors } from './hooks/cors.ts'
@@ -98,6 +98,7 @@ export async function makeFrame({
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
+    if (baseUrl.isHttps(request)) reply.header('strict-transport-security', STRICT_TRANSPORT)
     if (overload.isDraining()) reply.header('connection', 'close')
     if (
       overload.isOverloaded() &&
