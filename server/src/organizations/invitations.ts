@@ -4,10 +4,10 @@ import type { ControlDatabase } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { isId, newId } from '../id.ts'
 import { normalEmail } from '../identity/email.ts'
-import type { Mailer } from '../identity/mail.ts'
-import { invitationMail } from '../identity/mail-texts.ts'
 import { hashToken, newToken } from '../identity/sessions.ts'
 import type { Limiter, Rate } from '../limits/limiter.ts'
+import type { Mailer } from '../mail/mail.ts'
+import { invitationMail } from '../mail/mail-texts.ts'
 import { invalidInput, notFound, Problem } from '../problem.ts'
 import {
   deleteInvitation,
