@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { hashToken, newToken } from '../access/random-token.ts'
 import { type Clock, DAY, MINUTE, plus } from '../clock.ts'
 import { Background } from '../concurrency/background.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
@@ -11,6 +12,8 @@ import { hasOpenInvitation } from '../organizations/invitation-store.ts'
 import { foundOrganization, type StartingGrant } from '../organizations/organizations.ts'
 import { findMembership } from '../organizations/store.ts'
 import { Problem } from '../problem.ts'
+import { deleteRefreshTokensExpiredBefore } from '../users/session-store.ts'
+import { findOrCreateUser, findUserByEmail, setLastSignIn, type User } from '../users/user-store.ts'
 import { hashCode, matchesCode, newCode } from './code.ts'
 import {
   addWrongCode,
@@ -21,9 +24,7 @@ import {
   lockOutstandingLinks,
   useLink,
 } from './link-store.ts'
-import { deleteRefreshTokensExpiredBefore } from './session-store.ts'
-import { hashToken, newToken, type Session, type Sessions } from './sessions.ts'
-import { findOrCreateUser, findUserByEmail, setLastSignIn, type User } from './user-store.ts'
+import type { Session, Sessions } from './sessions.ts'
 
 const LINK_LIFETIME = 15 * MINUTE
 const MOST_WRONG_FOR_LINK = 5

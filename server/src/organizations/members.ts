@@ -1,12 +1,12 @@
 import type { Clock } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
+import { normalEmail } from '../email.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { isId } from '../id.ts'
-import { normalEmail } from '../identity/email.ts'
-import { findOrCreateUser, lockUser } from '../identity/user-store.ts'
 import { revokeUserKeys } from '../keys/revoke-user-keys.ts'
 import { invalidInput, notFound } from '../problem.ts'
+import { findOrCreateUser, lockUser } from '../users/user-store.ts'
 import {
   requireHeld,
   requireMember,
