@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { findMembership } from '../access/membership-store.ts'
 import { hashToken, newToken } from '../access/random-token.ts'
 import { type Clock, DAY, plus, SECOND } from '../clock.ts'
 import type { Changed, Changes } from '../database/changes.ts'
@@ -6,7 +7,6 @@ import type { ControlDatabase, Tx } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { newId } from '../id.ts'
 import { deleteKeysOfSession } from '../keys/store.ts'
-import { findMembership } from '../organizations/store.ts'
 import { Problem } from '../problem.ts'
 import {
   deleteFamily,

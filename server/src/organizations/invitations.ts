@@ -1,3 +1,6 @@
+import { requireHeld, requireMember } from '../access/membership.ts'
+import { lockOrganizations, readMembers } from '../access/membership-store.ts'
+import { type MemberPermission, sortPermissions } from '../access/permissions.ts'
 import { hashToken, newToken } from '../access/random-token.ts'
 import { type Clock, DAY, plus } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
@@ -19,9 +22,7 @@ import {
   setAccepted,
 } from './invitation-store.ts'
 import { moveMember } from './members.ts'
-import { requireHeld, requireMember } from './membership.ts'
-import { type MemberPermission, sortPermissions } from './permissions.ts'
-import { findOrganization, lockOrganizations, readMembers } from './store.ts'
+import { findOrganization } from './store.ts'
 
 const LIFETIME = 7 * DAY
 
