@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Type } from 'typebox'
 import { notFound, Problem } from '../../problem.ts'
-import type { App } from '../frame.ts'
+import type { App } from '../fastify-app.ts'
 import { tags } from '../openapi.ts'
 import type { Metrics } from './metrics.ts'
 
