@@ -6,7 +6,7 @@ import { sqliteFile } from '../backup/sqlite-rows-store.ts'
 import { latestSchemaVersion } from '../backup/table-shapes-store.ts'
 import { SECOND } from '../clock.ts'
 import type { Config } from '../config.ts'
-import { requiresTls } from '../identity/smtp-mailer.ts'
+import { requiresTls } from '../mail/smtp-mailer.ts'
 import { type Check, ok, problem, warning } from './check.ts'
 
 const TIMEOUT = 5 * SECOND

@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { CompileProgress } from '@wayleave/geodata/compile/compile.ts'
 import { CompileInterruptedError } from '@wayleave/geodata/compile/compile-in-child-process.ts'
+import type { CompileProgress } from '@wayleave/geodata/compile/compile-options.ts'
 import { InvalidSourceError } from '@wayleave/geodata/compile/invalid-source-error.ts'
 import { SourceError } from '@wayleave/geodata/source-error.ts'
 import { makeFolderDurably } from '@wayleave/geodata/write-durably.ts'

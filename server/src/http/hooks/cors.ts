@@ -1,4 +1,4 @@
-import type { App } from '../frame.ts'
+import type { App } from '../fastify-app.ts'
 import { normalPath } from '../normal-path.ts'
 
 export const CORS_EXPOSED =

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import nodemailer, { type Transporter } from 'nodemailer'
 import type { Logger } from 'pino'
 import { SECOND } from '../clock.ts'
+import { Background } from '../concurrency/background.ts'
 import { isLoopback } from '../loopback.ts'
-import { Background } from './background.ts'
 import { type Mail, type Mailer, mailOptions } from './mail.ts'
 
 const MOST_AT_ONCE = 10_000

@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { ControlDatabase } from '../database/open.ts'
-import type { App } from '../http/frame.ts'
+import { readEvents } from '../events/store.ts'
+import type { App } from '../http/fastify-app.ts'
 import { nullable } from '../http/nullable.ts'
 import { security, tags } from '../http/openapi.ts'
 import { pageQuery, pageSchema, readPage } from '../http/page.ts'
-import type { Organizations } from '../organizations/organizations.ts'
-import { readEvents } from './store.ts'
+import type { Organizations } from './organizations.ts'
 
 export interface EventRoutesParts {
   database: ControlDatabase
