@@ -45,8 +45,14 @@ export function testBatches(root: string, files: string[]): Batch[] {
   const shared = files.filter((file) => !isAlone(file))
   return [
     ...single.map((file) => ({ name: file, files: [file] })),
-    ...spread('server', shared.filter((file) => file.startsWith('server/'))),
-    ...spread('others', shared.filter((file) => !file.startsWith('server/'))),
+    ...spread(
+      'server',
+      shared.filter((file) => file.startsWith('server/')),
+    ),
+    ...spread(
+      'others',
+      shared.filter((file) => !file.startsWith('server/')),
+    ),
   ]
 }
 

@@ -59,6 +59,8 @@ export interface PublishOptions {
   signal?: AbortSignal
   /** Runs in the transaction that makes the version visible: both are committed, or neither is. */
   alongside?: (tx: Tx, report: PublishReport) => Promise<void>
+  /** Compiles in a child process unless the caller, such as a test, has another way. */
+  compile?: typeof compileInProcess
 }
 
 export interface PublishingParts {
@@ -88,7 +90,7 @@ export class Publishing {
   async publish(
     request: PublishRequest,
     origin: Origin,
-    { onProgress, signal, alongside }: PublishOptions = {},
+    { onProgress, signal, alongside, compile = compileInProcess }: PublishOptions = {},
   ): Promise<PublishReport> {
     const { blobs, staging, limits } = this.#parts
     const {
@@ -105,7 +107,7 @@ export class Publishing {
     const stage = staging.begin(table)
     try {
       const folder = join(stage.folder, 'snapshot')
-      const { manifest, report } = await compileInProcess(
+      const { manifest, report } = await compile(
         { ...options, sample, path, file, folder, limits },
         onProgress,
         signal,
