@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
 import { type Clock, DAY, HOUR, MINUTE, SECOND, systemClock } from './clock.ts'
+import { withinTime } from './concurrency/within-time.ts'
 import type { Config } from './config.ts'
-import { lockDataFolder } from './data-folder-lock.ts'
 import { sweepExports } from './downloads/exports.ts'
 import { exposeMetrics } from './expose-metrics.ts'
 import type { App } from './http/fastify-app.ts'
@@ -14,8 +14,8 @@ import { ConnectionLimits, maxConnections } from './http/sockets/connection-limi
 import { descriptorLimit } from './http/sockets/descriptor-limit.ts'
 import { StalledReaders } from './http/sockets/stalled-readers.ts'
 import { requirePrivateFolder } from './private-files.ts'
+import { lockDataFolder } from './locks/data-folder-lock.ts'
 import { openParts, type Parts } from './wiring.ts'
-import { withinTime } from './within-time.ts'
 
 /** Max memory that stalled clients may hold together. */
 const MOST_STALLED_BYTES = 256 * 1024 ** 2

@@ -19,7 +19,7 @@ import type { Dataset, Version } from '../catalog/dataset.ts'
 import { stampOf } from '../catalog/file-stamp.ts'
 import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
 import type { Verification } from '../catalog/verification.ts'
-import { Durations } from '../durations.ts'
+import { Durations } from '../http/observability/durations.ts'
 import { Problem } from '../problem.ts'
 import {
   exportPath,

@@ -1,5 +1,5 @@
-import { SECOND } from './clock.ts'
-import { TimeoutError, withinTime } from './within-time.ts'
+import { SECOND } from '../clock.ts'
+import { TimeoutError, withinTime } from '../concurrency/within-time.ts'
 
 const EVERY = 5 * SECOND
 const EVERY_AFTER_FAILURE = SECOND

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { DAY, HOUR, MINUTE, plus } from './clock.ts'
-import { readSeenAt, writeSeenAt } from './database/heartbeat-store.ts'
-import { type ControlDatabase, deleteInSteps, openDatabase } from './database/open.ts'
-import { HousekeepingClock } from './housekeeping-clock.ts'
-import { makeLogger } from './http/observability/logger.ts'
-import { createKey, openAccount } from './testing/account.ts'
-import { cleanUp } from './testing/cleanup.ts'
-import { points, publishText } from './testing/publish.ts'
-import { signIn } from './testing/sign-in.ts'
+import { DAY, HOUR, MINUTE, plus } from '../clock.ts'
+import { readSeenAt, writeSeenAt } from '../database/heartbeat-store.ts'
+import { type ControlDatabase, deleteInSteps, openDatabase } from '../database/open.ts'
+import { makeLogger } from '../http/observability/logger.ts'
+import { createKey, openAccount } from '../testing/account.ts'
+import { cleanUp } from '../testing/cleanup.ts'
+import { points, publishText } from '../testing/publish.ts'
+import { signIn } from '../testing/sign-in.ts'
 import {
   type DatabaseKind,
   databaseKinds,
   openTestServer,
   temporaryDatabase,
   temporaryFolder,
-} from './testing/test-server.ts'
+} from '../testing/test-server.ts'
+import { HousekeepingClock } from './housekeeping-clock.ts'
 
 async function open(t: TestContext, kind: DatabaseKind): Promise<ControlDatabase> {
   const databaseUrl = kind === 'postgres' ? await temporaryDatabase(t) : null

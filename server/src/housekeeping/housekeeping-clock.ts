@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
-import { type Clock, DAY, HOUR, plus, SECOND } from './clock.ts'
-import { readDatabaseClock, readSeenAt, writeSeenAt } from './database/heartbeat-store.ts'
-import type { ControlDatabase } from './database/open.ts'
+import { type Clock, DAY, HOUR, plus, SECOND } from '../clock.ts'
+import { readDatabaseClock, readSeenAt, writeSeenAt } from '../database/heartbeat-store.ts'
+import type { ControlDatabase } from '../database/open.ts'
 
 /** A jump up to this is accepted: whatever is deleted by age is kept this much longer than it is valid. */
 const MAX_JUMP = DAY

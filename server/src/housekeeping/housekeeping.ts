@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { DatabaseError } from './database/database-error.ts'
+import { DatabaseError } from '../database/database-error.ts'
 
 /** Background work: deleting what is too old to be needed. */
 export class Housekeeping {

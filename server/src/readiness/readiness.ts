@@ -1,15 +1,15 @@
 import { access, constants, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import type { Blobs } from './blobs/blobs.ts'
-import { newestSnapshot } from './catalog/store.ts'
-import { SECOND } from './clock.ts'
-import type { Changes } from './database/changes.ts'
-import { readNothing, writeProbe } from './database/heartbeat-store.ts'
-import type { ControlDatabase } from './database/open.ts'
-import type { CheckReady, FailedCheck } from './http/observability/operation-routes.ts'
-import { shareRuns } from './share-runs.ts'
-import { withinTime } from './within-time.ts'
+import type { Blobs } from '../blobs/blobs.ts'
+import { newestSnapshot } from '../catalog/store.ts'
+import { SECOND } from '../clock.ts'
+import { singleFlight } from '../concurrency/single-flight.ts'
+import { withinTime } from '../concurrency/within-time.ts'
+import type { Changes } from '../database/changes.ts'
+import { readNothing, writeProbe } from '../database/heartbeat-store.ts'
+import type { ControlDatabase } from '../database/open.ts'
+import type { CheckReady, FailedCheck } from '../http/observability/operation-routes.ts'
 import { WriteProbe } from './write-probe.ts'
 
 /** Max time of one check, so that `/ready` responds even if something hangs. */
@@ -102,7 +102,7 @@ function checksOf({ database, changes, blobs, dataDir, minFreeBytes }: Readiness
 /** Single-flight. A success is cached for a while; a failure is not. */
 function remembered<T>(milliseconds: number, run: () => Promise<T>): () => Promise<T> {
   let last: { value: T; until: number } | null = null
-  const shared = shareRuns(async () => {
+  const shared = singleFlight(async () => {
     const value = await run()
     last = { value, until: performance.now() + milliseconds }
     return value

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { makeLogger } from '../http/observability/logger.ts'
 import { Housekeeping } from './housekeeping.ts'
-import { makeLogger } from './http/observability/logger.ts'
 
 test('work runs at once and again, never twice at the same time, and ends with close', async () => {
   const housekeeping = new Housekeeping(makeLogger('silent', () => {}))

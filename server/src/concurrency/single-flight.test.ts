@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { shareRuns } from './share-runs.ts'
+import { singleFlight } from './single-flight.ts'
 
 test('many questions at once are one run, and the next question is a new one, after a failure too', async () => {
   let runs = 0
-  const ask = shareRuns(async () => {
+  const ask = singleFlight(async () => {
     if (++runs === 2) throw new Error('away')
     return runs
   })
