@@ -3,11 +3,13 @@ import { basename, join } from 'node:path'
 import type { CrsTransformation } from '../crs/crs-accuracy.ts'
 import type { FeatureStream } from '../feature.ts'
 import type { SourceLimits } from '../formats/reading/source-limits.ts'
+import { isOutOfMemory } from '../open-duckdb.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
-import type { RowProblem } from '../source-error.ts'
+import { type RowProblem, SourceError } from '../source-error.ts'
 import { syncFolder } from '../write-durably.ts'
 import { buildSnapshot } from './build-snapshot.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
+import { divideMemory, needsMoreMemory } from './memory.ts'
 import type { StageSummary } from './stage/stage.ts'
 import { stageStream } from './stage/stage-stream.ts'
 
@@ -36,7 +38,7 @@ export interface CompileOptions {
   limits?: CompileLimits
   /** The folder for the snapshot's files; created if it does not exist. */
   folder: string
-  /** The memory limit of the database, in megabytes. */
+  /** How much memory compiling may use, in megabytes; by default half of the machine's. */
   memoryMegabytes?: number
   threads?: number
 }
@@ -120,6 +122,8 @@ export async function compileSnapshot(
     return compiled
   } catch (error) {
     await rm(options.folder, { recursive: true, force: true })
+    if (isOutOfMemory(error))
+      throw new SourceError(needsMoreMemory(options.file ?? basename(options.path), options.memoryMegabytes))
     throw error
   }
 }
@@ -132,7 +136,7 @@ function refuseInvalid(file: string, summary: StageSummary, skipInvalid: boolean
 }
 
 async function openPath(options: CompileOptions, staging: string): Promise<OpenSource> {
-  const { path, file, format, layer, crs, limits } = options
+  const { path, file, format, layer, crs, limits, memoryMegabytes } = options
   const { openSource } = await import('../formats/index.ts')
   const stream = await openSource(path, {
     originalName: file,
@@ -141,6 +145,7 @@ async function openPath(options: CompileOptions, staging: string): Promise<OpenS
     layer,
     crs,
     limits,
+    databaseMegabytes: divideMemory(memoryMegabytes).database,
   })
   return { stream, format: stream.format, bytes: (await stat(path)).size }
 }
