@@ -11,6 +11,9 @@ import {
   url,
 } from './setting-parsers.ts'
 
+/** Slightly less than the longest string that V8 can hold, because a GeoJSON feature is parsed as one. */
+const MAX_TEXT_BYTES = 500 * 1024 ** 2
+
 /** One row of the table of settings. `--help`, docs/settings.md and the parser are all made from it. */
 export interface Setting<T> {
   /** The name of the environment variable; the settings file and flags use the setting's own name. */
@@ -273,6 +276,18 @@ export const settings = {
     4 * 1024 ** 3,
     integer(1, Number.MAX_SAFE_INTEGER),
     'The largest file that may be published, in bytes, also when it is unpacked.',
+  ),
+  maxFeatureBytes: setting(
+    'WAYLEAVE_MAX_FEATURE_BYTES',
+    64 * 1024 ** 2,
+    integer(1024, MAX_TEXT_BYTES),
+    'The largest single feature or row that may be published, in bytes of its file.',
+  ),
+  publishMemory: setting(
+    'WAYLEAVE_PUBLISH_MEMORY',
+    null as number | null,
+    integer(512, 10_000_000),
+    'Megabytes of memory that the compilation of one file may use. Without it, half of the memory of the machine or the container, and at least 800.',
   ),
   maxRows: setting(
     'WAYLEAVE_MAX_ROWS',

@@ -209,7 +209,9 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
       depth: config.maxNesting,
       compressionRatio: config.maxExpansion,
       decompressedBytes: config.maxUploadBytes,
+      rowBytes: config.maxFeatureBytes,
     },
+    memoryMegabytes: config.publishMemory ?? undefined,
     mostBytes: config.maxUploadBytes,
     keepVersions: config.keepVersions,
   })
