@@ -41,6 +41,11 @@ function elementReader(element: Element): (feature: Parameters<Test>[0]) => stri
     const items = element.items.map(elementReader)
     return (feature) => `[${items.map((item) => item(feature)).join(',')}]`
   }
+  if (element.kind === 'shape') {
+    // A geometry equals a nested value that is the same GeoJSON object.
+    const text = key(element.geometry as unknown as Value)
+    return () => text
+  }
   const read = reader(element)
   // Nested values hold timestamps as text with a trailing Z.
   if (element.type === 'timestamp') return (feature) => key(`${read(feature)}Z`)
