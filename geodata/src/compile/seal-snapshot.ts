@@ -17,6 +17,7 @@ const CHECKED_FILES = [
   SNAPSHOT_FILES.rows,
   SNAPSHOT_FILES.columns,
   SNAPSHOT_FILES.points,
+  SNAPSHOT_FILES.ids,
   SNAPSHOT_FILES.pack,
   SNAPSHOT_FILES.index,
 ] as const

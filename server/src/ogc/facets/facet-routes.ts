@@ -1,7 +1,7 @@
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import { askerOf } from '../../access/authenticate.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
-import type { App } from '../../http/frame.ts'
+import type { App } from '../../http/fastify-app.ts'
 import { admit, tableOf } from '../items/admit.ts'
 import type { ItemsDeps } from '../items/items-page.ts'
 import { json } from '../request/encodings.ts'

@@ -13,8 +13,10 @@ import type { ItemsQuery } from '../request/items-query.ts'
 import type { CompiledRequest, CompiledSelection } from './compiled/compiled-selection.ts'
 import { countOfLists, isCountable, MatchCount } from './compiled/match-count.ts'
 import { type PageBounds, PageSearch } from './compiled/page-search.ts'
+import { countByRows } from './count-by-rows.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import { PageUnderWay } from './page-builder.ts'
+import { PositionSet } from './position-set.ts'
 import type { RowQueries } from './row-queries.ts'
 import {
   BoxSearch,
@@ -149,6 +151,7 @@ export class Items {
     signal: AbortSignal,
   ): Promise<Selected | null> {
     const { compiled } = this.#parts
+    if (query.ids) return null
     let begun = this.#begun.get(query)
     if (begun === undefined) {
       const prepared = await compiled.prepare(requestOf(snapshot, query, plan), signal)
@@ -168,12 +171,13 @@ export class Items {
   ): Promise<Selected> {
     const { rows, geometries } = this.#parts
     const { box, sort, offset: skip } = query
-    if (plan || sort.length > 0) {
+    if (plan || query.ids || sort.length > 0) {
       const aborted = signal()
       const found = await this.#search(snapshot, query, plan, { after, skip, limit }, aborted)
       if (found) return found
+      const only = await positionsOf(snapshot, query.ids)
       return selectByRows(
-        { snapshot, plan, box, sort, after, skip, limit },
+        { snapshot, plan, box, only, sort, after, skip, limit },
         { rows, geometries, signal: aborted },
       )
     }
@@ -187,20 +191,42 @@ export class Items {
     return page.finish()
   }
 
-  /** The total number of features that match the query, or null if it is not cheap to determine. */
+  /**
+   * The total number of features that match the query, or null if it is not cheap to determine. `selectedMs` is
+   * how long the selection took.
+   */
   async count(
     snapshot: Snapshot,
     query: ItemsQuery,
     plan: FilterPlan | null,
     selected: Selected,
-    signal: () => AbortSignal,
+    { selectedMs, signal }: { selectedMs: number; signal: () => AbortSignal },
   ): Promise<number | null> {
     const known = this.countSync(snapshot, query, plan, selected)
     if (known !== undefined) return known
-    const count = plan
-      ? await this.#countMatches(snapshot, query, plan, signal())
-      : await countByBox(snapshot, query.box!, this.#parts.geometries)
+    const count =
+      plan || query.ids
+        ? await this.#countMatches(snapshot, query, plan, selectedMs, signal())
+        : await countByBox(snapshot, query.box!, this.#parts.geometries)
     return this.#keepCount(snapshot, query, count)
+  }
+
+  /** The total number of features that match the query, however long counting takes. */
+  async countExactly(
+    snapshot: Snapshot,
+    query: ItemsQuery,
+    plan: FilterPlan | null,
+    signal: () => AbortSignal,
+  ): Promise<number> {
+    const { rows } = snapshot.manifest
+    if (!plan && !query.ids && !query.box) return rows
+    const cached = this.#counts.get(snapshot)?.get(query.selection)
+    if (cached != null) return cached
+    // Selecting everything counts what cannot be counted cheaply; the order does not matter.
+    const all = { ...query, sort: [], offset: 0 }
+    const { runs } = await this.select(snapshot, all, plan, { after: -1, limit: rows, signal })
+    this.#keepCount(snapshot, query, runs.count)
+    return runs.count
   }
 
   /** The same synchronously; undefined if something has to be read or if it takes longer than a time slice. */
@@ -211,9 +237,10 @@ export class Items {
     selected: Selected,
   ): number | null | undefined {
     if (isAll(query, selected)) return query.offset + selected.runs.count
-    if (!query.box && !plan) return snapshot.manifest.rows
+    if (!query.box && !plan && !query.ids) return snapshot.manifest.rows
     const known = this.#counts.get(snapshot)?.get(query.selection)
     if (known !== undefined) return known
+    if (query.ids) return undefined
     const count = plan
       ? this.#countMatchesSync(snapshot, query, plan)
       : countAtHand(snapshot, query.box!, this.#parts.geometries)
@@ -232,12 +259,18 @@ export class Items {
   async #countMatches(
     snapshot: Snapshot,
     query: ItemsQuery,
-    plan: FilterPlan,
+    plan: FilterPlan | null,
+    selectedMs: number,
     signal: AbortSignal,
   ): Promise<number | null> {
-    const { compiled } = this.#parts
-    const prepared = await compiled.prepare({ ...requestOf(snapshot, query, plan), sort: [] }, signal)
-    if (!prepared) return null
+    const { compiled, rows, geometries } = this.#parts
+    const request = { ...requestOf(snapshot, query, plan), sort: [] }
+    const prepared = query.ids ? null : await compiled.prepare(request, signal)
+    if (!prepared) {
+      const only = await positionsOf(snapshot, query.ids)
+      const parts = { rows, geometries, signal }
+      return countByRows({ snapshot, plan, box: query.box, only }, parts, selectedMs)
+    }
     const listed = countOfLists(prepared)
     if (listed !== null || !isCountable(prepared)) return listed
     const matches = new MatchCount(prepared)
@@ -264,6 +297,14 @@ function requestOf(
   plan: FilterPlan | null,
 ): CompiledRequest {
   return { snapshot, condition: plan?.condition ?? null, sort, box }
+}
+
+/** The positions of the features with these ids; ids that no feature has are ignored. */
+async function positionsOf(snapshot: Snapshot, ids: readonly string[] | null): Promise<PositionSet | null> {
+  if (ids === null) return null
+  const found = await Promise.all(ids.map((id) => snapshot.findById(id)))
+  const positions = found.filter((position) => position !== -1).sort((a, b) => a - b)
+  return PositionSet.of(snapshot.manifest.rows, positions)
 }
 
 /** Whether the page has all matches: it is a first page that is not full. */

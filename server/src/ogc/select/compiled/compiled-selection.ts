@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ColumnCache } from '@wayleave/geodata/columns/column-cache.ts'
 import type { CompiledColumn } from '@wayleave/geodata/columns/compiled-column.ts'
+import { queryColumns } from '@wayleave/geodata/snapshot/feature-ids.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import { Problem } from '../../../problem.ts'
 import { columnsOf } from '../../cql2/columns-of.ts'
@@ -92,7 +93,7 @@ export class CompiledSelection {
     columns: ReadonlyMap<string, CompiledColumn>,
   ): PreparedRequest {
     const [key] = sort
-    const sortColumn = key && columns.get(snapshot.manifest.columns[key.column]!.name)!
+    const sortColumn = key && columns.get(queryColumns(snapshot.manifest)[key.column]!.name)!
     return {
       snapshot,
       filter: rows && new RowFilter(rows, snapshot.manifest.rows),
@@ -138,6 +139,6 @@ function columnNames({ snapshot, condition, sort }: CompiledRequest): Set<string
     if (geometry) return null
     for (const name of columns) names.add(name)
   }
-  for (const { column } of sort) names.add(snapshot.manifest.columns[column]!.name)
+  for (const { column } of sort) names.add(queryColumns(snapshot.manifest)[column]!.name)
   return names
 }
