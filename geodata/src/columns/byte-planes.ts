@@ -27,7 +27,10 @@ export async function packBytes(bytes: Uint8Array): Promise<Buffer> {
 /** Throws if the bytes are not exactly `size` bytes when decompressed. */
 export async function unpackBytes(bytes: Uint8Array, size: number): Promise<Buffer> {
   // One chunk: with the default of 16 KB, the event loop would get a callback for each.
-  const unpacked = await decompress(bytes, { chunkSize: Math.max(64, size), maxOutputLength: Math.max(1, size) })
+  const unpacked = await decompress(bytes, {
+    chunkSize: Math.max(64, size),
+    maxOutputLength: Math.max(1, size),
+  })
   if (unpacked.length !== size) throw new Error('a section has another length than its directory says')
   return unpacked
 }

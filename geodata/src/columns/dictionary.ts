@@ -108,17 +108,15 @@ export async function packTexts(texts: readonly string[]): Promise<{ packed: Buf
 export async function unpackTexts(packed: Uint8Array, size: number): Promise<string[]> {
   const texts = (await unpackBytes(packed, size)).toString('utf8').split(END)
   texts.pop()
-  return texts.map((text) => (text.includes(ESCAPE) ? text.replaceAll(/\x01(.)/g, unescaped) : text))
+  return texts.map((text) => (text.includes(ESCAPE) ? unescaped(text) : text))
 }
 
 function escaped(text: string): string {
-  return /[\0\x01]/.test(text)
-    ? text.replaceAll(/[\0\x01]/g, (character) => ESCAPE + (character === END ? '0' : '1'))
-    : text
+  return text.replaceAll(ESCAPE, `${ESCAPE}1`).replaceAll(END, `${ESCAPE}0`)
 }
 
-function unescaped(_match: string, digit: string): string {
-  return digit === '0' ? END : ESCAPE
+function unescaped(text: string): string {
+  return text.replaceAll(`${ESCAPE}0`, END).replaceAll(`${ESCAPE}1`, ESCAPE)
 }
 
 /** Codes as byte planes. */

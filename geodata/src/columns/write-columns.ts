@@ -5,7 +5,13 @@ import { bytesFor } from './byte-planes.ts'
 import { COLUMN_FILE_VERSION, directoryBytes, type Section, type StoredColumn } from './column-file.ts'
 import { type ColumnStatistics, columnStatistics } from './column-statistics.ts'
 import { type DictionaryValues, packCodes, packKeys, packTexts, valuesOfKeys } from './dictionary.ts'
-import { MAX_DISTINCT_TEXTS, profileTexts, type RowsTable, rankFixedColumn, rankTexts } from './read-column.ts'
+import {
+  MAX_DISTINCT_TEXTS,
+  profileTexts,
+  type RowsTable,
+  rankFixedColumn,
+  rankTexts,
+} from './read-column.ts'
 
 /**
  * Larger snapshots get no compiled columns: ranking takes up to 37 bytes of memory per row, one column at a

@@ -148,18 +148,34 @@ export class Snapshot {
 
   /** The position of the feature with this id (as it is written in a URL), or -1. */
   async findById(id: string): Promise<number> {
-    const text = this.manifest.id.type === 'integer' ? id : JSON.stringify(id)
-    const wanted = Buffer.from(text, 'utf8')
+    const wanted = this.#idBytes(id)
     const { idStarts, idPositions, offsets } = this.#index
     for (const position of idCandidates(hashId(wanted, 0, wanted.length), idStarts, idPositions)) {
       const start = offsets[position]! + FEATURE_HEAD.length
       // Read one byte more than the id to see whether the id ends there.
       const end = Math.min(start + wanted.length + 1, this.#endOf(position + 1))
-      const found = await this.readBytes(start, end)
-      if (idEnd(found, 0) === wanted.length && found.subarray(0, wanted.length).equals(wanted))
-        return position
+      if (isId(await this.readBytes(start, end), wanted)) return position
     }
     return -1
+  }
+
+  /** The same without waiting; undefined if something has to be read. */
+  findByIdInMemory(id: string): number | undefined {
+    const wanted = this.#idBytes(id)
+    const { idStarts, idPositions, offsets } = this.#index
+    for (const position of idCandidates(hashId(wanted, 0, wanted.length), idStarts, idPositions)) {
+      const start = offsets[position]! + FEATURE_HEAD.length
+      const end = Math.min(start + wanted.length + 1, this.#endOf(position + 1))
+      const pieces = this.#inMemory(start, end)
+      if (pieces === null) return undefined
+      if (isId(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), wanted)) return position
+    }
+    return -1
+  }
+
+  /** The id as it is in the pack. */
+  #idBytes(id: string): Buffer {
+    return Buffer.from(this.manifest.id.type === 'integer' ? id : JSON.stringify(id), 'utf8')
   }
 
   async close(): Promise<void> {
@@ -223,6 +239,11 @@ export class Snapshot {
     }
     return bytes
   }
+}
+
+/** Whether bytes of the pack begin with this id, and the id ends there. */
+function isId(bytes: Buffer, wanted: Buffer): boolean {
+  return idEnd(bytes, 0) === wanted.length && bytes.subarray(0, wanted.length).equals(wanted)
 }
 
 /** Adds the part of a block between the offsets `at` and `to`; returns the offset of the next block. */

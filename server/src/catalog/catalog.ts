@@ -52,7 +52,8 @@ export class Catalog {
     return cachedDataset ?? this.#load(table)
   }
 
-  async all(): Promise<Dataset[]> {
+  /** Returns synchronously if the list is cached; the array is the same until a dataset changes. */
+  all(): MaybePromise<Dataset[]> {
     if (this.#changes.trusted() && this.#all) return this.#all
     return this.#keepUnlessChanged(
       () => this.#readAll(),

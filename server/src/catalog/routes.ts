@@ -5,12 +5,21 @@ import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/fastify-app.ts'
 import { matchesEtag } from '../http/matches-etag.ts'
 import { noQuery } from '../http/no-query.ts'
-import { nullable } from '../http/nullable.ts'
 import { tags } from '../http/openapi.ts'
 import { notFound } from '../problem.ts'
 import type { Meter } from '../usage/meter.ts'
 import type { Catalog } from './catalog.ts'
 import { archiveMetadata, datasetMetadata } from './metadata.ts'
+import {
+  bbox,
+  columns,
+  formats,
+  geometryType,
+  geometryTypes,
+  metadataSchema,
+  tableParams,
+  timeExtent,
+} from './metadata-schema.ts'
 import { readSample } from './read-sample.ts'
 import type { SnapshotHealth } from './snapshot-health.ts'
 
@@ -22,76 +31,6 @@ interface CatalogParts {
   meter: Meter
   baseUrl: BaseUrl
 }
-
-const tableParams = Type.Object({ table: Type.String() })
-const bbox = nullable(Type.Array(Type.Number(), { description: 'West, south, east, north in WGS84.' }))
-const geometryType = nullable(
-  Type.String({ description: '`Geometry` where types are mixed; null for a table without geometry.' }),
-)
-const geometryTypes = Type.Array(Type.String(), { description: 'The types that occur.' })
-const timeExtent = nullable(
-  Type.Array(Type.String(), {
-    description:
-      'The earliest and the latest value of the column that tells the time, where there is one and it is known.',
-  }),
-)
-const formats = Type.Array(
-  Type.Object({ format: Type.String(), mediaType: Type.String(), url: Type.String() }),
-)
-
-const columns = Type.Array(
-  Type.Object({ name: Type.String(), type: Type.String(), nullable: Type.Boolean() }),
-)
-
-const metadata = Type.Object({
-  table: Type.String(),
-  title: Type.String(),
-  description: Type.String(),
-  license: Type.String(),
-  attribution: Type.String(),
-  keywords: Type.Array(Type.String()),
-  geometryType,
-  geometryTypes,
-  bbox,
-  timeExtent,
-  rows: Type.Integer(),
-  columns,
-  version: Type.Integer(),
-  updatedAt: Type.String(),
-  credits: Type.Integer({ description: 'What one download costs.' }),
-  formats,
-  sample: nullable(Type.String()),
-})
-
-const value = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
-const count = Type.Integer({ minimum: 0 })
-
-/** One dataset has its columns' statistics too; in the list they would be most of the answer. */
-const wholeMetadata = Type.Object({
-  ...metadata.properties,
-  statistics: nullable(
-    Type.Record(
-      Type.String(),
-      Type.Object({
-        nulls: count,
-        distinct: count,
-        isExact: Type.Boolean({ description: 'False where `distinct` is an estimate.' }),
-        min: Type.Optional(value),
-        max: Type.Optional(value),
-        mean: Type.Optional(Type.Number()),
-        histogram: Type.Optional(
-          Type.Array(count, {
-            description: 'Rows in intervals of equal width between `min` and `max`.',
-          }),
-        ),
-        frequent: Type.Optional(
-          Type.Array(Type.Object({ value, count }), { description: 'The most frequent values.' }),
-        ),
-      }),
-      { description: 'By column; null for datasets that were published before there were any.' },
-    ),
-  ),
-})
 
 /** The file is sent as it is, without parsing and serializing the rows. */
 const rowsAsBytes = Type.Unsafe<Buffer>({
@@ -123,30 +62,13 @@ export function catalogRoutes(
       tags: [tags.catalog],
       summary: 'All datasets',
       querystring: noQuery,
-      response: { 200: Type.Object({ data: Type.Array(metadata) }) },
+      response: { 200: Type.Object({ data: Type.Array(metadataSchema) }) },
     },
     handler: async (request, reply) => {
       const grant = await authenticate.optionalKey(request, reply)
       if (grant) meter.record(grant, call('', 'metadata'))
       const base = baseUrl.of(request)
       return { data: (await catalog.all()).map((dataset) => datasetMetadata(dataset, base)) }
-    },
-  })
-
-  app.get('/v1/dataset/:table', {
-    schema: {
-      tags: [tags.catalog],
-      summary: 'One dataset',
-      params: tableParams,
-      querystring: noQuery,
-      response: { 200: wholeMetadata },
-    },
-    handler: async (request, reply) => {
-      const grant = await authenticate.optionalKey(request, reply)
-      const dataset = await catalog.find(request.params.table)
-      if (grant) meter.record(grant, call(dataset.table, 'metadata'))
-      const statistics = dataset.manifest.statistics ?? null
-      return { ...datasetMetadata(dataset, baseUrl.of(request)), statistics }
     },
   })
 

@@ -49,7 +49,10 @@ function edgesOf({ values, type }: CompiledColumn, wanted: number): (number | bi
   const last = values[values.length - 1] as number | bigint
   if (typeof first === 'bigint' || typeof last === 'bigint') {
     const [min, max] = [BigInt(first), BigInt(last)]
-    const edges = Array.from({ length: wanted + 1 }, (_, i) => min + ((max - min) * BigInt(i)) / BigInt(wanted))
+    const edges = Array.from(
+      { length: wanted + 1 },
+      (_, i) => min + ((max - min) * BigInt(i)) / BigInt(wanted),
+    )
     return [...new Set(edges)]
   }
   // Days and integers are whole, and so are the ends of their intervals.

@@ -181,7 +181,8 @@ export class Items {
         { rows, geometries, signal: aborted },
       )
     }
-    if (!box || isDecidedByTree(snapshot, box)) return this.selectSync(snapshot, query, null, { after, limit })!
+    if (!box || isDecidedByTree(snapshot, box))
+      return this.selectSync(snapshot, query, null, { after, limit })!
     const page = new PageUnderWay(skip, limit)
     const search = new BoxSearch(snapshot, box, geometries, after, page)
     for (let needed = search.advance(); needed !== ENDED; ) {
@@ -291,11 +292,7 @@ export class Items {
   }
 }
 
-function requestOf(
-  snapshot: Snapshot,
-  { box, sort }: ItemsQuery,
-  plan: FilterPlan | null,
-): CompiledRequest {
+function requestOf(snapshot: Snapshot, { box, sort }: ItemsQuery, plan: FilterPlan | null): CompiledRequest {
   return { snapshot, condition: plan?.condition ?? null, sort, box }
 }
 

@@ -16,7 +16,8 @@ const MEMORY = '768MB'
 const KEPT_BYTES = 256 << 20
 /** Max duration of a query, in ms. A slower query blocks others, and clients do not wait that long. */
 const MOST_MS = 20_000
-export const TOO_LONG = 'The filter takes too long on this collection. Ask for less in one filter, or in a box.'
+export const TOO_LONG =
+  'The filter takes too long on this collection. Ask for less in one filter, or in a box.'
 const TOO_MUCH =
   'The filter or the order needs more memory than a query may have. Ask in a box or page by cursor.'
 

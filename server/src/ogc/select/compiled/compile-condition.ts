@@ -74,10 +74,7 @@ function rowsWhere(condition: Condition, wanted: boolean, work: Work): RowSet {
   }
   if (condition.kind === 'isNull' && isCondition(condition.of)) {
     // Unknown: neither true nor false.
-    const known = either([
-      rowsWhere(condition.of, true, work),
-      rowsWhere(condition.of, false, work),
-    ])
+    const known = either([rowsWhere(condition.of, true, work), rowsWhere(condition.of, false, work)])
     return wanted ? without(known) : known
   }
   const column = work.columns.get(names[0]!)

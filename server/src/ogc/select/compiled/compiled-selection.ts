@@ -14,7 +14,7 @@ import { ENDED, PAUSED } from '../select-by-box.ts'
 import { SLICE_MS, Turns } from '../take-turns.ts'
 import { BoxTest } from './box-test.ts'
 import { compileCondition, type RowSet } from './compile-condition.ts'
-import { PendingCodes } from './decide-codes.ts'
+import type { PendingCodes } from './decide-codes.ts'
 import { RowFilter } from './row-filter.ts'
 import type { ScanSource, SlicedWork } from './row-scan.ts'
 

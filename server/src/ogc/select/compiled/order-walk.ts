@@ -65,5 +65,8 @@ export function sortedRowsAfter(
   }
   const last = after < 0 ? -1 : keyOf(after)
   const keys = Float64Array.from(rows, keyOf).sort()
-  return Array.from(keys.filter((key) => key > last), (key) => key % count)
+  return Array.from(
+    keys.filter((key) => key > last),
+    (key) => key % count,
+  )
 }

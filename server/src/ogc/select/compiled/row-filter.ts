@@ -61,7 +61,8 @@ export class RowFilter {
     }
     const sorted = all.subarray(0, count).sort()
     let distinct = 0
-    for (let i = 0; i < count; i++) if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[distinct++] = sorted[i]!
+    for (let i = 0; i < count; i++)
+      if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[distinct++] = sorted[i]!
     return sorted.subarray(0, distinct)
   }
 }
