@@ -161,6 +161,36 @@ export const settings = {
     url('http:', 'https:', 'mailto:'),
     'Where people can ask for add-ons and credits; named in every 402 and 403 answer.',
   ),
+  title: setting(
+    'WAYLEAVE_TITLE',
+    'Wayleave',
+    text(),
+    'The name of the service: the title of its landing page and of its API definitions.',
+  ),
+  description: setting(
+    'WAYLEAVE_DESCRIPTION',
+    'Datasets as collections of features, by OGC API - Features.',
+    text(),
+    'What the service offers: the description on its OGC landing page and in its API definition.',
+  ),
+  contactName: setting(
+    'WAYLEAVE_CONTACT_NAME',
+    null as string | null,
+    text(),
+    'Who runs the service: the contact on the OGC landing page, together with WAYLEAVE_CONTACT_URL.',
+  ),
+  termsUrl: setting(
+    'WAYLEAVE_TERMS_URL',
+    null as string | null,
+    url('http:', 'https:'),
+    'The address of the terms of use; linked on the OGC landing page and in the API definitions.',
+  ),
+  license: setting(
+    'WAYLEAVE_LICENSE',
+    null as string | null,
+    text(),
+    'The license of the data as a whole, as a name or an address, for the OGC landing page and the API definitions. Each dataset can have its own.',
+  ),
   keyLiteral: setting(
     'WAYLEAVE_KEY_LITERAL',
     'svc',
@@ -186,12 +216,12 @@ export const settings = {
     integer(1, 100_000),
     'Keys an organization may hold.',
   ),
-  keyRate: setting('WAYLEAVE_KEY_RATE', 600, integer(1, 100_000_000), 'Requests a minute for one key.'),
+  keyRate: setting('WAYLEAVE_KEY_RATE', 6_000, integer(1, 100_000_000), 'Requests a minute for one key.'),
   keyBurst: setting(
     'WAYLEAVE_KEY_BURST',
     null as number | null,
     integer(1, 100_000_000),
-    'Requests one key may make at once. Without it: 100, or the figure of WAYLEAVE_KEY_RATE where that is set.',
+    'Requests one key may make at once. Without it: 600, or the figure of WAYLEAVE_KEY_RATE if that is set.',
   ),
   userRate: setting(
     'WAYLEAVE_USER_RATE',

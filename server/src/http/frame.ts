@@ -24,6 +24,7 @@ import type { Overload } from './observability/overload.ts'
 import { openApiDocument } from './openapi.ts'
 import { answerProblem, asProblem } from './problem-answer.ts'
 import { RouteTable } from './route-table.ts'
+import { serviceAbout } from './service-about.ts'
 import { responseOn } from './sockets/node-internals.ts'
 
 export interface FrameParts {
@@ -80,7 +81,7 @@ export async function makeFrame({
   const routes = new RouteTable()
   routes.watch(app as unknown as FastifyInstance)
   app.setValidatorCompiler(compileValidator)
-  await app.register(swagger, { openapi: openApiDocument(), hideUntagged: true })
+  await app.register(swagger, { openapi: openApiDocument(serviceAbout(config)), hideUntagged: true })
 
   // Fastify rejects bodies that are not JSON with 415 unless a route registers its own parser.
   app.removeContentTypeParser('text/plain')
