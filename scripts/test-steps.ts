@@ -34,6 +34,7 @@ function checks(root: string): Step[] {
     })),
     { name: 'format and lint', command: () => ['biome', 'check', '--error-on-warnings'] },
     { name: 'unused code', command: () => ['knip'] },
+    { name: 'layout', command: () => ['depcruise', ...nodeTestFolders] },
   ]
 }
 
