@@ -13,6 +13,7 @@ import { answerInTurn } from './http/sockets/answer-in-turn.ts'
 import { ConnectionLimits, maxConnections } from './http/sockets/connection-limits.ts'
 import { descriptorLimit } from './http/sockets/descriptor-limit.ts'
 import { StalledReaders } from './http/sockets/stalled-readers.ts'
+import { requirePrivateFolder } from './private-files.ts'
 import { lockDataFolder } from './locks/data-folder-lock.ts'
 import { openParts, type Parts } from './wiring.ts'
 
@@ -47,6 +48,7 @@ export async function startServer(
   prepare: (parts: Parts) => Promise<void> = async () => {},
   grace: number = GRACE,
 ): Promise<RunningServer> {
+  requirePrivateFolder(config)
   // On PostgreSQL several nodes may share one folder; SQLite allows only one server.
   const unlock = config.databaseUrl ? () => {} : lockDataFolder(config.dataDir)
   const parts = await openParts({ config, log, clock, serving: true }).catch((error: unknown) => {

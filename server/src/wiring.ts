@@ -116,7 +116,7 @@ export async function openParts(opening: Opening): Promise<Parts> {
 async function wire({ config, log, clock, serving }: Opening, opened: Closers): Promise<Parts> {
   if (serving) checkMailSettings(config)
   const nodeId = newId('node')
-  const baseUrl = new BaseUrl(config.baseUrl)
+  const baseUrl = new BaseUrl(config.baseUrl, config.trustedProxies.length > 0)
   const metrics = new Metrics()
   const overload = new Overload(config.maxEventLoopDelay)
   const proxies = new TrustedProxies(config.trustedProxies)

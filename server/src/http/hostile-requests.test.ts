@@ -22,7 +22,7 @@ async function openFrame(
 ) {
   const config = { ...readConfig({ environment: {}, file: null }), ...given }
   const lines: string[] = []
-  const baseUrl = new BaseUrl(config.baseUrl)
+  const baseUrl = new BaseUrl(config.baseUrl, config.trustedProxies.length > 0)
   const { app } = await makeFrame({
     config,
     log: makeLogger('debug', (line) => lines.push(line)),

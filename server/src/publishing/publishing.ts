@@ -63,6 +63,8 @@ export interface PublishOptions {
   signal?: AbortSignal
   /** Runs in the transaction that makes the version visible: both are committed, or neither is. */
   alongside?: (tx: Tx, report: PublishReport) => Promise<void>
+  /** Compiles in a child process unless the caller, such as a test, has another way. */
+  compile?: typeof compileInProcess
 }
 
 export interface PublishingParts {
@@ -92,7 +94,7 @@ export class Publishing {
   async publish(
     request: PublishRequest,
     origin: Origin,
-    { onProgress, signal, alongside }: PublishOptions = {},
+    { onProgress, signal, alongside, compile = compileInProcess }: PublishOptions = {},
   ): Promise<PublishReport> {
     const { blobs, staging, limits } = this.#parts
     const {
@@ -109,7 +111,7 @@ export class Publishing {
     const stage = staging.begin(table)
     try {
       const folder = join(stage.folder, 'snapshot')
-      const { manifest, report } = await compileInProcess(
+      const { manifest, report } = await compile(
         { ...options, sample, path, file, folder, limits },
         onProgress,
         signal,
