@@ -35,6 +35,7 @@ function checks(root: string): Step[] {
     })),
     { name: 'format and lint', command: () => ['biome', 'check', '--error-on-warnings'] },
     { name: 'unused code', command: () => ['knip'] },
+    { name: 'layout', command: () => ['depcruise', ...nodeTestFolders] },
   ]
 }
 
