@@ -8,7 +8,7 @@ import { importsOf } from './imports.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
-const folders = ['geodata', 'server', 'client-js', 'console', 'demo', 'bench', 'scripts']
+const folders = ['contract', 'geodata', 'server', 'client-js', 'console', 'demo', 'bench', 'scripts']
 
 // Includes uncommitted files, so that violations are found before the commit.
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })

@@ -3,12 +3,13 @@ import { importsOf, lineAt, withoutComments } from './imports.ts'
 
 /** The workspaces that a folder may import, and by what names. There are no cycles. */
 const arrows: Record<string, string[]> = {
-  geodata: [],
-  server: ['@wayleave/geodata/', '@wayleave/demo/'],
+  contract: [],
+  geodata: ['@wayleave/contract/'],
+  server: ['@wayleave/contract/', '@wayleave/geodata/', '@wayleave/demo/'],
   'client-js': [],
-  console: ['@wayleave/client'],
+  console: ['@wayleave/client', '@wayleave/contract/'],
   demo: ['@wayleave/geodata/'],
-  bench: ['@wayleave/geodata/', '@wayleave/demo/', '@wayleave/client'],
+  bench: ['@wayleave/contract/', '@wayleave/geodata/', '@wayleave/demo/', '@wayleave/client'],
   scripts: [],
 }
 

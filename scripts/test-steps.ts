@@ -2,7 +2,7 @@ import { existsSync, globSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Counts, Step } from './test-step.ts'
 
-const nodeTestFolders = ['geodata', 'server', 'scripts', 'client-js', 'console', 'demo', 'bench']
+const nodeTestFolders = ['contract', 'geodata', 'server', 'scripts', 'client-js', 'console', 'demo', 'bench']
 const typedFolders = ['client-js', 'console']
 
 /**

@@ -1,3 +1,4 @@
+import type { MemberPermission } from '@wayleave/contract/permissions'
 import { type Clock, DAY, plus } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase } from '../database/open.ts'
@@ -20,7 +21,7 @@ import {
 } from './invitation-store.ts'
 import { moveMember } from './members.ts'
 import { requireHeld, requireMember } from './membership.ts'
-import { type MemberPermission, sortPermissions } from './permissions.ts'
+import { sortPermissions } from './permissions.ts'
 import { findOrganization, lockOrganizations, readMembers } from './store.ts'
 
 const LIFETIME = 7 * DAY

@@ -1,3 +1,5 @@
+import type { MemberPermission } from '@wayleave/contract/permissions'
+import type { Member } from '@wayleave/contract/records'
 import type { Clock } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
@@ -14,12 +16,11 @@ import {
   requireOtherManager,
   startingPermissions,
 } from './membership.ts'
-import { type MemberPermission, sortPermissions } from './permissions.ts'
+import { sortPermissions } from './permissions.ts'
 import {
   deleteMember,
   findMembership,
   lockOrganizations,
-  type Member,
   type Membership,
   putMember,
   readMembers,

@@ -1,8 +1,10 @@
-import { ADD_ONS, type AddOn } from '../access/grant.ts'
+import { ADD_ONS, type AddOn } from '@wayleave/contract/add-ons'
+import type { MemberPermission } from '@wayleave/contract/permissions'
+import type { Member } from '@wayleave/contract/records'
 import { addLedgerRow } from '../credits/ledger-store.ts'
 import type { ControlDatabase, Db, Tx } from '../database/open.ts'
 import { isId } from '../id.ts'
-import { type MemberPermission, sortPermissions } from './permissions.ts'
+import { sortPermissions } from './permissions.ts'
 
 export interface Organization {
   id: string
@@ -15,13 +17,6 @@ export interface Organization {
 export interface Membership {
   organizationId: string
   permissions: MemberPermission[]
-}
-
-export interface Member {
-  userId: string
-  email: string
-  permissions: MemberPermission[]
-  joinedAt: string
 }
 
 export async function findOrganization(db: Db, id: string): Promise<Organization | undefined> {
