@@ -7,6 +7,7 @@ import { SECOND } from './clock.ts'
 import type { Changes } from './database/changes.ts'
 import { readNothing, writeProbe } from './database/heartbeat-store.ts'
 import type { ControlDatabase } from './database/open.ts'
+import type { CheckReady, FailedCheck } from './http/observability/operation-routes.ts'
 import { shareRuns } from './share-runs.ts'
 import { withinTime } from './within-time.ts'
 import { WriteProbe } from './write-probe.ts'
@@ -24,11 +25,6 @@ interface Check {
   run: () => Promise<void>
 }
 
-export interface FailedCheck {
-  check: Check['name']
-  detail: string
-}
-
 export interface ReadinessParts {
   database: ControlDatabase
   changes: Changes
@@ -37,9 +33,6 @@ export interface ReadinessParts {
   minFreeBytes: number
   log: Logger
 }
-
-/** Checks everything that serving needs; returns the failures, or an empty list. */
-export type CheckReady = () => Promise<FailedCheck[]>
 
 export function readiness(parts: ReadinessParts): CheckReady {
   const checks = checksOf(parts)

@@ -47,6 +47,19 @@ export const settings = {
     'The folder for the control database (SQLite), the snapshots and the outbox.',
     { flag: true },
   ),
+  allowReadableDataDir: setting(
+    'WAYLEAVE_ALLOW_READABLE_DATA_DIR',
+    false,
+    boolean(),
+    'Start even if other users of the machine have access to the data folder.',
+  ),
+  secretKey: setting(
+    'WAYLEAVE_SECRET_KEY',
+    null as string | null,
+    text(/^.{32,512}$/, 'at least 32 characters'),
+    'Encrypts the signing keys in the control database: at least 32 random characters, the same on every node ("openssl rand -base64 32"). Without it they are stored as they are.',
+    { secret: true },
+  ),
   baseUrl: setting(
     'WAYLEAVE_BASE_URL',
     null as string | null,
@@ -97,6 +110,12 @@ export const settings = {
     url('smtp:', 'smtps:'),
     'The mail server (smtp://user:password@host:587). Without it, mails are written to the outbox folder.',
     { secret: true },
+  ),
+  smtpAllowPlain: setting(
+    'WAYLEAVE_SMTP_ALLOW_PLAIN',
+    false,
+    boolean(),
+    'Send mail without TLS if the mail server does not offer STARTTLS. Passwords and sign-in links are then readable on the way. Without it, only a mail server on loopback may do without TLS.',
   ),
   mailFrom: setting(
     'WAYLEAVE_MAIL_FROM',

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SourceError } from '../source-error.ts'
-import type { Compiled, CompileOptions, CompileProgress } from './compile.ts'
+import type { Compiled, CompileOptions, CompileProgress } from './compile-options.ts'
 import type { CompileMessage } from './compile-process.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 

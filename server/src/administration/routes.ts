@@ -9,7 +9,7 @@ import {
 } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
-import type { App } from '../http/frame.ts'
+import type { App } from '../http/fastify-app.ts'
 import { security, tags } from '../http/openapi.ts'
 import { readPage } from '../http/page.ts'
 import { keyPathRoutes } from '../keys/key-path-routes.ts'

@@ -1,9 +1,9 @@
 import type { LedgerRow } from '@wayleave/contract/records'
+import { requireMember } from '../access/membership.ts'
 import type { Clock } from '../clock.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { isId } from '../id.ts'
-import { requireMember } from '../organizations/membership.ts'
 import { invalidInput, notFound } from '../problem.ts'
 import { addLedgerRow, lockBalance, readLedger } from './ledger-store.ts'
 

@@ -1,7 +1,7 @@
 import { ledgerRowSchema, pageSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
-import type { App } from '../http/frame.ts'
+import type { App } from '../http/fastify-app.ts'
 import { security, tags } from '../http/openapi.ts'
 import { pageQuery, readPage } from '../http/page.ts'
 import type { Ledger } from './ledger.ts'

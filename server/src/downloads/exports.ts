@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ExportError } from '@wayleave/geodata/export-error.ts'
 import {
   buildExportInProcess,
   buildVariantInProcess,
 } from '@wayleave/geodata/exports/build-in-child-process.ts'
-import { ExportError } from '@wayleave/geodata/exports/export-error.ts'
 import { geojsonParts } from '@wayleave/geodata/exports/geojson.ts'
 import type { ExportFormatEntry } from '@wayleave/geodata/exports/index.ts'
 import { type Variant, variantPath } from '@wayleave/geodata/exports/variant.ts'

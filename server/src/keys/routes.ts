@@ -2,7 +2,7 @@ import { createdKeySchema, keyListSchema, newKeySchema } from '@wayleave/contrac
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
-import type { App } from '../http/frame.ts'
+import type { App } from '../http/fastify-app.ts'
 import { security, tags } from '../http/openapi.ts'
 import { withoutBody } from '../http/without-body.ts'
 import { keyPathRoutes } from './key-path-routes.ts'

@@ -1,7 +1,7 @@
 import { organizationSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
-import type { App } from '../http/frame.ts'
+import type { App } from '../http/fastify-app.ts'
 import { security, tags } from '../http/openapi.ts'
 import { Problem } from '../problem.ts'
 import { invitationRoutes } from './invitation-routes.ts'

@@ -1,7 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { CompileLimits, CompileProgress, CompileReport } from '@wayleave/geodata/compile/compile.ts'
 import { compileInProcess } from '@wayleave/geodata/compile/compile-in-child-process.ts'
+import type {
+  CompileLimits,
+  CompileProgress,
+  CompileReport,
+} from '@wayleave/geodata/compile/compile-options.ts'
 import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
 import { SourceError } from '@wayleave/geodata/source-error.ts'
 import type { Logger } from 'pino'

@@ -2,7 +2,7 @@ import { keyUsageSchema, organizationUsageSchema } from '@wayleave/contract/reco
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
-import type { App } from '../http/frame.ts'
+import type { App } from '../http/fastify-app.ts'
 import { security, tags } from '../http/openapi.ts'
 import type { KeyActor } from '../keys/key-access.ts'
 import type { UsageReports } from './usage-reports.ts'

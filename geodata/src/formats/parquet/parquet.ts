@@ -6,7 +6,8 @@ import { quoteText } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
 import { findCoordinateColumns, geometryReader, otherColumns } from '../coordinate-columns.ts'
 import type { BlockParsing, BlockStream } from '../reading/block-stream.ts'
-import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
+import { DEFAULT_LIMITS } from '../reading/source-limits.ts'
+import type { ParquetBlock, ParquetOptions } from './parquet-block.ts'
 import { type ParquetColumn, parquetColumn } from './parquet-column.ts'
 import { type DescribedColumn, findParquetGeometry, type ParquetGeometry } from './parquet-geometry.ts'
 
@@ -20,20 +21,6 @@ const ROW_NUMBER = 'file_row_number'
 const SAMPLE_ROWS = 1000
 
 type Batch = (Feature | UnreadableRow)[]
-
-export interface ParquetOptions {
-  limits?: SourceLimits
-  crs?: string
-  threads?: number
-  /** Whether the file outlives the reading of its blocks; otherwise it is not split into blocks. */
-  stays?: boolean
-}
-
-/** A range of rows, for a worker that opens the file again to read them. */
-export interface ParquetBlock {
-  firstRow: number
-  rows: number
-}
 
 export interface ParquetStream extends FeatureStream {
   readonly rows: number

@@ -20,11 +20,12 @@ export function check(expression: Expression, columns: Column[], isSpatial: bool
   const queryables: Queryables = {
     columns: new Map(columns.map((column) => [column.name, column])),
     isSpatial,
+    checkCondition: (nested) => checkCondition(nested, queryables),
   }
   return checkCondition(expression, queryables)
 }
 
-export function checkCondition(expression: Expression, queryables: Queryables): Condition {
+function checkCondition(expression: Expression, queryables: Queryables): Condition {
   if (expression.kind === 'literal' && typeof expression.value === 'boolean') {
     return { kind: 'constant', value: expression.value }
   }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import { type Config, SettingError } from '../config.ts'
+import { isLoopback } from '../loopback.ts'
 import type { Mail, Mailer } from './mail.ts'
 import { OutboxMailer } from './outbox-mailer.ts'
 import { SmtpMailer } from './smtp-mailer.ts'
@@ -28,16 +29,12 @@ export function checkMailSettings({ smtpUrl, host, allowOutbox }: Config): void 
 /** Sends by SMTP if a mail server is configured, otherwise writes to the outbox folder. */
 export function openMailer({ config, clock, log, serving }: MailerParts): Mailer {
   const { smtpUrl, mailFrom: from } = config
-  if (smtpUrl) return new SmtpMailer({ url: smtpUrl, from, log })
+  if (smtpUrl) return new SmtpMailer({ url: smtpUrl, from, log, allowPlain: config.smtpAllowPlain })
   const folder = join(config.dataDir, 'outbox')
   if (serving) log.warn(`No mail server is set: mails are written to ${folder}.`)
   // In a pipe the link would end up in a log file, so it is only printed to a terminal.
   const print = (text: string) => void (process.stderr.isTTY && process.stderr.write(text))
   return new OutboxMailer({ folder, from, clock, log, print })
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 }
 
 /** For a demo on loopback: remembers the newest link to each address, so that the console can show it. */

@@ -6,13 +6,14 @@ import { type TestContext, test } from 'node:test'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { readConfig } from '../config.ts'
 import { makeLogger } from '../http/observability/logger.ts'
+import { isLoopback } from '../loopback.ts'
 import { cleanUp } from '../testing/cleanup.ts'
 import { runCommand } from '../testing/run-command.ts'
 import { askForLink } from '../testing/sign-in.ts'
 import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
-import { signInMail } from './mail-texts.ts'
-import { checkMailSettings, isLoopback } from './mailer.ts'
-import { SmtpMailer } from './smtp-mailer.ts'
+import { invitationMail, nameInMail, signInMail } from './mail-texts.ts'
+import { checkMailSettings } from './mailer.ts'
+import { requiresTls, SmtpMailer } from './smtp-mailer.ts'
 
 interface Received {
   to: string[]
@@ -95,6 +96,39 @@ test('with a mail server the sign-in mail goes out by SMTP, signed in to it, and
   assert.ok(!readdirSync(service.config.dataDir).includes('outbox'))
   const logged = service.logLines.join('\n')
   for (const secret of [token, 'opensesame']) assert.ok(!logged.includes(secret))
+})
+
+test('a mail server beyond loopback gets neither password nor link without TLS, unless a setting allows it', async (t) => {
+  const smtp = await mailServer(t, undefined, { authOptional: false, allowInsecureAuth: true })
+  // Loopback, written in a way that does not count as loopback.
+  const url = `smtp://wayleave:opensesame@[::ffff:127.0.0.1]:${smtp.port}`
+  const send = async (allowPlain: boolean) => {
+    const lines: string[] = []
+    const log = makeLogger('debug', (line) => lines.push(line))
+    const mailer = new SmtpMailer({ url, from: 'Data <d@example.org>', log, allowPlain, waits: [] })
+    mailer.post(mail)
+    await mailer.close()
+    return mailer.results
+  }
+  assert.deepEqual(await send(false), { sent: 0, failed: 1 })
+  assert.deepEqual([smtp.attempts(), smtp.received], [0, []])
+  assert.deepEqual(await send(true), { sent: 1, failed: 0 })
+  assert.equal(requiresTls('smtps://mail.example.org', false), false)
+})
+
+test('an organization’s name cannot carry an address or markup into a mail', () => {
+  for (const [name, written] of [
+    ['Ministère de l’Écologie & Co. (Paris)', 'Ministère de l’Écologie & Co. (Paris)'],
+    ['Win at https://evil.example/x now', 'Win at https evil example x now'],
+    ['<a href="x">evil.example</a>', 'a href="x" evil example a'],
+    ['pay@evil.example', 'pay evil example'],
+    ['A\r\nBcc: b@c.de', 'A Bcc b c de'],
+    ['evil\u3002example', 'evil example'],
+  ] as const) {
+    assert.equal(nameInMail(name), written)
+    const { subject, before } = invitationMail('a@example.org', 'http://x', name, 'b@example.org')
+    assert.ok(subject.includes(written) && before[0]!.includes(`"${written}"`))
+  }
 })
 
 test('a mail that the server puts off is tried again until it is taken', async (t) => {

@@ -3,7 +3,7 @@ import type { Member } from '@wayleave/contract/records'
 import type { Db } from '../database/open.ts'
 import { isId } from '../id.ts'
 import { notFound, Problem } from '../problem.ts'
-import { findMembership, type Membership, organizationExists } from './store.ts'
+import { findMembership, type Membership, organizationExists } from './membership-store.ts'
 
 /**
  * Returns the caller's membership if it is in this organization and has the permission. Throws 404 if the

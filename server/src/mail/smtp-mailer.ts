@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import nodemailer, { type Transporter } from 'nodemailer'
 import type { Logger } from 'pino'
 import { SECOND } from '../clock.ts'
-import { Background } from './background.ts'
+import { Background } from '../concurrency/background.ts'
+import { isLoopback } from '../loopback.ts'
 import { type Mail, type Mailer, mailOptions } from './mail.ts'
 
 const MOST_AT_ONCE = 10_000
@@ -12,8 +13,19 @@ export interface SmtpOptions {
   url: string
   from: string
   log: Logger
+  /** Send without TLS if the server does not offer it. */
+  allowPlain?: boolean
   /** Delays before each retry, in milliseconds. */
   waits?: readonly number[]
+}
+
+/**
+ * Whether a connection must be encrypted before a password or a sign-in link is sent. Without this, nodemailer
+ * continues in plain text if the server, or an attacker on the way, does not offer STARTTLS.
+ */
+export function requiresTls(url: string, allowPlain: boolean): boolean {
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'smtp:' && !allowPlain && !isLoopback(hostname)
 }
 
 /**
@@ -29,13 +41,20 @@ export class SmtpMailer implements Mailer {
   readonly #background: Background
   readonly #closing = new AbortController()
 
-  constructor({ url, from, log, waits = [SECOND, 5 * SECOND, 30 * SECOND] }: SmtpOptions) {
+  constructor({
+    url,
+    from,
+    log,
+    allowPlain = false,
+    waits = [SECOND, 5 * SECOND, 30 * SECOND],
+  }: SmtpOptions) {
     this.#from = from
     this.#log = log
     this.#waits = waits
     this.#background = new Background(MOST_AT_ONCE, log)
     this.#transport = nodemailer.createTransport({
       url,
+      requireTLS: requiresTls(url, allowPlain),
       pool: true,
       maxConnections: 3,
       connectionTimeout: 10 * SECOND,

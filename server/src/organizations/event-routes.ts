@@ -2,11 +2,11 @@ import { eventSchema, pageSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { ControlDatabase } from '../database/open.ts'
-import type { App } from '../http/frame.ts'
+import { readEvents } from '../events/store.ts'
+import type { App } from '../http/fastify-app.ts'
 import { security, tags } from '../http/openapi.ts'
 import { pageQuery, readPage } from '../http/page.ts'
-import type { Organizations } from '../organizations/organizations.ts'
-import { readEvents } from './store.ts'
+import type { Organizations } from './organizations.ts'
 
 export interface EventRoutesParts {
   database: ControlDatabase

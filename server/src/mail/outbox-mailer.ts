@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { makeFolderDurably, writeDurably } from '@wayleave/geodata/write-durably.ts'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
-import { Background } from './background.ts'
+import { Background } from '../concurrency/background.ts'
 import { composeMail, type Mail, type Mailer } from './mail.ts'
 
 const MOST_AT_ONCE = 1000

@@ -18,7 +18,19 @@ export function signInMail(to: string, link: string, code: string): Mail {
   }
 }
 
-export function invitationMail(to: string, link: string, organization: string, inviter: string): Mail {
+/**
+ * A name that a user chose, as it may stand in a mail: mail programs turn addresses in it into links, which a
+ * spammer would use. Punctuation inside words and characters of markup and addresses become spaces.
+ */
+export function nameInMail(name: string): string {
+  return name
+    .replace(/[\p{C}<>@:/\\[\]]|(?<=\S)[.\u3002\uff0e\uff61](?=\S)/gu, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
+export function invitationMail(to: string, link: string, organizationName: string, inviter: string): Mail {
+  const organization = nameInMail(organizationName)
   return {
     to,
     subject: `You are invited to ${organization}`,

@@ -1,4 +1,4 @@
-import type { ColumnType } from '../../feature.ts'
+import type { ColumnType } from '../feature.ts'
 
 /** A bit set of column types: those for which a text written before the type was known is correct. */
 export const TYPE: { [type in ColumnType]: number } = {

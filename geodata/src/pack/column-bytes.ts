@@ -1,5 +1,5 @@
-import type { Geometry } from '../../feature.ts'
-import { wkbSize, writeWkbInto } from '../../geometry/wkb.ts'
+import type { Geometry } from '../feature.ts'
+import { wkbSize, writeWkbInto } from '../geometry/wkb.ts'
 import { escapeText, numberText } from './value-text.ts'
 
 const ZERO = 0x30
