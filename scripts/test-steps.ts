@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path'
 import { testBatches, writeBatches } from './test-batches.ts'
 import type { Counts, Step } from './test-step.ts'
 
-const nodeTestFolders = ['geodata', 'server', 'scripts', 'client-js', 'console', 'demo', 'bench']
+const nodeTestFolders = ['contract', 'geodata', 'server', 'scripts', 'client-js', 'console', 'demo', 'bench']
 const typedFolders = ['client-js', 'console']
 
 /**
