@@ -17,7 +17,7 @@ const workspaces = {
 }
 
 /** Bottom first: a folder imports only folders above it in this list, and files of the root. */
-const geodataFolders = ['predicates', 'geometry', 'crs', 'formats', 'pack', 'snapshot', 'compile', 'exports']
+const geodataFolders = ['predicates', 'geometry', 'crs', 'formats', 'pack', 'snapshot', 'compile', 'exports', 'tiles']
 
 /** Bottom first, as in geodata. */
 const serverFolders = [
@@ -60,7 +60,9 @@ const serverBase = [
   'config',
   'email',
   'id',
+  'loopback',
   'maybe-promise',
+  'private-files',
   'problem',
   'redact',
   'setting-parsers',
