@@ -29,7 +29,7 @@ const alone = [
 ]
 
 /** Importing the modules of the server takes a process more than a second, so its tests share processes. */
-const filesPerBatch = 12
+const filesPerBatch = 10
 
 /**
  * The batches of a run in the order in which they start. Long ones come first, so that no core is idle while
