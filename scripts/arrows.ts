@@ -19,7 +19,7 @@ const files: Record<string, string[]> = { server: ['docs/', 'console/dist/'] }
 const environmentReaders: string[] = ['server/bin/wayleave.js']
 
 /** It only uses SQLite's file lock and stores no rows. */
-const sqlForOtherEnds = ['server/src/file-lock.ts']
+const sqlForOtherEnds = ['server/src/locks/file-lock.ts']
 
 /** Named after the servers that the tests need, PostgreSQL and Redis. */
 const allowedNames = ['scripts/services.ts']

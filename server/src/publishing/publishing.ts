@@ -1,7 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { CompileLimits, CompileProgress, CompileReport } from '@wayleave/geodata/compile/compile.ts'
 import { compileInProcess } from '@wayleave/geodata/compile/compile-in-child-process.ts'
+import type {
+  CompileLimits,
+  CompileProgress,
+  CompileReport,
+} from '@wayleave/geodata/compile/compile-options.ts'
 import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
 import { SourceError } from '@wayleave/geodata/source-error.ts'
 import type { Logger } from 'pino'
@@ -71,6 +75,8 @@ export interface PublishingParts {
   blobs: Blobs
   staging: Staging
   limits: CompileLimits
+  /** How much memory one compilation may use, in megabytes; by default half of the machine's. */
+  memoryMegabytes?: number | undefined
   /** The max size of a file, in bytes. */
   mostBytes: number
   keepVersions: number | null
@@ -92,7 +98,7 @@ export class Publishing {
     origin: Origin,
     { onProgress, signal, alongside, compile = compileInProcess }: PublishOptions = {},
   ): Promise<PublishReport> {
-    const { blobs, staging, limits } = this.#parts
+    const { blobs, staging, limits, memoryMegabytes } = this.#parts
     const {
       table,
       path,
@@ -108,7 +114,7 @@ export class Publishing {
     try {
       const folder = join(stage.folder, 'snapshot')
       const { manifest, report } = await compile(
-        { ...options, sample, path, file, folder, limits },
+        { ...options, sample, path, file, folder, limits, memoryMegabytes },
         onProgress,
         signal,
       )
