@@ -6,7 +6,7 @@ const startsPrograms =
   /ogr2ogr|ogrinfo|strace|Rscript|WAYLEAVE_TEST_|sharedRedisUrl|openLink\(|openRedisProxy|startRedis|startPostgres|startConsole|new TestServer\(|startServerProcess|runCommand\(|spawn\(|spawnSync\(|execFile|fork\(/
 
 /** Tests that take long, or of which all need PostgreSQL. */
-const leftOut = [
+export const leftOut = [
   'geodata/src/compile/compile-in-child-process',
   'geodata/src/compile/compile.test',
   'geodata/src/compile/stage/staged-texts',

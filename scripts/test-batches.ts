@@ -12,7 +12,7 @@ export interface Batch {
  * Files that run in a process of their own, slowest first: they take long, start browsers, or look at the
  * process itself (its environment, children, descriptors or memory).
  */
-const alone = [
+export const alone = [
   'scripts/drills/short-drills',
   'console/test/console',
   'console/test/accessibility',
