@@ -14,12 +14,18 @@ export interface Batch {
  */
 export const alone = [
   'scripts/drills/short-drills',
+  'server/src/database/frozen-link',
+  'server/src/command/',
+  'server/src/backup/',
   'console/test/console',
   'console/test/accessibility',
   'geodata/src/exports/exports',
   'geodata/src/compile/compile-in-child-process',
   'server/src/ogc/select/select-by-rows',
   'server/src/ogc/cql2/plan-filter',
+  'server/src/installation/',
+  'server/src/publishing/job-recovery',
+  'server/src/database/older-state',
   'geodata/src/crs/proj-comparison',
   'client-js/test/',
   'console/test/javascript-snippet',
