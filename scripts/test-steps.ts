@@ -4,7 +4,7 @@ import { fastTests } from './fast-tests.ts'
 import { testBatches, writeBatches } from './test-batches.ts'
 import type { Counts, Step } from './test-step.ts'
 
-const nodeTestFolders = ['geodata', 'server', 'scripts', 'client-js', 'console', 'demo', 'bench']
+const nodeTestFolders = ['contract', 'geodata', 'server', 'scripts', 'client-js', 'console', 'demo', 'bench']
 const typedFolders = ['client-js', 'console']
 
 /**
@@ -52,6 +52,7 @@ function checks(root: string): Step[] {
     ...typeChecks(root),
     { name: 'format and lint', command: () => ['biome', 'check', '--error-on-warnings'] },
     { name: 'unused code', command: () => ['knip'] },
+    { name: 'layout', command: () => ['depcruise', ...nodeTestFolders] },
   ]
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { MemberPermission } from '../access/permissions.ts'
+import type { MemberPermission } from '@wayleave/contract/permissions'
 import { operator } from '../events/events.ts'
 import { keyOpens } from '../testing/key-opens.ts'
 import { signIn } from '../testing/sign-in.ts'
