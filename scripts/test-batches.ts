@@ -12,14 +12,20 @@ export interface Batch {
  * Files that run in a process of their own, slowest first: they take long, start browsers, or look at the
  * process itself (its environment, children, descriptors or memory).
  */
-const alone = [
+export const alone = [
   'scripts/drills/short-drills',
+  'server/src/database/frozen-link',
+  'server/src/command/',
+  'server/src/backup/',
   'console/test/console',
   'console/test/accessibility',
   'geodata/src/exports/exports',
   'geodata/src/compile/compile-in-child-process',
   'server/src/ogc/select/select-by-rows',
   'server/src/ogc/cql2/plan-filter',
+  'server/src/installation/',
+  'server/src/publishing/job-recovery',
+  'server/src/database/older-state',
   'geodata/src/crs/proj-comparison',
   'client-js/test/',
   'console/test/javascript-snippet',
@@ -29,7 +35,7 @@ const alone = [
 ]
 
 /** Importing the modules of the server takes a process more than a second, so its tests share processes. */
-const filesPerBatch = 12
+const filesPerBatch = 10
 
 /**
  * The batches of a run in the order in which they start. Long ones come first, so that no core is idle while

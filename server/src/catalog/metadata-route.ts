@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { datasetSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { BaseUrl } from '../http/base-url.ts'
@@ -12,7 +13,6 @@ import type { Meter } from '../usage/meter.ts'
 import type { Catalog } from './catalog.ts'
 import type { Dataset } from './dataset.ts'
 import { datasetMetadata } from './metadata.ts'
-import { metadataSchema, tableParams } from './metadata-schema.ts'
 
 interface MetadataParts {
   catalog: Catalog
@@ -26,7 +26,7 @@ const count = Type.Integer({ minimum: 0 })
 
 /** One dataset has its columns' statistics too; in the list they would be most of the response. */
 const wholeMetadata = Type.Object({
-  ...metadataSchema.properties,
+  ...datasetSchema.properties,
   statistics: nullable(
     Type.Record(
       Type.String(),
@@ -77,7 +77,7 @@ export function metadataRoute({ catalog, authenticate, meter, baseUrl }: Metadat
     schema: {
       tags: [tags.catalog],
       summary: 'One dataset',
-      params: tableParams,
+      params: Type.Object({ table: Type.String() }),
       querystring: noQuery,
       response: { 200: wholeMetadata, 304: Type.Unsafe<undefined>({ description: 'Not modified.' }) },
     },

@@ -1,3 +1,4 @@
+import { archiveSchema, datasetSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { Blobs } from '../blobs/blobs.ts'
@@ -10,16 +11,6 @@ import { notFound } from '../problem.ts'
 import type { Meter } from '../usage/meter.ts'
 import type { Catalog } from './catalog.ts'
 import { archiveMetadata, datasetMetadata } from './metadata.ts'
-import {
-  bbox,
-  columns,
-  formats,
-  geometryType,
-  geometryTypes,
-  metadataSchema,
-  tableParams,
-  timeExtent,
-} from './metadata-schema.ts'
 import { readSample } from './read-sample.ts'
 import type { SnapshotHealth } from './snapshot-health.ts'
 
@@ -32,23 +23,11 @@ interface CatalogParts {
   baseUrl: BaseUrl
 }
 
+const tableParams = Type.Object({ table: Type.String() })
 /** The file is sent as it is, without parsing and serializing the rows. */
 const rowsAsBytes = Type.Unsafe<Buffer>({
   type: 'array',
   items: { type: 'object', additionalProperties: true },
-})
-
-const archive = Type.Object({
-  version: Type.Integer(),
-  current: Type.Boolean(),
-  createdAt: Type.String(),
-  rows: Type.Integer(),
-  geometryType,
-  geometryTypes,
-  bbox,
-  timeExtent,
-  columns,
-  formats,
 })
 
 export function catalogRoutes(
@@ -62,7 +41,7 @@ export function catalogRoutes(
       tags: [tags.catalog],
       summary: 'All datasets',
       querystring: noQuery,
-      response: { 200: Type.Object({ data: Type.Array(metadataSchema) }) },
+      response: { 200: Type.Object({ data: Type.Array(datasetSchema) }) },
     },
     handler: async (request, reply) => {
       const grant = await authenticate.optionalKey(request, reply)
@@ -107,7 +86,7 @@ export function catalogRoutes(
       summary: 'All versions of a dataset, the current one included, newest first',
       params: tableParams,
       querystring: noQuery,
-      response: { 200: Type.Object({ data: Type.Array(archive) }) },
+      response: { 200: Type.Object({ data: Type.Array(archiveSchema) }) },
     },
     handler: async (request, reply) => {
       const grant = await authenticate.optionalKey(request, reply)

@@ -121,7 +121,7 @@ export class Publishing {
       if (buildExports) {
         const about = await this.#aboutExports(table, description)
         report.notes.push(
-          ...(await buildExportsAhead(folder, { table, ...about, updatedAt: this.#now(), signal })),
+          ...(await buildExportsAhead(folder, manifest, { table, ...about, updatedAt: this.#now(), signal })),
         )
       }
       await blobs.writeWhole(stage.name, folder)

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Logger } from 'pino'
 import type { MaybePromise } from '../../maybe-promise.ts'
-import type { BaseUrl } from '../base-url.ts'
+import { type BaseUrl, STRICT_TRANSPORT } from '../base-url.ts'
 import type { TrustedProxies } from '../caller.ts'
 import { CORS_EXPOSED } from '../hooks/cors.ts'
 import { requestId } from '../hooks/request-id.ts'
@@ -128,6 +128,7 @@ function respondOrReject(
   }
 }
 
+const STRICT = `strict-transport-security: ${STRICT_TRANSPORT}\r\n`
 const CORS = `access-control-allow-origin: *\r\naccess-control-expose-headers: ${CORS_EXPOSED}\r\n`
 
 function headOf(exchange: Exchange, id: string, response: DataResponse, keepAlive: string): string {

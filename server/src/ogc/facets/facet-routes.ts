@@ -38,6 +38,14 @@ export function facetRoutes(app: App, deps: FacetDeps): void {
   })
 }
 
+/** Integers of any size are JSON numbers. TypeScript does not know `JSON.rawJSON` yet. */
+function exactJson(document: object): string {
+  const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
+  return JSON.stringify(document, (_name, value: unknown) =>
+    typeof value === 'bigint' ? rawJSON(String(value)) : value,
+  )
+}
+
 function facetText(
   { matched, facets }: FacetResult,
   { pairs }: FacetQuery,
@@ -58,8 +66,5 @@ function facetText(
       { href: collection, rel: 'collection', type: json.mediaType, title },
     ],
   }
-  // Integers of any size are JSON numbers.
-  return JSON.stringify(document, (_name, value: unknown) =>
-    typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value,
-  )
+  return exactJson(document)
 }

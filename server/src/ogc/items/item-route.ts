@@ -14,7 +14,7 @@ import { andThen, type MaybePromise } from '../../maybe-promise.ts'
 import { notFound } from '../../problem.ts'
 import { itemHtml } from '../html/features.ts'
 import { type Crs, isPackCrs, storageCrs } from '../request/crs-list.ts'
-import { type Encoding, geojson, html, ITEM_ENCODINGS, json, negotiate } from '../request/encodings.ts'
+import { geojson, html, ITEM_ENCODINGS, json, negotiate } from '../request/encodings.ts'
 import { parameterOf, type QueryPair, readQuery, refuseUnknown } from '../request/query-string.ts'
 import { parseFeature } from '../select/parse-feature.ts'
 import { jsonFgItem } from '../write/json-fg-page.ts'
@@ -70,7 +70,7 @@ interface ItemRequest {
   dataset: Dataset
   id: string
   pairs: readonly QueryPair[]
-  encoding: Encoding
+  encoding: (typeof ITEM_ENCODINGS)[number]
   crs: Crs
   base: string
 }
