@@ -12,12 +12,12 @@ const workspaces = {
   'client-js': [],
   console: ['client-js', 'contract'],
   server: ['contract', 'geodata', 'demo'],
-  bench: ['contract', 'geodata', 'demo', 'client-js'],
+  bench: ['contract', 'geodata', 'demo', 'client-js', 'scripts'],
   scripts: [],
 }
 
 /** Bottom first: a folder imports only folders above it in this list, and files of the root. */
-const geodataFolders = ['predicates', 'geometry', 'crs', 'formats', 'pack', 'snapshot', 'compile', 'exports', 'tiles']
+const geodataFolders = ['predicates', 'geometry', 'crs', 'formats', 'pack', 'snapshot', 'columns', 'compile', 'exports', 'tiles']
 
 /** Bottom first, as in geodata. */
 const serverFolders = [

@@ -1,16 +1,16 @@
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { COMPILE_NODE_FLAGS } from '@wayleave/geodata/compile/compile-in-child-process.ts'
-import { readFileSync } from 'node:fs'
+import { compileNodeFlags } from '@wayleave/geodata/compile/compile-in-child-process.ts'
 import { startBareServer } from './bare-server.ts'
 import { type Bench, decimal, whole } from './bench.ts'
 import { generateGeojson, KINDS, randomNumbers } from './generate.ts'
 import { load } from './load.ts'
 import { runMeasured } from './measured-process.ts'
-import { openOpponent, type Opponent } from './postgis.ts'
+import { type Opponent, openOpponent } from './postgis.ts'
 import { startWayleave, type WayleaveServer } from './wayleave-server.ts'
 
 const SIZES = [1_000_000, 5_000_000]
@@ -60,8 +60,8 @@ async function publish(
   const source = join(folder, 'points.geojson')
   await generateGeojson(source, { features: rows })
   const snapshot = join(folder, 'snapshot')
-  const compiled = await runMeasured(process.execPath, [...COMPILE_NODE_FLAGS, compiler, source, snapshot])
-  const columns = await runMeasured(process.execPath, [...COMPILE_NODE_FLAGS, columnsWriter, snapshot])
+  const compiled = await runMeasured(process.execPath, [...compileNodeFlags(), compiler, source, snapshot])
+  const columns = await runMeasured(process.execPath, [...compileNodeFlags(), columnsWriter, snapshot])
   const sizeOf = async (name: string) => (await stat(join(snapshot, name))).size
   const share = columns.processorSeconds / (compiled.processorSeconds - columns.processorSeconds)
   print(
@@ -96,8 +96,18 @@ function rowsOf(deepCursor: string): Row[] {
   })
   return [
     { name: 'no filter', paths: [ITEMS], sql: { text: '', values: [[]] } },
-    row('a common value (one in seven)', KINDS.map((kind): [string] => [kind]), (kind) => `${ITEMS}&kind=${kind}`, 'WHERE kind = $1'),
-    row('a single match', many((): [number] => [population()]), (n) => `${ITEMS}&population=${n}`, 'WHERE population = $1'),
+    row(
+      'a common value (one in seven)',
+      KINDS.map((kind): [string] => [kind]),
+      (kind) => `${ITEMS}&kind=${kind}`,
+      'WHERE kind = $1',
+    ),
+    row(
+      'a single match',
+      many((): [number] => [population()]),
+      (n) => `${ITEMS}&population=${n}`,
+      'WHERE population = $1',
+    ),
     row(
       'a range of 1 % in a 20° box',
       many((): [number, number, number] => [random() * 990, random() * 340 - 170, random() * 150 - 75]),
@@ -117,7 +127,11 @@ function rowsOf(deepCursor: string): Row[] {
       (kind) => filter(`kind = '${kind}' AND active = true`),
       'WHERE kind = $1 AND active',
     ),
-    { name: 'sorted by a number, first page', paths: [`${ITEMS}&sortby=value`], sql: { text: 'ORDER BY value', values: [[]] } },
+    {
+      name: 'sorted by a number, first page',
+      paths: [`${ITEMS}&sortby=value`],
+      sql: { text: 'ORDER BY value', values: [[]] },
+    },
     {
       name: 'sorted by a number, page behind half of the rows',
       paths: [deepCursor],
@@ -138,7 +152,9 @@ async function measure(
     if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
     return answer
   }
-  const deep = (await (await get(`${ITEMS}&sortby=value&offset=${Math.floor(await opponent.count()) / 2}`)).json()) as {
+  const deep = (await (
+    await get(`${ITEMS}&sortby=value&offset=${Math.floor(await opponent.count()) / 2}`)
+  ).json()) as {
     links: { rel: string; href: string }[]
   }
   const next = new URL(deep.links.find(({ rel }) => rel === 'next')!.href)
@@ -158,7 +174,9 @@ async function measure(
   }
   isRunning = false
   const longest = await waiting
-  print('| limit 10, 16 connections | ours, pages/s | of the page without filter | PostGIS, queries/s | ratio |')
+  print(
+    '| limit 10, 16 connections | ours, pages/s | of the page without filter | PostGIS, queries/s | ratio |',
+  )
   print('|---|--:|--:|--:|--:|')
   for (const [i, { name, sql }] of rows.entries()) {
     const rate = median(rates[i]!)
@@ -170,10 +188,15 @@ async function measure(
   print('\nAims: 0.5 for a common value, 0.3 for a single match and for sort orders; five times PostGIS.\n')
   await facets(print, get)
   await documents(print, server, headers, get)
-  print(`\nLongest wait of another request meanwhile: ${decimal(longest, 1)} ms. Memory of the server: ${whole(megabytesOf(server.pid))} MB.\n`)
+  print(
+    `\nLongest wait of another request meanwhile: ${decimal(longest, 1)} ms. Memory of the server: ${whole(megabytesOf(server.pid))} MB.\n`,
+  )
 }
 
-async function facets(print: (line: string) => void, get: (path: string) => Promise<Response>): Promise<void> {
+async function facets(
+  print: (line: string) => void,
+  get: (path: string) => Promise<Response>,
+): Promise<void> {
   const path = '/v1/ogc/collections/points/facets?columns=kind,population,value,active,opened'
   for (const [name, filter] of [
     ['all rows', ''],

@@ -1,9 +1,10 @@
 import { open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import type { Column } from '../feature.ts'
+import type { ColumnStatistics } from '../snapshot/column-statistics.ts'
 import { bytesFor } from './byte-planes.ts'
 import { COLUMN_FILE_VERSION, directoryBytes, type Section, type StoredColumn } from './column-file.ts'
-import { type ColumnStatistics, columnStatistics } from './column-statistics.ts'
+import { columnStatistics } from './column-statistics.ts'
 import { type DictionaryValues, packCodes, packKeys, packTexts, valuesOfKeys } from './dictionary.ts'
 import {
   MAX_DISTINCT_TEXTS,

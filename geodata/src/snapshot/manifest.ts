@@ -1,8 +1,8 @@
-import type { ColumnStatistics } from '../columns/column-statistics.ts'
 import type { CrsTransformation } from '../crs/crs-accuracy.ts'
 import type { Column, GeometryType } from '../feature.ts'
 import type { Bbox } from '../geometry/bbox.ts'
 import { PACK_FILE } from '../pack/pack.ts'
+import type { ColumnStatistics } from './column-statistics.ts'
 
 /**
  * The file names of a snapshot, which is a folder of immutable files.

@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto'
-import { datasetSchema } from '@wayleave/contract/records'
+import { datasetDetailsSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import { matchesEtag } from '../http/matches-etag.ts'
 import { noQuery } from '../http/no-query.ts'
-import { nullable } from '../http/nullable.ts'
 import { tags } from '../http/openapi.ts'
 import { type DataRoute, emptyResponse, matchPattern, responseOf } from '../http/sockets/data-response.ts'
 import { andThen } from '../maybe-promise.ts'
@@ -20,34 +19,6 @@ interface MetadataParts {
   meter: Meter
   baseUrl: BaseUrl
 }
-
-const value = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
-const count = Type.Integer({ minimum: 0 })
-
-/** One dataset has its columns' statistics too; in the list they would be most of the response. */
-const wholeMetadata = Type.Object({
-  ...datasetSchema.properties,
-  statistics: nullable(
-    Type.Record(
-      Type.String(),
-      Type.Object({
-        nulls: count,
-        distinct: count,
-        isExact: Type.Boolean({ description: 'False if `distinct` is an estimate.' }),
-        min: Type.Optional(value),
-        max: Type.Optional(value),
-        mean: Type.Optional(Type.Number()),
-        histogram: Type.Optional(
-          Type.Array(count, { description: 'Rows in intervals of equal width between `min` and `max`.' }),
-        ),
-        frequent: Type.Optional(
-          Type.Array(Type.Object({ value, count }), { description: 'The most frequent values.' }),
-        ),
-      }),
-      { description: 'By column; null for datasets that were published before there were any.' },
-    ),
-  ),
-})
 
 /** The metadata of a dataset as the bytes to send, and its tag. */
 interface FinishedMetadata {
@@ -79,7 +50,7 @@ export function metadataRoute({ catalog, authenticate, meter, baseUrl }: Metadat
       summary: 'One dataset',
       params: Type.Object({ table: Type.String() }),
       querystring: noQuery,
-      response: { 200: wholeMetadata, 304: Type.Unsafe<undefined>({ description: 'Not modified.' }) },
+      response: { 200: datasetDetailsSchema, 304: Type.Unsafe<undefined>({ description: 'Not modified.' }) },
     },
     respond: (exchange, { table }) =>
       andThen(authenticate.optionalKeyOf(exchange), (grant) =>

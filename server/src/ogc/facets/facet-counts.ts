@@ -41,10 +41,16 @@ export class FacetCounts {
 
   /** Counts all rows, by the posting lists. */
   addAll(): void {
-    const { codeCount, starts } = this.#column
-    const binOf = this.#bins?.binOf
-    for (let code = 0; code < codeCount; code++) {
-      this.#counts[binOf ? binOf[code]! : code]! += starts[code + 1]! - starts[code]!
+    const { codeCount, nulls } = this.#column
+    const counts = this.#counts
+    if (this.#bins === null) {
+      for (let code = 0; code < codeCount; code++) counts[code]! += this.#column.countOf(code, code + 1)
+      return
+    }
+    const { codeEdges } = this.#bins
+    counts[0]! += nulls
+    for (let bin = 1; bin < codeEdges.length; bin++) {
+      counts[bin]! += this.#column.countOf(codeEdges[bin - 1]!, codeEdges[bin]!)
     }
   }
 

@@ -19,7 +19,10 @@ test('facets count the values of the features that match, whatever selects them'
   const cases: [query: string, matches: (place: Place) => boolean][] = [
     ['', () => true],
     ['&filter=size%20%3E%202', ({ properties: { size } }) => size !== null && size > 2],
-    ['&open=true&filter=size%20IS%20NULL', ({ properties: { size, open } }) => size === null && open === true],
+    [
+      '&open=true&filter=size%20IS%20NULL',
+      ({ properties: { size, open } }) => size === null && open === true,
+    ],
     // Arithmetic on many values and geometries are decided by the database and the tree.
     ['&filter=i%20%25%2010%20%3D%203', ({ properties: { i } }) => i % 10 === 3],
     ['&filter=geometry%20IS%20NULL', ({ geometry }) => geometry === null],
@@ -36,9 +39,15 @@ test('facets count the values of the features that match, whatever selects them'
       assert.equal(nulls, expected.get(null) ?? 0)
       assert.equal(others, 0)
       expected.delete(null)
-      assert.deepEqual(new Map(values.map((each: { value: unknown; count: number }) => [each.value, each.count])), expected)
+      assert.deepEqual(
+        new Map(values.map((each: { value: unknown; count: number }) => [each.value, each.count])),
+        expected,
+      )
       const counts = values.map(({ count }: { count: number }) => count)
-      assert.deepEqual(counts, counts.toSorted((a: number, b: number) => b - a))
+      assert.deepEqual(
+        counts,
+        counts.toSorted((a: number, b: number) => b - a),
+      )
     }
     const { histogram } = body.facets.i
     assert.equal(histogram.length, 7)
@@ -47,7 +56,10 @@ test('facets count the values of the features that match, whatever selects them'
       assert.equal(count, matching.filter(({ properties: { i } }) => isIn(i)).length, `${query} ${from}`)
     }
     assert.deepEqual([histogram[0].from, histogram[6].to], [0, 2999])
-    const days = body.facets.day.histogram.reduce((sum: number, { count }: { count: number }) => sum + count, 0)
+    const days = body.facets.day.histogram.reduce(
+      (sum: number, { count }: { count: number }) => sum + count,
+      0,
+    )
     assert.equal(days + body.facets.day.nulls, matching.length)
   }
 })

@@ -9,6 +9,8 @@ import { boundOf } from '../select/compiled/code-bounds.ts'
 export interface HistogramBins {
   /** The ends of the intervals, as in features: one more than there are intervals. */
   edges: (string | number | bigint)[]
+  /** The first code of each interval, and the end of the last one. */
+  codeEdges: number[]
   /** The interval of each code, counted from 1; 0 for null. */
   binOf: Uint8Array
 }
@@ -36,12 +38,10 @@ export function histogramBins(column: CompiledColumn, wanted: number): Histogram
 function makeBins(column: CompiledColumn, wanted: number): HistogramBins {
   const edges = edgesOf(column, wanted)
   const binOf = new Uint8Array(column.codeCount)
-  for (let bin = 1; bin < edges.length; bin++) {
-    const from = boundOf(column, edges[bin - 1]!, false)
-    const to = bin === edges.length - 1 ? column.codeCount : boundOf(column, edges[bin]!, false)
-    binOf.fill(bin, from, to)
-  }
-  return { edges: edges.map((edge) => shown(column, edge)), binOf }
+  const codeEdges = edges.map((edge) => boundOf(column, edge, false))
+  codeEdges[codeEdges.length - 1] = column.codeCount
+  for (let bin = 1; bin < edges.length; bin++) binOf.fill(bin, codeEdges[bin - 1], codeEdges[bin])
+  return { edges: edges.map((edge) => shown(column, edge)), codeEdges, binOf }
 }
 
 function edgesOf({ values, type }: CompiledColumn, wanted: number): (number | bigint)[] {

@@ -25,6 +25,8 @@ export interface SlicedWork {
 const COST = { scanned: 2, inBox: 8, candidate: 50 }
 /** Nodes of the tree that are visited to estimate the number of rows in a box. */
 const ESTIMATE_BUDGET = 200
+/** More candidates are not collected: sorting them would block the event loop. */
+const MAX_CANDIDATES = 50_000
 /** Rows that are tested one by one between two looks at the clock. */
 const STEP = 512
 
@@ -54,7 +56,7 @@ export class RowScan implements SlicedWork {
     const rows = snapshot.manifest.rows - from
     const tested = filter ? Math.min(rows, wanted / Math.max(filter.fraction, 1 / (rows + 1))) : wanted
     const scanCost = Math.min(rows, tested) * COST.scanned
-    const isFew = filter?.candidates != null
+    const isFew = filter?.candidates != null && filter.candidateCount <= MAX_CANDIDATES
     const candidateCost = isFew ? filter.candidateCount * COST.candidate : Infinity
     if (box) {
       const boxCost = Math.min(rowsInBox(snapshot, box), tested) * COST.inBox
