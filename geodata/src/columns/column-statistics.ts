@@ -1,6 +1,6 @@
 import type { Column, ColumnType } from '../feature.ts'
 import type { ColumnStatistics } from '../snapshot/column-statistics.ts'
-import { valueOf } from './column-value.ts'
+import { featureValue } from './column-value.ts'
 import type { DictionaryValues } from './dictionary.ts'
 
 const BINS = 20
@@ -37,7 +37,7 @@ function shown(
   values: DictionaryValues,
   index: number,
 ): string | number | boolean | undefined {
-  const value = valueOf(type, values, index)
+  const value = featureValue(type, values, index)
   // JSON of the manifest has no integers beyond 2^53.
   if (typeof value === 'bigint') return undefined
   return typeof value === 'string' && value.length > MAX_TEXT ? undefined : value

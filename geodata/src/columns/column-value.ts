@@ -4,7 +4,7 @@ import type { DictionaryValues } from './dictionary.ts'
 const DAY_MS = 86_400_000
 
 /** A value of a dictionary as it is in a feature. */
-export function valueOf(
+export function featureValue(
   type: ColumnType,
   values: DictionaryValues,
   index: number,

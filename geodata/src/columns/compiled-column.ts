@@ -1,5 +1,5 @@
 import type { ColumnType } from '../feature.ts'
-import { valueOf } from './column-value.ts'
+import { featureValue } from './column-value.ts'
 import type { DictionaryValues } from './dictionary.ts'
 import { inSlices } from './in-slices.ts'
 
@@ -85,7 +85,7 @@ export class CompiledColumn {
 
   /** The value of a code as it is in a feature. */
   value(code: number): string | number | bigint | boolean | null {
-    return code === 0 ? null : valueOf(this.type, this.values, code - 1)
+    return code === 0 ? null : featureValue(this.type, this.values, code - 1)
   }
 }
 

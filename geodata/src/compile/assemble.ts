@@ -8,9 +8,9 @@ import { type DuckDb, openDuckDb } from '../open-duckdb.ts'
 import { FEATURE_TAIL, PROPERTIES_HEAD } from '../pack/pack.ts'
 import { quoteName, quoteText } from '../quote-sql.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
-import { writeColumnsInThread } from './columns-in-thread.ts'
 import { columnSql, jsonTextSql, numberText } from './columns/column-sql.ts'
 import { KIND } from './columns/value-kinds.ts'
+import { writeColumnsInThread } from './columns-in-thread.ts'
 import type { ColumnProfile } from './stage/staged-column.ts'
 
 /** Starting a thread takes longer than compiling the columns of fewer rows. */

@@ -23,15 +23,12 @@ export function apiParameters(crsList: CrsList) {
       maximum: MOST_LIMIT,
       default: DEFAULT_LIMIT,
     }),
-    facetColumns: {
-      ...query('columns', 'The properties whose values are counted.', {
-        type: 'array',
-        minItems: 1,
-        maxItems: MAX_COLUMNS,
-        items: text,
-      }),
-      required: true,
-    },
+    facetColumns: query('columns', 'The properties whose values are counted; without it, all.', {
+      type: 'array',
+      minItems: 1,
+      maxItems: MAX_COLUMNS,
+      items: text,
+    }),
     facetLimit: query('limit', 'How many values a property has at most. A larger number means the maximum.', {
       type: 'integer',
       minimum: 1,

@@ -62,7 +62,7 @@ export function readFacetQuery(
 }
 
 function readColumns(text: string | undefined, { manifest: { columns } }: Dataset): number[] {
-  if (text === undefined || text === '') throw invalidInput('columns', 'must name at least one property')
+  if (text === undefined) return countable(columns)
   const indexes = text.split(',').map((name) => {
     const index = columns.findIndex((column) => column.name === name)
     if (index === -1) throw invalidInput('columns', `names "${name.slice(0, 80)}", which is no property`)
@@ -74,6 +74,11 @@ function readColumns(text: string | undefined, { manifest: { columns } }: Datase
   const distinct = [...new Set(indexes)]
   if (distinct.length > MAX_COLUMNS) throw invalidInput('columns', `must name at most ${MAX_COLUMNS}`)
   return distinct
+}
+
+/** All columns that can be counted, as far as one request may have them. */
+function countable(columns: Dataset['manifest']['columns']): number[] {
+  return [...columns.keys()].filter((index) => columns[index]!.type !== 'json').slice(0, MAX_COLUMNS)
 }
 
 function readNumber(name: string, text: string | undefined, preset: number, max: number): number {

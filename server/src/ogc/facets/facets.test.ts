@@ -64,13 +64,14 @@ test('facets count the values of the features that match, whatever selects them'
   }
 })
 
-test('a value beyond 2^53 is exact, and the most frequent values come first', async (t) => {
+test('the ends of a histogram beyond 2^53 are exact, and without columns all are counted', async (t) => {
   const { publish, get } = await openOgc(t)
-  await publish('places', randomPlaces(3000, 5))
-  const { text } = await get('/collections/places/facets?columns=big&limit=3&filter=big%20%3C%203')
-  assert.match(text, /"values":\[\{"value":\d,"count":\d+\},/)
-  const one = await get('/collections/places/facets?columns=i,big&limit=100&filter=i%20%3C%2050')
-  assert.match(one.text, /90071992547409\d\d/)
+  const places = randomPlaces(500, 5)
+  await publish('places', places)
+  const { text, body } = await get('/collections/places/facets?bins=3')
+  const largest = places.map(({ properties }) => BigInt(properties.big)).reduce((a, b) => (a > b ? a : b))
+  assert.ok(text.includes(`"to":${largest},"count":`))
+  assert.deepEqual(Object.keys(body.facets), ['i', 'name', 'size', 'big', 'open', 'day', 'at'])
 })
 
 test('facets need a key with the add-on, and refuse what they do not know', async (t) => {
@@ -79,7 +80,6 @@ test('facets need a key with the add-on, and refuse what they do not know', asyn
   assert.equal((await request('GET', '/v1/ogc/collections/places/facets?columns=i')).status, 401)
   assert.equal((await get('/collections/nowhere/facets?columns=i')).status, 404)
   for (const query of [
-    '',
     'columns=',
     'columns=unknown',
     'columns=i&limit=0',

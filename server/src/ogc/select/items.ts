@@ -13,7 +13,7 @@ import type { ItemsQuery } from '../request/items-query.ts'
 import type { CompiledRequest, CompiledSelection } from './compiled/compiled-selection.ts'
 import { countOfLists, isCountable, MatchCount } from './compiled/match-count.ts'
 import { type PageBounds, PageSearch } from './compiled/page-search.ts'
-import { countByRows } from './count-by-rows.ts'
+import { countByRows, MIN_COUNT_MS } from './count-by-rows.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import { PageUnderWay } from './page-builder.ts'
 import { PositionSet } from './position-set.ts'
@@ -56,9 +56,6 @@ export interface SelectionParts {
   compiled: CompiledSelection
   clock: Clock
 }
-
-/** Max geometries that are read to count matches. */
-const COUNTED_GEOMETRIES = 64
 
 /** A search that did not end in its first time slice, and what `advance` returned. */
 interface BegunSearch {
@@ -275,8 +272,8 @@ export class Items {
     const listed = countOfLists(prepared)
     if (listed !== null || !isCountable(prepared)) return listed
     const matches = new MatchCount(prepared)
-    let reads = 0
-    const mayRead = () => reads++ < COUNTED_GEOMETRIES
+    const deadline = performance.now() + Math.max(MIN_COUNT_MS, selectedMs)
+    const mayRead = () => performance.now() < deadline
     return (await compiled.run(matches, snapshot, signal, { mayRead })) ? matches.count : null
   }
 

@@ -307,3 +307,28 @@ test('a filter that takes too long is ended and refused with 400, and the next o
     [7],
   )
 })
+
+test('a search by compiled columns yields after each time slice, and ends when the client has left', async () => {
+  const prepared = (await compiled.prepare(
+    { ...selectionOf({}), condition: selectionOf({ filter: 'group < 6 AND maybe > 1' }).plan!.condition },
+    parts.signal,
+  ))!
+  const client = new AbortController()
+  let turns = 0
+  const counting = {
+    advance(until: number) {
+      while (performance.now() < until);
+      return ++turns > 1000 ? ENDED : PAUSED
+    },
+  }
+  const run = compiled.run(counting, snapshot, client.signal)
+  setImmediate(() => client.abort())
+  await assert.rejects(run, { name: 'AbortError' })
+  assert.ok(turns < 1000)
+  const stopped = new MatchCount(prepared)
+  assert.equal(stopped.advance(performance.now() - 1), PAUSED)
+  assert.ok(stopped.count < ROWS / 2)
+  await compiled.run(stopped, snapshot, parts.signal)
+  const all = expected(({ group, maybe }) => group < 6 && maybe !== null && maybe > 1)
+  assert.equal(stopped.count, all.length)
+})
