@@ -83,6 +83,32 @@ export function downloadRoutes(
     },
   })
 
+  // The same under the file's name, for programs such as GDAL that recognize a format by the extension.
+  app.get('/v1/dataset/:table/files/:format/:file', {
+    onRequest,
+    schema: schema(
+      'Download a dataset under its file name',
+      'The same as without the file name, which is the one in `Content-Disposition`.',
+      { table: Type.String(), format: Type.String(), file: Type.String() },
+    ),
+    handler: async (request, reply) => {
+      const { table, format, file } = request.params as { table: string; format: string; file: string }
+      const dataset = await catalog.find(table)
+      const extension = exportFormat(format)?.extension
+      if (extension !== undefined && file !== `${dataset.table}.${extension}`) {
+        throw notFound(`file named "${file.slice(0, 80)}"`)
+      }
+      return download(request, reply, {
+        grant: grants.get(request)!,
+        dataset,
+        version: dataset,
+        format,
+        addOn: 'API_ACCESS',
+        operation: 'download',
+      })
+    },
+  })
+
   app.get('/v1/dataset/:table/archives/:version/files/:format', {
     onRequest,
     schema: schema('Download a version of a dataset', 'Needs ARCHIVED_DATA, and costs like a download.', {
