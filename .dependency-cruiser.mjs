@@ -17,7 +17,17 @@ const workspaces = {
 }
 
 /** Bottom first: a folder imports only folders above it in this list, and files of the root. */
-const geodataFolders = ['predicates', 'geometry', 'crs', 'formats', 'pack', 'snapshot', 'compile', 'exports', 'tiles']
+const geodataFolders = [
+  'predicates',
+  'geometry',
+  'crs',
+  'formats',
+  'pack',
+  'snapshot',
+  'compile',
+  'exports',
+  'tiles',
+]
 
 /** Bottom first, as in geodata. */
 const serverFolders = [
