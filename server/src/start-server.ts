@@ -13,8 +13,8 @@ import { answerInTurn } from './http/sockets/answer-in-turn.ts'
 import { ConnectionLimits, maxConnections } from './http/sockets/connection-limits.ts'
 import { descriptorLimit } from './http/sockets/descriptor-limit.ts'
 import { StalledReaders } from './http/sockets/stalled-readers.ts'
-import { requirePrivateFolder } from './private-files.ts'
 import { lockDataFolder } from './locks/data-folder-lock.ts'
+import { requirePrivateFolder } from './private-files.ts'
 import { openParts, type Parts } from './wiring.ts'
 
 /** Max memory that stalled clients may hold together. */

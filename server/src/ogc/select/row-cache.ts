@@ -1,5 +1,6 @@
 import { quoteName } from '@wayleave/geodata/quote-sql.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { BoundedCache } from '../../caching/bounded-cache.ts'
 
 /** Smaller snapshots are not cached: reading their files is as fast. */
 const LEAST_ROWS = 20_000
@@ -39,7 +40,7 @@ export class RowCache {
   readonly #run: RunSql
   /** In LRU order, least recently used first. */
   readonly #kept = new Set<KeptRows>()
-  readonly #questions = new Map<string, number>()
+  readonly #questions = new BoundedCache<string, number>(MOST_QUESTIONS)
   #bytes = 0
   #tables = 0
 
@@ -72,7 +73,6 @@ export class RowCache {
     if (snapshot.manifest.rows < LEAST_ROWS || columns.size === 0 || !canBeKept(source)) return false
     const key = questionKey(source)
     const asked = (this.#questions.get(key) ?? 0) + 1
-    if (this.#questions.size >= MOST_QUESTIONS) this.#questions.clear()
     this.#questions.set(key, asked)
     return asked > 1
   }
