@@ -34,6 +34,7 @@ const serverFolders = [
   'concurrency',
   'locks',
   'database',
+  'caching',
   'events',
   'users',
   'limits',
