@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { test } from 'node:test'
 import { runStep, type Step } from './test-step.ts'
 import { junitCounts, nodeTestStep } from './test-steps.ts'
@@ -56,7 +56,7 @@ test('every test of every file is counted: passed, failed, skipped, and a file t
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
   const step = nodeTestStep(
     root,
-    Object.keys(files).map((name) => join(folder, name)),
+    Object.keys(files).map((name) => relative(root, join(folder, name))),
   )
   // Within a test run, a nested Node test runner would report to the outer run and write no counts.
   const { NODE_TEST_CONTEXT: _, ...environment } = process.env

@@ -1,5 +1,6 @@
 import { existsSync, globSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
+import { testBatches, writeBatches } from './test-batches.ts'
 import type { Counts, Step } from './test-step.ts'
 
 const nodeTestFolders = ['geodata', 'server', 'scripts', 'client-js', 'console', 'demo', 'bench']
@@ -34,6 +35,7 @@ function checks(root: string): Step[] {
     })),
     { name: 'format and lint', command: () => ['biome', 'check', '--error-on-warnings'] },
     { name: 'unused code', command: () => ['knip'] },
+    { name: 'layout', command: () => ['depcruise', ...nodeTestFolders] },
   ]
 }
 
@@ -53,14 +55,15 @@ export function nodeTestStep(root: string, files: string[]): Step {
     command: (countsFile) => [
       process.execPath,
       '--test',
-      '--test-concurrency=2',
-      // A test file that hangs fails, instead of blocking the whole run.
-      '--test-timeout=240000',
+      // One more than there are cores: many tests wait for other processes, for disks and for time to pass.
+      '--test-concurrency=3',
+      // A batch that hangs fails, instead of blocking the whole run.
+      '--test-timeout=600000',
       '--test-reporter=spec',
       '--test-reporter-destination=stdout',
       `--test-reporter=${join(root, 'scripts', 'count-reporter.ts')}`,
       `--test-reporter-destination=${countsFile}`,
-      ...files,
+      ...writeBatches(root, dirname(countsFile), testBatches(root, files)),
     ],
     readCounts: (text) => JSON.parse(text),
   }

@@ -1,7 +1,7 @@
 import { constants, setPriority } from 'node:os'
+import { ExportError, type ExportErrorCode } from '../export-error.ts'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
-import { ExportError, type ExportErrorCode } from './export-error.ts'
 import type { ExportOptions } from './export-options.ts'
 import { buildExport, type ExportFormat } from './index.ts'
 import { buildVariant, type Variant } from './variant.ts'

@@ -1,8 +1,8 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ExportError, isDiskFull } from '../export-error.ts'
 import { checksum } from '../snapshot/checksum.ts'
 import { partialPath, renameDurably, syncFile } from '../write-durably.ts'
-import { ExportError, isDiskFull } from './export-error.ts'
 
 export interface BuiltFile {
   bytes: number

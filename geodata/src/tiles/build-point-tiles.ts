@@ -1,8 +1,8 @@
 import { maxZoomOfPoints } from './choose-max-zoom.ts'
-import { endOfTile, keysPerTile, orderPoints } from './point-order.ts'
 import type { PointSet } from './point-cells.ts'
-import { tileOf, firstTileId } from './tile-id.ts'
+import { endOfTile, keysPerTile, orderPoints } from './point-order.ts'
 import type { TileBuild } from './tile-build.ts'
+import { firstTileId, tileOf } from './tile-id.ts'
 import { projectPoints } from './web-mercator.ts'
 
 /** Builds the tiles of a snapshot of points alone, zoom by zoom. Returns the deepest zoom. */

@@ -44,7 +44,11 @@ async function visit(state: Visit, z: number, index: number): Promise<void> {
     if (held !== null) return descend(state, tile, index, held)
   }
   if (bytes > 0) {
-    build.add(z, index, build.encoder.shapes(tile, () => reader.shapesIn(tile), z === maxZoom))
+    build.add(
+      z,
+      index,
+      build.encoder.shapes(tile, () => reader.shapesIn(tile), z === maxZoom),
+    )
     await build.room()
     if (z < maxZoom) {
       for (let child = 0; child < 4; child++) await visit(state, z + 1, index * 4 + child)

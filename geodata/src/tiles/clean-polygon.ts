@@ -1,5 +1,5 @@
 import { arrangeEdges } from './edge-arrangement.ts'
-import { type Rings, ringArea, reverseRing, side } from './rings.ts'
+import { type Rings, reverseRing, ringArea, side } from './rings.ts'
 import { traceFaces } from './trace-faces.ts'
 
 /**

@@ -22,9 +22,7 @@ export function clipShape(shape: Shape, box: WorldBox): Shape | null {
   const narrow =
     shape.minX >= box.minX && shape.maxX <= box.maxX ? shape : clipAxis(shape, 0, box.minX, box.maxX)
   if (narrow === null) return null
-  return narrow.minY >= box.minY && narrow.maxY <= box.maxY
-    ? narrow
-    : clipAxis(narrow, 1, box.minY, box.maxY)
+  return narrow.minY >= box.minY && narrow.maxY <= box.maxY ? narrow : clipAxis(narrow, 1, box.minY, box.maxY)
 }
 
 function clipPoints(shape: Shape, { minX, minY, maxX, maxY }: WorldBox): Shape | null {

@@ -1,7 +1,7 @@
 import { cleanPolygon } from './clean-polygon.ts'
+import { addPoints, type PointTarget } from './encode-points.ts'
 import type { FeatureBytes } from './feature-bytes.ts'
 import { PointCells } from './point-cells.ts'
-import { addPoints, type PointTarget } from './encode-points.ts'
 import type { Rings } from './rings.ts'
 import type { Shape } from './shape.ts'
 import { PIXEL, SmallParts } from './small-parts.ts'
@@ -229,9 +229,7 @@ class TileRun {
       const area = this.#area(shape.xy, from, end)
       const isLarge = pixel === 0 || area >= pixel * pixel || this.#extentOf(shape.xy, from, end) >= 4 * pixel
       const isDrawn: boolean =
-        (!isHole || isOuterDrawn) &&
-        isLarge &&
-        snapList(shape.xy, from, end, this.#grid, true, rings.xy) > 0
+        (!isHole || isOuterDrawn) && isLarge && snapList(shape.xy, from, end, this.#grid, true, rings.xy) > 0
       if (isDrawn) {
         rings.ends.push(rings.xy.length / 2)
         holes.push(isHole)

@@ -25,7 +25,13 @@ export function makeEntries(capacity: number): TileEntries {
   }
 }
 
-export function addEntry(entries: TileEntries, id: number, offset: number, length: number, run: number): void {
+export function addEntry(
+  entries: TileEntries,
+  id: number,
+  offset: number,
+  length: number,
+  run: number,
+): void {
   if (entries.count === entries.ids.length) grow(entries)
   const at = entries.count++
   entries.ids[at] = id

@@ -1,5 +1,5 @@
-import { EXTENT, EXTENT_BITS, WORLD_BITS } from './web-mercator.ts'
 import type { TileAddress } from './tile-id.ts'
+import { EXTENT, EXTENT_BITS, WORLD_BITS } from './web-mercator.ts'
 
 /** A dense tile has this many cells along each side: 8 pixels each when the tile is drawn 512 pixels wide. */
 const CELL_BITS = 6
@@ -111,13 +111,7 @@ export class PointCells {
     return cellsOf.length - 1
   }
 
-  #membersOf(
-    z: number,
-    { xs, ys, order }: PointSet,
-    from: number,
-    to: number,
-    fullest: number,
-  ): number[] {
+  #membersOf(z: number, { xs, ys, order }: PointSet, from: number, to: number, fullest: number): number[] {
     const members: number[] = []
     const down = WORLD_BITS - CELL_BITS
     for (let i = from; i < to; i++) {

@@ -4,15 +4,13 @@ import fc from 'fast-check'
 import { tileIdToZxy, zxyToTileId } from 'pmtiles'
 import { firstTileId, tileId, tileOf } from './tile-id.ts'
 
-const address = fc
-  .integer({ min: 0, max: 22 })
-  .chain((z) =>
-    fc.record({
-      z: fc.constant(z),
-      x: fc.integer({ min: 0, max: 2 ** z - 1 }),
-      y: fc.integer({ min: 0, max: 2 ** z - 1 }),
-    }),
-  )
+const address = fc.integer({ min: 0, max: 22 }).chain((z) =>
+  fc.record({
+    z: fc.constant(z),
+    x: fc.integer({ min: 0, max: 2 ** z - 1 }),
+    y: fc.integer({ min: 0, max: 2 ** z - 1 }),
+  }),
+)
 
 test('tiles have the numbers of PMTiles, both ways', () => {
   fc.assert(

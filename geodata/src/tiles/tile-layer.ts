@@ -1,5 +1,5 @@
-import type { Column, ColumnType } from '../feature.ts'
 import { parseNumber } from '../exports/geometry/geometry-bytes.ts'
+import type { Column, ColumnType } from '../feature.ts'
 import { FeatureSlices } from '../pack/pack-reader.ts'
 import { PropertySlices } from '../pack/property-slices.ts'
 import { GrowingBytes, varintLength, writeVarint } from './growing-bytes.ts'
@@ -179,14 +179,7 @@ export class TileLayer {
     this.#tag(this.#columns.length + own, text, 0, text.length, 'integer', false)
   }
 
-  #tag(
-    key: number,
-    bytes: Buffer,
-    start: number,
-    end: number,
-    type: ColumnType,
-    isEscaped: boolean,
-  ): void {
+  #tag(key: number, bytes: Buffer, start: number, end: number, type: ColumnType, isEscaped: boolean): void {
     if (this.#keys[key] === -1) this.#addKey(key)
     this.#tags[this.#tagCount++] = this.#keys[key]!
     this.#tags[this.#tagCount++] = this.#values.number(bytes, start, end, type, isEscaped)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { ADD_ONS, type AddOn } from '../access/grant.ts'
+import type { MemberPermission } from '../access/permissions.ts'
 import type { Db } from '../database/open.ts'
-import type { MemberPermission } from '../organizations/permissions.ts'
 
 /** An organization as shown to the operator. */
 export interface OrganizationRow {

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import { ADD_ONS, type AddOn } from '../access/grant.ts'
-import type { App } from '../http/frame.ts'
+import type { App } from '../http/fastify-app.ts'
 import { nullable } from '../http/nullable.ts'
 import { security, tags } from '../http/openapi.ts'
 import { readPage } from '../http/page.ts'

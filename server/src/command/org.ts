@@ -1,13 +1,9 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { ADD_ONS, type AddOn } from '../access/grant.ts'
+import { isMemberPermission, MEMBER_PERMISSIONS, type MemberPermission } from '../access/permissions.ts'
 import type { OrganizationRow } from '../administration/administration-store.ts'
 import { MOST_CREDITS } from '../credits/ledger.ts'
 import { operator } from '../events/events.ts'
-import {
-  isMemberPermission,
-  MEMBER_PERMISSIONS,
-  type MemberPermission,
-} from '../organizations/permissions.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
 import { withControlPlane } from './with-parts.ts'
 

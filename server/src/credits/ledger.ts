@@ -1,8 +1,8 @@
+import { requireMember } from '../access/membership.ts'
 import type { Clock } from '../clock.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { isId } from '../id.ts'
-import { requireMember } from '../organizations/membership.ts'
 import { invalidInput, notFound } from '../problem.ts'
 import { addLedgerRow, type LedgerRow, lockBalance, readLedger } from './ledger-store.ts'
 

@@ -10,8 +10,9 @@ import {
   temporaryDatabase,
   temporaryFolder,
 } from '../testing/test-server.ts'
-import { type Changes, openChanges } from './changes.ts'
+import type { Changes } from './changes.ts'
 import { type ControlDatabase, openDatabase } from './open.ts'
+import { openChanges } from './open-changes.ts'
 
 interface Node {
   database: ControlDatabase

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { BaseUrl } from '../http/base-url.ts'
-import type { App } from '../http/frame.ts'
+import type { App } from '../http/fastify-app.ts'
 import { matchesEtag } from '../http/matches-etag.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { ExportError } from '@wayleave/geodata/export-error.ts'
 import { buildExportInProcess } from '@wayleave/geodata/exports/build-in-child-process.ts'
-import { ExportError } from '@wayleave/geodata/exports/export-error.ts'
 import type { ExportOptions } from '@wayleave/geodata/exports/export-options.ts'
 import { EXPORT_FORMATS } from '@wayleave/geodata/exports/index.ts'
 import { makeFolderDurably } from '@wayleave/geodata/write-durably.ts'

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ExportError } from '@wayleave/geodata/export-error.ts'
 import {
   buildExportInProcess,
   buildVariantInProcess,
 } from '@wayleave/geodata/exports/build-in-child-process.ts'
-import { ExportError } from '@wayleave/geodata/exports/export-error.ts'
 import { geojsonParts } from '@wayleave/geodata/exports/geojson.ts'
 import type { ExportFormatEntry } from '@wayleave/geodata/exports/index.ts'
 import { type Variant, variantPath } from '@wayleave/geodata/exports/variant.ts'
@@ -19,7 +19,7 @@ import type { Dataset, Version } from '../catalog/dataset.ts'
 import { stampOf } from '../catalog/file-stamp.ts'
 import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
 import type { Verification } from '../catalog/verification.ts'
-import { Durations } from '../durations.ts'
+import { Durations } from '../http/observability/durations.ts'
 import { Problem } from '../problem.ts'
 import {
   exportPath,

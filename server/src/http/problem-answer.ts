@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { SECRET_LIKE } from '../access/secret.ts'
 import { DatabaseError, type DatabaseFailure } from '../database/database-error.ts'
 import { type FieldError, Problem } from '../problem.ts'
+import { redactKeys } from '../redact.ts'
 import { PAGE_HEADERS } from './pages/html.ts'
 import { isBrowsing, problemPage } from './pages/problem-page.ts'
 
@@ -62,7 +62,7 @@ export function answerProblem(problem: Problem, request: FastifyRequest, reply: 
   for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value)
   reply.code(problem.status).header('cache-control', 'no-store')
   if (isBrowsing(request)) {
-    return reply.headers(PAGE_HEADERS).send(withoutSecrets(problemPage(problem, request.id)))
+    return reply.headers(PAGE_HEADERS).send(redactKeys(problemPage(problem, request.id)))
   }
   const contact = (problem.status === 402 || problem.status === 403) && links.contactUrl
   const body = {
@@ -79,12 +79,7 @@ export function answerProblem(problem: Problem, request: FastifyRequest, reply: 
   }
   return reply
     .header('content-type', 'application/problem+json; charset=utf-8')
-    .send(withoutSecrets(JSON.stringify(body)))
-}
-
-/** Redacts a key that was sent in the wrong place: responses are copied into reports and messages. */
-function withoutSecrets(text: string): string {
-  return text.replace(SECRET_LIKE, '[redacted]')
+    .send(redactKeys(JSON.stringify(body)))
 }
 
 type Failure = NonNullable<FastifyError['validation']>[number]

@@ -153,10 +153,10 @@ test('in the browser the refresh token lives in a cookie that no script and no o
   const last = unsaid.headers.getSetCookie()[0]!.split('; ')[0]!
   const out = await service.request('POST', '/v1/auth/sign-out', { headers: { cookie: last } })
   assert.equal(out.status, 204)
-  assert.match(out.headers.getSetCookie()[0]!, /^wayleave_refresh=; Path=\/v1\/auth; Max-Age=0;/)
+  assert.match(out.headers.getSetCookie()[0]!, /^__Secure-wayleave_refresh=; Path=\/v1\/auth; Max-Age=0;/)
   const ended = await service.request('POST', '/v1/auth/refresh', { headers: { cookie: last } })
   assert.equal(ended.status, 401)
-  assert.match(ended.headers.getSetCookie()[0]!, /^wayleave_refresh=; .*Max-Age=0;/)
+  assert.match(ended.headers.getSetCookie()[0]!, /^__Secure-wayleave_refresh=; .*Max-Age=0;/)
 })
 
 test('a page that announces JSON and sends nothing refreshes and signs out by its cookie', async (t) => {

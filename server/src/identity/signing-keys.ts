@@ -4,9 +4,11 @@ import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { randomBase62 } from '../id.ts'
+import type { KeyCipher } from './key-cipher.ts'
 import {
   insertFirstSigningKey,
   readSigningKeys,
+  replacePrivateKey,
   replaceSigningKey,
   type SigningKeyRow,
 } from './signing-key-store.ts'
@@ -31,14 +33,16 @@ export class SigningKeys {
   readonly #database: ControlDatabase
   readonly #changes: Changes
   readonly #clock: Clock
+  readonly #cipher: KeyCipher
   #loaded: Loaded | null = null
   #loading: Promise<Loaded> | null = null
   #stale = false
 
-  constructor(database: ControlDatabase, changes: Changes, clock: Clock) {
+  constructor(database: ControlDatabase, changes: Changes, clock: Clock, cipher: KeyCipher) {
     this.#database = database
     this.#changes = changes
     this.#clock = clock
+    this.#cipher = cipher
     changes.listen((subject) => {
       if (subject === 'signing-key' || subject === 'everything') this.#stale = true
     })
@@ -62,9 +66,10 @@ export class SigningKeys {
 
   /** From now on a new key signs, on every node. Tokens signed before stay valid until they expire. */
   async rotate(origin: Origin): Promise<{ kid: string }> {
-    await this.#fresh()
+    // Not decrypted: a key whose WAYLEAVE_SECRET_KEY is lost can still be replaced.
+    await this.#rows()
     const now = this.#clock()
-    const row = await newSigningKey(now)
+    const row = await this.#newSigningKey(now)
     await this.#changes.commit(async (tx, changed) => {
       await replaceSigningKey(tx, row, plus(now, -DAY).toISOString())
       await recordEvent(tx, now, origin, {
@@ -76,6 +81,16 @@ export class SigningKeys {
     })
     this.#stale = true
     return { kid: row.kid }
+  }
+
+  /** Encrypts a key that was stored before WAYLEAVE_SECRET_KEY was set, and checks that it can be decrypted. */
+  async encryptStored(): Promise<void> {
+    await this.#fresh()
+    if (!this.#cipher.isOn) return
+    for (const { kid, private_jwk } of await readSigningKeys(this.#database.db)) {
+      if (private_jwk === '' || this.#cipher.isEncrypted(private_jwk)) continue
+      await replacePrivateKey(this.#database.db, kid, this.#cipher.encrypt(private_jwk, kid))
+    }
   }
 
   #published(loaded: Loaded): Loaded['published'] {
@@ -107,7 +122,10 @@ export class SigningKeys {
     })
     this.#loaded = {
       kid: current.kid,
-      privateKey: (await importJWK(JSON.parse(current.private_jwk) as JWK, 'EdDSA')) as CryptoKey,
+      privateKey: (await importJWK(
+        JSON.parse(this.#cipher.decrypt(current.private_jwk, current.kid)) as JWK,
+        'EdDSA',
+      )) as CryptoKey,
       published: await Promise.all(published),
       at: performance.now(),
     }
@@ -118,25 +136,28 @@ export class SigningKeys {
     const { db } = this.#database
     const present = await readSigningKeys(db)
     if (present.length > 0) return present
-    const first = await newSigningKey(this.#clock())
+    const first = await this.#newSigningKey(this.#clock())
     await db.transaction().execute((tx) => insertFirstSigningKey(tx, first))
     return readSigningKeys(db)
+  }
+
+  async #newSigningKey(now: Date): Promise<SigningKeyRow> {
+    const { publicKey, privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
+    const kid = randomBase62(12)
+    const described = { kid, alg: 'EdDSA', use: 'sig' }
+    return {
+      kid,
+      private_jwk: this.#cipher.encrypt(
+        JSON.stringify({ ...(await exportJWK(privateKey)), ...described }),
+        kid,
+      ),
+      public_jwk: JSON.stringify({ ...(await exportJWK(publicKey)), ...described }),
+      created_at: now.toISOString(),
+      retired_at: null,
+    }
   }
 }
 
 function isOld(loaded: Loaded | null): boolean {
   return loaded === null || performance.now() - loaded.at > RELOAD_EVERY
-}
-
-async function newSigningKey(now: Date): Promise<SigningKeyRow> {
-  const { publicKey, privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
-  const kid = randomBase62(12)
-  const described = { kid, alg: 'EdDSA', use: 'sig' }
-  return {
-    kid,
-    private_jwk: JSON.stringify({ ...(await exportJWK(privateKey)), ...described }),
-    public_jwk: JSON.stringify({ ...(await exportJWK(publicKey)), ...described }),
-    created_at: now.toISOString(),
-    retired_at: null,
-  }
 }

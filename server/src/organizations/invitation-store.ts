@@ -1,5 +1,5 @@
+import { type MemberPermission, sortPermissions } from '../access/permissions.ts'
 import type { ControlDatabase, Db, Tx } from '../database/open.ts'
-import { type MemberPermission, sortPermissions } from './permissions.ts'
 
 export interface Invitation {
   id: string

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
-import type { App } from '../http/frame.ts'
+import type { App } from '../http/fastify-app.ts'
 import { security, tags } from '../http/openapi.ts'
 import { withoutBody } from '../http/without-body.ts'
 import type { Members } from './members.ts'

@@ -1,20 +1,10 @@
-import type { Clock } from '../clock.ts'
-import type { Changes } from '../database/changes.ts'
-import type { ControlDatabase, Tx } from '../database/open.ts'
-import { type Origin, recordEvent } from '../events/events.ts'
-import { isId } from '../id.ts'
-import { normalEmail } from '../identity/email.ts'
-import { findOrCreateUser, lockUser } from '../identity/user-store.ts'
-import { revokeUserKeys } from '../keys/revoke-user-keys.ts'
-import { invalidInput, notFound } from '../problem.ts'
 import {
   requireHeld,
   requireMember,
   requireMovable,
   requireOtherManager,
   startingPermissions,
-} from './membership.ts'
-import { type MemberPermission, sortPermissions } from './permissions.ts'
+} from '../access/membership.ts'
 import {
   deleteMember,
   findMembership,
@@ -24,7 +14,17 @@ import {
   putMember,
   readMembers,
   setPermissions,
-} from './store.ts'
+} from '../access/membership-store.ts'
+import { type MemberPermission, sortPermissions } from '../access/permissions.ts'
+import type { Clock } from '../clock.ts'
+import type { Changes } from '../database/changes.ts'
+import type { ControlDatabase, Tx } from '../database/open.ts'
+import { normalEmail } from '../email.ts'
+import { type Origin, recordEvent } from '../events/events.ts'
+import { isId } from '../id.ts'
+import { revokeUserKeys } from '../keys/revoke-user-keys.ts'
+import { invalidInput, notFound } from '../problem.ts'
+import { findOrCreateUser, lockUser } from '../users/user-store.ts'
 
 export interface MembersOptions {
   database: ControlDatabase

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import type { MemberPermission } from '../access/permissions.ts'
 import { operator } from '../events/events.ts'
 import { keyOpens } from '../testing/key-opens.ts'
 import { signIn } from '../testing/sign-in.ts'
 import { databaseKinds, openTestServer, type TestServer, temporaryDatabase } from '../testing/test-server.ts'
-import type { MemberPermission } from './permissions.ts'
 
 const ALL = ['APIKEY_VIEW', 'APIKEY_CREATE', 'MEMBER_MANAGE', 'BILLING_VIEW']
 

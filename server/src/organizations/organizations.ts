@@ -1,23 +1,20 @@
 import type { AddOn } from '../access/grant.ts'
+import { requireMember } from '../access/membership.ts'
+import { findMembership, lockOrganizations, type Membership, putMember } from '../access/membership-store.ts'
+import { MEMBER_PERMISSIONS, type MemberPermission } from '../access/permissions.ts'
 import type { Clock } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { newId } from '../id.ts'
-import { lockUser } from '../identity/user-store.ts'
 import { invalidInput, notFound, Problem } from '../problem.ts'
-import { requireMember } from './membership.ts'
-import { MEMBER_PERMISSIONS, type MemberPermission } from './permissions.ts'
+import { lockUser } from '../users/user-store.ts'
 import {
   deleteAddOns,
-  findMembership,
   findOrganization,
   insertAddOns,
   insertOrganization,
-  lockOrganizations,
-  type Membership,
   type Organization,
-  putMember,
   readAddOns,
   setOrganizationName,
   wasGivenCredits,

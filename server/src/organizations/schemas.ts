@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { ADD_ONS, type AddOn } from '../access/grant.ts'
-import { MEMBER_PERMISSIONS, type MemberPermission } from './permissions.ts'
+import { MEMBER_PERMISSIONS, type MemberPermission } from '../access/permissions.ts'
 
 const PermissionSchema = Type.Unsafe<MemberPermission>({ type: 'string', enum: [...MEMBER_PERMISSIONS] })
 const AddOnSchema = Type.Unsafe<AddOn>({ type: 'string', enum: [...ADD_ONS] })

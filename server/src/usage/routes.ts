@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
-import type { App } from '../http/frame.ts'
+import type { App } from '../http/fastify-app.ts'
 import { nullable } from '../http/nullable.ts'
 import { security, tags } from '../http/openapi.ts'
 import type { KeyActor } from '../keys/key-access.ts'

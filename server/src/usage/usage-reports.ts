@@ -1,9 +1,9 @@
+import { requireMember } from '../access/membership.ts'
 import type { Clock } from '../clock.ts'
 import type { Db } from '../database/open.ts'
 import { isId } from '../id.ts'
 import { type KeyActor, requireKey } from '../keys/key-access.ts'
 import { findKey, keyNames } from '../keys/store.ts'
-import { requireMember } from '../organizations/membership.ts'
 import { type Count, groupUsage, type UsageReport, usageRange, usageReport } from './usage.ts'
 import { readKeyUsage, readOrganizationUsage } from './usage-store.ts'
 

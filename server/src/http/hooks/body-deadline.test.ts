@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fastify from 'fastify'
 import { cleanUp } from '../../testing/cleanup.ts'
-import type { App } from '../frame.ts'
+import type { App } from '../fastify-app.ts'
 import { addBodyDeadline } from './body-deadline.ts'
 
 const DEADLINE = 200

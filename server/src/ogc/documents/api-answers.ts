@@ -28,7 +28,13 @@ export const ANSWER_SCHEMAS = {
     type: text,
     title: text,
   }),
-  LandingPage: object(['links'], { title: text, description: text, links }),
+  LandingPage: object(['links'], {
+    title: text,
+    description: text,
+    contact: object([], { name: text, url: text, email: text }),
+    license: text,
+    links,
+  }),
   Conformance: object(['conformsTo'], { conformsTo: list(text), links }),
   Collections: object(['links', 'collections'], {
     links,

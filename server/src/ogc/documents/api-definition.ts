@@ -1,9 +1,11 @@
 import type { Dataset } from '../../catalog/dataset.ts'
+import { aboutInfo, type ServiceAbout } from '../../http/service-about.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import {
   API_ENCODINGS,
   DOCUMENT_ENCODINGS,
   type Encoding,
+  FEATURE_SCHEMA_ENCODINGS,
   ITEM_ENCODINGS,
   ITEMS_ENCODINGS,
   SCHEMA_ENCODINGS,
@@ -18,12 +20,12 @@ import {
   answerContent,
 } from './api-answers.ts'
 import { apiParameters, propertyParameters } from './api-parameters.ts'
-import { DESCRIPTION, TITLE } from './landing.ts'
 
 export interface DefinitionParts {
   datasets: readonly Dataset[]
   crsList: CrsList
   version: string
+  about: ServiceAbout
   /** Whether a key may be a URL parameter. */
   keyInUrl: boolean
 }
@@ -32,7 +34,10 @@ export interface DefinitionParts {
  * The API as OpenAPI 3.0. The items of every collection also have a path of their own, with the collection's
  * properties as parameters.
  */
-export function apiDefinition(base: string, { datasets, crsList, version, keyInUrl }: DefinitionParts) {
+export function apiDefinition(
+  base: string,
+  { datasets, crsList, version, about, keyInUrl }: DefinitionParts,
+) {
   const get = operations(keyInUrl)
   const collection = [ref('collectionId')]
   const items = ITEMS_PARAMETERS.filter((name) => name !== 'f').map(ref)
@@ -53,6 +58,13 @@ export function apiDefinition(base: string, { datasets, crsList, version, keyInU
       'The schema of a feature',
       collection,
       SCHEMA_ENCODINGS,
+      'Document',
+    ),
+    '/collections/{collectionId}/feature-schema': get(
+      'featureSchema',
+      'The schema of a feature in GeoJSON',
+      collection,
+      FEATURE_SCHEMA_ENCODINGS,
       'Document',
     ),
     '/collections/{collectionId}/queryables': get(
@@ -96,7 +108,7 @@ export function apiDefinition(base: string, { datasets, crsList, version, keyInU
   }
   return {
     openapi: '3.0.3',
-    info: { title: TITLE, description: DESCRIPTION, version, license: { name: 'Apache-2.0' } },
+    info: { title: about.title, description: about.description, version, ...aboutInfo(about) },
     servers: [{ url: base + ROOT }],
     tags: [{ name: 'Capabilities' }, { name: 'Features' }],
     paths,

@@ -48,7 +48,11 @@ export const flatgeobuf = encoding('fgb', 'application/vnd.flatgeobuf', 'FlatGeo
 export const DOCUMENT_ENCODINGS = [json, html]
 export const API_ENCODINGS = [openApi, html]
 export const SCHEMA_ENCODINGS = [schemaJson, html]
+/** For programs only. */
+export const FEATURE_SCHEMA_ENCODINGS = [schemaJson]
 export const ITEMS_ENCODINGS = [geojson, jsonFg, ndjson, geojsonSeq, csv, flatgeobuf, html]
+/** A search has no HTML page, because a browser's address bar sends no body. */
+export const SEARCH_ENCODINGS = ITEMS_ENCODINGS.filter((encoding) => encoding !== html)
 /** One of the encodings of a page of features. */
 export type ItemsEncoding = (typeof ITEMS_ENCODINGS)[number]
 export const ITEM_ENCODINGS = [geojson, jsonFg, html]

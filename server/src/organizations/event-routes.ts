@@ -1,0 +1,47 @@
+import { Type } from 'typebox'
+import type { Authenticate } from '../access/authenticate.ts'
+import type { ControlDatabase } from '../database/open.ts'
+import { readEvents } from '../events/store.ts'
+import type { App } from '../http/fastify-app.ts'
+import { nullable } from '../http/nullable.ts'
+import { security, tags } from '../http/openapi.ts'
+import { pageQuery, pageSchema, readPage } from '../http/page.ts'
+import type { Organizations } from './organizations.ts'
+
+export interface EventRoutesParts {
+  database: ControlDatabase
+  organizations: Organizations
+  authenticate: Authenticate
+}
+
+const eventRow = Type.Object({
+  id: Type.Integer(),
+  at: Type.String({ format: 'date-time' }),
+  actor: Type.String({ description: 'Who: `user:<id>`, `key:<id>`, `operator` or `system`.' }),
+  action: Type.String({ description: 'What, such as `key.created` or `member.removed`.' }),
+  subject: Type.String({ description: 'To what, such as `key:<id>` or `user:<id>`.' }),
+  detail: Type.Object({}, { additionalProperties: true }),
+  address: nullable(Type.String({ description: 'The network address it came from.' })),
+  requestId: nullable(Type.String()),
+})
+
+export function eventRoutes(app: App, { database, organizations, authenticate }: EventRoutesParts): void {
+  app.get('/v1/organization/:organizationId/events', {
+    onRequest: authenticate.user,
+    schema: {
+      tags: [tags.organizations],
+      security: security.token,
+      summary: 'What was done in an organization, by whom and from where, newest first',
+      description: 'Needs MEMBER_MANAGE.',
+      params: Type.Object({ organizationId: Type.String() }),
+      querystring: pageQuery,
+      response: { 200: pageSchema(eventRow) },
+    },
+    handler: async (request) => {
+      const { organizationId } = request.params
+      const { limit, before } = request.query
+      await organizations.requireMember(authenticate.userOf(request).userId, organizationId, 'MEMBER_MANAGE')
+      return readPage(limit, (rows) => readEvents(database.db, organizationId, { before, limit: rows }))
+    },
+  })
+}
