@@ -17,13 +17,24 @@ const workspaces = {
 }
 
 /** Bottom first: a folder imports only folders above it in this list, and files of the root. */
-const geodataFolders = ['predicates', 'geometry', 'crs', 'formats', 'pack', 'snapshot', 'compile', 'exports']
+const geodataFolders = [
+  'predicates',
+  'geometry',
+  'crs',
+  'formats',
+  'pack',
+  'snapshot',
+  'compile',
+  'exports',
+  'tiles',
+]
 
 /** Bottom first, as in geodata. */
 const serverFolders = [
   'concurrency',
   'locks',
   'database',
+  'caching',
   'events',
   'users',
   'limits',
@@ -60,7 +71,9 @@ const serverBase = [
   'config',
   'email',
   'id',
+  'loopback',
   'maybe-promise',
+  'private-files',
   'problem',
   'redact',
   'setting-parsers',

@@ -1,7 +1,7 @@
-import { idColumn } from '../snapshot/feature-ids.ts'
-import type { Manifest } from '../snapshot/manifest.ts'
-import type { FeatureSlices } from './pack-reader.ts'
-import { PropertySlices } from './property-slices.ts'
+import type { FeatureSlices } from '../pack/pack-reader.ts'
+import { PropertySlices } from '../pack/property-slices.ts'
+import { idColumn } from './feature-ids.ts'
+import type { Manifest } from './manifest.ts'
 
 const BACKSLASH = 0x5c
 
