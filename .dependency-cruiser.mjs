@@ -17,13 +17,25 @@ const workspaces = {
 }
 
 /** Bottom first: a folder imports only folders above it in this list, and files of the root. */
-const geodataFolders = ['predicates', 'geometry', 'crs', 'formats', 'pack', 'snapshot', 'columns', 'compile', 'exports', 'tiles']
+const geodataFolders = [
+  'predicates',
+  'geometry',
+  'crs',
+  'formats',
+  'pack',
+  'snapshot',
+  'columns',
+  'compile',
+  'exports',
+  'tiles',
+]
 
 /** Bottom first, as in geodata. */
 const serverFolders = [
   'concurrency',
   'locks',
   'database',
+  'caching',
   'events',
   'users',
   'limits',

@@ -125,7 +125,7 @@ export class Assembly {
 
   /** Whether a column has the same values as the ids. */
   async areIds({ profile, type }: NonNullable<IdSource>, column: FinalColumn): Promise<boolean> {
-    const id = `(${columnSql(profile, type)})::VARCHAR`
+    const id = `(${idValueSql({ profile, type })})::VARCHAR`
     const value = `(${columnSql(column.profile, column.type)})::VARCHAR`
     const [row] = await this.#rows(
       `SELECT coalesce(bool_and(${id} IS NOT DISTINCT FROM ${value}), true) FROM ${this.#source}`,
@@ -140,7 +140,7 @@ export class Assembly {
       (column) => `${columnSql(column.profile, column.type)} AS ${quoteName(column.name)}`,
     )
     if (id?.source && !id.isRowNumber) {
-      values.unshift(`${columnSql(id.source.profile, id.source.type)} AS ${quoteName(id.name)}`)
+      values.unshift(`${idValueSql(id.source)} AS ${quoteName(id.name)}`)
     }
     if (spatial) values.push('ST_GeomFromWKB(wkb) AS geometry')
     // A table without any column still has rows.
@@ -247,6 +247,15 @@ export class Assembly {
   async #rows(sql: string): Promise<unknown[][]> {
     return (await this.#connection.runAndReadAll(sql)).getRowsJS() as unknown[][]
   }
+}
+
+/** An id as a value: an integer, or the text that is the id in the features. */
+function idValueSql({ profile, type }: NonNullable<IdSource>): string {
+  const value = columnSql(profile, type)
+  if (type === 'integer' || type === 'text') return value
+  if (type === 'number') return numberText(`(${value})`)
+  // The JSON text of a date, a timestamp or a boolean has no quotes but the outer ones.
+  return `trim(${jsonTextSql(`(${value})`, type)}, '"')`
 }
 
 /** All staged files as one table, with the geometry columns present even if no file has them. */

@@ -108,13 +108,12 @@ async function describeIds(
 ): Promise<Manifest['id']> {
   const type = id === null || id.type === 'integer' ? 'integer' : 'text'
   const chosen = columns.find((column) => column === id)
-  if (chosen) return { column: chosen.name, type, isRowNumber: false }
-  const isRowNumber = id === null || (type === 'integer' && (await assembly.areRowNumbers(id)))
+  const isRowNumber = id === null || (!chosen && type === 'integer' && (await assembly.areRowNumbers(id)))
   const own = columns.find(({ name }) => name.toLowerCase() === 'id')
-  if (id && own && !isRowNumber && (await assembly.areIds(id, own))) {
+  if (id && own && !isRowNumber && (own === chosen || (await assembly.areIds(id, own)))) {
     return { column: own.name, type, isRowNumber: false }
   }
-  return { column: null, type, name: idName(columns), isRowNumber }
+  return { column: chosen?.name ?? null, type, name: idName(columns), isRowNumber }
 }
 
 /**

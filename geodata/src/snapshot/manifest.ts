@@ -50,9 +50,10 @@ export interface Manifest {
   bbox: Bbox | null
   /**
    * `column` is the column whose values are the ids: the publisher's id column, or a column `id` with the same
-   * values as the source's ids. If it is null, `name` is the name of the ids in filters. If they are more than
-   * row numbers, it is also the name of their column in `rows.parquet` and in all exports. Snapshots that were
-   * compiled before ids were exported have neither `name` nor `isRowNumber`. See feature-ids.ts.
+   * values as the ids; null if there is none. `name` is the name of the ids in filters, unless a column `id` has
+   * the same values. If ids are more than row numbers, it is also the name of their column in `rows.parquet` and
+   * in all exports. Snapshots that were compiled before ids were exported have neither `name` nor
+   * `isRowNumber`. See feature-ids.ts.
    */
   id: { column: string | null; type: 'integer' | 'text'; name?: string; isRowNumber?: boolean }
   /** The column that `datetime` filters: the publisher's choice, else the first date or timestamp column. */

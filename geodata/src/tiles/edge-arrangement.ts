@@ -42,18 +42,26 @@ function makeEdge(ax: number, ay: number, bx: number, by: number, winding: numbe
     : { ax: bx, ay: by, bx: ax, by: ay, winding: -winding }
 }
 
-function merged(edges: readonly Edge[]): Edge[] {
-  const byEnds = new Map<string, Edge>()
-  for (const edge of edges) {
-    const key = `${edge.ax},${edge.ay},${edge.bx},${edge.by}`
-    const present = byEnds.get(key)
-    if (present) present.winding += edge.winding
-    else byEnds.set(key, edge)
+/** The edges from left to right, equal ones as one. */
+function merged(edges: Edge[]): Edge[] {
+  edges.sort((a, b) => a.ax - b.ax || a.ay - b.ay || a.bx - b.bx || a.by - b.by)
+  let count = 0
+  for (let i = 0; i < edges.length; ) {
+    const edge = edges[i]!
+    let next = i + 1
+    for (; next < edges.length && isEqual(edge, edges[next]!); next++) edge.winding += edges[next]!.winding
+    if (edge.winding !== 0) edges[count++] = edge
+    i = next
   }
-  return [...byEnds.values()].filter(({ winding }) => winding !== 0)
+  edges.length = count
+  return edges
 }
 
-/** Divides every edge at the points where others meet it; null if there are none. */
+function isEqual(a: Edge, b: Edge): boolean {
+  return a.ax === b.ax && a.ay === b.ay && a.bx === b.bx && a.by === b.by
+}
+
+/** Divides every edge at the points where others meet it; null if there are none. Edges come from left to right. */
 function divideOnce(edges: readonly Edge[]): Edge[] | null {
   const cuts = new Map<Edge, number[]>()
   const cut = (edge: Edge, x: number, y: number) => {
@@ -62,9 +70,8 @@ function divideOnce(edges: readonly Edge[]): Edge[] | null {
     if (present) present.push(x, y)
     else cuts.set(edge, [x, y])
   }
-  const sorted = [...edges].sort((a, b) => a.ax - b.ax)
   const active: Edge[] = []
-  for (const edge of sorted) {
+  for (const edge of edges) {
     let kept = 0
     for (const other of active) {
       if (other.bx < edge.ax) continue
@@ -75,10 +82,13 @@ function divideOnce(edges: readonly Edge[]): Edge[] | null {
     active.push(edge)
   }
   if (cuts.size === 0) return null
-  return edges.flatMap((edge) => {
+  const divided: Edge[] = []
+  for (const edge of edges) {
     const points = cuts.get(edge)
-    return points ? dividedAt(edge, points) : [edge]
-  })
+    if (points) divided.push(...dividedAt(edge, points))
+    else divided.push(edge)
+  }
+  return divided
 }
 
 function cutPair(one: Edge, two: Edge, cut: (edge: Edge, x: number, y: number) => void): void {

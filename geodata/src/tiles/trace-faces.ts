@@ -6,15 +6,20 @@ interface Direction {
   y: number
 }
 
+/** One number for a position of a tile and its margin: small enough to be a fast key. */
+function keyOf(x: number, y: number): number {
+  return (x + 4096) * 16_384 + (y + 4096)
+}
+
 /**
  * The rings around everything that an arrangement of edges winds around: outer rings with a positive area, each
  * followed by its holes. Rings touch at single points at most.
  */
 export function traceFaces(edges: readonly Edge[]): Rings {
-  const leaving = new Map<string, Direction[]>()
+  const leaving = new Map<number, Direction[]>()
   const starts: [number, number][] = []
   const add = (fromX: number, fromY: number, toX: number, toY: number) => {
-    const key = `${fromX},${fromY}`
+    const key = keyOf(fromX, fromY)
     const present = leaving.get(key)
     if (present) present.push({ x: toX, y: toY })
     else leaving.set(key, [{ x: toX, y: toY }])
@@ -30,7 +35,7 @@ export function traceFaces(edges: readonly Edge[]): Rings {
   )
   const rings: number[][] = []
   for (const [x, y] of starts) {
-    while ((leaving.get(`${x},${y}`)?.length ?? 0) > 0) walk(x, y, leaving, rings)
+    while ((leaving.get(keyOf(x, y))?.length ?? 0) > 0) walk(x, y, leaving, rings)
   }
   return nested(rings)
 }
@@ -49,10 +54,12 @@ function findInside(
   const high = ({ ay, bx, by }: Edge) => (vertical ? Math.max(ay, by) : bx)
   const sorted = edges.filter((edge) => low(edge) < high(edge)).sort((a, b) => low(a) - low(b))
   const wanted = (edge: Edge) => !vertical || edge.ax === edge.bx
-  let active: Edge[] = []
+  const active: Edge[] = []
   for (let i = 0; i < sorted.length; ) {
     const start = low(sorted[i]!)
-    active = active.filter((edge) => high(edge) > start)
+    let kept = 0
+    for (const edge of active) if (high(edge) > start) active[kept++] = edge
+    active.length = kept
     let isWanted = false
     for (; i < sorted.length && low(sorted[i]!) === start; i++) {
       active.push(sorted[i]!)
@@ -84,12 +91,12 @@ function crossingX({ ax, ay, bx, by }: Edge, y: number): number {
  * Follows edges until the path is closed. At a point where several edges leave, the sharpest turn towards the
  * inside is taken, so that the path stays with one face; where the path meets itself, a ring is cut off.
  */
-function walk(startX: number, startY: number, leaving: Map<string, Direction[]>, rings: number[][]): void {
+function walk(startX: number, startY: number, leaving: Map<number, Direction[]>, rings: number[][]): void {
   const path: number[] = [startX, startY]
-  const placeOf = new Map<string, number>([[`${startX},${startY}`, 0]])
+  const placeOf = new Map<number, number>([[keyOf(startX, startY), 0]])
   let [x, y, dx, dy] = [startX, startY, 0, 0]
   for (;;) {
-    const options = leaving.get(`${x},${y}`)
+    const options = leaving.get(keyOf(x, y))
     if (!options || options.length === 0) return
     const chosen = sharpestTurn(options, x, y, dx, dy)
     const [next] = options.splice(chosen, 1)
@@ -97,7 +104,7 @@ function walk(startX: number, startY: number, leaving: Map<string, Direction[]>,
     dy = next!.y - y
     x = next!.x
     y = next!.y
-    const key = `${x},${y}`
+    const key = keyOf(x, y)
     const place = placeOf.get(key)
     if (place === undefined) {
       placeOf.set(key, path.length)
@@ -105,7 +112,7 @@ function walk(startX: number, startY: number, leaving: Map<string, Direction[]>,
       continue
     }
     rings.push(path.slice(place))
-    for (let i = place + 2; i < path.length; i += 2) placeOf.delete(`${path[i]},${path[i + 1]}`)
+    for (let i = place + 2; i < path.length; i += 2) placeOf.delete(keyOf(path[i]!, path[i + 1]!))
     path.length = place + 2
     if (place === 0) return
     dx = x - path[place - 2]!

@@ -28,6 +28,9 @@ export const ANSWER_SCHEMAS = {
     rel: text,
     type: text,
     title: text,
+    method: { type: 'string', enum: ['POST'] },
+    body: { type: 'object' },
+    merge: { type: 'boolean' },
   }),
   LandingPage: object(['links'], {
     title: text,
@@ -73,7 +76,7 @@ export const ANSWER_SCHEMAS = {
       type: 'integer',
       minimum: 0,
       description:
-        'How many features the request selects on all pages; left out where counting would take long.',
+        'The number of features that the request selects on all pages; absent if counting would take long.',
     },
     numberReturned: { type: 'integer', minimum: 0 },
     timeStamp: moment,
@@ -111,6 +114,26 @@ export const ANSWER_SCHEMAS = {
     nullable: true,
   },
   Document: { type: 'object', additionalProperties: true },
+  Search: {
+    ...object([], {
+      f: text,
+      limit: { type: 'integer', minimum: 1 },
+      offset: { type: 'integer', minimum: 0 },
+      cursor: text,
+      bbox: { type: 'array', minItems: 4, maxItems: 6, items: { type: 'number' } },
+      'bbox-crs': text,
+      crs: text,
+      ids: list({ oneOf: [text, { type: 'integer' }] }),
+      datetime: text,
+      filter: { oneOf: [text, { type: 'object' }] },
+      'filter-lang': text,
+      'filter-crs': text,
+      sortby: list(text),
+      properties: list(text),
+      resulttype: { type: 'string', enum: ['results', 'hits'] },
+    }),
+    additionalProperties: true,
+  },
   Problem: problemSchema,
 }
 

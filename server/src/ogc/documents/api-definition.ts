@@ -11,6 +11,7 @@ import {
   ITEMS_ENCODINGS,
   json,
   SCHEMA_ENCODINGS,
+  SEARCH_ENCODINGS,
 } from '../request/encodings.ts'
 import { ITEMS_PARAMETERS } from '../request/items-query.ts'
 import { ROOT } from '../write/links.ts'
@@ -43,7 +44,7 @@ export function apiDefinition(
   const get = operations(keyInUrl)
   const collection = [ref('collectionId')]
   const items = ITEMS_PARAMETERS.filter((name) => name !== 'f').map(ref)
-  const paths: Record<string, { get: Operation }> = {
+  const paths: Record<string, { get: Operation } | { post: Operation }> = {
     '/': get('landingPage', 'The landing page', [], DOCUMENT_ENCODINGS, 'LandingPage'),
     '/api': get('apiDefinition', 'This definition', [], API_ENCODINGS, 'Document'),
     '/conformance': get('conformance', 'What is supported', [], DOCUMENT_ENCODINGS, 'Conformance'),
@@ -105,6 +106,7 @@ export function apiDefinition(
       'Feature',
     ),
   }
+  paths['/collections/{collectionId}/search'] = searchOperation(get, collection)
   for (const dataset of datasets) {
     const { table, title } = dataset
     paths[`/collections/${table}/items`] = get(
@@ -137,6 +139,29 @@ export function apiDefinition(
 /** The parameters of facets; `limit` and `bins` have names of their own among the components. */
 const FACET_PARAMETERS = ['facetColumns', 'facetLimit', 'facetBins', ...SHARED_PARAMETERS]
 
+/** The features of a query in a body: it takes the parameters of a GET request as members of an object. */
+function searchOperation(get: ReturnType<typeof operations>, collection: object[]): { post: Operation } {
+  const described = get('search', 'Features by a query in the body', [], SEARCH_ENCODINGS, 'Features').get
+  const { 304: _, ...responses } = described.responses
+  return {
+    post: {
+      ...described,
+      parameters: collection,
+      requestBody: {
+        required: true,
+        description:
+          'The parameters of `items`, at most 256 KB. The `next` link has a `body` to be added to this one.',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Search' } } },
+      },
+      responses: {
+        ...responses,
+        413: { $ref: '#/components/responses/Problem' },
+        415: { $ref: '#/components/responses/Problem' },
+      },
+    },
+  }
+}
+
 function ref(name: string) {
   return { $ref: `#/components/parameters/${name}` }
 }
@@ -148,6 +173,7 @@ interface Operation {
   summary: string
   tags: string[]
   parameters: object[]
+  requestBody?: object
   responses: Record<string, object>
   security?: object[]
 }

@@ -162,21 +162,23 @@ export function apiHtml(base: string, document: ReturnType<typeof apiDefinition>
     string,
     { name: string; in: string; description?: string }
   >
-  const paths = Object.entries(document.paths) as [string, { get: Operation }][]
+  const paths = Object.entries(document.paths) as [string, { get: Operation } | { post: Operation }][]
   return htmlPage({
     title: 'The API',
     trail: [{ href: `${base}${ROOT}/api?f=html`, title: 'The API' }],
     base,
     links,
     body: html`<p>All addresses begin with <code>${document.servers[0]!.url}</code>. Collections and features need an API key, in the header <code>X-API-Key</code> or as Basic authentication.</p>${paths.map(
-      ([path, { get }]) =>
-        html`<h2><code>GET ${path}</code></h2><p>${get.summary}</p>${table(
+      ([path, methods]) => {
+        const [method, operation] = 'get' in methods ? ['GET', methods.get] : ['POST', methods.post]
+        return html`<h2><code>${method} ${path}</code></h2><p>${operation.summary}</p>${table(
           ['Parameter', 'In', 'What it means'],
-          get.parameters.map((parameter) => {
+          operation.parameters.map((parameter) => {
             const known = '$ref' in parameter ? shared[parameter.$ref.split('/').at(-1)!]! : parameter
             return [html`<code>${known.name}</code>`, known.in, withCode(known.description ?? '')]
           }),
-        )}`,
+        )}`
+      },
     )}`,
   })
 }
