@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { CoherentCache } from '../caching/coherent-cache.ts'
 import type { Changes, Subject } from '../database/changes.ts'
 import type { Db } from '../database/open.ts'
-import type { MaybePromise } from '../maybe-promise.ts'
+import { andThen, type MaybePromise } from '../maybe-promise.ts'
 import { notFound } from '../problem.ts'
 import { type Dataset, isTable, type Version } from './dataset.ts'
 import { eachBounded } from './each-bounded.ts'
@@ -66,7 +66,7 @@ export class Catalog {
 
   /** Returns synchronously if the list is cached; the array is the same until a dataset changes. */
   all(): MaybePromise<Dataset[]> {
-    return this.#all.peek('') ?? this.#all.get('').then((datasets) => datasets ?? [])
+    return andThen(this.#all.get(''), (datasets) => datasets ?? [])
   }
 
   /** All versions, newest first. Throws 404 for a table that does not exist. */

@@ -1,3 +1,4 @@
+import { BoundedCache } from '../../caching/bounded-cache.ts'
 import { matchesEtag } from '../../http/matches-etag.ts'
 import { type DataResponse, emptyResponse, HEAD_ROOM } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
@@ -23,7 +24,7 @@ const NO_PIECES: readonly Buffer[] = []
  * list of datasets), which the catalog replaces when anything changes, and for each variant.
  */
 export class FinishedDocuments {
-  readonly #byOwner = new WeakMap<object, Map<string, FinishedDocument>>()
+  readonly #byOwner = new WeakMap<object, BoundedCache<string, FinishedDocument>>()
 
   /** `variant` names everything else that determines the text. */
   respond(
@@ -48,7 +49,7 @@ export class FinishedDocuments {
   #document(owner: object, variant: string, encoding: Encoding, makeText: () => string): FinishedDocument {
     let variants = this.#byOwner.get(owner)
     if (variants === undefined) {
-      variants = new Map()
+      variants = new BoundedCache(MAX_VARIANTS)
       this.#byOwner.set(owner, variants)
     }
     let document = variants.get(variant)
@@ -56,7 +57,6 @@ export class FinishedDocuments {
       const text = makeText()
       const tag = weakTag(encoding.mediaType + text)
       document = { tag, bytes: Buffer.from(text), ...documentHeaderLines(encoding, tag) }
-      if (variants.size >= MAX_VARIANTS) variants.clear()
       variants.set(variant, document)
     }
     return document

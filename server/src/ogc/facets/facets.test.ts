@@ -69,7 +69,7 @@ test('the ends of a histogram beyond 2^53 are exact, and without columns all are
   const places = randomPlaces(500, 5)
   await publish('places', places)
   const { text, body } = await get('/collections/places/facets?bins=3')
-  const largest = places.map(({ properties }) => BigInt(properties.big)).reduce((a, b) => (a > b ? a : b))
+  const [largest] = places.map(({ properties }) => BigInt(properties.big)).sort((a, b) => Number(b - a))
   assert.ok(text.includes(`"to":${largest},"count":`))
   assert.deepEqual(Object.keys(body.facets), ['i', 'name', 'size', 'big', 'open', 'day', 'at'])
 })

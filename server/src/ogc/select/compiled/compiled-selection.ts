@@ -21,6 +21,8 @@ import type { ScanSource, SlicedWork } from './row-scan.ts'
 /** Max duration of a search, in ms: the same as of a query of the database. */
 const MAX_MS = 20_000
 
+const MAX_ATTEMPTS = 3
+
 /** The part of a request that compiled columns can decide. */
 export interface CompiledRequest {
   snapshot: Snapshot
@@ -79,12 +81,14 @@ export class CompiledSelection {
     }
     if (request.condition === null) return this.#prepared(request, null, columns)
     const turns = new Turns(signal)
-    for (;;) {
+    // Another filter may evict the results of this one before they are used.
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const rows = compileCondition(request.condition, columns)
       if (rows === null) return null
       if (!Array.isArray(rows)) return this.#prepared(request, rows, columns)
       for (const pending of rows as PendingCodes[]) await pending.evaluate(() => turns.next())
     }
+    return null
   }
 
   #prepared(

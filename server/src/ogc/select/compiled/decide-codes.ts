@@ -1,4 +1,5 @@
 import type { CompiledColumn } from '@wayleave/geodata/columns/compiled-column.ts'
+import { BoundedCache } from '../../../caching/bounded-cache.ts'
 import type { Comparison } from '../../cql2/ast.ts'
 import type { Condition, Scalar } from '../../cql2/condition.ts'
 import { evaluator } from '../../cql2/evaluate/evaluate.ts'
@@ -17,10 +18,10 @@ const MAX_EVALUATED = 65_536
 const MAX_AT_ONCE = 2048
 /** The max number of values that one filter evaluates in all. */
 const MAX_IN_ALL = 1 << 20
-/** The results of this many conditions are kept for each column. */
-const MAX_REMEMBERED = 1024
+/** The numbers in the remembered results of a column, which is enough for those of one filter: 32 MB. */
+const MAX_REMEMBERED = 4 * MAX_IN_ALL
 
-const remembered = new WeakMap<CompiledColumn, Map<string, DecidedCodes>>()
+const remembered = new WeakMap<CompiledColumn, BoundedCache<string, DecidedCodes>>()
 
 /** How many values the conditions of one filter have evaluated: synchronously, and in all. */
 export interface EvaluationBudget {
@@ -188,9 +189,12 @@ function addCode(set: number[], code: number): void {
 function remember(column: CompiledColumn, key: string, decided: DecidedCodes): void {
   let known = remembered.get(column)
   if (!known) {
-    known = new Map()
+    known = new BoundedCache(MAX_REMEMBERED, weightOf)
     remembered.set(column, known)
   }
-  if (known.size >= MAX_REMEMBERED) known.clear()
   known.set(key, decided)
+}
+
+function weightOf({ whenTrue, whenFalse }: DecidedCodes): number {
+  return whenTrue.length + whenFalse.length + 100
 }
