@@ -63,7 +63,7 @@ export type DatasetRecord = Static<typeof datasetSchema>
 const value = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
 const count = Type.Integer({ minimum: 0 })
 
-export const columnStatisticsSchema = Type.Object({
+const columnStatisticsSchema = Type.Object({
   nulls: count,
   distinct: count,
   isExact: Type.Boolean({ description: 'False if `distinct` is an estimate.' }),

@@ -12,7 +12,7 @@ export const MAX_BINS = 100
 export const MAX_COLUMNS = 50
 
 /** The parameters of a request for facets that a request for items does not have, or has in another meaning. */
-export const OWN_PARAMETERS = ['columns', 'limit', 'bins'] as const
+const OWN_PARAMETERS = ['columns', 'limit', 'bins'] as const
 /** The parameters that it shares with a request for items, in addition to those named like columns. */
 export const SHARED_PARAMETERS = [
   'bbox',

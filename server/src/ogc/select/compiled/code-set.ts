@@ -6,7 +6,7 @@ import type { CompiledColumn } from '@wayleave/geodata/columns/compiled-column.t
  */
 export type CodeSet = readonly number[]
 
-export const NO_CODES: CodeSet = []
+const NO_CODES: CodeSet = []
 
 export function codeRange(from: number, to: number): CodeSet {
   return from < to ? [from, to] : NO_CODES

@@ -6,7 +6,7 @@ type CodesRowSet = RowSet & { kind: 'codes' }
 
 /** What the smallest and largest codes of a block say about its rows. */
 export const NO_ROWS = 0
-export const SOME_ROWS = 1
+const SOME_ROWS = 1
 export const ALL_ROWS = 2
 
 /** Tests rows against a set of rows: single ones, and blocks of them. */
