@@ -1,9 +1,8 @@
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { App } from '../http/fastify-app.ts'
-import { nullable } from '../http/nullable.ts'
 import { security, tags } from '../http/openapi.ts'
-import { pageQuery, pageSchema, readPage } from '../http/page.ts'
+import { nullable, pageQuery, pageSchema, readPage } from '../http/schemas.ts'
 import type { Ledger } from './ledger.ts'
 import type { LedgerKind } from './ledger-store.ts'
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { nullable } from '../http/nullable.ts'
+import { nullable } from '../http/schemas.ts'
 
 const id = Type.String({ description: 'Identifies the key in paths.' })
 const name = Type.String({ description: 'A label: 1 to 100 characters after trimming.' })

@@ -3,9 +3,8 @@ import type { Authenticate } from '../access/authenticate.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import { readEvents } from '../events/store.ts'
 import type { App } from '../http/fastify-app.ts'
-import { nullable } from '../http/nullable.ts'
 import { security, tags } from '../http/openapi.ts'
-import { pageQuery, pageSchema, readPage } from '../http/page.ts'
+import { nullable, pageQuery, pageSchema, readPage } from '../http/schemas.ts'
 import type { Organizations } from './organizations.ts'
 
 export interface EventRoutesParts {

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { App } from '../http/fastify-app.ts'
+import { withoutBody } from '../http/headers.ts'
 import { security, tags } from '../http/openapi.ts'
-import { withoutBody } from '../http/without-body.ts'
 import type { Members } from './members.ts'
 import { MemberSchema, PermissionsSchema } from './schemas.ts'
 

@@ -1,5 +1,12 @@
-import { type TSchema, Type } from 'typebox'
-import { nullable } from './nullable.ts'
+import { type Static, type TSchema, Type } from 'typebox'
+
+/** OpenAPI 3.0's way to say "or null", which the validator and the serializer understand too. */
+export function nullable<T extends TSchema>(schema: T) {
+  return Type.Unsafe<Static<T> | null>({ ...schema, nullable: true })
+}
+
+/** For data routes without parameters. A key in the URL is accepted here too, if the settings allow it. */
+export const noQuery = Type.Object({ api_key: Type.Optional(Type.String()) }, { additionalProperties: false })
 
 /** Pagination of append-only lists: newest first, a page at a time, by row number. */
 export const pageQuery = Type.Object(
