@@ -1,4 +1,5 @@
 import type { SwaggerOptions } from '@fastify/swagger'
+import { version } from '../version.ts'
 
 export const tags = {
   data: 'Data',
@@ -19,7 +20,7 @@ export function openApiDocument(): Document {
     openapi: '3.0.3',
     info: {
       title: 'Wayleave',
-      version: '1',
+      version,
       description:
         'Datasets to download and to query, and the API keys that unlock them. Data is read with an API key in the header `X-API-Key`; keys and organizations are managed with the Bearer token of a signed-in user.',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
