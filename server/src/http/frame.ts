@@ -26,6 +26,7 @@ import { answerProblem, asProblem } from './problem-answer.ts'
 import { RouteTable } from './route-table.ts'
 import { responseOn } from './sockets/node-internals.ts'
 
+/** See docs/decisions/own-hooks.md. */
 export interface FrameParts {
   config: Config
   log: Logger

@@ -29,6 +29,8 @@ const CACHE_LINE = `cache-control: ${CACHE_CONTROL}\r\n`
  * Produces a page of features, from the request to the finished response. All requests for pages take this
  * path. It returns synchronously if everything it needs is in memory (the key, the dataset, the open
  * snapshot, the bytes), otherwise it returns a promise.
+ *
+ * See docs/decisions/two-transports.md.
  */
 export function itemsResponse(
   exchange: Exchange,
