@@ -9,6 +9,7 @@ import type { App } from './http/fastify-app.ts'
 import { makeFrame } from './http/frame.ts'
 import { operationRoutes } from './http/observability/operation-routes.ts'
 import type { RouteTable } from './http/route-table.ts'
+import { serviceAbout } from './http/service-about.ts'
 import { addDataRoute, HandedOver } from './http/sockets/fastify-transport.ts'
 import { SocketTransport } from './http/sockets/socket-transport.ts'
 import { signInRoutes } from './identity/routes.ts'
@@ -33,7 +34,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   })
 
   catalogRoutes(app, parts)
-  ogcRoutes(app, { ...parts, keyInUrl: parts.config.keyInUrl })
+  ogcRoutes(app, { ...parts, about: serviceAbout(parts.config), keyInUrl: parts.config.keyInUrl })
   publishingRoutes(app, parts)
   downloadRoutes(app, parts)
   signInRoutes(app, { ...parts, addressRate: parts.config.signInAddressRate })

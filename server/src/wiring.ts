@@ -20,8 +20,8 @@ import { Cashier } from './credits/cashier.ts'
 import { deletePurchasesBefore } from './credits/purchase-store.ts'
 import { deleteChangesBefore } from './database/changes-store.ts'
 import { Exports } from './downloads/exports.ts'
-import { Housekeeping } from './housekeeping.ts'
-import { HousekeepingClock } from './housekeeping-clock.ts'
+import { Housekeeping } from './housekeeping/housekeeping.ts'
+import { HousekeepingClock } from './housekeeping/housekeeping-clock.ts'
 import { BaseUrl } from './http/base-url.ts'
 import { TrustedProxies } from './http/caller.ts'
 import { Metrics } from './http/observability/metrics.ts'
@@ -47,7 +47,7 @@ import { GarbageCollection } from './publishing/garbage-collection.ts'
 import { Jobs } from './publishing/jobs.ts'
 import { Publishing } from './publishing/publishing.ts'
 import { Staging } from './publishing/staging.ts'
-import { readiness } from './readiness.ts'
+import { readiness } from './readiness/readiness.ts'
 import { Retention } from './retention/retention.ts'
 import { Meter } from './usage/meter.ts'
 import { UsageReports } from './usage/usage-reports.ts'
@@ -169,7 +169,12 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   const crsList = new CrsList(config.crs)
   const rows = opened.use(
     new RowQueries(join(config.dataDir, 'snapshots'), {
-      requireRows: ({ folder, manifest }) => verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows),
+      requireRows: async ({ folder, manifest }) => {
+        await verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows)
+        if (manifest.files[SNAPSHOT_FILES.ids]) {
+          await verification.requireFile(folder, manifest, SNAPSHOT_FILES.ids)
+        }
+      },
       log,
     }),
   )
@@ -209,7 +214,9 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
       depth: config.maxNesting,
       compressionRatio: config.maxExpansion,
       decompressedBytes: config.maxUploadBytes,
+      rowBytes: config.maxFeatureBytes,
     },
+    memoryMegabytes: config.publishMemory ?? undefined,
     mostBytes: config.maxUploadBytes,
     keepVersions: config.keepVersions,
   })

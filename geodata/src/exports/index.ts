@@ -25,8 +25,20 @@ interface ExportWriter {
   writer: () => Promise<Writer>
 }
 
+/** See docs/decisions/export-generations.md. */
 export interface ExportFormatEntry extends ExportFormatRow, ExportWriter {
   format: ExportFormat
+}
+
+/**
+ * The generation of exports that this program writes. It increases when the writers make something else of the
+ * same snapshot: while servers of two versions share a folder, an older one may have built the export.
+ */
+export const EXPORT_GENERATION = 2
+
+/** The generation that exports of a snapshot need. The first one is enough if its exports have no ids. */
+export function exportGeneration({ id }: Pick<Manifest, 'id'>): number {
+  return id.isRowNumber === false ? EXPORT_GENERATION : 1
 }
 
 const { pack, rows, points } = SNAPSHOT_FILES

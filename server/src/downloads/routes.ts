@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { AddOn } from '@wayleave/contract/add-ons'
-import { EXPORT_FORMAT_NAMES } from '@wayleave/contract/export-formats'
+import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, type ExportFormat } from '@wayleave/contract/export-formats'
 import { exportFormatsOf } from '@wayleave/geodata/exports/index.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
@@ -74,6 +74,32 @@ export function downloadRoutes(
     handler: async (request, reply) => {
       const { table, format } = request.params as { table: string; format: string }
       const dataset = await catalog.find(table)
+      return download(request, reply, {
+        grant: grants.get(request)!,
+        dataset,
+        version: dataset,
+        format,
+        addOn: 'API_ACCESS',
+        operation: 'download',
+      })
+    },
+  })
+
+  // The same under the file's name, for programs such as GDAL that recognize a format by the extension.
+  app.get('/v1/dataset/:table/files/:format/:file', {
+    onRequest,
+    schema: schema(
+      'Download a dataset under its file name',
+      'The same as without the file name, which is the one in `Content-Disposition`.',
+      { table: Type.String(), format: Type.String(), file: Type.String() },
+    ),
+    handler: async (request, reply) => {
+      const { table, format, file } = request.params as { table: string; format: string; file: string }
+      const dataset = await catalog.find(table)
+      const extension = EXPORT_FORMATS[format as ExportFormat]?.extension
+      if (extension !== undefined && file !== `${dataset.table}.${extension}`) {
+        throw notFound(`file named "${file.slice(0, 80)}"`)
+      }
       return download(request, reply, {
         grant: grants.get(request)!,
         dataset,

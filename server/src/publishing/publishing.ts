@@ -63,6 +63,8 @@ export interface PublishOptions {
   signal?: AbortSignal
   /** Runs in the transaction that makes the version visible: both are committed, or neither is. */
   alongside?: (tx: Tx, report: PublishReport) => Promise<void>
+  /** Compiles in a child process unless the caller, such as a test, has another way. */
+  compile?: typeof compileInProcess
 }
 
 export interface PublishingParts {
@@ -73,6 +75,8 @@ export interface PublishingParts {
   blobs: Blobs
   staging: Staging
   limits: CompileLimits
+  /** How much memory one compilation may use, in megabytes; by default half of the machine's. */
+  memoryMegabytes?: number | undefined
   /** The max size of a file, in bytes. */
   mostBytes: number
   keepVersions: number | null
@@ -92,9 +96,9 @@ export class Publishing {
   async publish(
     request: PublishRequest,
     origin: Origin,
-    { onProgress, signal, alongside }: PublishOptions = {},
+    { onProgress, signal, alongside, compile = compileInProcess }: PublishOptions = {},
   ): Promise<PublishReport> {
-    const { blobs, staging, limits } = this.#parts
+    const { blobs, staging, limits, memoryMegabytes } = this.#parts
     const {
       table,
       path,
@@ -109,8 +113,8 @@ export class Publishing {
     const stage = staging.begin(table)
     try {
       const folder = join(stage.folder, 'snapshot')
-      const { manifest, report } = await compileInProcess(
-        { ...options, sample, path, file, folder, limits },
+      const { manifest, report } = await compile(
+        { ...options, sample, path, file, folder, limits, memoryMegabytes },
         onProgress,
         signal,
       )

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
-import { DURATION_BOUNDS, type Durations } from '../../durations.ts'
+import { DURATION_BOUNDS, type Durations } from './durations.ts'
 import { type MetricName, type MetricRow, metricTable } from './metric-table.ts'
 import { type MetricValue, RequestMetrics } from './request-metrics.ts'
 
