@@ -27,6 +27,7 @@ import { RouteTable } from './route-table.ts'
 import { serviceAbout } from './service-about.ts'
 import { responseOn } from './sockets/node-internals.ts'
 
+/** See docs/decisions/own-hooks.md. */
 export interface FrameParts {
   config: Config
   log: Logger

@@ -43,6 +43,8 @@ const CACHE_LINE = `cache-control: ${CACHE_CONTROL}\r\n`
  * path. It returns synchronously if everything it needs is in memory (the key, the dataset, the open
  * snapshot, the bytes), otherwise it returns a promise. `readBody` gives the parameters of a search, whose
  * query is in the body of the request instead of its URL.
+ *
+ * See docs/decisions/two-transports.md.
  */
 export function itemsResponse(
   exchange: Exchange,

@@ -4,6 +4,7 @@ import { preferredEncoding } from '../../http/headers.ts'
 import { bodyLength, type DataResponse, responseOf, wholeBody } from '../../http/sockets/data-response.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 
+/** See docs/decisions/compressed-pages.md. */
 export type PageCoding = 'zstd' | 'gzip'
 
 /** In order of preference if the client accepts both equally. */
