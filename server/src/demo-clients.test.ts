@@ -13,26 +13,12 @@ const REPOSITORY = join(import.meta.dirname, '..', '..')
 const PYTHON = `
 import json, sys
 import pyogrio, wayleave
-from owslib.ogcapi.features import Features
 url, key, tables = sys.argv[1], sys.argv[2], sys.argv[3].split(",")
 client = wayleave.Client(key, url)
-api = Features(url + "/v1/ogc", headers={"X-API-Key": key})
-
-def by_owslib(table):
-    count, cursor = 0, {}
-    while True:
-        page = api.collection_items(table, **cursor)
-        count += page["numberReturned"]
-        following = [link["href"] for link in page["links"] if link["rel"] == "next"]
-        if not following:
-            return count
-        cursor = {"cursor": following[0].split("cursor=")[1].split("&")[0]}
 
 print(json.dumps({table: {
     "pyogrio": len(pyogrio.read_dataframe(f"OAPIF:{url}/v1/ogc", layer=table)),
-    "items of the Python client": sum(1 for _ in client.items(table).features()),
-    "read of the Python client": len(client.read_table(table)),
-    "OWSLib": by_owslib(table),
+    "the Python client": sum(1 for _ in client.items(table).features()),
 } for table in tables}))
 `
 
@@ -66,16 +52,21 @@ test('every documented client reads the four demo datasets whole, with the defau
   }
   const options = { cwd, env, maxBuffer: 1 << 28 }
   const args = [service.url, key, tables.join()]
-  const inPython = await run(python, ['-c', PYTHON, ...args], options)
-  for (const [table, counts] of Object.entries<Record<string, number>>(JSON.parse(inPython.stdout))) {
-    for (const [client, count] of Object.entries(counts))
-      assert.equal(count, rows[table], `${table} by ${client}`)
-  }
-  const inNode = await run(process.execPath, ['--input-type=module', '-e', JAVASCRIPT, ...args], options)
-  assert.deepEqual(JSON.parse(inNode.stdout), rows)
-  for (const table of tables) {
+  // At once, to save time: together they make fewer requests than one key may.
+  const byGdal = tables.map(async (table) => {
     const source = ['-oo', 'PAGE_SIZE=10000', `OAPIF:${service.url}/v1/ogc`, table]
     const { stdout } = await run('ogr2ogr', ['-f', 'GeoJSONSeq', '/vsistdout/', ...source], options)
     assert.equal(stdout.trimEnd().split('\n').length, rows[table], `${table} by GDAL`)
+  })
+  const [inPython, inNode] = await Promise.all([
+    run(python, ['-c', PYTHON, ...args], options),
+    run(process.execPath, ['--input-type=module', '-e', JAVASCRIPT, ...args], options),
+    ...byGdal,
+  ])
+  for (const [table, counts] of Object.entries<Record<string, number>>(JSON.parse(inPython.stdout))) {
+    for (const [client, count] of Object.entries(counts)) {
+      assert.equal(count, rows[table], `${table} by ${client}`)
+    }
   }
+  assert.deepEqual(JSON.parse(inNode.stdout), rows)
 })

@@ -33,7 +33,7 @@ export const CRS84: Crs = describe(WGS84)
 const CRS84H_URI = defUri('OGC/0/CRS84h')
 
 /** CRS84 with heights above the ellipsoid: the CRS of features whose positions have heights. */
-export const CRS84H: Crs = { ...CRS84, uri: CRS84H_URI, header: `<${CRS84H_URI}>`, code: 'OGC:CRS84h' }
+const CRS84H: Crs = { ...CRS84, uri: CRS84H_URI, header: `<${CRS84H_URI}>`, code: 'OGC:CRS84h' }
 
 /** The CRS in which a dataset's features are stored, and in which they are returned by default. */
 export function storageCrs({ hasZ }: Pick<Manifest, 'hasZ'>): Crs {
