@@ -9,8 +9,9 @@ import { buildTree } from '../snapshot/index-tree.ts'
 import { FORMAT_VERSION, type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { Assembly, type FinalColumn, type IdSource } from './assemble.ts'
 import { chooseColumns, chooseIds, chooseTimeColumn } from './columns/choose-columns.ts'
-import type { Compiled, CompileOptions, CompilePhase } from './compile.ts'
-import { DEFAULT_MEMORY_MEGABYTES, DEFAULT_THREADS } from './limits.ts'
+import type { Compiled, CompileOptions, CompilePhase } from './compile-options.ts'
+import { DEFAULT_THREADS } from './limits.ts'
+import { divideMemory } from './memory.ts'
 import { type MergedPack, mergeRuns } from './merge/merge-runs.ts'
 import { PropertyLines } from './merge/property-lines.ts'
 import { samplePositions, sampleRow } from './sample.ts'
@@ -64,7 +65,7 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
     spatial,
     hasGeometry: places.hasGeometry,
     hasShapes: places.hasShapes,
-    memoryMegabytes: options.memoryMegabytes ?? DEFAULT_MEMORY_MEGABYTES,
+    memoryMegabytes: divideMemory(options.memoryMegabytes).database,
     threads: options.threads ?? DEFAULT_THREADS,
   })
   const interrupt = () => assembly.interrupt()

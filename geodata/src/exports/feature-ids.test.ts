@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import type { ExportFormat } from '@wayleave/contract/export-formats'
 import { openDuckDb } from '../open-duckdb.ts'
-import { buildExport, type ExportFormat, exportGeneration } from './index.ts'
+import { buildExport, exportGeneration } from './index.ts'
 import {
   compileFeatures,
   type Fixture,

@@ -1,4 +1,4 @@
-import { ExportError } from '../exports/export-error.ts'
+import { ExportError } from '../export-error.ts'
 import type { Column } from '../feature.ts'
 
 const QUOTE = 0x22

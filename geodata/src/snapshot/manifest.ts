@@ -1,6 +1,7 @@
 import type { CrsTransformation } from '../crs/crs-accuracy.ts'
 import type { Column, GeometryType } from '../feature.ts'
 import type { Bbox } from '../geometry/bbox.ts'
+import { PACK_FILE } from '../pack/pack.ts'
 
 /**
  * The file names of a snapshot, which is a folder of immutable files.
@@ -22,7 +23,7 @@ export const SNAPSHOT_FILES = {
   rows: 'rows.parquet',
   points: 'points.parquet',
   ids: 'ids.parquet',
-  pack: 'features.pack',
+  pack: PACK_FILE,
   index: 'features.index',
   sample: 'sample.json',
   checksums: 'checksums.json',

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { lockDataFolder } from '../data-folder-lock.ts'
+import { lockDataFolder } from '../locks/data-folder-lock.ts'
 import { CopyError } from './copy-error.ts'
 import { markMovedDatabase } from './folder-marks.ts'
 import { loadDatabase } from './load-database.ts'

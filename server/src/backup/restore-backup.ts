@@ -3,10 +3,8 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Manifest, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
 import { syncFolder } from '@wayleave/geodata/write-durably.ts'
-import type { Clock } from '../clock.ts'
-import type { Config } from '../config.ts'
-import { lockDataFolder } from '../data-folder-lock.ts'
 import { openDatabase } from '../database/open.ts'
+import { lockDataFolder } from '../locks/data-folder-lock.ts'
 import { BackupFolder } from './backup-folder.ts'
 import type { BackupRecord } from './backup-record.ts'
 import { checkBackup } from './check-backup.ts'
@@ -15,7 +13,7 @@ import { copiedBefore, copySnapshot } from './copy-snapshot.ts'
 import { type UnfinishedRestore, unmarkMovedDatabase, unmarkRestore } from './folder-marks.ts'
 import { backupRows, loadDatabase } from './load-database.ts'
 import { hasPostgresSchema, isPostgresEmpty, openPostgresWriter } from './postgres-rows-store.ts'
-import { beginRestore, moveFolderAside } from './restore-place.ts'
+import { beginRestore, moveFolderAside, type RestorePlace } from './restore-place.ts'
 import { type RestoredState, settleRestoredState, suspendKeys } from './restored-state-store.ts'
 import { revocationLogFile } from './revocation-log.ts'
 import { type Revocation, readRevocations } from './revocations.ts'
@@ -27,17 +25,11 @@ export type RestoreProgress =
   | { phase: 'snapshots'; done: number; total: number }
   | { phase: 'database'; rows: number }
 
-export interface RestoreOptions {
-  config: Pick<Config, 'dataDir' | 'databaseUrl'>
+export interface RestoreOptions extends RestorePlace {
   source: string
   /** Restores the newest backup made at or before this time; null restores the newest one. */
   at: Date | null
-  /** Moves the current contents of the data folder and the database aside. */
-  force: boolean
-  /** More lists of revocations, such as the log of a data folder that is otherwise lost. */
-  revocationFiles: string[]
   suspendKeys: boolean
-  clock: Clock
   onProgress?: (progress: RestoreProgress) => void
   /** Called if revocations after a certain time are unknown. If it is missing, keys are not suspended. */
   confirmSuspension?: (workingKeys: number, revocationsUntil: string) => Promise<boolean>

@@ -2,19 +2,30 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder } from '@wayleave/geodata/write-durably.ts'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
 import { CopyError } from './copy-error.ts'
 import { readRevokedRows } from './dump-database.ts'
 import { markUnfinishedRestore, readUnfinishedRestore, type UnfinishedRestore } from './folder-marks.ts'
 import { openRowReader } from './open-row-reader.ts'
 import { isPostgresEmpty, runningNodes } from './postgres-rows-store.ts'
-import type { RestoreOptions } from './restore-backup.ts'
 import { revocationLogFile } from './revocation-log.ts'
 import { appendRevocations, type Revocation, readRevocations } from './revocations.ts'
 import { latestSchemaVersion, tableShapes } from './table-shapes-store.ts'
 
+/** The folder and the database that a backup is restored into. */
+export interface RestorePlace {
+  config: Pick<Config, 'dataDir' | 'databaseUrl'>
+  /** Moves the current contents of the data folder and the database aside. */
+  force: boolean
+  /** More lists of revocations, such as the log of a data folder that is otherwise lost. */
+  revocationFiles: string[]
+  clock: Clock
+}
+
 /** Makes every decision that a second attempt must not make again, and records it in the folder. */
 export async function beginRestore(
-  options: RestoreOptions,
+  options: RestorePlace,
   source: string,
   backup: string,
 ): Promise<UnfinishedRestore> {
@@ -34,7 +45,7 @@ export async function beginRestore(
  * Adds the revocations from the old database and the given files to the folder's own log, where a second
  * attempt finds them. Returns whether the old database could be read.
  */
-async function keepRevocations({ config, revocationFiles }: RestoreOptions, log: string): Promise<boolean> {
+async function keepRevocations({ config, revocationFiles }: RestorePlace, log: string): Promise<boolean> {
   const listed = await readRevocations(log)
   const added: Revocation[] = []
   for (const file of revocationFiles) {
@@ -51,7 +62,7 @@ async function keepRevocations({ config, revocationFiles }: RestoreOptions, log:
 }
 
 /** Null if the database is missing or too damaged to read: then only the other lists are used. */
-async function readOldDatabase(config: RestoreOptions['config']): Promise<Revocation[] | null> {
+async function readOldDatabase(config: RestorePlace['config']): Promise<Revocation[] | null> {
   try {
     const reader = await openRowReader(config)
     try {
@@ -66,7 +77,7 @@ async function readOldDatabase(config: RestoreOptions['config']): Promise<Revoca
 
 /** What has to be moved aside, or null if there is nothing. Throws without `force`. */
 async function planEmptyPlace(
-  { config, force }: RestoreOptions,
+  { config, force }: RestorePlace,
   now: Date,
 ): Promise<UnfinishedRestore['aside']> {
   const { dataDir, databaseUrl } = config

@@ -1,4 +1,4 @@
-import type { CompileProgress } from '@wayleave/geodata/compile/compile.ts'
+import type { CompileProgress } from '@wayleave/geodata/compile/compile-options.ts'
 
 const WIDTH = 24
 const PHASES = { reading: 'Reading', sorting: 'Sorting', indexing: 'Indexing' } as const

@@ -1,5 +1,4 @@
-import { type TSchema, Type } from 'typebox'
-import { nullable } from './nullable.ts'
+import { Type } from 'typebox'
 
 /** Pagination of append-only lists: newest first, a page at a time, by row number. */
 export const pageQuery = Type.Object(
@@ -15,15 +14,6 @@ export const pageQuery = Type.Object(
   },
   { additionalProperties: false },
 )
-
-export function pageSchema<T extends TSchema>(row: T) {
-  return Type.Object({
-    data: Type.Array(row),
-    next: nullable(
-      Type.Integer({ description: 'Give it as `before` for the following page. Null: no more.' }),
-    ),
-  })
-}
 
 /** Requests one row more than it returns from `read`, to know whether there are more. */
 export async function readPage<T extends { id: number | string }>(

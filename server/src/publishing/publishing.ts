@@ -1,7 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { CompileLimits, CompileProgress, CompileReport } from '@wayleave/geodata/compile/compile.ts'
 import { compileInProcess } from '@wayleave/geodata/compile/compile-in-child-process.ts'
+import type {
+  CompileLimits,
+  CompileProgress,
+  CompileReport,
+} from '@wayleave/geodata/compile/compile-options.ts'
 import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
 import { SourceError } from '@wayleave/geodata/source-error.ts'
 import type { Logger } from 'pino'
@@ -59,6 +63,8 @@ export interface PublishOptions {
   signal?: AbortSignal
   /** Runs in the transaction that makes the version visible: both are committed, or neither is. */
   alongside?: (tx: Tx, report: PublishReport) => Promise<void>
+  /** Compiles in a child process unless the caller, such as a test, has another way. */
+  compile?: typeof compileInProcess
 }
 
 export interface PublishingParts {
@@ -69,6 +75,8 @@ export interface PublishingParts {
   blobs: Blobs
   staging: Staging
   limits: CompileLimits
+  /** How much memory one compilation may use, in megabytes; by default half of the machine's. */
+  memoryMegabytes?: number | undefined
   /** The max size of a file, in bytes. */
   mostBytes: number
   keepVersions: number | null
@@ -88,9 +96,9 @@ export class Publishing {
   async publish(
     request: PublishRequest,
     origin: Origin,
-    { onProgress, signal, alongside }: PublishOptions = {},
+    { onProgress, signal, alongside, compile = compileInProcess }: PublishOptions = {},
   ): Promise<PublishReport> {
-    const { blobs, staging, limits } = this.#parts
+    const { blobs, staging, limits, memoryMegabytes } = this.#parts
     const {
       table,
       path,
@@ -105,15 +113,15 @@ export class Publishing {
     const stage = staging.begin(table)
     try {
       const folder = join(stage.folder, 'snapshot')
-      const { manifest, report } = await compileInProcess(
-        { ...options, sample, path, file, folder, limits },
+      const { manifest, report } = await compile(
+        { ...options, sample, path, file, folder, limits, memoryMegabytes },
         onProgress,
         signal,
       )
       if (buildExports) {
         const about = await this.#aboutExports(table, description)
         report.notes.push(
-          ...(await buildExportsAhead(folder, { table, ...about, updatedAt: this.#now(), signal })),
+          ...(await buildExportsAhead(folder, manifest, { table, ...about, updatedAt: this.#now(), signal })),
         )
       }
       await blobs.writeWhole(stage.name, folder)

@@ -1,6 +1,7 @@
 import { SourceError } from '../../source-error.ts'
 import type { BlockStream } from '../reading/block-stream.ts'
 import type { ByteSource } from '../reading/byte-source.ts'
+import { DEFAULT_LIMITS, largerThan } from '../reading/source-limits.ts'
 import { GeojsonParser } from './geojson-parser.ts'
 import { ElementScanner, type GeojsonBlock, readHead } from './geojson-scanner.ts'
 
@@ -16,8 +17,6 @@ export interface GeojsonOptions {
   tailMembers?: () => Promise<{ [name: string]: unknown }>
 }
 
-const DEFAULT_FEATURE_BYTES = 64 << 20
-const DEFAULT_DEPTH = 100
 /** Large enough for little overhead per block, small enough for objects to stay in the young generation. */
 const BLOCK_BYTES = 1 << 20
 
@@ -26,13 +25,13 @@ const BLOCK_BYTES = 1 << 20
  * feature or geometry, one per line, or an RFC 8142 sequence; with or without a byte order mark.
  */
 export async function openGeojson(source: ByteSource, options: GeojsonOptions = {}): Promise<BlockStream> {
-  const window = new BlockWindow(source, options.maxFeatureBytes ?? DEFAULT_FEATURE_BYTES)
+  const window = new BlockWindow(source, options.maxFeatureBytes ?? DEFAULT_LIMITS.rowBytes)
   const head = await findHead(window).catch(async (error) => {
     await window.close()
     throw error
   })
   const parser = new GeojsonParser(source.file, options.maxColumns)
-  const scanner = new ElementScanner(source.file, head.isCollection, options.maxDepth ?? DEFAULT_DEPTH)
+  const scanner = new ElementScanner(source.file, head.isCollection, options.maxDepth ?? DEFAULT_LIMITS.depth)
   const crs = await crsOf(head, source.file, options).catch(async (error) => {
     await window.close()
     throw error
@@ -203,8 +202,7 @@ class BlockWindow {
     if (done || value === undefined) return false
     this.bytesRead += value.length
     const needed = this.end + value.length
-    if (this.end > this.#limit)
-      throw new SourceError(`${this.file}: ${what} is larger than ${Math.round(this.#limit / 1048576)} MB.`)
+    if (this.end > this.#limit) throw new SourceError(`${this.file}: ${what} is ${largerThan(this.#limit)}.`)
     if (needed > this.bytes.length) {
       const grown = new Uint8Array(
         Math.max(needed, this.end > BLOCK_BYTES ? this.end * 2 : BLOCK_BYTES + needed),

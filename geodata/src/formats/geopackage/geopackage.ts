@@ -7,7 +7,7 @@ import { quoteName } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
 import { chooseLayer } from '../choose-layer.ts'
 import { parseJson } from '../json/parse-json.ts'
-import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
+import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import { readGeopackageGeometry } from './geopackage-geometry.ts'
 
 const BATCH_ROWS = 2000
@@ -59,7 +59,7 @@ export async function openGeopackage(
       },
       async *batches() {
         try {
-          for (const batch of readRows(database, layer, table, columns)) {
+          for (const batch of readRows(database, layer, table, columns, file, limits)) {
             row += batch.length
             yield batch
           }
@@ -188,6 +188,8 @@ function* readRows(
   layer: Layer,
   table: TableColumn[],
   columns: SourceColumn[],
+  file: string,
+  limits: SourceLimits,
 ): Generator<(Feature | UnreadableRow)[]> {
   const key = table.find(({ isKey }) => isKey)
   const selected = [
@@ -205,6 +207,8 @@ function* readRows(
   let row = 0
   for (const record of statement.iterate() as unknown as Iterable<SqliteValue[]>) {
     row++
+    if (record[1] instanceof Uint8Array && record[1].length > limits.rowBytes)
+      throw new SourceError(`${file}: row ${row} is ${largerThan(limits.rowBytes)}.`)
     const geometry = readGeometry(record[1]!)
     if (typeof geometry === 'string') batch.push({ row, problem: geometry })
     else {

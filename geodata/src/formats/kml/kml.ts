@@ -3,7 +3,7 @@ import { SaxesParser } from 'saxes'
 import type { Feature, FeatureStream, UnreadableRow } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import { type ByteSource, peek } from '../reading/byte-source.ts'
-import { DEFAULT_LIMITS, megabytes, type SourceLimits } from '../reading/source-limits.ts'
+import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import { utf16Of } from '../reading/text-decoding.ts'
 import type { KmlElement } from './kml-element.ts'
 import { KmlTable } from './kml-table.ts'
@@ -175,7 +175,7 @@ class PlacemarkReader {
   #refuseLarge(): void {
     if (this.#characters + this.#unheard > this.#limits.rowBytes + PIECE_CHARACTERS)
       throw new SourceError(
-        `${this.#file}: placemark ${this.#table.rows + 1} is larger than ${megabytes(this.#limits.rowBytes)}.`,
+        `${this.#file}: placemark ${this.#table.rows + 1} is ${largerThan(this.#limits.rowBytes)}.`,
       )
   }
 

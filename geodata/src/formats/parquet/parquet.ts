@@ -1,16 +1,17 @@
 import { open } from 'node:fs/promises'
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api'
 import type { Feature, FeatureStream, Geometry, UnreadableRow, Value } from '../../feature.ts'
-import { type DuckDb, openDuckDb } from '../../open-duckdb.ts'
+import { type DuckDb, isOutOfMemory, openDuckDb } from '../../open-duckdb.ts'
 import { quoteText } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
 import { findCoordinateColumns, geometryReader, otherColumns } from '../coordinate-columns.ts'
 import type { BlockParsing, BlockStream } from '../reading/block-stream.ts'
-import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
-import { type ParquetColumn, parquetColumn } from './parquet-column.ts'
+import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
+import type { ParquetBlock, ParquetOptions } from './parquet-block.ts'
+import { bytesOf, type ParquetColumn, parquetColumn } from './parquet-column.ts'
 import { type DescribedColumn, findParquetGeometry, type ParquetGeometry } from './parquet-geometry.ts'
 
-const MEMORY = '512MB'
+const DEFAULT_DATABASE_MEGABYTES = 512
 const THREADS = 2
 /** The usual size of a row group, so that blocks split few of them. */
 const BLOCK_ROWS = 122_880
@@ -20,20 +21,6 @@ const ROW_NUMBER = 'file_row_number'
 const SAMPLE_ROWS = 1000
 
 type Batch = (Feature | UnreadableRow)[]
-
-export interface ParquetOptions {
-  limits?: SourceLimits
-  crs?: string
-  threads?: number
-  /** Whether the file outlives the reading of its blocks; otherwise it is not split into blocks. */
-  stays?: boolean
-}
-
-/** A range of rows, for a worker that opens the file again to read them. */
-export interface ParquetBlock {
-  firstRow: number
-  rows: number
-}
 
 export interface ParquetStream extends FeatureStream {
   readonly rows: number
@@ -50,7 +37,7 @@ export async function openParquet(
 ): Promise<ParquetStream | (ParquetStream & BlockStream)> {
   const limits = options.limits ?? DEFAULT_LIMITS
   const size = await refuseTruncated(path, file)
-  const database = await ParquetDatabase.open(path, file, options.threads ?? THREADS)
+  const database = await ParquetDatabase.open(path, file, options)
   try {
     const described = await database.describe()
     if (described.length > limits.columns)
@@ -68,6 +55,7 @@ export async function openParquet(
     const read = async function* (block: ParquetBlock | null): AsyncGenerator<Batch> {
       let before = block === null ? 0 : block.firstRow - 1
       for await (const values of database.columns(stated, table, rangeOf(block))) {
+        if (stated) refuseLarge(values[0]!, before, file, limits)
         const batch = toRows(values, table, kept, shape, before)
         before += batch.length
         yield batch
@@ -98,8 +86,13 @@ export async function openParquet(
     }
     if (!options.stays || described.some(({ name }) => name.toLowerCase() === ROW_NUMBER)) return stream
     // The workers that read the blocks open the file again.
-    const { crs } = options
-    const parsing: BlockParsing = { format: 'parquet', path, file, options: { limits, crs, threads: 1 } }
+    const { crs, databaseMegabytes } = options
+    const parsing: BlockParsing = {
+      format: 'parquet',
+      path,
+      file,
+      options: { limits, crs, databaseMegabytes, threads: 1 },
+    }
     return Object.assign(stream, {
       parsing,
       async *blocks() {
@@ -112,6 +105,16 @@ export async function openParquet(
     database.close()
     throw error
   }
+}
+
+function refuseLarge(geometries: unknown[], before: number, file: string, { rowBytes }: SourceLimits): void {
+  const large = geometries.findIndex((geometry) => sizeOf(geometry) > rowBytes)
+  if (large >= 0) throw new SourceError(`${file}: row ${before + large + 1} is ${largerThan(rowBytes)}.`)
+}
+
+/** The size of a geometry as it is read: WKB, or the JSON of GeoArrow's nested arrays. */
+function sizeOf(geometry: unknown): number {
+  return typeof geometry === 'string' ? geometry.length : (bytesOf(geometry)?.length ?? 0)
 }
 
 function rangeOf(block: ParquetBlock | null): string {
@@ -209,10 +212,10 @@ class ParquetDatabase {
   }
 
   /** Opens a session that can only read this one file; the restriction cannot be lifted. */
-  static async open(path: string, file: string, threads: number): Promise<ParquetDatabase> {
+  static async open(path: string, file: string, options: ParquetOptions): Promise<ParquetDatabase> {
     const database = await openDuckDb({
-      threads,
-      memoryLimit: MEMORY,
+      threads: options.threads ?? THREADS,
+      memoryLimit: `${options.databaseMegabytes ?? DEFAULT_DATABASE_MEGABYTES}MB`,
       files: [path],
       settings: [
         "SET streaming_buffer_size = '16MB'",
@@ -236,7 +239,8 @@ class ParquetDatabase {
     }
   }
 
-  #refusal(error: unknown): SourceError {
+  #refusal(error: unknown): Error {
+    if (isOutOfMemory(error)) return error as Error
     const [line = ''] = (error as Error).message.split('\n')
     const reason = line
       .replaceAll(this.#path, this.#file)

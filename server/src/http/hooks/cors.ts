@@ -1,4 +1,4 @@
-import type { App } from '../frame.ts'
+import type { App } from '../fastify-app.ts'
 import { normalPath } from '../normal-path.ts'
 
 export const CORS_EXPOSED =
@@ -6,11 +6,12 @@ export const CORS_EXPOSED =
 
 /**
  * Any web page may read data with a key it holds: keys are sent in a header, never in a cookie, so the origin
- * is irrelevant. Sign-in uses a cookie, and is therefore not allowed from other origins at all.
+ * is irrelevant. Sign-in uses a cookie, and is therefore not allowed from other origins at all. Neither are
+ * the metrics, which need no credentials from loopback, where a browser may run.
  */
 export function addCors(app: App): void {
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.headers.origin === undefined || normalPath(request.url).startsWith('/v1/auth')) return done()
+    if (request.headers.origin === undefined || isOwnOnly(normalPath(request.url))) return done()
     reply.header('access-control-allow-origin', '*')
     reply.header('access-control-expose-headers', CORS_EXPOSED)
     const asked = request.headers['access-control-request-method']
@@ -26,4 +27,8 @@ export function addCors(app: App): void {
       .header('vary', 'Access-Control-Request-Headers')
       .send()
   })
+}
+
+function isOwnOnly(path: string): boolean {
+  return path.startsWith('/v1/auth') || path.startsWith('/metrics')
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { MaybePromise } from '../../maybe-promise.ts'
-import type { App } from '../frame.ts'
+import type { App } from '../fastify-app.ts'
 import { type DataResponse, type DataRoute, wholeBody } from './data-response.ts'
 import { Exchange } from './exchange.ts'
 

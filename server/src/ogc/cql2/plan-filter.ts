@@ -7,7 +7,8 @@ import { type ColumnAlias, check } from './check/check.ts'
 import { columnsOf } from './columns-of.ts'
 import type { Condition } from './condition.ts'
 import { type DecideInBox, decideInBox } from './evaluate/decide-in-box.ts'
-import { evaluator, type FeatureValues } from './evaluate/evaluate.ts'
+import { evaluator } from './evaluate/evaluate.ts'
+import type { FeatureValues } from './evaluate/feature-values.ts'
 import { isSqlOnly, type Parameter, SqlWriter } from './sql/to-sql.ts'
 
 export interface FilterSql {

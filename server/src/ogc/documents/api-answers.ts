@@ -1,3 +1,4 @@
+import { problemSchema } from '@wayleave/contract/records'
 import { GEOMETRY_TYPES } from '@wayleave/geodata/feature.ts'
 import { csv, type Encoding, flatgeobuf, geojsonSeq, html, ndjson } from '../request/encodings.ts'
 
@@ -115,16 +116,7 @@ export const ANSWER_SCHEMAS = {
     }),
     additionalProperties: true,
   },
-  Problem: object(['type', 'title', 'status', 'code', 'requestId'], {
-    type: { type: 'string', format: 'uri' },
-    title: text,
-    status: { type: 'integer' },
-    detail: text,
-    instance: text,
-    code: text,
-    requestId: text,
-    errors: list(object(['path', 'message'], { path: text, message: text })),
-  }),
+  Problem: problemSchema,
 }
 
 export type AnswerSchema = keyof typeof ANSWER_SCHEMAS

@@ -1,6 +1,6 @@
 import { askerOf } from '../../access/authenticate.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
-import type { App } from '../../http/frame.ts'
+import type { App } from '../../http/fastify-app.ts'
 import { notFound } from '../../problem.ts'
 import { itemHtml } from '../html/features.ts'
 import { storageCrs } from '../request/crs-list.ts'

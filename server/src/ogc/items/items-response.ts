@@ -4,6 +4,7 @@ import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import type { Grant } from '../../access/grant.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { matchesEtag } from '../../http/matches-etag.ts'
+import { ISOLATION_HEADERS } from '../../http/pages/html.ts'
 import { type DataResponse, emptyResponse, responseOf } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
 import { andThen, type MaybePromise } from '../../maybe-promise.ts'
@@ -228,6 +229,7 @@ function setEncodingHeaders(
   if (encoding === html) {
     exchange.setHeader('content-security-policy', CONTENT_SECURITY_POLICY)
     exchange.setHeader('referrer-policy', 'same-origin')
+    for (const [name, value] of Object.entries(ISOLATION_HEADERS)) exchange.setHeader(name, value)
     return
   }
   if (encoding === geojson || encoding === jsonFg) return

@@ -1,4 +1,4 @@
-import type { App } from '../../http/frame.ts'
+import type { App } from '../../http/fastify-app.ts'
 import { exchangeOf, sendResponse, setHeaders } from '../../http/sockets/fastify-transport.ts'
 import { readSearchBody } from '../request/search-body.ts'
 import { ROOT } from '../write/links.ts'

@@ -1,4 +1,5 @@
-import { type RowSelection, type RowSelectionParts, selectByRows } from './select-by-rows.ts'
+import type { RowSelection, RowSelectionParts } from './row-selection.ts'
+import { selectByRows } from './select-by-rows.ts'
 
 /** Counting may take as long as the selection of the page did, or this long, in ms, if that was less. */
 const MIN_COUNT_MS = 250

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { BoundedCache } from '../../caching/bounded-cache.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Dataset, Version } from '../../catalog/dataset.ts'
 import type { OpenSnapshots } from '../../catalog/open-snapshots.ts'
@@ -55,7 +56,7 @@ export interface SelectionParts {
 /** Finds the features of a query's page. */
 export class Items {
   readonly #parts: SelectionParts
-  readonly #counts = new WeakMap<Snapshot, Map<string, number | null>>()
+  readonly #counts = new WeakMap<Snapshot, BoundedCache<string, number | null>>()
 
   constructor(parts: SelectionParts) {
     this.#parts = parts
@@ -191,8 +192,8 @@ export class Items {
   /** Cached, because all pages of one paging sequence need it. */
   #keepCount(snapshot: Snapshot, { selection }: ItemsQuery, count: number | null): number | null {
     let counts = this.#counts.get(snapshot)
-    if (!counts || counts.size >= MOST_COUNTS) {
-      counts = new Map()
+    if (!counts) {
+      counts = new BoundedCache(MOST_COUNTS)
       this.#counts.set(snapshot, counts)
     }
     counts.set(selection, count)

@@ -13,7 +13,7 @@ import { PageUnderWay } from './page-builder.ts'
 import { PositionSet } from './position-set.ts'
 import { queryFeature } from './query-feature.ts'
 import { type FeatureBlock, readBlock } from './read-selected.ts'
-import type { RowQueries } from './row-queries.ts'
+import type { RowSelection, RowSelectionParts } from './row-selection.ts'
 import { isDecidedByTree, meets } from './select-by-box.ts'
 import { selectByTree } from './select-by-tree.ts'
 import type { Selected } from './selected.ts'
@@ -24,25 +24,6 @@ import { Turns } from './take-turns.ts'
 const FEW = 1000
 const BATCH = 256
 const LARGEST_BATCH = 16_384
-
-export interface RowSelection {
-  snapshot: Snapshot
-  plan: FilterPlan | null
-  box: BoxQuery | null
-  /** Only features at these positions; all if it is absent or null. */
-  only?: PositionSet | null
-  sort: readonly SortKey[]
-  /** The last position of the previous page; -1 on the first page. */
-  after: number
-  skip: number
-  limit: number
-}
-
-export interface RowSelectionParts {
-  rows: RowQueries
-  geometries: GeometryCache
-  signal: AbortSignal
-}
 
 /** Selects features by conditions, or in an order, that depend on their values. */
 export async function selectByRows(asked: RowSelection, parts: RowSelectionParts): Promise<Selected> {

@@ -5,8 +5,8 @@ import type { FilterPlan } from '../cql2/plan-filter.ts'
 import type { BoxQuery } from '../request/box-query.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import type { PageUnderWay } from './page-builder.ts'
+import type { RowSelection, RowSelectionParts } from './row-selection.ts'
 import { isDecidedByTree, meets } from './select-by-box.ts'
-import type { RowSelection, RowSelectionParts } from './select-by-rows.ts'
 import { Turns } from './take-turns.ts'
 
 /**

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { matchesEtag } from '../../http/matches-etag.ts'
+import { ISOLATION_HEADERS } from '../../http/pages/html.ts'
 import { hash64 } from '../request/cursor.ts'
 import type { Encoding } from '../request/encodings.ts'
 
@@ -33,6 +34,7 @@ export function sendDocument(
   if (matchesEtag(request.headers['if-none-match'], tag)) return reply.code(304).send()
   if (encoding.mediaType === 'text/html') {
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY).header('referrer-policy', 'same-origin')
+    reply.headers(ISOLATION_HEADERS)
     reply.header('content-type', 'text/html; charset=utf-8')
   } else reply.header('content-type', encoding.mediaType)
   return reply.send(Buffer.from(text))

@@ -25,6 +25,7 @@ export function check(
   const queryables: Queryables = {
     columns: new Map(columns.map((column) => [column.name, column])),
     isSpatial,
+    checkCondition: (nested) => checkCondition(nested, queryables),
   }
   if (alias) queryables.columns.set(alias.name, alias.column)
   return checkCondition(expression, queryables)
@@ -36,7 +37,7 @@ export interface ColumnAlias {
   column: Column
 }
 
-export function checkCondition(expression: Expression, queryables: Queryables): Condition {
+function checkCondition(expression: Expression, queryables: Queryables): Condition {
   if (expression.kind === 'literal' && typeof expression.value === 'boolean') {
     return { kind: 'constant', value: expression.value }
   }
