@@ -120,8 +120,8 @@ export class CrsList {
     if (text === CRS84.uri) return CRS84
     const bare = /^\[(.+)\]$/.exec(text)?.[1] ?? text
     const offered = this.of(manifest)
-    if (isCrs84h(bare) && offered.includes(CRS84H)) return CRS84H
-    const code = /^(https?:|urn:|EPSG:|ESRI:|OGC:)/i.test(bare) ? codeOf(bare) : null
+    const isNamed = /^(https?:|urn:|EPSG:|ESRI:|OGC:)/i.test(bare)
+    const code = isCrs84h(bare) ? CRS84H.code : isNamed ? codeOf(bare) : null
     const found = code === null ? undefined : offered.find((crs) => crs.code === code)
     if (found) return found
     throw invalidInput(parameter, `must be one of ${offered.map(({ uri }) => uri).join(', ')}`)
