@@ -18,6 +18,9 @@ import { SettingError } from './config.ts'
 import { Problem } from './problem.ts'
 import { version } from './version.ts'
 
+// Every file and folder that the program or a library creates is private to its owner.
+process.umask(0o077)
+
 /** The command line: the operator's commands, and the server as one of them. */
 const program = new Command('wayleave')
   .description('Publishes geospatial and tabular datasets and grants keys to them.')

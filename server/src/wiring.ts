@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { Authenticate } from './access/authenticate.ts'
 import { Verifier } from './access/verifier.ts'
 import { sweepPins } from './backup/pin-snapshots.ts'
-import { RevocationLog } from './backup/revocation-log.ts'
+import { RevocationLog } from './backup/revocations/revocation-log.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { FolderBlobs } from './blobs/folder-blobs.ts'
 import { Catalog } from './catalog/catalog.ts'
@@ -20,22 +20,23 @@ import { Cashier } from './credits/cashier.ts'
 import { deletePurchasesBefore } from './credits/purchase-store.ts'
 import { deleteChangesBefore } from './database/changes-store.ts'
 import { Exports } from './downloads/exports.ts'
-import { Housekeeping } from './housekeeping.ts'
-import { HousekeepingClock } from './housekeeping-clock.ts'
+import { Housekeeping } from './housekeeping/housekeeping.ts'
+import { HousekeepingClock } from './housekeeping/housekeeping-clock.ts'
 import { BaseUrl } from './http/base-url.ts'
 import { TrustedProxies } from './http/caller.ts'
 import { Metrics } from './http/observability/metrics.ts'
+import type { CheckReady } from './http/observability/operation-routes.ts'
 import { Overload } from './http/observability/overload.ts'
 import { newId } from './id.ts'
 import { type Identity, mailRate, openIdentity } from './identity/identity.ts'
-import { checkMailSettings } from './identity/mailer.ts'
-import { sweepOutbox } from './identity/outbox-mailer.ts'
 import { requireOneInstallation } from './installation/installation.ts'
 import { deleteSessionKeysExpiredBefore } from './keys/store.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory-limiter.ts'
 import { RedisLimiter } from './limits/redis-limiter.ts'
 import { RedisLink } from './limits/redis-link.ts'
+import { checkMailSettings } from './mail/mailer.ts'
+import { sweepOutbox } from './mail/outbox-mailer.ts'
 import { DailyFeatures } from './ogc/items/daily-features.ts'
 import { CrsList } from './ogc/request/crs-list.ts'
 import { GeometryCache } from './ogc/select/geometry-cache.ts'
@@ -46,7 +47,7 @@ import { GarbageCollection } from './publishing/garbage-collection.ts'
 import { Jobs } from './publishing/jobs.ts'
 import { Publishing } from './publishing/publishing.ts'
 import { Staging } from './publishing/staging.ts'
-import { type CheckReady, readiness } from './readiness.ts'
+import { readiness } from './readiness/readiness.ts'
 import { Retention } from './retention/retention.ts'
 import { Meter } from './usage/meter.ts'
 import { UsageReports } from './usage/usage-reports.ts'
@@ -115,7 +116,7 @@ export async function openParts(opening: Opening): Promise<Parts> {
 async function wire({ config, log, clock, serving }: Opening, opened: Closers): Promise<Parts> {
   if (serving) checkMailSettings(config)
   const nodeId = newId('node')
-  const baseUrl = new BaseUrl(config.baseUrl)
+  const baseUrl = new BaseUrl(config.baseUrl, config.trustedProxies.length > 0)
   const metrics = new Metrics()
   const overload = new Overload(config.maxEventLoopDelay)
   const proxies = new TrustedProxies(config.trustedProxies)
@@ -168,7 +169,12 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   const crsList = new CrsList(config.crs)
   const rows = opened.use(
     new RowQueries(join(config.dataDir, 'snapshots'), {
-      requireRows: ({ folder, manifest }) => verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows),
+      requireRows: async ({ folder, manifest }) => {
+        await verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows)
+        if (manifest.files[SNAPSHOT_FILES.ids]) {
+          await verification.requireFile(folder, manifest, SNAPSHOT_FILES.ids)
+        }
+      },
       log,
     }),
   )

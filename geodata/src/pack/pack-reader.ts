@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ExportError } from '../exports/export-error.ts'
-import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import { ExportError } from '../export-error.ts'
+import { PACK_FILE } from './pack.ts'
 
 const BLOCK = 1 << 20
 const NEWLINE = 0x0a
@@ -31,10 +31,10 @@ export interface PackBlock {
  */
 export async function* readPack(
   folder: string,
-  { rows }: Pick<Manifest, 'rows'>,
+  { rows }: { rows: number },
   signal?: AbortSignal,
 ): AsyncGenerator<PackBlock> {
-  const file = await open(join(folder, SNAPSHOT_FILES.pack), 'r')
+  const file = await open(join(folder, PACK_FILE), 'r')
   let found = 0
   try {
     let bytes = Buffer.allocUnsafeSlow(BLOCK)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import fastify from 'fastify'
-import type { App } from '../http/frame.ts'
+import type { App } from '../http/fastify-app.ts'
 import { answerProblem, asProblem } from '../http/problem-answer.ts'
 import { consoleRoutes } from './routes.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { tryLock } from '../file-lock.ts'
+import { tryLock } from '../locks/file-lock.ts'
 
 const LOOK_AGAIN_MS = 50
 

@@ -3,7 +3,13 @@ import { type TestContext, test } from 'node:test'
 import { DAY, SECOND } from '../clock.ts'
 import { askForLink, signIn } from '../testing/sign-in.ts'
 import { testClock } from '../testing/test-clock.ts'
-import { databaseKinds, openTestServer, type TestServer, temporaryDatabase } from '../testing/test-server.ts'
+import {
+  databaseKinds,
+  openTestServer,
+  type TestServer,
+  temporaryDatabase,
+  withoutPostgres,
+} from '../testing/test-server.ts'
 
 const refresh = (service: TestServer, refreshToken: string) =>
   service.request('POST', '/v1/auth/refresh', { body: { refreshToken } })
@@ -153,10 +159,10 @@ test('in the browser the refresh token lives in a cookie that no script and no o
   const last = unsaid.headers.getSetCookie()[0]!.split('; ')[0]!
   const out = await service.request('POST', '/v1/auth/sign-out', { headers: { cookie: last } })
   assert.equal(out.status, 204)
-  assert.match(out.headers.getSetCookie()[0]!, /^wayleave_refresh=; Path=\/v1\/auth; Max-Age=0;/)
+  assert.match(out.headers.getSetCookie()[0]!, /^__Secure-wayleave_refresh=; Path=\/v1\/auth; Max-Age=0;/)
   const ended = await service.request('POST', '/v1/auth/refresh', { headers: { cookie: last } })
   assert.equal(ended.status, 401)
-  assert.match(ended.headers.getSetCookie()[0]!, /^wayleave_refresh=; .*Max-Age=0;/)
+  assert.match(ended.headers.getSetCookie()[0]!, /^__Secure-wayleave_refresh=; .*Max-Age=0;/)
 })
 
 test('a page that announces JSON and sends nothing refreshes and signs out by its cookie', async (t) => {
@@ -185,7 +191,7 @@ test('without https the cookie is not marked Secure, so that a browser on loopba
   assert.equal((await service.request('POST', '/v1/auth/refresh')).status, 401)
 })
 
-test('a session begun on one node goes on at another', async (t) => {
+test('a session begun on one node goes on at another', { skip: withoutPostgres }, async (t) => {
   const databaseUrl = await temporaryDatabase(t)
   const [one, two] = [await openTestServer(t, { databaseUrl }), await openTestServer(t, { databaseUrl })]
   const { refreshToken } = await signIn(one, 'ada@example.org')

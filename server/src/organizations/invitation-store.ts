@@ -1,5 +1,6 @@
+import type { MemberPermission } from '@wayleave/contract/permissions'
+import { sortPermissions } from '../access/permissions.ts'
 import type { ControlDatabase, Db, Tx } from '../database/open.ts'
-import { type MemberPermission, sortPermissions } from './permissions.ts'
 
 export interface Invitation {
   id: string

@@ -1,13 +1,17 @@
+import type { MemberPermission } from '@wayleave/contract/permissions'
+import { requireHeld, requireMember } from '../access/membership.ts'
+import { lockOrganizations, readMembers } from '../access/membership-store.ts'
+import { sortPermissions } from '../access/permissions.ts'
+import { hashToken, newToken } from '../access/random-token.ts'
 import { type Clock, DAY, plus } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase } from '../database/open.ts'
+import { normalEmail } from '../email.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { isId, newId } from '../id.ts'
-import { normalEmail } from '../identity/email.ts'
-import type { Mailer } from '../identity/mail.ts'
-import { invitationMail } from '../identity/mail-texts.ts'
-import { hashToken, newToken } from '../identity/sessions.ts'
 import type { Limiter, Rate } from '../limits/limiter.ts'
+import type { Mailer } from '../mail/mail.ts'
+import { invitationMail } from '../mail/mail-texts.ts'
 import { invalidInput, notFound, Problem } from '../problem.ts'
 import {
   deleteInvitation,
@@ -19,9 +23,7 @@ import {
   setAccepted,
 } from './invitation-store.ts'
 import { moveMember } from './members.ts'
-import { requireHeld, requireMember } from './membership.ts'
-import { type MemberPermission, sortPermissions } from './permissions.ts'
-import { findOrganization, lockOrganizations, readMembers } from './store.ts'
+import { findOrganization } from './store.ts'
 
 const LIFETIME = 7 * DAY
 

@@ -1,30 +1,31 @@
-import type { Clock } from '../clock.ts'
-import type { Changes } from '../database/changes.ts'
-import type { ControlDatabase, Tx } from '../database/open.ts'
-import { type Origin, recordEvent } from '../events/events.ts'
-import { isId } from '../id.ts'
-import { normalEmail } from '../identity/email.ts'
-import { findOrCreateUser, lockUser } from '../identity/user-store.ts'
-import { revokeUserKeys } from '../keys/revoke-user-keys.ts'
-import { invalidInput, notFound } from '../problem.ts'
+import type { MemberPermission } from '@wayleave/contract/permissions'
+import type { Member } from '@wayleave/contract/records'
 import {
   requireHeld,
   requireMember,
   requireMovable,
   requireOtherManager,
   startingPermissions,
-} from './membership.ts'
-import { type MemberPermission, sortPermissions } from './permissions.ts'
+} from '../access/membership.ts'
 import {
   deleteMember,
   findMembership,
   lockOrganizations,
-  type Member,
   type Membership,
   putMember,
   readMembers,
   setPermissions,
-} from './store.ts'
+} from '../access/membership-store.ts'
+import { sortPermissions } from '../access/permissions.ts'
+import type { Clock } from '../clock.ts'
+import type { Changes } from '../database/changes.ts'
+import type { ControlDatabase, Tx } from '../database/open.ts'
+import { normalEmail } from '../email.ts'
+import { type Origin, recordEvent } from '../events/events.ts'
+import { isId } from '../id.ts'
+import { revokeUserKeys } from '../keys/revoke-user-keys.ts'
+import { invalidInput, notFound } from '../problem.ts'
+import { findOrCreateUser, lockUser } from '../users/user-store.ts'
 
 export interface MembersOptions {
   database: ControlDatabase

@@ -1,7 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { CompileLimits, CompileProgress, CompileReport } from '@wayleave/geodata/compile/compile.ts'
 import { compileInProcess } from '@wayleave/geodata/compile/compile-in-child-process.ts'
+import type {
+  CompileLimits,
+  CompileProgress,
+  CompileReport,
+} from '@wayleave/geodata/compile/compile-options.ts'
 import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
 import { SourceError } from '@wayleave/geodata/source-error.ts'
 import type { Logger } from 'pino'
@@ -59,6 +63,8 @@ export interface PublishOptions {
   signal?: AbortSignal
   /** Runs in the transaction that makes the version visible: both are committed, or neither is. */
   alongside?: (tx: Tx, report: PublishReport) => Promise<void>
+  /** Compiles in a child process unless the caller, such as a test, has another way. */
+  compile?: typeof compileInProcess
 }
 
 export interface PublishingParts {
@@ -90,7 +96,7 @@ export class Publishing {
   async publish(
     request: PublishRequest,
     origin: Origin,
-    { onProgress, signal, alongside }: PublishOptions = {},
+    { onProgress, signal, alongside, compile = compileInProcess }: PublishOptions = {},
   ): Promise<PublishReport> {
     const { blobs, staging, limits, memoryMegabytes } = this.#parts
     const {
@@ -107,7 +113,7 @@ export class Publishing {
     const stage = staging.begin(table)
     try {
       const folder = join(stage.folder, 'snapshot')
-      const { manifest, report } = await compileInProcess(
+      const { manifest, report } = await compile(
         { ...options, sample, path, file, folder, limits, memoryMegabytes },
         onProgress,
         signal,
@@ -115,7 +121,7 @@ export class Publishing {
       if (buildExports) {
         const about = await this.#aboutExports(table, description)
         report.notes.push(
-          ...(await buildExportsAhead(folder, { table, ...about, updatedAt: this.#now(), signal })),
+          ...(await buildExportsAhead(folder, manifest, { table, ...about, updatedAt: this.#now(), signal })),
         )
       }
       await blobs.writeWhole(stage.name, folder)

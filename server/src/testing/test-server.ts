@@ -9,9 +9,14 @@ import { type Config, readConfig } from '../config.ts'
 import { makeLogger } from '../http/observability/logger.ts'
 import { type RunningServer, startServer } from '../start-server.ts'
 import { cleanUp } from './cleanup.ts'
+import { migratedTemplate } from './migrated-template.ts'
 
 export type DatabaseKind = 'sqlite' | 'postgres'
-export const databaseKinds: readonly DatabaseKind[] = ['sqlite', 'postgres']
+/** `npm run test:fast` starts no PostgreSQL. */
+const isFast = process.env['WAYLEAVE_TEST_FAST'] === 'true'
+export const databaseKinds: readonly DatabaseKind[] = isFast ? ['sqlite'] : ['sqlite', 'postgres']
+/** The option `skip` of a test that needs PostgreSQL. */
+export const withoutPostgres = isFast && 'needs PostgreSQL'
 
 export interface TestSettings {
   database?: DatabaseKind
@@ -49,7 +54,7 @@ export interface Answer {
 /** Starts a server on a free loopback port, with its own data folder and database, removed after the test. */
 export async function openTestServer(t: TestContext, given: TestSettings = {}): Promise<TestServer> {
   const dataDir = given.dataDir ?? temporaryFolder(t)
-  const databaseUrl = given.databaseUrl ?? (given.database === 'postgres' ? await temporaryDatabase(t) : null)
+  const databaseUrl = given.databaseUrl ?? (given.database === 'postgres' ? await migratedDatabase(t) : null)
   const config: Config = {
     ...readConfig({ environment: {}, file: null, flags: { port: '0' } }),
     dataDir,
@@ -106,17 +111,31 @@ export function temporaryFolder(t: TestContext): string {
   return folder
 }
 
-/** Creates a new database on the test runner's PostgreSQL. */
-export async function temporaryDatabase(t: TestContext): Promise<string> {
+/** Creates a new, empty database on the test runner's PostgreSQL. */
+export function temporaryDatabase(t: TestContext): Promise<string> {
+  return createDatabase(t, postgresServer())
+}
+
+/** Creates a new database that already has all migrations. */
+async function migratedDatabase(t: TestContext): Promise<string> {
+  const server = postgresServer()
+  return createDatabase(t, server, `template ${await migratedTemplate(server)}`)
+}
+
+function postgresServer(): string {
   const server = process.env['WAYLEAVE_TEST_POSTGRES_URL']
   if (!server) throw new Error('WAYLEAVE_TEST_POSTGRES_URL is not set: run the tests with npm test.')
+  return server
+}
+
+async function createDatabase(t: TestContext, server: string, options = ''): Promise<string> {
   const name = `test_${randomBytes(8).toString('hex')}`
   const run = async (statement: string) => {
     const client = new pg.Client({ connectionString: server })
     await client.connect()
     await client.query(statement).finally(() => client.end())
   }
-  await run(`create database ${name}`)
+  await run(`create database ${name} ${options}`)
   cleanUp(t, () => run(`drop database ${name} with (force)`))
   const url = new URL(server)
   url.pathname = `/${name}`

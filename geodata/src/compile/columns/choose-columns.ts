@@ -1,6 +1,6 @@
 import { SourceError } from '../../source-error.ts'
 import type { Assembly, FinalColumn, IdSource } from '../assemble.ts'
-import type { CompileOptions } from '../compile.ts'
+import type { CompileOptions } from '../compile-options.ts'
 import { InvalidSourceError } from '../invalid-source-error.ts'
 import { MAX_LISTED_PROBLEMS, type StageSummary } from '../stage/stage.ts'
 import { columnNames } from './column-names.ts'

@@ -3,7 +3,7 @@ import { type CsvBlock, CsvParser, type CsvRows } from '../../formats/csv/csv-pa
 import type { RecordReader } from '../../formats/csv/csv-records.ts'
 import { GeojsonParser } from '../../formats/geojson/geojson-parser.ts'
 import type { GeojsonBlock } from '../../formats/geojson/geojson-scanner.ts'
-import type { ParquetBlock } from '../../formats/parquet/parquet.ts'
+import type { ParquetBlock } from '../../formats/parquet/parquet-block.ts'
 import type { BlockParsing, SourceBlock } from '../../formats/reading/block-stream.ts'
 import type { Stage } from './stage.ts'
 

@@ -7,7 +7,7 @@ import {
   type SourceBlock,
 } from '../../formats/reading/block-stream.ts'
 import { SourceError } from '../../source-error.ts'
-import type { CompileOptions, CompileProgress } from '../compile.ts'
+import type { CompileOptions, CompileProgress } from '../compile-options.ts'
 import { withRowProblems } from '../invalid-source-error.ts'
 import { DEFAULT_MAX_ROWS, DEFAULT_THREADS } from '../limits.ts'
 import { divideMemory, needsMoreMemory } from '../memory.ts'

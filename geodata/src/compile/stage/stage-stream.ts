@@ -5,7 +5,7 @@ import { blockRows, isBlockStream } from '../../formats/reading/block-stream.ts'
 import { isEmptyBbox } from '../../geometry/bbox.ts'
 import { describeChanges } from '../../geometry/geometry-changes.ts'
 import { SourceError } from '../../source-error.ts'
-import type { CompileOptions, CompileProgress } from '../compile.ts'
+import type { CompileOptions, CompileProgress } from '../compile-options.ts'
 import { withRowProblems } from '../invalid-source-error.ts'
 import { DEFAULT_MAX_ROWS } from '../limits.ts'
 import {

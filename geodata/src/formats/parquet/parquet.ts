@@ -7,6 +7,7 @@ import { SourceError } from '../../source-error.ts'
 import { findCoordinateColumns, geometryReader, otherColumns } from '../coordinate-columns.ts'
 import type { BlockParsing, BlockStream } from '../reading/block-stream.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
+import type { ParquetBlock, ParquetOptions } from './parquet-block.ts'
 import { bytesOf, type ParquetColumn, parquetColumn } from './parquet-column.ts'
 import {
   type DescribedColumn,
@@ -26,21 +27,6 @@ const ROW_NUMBER = 'file_row_number'
 const SAMPLE_ROWS = 1000
 
 type Batch = (Feature | UnreadableRow)[]
-
-export interface ParquetOptions {
-  limits?: SourceLimits
-  crs?: string
-  threads?: number
-  databaseMegabytes?: number
-  /** Whether the file outlives the reading of its blocks; otherwise it is not split into blocks. */
-  stays?: boolean
-}
-
-/** A range of rows, for a worker that opens the file again to read them. */
-export interface ParquetBlock {
-  firstRow: number
-  rows: number
-}
 
 export interface ParquetStream extends FeatureStream {
   readonly rows: number

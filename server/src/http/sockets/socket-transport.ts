@@ -1,6 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Logger } from 'pino'
 import type { MaybePromise } from '../../maybe-promise.ts'
+import { type BaseUrl, STRICT_TRANSPORT } from '../base-url.ts'
 import type { TrustedProxies } from '../caller.ts'
 import { CORS_EXPOSED } from '../hooks/cors.ts'
 import { requestId } from '../hooks/request-id.ts'
@@ -17,6 +18,7 @@ export interface SocketTransportDeps {
   metrics: Metrics
   overload: Overload
   proxies: TrustedProxies
+  baseUrl: BaseUrl
 }
 
 /**
@@ -58,7 +60,7 @@ export class SocketTransport {
 
   /** Returns false if the request is left to the other listeners. */
   #handle(request: IncomingMessage, response: ServerResponse, keepAlive: string): boolean {
-    const { log, metrics, proxies } = this.#deps
+    const { log, metrics, proxies, baseUrl } = this.#deps
     if (!this.#isEligible(request, response)) return false
     const table = this.#route.tableIn(request.url!)
     if (table === null) return false
@@ -72,22 +74,27 @@ export class SocketTransport {
     }
     const id = requestId(request, proxies)
     const { status } = result
-    writeWhole(response, result, headOf(exchange, id, result, keepAlive), (error) => {
-      if (!error) result.release()
-      const milliseconds = performance.now() - began
-      metrics.requests.observe('GET', this.#route.pattern, status, milliseconds)
-      const { address } = caller
-      const path = pathIn(request.url!)
-      logRequest(log, {
-        id,
-        method: 'GET',
-        path,
-        status,
-        milliseconds,
-        address,
-        brokenOff: Boolean(error),
-      })
-    })
+    writeWhole(
+      response,
+      result,
+      headOf(exchange, id, result, baseUrl.isHttps(caller) ? STRICT + keepAlive : keepAlive),
+      (error) => {
+        if (!error) result.release()
+        const milliseconds = performance.now() - began
+        metrics.requests.observe('GET', this.#route.pattern, status, milliseconds)
+        const { address } = caller
+        const path = pathIn(request.url!)
+        logRequest(log, {
+          id,
+          method: 'GET',
+          path,
+          status,
+          milliseconds,
+          address,
+          brokenOff: Boolean(error),
+        })
+      },
+    )
     return true
   }
 
@@ -112,6 +119,7 @@ export class SocketTransport {
   }
 }
 
+const STRICT = `strict-transport-security: ${STRICT_TRANSPORT}\r\n`
 const CORS = `access-control-allow-origin: *\r\naccess-control-expose-headers: ${CORS_EXPOSED}\r\n`
 
 function headOf(exchange: Exchange, id: string, response: DataResponse, keepAlive: string): string {

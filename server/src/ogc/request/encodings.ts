@@ -1,3 +1,4 @@
+import { BoundedCache } from '../../caching/bounded-cache.ts'
 import { invalidInput, Problem } from '../../problem.ts'
 
 /** An encoding of a response: its name in `f=`, its media type, and the other values that select it. */
@@ -48,13 +49,17 @@ export const flatgeobuf = encoding('fgb', 'application/vnd.flatgeobuf', 'FlatGeo
 export const DOCUMENT_ENCODINGS = [json, html]
 export const API_ENCODINGS = [openApi, html]
 export const SCHEMA_ENCODINGS = [schemaJson, html]
+/** For programs only. */
+export const FEATURE_SCHEMA_ENCODINGS = [schemaJson]
 export const ITEMS_ENCODINGS = [geojson, jsonFg, ndjson, geojsonSeq, csv, flatgeobuf, html]
+/** A search has no HTML page, because a browser's address bar sends no body. */
+export const SEARCH_ENCODINGS = ITEMS_ENCODINGS.filter((encoding) => encoding !== html)
 /** One of the encodings of a page of features. */
 export type ItemsEncoding = (typeof ITEMS_ENCODINGS)[number]
 export const ITEM_ENCODINGS = [geojson, jsonFg, html]
 
 /** Cached results of parsing `Accept` headers, for each list of encodings: clients send the same few. */
-const remembered = new Map<readonly Encoding[], Map<string, Encoding | null>>()
+const remembered = new Map<readonly Encoding[], BoundedCache<string, Encoding | null>>()
 const MOST_REMEMBERED = 1000
 
 /** Uses `f` if it is given, else `Accept`, else the first encoding. */
@@ -70,12 +75,11 @@ export function negotiate<E extends Encoding>(
   if (accept === undefined || accept === '' || accept === '*/*') return encodings[0]!
   let known = remembered.get(encodings)
   if (!known) {
-    known = new Map()
+    known = new BoundedCache(MOST_REMEMBERED)
     remembered.set(encodings, known)
   }
   let found = known.get(accept) as E | null | undefined
   if (found === undefined) {
-    if (known.size >= MOST_REMEMBERED) known.clear()
     found = accepted(encodings, accept)
     known.set(accept, found)
   }

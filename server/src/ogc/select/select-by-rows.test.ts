@@ -118,7 +118,10 @@ const FILTERS: [question: Question, matches: Matches][] = [
   ],
   [
     { filter: 'group = 2', box: [170, -40, -170, 40] },
-    ({ group }, place) => group === 2 && (isIn(place, 170, -40, 180, 40) || isIn(place, -180, -40, -170, 40)),
+    ({ group }, place) =>
+      group === 2 &&
+      // Features without a geometry match every box.
+      (place === null || isIn(place, 170, -40, 180, 40) || isIn(place, -180, -40, -170, 40)),
   ],
   [
     { filter: 'S_DISJOINT(geometry, POINT(0 0))', box: [0, 0, 9, 9] },

@@ -1,13 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { matchesEtag } from '../../http/matches-etag.ts'
+import { matchesEtag } from '../../http/headers.ts'
+import { ISOLATION_HEADERS } from '../../http/pages/html.ts'
 import { hash64 } from '../request/cursor.ts'
 import type { Encoding } from '../request/encodings.ts'
 
 /**
- * Responses vary by these headers: the encoding by the first, access by the next two, and CORS headers by the
- * last.
+ * Responses vary by these headers: the encoding by the first, compression by the second, access by the next
+ * two, and CORS headers by the last.
  */
-export const VARY = 'Accept, Authorization, X-API-Key, Origin'
+export const VARY = 'Accept, Accept-Encoding, Authorization, X-API-Key, Origin'
 /** Only the client may store a copy, and must revalidate it before each use. */
 export const CACHE_CONTROL = 'private, no-cache'
 
@@ -33,6 +34,7 @@ export function sendDocument(
   if (matchesEtag(request.headers['if-none-match'], tag)) return reply.code(304).send()
   if (encoding.mediaType === 'text/html') {
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY).header('referrer-policy', 'same-origin')
+    reply.headers(ISOLATION_HEADERS)
     reply.header('content-type', 'text/html; charset=utf-8')
   } else reply.header('content-type', encoding.mediaType)
   return reply.send(Buffer.from(text))

@@ -1,24 +1,10 @@
-import type { Geometry, Value } from '@wayleave/geodata/feature.ts'
+import type { Geometry } from '@wayleave/geodata/feature.ts'
 import { type PreparedGeometry, prepare, test } from '@wayleave/geodata/predicates/predicates.ts'
 import type { ArithmeticStep, Condition, Scalar, Spatial } from '../condition.ts'
 import { evaluateArray } from './evaluate-array.ts'
+import type { FeatureValues, Reader, ScalarValue, Test } from './feature-values.ts'
 import { foldText } from './fold-text.ts'
 import { likeMatcher } from './like.ts'
-
-/**
- * A feature with values as in GeoJSON: timestamps end in Z, integers are numbers or, beyond 2^53, should be
- * bigint. Columns that the filter does not use may be missing.
- */
-export interface FeatureValues {
-  properties: { readonly [name: string]: Value | undefined }
-  geometry: Geometry | null
-}
-
-export type Test = (feature: FeatureValues) => boolean | null
-export type Reader<T> = (feature: FeatureValues) => T | null
-
-/** The value of a scalar. Instants are strings that sort by time. */
-export type ScalarValue = string | number | bigint | boolean
 
 /** Compiles a condition to a function that returns true, false or, if unknown, null. */
 export function evaluator(condition: Condition): Test {
@@ -56,7 +42,7 @@ export function evaluator(condition: Condition): Test {
     case 'spatial':
       return spatial(condition)
     case 'array':
-      return evaluateArray(condition)
+      return evaluateArray(condition, reader)
   }
 }
 
@@ -143,7 +129,7 @@ function spatial({ predicate, left, right }: Condition & { kind: 'spatial' }): T
 }
 
 /** Compiles a scalar to a function. An arithmetic result that is not finite is null. */
-export function reader(scalar: Scalar): Reader<ScalarValue> {
+function reader(scalar: Scalar): Reader<ScalarValue> {
   const read = rawReader(scalar)
   const isReal = (scalar.kind === 'arithmetic' || scalar.kind === 'power') && scalar.type === 'number'
   if (!isReal) return read

@@ -1,0 +1,16 @@
+import type { SourceLimits } from '../reading/source-limits.ts'
+
+export interface ParquetOptions {
+  limits?: SourceLimits
+  crs?: string
+  databaseMegabytes?: number
+  threads?: number
+  /** Whether the file outlives the reading of its blocks; otherwise it is not split into blocks. */
+  stays?: boolean
+}
+
+/** A range of rows, for a worker that opens the file again to read them. */
+export interface ParquetBlock {
+  firstRow: number
+  rows: number
+}
