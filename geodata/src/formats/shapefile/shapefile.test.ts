@@ -436,3 +436,14 @@ test('truncated, damaged and unequal files are refused with the place', async (t
   writeFileSync(join(folder, 'made.dbf'), dbf([['A', 'C', 1, 0]], [' 1']))
   await refusal(path, /^made\.shp has more shapes than the 1 rows of its \.dbf\.$/)
 })
+
+test('texts lose the spaces that pad them, and keep line ends and tabs', async (t) => {
+  const folder = scratch(t)
+  const path = shapefile(folder, [feature({ a: 1 }), feature({ a: 2 }), feature({ a: 3 })])
+  writeFileSync(join(folder, 'made.dbf'), dbf([['TXT', 'C', 5, 0]], [' ab\n  ', '  \t   ', '      ']))
+  const { rows } = await read(path)
+  assert.deepEqual(
+    rows.map(({ TXT }) => TXT),
+    ['ab\n', ' \t', null],
+  )
+})
