@@ -11,6 +11,7 @@ import { DatabaseError } from '../database/database-error.ts'
 import { OutageLog } from '../database/outage-log.ts'
 import { Problem, type ProblemCode } from '../problem.ts'
 import { aboutOf } from './about.ts'
+import { normalPath } from './addresses.ts'
 import { type BaseUrl, STRICT_TRANSPORT } from './base-url.ts'
 import type { TrustedProxies } from './caller.ts'
 import type { App } from './fastify-app.ts'
@@ -19,7 +20,6 @@ import { addCors } from './hooks/cors.ts'
 import { noteRequests, pathOf } from './hooks/note-requests.ts'
 import { requestId } from './hooks/request-id.ts'
 import { addSameOrigin } from './hooks/same-origin.ts'
-import { normalPath } from './normal-path.ts'
 import type { Metrics } from './observability/metrics.ts'
 import type { Overload } from './observability/overload.ts'
 import { openApiDocument } from './openapi.ts'
@@ -27,6 +27,7 @@ import { answerProblem, asProblem } from './problem-answer.ts'
 import { RouteTable } from './route-table.ts'
 import { responseOn } from './sockets/node-internals.ts'
 
+/** See docs/decisions/own-hooks.md. */
 export interface FrameParts {
   config: Config
   log: Logger

@@ -1,4 +1,5 @@
 import type { SwaggerOptions } from '@fastify/swagger'
+import { version } from '../version.ts'
 import { type About, aboutInfo } from './about.ts'
 
 export const tags = {
@@ -20,7 +21,7 @@ export function openApiDocument(about: About): Document {
     openapi: '3.0.3',
     info: {
       title: about.title,
-      version: '1',
+      version,
       description:
         'Datasets to download and to query, and the API keys that unlock them. Data is read with an API key in the header `X-API-Key`; keys and organizations are managed with the Bearer token of a signed-in user.',
       ...aboutInfo(about),

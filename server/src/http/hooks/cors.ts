@@ -1,5 +1,5 @@
+import { normalPath } from '../addresses.ts'
 import type { App } from '../fastify-app.ts'
-import { normalPath } from '../normal-path.ts'
 
 export const CORS_EXPOSED =
   'ETag, Last-Modified, Link, OGC-NumberMatched, OGC-NumberReturned, OGC-Next-Cursor, Content-Crs, Content-Disposition, Content-Encoding, Content-Range, Repr-Digest, Accept-Ranges, Retry-After, RateLimit, RateLimit-Policy, Credits-Charged, Credits-Remaining, X-Request-Id, Location'

@@ -1,10 +1,11 @@
 import { promisify } from 'node:util'
 import { constants, gzip, zstdCompress } from 'node:zlib'
 import { BoundedCache } from '../../caching/bounded-cache.ts'
-import { preferredEncoding } from '../../http/accept-encoding.ts'
+import { preferredEncoding } from '../../http/headers.ts'
 import { bodyLength, type DataResponse, responseOf, wholeBody } from '../../http/sockets/data-response.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 
+/** See docs/decisions/compressed-pages.md. */
 export type PageCoding = 'zstd' | 'gzip'
 
 /** In order of preference if the client accepts both equally. */
