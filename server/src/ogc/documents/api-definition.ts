@@ -1,5 +1,5 @@
 import type { Dataset } from '../../catalog/dataset.ts'
-import { aboutInfo, type ServiceAbout } from '../../http/service-about.ts'
+import { type About, aboutInfo } from '../../http/about.ts'
 import { SHARED_PARAMETERS } from '../facets/facet-query.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import {
@@ -28,7 +28,7 @@ export interface DefinitionParts {
   datasets: readonly Dataset[]
   crsList: CrsList
   version: string
-  about: ServiceAbout
+  about: About
   /** Whether a key may be a URL parameter. */
   keyInUrl: boolean
 }

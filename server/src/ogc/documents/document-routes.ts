@@ -1,6 +1,6 @@
 import { type Grant, mayUse, requireAddOn } from '../../access/grant.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
-import type { ServiceAbout } from '../../http/service-about.ts'
+import type { About } from '../../http/about.ts'
 import { type DataResponse, type DataRoute, matchPattern } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
 import { andThen, type MaybePromise } from '../../maybe-promise.ts'
@@ -34,7 +34,7 @@ import { conformanceDeclaration, landingPage } from './landing.ts'
 import { collectionSchema, type SchemaKind } from './schemas.ts'
 
 export interface DocumentDeps extends ItemsDeps {
-  about: ServiceAbout
+  about: About
 }
 
 /** The requested encoding of a document, whose only parameter is `f`. */

@@ -1,5 +1,5 @@
 import { BoundedCache } from '../../caching/bounded-cache.ts'
-import { matchesEtag } from '../../http/matches-etag.ts'
+import { matchesEtag } from '../../http/headers.ts'
 import { type DataResponse, emptyResponse, HEAD_ROOM } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
 import type { Encoding } from '../request/encodings.ts'

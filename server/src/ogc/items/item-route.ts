@@ -1,7 +1,7 @@
 import { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
-import { matchesEtag } from '../../http/matches-etag.ts'
+import { matchesEtag } from '../../http/headers.ts'
 import {
   type DataResponse,
   type DataRoute,

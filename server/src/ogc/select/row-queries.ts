@@ -21,6 +21,7 @@ export const TOO_LONG =
 const TOO_MUCH =
   'The filter or the order needs more memory than a query may have. Ask in a box or page by cursor.'
 
+/** See docs/decisions/duckdb-for-filters.md. */
 export interface RowQueriesOptions {
   /**
    * Throws if the snapshot's rows are damaged. DuckDB reads a file without verifying it, so this is called
