@@ -5,13 +5,13 @@ import { openDuckDb } from '@wayleave/geodata/open-duckdb.ts'
 import { quoteText } from '@wayleave/geodata/quote-sql.ts'
 import { readManifest } from '@wayleave/geodata/snapshot/read-manifest.ts'
 
-const [folder] = process.argv.slice(2) as [string]
+const [folder, which] = process.argv.slice(2) as [string, string?]
 const { columns, rows } = await readManifest(folder)
 const { connection, close } = await openDuckDb({ threads: 2, memoryLimit: '512MB', folders: [folder] })
 const from = `read_parquet(${quoteText(join(folder, 'rows.parquet'))})`
 await writeColumns(
-  join(folder, 'rows.columns'),
+  join(folder, which === 'none' ? 'none.columns' : 'rows.columns'),
   { connection, from, rows },
-  columns.map((column) => ({ ...column, isWide: false })),
+  which === 'none' ? [] : columns.map((column) => ({ ...column, isWide: false })),
 )
 close()
