@@ -12,7 +12,7 @@ const workspaces = {
   'client-js': [],
   console: ['client-js', 'contract'],
   server: ['contract', 'geodata', 'demo'],
-  bench: ['contract', 'geodata', 'demo', 'client-js'],
+  bench: ['contract', 'geodata', 'demo', 'client-js', 'scripts'],
   scripts: [],
 }
 
@@ -24,6 +24,7 @@ const geodataFolders = [
   'formats',
   'pack',
   'snapshot',
+  'columns',
   'compile',
   'exports',
   'tiles',

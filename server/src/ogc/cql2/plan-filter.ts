@@ -23,6 +23,8 @@ export interface FilterSql {
 }
 
 export interface FilterPlan {
+  /** The checked filter. */
+  condition: Condition
   /** For DuckDB: selects every match, and nothing else if `exact` is null. */
   sql: FilterSql
   /** Every match has a geometry whose box intersects this box; null if no such box is known. */
@@ -59,7 +61,41 @@ export function planFilter(
   columns: readonly Column[],
   options: PlanOptions,
 ): FilterPlan {
-  const condition = check(expression, columns, options.isSpatial, options.alias)
+  return planCondition(check(expression, columns, options.isSpatial, options.alias), options)
+}
+
+/**
+ * Plans a checked filter when a part of the plan other than the condition is first read: writing SQL takes
+ * longer than selecting a page by compiled columns, which needs only the condition.
+ */
+export function planLazily(condition: Condition, options: PlanOptions): FilterPlan {
+  let made: FilterPlan | null = null
+  const plan = () => {
+    made ??= planCondition(condition, options)
+    return made
+  }
+  return {
+    condition,
+    get sql() {
+      return plan().sql
+    },
+    get bbox() {
+      return plan().bbox
+    },
+    get exact() {
+      return plan().exact
+    },
+    get matches() {
+      return plan().matches
+    },
+    get decide() {
+      return plan().decide
+    },
+  }
+}
+
+/** Plans a filter that was checked. */
+function planCondition(condition: Condition, options: PlanOptions): FilterPlan {
   const writer = new SqlWriter()
   const usesTree = options.usesTree ?? true
   const conjuncts = condition.kind === 'and' ? condition.args : [condition]
@@ -70,6 +106,7 @@ export function planFilter(
   const whole = evaluator(condition)
   const rest = evaluator({ kind: 'and', args: open })
   return {
+    condition,
     sql: {
       where: where.length === 0 ? 'TRUE' : where.join(' AND '),
       params: writer.parameters,

@@ -103,11 +103,11 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
     exchange.setHeader('etag', unchanged)
     return emptyResponse(304)
   }
-  if (isPlain(page) && plan === null && query.ids === null && query.sort.length === 0) {
+  if (isPlain(page) && query.ids === null) {
     const pageInMemory =
       coding === null
-        ? plainPageInMemory(page, limit, deps)
-        : compressedPageInMemory(page, limit, coding, deps)
+        ? plainPageInMemory(page, plan, limit, deps)
+        : compressedPageInMemory(page, plan, limit, coding, deps)
     if (pageInMemory !== null) {
       returnUnused(pageInMemory.returned)
       return andThen(pageInMemory.response, (response) => {

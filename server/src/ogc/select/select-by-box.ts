@@ -21,7 +21,7 @@ export function isDecidedByTree({ tree, manifest }: Snapshot, query: BoxQuery): 
 }
 
 /** Whether a feature whose box is inside the query's box certainly matches. */
-function isDecidedInside({ hasZ }: Snapshot['manifest'], { projected, heights }: BoxQuery): boolean {
+export function isDecidedInside({ hasZ }: Snapshot['manifest'], { projected, heights }: BoxQuery): boolean {
   return projected === null && !(heights && hasZ)
 }
 

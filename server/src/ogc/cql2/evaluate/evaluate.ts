@@ -85,7 +85,7 @@ function order(a: ScalarValue, b: ScalarValue): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-function orderText(a: string, b: string): number {
+export function orderText(a: string, b: string): number {
   if (a === b) return 0
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {

@@ -1,0 +1,17 @@
+/** Writes the compiled columns of a snapshot again, so that their share of publishing can be measured. */
+import { join } from 'node:path'
+import { writeColumns } from '@wayleave/geodata/columns/write-columns.ts'
+import { openDuckDb } from '@wayleave/geodata/open-duckdb.ts'
+import { quoteText } from '@wayleave/geodata/quote-sql.ts'
+import { readManifest } from '@wayleave/geodata/snapshot/read-manifest.ts'
+
+const [folder] = process.argv.slice(2) as [string]
+const { columns, rows } = await readManifest(folder)
+const { connection, close } = await openDuckDb({ threads: 2, memoryLimit: '512MB', folders: [folder] })
+const from = `read_parquet(${quoteText(join(folder, 'rows.parquet'))})`
+await writeColumns(
+  join(folder, 'rows.columns'),
+  { connection, from, rows },
+  columns.map((column) => ({ ...column, isWide: false })),
+)
+close()
