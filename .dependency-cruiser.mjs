@@ -27,6 +27,7 @@ const geodataFolders = [
   'compile',
   'exports',
   'tiles',
+  'entry',
 ]
 
 /** Bottom first, as in geodata. */

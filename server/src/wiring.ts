@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import { Authenticate } from './access/authenticate.ts'
 import { Verifier } from './access/verifier.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { askerOf } from '../access/authenticate.ts'
 import { type Grant, mayUse, requireAddOn } from '../access/grant.ts'

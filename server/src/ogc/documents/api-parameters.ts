@@ -1,4 +1,4 @@
-import { idQueryable } from '@wayleave/geodata/snapshot/feature-ids.ts'
+import { idQueryable } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import { DEFAULT_LIMIT, ITEMS_PARAMETERS, MAX_IDS, MOST_LIMIT } from '../request/items-query.ts'
