@@ -17,6 +17,7 @@ export const alone = [
   'server/src/database/frozen-link',
   'server/src/command/',
   'server/src/backup/',
+  'server/src/demo-clients',
   'console/test/console',
   'console/test/accessibility',
   'geodata/src/exports/exports',
@@ -88,11 +89,20 @@ export function writeBatches(root: string, folder: string, batches: Batch[]): st
   })
 }
 
-/** An error while a file loads counts as one failed test, and the other files run. */
+/**
+ * The first test of a batch passes when all of its files have loaded, and fails if one of them does not. It
+ * also keeps the runner from starting the others before: when they end before the next file has loaded, the
+ * runner considers the batch finished and calls the hooks that remove shared folders.
+ */
 function entryText(addresses: string[]): string {
   return `import { test } from 'node:test'
-for (const address of ${JSON.stringify(addresses)}) {
-  await import(address).catch((error) => test(\`\${address} loads\`, () => Promise.reject(error)))
+async function loadAll() {
+  const errors = []
+  for (const address of ${JSON.stringify(addresses)}) await import(address).catch((error) => errors.push(error))
+  if (errors.length > 0) throw new AggregateError(errors, errors.map(({ message }) => message).join('; '))
 }
+const loading = loadAll()
+test('the test files of this batch load', () => loading)
+await loading.catch(() => {})
 `
 }

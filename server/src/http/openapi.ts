@@ -1,6 +1,6 @@
 import type { SwaggerOptions } from '@fastify/swagger'
 import { version } from '../version.ts'
-import { aboutInfo, type ServiceAbout } from './service-about.ts'
+import { type About, aboutInfo } from './about.ts'
 
 export const tags = {
   data: 'Data',
@@ -16,7 +16,7 @@ export const tags = {
 type Document = NonNullable<Extract<SwaggerOptions, { openapi?: unknown }>['openapi']>
 
 /** The top-level fields of the API definition at /v1/openapi.json; the paths come from route schemas. */
-export function openApiDocument(about: ServiceAbout): Document {
+export function openApiDocument(about: About): Document {
   return {
     openapi: '3.0.3',
     info: {

@@ -1,5 +1,4 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
-import type { DrillRun } from './drill.ts'
 
 export type LinkState =
   /** Bytes are forwarded after `delayMs`. */
@@ -18,22 +17,25 @@ export class TcpProxy {
 
   private constructor(target: { host: string; port: number }) {
     this.#server = createServer((client) => {
-      const link = new Link(
-        client,
-        () => connect(target.port, target.host),
-        () => this.delayMs,
-      )
+      const link: Link = new Link(client, {
+        connect: () => connect(target.port, target.host),
+        delay: () => this.delayMs,
+        state: this.#state,
+        onEnd: () => this.#links.delete(link),
+      })
       this.#links.add(link)
-      link.onEnd(() => this.#links.delete(link))
-      link.state = this.#state
     })
   }
 
-  static async open(run: DrillRun, url: string): Promise<{ proxy: TcpProxy; url: string }> {
+  /** Returns the target's URL with the proxy's host and port. `cleanUp` registers what closes the proxy. */
+  static async open(
+    url: string,
+    cleanUp: (close: () => Promise<void>) => void,
+  ): Promise<{ proxy: TcpProxy; url: string }> {
     const target = new URL(url)
     const proxy = new TcpProxy({ host: target.hostname, port: Number(target.port) })
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve))
-    run.cleanUp(() => proxy.close())
+    cleanUp(() => proxy.close())
     target.port = String((proxy.#server.address() as AddressInfo).port)
     target.hostname = '127.0.0.1'
     return { proxy, url: target.href }
@@ -44,27 +46,41 @@ export class TcpProxy {
     for (const link of this.#links) link.state = state
   }
 
-  close(): void {
-    this.#server.close()
-    for (const link of this.#links) link.destroy()
+  /** Kills the open connections silently. New ones are accepted, and wait until the link opens again. */
+  cut(): void {
+    this.set('dead')
+    this.set('frozen')
   }
+
+  /** Closes all connections and refuses new ones, like a server that is down. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    for (const link of this.#links) link.destroy()
+    await closed
+  }
+}
+
+interface LinkOptions {
+  connect: () => Socket
+  delay: () => number
+  state: LinkState
+  onEnd: () => void
 }
 
 /** One connection through the proxy. */
 class Link {
   readonly #client: Socket
-  readonly #connect: () => Socket
-  readonly #delay: () => number
+  readonly #options: LinkOptions
   #server: Socket | null = null
-  #state: LinkState = 'open'
+  #state: LinkState
   readonly #held: (() => void)[] = []
 
-  constructor(client: Socket, connectServer: () => Socket, delay: () => number) {
+  constructor(client: Socket, options: LinkOptions) {
     this.#client = client
-    this.#connect = connectServer
-    this.#delay = delay
-    client.on('error', () => this.destroy())
-    client.on('close', () => this.destroy())
+    this.#options = options
+    this.#state = options.state
+    client.on('error', () => {})
+    client.on('close', () => this.#pass(() => this.destroy()))
     client.on('data', (bytes) => this.#pass(() => this.#server?.write(bytes)))
     this.#pass(() => this.#open())
   }
@@ -77,32 +93,30 @@ class Link {
     if (state === 'open') for (const work of this.#held.splice(0)) work()
   }
 
-  onEnd(work: () => void): void {
-    this.#client.once('close', work)
-  }
-
   destroy(): void {
     this.#client.destroy()
     this.#server?.destroy()
+    this.#options.onEnd()
   }
 
   #open(): void {
-    const server = this.#connect()
+    const server = this.#options.connect()
     this.#server = server
     server.on('data', (bytes) => this.#pass(() => this.#client.write(bytes)))
-    server.on('error', () => this.#pass(() => this.destroy()))
+    server.on('error', () => {})
     server.on('close', () => this.#pass(() => this.destroy()))
   }
 
+  /** A close waits and is lost like bytes: the other side does not learn of it. */
   #pass(work: () => void): void {
     if (this.#state === 'dead') return
     if (this.#state === 'frozen') this.#held.push(work)
-    else if (this.#delay() > 0) setTimeout(() => this.#pass0(work), this.#delay())
+    else if (this.#options.delay() > 0) setTimeout(() => this.#passLate(work), this.#options.delay())
     else work()
   }
 
   /** After its delay, a chunk also waits if the link was frozen meanwhile. */
-  #pass0(work: () => void): void {
+  #passLate(work: () => void): void {
     if (this.#state === 'frozen') this.#held.push(work)
     else if (this.#state === 'open') work()
   }

@@ -1,4 +1,4 @@
-import type { Db } from '../database/open.ts'
+import type { Db } from '../../database/open.ts'
 import type { Revocation } from './revocations.ts'
 
 /** The secrets revoked at or after a time. */

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 
 /** What the operator says about the service, for landing pages and API definitions. */
-export interface ServiceAbout {
+export interface About {
   title: string
   description: string
   contact: { name?: string; url?: string; email?: string } | null
@@ -15,7 +15,7 @@ type AboutSettings = Pick<
   'title' | 'description' | 'contactName' | 'contactUrl' | 'termsUrl' | 'license'
 >
 
-export function serviceAbout(config: AboutSettings): ServiceAbout {
+export function aboutOf(config: AboutSettings): About {
   const { title, description, contactName, contactUrl, termsUrl, license } = config
   const mail = contactUrl?.startsWith('mailto:') ? contactUrl.slice('mailto:'.length).split('?', 1)[0]! : null
   const contact = {
@@ -34,7 +34,7 @@ export function serviceAbout(config: AboutSettings): ServiceAbout {
 }
 
 /** The members of `info` in an OpenAPI definition that the operator decides. */
-export function aboutInfo({ contact, termsUrl, license }: ServiceAbout) {
+export function aboutInfo({ contact, termsUrl, license }: About) {
   return {
     ...(termsUrl === null ? {} : { termsOfService: termsUrl }),
     ...(contact === null ? {} : { contact }),

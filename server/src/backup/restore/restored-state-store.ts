@@ -1,6 +1,6 @@
-import type { ControlDatabase, Tx } from '../database/open.ts'
-import { operator, recordEvent } from '../events/events.ts'
-import type { Revocation } from './revocations.ts'
+import type { ControlDatabase, Tx } from '../../database/open.ts'
+import { operator, recordEvent } from '../../events/events.ts'
+import type { Revocation } from '../revocations/revocations.ts'
 
 const STEP = 500
 

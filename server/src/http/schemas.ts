@@ -1,5 +1,8 @@
 import { Type } from 'typebox'
 
+/** For data routes without parameters. A key in the URL is accepted here too, if the settings allow it. */
+export const noQuery = Type.Object({ api_key: Type.Optional(Type.String()) }, { additionalProperties: false })
+
 /** Pagination of append-only lists: newest first, a page at a time, by row number. */
 export const pageQuery = Type.Object(
   {

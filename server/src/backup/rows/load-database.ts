@@ -1,5 +1,5 @@
-import { type BackupRecord, tableFile } from './backup-record.ts'
-import { CopyError } from './copy-error.ts'
+import { type BackupRecord, tableFile } from '../backup-record.ts'
+import { CopyError } from '../copy-error.ts'
 import { digestOf, type RowReader, type RowWriter } from './row-database.ts'
 import { RowDigest } from './row-digest.ts'
 import { readTableFile } from './table-file.ts'

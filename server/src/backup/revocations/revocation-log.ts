@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { type Clock, HOUR, plus } from '../clock.ts'
-import type { Db } from '../database/open.ts'
+import { type Clock, HOUR, plus } from '../../clock.ts'
+import type { Db } from '../../database/open.ts'
 import { appendRevocations, readRevocations } from './revocations.ts'
 import { readRevokedSecrets } from './revoked-secrets-store.ts'
 

@@ -3,13 +3,9 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DrillRun } from './drill.ts'
 import { TcpProxy } from './tcp-proxy.ts'
 
 test('a frozen link delivers when it opens again; a dead one never; a new one does', async (t) => {
-  const drill = { title: 'test', rounds: { long: 1, short: 1 }, maxMinutes: 1, run: async () => {} }
-  const run = new DrillRun('proxy', drill, { seed: 1, short: true })
-  t.after(() => run.close())
   const sockets = new Set<Socket>()
   const echo = createServer((socket) => {
     sockets.add(socket)
@@ -21,7 +17,8 @@ test('a frozen link delivers when it opens again; a dead one never; a new one do
     echo.close()
     for (const socket of sockets) socket.destroy()
   })
-  const { proxy, url } = await TcpProxy.open(run, `tcp://127.0.0.1:${(echo.address() as AddressInfo).port}`)
+  const target = `tcp://127.0.0.1:${(echo.address() as AddressInfo).port}`
+  const { proxy, url } = await TcpProxy.open(target, (close) => t.after(close))
   const open = async () => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     t.after(() => socket.destroy())
@@ -53,4 +50,28 @@ test('a frozen link delivers when it opens again; a dead one never; a new one do
   await once(second.socket, 'data')
   assert.equal(second.received(), 'd')
   assert.equal(first.received(), 'ab')
+
+  proxy.cut()
+  second.socket.write('e')
+  const third = await open()
+  third.socket.write('f')
+  await sleep(50)
+  assert.equal(third.received(), '')
+  const healed = once(third.socket, 'data')
+  proxy.set('open')
+  await healed
+  assert.equal(third.received(), 'f')
+  assert.equal(second.received(), 'd')
+  // A dead link does not tell its other side that it was closed.
+  const connections = sockets.size
+  second.socket.destroy()
+  await sleep(50)
+  assert.equal([...sockets].filter((socket) => !socket.destroyed).length, connections)
+
+  const ended = once(third.socket, 'close')
+  await proxy.close()
+  await ended
+  const refused = connect(Number(new URL(url).port), '127.0.0.1')
+  const [error] = await once(refused, 'error')
+  assert.equal(error.code, 'ECONNREFUSED')
 })

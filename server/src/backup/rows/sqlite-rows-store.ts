@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import { CopyError } from './copy-error.ts'
+import { CopyError } from '../copy-error.ts'
 import type { Row, RowReader, RowWriter } from './row-database.ts'
 import { latestSchemaVersion, schemaStatements, type TableShape } from './table-shapes-store.ts'
 

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { CopyError } from './copy-error.ts'
+import { CopyError } from '../copy-error.ts'
 import type { Row, RowReader, RowWriter } from './row-database.ts'
 import { quoted, requireReadableVersion } from './sqlite-rows-store.ts'
 import { schemaStatements, type TableShape } from './table-shapes-store.ts'

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { preferredEncoding } from './accept-encoding.ts'
+import { matchesEtag, preferredEncoding } from './headers.ts'
+
+test('a condition names a tag by itself, in a list, weakly, or by a star; part of a tag is another tag', () => {
+  for (const header of ['"a"', 'W/"a"', '"x", "a"', ' W/"a" ,"x"', '*', ' * ']) {
+    for (const tag of ['"a"', 'W/"a"']) assert.equal(matchesEtag(header, tag), true, `${header} ${tag}`)
+  }
+  for (const header of [undefined, '', '"b"', 'a', '"ab"', '"x,a"', '"a', '**']) {
+    for (const tag of ['"a"', 'W/"a"']) assert.equal(matchesEtag(header, tag), false, `${header} ${tag}`)
+  }
+})
 
 test('nobody is sent a coding that they did not name or refused', () => {
   const expected: [header: string, encoding: string][] = [
