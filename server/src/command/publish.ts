@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { InvalidSourceError } from '@wayleave/geodata/compile/invalid-source-error.ts'
 import { type Command, InvalidArgumentError } from 'commander'
 import { isTable } from '../catalog/dataset.ts'
 import { operator } from '../events/events.ts'
@@ -93,6 +92,7 @@ async function publish(file: string, flags: PublishFlags): Promise<void> {
     print(flags, { ...report, urls }, describe(report, urls))
   } catch (error) {
     bar.clear()
+    const { InvalidSourceError } = await import('@wayleave/geodata/compile')
     if (error instanceof InvalidSourceError) {
       const { message, file: name, problems, problemCount } = error
       if (flags.json) {
