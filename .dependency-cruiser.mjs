@@ -6,17 +6,28 @@
 
 /** The workspaces that each workspace may import. */
 const workspaces = {
-  geodata: [],
+  contract: [],
+  geodata: ['contract'],
   demo: ['geodata'],
   'client-js': [],
-  console: ['client-js'],
-  server: ['geodata', 'demo'],
-  bench: ['geodata', 'demo', 'client-js'],
+  console: ['client-js', 'contract'],
+  server: ['contract', 'geodata', 'demo'],
+  bench: ['contract', 'geodata', 'demo', 'client-js'],
   scripts: [],
 }
 
 /** Bottom first: a folder imports only folders above it in this list, and files of the root. */
-const geodataFolders = ['predicates', 'geometry', 'crs', 'formats', 'pack', 'snapshot', 'compile', 'exports']
+const geodataFolders = [
+  'predicates',
+  'geometry',
+  'crs',
+  'formats',
+  'pack',
+  'snapshot',
+  'compile',
+  'exports',
+  'tiles',
+]
 
 /** Bottom first, as in geodata. */
 const serverFolders = [
@@ -170,7 +181,7 @@ export default {
       name: 'no development dependency',
       comment: 'It is not installed in production. Types are: nothing needs them at run time.',
       severity: 'error',
-      from: { path: '^(geodata|server|client-js|console|demo)/', pathNot: development },
+      from: { path: '^(contract|geodata|server|client-js|console|demo)/', pathNot: development },
       to: {
         dependencyTypes: ['npm-dev'],
         dependencyTypesNot: ['type-only'],
@@ -181,13 +192,13 @@ export default {
       name: 'no undeclared dependency',
       comment: 'Declare the package in the package.json of the workspace.',
       severity: 'error',
-      from: { path: '^(geodata|server|client-js|console|demo|bench|scripts)/' },
+      from: { path: '^(contract|geodata|server|client-js|console|demo|bench|scripts)/' },
       to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
     },
     {
       name: 'no unresolvable import',
       severity: 'error',
-      from: { path: '^(geodata|server|client-js|demo|bench|scripts)/' },
+      from: { path: '^(contract|geodata|server|client-js|demo|bench|scripts)/' },
       // A package of types alone, found as @types/topojson-specification.
       to: { couldNotResolve: true, pathNot: '^topojson-specification$' },
     },

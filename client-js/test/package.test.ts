@@ -33,7 +33,7 @@ after(async () => {
 })
 
 function start(program: string, args: string[], env = environment) {
-  return spawnSync(program, args, { cwd: project, env, encoding: 'utf8', timeout: 60_000 })
+  return spawnSync(program, args, { cwd: project, env, encoding: 'utf8', timeout: 300_000 })
 }
 
 function run(node: string, file: string, source: string): string {
@@ -295,7 +295,7 @@ for (const name of documents) {
       cwd: folder,
       env: { ...env, npm_config_offline: 'true' },
       encoding: 'utf8',
-      timeout: 110_000,
+      timeout: 300_000,
     })
     assert.equal(status, 0, stderr)
     assert.match(stdout, /^places .*1500$/m)

@@ -108,7 +108,7 @@ export class TestServer {
 
   async #mailedToken(email: string): Promise<string> {
     const { globSync } = await import('node:fs')
-    for (let tries = 0; tries < 500; tries++) {
+    for (let tries = 0; tries < 3000; tries++) {
       for (const mail of globSync('outbox/*.eml', { cwd: this.dataDir })) {
         const text = readFileSync(join(this.dataDir, mail), 'utf8')
         const token = text.includes(email) && /^https?:\S+#(\S+)$/m.exec(text)?.[1]

@@ -5,6 +5,7 @@ import { creditRoutes } from './credits/routes.ts'
 import { definitionRoutes } from './documentation/definition-routes.ts'
 import { documentationRoutes } from './documentation/routes.ts'
 import { downloadRoutes } from './downloads/routes.ts'
+import { aboutOf } from './http/about.ts'
 import type { App } from './http/fastify-app.ts'
 import { makeFrame } from './http/frame.ts'
 import { operationRoutes } from './http/observability/operation-routes.ts'
@@ -33,7 +34,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   })
 
   catalogRoutes(app, parts)
-  ogcRoutes(app, { ...parts, keyInUrl: parts.config.keyInUrl })
+  ogcRoutes(app, { ...parts, about: aboutOf(parts.config), keyInUrl: parts.config.keyInUrl })
   publishingRoutes(app, parts)
   downloadRoutes(app, parts)
   signInRoutes(app, { ...parts, addressRate: parts.config.signInAddressRate })

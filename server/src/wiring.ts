@@ -169,7 +169,12 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   const crsList = new CrsList(config.crs)
   const rows = opened.use(
     new RowQueries(join(config.dataDir, 'snapshots'), {
-      requireRows: ({ folder, manifest }) => verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows),
+      requireRows: async ({ folder, manifest }) => {
+        await verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows)
+        if (manifest.files[SNAPSHOT_FILES.ids]) {
+          await verification.requireFile(folder, manifest, SNAPSHOT_FILES.ids)
+        }
+      },
       log,
     }),
   )
@@ -209,7 +214,9 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
       depth: config.maxNesting,
       compressionRatio: config.maxExpansion,
       decompressedBytes: config.maxUploadBytes,
+      rowBytes: config.maxFeatureBytes,
     },
+    memoryMegabytes: config.publishMemory ?? undefined,
     mostBytes: config.maxUploadBytes,
     keepVersions: config.keepVersions,
   })

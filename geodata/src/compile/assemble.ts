@@ -107,11 +107,33 @@ export class Assembly {
     return { rows: Number(row![0]), located, bbox: located > 0 ? (row!.slice(2).map(Number) as Bbox) : null }
   }
 
-  async writeRows(): Promise<void> {
+  /** Whether the ids are the numbers of their rows. */
+  async areRowNumbers({ profile, type }: NonNullable<IdSource>): Promise<boolean> {
+    const [row] = await this.#rows(
+      `SELECT coalesce(bool_and(${columnSql(profile, type)} = row), true) FROM ${this.#source}`,
+    )
+    return row![0] === true
+  }
+
+  /** Whether a column has the same values as the ids. */
+  async areIds({ profile, type }: NonNullable<IdSource>, column: FinalColumn): Promise<boolean> {
+    const id = `(${idValueSql({ profile, type })})::VARCHAR`
+    const value = `(${columnSql(column.profile, column.type)})::VARCHAR`
+    const [row] = await this.#rows(
+      `SELECT coalesce(bool_and(${id} IS NOT DISTINCT FROM ${value}), true) FROM ${this.#source}`,
+    )
+    return row![0] === true
+  }
+
+  /** `id` is the column of ids that is not one of the dataset's own columns. */
+  async writeRows(id: { name: string; source: IdSource; isRowNumber: boolean } | null): Promise<void> {
     const { columns, spatial } = this.#options
     const values = columns.map(
       (column) => `${columnSql(column.profile, column.type)} AS ${quoteName(column.name)}`,
     )
+    if (id?.source && !id.isRowNumber) {
+      values.unshift(`${idValueSql(id.source)} AS ${quoteName(id.name)}`)
+    }
     if (spatial) values.push('ST_GeomFromWKB(wkb) AS geometry')
     // A table without any column still has rows.
     const list = values.length > 0 ? values.join(', ') : 'row AS "row"'
@@ -122,6 +144,8 @@ export class Assembly {
         this.#file(SNAPSHOT_FILES.points),
         'FORMAT parquet, COMPRESSION zstd',
       )
+    if (id?.isRowNumber)
+      await this.#copy('row AS id', this.#file(SNAPSHOT_FILES.ids), 'FORMAT parquet, COMPRESSION zstd')
   }
 
   /** The earliest and the latest value of a date or timestamp column. Call it after the rows are written. */
@@ -190,6 +214,15 @@ export class Assembly {
   async #rows(sql: string): Promise<unknown[][]> {
     return (await this.#connection.runAndReadAll(sql)).getRowsJS() as unknown[][]
   }
+}
+
+/** An id as a value: an integer, or the text that is the id in the features. */
+function idValueSql({ profile, type }: NonNullable<IdSource>): string {
+  const value = columnSql(profile, type)
+  if (type === 'integer' || type === 'text') return value
+  if (type === 'number') return numberText(`(${value})`)
+  // The JSON text of a date, a timestamp or a boolean has no quotes but the outer ones.
+  return `trim(${jsonTextSql(`(${value})`, type)}, '"')`
 }
 
 /** All staged files as one table, with the geometry columns present even if no file has them. */

@@ -2,6 +2,7 @@ import { open, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GEOMETRY_TYPES } from '../feature.ts'
 import { isEmptyBbox } from '../geometry/bbox.ts'
+import { idName } from '../snapshot/feature-ids.ts'
 import { buildIdTable } from '../snapshot/id-table.ts'
 import { type IndexParts, layIndex, writeIndex } from '../snapshot/index-file.ts'
 import { buildTree } from '../snapshot/index-tree.ts'
@@ -9,7 +10,8 @@ import { FORMAT_VERSION, type Manifest, SNAPSHOT_FILES } from '../snapshot/manif
 import { Assembly, type FinalColumn, type IdSource } from './assemble.ts'
 import { chooseColumns, chooseIds, chooseTimeColumn } from './columns/choose-columns.ts'
 import type { Compiled, CompileOptions, CompilePhase } from './compile-options.ts'
-import { DEFAULT_MEMORY_MEGABYTES, DEFAULT_THREADS } from './limits.ts'
+import { DEFAULT_THREADS } from './limits.ts'
+import { divideMemory } from './memory.ts'
 import { type MergedPack, mergeRuns } from './merge/merge-runs.ts'
 import { PropertyLines } from './merge/property-lines.ts'
 import { samplePositions, sampleRow } from './sample.ts'
@@ -63,7 +65,7 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
     spatial,
     hasGeometry: places.hasGeometry,
     hasShapes: places.hasShapes,
-    memoryMegabytes: options.memoryMegabytes ?? DEFAULT_MEMORY_MEGABYTES,
+    memoryMegabytes: divideMemory(options.memoryMegabytes).database,
     threads: options.threads ?? DEFAULT_THREADS,
   })
   const interrupt = () => assembly.interrupt()
@@ -72,7 +74,8 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
     const id = await chooseIds(assembly, options, summary, columns, source.file, notes)
     const counts = summary.skippedForIds > 0 ? await assembly.bounds() : countsOf(summary)
     build.onPhase('sorting')
-    const { index, pack } = await writeRowsAndPack(build, assembly, counts, columns, id)
+    const ids = await describeIds(assembly, columns, id)
+    const { index, pack } = await writeRowsAndPack(build, assembly, counts, columns, id, ids)
     build.signal?.throwIfAborted()
     build.onPhase('indexing')
     const geometryTypes = GEOMETRY_TYPES.filter((_, i) => places.geometryTypes & (1 << i))
@@ -83,10 +86,7 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
       geometryType: !spatial ? null : geometryTypes.length === 1 ? geometryTypes[0]! : 'Geometry',
       geometryTypes,
       hasZ: places.hasZ,
-      id: {
-        column: columns.find((column) => column === id)?.name ?? null,
-        type: id === null || id.type === 'integer' ? 'integer' : 'text',
-      },
+      id: ids,
       timeColumn,
       timeExtent: timeColumn === null ? null : await assembly.timeExtent(timeColumn),
       source,
@@ -99,6 +99,22 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
   }
 }
 
+/** Where ids are besides in the features themselves: see `Manifest.id`. */
+async function describeIds(
+  assembly: Assembly,
+  columns: FinalColumn[],
+  id: IdSource,
+): Promise<Manifest['id']> {
+  const type = id === null || id.type === 'integer' ? 'integer' : 'text'
+  const chosen = columns.find((column) => column === id)
+  const isRowNumber = id === null || (!chosen && type === 'integer' && (await assembly.areRowNumbers(id)))
+  const own = columns.find(({ name }) => name.toLowerCase() === 'id')
+  if (id && own && !isRowNumber && (own === chosen || (await assembly.areIds(id, own)))) {
+    return { column: own.name, type, isRowNumber: false }
+  }
+  return { column: chosen?.name ?? null, type, name: idName(columns), isRowNumber }
+}
+
 /**
  * The runs already contain the pack's features, unless their columns or types turned out to be different from
  * what was assumed. In that case the database writes the properties, and the pack has to wait for it.
@@ -109,10 +125,13 @@ async function writeRowsAndPack(
   counts: Pick<Manifest, 'rows' | 'located'>,
   columns: FinalColumn[],
   id: IdSource,
+  { name, isRowNumber }: Manifest['id'],
 ): Promise<Pick<Written, 'index' | 'pack'>> {
   const isReady = summary.skippedForIds === 0 && areRight(summary.texts, columns, id)
   const linesPath = join(staging, 'properties')
-  const writing = assembly.writeRows()
+  const writing = assembly.writeRows(
+    name === undefined ? null : { name, source: id, isRowNumber: isRowNumber === true },
+  )
   writing.catch(() => {})
   let lines: PropertyLines | null = null
   try {
@@ -165,7 +184,7 @@ async function writeSample(folder: string, { offsets }: IndexParts, head: Manife
       const from = offsets[position]!
       const feature = Buffer.alloc(offsets[position + 1]! - 2 - from)
       await handle.read(feature, 0, feature.length, from)
-      texts.push(sampleRow(feature, head.geometryType !== null, head.geometryType !== 'Point'))
+      texts.push(sampleRow(feature, head))
     }
     await writeFile(join(folder, SNAPSHOT_FILES.sample), `[${texts.join(',\n')}]`)
   } finally {

@@ -28,7 +28,7 @@ export interface CompileOptions {
   limits?: CompileLimits
   /** The folder for the snapshot's files; created if it does not exist. */
   folder: string
-  /** The memory limit of the database, in megabytes. */
+  /** How much memory compiling may use, in megabytes; by default half of the machine's. */
   memoryMegabytes?: number
   threads?: number
 }

@@ -1,10 +1,13 @@
 import { mkdir, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { FeatureStream } from '../feature.ts'
+import { isOutOfMemory } from '../open-duckdb.ts'
+import { SourceError } from '../source-error.ts'
 import { syncFolder } from '../write-durably.ts'
 import { buildSnapshot } from './build-snapshot.ts'
 import type { Compiled, CompileOptions, CompileProgress } from './compile-options.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
+import { divideMemory, needsMoreMemory } from './memory.ts'
 import type { StageSummary } from './stage/stage.ts'
 import { stageStream } from './stage/stage-stream.ts'
 
@@ -56,6 +59,8 @@ export async function compileSnapshot(
     return compiled
   } catch (error) {
     await rm(options.folder, { recursive: true, force: true })
+    if (isOutOfMemory(error))
+      throw new SourceError(needsMoreMemory(options.file ?? basename(options.path), options.memoryMegabytes))
     throw error
   }
 }
@@ -68,7 +73,7 @@ function refuseInvalid(file: string, summary: StageSummary, skipInvalid: boolean
 }
 
 async function openPath(options: CompileOptions, staging: string): Promise<OpenSource> {
-  const { path, file, format, layer, crs, limits } = options
+  const { path, file, format, layer, crs, limits, memoryMegabytes } = options
   const { openSource } = await import('../formats/index.ts')
   const stream = await openSource(path, {
     originalName: file,
@@ -77,6 +82,7 @@ async function openPath(options: CompileOptions, staging: string): Promise<OpenS
     layer,
     crs,
     limits,
+    databaseMegabytes: divideMemory(memoryMegabytes).database,
   })
   return { stream, format: stream.format, bytes: (await stat(path)).size }
 }

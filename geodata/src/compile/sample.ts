@@ -2,6 +2,8 @@ import type { Geometry } from '../feature.ts'
 import { geometryText } from '../geometry/geometry-text.ts'
 import { pointOnSurface } from '../geometry/point-on-surface.ts'
 import { sliceFeature } from '../pack/pack.ts'
+import { idColumn } from '../snapshot/feature-ids.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
 
 const MAX_SAMPLE_ROWS = 100
 
@@ -12,16 +14,27 @@ export function samplePositions(rows: number): number[] {
 }
 
 /**
- * Makes a sample row from a feature's text, in the shape of a row of the json export: the columns, then
+ * Makes a sample row from a feature's text, in the shape of a row of the json export: the id if it is a
+ * column, the columns, then
  * `longitude` and `latitude`, and `geometry` unless the dataset has only points.
  */
-export function sampleRow(feature: Buffer, spatial: boolean, withGeometry: boolean): string {
+export function sampleRow(
+  feature: Buffer,
+  manifest: Pick<Manifest, 'columns' | 'geometryType' | 'id'>,
+): string {
   const parts = sliceFeature(feature)
-  const columns = parts.properties.toString('utf8').slice(1, -1)
-  if (!spatial) return `{${columns}}`
+  const id = idColumn(manifest)
+  const columns = [
+    ...(id === null ? [] : [`${JSON.stringify(id.name)}:${parts.id.toString('utf8')}`]),
+    ...(manifest.columns.length === 0 ? [] : [parts.properties.toString('utf8').slice(1, -1)]),
+  ].join(',')
+  if (manifest.geometryType === null) return `{${columns}}`
   const geometry = JSON.parse(parts.geometry.toString('utf8')) as Geometry | null
   const point = geometry === null ? null : pointOnSurface(geometry)
   const place = `"longitude":${point?.[0] ?? null},"latitude":${point?.[1] ?? null}`
-  const shape = withGeometry ? `,"geometry":${geometry === null ? 'null' : geometryText(geometry)}` : ''
+  const shape =
+    manifest.geometryType !== 'Point'
+      ? `,"geometry":${geometry === null ? 'null' : geometryText(geometry)}`
+      : ''
   return `{${columns}${columns === '' ? '' : ','}${place}${shape}}`
 }

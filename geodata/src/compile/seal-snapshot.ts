@@ -16,6 +16,7 @@ export interface FileChecksums {
 const CHECKED_FILES = [
   SNAPSHOT_FILES.rows,
   SNAPSHOT_FILES.points,
+  SNAPSHOT_FILES.ids,
   SNAPSHOT_FILES.pack,
   SNAPSHOT_FILES.index,
 ] as const

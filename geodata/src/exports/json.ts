@@ -1,4 +1,5 @@
 import { FeatureSlices, readPack } from '../pack/pack-reader.ts'
+import { idColumn } from '../snapshot/feature-ids.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import { ByteSink, copyBytes } from './byte-sink.ts'
 import type { ExportOptions } from './export-options.ts'
@@ -13,7 +14,7 @@ const NEWLINE = 0x0a
 const CLOSING_BRACE = 0x7d
 
 /**
- * An array of rows: the columns, then `longitude` and `latitude`, and `geometry` for geometries other than
+ * An array of rows: the id if it is a column, the columns, then `longitude` and `latitude`, and `geometry` for geometries other than
  * points. A row has the members of a feature in the pack in a different layout, so its bytes are copied
  * without parsing.
  */
@@ -28,6 +29,9 @@ export async function writeJson(
   try {
     const shapes = manifest.geometryType !== null && manifest.geometryType !== 'Point'
     const slices = new FeatureSlices()
+    const id = idColumn(manifest)
+    const idHead = id && Buffer.from(`{${JSON.stringify(id.name)}:`)
+    const hasColumns = id !== null || manifest.columns.length > 0
     sink.text('[')
     let first = true
     for await (const block of readPack(folder, manifest, options.signal)) {
@@ -37,15 +41,22 @@ export async function writeJson(
         const start = block.starts[i]!
         const end = block.ends[i]!
         slices.locate(bytes, start, end)
-        sink.reserve(end - start + 128)
+        sink.reserve(end - start + 128 + (idHead?.length ?? 0))
         const out = sink.buffer
         let at = sink.at
         if (!first) out[at++] = COMMA
         first = false
         out[at++] = NEWLINE
-        at = copyBytes(bytes, slices.propertiesStart, slices.propertiesEnd - 1, out, at)
-        if (points) {
+        if (idHead === null) {
+          at = copyBytes(bytes, slices.propertiesStart, slices.propertiesEnd - 1, out, at)
+        } else {
+          at = copyBytes(idHead, 0, idHead.length, out, at)
+          at = copyBytes(bytes, slices.idStart, slices.idEnd, out, at)
           if (manifest.columns.length > 0) out[at++] = COMMA
+          at = copyBytes(bytes, slices.propertiesStart + 1, slices.propertiesEnd - 1, out, at)
+        }
+        if (points) {
+          if (hasColumns) out[at++] = COMMA
           at = copyBytes(LONGITUDE, 0, LONGITUDE.length, out, at)
           at = points.put(bytes, slices.geometryStart, i, out, at, LATITUDE, NULL)
         }

@@ -108,7 +108,11 @@ function encodingOf(value: Value | undefined): 'wkt' | 'wkb' | 'geojson' | null 
     return !Array.isArray(value) && typeof value['type'] === 'string' ? 'geojson' : null
   if (typeof value !== 'string') return null
   if (/^\s*\{\s*"/.test(value)) return 'geojson'
-  if (/^\s*(SRID\s*=\s*\d+\s*;)?\s*(MULTI)?(POINT|LINESTRING|POLYGON|GEOMETRYCOLLECTION)/i.test(value))
+  if (
+    /^\s*(SRID\s*=\s*\d+\s*;)?\s*(MULTI)?(POINT|LINESTRING|POLYGON|GEOMETRYCOLLECTION|CIRCULARSTRING|COMPOUNDCURVE|CURVE|SURFACE|POLYHEDRALSURFACE|TIN\b|TRIANGLE)/i.test(
+      value,
+    )
+  )
     return 'wkt'
   return /^(00|01)[0-9a-f]{8,}$/i.test(value) && value.length % 2 === 0 ? 'wkb' : null
 }

@@ -30,6 +30,7 @@ interface OpenOptions {
   layer?: string
   crs?: string
   limits: SourceLimits
+  databaseMegabytes?: number
 }
 
 /** The table of formats. Readers are imported when needed, because some load a database. */
@@ -92,9 +93,9 @@ export const FORMATS: Format[] = [
     name: 'parquet',
     title: 'Parquet',
     extensions: ['.parquet', '.geoparquet', '.pq'],
-    async open({ path, file, stays }, { limits, crs }) {
+    async open({ path, file, stays }, { limits, crs, databaseMegabytes }) {
       const { openParquet } = await import('./parquet/parquet.ts')
-      return openParquet(await path(), file, { limits, crs, stays })
+      return openParquet(await path(), file, { limits, crs, stays, databaseMegabytes })
     },
   },
   {
@@ -117,6 +118,8 @@ export interface SourceOptions {
   originalName?: string
   /** Where to unpack a file that must be on disk to be read; by default the system's temporary folder. */
   scratchFolder?: string
+  /** The memory limit of a database that reads the file, in megabytes. */
+  databaseMegabytes?: number
 }
 
 export interface OpenedSource extends FeatureStream {

@@ -3,6 +3,8 @@ import { doubled } from '../doubled.ts'
 /**
  * Positions of features in a given order, stored as runs of consecutive positions. Features that are adjacent
  * in the pack are read, measured and copied together.
+ *
+ * See docs/decisions/position-runs.md.
  */
 export class PositionRuns {
   /** Pairs of begin and end (exclusive), one pair per run; only the first `length` pairs are valid. */

@@ -6,10 +6,11 @@ import { PACK_FILE } from '../pack/pack.ts'
 /**
  * The file names of a snapshot, which is a folder of immutable files.
  *
- * - `rows.parquet`: GeoParquet, one row per feature in snapshot order: the columns, then `geometry` if
- *   spatial. A feature's position is its row number in the file.
+ * - `rows.parquet`: GeoParquet, one row per feature in snapshot order: the ids if they are a column, the
+ *   columns, then `geometry` if spatial. A feature's position is its row number in the file.
  * - `points.parquet`: only if spatial: `longitude`, `latitude` in the same order (a point's own coordinates;
  *   for other geometries a point on the surface; null for features without a location).
+ * - `ids.parquet`: only if ids are row numbers: the column `id`, in the same order.
  * - `features.pack`: see pack.ts. `features.index`: see index-file.ts.
  * - `sample.json`: the sample, a bare array of rows in the shape of the json export.
  * - `checksums.json`: see block-checksums.ts.
@@ -21,6 +22,7 @@ export const SNAPSHOT_FILES = {
   manifest: 'manifest.json',
   rows: 'rows.parquet',
   points: 'points.parquet',
+  ids: 'ids.parquet',
   pack: PACK_FILE,
   index: 'features.index',
   sample: 'sample.json',
@@ -42,8 +44,14 @@ export interface Manifest {
   geometryTypes: GeometryType[]
   hasZ: boolean
   bbox: Bbox | null
-  /** `column` is the publisher's id column, or null if ids come from the source or are row numbers. */
-  id: { column: string | null; type: 'integer' | 'text' }
+  /**
+   * `column` is the column whose values are the ids: the publisher's id column, or a column `id` with the same
+   * values as the ids; null if there is none. `name` is the name of the ids in filters, unless a column `id` has
+   * the same values. If ids are more than row numbers, it is also the name of their column in `rows.parquet` and
+   * in all exports. Snapshots that were compiled before ids were exported have neither `name` nor
+   * `isRowNumber`. See feature-ids.ts.
+   */
+  id: { column: string | null; type: 'integer' | 'text'; name?: string; isRowNumber?: boolean }
   /** The column that `datetime` filters: the publisher's choice, else the first date or timestamp column. */
   timeColumn: string | null
   /**

@@ -60,7 +60,12 @@ const MEMBERS: Record<keyof Manifest, Check> = {
   geometryTypes: listOf(oneOf(...GEOMETRY_TYPES)),
   hasZ: isFlag,
   bbox: nullOr(listOf(isNumber, 4)),
-  id: shape({ column: nullOr(isText), type: oneOf('integer', 'text') }),
+  id: shape({
+    column: nullOr(isText),
+    type: oneOf('integer', 'text'),
+    name: optional(isText),
+    isRowNumber: optional(isFlag),
+  }),
   timeColumn: nullOr(isText),
   timeExtent: optional(nullOr(listOf(isText, 2))),
   source: shape({ file: isText, format: isText, crs: nullOr(isText), bytes: isCount }),

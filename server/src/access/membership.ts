@@ -1,8 +1,9 @@
+import { MEMBER_PERMISSIONS, type MemberPermission } from '@wayleave/contract/permissions'
+import type { Member } from '@wayleave/contract/records'
 import type { Db } from '../database/open.ts'
 import { isId } from '../id.ts'
 import { notFound, Problem } from '../problem.ts'
-import { findMembership, type Member, type Membership, organizationExists } from './membership-store.ts'
-import { MEMBER_PERMISSIONS, type MemberPermission } from './permissions.ts'
+import { findMembership, type Membership, organizationExists } from './membership-store.ts'
 
 /**
  * Returns the caller's membership if it is in this organization and has the permission. Throws 404 if the

@@ -7,7 +7,7 @@ import {
   buildVariantInProcess,
 } from '@wayleave/geodata/exports/build-in-child-process.ts'
 import { geojsonParts } from '@wayleave/geodata/exports/geojson.ts'
-import type { ExportFormatEntry } from '@wayleave/geodata/exports/index.ts'
+import { type ExportFormatEntry, exportGeneration } from '@wayleave/geodata/exports/index.ts'
 import { type Variant, variantPath } from '@wayleave/geodata/exports/variant.ts'
 import { type BuiltFile, removeStalePartials } from '@wayleave/geodata/exports/write-atomically.ts'
 import { readBlockChecksums } from '@wayleave/geodata/snapshot/block-checksums.ts'
@@ -49,6 +49,7 @@ interface ExportsParts {
   verification: Verification
 }
 
+/** See docs/decisions/one-export-at-a-time.md. */
 export interface ExportRequest {
   dataset: Dataset
   version: Version
@@ -128,7 +129,7 @@ export class Exports {
       })
     }
     const { path } = pathsOf(request, folder)
-    const built = await findBuilt(path)
+    const built = await findBuilt(path, exportGeneration(version.manifest))
     return built && this.#file(request, { path, ...built })
   }
 
@@ -155,7 +156,8 @@ export class Exports {
     }
     return this.#inTurn(folder, async () => {
       try {
-        const present = await findBuilt(path)
+        const generation = exportGeneration(manifest)
+        const present = await findBuilt(path, generation)
         if (present) return present
         // Files of an earlier build that are still there are incomplete.
         await removeBuilt(path)
@@ -164,7 +166,7 @@ export class Exports {
         let built: BuiltFile
         if (encoding === 'identity') built = await buildAt(path)
         else {
-          if (!(await findBuilt(plain))) {
+          if (!(await findBuilt(plain, generation))) {
             await removeBuilt(plain)
             await writeMeta(plain, await buildAt(plain))
           }

@@ -1,9 +1,4 @@
-import { type Static, type TSchema, Type } from 'typebox'
-
-/** OpenAPI 3.0's way to say "or null", which the validator and the serializer understand too. */
-export function nullable<T extends TSchema>(schema: T) {
-  return Type.Unsafe<Static<T> | null>({ ...schema, nullable: true })
-}
+import { Type } from 'typebox'
 
 /** For data routes without parameters. A key in the URL is accepted here too, if the settings allow it. */
 export const noQuery = Type.Object({ api_key: Type.Optional(Type.String()) }, { additionalProperties: false })
@@ -22,15 +17,6 @@ export const pageQuery = Type.Object(
   },
   { additionalProperties: false },
 )
-
-export function pageSchema<T extends TSchema>(row: T) {
-  return Type.Object({
-    data: Type.Array(row),
-    next: nullable(
-      Type.Integer({ description: 'Give it as `before` for the following page. Null: no more.' }),
-    ),
-  })
-}
 
 /** Requests one row more than it returns from `read`, to know whether there are more. */
 export async function readPage<T extends { id: number | string }>(

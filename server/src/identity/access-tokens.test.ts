@@ -14,7 +14,13 @@ import { operator } from '../events/events.ts'
 import { runCommand } from '../testing/run-command.ts'
 import { signIn } from '../testing/sign-in.ts'
 import { testClock } from '../testing/test-clock.ts'
-import { databaseKinds, openTestServer, type TestServer, temporaryDatabase } from '../testing/test-server.ts'
+import {
+  databaseKinds,
+  openTestServer,
+  type TestServer,
+  temporaryDatabase,
+  withoutPostgres,
+} from '../testing/test-server.ts'
 
 const me = async (service: TestServer, token: string) =>
   (await service.request('GET', '/v1/auth/me', { token })).status
@@ -148,7 +154,9 @@ test('a token is not accepted where there is none, or where it stands in another
   assert.equal((await service.request('GET', '/v1/auth/me', { key: token })).status, 401)
 })
 
-test('nodes that start at the same instant share one signing key, and learn of a new one at once', async (t) => {
+test('nodes that start at the same instant share one signing key, and learn of a new one at once', {
+  skip: withoutPostgres,
+}, async (t) => {
   const databaseUrl = await temporaryDatabase(t)
   const [one, two] = await Promise.all([
     openTestServer(t, { databaseUrl }),

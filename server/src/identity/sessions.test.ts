@@ -3,7 +3,13 @@ import { type TestContext, test } from 'node:test'
 import { DAY, SECOND } from '../clock.ts'
 import { askForLink, signIn } from '../testing/sign-in.ts'
 import { testClock } from '../testing/test-clock.ts'
-import { databaseKinds, openTestServer, type TestServer, temporaryDatabase } from '../testing/test-server.ts'
+import {
+  databaseKinds,
+  openTestServer,
+  type TestServer,
+  temporaryDatabase,
+  withoutPostgres,
+} from '../testing/test-server.ts'
 
 const refresh = (service: TestServer, refreshToken: string) =>
   service.request('POST', '/v1/auth/refresh', { body: { refreshToken } })
@@ -185,7 +191,7 @@ test('without https the cookie is not marked Secure, so that a browser on loopba
   assert.equal((await service.request('POST', '/v1/auth/refresh')).status, 401)
 })
 
-test('a session begun on one node goes on at another', async (t) => {
+test('a session begun on one node goes on at another', { skip: withoutPostgres }, async (t) => {
   const databaseUrl = await temporaryDatabase(t)
   const [one, two] = [await openTestServer(t, { databaseUrl }), await openTestServer(t, { databaseUrl })]
   const { refreshToken } = await signIn(one, 'ada@example.org')

@@ -16,7 +16,7 @@ for (const database of databaseKinds) {
     test(`${name} (${database})`, run)
 
   guarantee('a new address signs up by its link, with an organization of its own', async (t) => {
-    const settings = { newOrganizationAddOns: ['GIS_ACCESS'], newOrganizationCredits: 50 }
+    const settings = { newOrganizationAddOns: ['GIS_ACCESS' as const], newOrganizationCredits: 50 }
     const service = await openTestServer(t, { database, settings })
     const { token } = await signIn(service, ' Ada@Example.org ')
     const me = await service.request('GET', '/v1/auth/me', { token })

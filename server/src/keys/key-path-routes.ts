@@ -1,3 +1,4 @@
+import { keyChangeSchema, keyRecordSchema, rotatedKeySchema } from '@wayleave/contract/records'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
@@ -6,7 +7,6 @@ import { withoutBody } from '../http/headers.ts'
 import { security } from '../http/openapi.ts'
 import type { KeyActor } from './key-access.ts'
 import type { Keys } from './keys.ts'
-import { keyChangeSchema, keyRecordSchema, rotatedKeySchema } from './schemas.ts'
 
 export interface KeyPath {
   keys: Keys

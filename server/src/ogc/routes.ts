@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { askerOf } from '../access/authenticate.ts'
 import { type Grant, mayUse, requireAddOn } from '../access/grant.ts'
+import type { About } from '../http/about.ts'
 import type { App } from '../http/fastify-app.ts'
 import { Problem } from '../problem.ts'
 import { version } from '../version.ts'
 import { apiDefinition } from './documents/api-definition.ts'
 import { allCollections, oneCollection } from './documents/collection.ts'
 import { CONFORMANCE } from './documents/conformance.ts'
+import { featureSchema } from './documents/feature-schema.ts'
 import { conformanceDeclaration, landingPage } from './documents/landing.ts'
 import { collectionSchema, type SchemaKind } from './documents/schemas.ts'
 import {
@@ -21,19 +24,24 @@ import {
 import { admit, tableOf } from './items/admit.ts'
 import { itemRoutes } from './items/item-routes.ts'
 import type { ItemsDeps } from './items/items-page.ts'
+import { searchRoutes } from './items/search-routes.ts'
 import {
   API_ENCODINGS,
   DOCUMENT_ENCODINGS,
   type Encoding,
+  FEATURE_SCHEMA_ENCODINGS,
   html,
   negotiate,
   SCHEMA_ENCODINGS,
 } from './request/encodings.ts'
 import { parameterOf, type QueryPair, readQuery, refuseUnknown } from './request/query-string.ts'
+import { integerSizesOf } from './write/integer-sizes-of.ts'
 import { ROOT, selfAndAlternates } from './write/links.ts'
 import { sendDocument } from './write/respond.ts'
 
-export type OgcParts = ItemsDeps
+export interface OgcParts extends ItemsDeps {
+  about: About
+}
 
 /** The routes of OGC API - Features. */
 export function ogcRoutes(app: App, parts: OgcParts): void {
@@ -51,7 +59,7 @@ export function ogcRoutes(app: App, parts: OgcParts): void {
   app.get(ROOT, async (request, reply) => {
     await authenticate.optionalKey(request, reply)
     const { base, pairs, encoding } = wishOf(request, DOCUMENT_ENCODINGS)
-    const document = landingPage(base, pairs, encoding)
+    const document = landingPage(base, pairs, encoding, parts.about)
     return send(request, reply, encoding, document, () => landingHtml(base, document))
   })
 
@@ -65,8 +73,9 @@ export function ogcRoutes(app: App, parts: OgcParts): void {
   app.get(`${ROOT}/api`, async (request, reply) => {
     await authenticate.optionalKey(request, reply)
     const { base, pairs, encoding } = wishOf(request, API_ENCODINGS)
-    const { keyInUrl } = parts
-    const document = apiDefinition(base, { datasets: await catalog.all(), crsList, version, keyInUrl })
+    const { about, keyInUrl } = parts
+    const datasets = await catalog.all()
+    const document = apiDefinition(base, { datasets, crsList, version, about, keyInUrl })
     const links = selfAndAlternates(`${base}${ROOT}/api`, pairs, API_ENCODINGS, encoding)
     return send(request, reply, encoding, document, () => apiHtml(base, document, links))
   })
@@ -109,7 +118,19 @@ export function ogcRoutes(app: App, parts: OgcParts): void {
     })
   }
 
+  app.get(`${ROOT}/collections/:table/feature-schema`, async (request, reply) => {
+    const { grant, dataset } = await admit(askerOf(request, reply), tableOf(request), parts)
+    const { base, encoding } = wishOf(request, FEATURE_SCHEMA_ENCODINGS)
+    meter.record(grant, { operation: 'collections', table: dataset.table, format: encoding.name })
+    const sizes = await parts.snapshots.use(dataset, async ({ folder, manifest }) => {
+      await parts.verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows)
+      return (await integerSizesOf(folder, manifest)).slice(-manifest.columns.length)
+    })
+    return sendDocument(request, reply, encoding, JSON.stringify(featureSchema(dataset, base, sizes)))
+  })
+
   itemRoutes(app, parts)
+  searchRoutes(app, parts)
 }
 
 interface Wish {

@@ -1,4 +1,5 @@
-import { type MemberPermission, sortPermissions } from '../access/permissions.ts'
+import type { MemberPermission } from '@wayleave/contract/permissions'
+import { sortPermissions } from '../access/permissions.ts'
 import type { ControlDatabase, Db, Tx } from '../database/open.ts'
 
 export interface Invitation {

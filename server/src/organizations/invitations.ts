@@ -1,6 +1,7 @@
+import type { MemberPermission } from '@wayleave/contract/permissions'
 import { requireHeld, requireMember } from '../access/membership.ts'
 import { lockOrganizations, readMembers } from '../access/membership-store.ts'
-import { type MemberPermission, sortPermissions } from '../access/permissions.ts'
+import { sortPermissions } from '../access/permissions.ts'
 import { hashToken, newToken } from '../access/random-token.ts'
 import { type Clock, DAY, plus } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'

@@ -1,3 +1,5 @@
+import type { MemberPermission } from '@wayleave/contract/permissions'
+import type { Member } from '@wayleave/contract/records'
 import {
   requireHeld,
   requireMember,
@@ -9,13 +11,12 @@ import {
   deleteMember,
   findMembership,
   lockOrganizations,
-  type Member,
   type Membership,
   putMember,
   readMembers,
   setPermissions,
 } from '../access/membership-store.ts'
-import { type MemberPermission, sortPermissions } from '../access/permissions.ts'
+import { sortPermissions } from '../access/permissions.ts'
 import type { Clock } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { MemberPermission } from '../access/permissions.ts'
+import type { MemberPermission } from '@wayleave/contract/permissions'
 import { operator } from '../events/events.ts'
 import { keyOpens } from '../testing/key-opens.ts'
 import { signIn } from '../testing/sign-in.ts'
-import { databaseKinds, openTestServer, type TestServer, temporaryDatabase } from '../testing/test-server.ts'
+import {
+  databaseKinds,
+  openTestServer,
+  type TestServer,
+  temporaryDatabase,
+  withoutPostgres,
+} from '../testing/test-server.ts'
 
 const ALL = ['APIKEY_VIEW', 'APIKEY_CREATE', 'MEMBER_MANAGE', 'BILLING_VIEW']
 
@@ -324,7 +330,7 @@ for (const database of databaseKinds) {
   })
 }
 
-test('a removed member’s key is refused on every node at once', async (t) => {
+test('a removed member’s key is refused on every node at once', { skip: withoutPostgres }, async (t) => {
   const databaseUrl = await temporaryDatabase(t)
   const [one, two] = [await openTestServer(t, { databaseUrl }), await openTestServer(t, { databaseUrl })]
   const ada = await signIn(one, 'ada@example.org')

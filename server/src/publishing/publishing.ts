@@ -75,6 +75,8 @@ export interface PublishingParts {
   blobs: Blobs
   staging: Staging
   limits: CompileLimits
+  /** How much memory one compilation may use, in megabytes; by default half of the machine's. */
+  memoryMegabytes?: number | undefined
   /** The max size of a file, in bytes. */
   mostBytes: number
   keepVersions: number | null
@@ -96,7 +98,7 @@ export class Publishing {
     origin: Origin,
     { onProgress, signal, alongside, compile = compileInProcess }: PublishOptions = {},
   ): Promise<PublishReport> {
-    const { blobs, staging, limits } = this.#parts
+    const { blobs, staging, limits, memoryMegabytes } = this.#parts
     const {
       table,
       path,
@@ -112,14 +114,14 @@ export class Publishing {
     try {
       const folder = join(stage.folder, 'snapshot')
       const { manifest, report } = await compile(
-        { ...options, sample, path, file, folder, limits },
+        { ...options, sample, path, file, folder, limits, memoryMegabytes },
         onProgress,
         signal,
       )
       if (buildExports) {
         const about = await this.#aboutExports(table, description)
         report.notes.push(
-          ...(await buildExportsAhead(folder, { table, ...about, updatedAt: this.#now(), signal })),
+          ...(await buildExportsAhead(folder, manifest, { table, ...about, updatedAt: this.#now(), signal })),
         )
       }
       await blobs.writeWhole(stage.name, folder)

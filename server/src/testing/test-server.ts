@@ -12,7 +12,11 @@ import { cleanUp } from './cleanup.ts'
 import { migratedTemplate } from './migrated-template.ts'
 
 export type DatabaseKind = 'sqlite' | 'postgres'
-export const databaseKinds: readonly DatabaseKind[] = ['sqlite', 'postgres']
+/** `npm run test:fast` starts no PostgreSQL. */
+const isFast = process.env['WAYLEAVE_TEST_FAST'] === 'true'
+export const databaseKinds: readonly DatabaseKind[] = isFast ? ['sqlite'] : ['sqlite', 'postgres']
+/** The option `skip` of a test that needs PostgreSQL. */
+export const withoutPostgres = isFast && 'needs PostgreSQL'
 
 export interface TestSettings {
   database?: DatabaseKind

@@ -3,6 +3,7 @@ import type { SourceLimits } from '../reading/source-limits.ts'
 export interface ParquetOptions {
   limits?: SourceLimits
   crs?: string
+  databaseMegabytes?: number
   threads?: number
   /** Whether the file outlives the reading of its blocks; otherwise it is not split into blocks. */
   stays?: boolean

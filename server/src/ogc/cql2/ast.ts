@@ -13,8 +13,8 @@
  * - the eight spatial functions, exact, on all geometry types and BBOX;
  * - the fifteen temporal functions on instants and intervals. Those that the standard defines only for
  *   intervals reject instants. If a date is compared with a timestamp, both are compared as dates in UTC;
- * - the four array functions on columns of nested values, with scalars and arrays as elements. Their
- *   conformance class also requires geometries as elements, so it is not declared.
+ * - the four array functions on columns of nested values, with scalars, arrays and geometries as elements. A
+ *   geometry equals a nested value that is the same GeoJSON object.
  *
  * Not supported: any other functions. `conformance.ts` lists the resulting conformance classes.
  *

@@ -50,7 +50,7 @@ export type ArithmeticStep = '+' | '-' | '*' | '/' | '%' | 'div' | '^'
 export type Operand = { kind: 'geometry' } | { kind: 'json'; name: string }
 export type Spatial = { kind: 'geometry' } | { kind: 'shape'; geometry: Geometry }
 export type Elements = { kind: 'json'; name: string } | { kind: 'elements'; items: Element[] }
-export type Element = Scalar | { kind: 'elements'; items: Element[] }
+export type Element = Scalar | { kind: 'elements'; items: Element[] } | { kind: 'shape'; geometry: Geometry }
 
 /** The name of a type in an error message. */
 export function typeName(type: ScalarType | 'json' | 'geometry'): string {

@@ -361,3 +361,15 @@ test('geometries of a filter can be moved from another CRS', () => {
     'S_WITHIN("geometry", POINT(2 1)) OR S_TOUCHES("geometry", POLYGON((1 0, 1 2, 3 2, 3 0, 1 0)))',
   )
 })
+
+test('a geometry is an element of an array like any other value', () => {
+  const plan = planFilter(parseText("A_CONTAINS(tags, (POINT(1 2), 'a'))"), COLUMNS, { isSpatial: true })
+  const at = (...coordinates: number[]) => ({ type: 'Point', coordinates })
+  for (const [tags, expected] of [
+    [['a', at(1, 2)], true],
+    [['a', at(1, 3)], false],
+    [[at(1, 2)], false],
+  ] as const) {
+    assert.equal(plan.matches({ properties: { tags: [...tags] }, geometry: null }), expected)
+  }
+})

@@ -3,7 +3,7 @@ import type { Bbox } from '@wayleave/geodata/geometry/bbox.ts'
 import { prepare } from '@wayleave/geodata/predicates/predicates.ts'
 import { assertNever } from '../../assert-never.ts'
 import type { Expression } from './ast.ts'
-import { check } from './check/check.ts'
+import { type ColumnAlias, check } from './check/check.ts'
 import { columnsOf } from './columns-of.ts'
 import type { Condition } from './condition.ts'
 import { type DecideInBox, decideInBox } from './evaluate/decide-in-box.ts'
@@ -49,11 +49,17 @@ export interface PlanOptions {
    * already bounds the region, `exact` alone is as fast.
    */
   usesTree?: boolean
+  /** A further name of one of the columns. */
+  alias?: ColumnAlias | null
 }
 
 /** Checks a filter against a dataset's columns and plans how to find its features. Throws a Cql2Error. */
-export function planFilter(expression: Expression, columns: Column[], options: PlanOptions): FilterPlan {
-  const condition = check(expression, columns, options.isSpatial)
+export function planFilter(
+  expression: Expression,
+  columns: readonly Column[],
+  options: PlanOptions,
+): FilterPlan {
+  const condition = check(expression, columns, options.isSpatial, options.alias)
   const writer = new SqlWriter()
   const usesTree = options.usesTree ?? true
   const conjuncts = condition.kind === 'and' ? condition.args : [condition]

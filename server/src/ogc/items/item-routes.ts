@@ -3,7 +3,7 @@ import type { Dataset } from '../../catalog/dataset.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { notFound } from '../../problem.ts'
 import { itemHtml } from '../html/features.ts'
-import { CRS84 } from '../request/crs-list.ts'
+import { storageCrs } from '../request/crs-list.ts'
 import { type Encoding, geojson, html, ITEM_ENCODINGS, json, negotiate } from '../request/encodings.ts'
 import { parameterOf, type QueryPair, readQuery, refuseUnknown } from '../request/query-string.ts'
 import { parseFeature } from '../select/parse-feature.ts'
@@ -26,7 +26,8 @@ export function itemRoutes(app: App, parts: ItemsDeps): void {
     refuseUnknown(pairs, known)
     const encoding = negotiate(ITEM_ENCODINGS, parameterOf(pairs, 'f'), request.headers.accept)
     const named = parameterOf(pairs, 'crs')
-    const crs = named === undefined ? CRS84 : crsList.named('crs', named, dataset.manifest)
+    const crs =
+      named === undefined ? storageCrs(dataset.manifest) : crsList.named('crs', named, dataset.manifest)
     const feature = await snapshots.use(dataset, async (snapshot) => {
       const position = await snapshot.findById(id)
       if (position === -1) throw notFound(`feature "${id.slice(0, 80)}" in the collection "${dataset.table}"`)

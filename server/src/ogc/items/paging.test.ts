@@ -46,10 +46,11 @@ function areas(west: number, south: number, east: number, north: number): Geomet
   return [{ type: 'Polygon', coordinates: [corners] }]
 }
 
+/** Features without a geometry match every box. */
 function inBox(places: Place[], bbox: string): number[] {
   const shapes = areas(...(bbox.split(',').map(Number) as [number, number, number, number]))
   const hits = places.filter(
-    ({ geometry }) => geometry && shapes.some((area) => relates('intersects', geometry, area)),
+    ({ geometry }) => geometry === null || shapes.some((area) => relates('intersects', geometry, area)),
   )
   return numbersOf(hits)
 }
@@ -73,6 +74,9 @@ test('a box selects by the geometry itself, in pages of any size, each feature o
     for (const bbox of BOXES) {
       const order = await readInPages(service, `/collections/${table}/items?bbox=${bbox}`, [3, 100])
       assert.deepEqual(sorted(order), inBox(places, bbox), `${table} ${bbox}`)
+      const isPlaceless = order.map((i) => places[i]!.geometry === null)
+      assert.ok(isPlaceless.includes(true), 'features without a geometry match every box')
+      assert.equal(isPlaceless.lastIndexOf(false) < isPlaceless.indexOf(true), true, 'and come last')
     }
     const all = await readInPages(service, `/collections/${table}/items`, [7, 100])
     assert.deepEqual(

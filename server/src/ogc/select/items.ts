@@ -11,8 +11,10 @@ import { Problem } from '../../problem.ts'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
 import { type Cursor, readCursor } from '../request/cursor.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
+import { countByRows } from './count-by-rows.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import { PageUnderWay } from './page-builder.ts'
+import { PositionSet } from './position-set.ts'
 import type { RowQueries } from './row-queries.ts'
 import {
   BoxSearch,
@@ -116,9 +118,10 @@ export class Items {
   ): Promise<Selected> {
     const { rows, geometries } = this.#parts
     const { box, sort, offset: skip } = query
-    if (plan || sort.length > 0) {
+    if (plan || query.ids || sort.length > 0) {
+      const only = await positionsOf(snapshot, query.ids)
       return selectByRows(
-        { snapshot, plan, box, sort, after, skip, limit },
+        { snapshot, plan, box, only, sort, after, skip, limit },
         { rows, geometries, signal: signal() },
       )
     }
@@ -132,18 +135,48 @@ export class Items {
     return page.finish()
   }
 
-  /** The total number of features that match the query, or null if it is not cheap to determine. */
+  /**
+   * The total number of features that match the query, or null if it is not cheap to determine. `selectedMs` is
+   * how long the selection took.
+   */
   async count(
     snapshot: Snapshot,
     query: ItemsQuery,
     plan: FilterPlan | null,
     selected: Selected,
+    { selectedMs, signal }: { selectedMs: number; signal: () => AbortSignal },
   ): Promise<number | null> {
-    if (plan && !isAll(query, selected)) return null
+    if ((plan || query.ids) && !isAll(query, selected)) {
+      const cached = this.#counts.get(snapshot)?.get(query.selection)
+      if (cached !== undefined) return cached
+      const { rows, geometries } = this.#parts
+      const only = await positionsOf(snapshot, query.ids)
+      const parts = { rows, geometries, signal: signal() }
+      const count = await countByRows({ snapshot, plan, box: query.box, only }, parts, selectedMs)
+      return this.#keepCount(snapshot, query, count)
+    }
     const known = this.countSync(snapshot, query, selected)
     if (known !== undefined) return known
     const count = await countByBox(snapshot, query.box!, this.#parts.geometries)
     return this.#keepCount(snapshot, query, count)
+  }
+
+  /** The total number of features that match the query, however long counting takes. */
+  async countExactly(
+    snapshot: Snapshot,
+    query: ItemsQuery,
+    plan: FilterPlan | null,
+    signal: () => AbortSignal,
+  ): Promise<number> {
+    const { rows } = snapshot.manifest
+    if (!plan && !query.ids && !query.box) return rows
+    const cached = this.#counts.get(snapshot)?.get(query.selection)
+    if (cached != null) return cached
+    // Selecting everything counts what cannot be counted cheaply; the order does not matter.
+    const all = { ...query, sort: [], offset: 0 }
+    const { runs } = await this.select(snapshot, all, plan, { after: -1, limit: rows, signal })
+    this.#keepCount(snapshot, query, runs.count)
+    return runs.count
   }
 
   /** The same for a query without conditions, synchronously; undefined if geometries have to be read. */
@@ -166,6 +199,14 @@ export class Items {
     counts.set(selection, count)
     return count
   }
+}
+
+/** The positions of the features with these ids; ids that no feature has are ignored. */
+async function positionsOf(snapshot: Snapshot, ids: readonly string[] | null): Promise<PositionSet | null> {
+  if (ids === null) return null
+  const found = await Promise.all(ids.map((id) => snapshot.findById(id)))
+  const positions = found.filter((position) => position !== -1).sort((a, b) => a - b)
+  return PositionSet.of(snapshot.manifest.rows, positions)
 }
 
 /** Whether the page has all matches: it is a first page that is not full. */

@@ -1,4 +1,5 @@
 import { quoteName } from '@wayleave/geodata/quote-sql.ts'
+import { queryColumns } from '@wayleave/geodata/snapshot/feature-ids.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import { BoundedCache } from '../../caching/bounded-cache.ts'
 
@@ -11,6 +12,8 @@ const QUESTIONS_AFTER_FAILURE = 100
 /**
  * What a query reads from a snapshot: columns by name, each with the SQL that computes it from the file's
  * columns.
+ *
+ * See docs/decisions/duckdb-for-filters.md.
  */
 export interface RowSource {
   snapshot: Snapshot
@@ -109,7 +112,7 @@ export class RowCache {
     const texts: string[] = []
     for (const name of columns.keys()) {
       const original = originalName(name)
-      const type = manifest.columns.find((column) => column.name === original)?.type
+      const type = queryColumns(manifest).find((column) => column.name === original)?.type
       width += type === 'integer' ? 16 : type === 'boolean' ? 1 : 8
       if (type === 'text') texts.push(`coalesce(sum(strlen(${quoteName(original)})), 0)`)
     }
@@ -140,12 +143,12 @@ export function selectSql(columns: ReadonlyMap<string, string>, file: string): s
 function canBeKept({ snapshot: { manifest }, columns }: RowSource): boolean {
   return columns.keys().every((name) => {
     const original = originalName(name)
-    return manifest.columns.some((column) => column.name === original && column.type !== 'json')
+    return queryColumns(manifest).some((column) => column.name === original && column.type !== 'json')
   })
 }
 
 /** The column that a derived column is computed from: the part of its name after the last line break. */
-function originalName(name: string): string {
+export function originalName(name: string): string {
   return name.slice(name.lastIndexOf('\n') + 1)
 }
 

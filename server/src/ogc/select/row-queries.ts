@@ -2,12 +2,12 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance, DuckDBValue } from '@duckdb/node-api'
 import { openDuckDb } from '@wayleave/geodata/open-duckdb.ts'
-import { quoteText } from '@wayleave/geodata/quote-sql.ts'
+import { quoteName, quoteText } from '@wayleave/geodata/quote-sql.ts'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import type { Logger } from 'pino'
 import { Problem } from '../../problem.ts'
-import { RowCache, type RowSource, selectSql } from './row-cache.ts'
+import { originalName, RowCache, type RowSource, selectSql } from './row-cache.ts'
 
 /** Max concurrent queries. Each query uses several threads already; more would only delay all of them. */
 const SESSIONS = 2
@@ -20,6 +20,7 @@ const TOO_LONG = 'The filter takes too long on this collection. Ask for less in 
 const TOO_MUCH =
   'The filter or the order needs more memory than a query may have. Ask in a box or page by cursor.'
 
+/** See docs/decisions/duckdb-for-filters.md. */
 export interface RowQueriesOptions {
   /**
    * Throws if the snapshot's rows are damaged. DuckDB reads a file without verifying it, so this is called
@@ -102,7 +103,7 @@ export class RowQueries {
         interrupt()
       }, this.#mostMs)
       try {
-        const table = kept?.table ?? `(${selectSql(source.columns, rowsFile(source.snapshot))})`
+        const table = kept?.table ?? `(${selectSql(source.columns, rowsFile(source))})`
         return await readPositions(connection, sql(table), values)
       } finally {
         clearTimeout(timer)
@@ -130,7 +131,7 @@ export class RowQueries {
     try {
       await this.#enter(NEVER)
       try {
-        await this.#cache.fill(source, rowsFile(source.snapshot))
+        await this.#cache.fill(source, rowsFile(source))
       } finally {
         this.#leave()
       }
@@ -225,9 +226,19 @@ async function readPositions(
   return positions.subarray(0, count)
 }
 
-/** The rows of a snapshot as an SQL table, with `file_row_number`, which is the position. */
-function rowsFile({ folder }: Snapshot): string {
-  return `read_parquet(${quoteText(join(folder, SNAPSHOT_FILES.rows))}, file_row_number = true)`
+/**
+ * The rows of a snapshot as an SQL table, with `file_row_number`, which is the position. Ids that are row
+ * numbers are in a file of their own, so that the GeoParquet download does not have them.
+ */
+function rowsFile({ snapshot: { folder, manifest }, columns }: RowSource): string {
+  const rows = `read_parquet(${quoteText(join(folder, SNAPSHOT_FILES.rows))}, file_row_number = true)`
+  const { name, isRowNumber } = manifest.id
+  if (!isRowNumber || name === undefined || !columns.has(name)) return rows
+  const own = new Set(columns.keys().map(originalName))
+  own.delete(name)
+  const list = ['r.file_row_number', ...[...own].map((column) => `r.${quoteName(column)}`)]
+  const ids = `read_parquet(${quoteText(join(folder, SNAPSHOT_FILES.ids))})`
+  return `(SELECT ${list.join(', ')}, i.id AS ${quoteName(name)} FROM ${rows} r POSITIONAL JOIN ${ids} i)`
 }
 
 const NEVER = new AbortController().signal

@@ -35,10 +35,10 @@ export async function selectByTree(
     if (page.isFull) return
     await turns.next()
   }
-  if (!box) await addPlaceless(snapshot, plan, after, page, { geometries, turns })
+  if (!page.isFull) await addPlaceless(snapshot, plan, after, page, { geometries, turns })
 }
 
-/** Adds matching features without a geometry. They come after those of the tree and are in no box. */
+/** Adds matching features without a geometry. They come after those of the tree and match every box. */
 async function addPlaceless(
   snapshot: Snapshot,
   plan: FilterPlan,

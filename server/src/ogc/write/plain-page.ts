@@ -1,10 +1,12 @@
 import { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import { type DataResponse, HEAD_ROOM } from '../../http/sockets/data-response.ts'
-import { geojsonHead, type ItemsDeps, type PageRequest } from '../items/items-page.ts'
+import { geojsonHead, type ItemsDeps, type PageRequest, pageTag } from '../items/items-page.ts'
 import { readPieces } from '../select/read-selected.ts'
 import type { Selected } from '../select/selected.ts'
+import { CompressedPages, codedTag, type PageCoding, type PageInMemory } from './compress-page.ts'
 import { PAGE_TAIL } from './geojson-page.ts'
+import { linkQuery } from './links.ts'
 import { giveBack, takeBuffer } from './page-buffers.ts'
 import { pageHeadText } from './page-head-text.ts'
 
@@ -68,4 +70,19 @@ export function plainPageInMemory(
   }
   const end = copied + PAGE_TAIL.copy(bytes, copied)
   return { returned, response: { status: 200, text, bytes, start, end, pieces: NO_PIECES, release } }
+}
+
+const compressedPages = new CompressedPages()
+
+/** The same in a content coding, if the page is large enough. It is cached, so that it is compressed once. */
+export function compressedPageInMemory(
+  page: PageRequest,
+  limit: number,
+  coding: PageCoding,
+  deps: ItemsDeps,
+): PageInMemory | null {
+  const tag = codedTag(pageTag(page, limit), coding)
+  // The query without a key, which is never part of the page.
+  const key = `${tag}\n${page.dataset.table}\n${linkQuery(page.query.pairs, [])}`
+  return compressedPages.get(key, coding, () => plainPageInMemory(page, limit, deps))
 }

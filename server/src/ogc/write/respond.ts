@@ -5,10 +5,10 @@ import { hash64 } from '../request/cursor.ts'
 import type { Encoding } from '../request/encodings.ts'
 
 /**
- * Responses vary by these headers: the encoding by the first, access by the next two, and CORS headers by the
- * last.
+ * Responses vary by these headers: the encoding by the first, compression by the second, access by the next
+ * two, and CORS headers by the last.
  */
-export const VARY = 'Accept, Authorization, X-API-Key, Origin'
+export const VARY = 'Accept, Accept-Encoding, Authorization, X-API-Key, Origin'
 /** Only the client may store a copy, and must revalidate it before each use. */
 export const CACHE_CONTROL = 'private, no-cache'
 

@@ -54,7 +54,7 @@ function property(name: string, at: string, { columns, isSpatial }: Queryables):
       `The property ${name} ${at} holds nested values: it can only stand in an array function or before IS NULL.`,
     )
   }
-  return { kind: 'column', type: column.type, name }
+  return { kind: 'column', type: column.type, name: column.name }
 }
 
 function call(expression: Expression & { kind: 'call' }, queryables: Queryables): Scalar {

@@ -16,13 +16,25 @@ import { compared } from './unify.ts'
  * Type-checks a filter against a dataset's columns. Unknown properties and comparisons of incompatible types
  * throw a Cql2Error.
  */
-export function check(expression: Expression, columns: Column[], isSpatial: boolean): Condition {
+export function check(
+  expression: Expression,
+  columns: readonly Column[],
+  isSpatial: boolean,
+  alias: ColumnAlias | null = null,
+): Condition {
   const queryables: Queryables = {
     columns: new Map(columns.map((column) => [column.name, column])),
     isSpatial,
     checkCondition: (nested) => checkCondition(nested, queryables),
   }
+  if (alias) queryables.columns.set(alias.name, alias.column)
   return checkCondition(expression, queryables)
+}
+
+/** A further name of a column. */
+export interface ColumnAlias {
+  name: string
+  column: Column
 }
 
 function checkCondition(expression: Expression, queryables: Queryables): Condition {

@@ -47,6 +47,11 @@ function elementReader(element: Element, compile: CompileScalar): (feature: Feat
     const items = element.items.map((item) => elementReader(item, compile))
     return (feature) => `[${items.map((item) => item(feature)).join(',')}]`
   }
+  if (element.kind === 'shape') {
+    // A geometry equals a nested value that is the same GeoJSON object.
+    const text = key(element.geometry as unknown as Value)
+    return () => text
+  }
   const read = compile(element)
   // Nested values hold timestamps as text with a trailing Z.
   if (element.type === 'timestamp') return (feature) => key(`${read(feature)}Z`)

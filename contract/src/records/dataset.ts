@@ -1,0 +1,77 @@
+import { type Static, Type } from 'typebox'
+import { nullable, oneOf } from './schema-parts.ts'
+
+const bbox = nullable(
+  Type.Unsafe<[number, number, number, number]>({
+    type: 'array',
+    items: { type: 'number' },
+    minItems: 4,
+    maxItems: 4,
+    description: 'West, south, east, north in WGS84.',
+  }),
+)
+const geometryType = nullable(
+  Type.String({ description: '`Geometry` if types are mixed; null for a table without geometry.' }),
+)
+const geometryTypes = Type.Array(Type.String(), { description: 'The types that occur.' })
+const timeExtent = nullable(
+  Type.Unsafe<[string, string]>({
+    type: 'array',
+    items: { type: 'string' },
+    minItems: 2,
+    maxItems: 2,
+    description: 'The earliest and the latest value of the time column; null if there is none.',
+  }),
+)
+
+export const columnSchema = Type.Object({
+  name: Type.String(),
+  type: oneOf(['boolean', 'integer', 'number', 'text', 'date', 'timestamp', 'json']),
+  nullable: Type.Boolean(),
+})
+
+/** A format that a version can be downloaded in. */
+export const offeredFormatSchema = Type.Object({
+  format: Type.String(),
+  mediaType: Type.String(),
+  url: Type.String(),
+})
+
+export const datasetSchema = Type.Object({
+  table: Type.String(),
+  title: Type.String(),
+  description: Type.String(),
+  license: Type.String(),
+  attribution: Type.String(),
+  keywords: Type.Array(Type.String()),
+  geometryType,
+  geometryTypes,
+  bbox,
+  timeExtent,
+  rows: Type.Integer(),
+  columns: Type.Array(columnSchema),
+  version: Type.Integer(),
+  updatedAt: Type.String(),
+  credits: Type.Integer({ description: 'The price of one download in credits.' }),
+  formats: Type.Array(offeredFormatSchema),
+  sample: nullable(Type.String({ description: 'The URL of the free sample; null if there is none.' })),
+})
+
+/** The public metadata of a dataset. */
+export type DatasetRecord = Static<typeof datasetSchema>
+
+export const archiveSchema = Type.Object({
+  version: Type.Integer(),
+  current: Type.Boolean(),
+  createdAt: Type.String(),
+  rows: Type.Integer(),
+  geometryType,
+  geometryTypes,
+  bbox,
+  timeExtent,
+  columns: Type.Array(columnSchema),
+  formats: Type.Array(offeredFormatSchema),
+})
+
+/** One version of a dataset. */
+export type ArchiveRecord = Static<typeof archiveSchema>
