@@ -87,6 +87,11 @@ export class IndexTree {
     }
   }
 
+  /** The points (x, y) or boxes (west, south, east, north) of all features, in snapshot order. */
+  get leaves(): Float64Array {
+    return this.#parts.leaves
+  }
+
   /** The bounding box of the feature at a position. */
   box(position: number): Bbox {
     const { leaves } = this.#parts
