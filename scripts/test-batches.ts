@@ -17,6 +17,7 @@ export const alone = [
   'server/src/database/frozen-link',
   'server/src/command/',
   'server/src/backup/',
+  'server/src/demo-clients',
   'console/test/console',
   'console/test/accessibility',
   'geodata/src/exports/exports',

@@ -5,11 +5,11 @@ import { creditRoutes } from './credits/routes.ts'
 import { definitionRoutes } from './documentation/definition-routes.ts'
 import { documentationRoutes } from './documentation/routes.ts'
 import { downloadRoutes } from './downloads/routes.ts'
+import { aboutOf } from './http/about.ts'
 import type { App } from './http/fastify-app.ts'
 import { makeFrame } from './http/frame.ts'
 import { operationRoutes } from './http/observability/operation-routes.ts'
 import type { RouteTable } from './http/route-table.ts'
-import { serviceAbout } from './http/service-about.ts'
 import { addDataRoute, HandedOver } from './http/sockets/fastify-transport.ts'
 import { SocketTransport } from './http/sockets/socket-transport.ts'
 import { signInRoutes } from './identity/routes.ts'
@@ -34,7 +34,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   })
 
   catalogRoutes(app, parts)
-  ogcRoutes(app, { ...parts, about: serviceAbout(parts.config), keyInUrl: parts.config.keyInUrl })
+  ogcRoutes(app, { ...parts, about: aboutOf(parts.config), keyInUrl: parts.config.keyInUrl })
   publishingRoutes(app, parts)
   downloadRoutes(app, parts)
   signInRoutes(app, { ...parts, addressRate: parts.config.signInAddressRate })

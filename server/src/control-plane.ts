@@ -1,7 +1,7 @@
 import { ADD_ONS } from '@wayleave/contract/add-ons'
 import type { Logger } from 'pino'
 import { Administration } from './administration/administration.ts'
-import { requireUsableFolder } from './backup/folder-marks.ts'
+import { requireUsableFolder } from './backup/restore/folder-marks.ts'
 import type { Clock } from './clock.ts'
 import type { Closers } from './closers.ts'
 import type { Config } from './config.ts'

@@ -25,6 +25,7 @@ interface ExportWriter {
   writer: () => Promise<Writer>
 }
 
+/** See docs/decisions/export-generations.md. */
 export interface ExportFormatEntry extends ExportFormatRow, ExportWriter {
   format: ExportFormat
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Origin } from '../events/events.ts'
-import { addressBucket } from '../http/address.ts'
+import { addressBucket } from '../http/addresses.ts'
 import type { Caller } from '../http/caller.ts'
 import { type Decision, type Limiter, type Rate, rateLimitHeaders } from '../limits/limiter.ts'
 import { andThen, type MaybePromise } from '../maybe-promise.ts'

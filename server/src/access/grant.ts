@@ -3,7 +3,11 @@ import type { KeyPermission, KeyScope } from '@wayleave/contract/permissions'
 import type { Rate } from '../limits/limiter.ts'
 import { Problem } from '../problem.ts'
 
-/** What a verified key may do, and who pays for its calls. */
+/**
+ * What a verified key may do, and who pays for its calls.
+ *
+ * See docs/decisions/session-key-purchases.md.
+ */
 export interface Grant {
   keyId: string
   scope: KeyScope

@@ -6,7 +6,7 @@ import { operator } from '../events/events.ts'
 import type { PublishOptions, PublishReport } from '../publishing/publishing.ts'
 import { splitKeywords } from '../publishing/split-keywords.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
-import { ProgressBar } from './progress-bar.ts'
+import { ProgressBar } from './output/progress-bar.ts'
 import { withParts } from './with-parts.ts'
 
 interface PublishFlags extends OperatorFlags {

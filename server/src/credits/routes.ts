@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { App } from '../http/fastify-app.ts'
 import { security, tags } from '../http/openapi.ts'
-import { pageQuery, readPage } from '../http/page.ts'
+import { pageQuery, readPage } from '../http/schemas.ts'
 import type { Ledger } from './ledger.ts'
 
 export function creditRoutes(

@@ -3,7 +3,7 @@ import type { Authenticate } from '../access/authenticate.ts'
 import { BoundedCache } from '../caching/bounded-cache.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/fastify-app.ts'
-import { matchesEtag } from '../http/matches-etag.ts'
+import { matchesEtag } from '../http/headers.ts'
 
 /**
  * Max cached definitions. If no setting fixes the base URL, clients choose it, so the cache must be bounded.

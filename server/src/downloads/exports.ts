@@ -49,6 +49,7 @@ interface ExportsParts {
   verification: Verification
 }
 
+/** See docs/decisions/one-export-at-a-time.md. */
 export interface ExportRequest {
   dataset: Dataset
   version: Version

@@ -3,8 +3,8 @@ import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { askerOf } from '../access/authenticate.ts'
 import { type Grant, mayUse, requireAddOn } from '../access/grant.ts'
+import type { About } from '../http/about.ts'
 import type { App } from '../http/fastify-app.ts'
-import type { ServiceAbout } from '../http/service-about.ts'
 import { Problem } from '../problem.ts'
 import { version } from '../version.ts'
 import { apiDefinition } from './documents/api-definition.ts'
@@ -40,7 +40,7 @@ import { ROOT, selfAndAlternates } from './write/links.ts'
 import { sendDocument } from './write/respond.ts'
 
 export interface OgcParts extends ItemsDeps {
-  about: ServiceAbout
+  about: About
 }
 
 /** The routes of OGC API - Features. */

@@ -5,7 +5,7 @@ import type { ControlDatabase } from '../database/open.ts'
 import { readEvents } from '../events/store.ts'
 import type { App } from '../http/fastify-app.ts'
 import { security, tags } from '../http/openapi.ts'
-import { pageQuery, readPage } from '../http/page.ts'
+import { pageQuery, readPage } from '../http/schemas.ts'
 import type { Organizations } from './organizations.ts'
 
 export interface EventRoutesParts {

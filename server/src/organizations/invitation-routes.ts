@@ -2,8 +2,8 @@ import { invitationSchema, memberPermissionsSchema, organizationSchema } from '@
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { App } from '../http/fastify-app.ts'
+import { withoutBody } from '../http/headers.ts'
 import { security, tags } from '../http/openapi.ts'
-import { withoutBody } from '../http/without-body.ts'
 import type { Invitations } from './invitations.ts'
 import type { Organizations } from './organizations.ts'
 

@@ -5,7 +5,11 @@ import type { App } from '../fastify-app.ts'
 import { type DataResponse, type DataRoute, wholeBody } from './data-response.ts'
 import { Exchange } from './exchange.ts'
 
-/** An exchange whose response is not ready yet, or failed. */
+/**
+ * An exchange whose response is not ready yet, or failed.
+ *
+ * See docs/decisions/two-transports.md.
+ */
 export interface BegunExchange {
   exchange: Exchange
   response: MaybePromise<DataResponse>

@@ -13,6 +13,7 @@ import { Exchange } from './exchange.ts'
 import type { HandedOver } from './fastify-transport.ts'
 import { canBypassHead, markHeadSent } from './node-internals.ts'
 
+/** See docs/decisions/two-transports.md. */
 export interface SocketTransportDeps {
   log: Logger
   metrics: Metrics

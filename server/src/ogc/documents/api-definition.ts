@@ -1,5 +1,5 @@
 import type { Dataset } from '../../catalog/dataset.ts'
-import { aboutInfo, type ServiceAbout } from '../../http/service-about.ts'
+import { type About, aboutInfo } from '../../http/about.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import {
   API_ENCODINGS,
@@ -26,7 +26,7 @@ export interface DefinitionParts {
   datasets: readonly Dataset[]
   crsList: CrsList
   version: string
-  about: ServiceAbout
+  about: About
   /** Whether a key may be a URL parameter. */
   keyInUrl: boolean
 }

@@ -1,6 +1,6 @@
 import type { Dataset } from '../../catalog/dataset.ts'
+import type { About } from '../../http/about.ts'
 import { type Content, html } from '../../http/pages/html.ts'
-import type { ServiceAbout } from '../../http/service-about.ts'
 import type { apiDefinition } from '../documents/api-definition.ts'
 import type { allCollections, CollectionDocument } from '../documents/collection.ts'
 import type { landingPage } from '../documents/landing.ts'
@@ -34,7 +34,7 @@ ${facts([
   })
 }
 
-function contactText({ name, url, email }: NonNullable<ServiceAbout['contact']>): Content {
+function contactText({ name, url, email }: NonNullable<About['contact']>): Content {
   const href = url ?? (email === undefined ? undefined : `mailto:${email}`)
   const text = name ?? url ?? email ?? ''
   return href === undefined ? text : html`<a href="${href}">${text}</a>`

@@ -3,7 +3,7 @@ import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
 import type { Grant } from '../../access/grant.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
-import { matchesEtag } from '../../http/matches-etag.ts'
+import { matchesEtag } from '../../http/headers.ts'
 import { ISOLATION_HEADERS } from '../../http/pages/html.ts'
 import { type DataResponse, emptyResponse, responseOf } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
@@ -43,6 +43,8 @@ const CACHE_LINE = `cache-control: ${CACHE_CONTROL}\r\n`
  * path. It returns synchronously if everything it needs is in memory (the key, the dataset, the open
  * snapshot, the bytes), otherwise it returns a promise. `readBody` gives the parameters of a search, whose
  * query is in the body of the request instead of its URL.
+ *
+ * See docs/decisions/two-transports.md.
  */
 export function itemsResponse(
   exchange: Exchange,

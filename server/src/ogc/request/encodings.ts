@@ -1,3 +1,4 @@
+import Negotiator from 'negotiator'
 import { BoundedCache } from '../../caching/bounded-cache.ts'
 import { invalidInput, Problem } from '../../problem.ts'
 
@@ -91,38 +92,19 @@ export function negotiate<E extends Encoding>(
 }
 
 /**
- * The first of the encodings with the highest quality. A range that names a type takes precedence over one
- * that does not.
+ * The encoding of the media type that the client prefers (RFC 9110, section 12.5.1). Of types with the same quality,
+ * one that the header names takes precedence over one that only a range covers, then the header's order decides.
  */
 function accepted<E extends Encoding>(encodings: readonly E[], accept: string): E | null {
-  const ranges = accept.split(',').map((part) => {
-    const [type = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase())
-    const q = parameters.find((parameter) => parameter.startsWith('q='))
-    const quality = q === undefined ? 1 : Number(q.slice(2))
-    return { type, quality: Number.isNaN(quality) ? 0 : quality }
-  })
-  let best: E | null = null
-  let bestQuality = 0
-  for (const one of encodings) {
-    let quality = 0
-    let precision = -1
-    for (const range of ranges) {
-      const precise = precisionOf(range.type, one)
-      if (precise > precision || (precise === precision && range.quality > quality)) {
-        precision = precise
-        quality = range.quality
-      }
-    }
-    if (precision >= 0 && quality > bestQuality) {
-      best = one
-      bestQuality = quality
-    }
-  }
-  return best
-}
-
-function precisionOf(range: string, { types }: Encoding): number {
-  if (types.includes(range)) return 2
-  if (range.endsWith('/*') && types[0]!.startsWith(range.slice(0, -1))) return 1
-  return range === '*/*' || range === '*' ? 0 : -1
+  // Parameters such as `version=3.0` do not distinguish our encodings, and some clients send `*` for `*/*`.
+  const ranges = accept
+    .replaceAll(/;\s*(?!q\s*=)[^;,]*/gi, '')
+    .replaceAll(/(^|,)\s*\*\s*(?=[,;]|$)/g, '$1*/*')
+  // An encoding's other types count only if the header names them: a range alone must not select a refused encoding.
+  const offered = encodings.flatMap(({ types: [main, ...others] }) => [
+    main!,
+    ...others.filter((type) => ranges.toLowerCase().includes(type)),
+  ])
+  const type = new Negotiator({ headers: { accept: ranges } }).mediaType(offered)
+  return encodings.find(({ types }) => type !== undefined && types.includes(type)) ?? null
 }

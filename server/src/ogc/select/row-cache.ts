@@ -12,6 +12,8 @@ const QUESTIONS_AFTER_FAILURE = 100
 /**
  * What a query reads from a snapshot: columns by name, each with the SQL that computes it from the file's
  * columns.
+ *
+ * See docs/decisions/duckdb-for-filters.md.
  */
 export interface RowSource {
   snapshot: Snapshot

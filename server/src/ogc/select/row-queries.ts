@@ -20,6 +20,7 @@ const TOO_LONG = 'The filter takes too long on this collection. Ask for less in 
 const TOO_MUCH =
   'The filter or the order needs more memory than a query may have. Ask in a box or page by cursor.'
 
+/** See docs/decisions/duckdb-for-filters.md. */
 export interface RowQueriesOptions {
   /**
    * Throws if the snapshot's rows are damaged. DuckDB reads a file without verifying it, so this is called

@@ -97,6 +97,8 @@ const FILTERS: [question: Question, matches: Matches][] = [
   [{ filter: 'false' }, () => false],
   [{ filter: 'group = 3' }, ({ group }) => group === 3],
   [{ filter: 'rare = 77' }, ({ rare }) => rare === 77],
+  // Ids are row numbers here, which are in a file of their own.
+  [{ filter: 'id % 7777 = 3 AND group <> 1' }, ({ n, group }) => (n + 1) % 7777 === 3 && group !== 1],
   [{ filter: 'rare < 40 AND group <> 1' }, ({ rare, group }) => rare < 40 && group !== 1],
   [{ filter: 'n % 9999 = 7 OR n DIV 1000 = 299' }, ({ n }) => n % 9999 === 7 || n >= 299_000],
   [{ filter: 'maybe IS NULL AND rare < 900' }, ({ maybe, rare }) => maybe === null && rare < 900],
@@ -131,6 +133,7 @@ const FILTERS: [question: Question, matches: Matches][] = [
 
 const ORDERS: [sortby: string, keys: ((row: Row) => number | string | null)[]][] = [
   ['-n', [({ n }) => -n]],
+  ['-id', [({ n }) => -n]],
   ['maybe', [({ maybe }) => maybe]],
   ['-maybe,group', [({ maybe }) => maybe && -maybe, ({ group }) => group]],
   ['group,-maybe', [({ group }) => group, ({ maybe }) => maybe && -maybe]],

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { matchesEtag } from '../../http/matches-etag.ts'
+import { matchesEtag } from '../../http/headers.ts'
 import { ISOLATION_HEADERS } from '../../http/pages/html.ts'
 import { hash64 } from '../request/cursor.ts'
 import type { Encoding } from '../request/encodings.ts'
