@@ -201,7 +201,7 @@ def test_progress_shows_a_bar(
     assert "places.csv" in capsys.readouterr().err
 
 
-def test_100000_features_arrive_by_paging_each_once(client: wayleave.Client) -> None:
+def test_many_features_arrive_by_paging_each_once(client: wayleave.Client) -> None:
     pages = list(client.items("many", limit=10_000))
     assert [len(page) for page in pages] == [10_000] * 10
     assert pages[0].number_matched == MANY

@@ -5,7 +5,7 @@ import type { Grant } from './access/grant.ts'
 import { Closers } from './closers.ts'
 import { makeLogger } from './http/observability/logger.ts'
 import { type Account, openAccount, readAccountLedger } from './testing/account.ts'
-import { databaseKinds, openTestServer } from './testing/test-server.ts'
+import { databaseKinds, openTestServer, testOnce } from './testing/test-server.ts'
 
 test('what was opened is closed in the opposite order, and a part that nobody registered is named', async () => {
   const closers = new Closers()
@@ -45,7 +45,7 @@ test('parts are closed in the opposite order, and one that hangs or fails is nam
 })
 
 for (const database of databaseKinds) {
-  test(`a stop waits for a delivery that ends in a refund, while there is no usage to save, on ${database}`, async (t) => {
+  testOnce(database, `a stop waits for a delivery that ends in a refund, while there is no usage to save, on ${database}`, async (t) => {
     const server = await openTestServer(t, { database })
     const account = await openAccount(server, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 5 })
     const { cashier, meter } = server.parts

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { newId } from '../id.ts'
 import { keyOpens } from '../testing/key-opens.ts'
 import { signIn } from '../testing/sign-in.ts'
-import { type DatabaseKind, databaseKinds, openTestServer } from '../testing/test-server.ts'
+import { type DatabaseKind, databaseKinds, openTestServer, testOnce } from '../testing/test-server.ts'
 
 async function open(t: TestContext, database: DatabaseKind) {
   // No two timestamps are equal, so that lists sorted by creation time have a deterministic order.
@@ -20,7 +20,7 @@ async function open(t: TestContext, database: DatabaseKind) {
 const ids = (list: { data: { id: string }[] }) => list.data.map(({ id }) => id)
 
 for (const database of databaseKinds) {
-  test(`administrators make organizations and set their add-ons and credits (${database})`, async (t) => {
+  testOnce(database, `administrators make organizations and set their add-ons and credits (${database})`, async (t) => {
     const { service, root, call } = await open(t, database)
     const made = await call('POST', '/organizations', { name: ' City of Utrecht ' })
     assert.equal(made.status, 201)
@@ -105,7 +105,7 @@ for (const database of databaseKinds) {
     assert.deepEqual(ids((await call('GET', `/users?after=${one.next}`)).body), [ada.userId])
   })
 
-  test(`administrators manage the platform's keys, and those alone (${database})`, async (t) => {
+  testOnce(database, `administrators manage the platform's keys, and those alone (${database})`, async (t) => {
     const { service, root, call } = await open(t, database)
     const body = { name: 'Publisher', permissions: ['read', 'write'] }
     const made = await call('POST', '/keys', body)
@@ -147,7 +147,7 @@ for (const database of databaseKinds) {
     assert.deepEqual(ids(accessible.body), [personal.body.id])
   })
 
-  test(`whoever is no administrator gets 403 everywhere, and nothing happens (${database})`, async (t) => {
+  testOnce(database, `whoever is no administrator gets 403 everywhere, and nothing happens (${database})`, async (t) => {
     const { service, root, call } = await open(t, database)
     const ada = await signIn(service, 'ada@example.org')
     const key = (await call('POST', '/keys', { name: 'P', permissions: ['read'] })).body
@@ -183,7 +183,7 @@ for (const database of databaseKinds) {
     assert.deepEqual(data[1].credits, { balance: 0 })
   })
 
-  test(`administrators' bad input is 400 with the field's name, unknown organizations 404 (${database})`, async (t) => {
+  testOnce(database, `administrators' bad input is 400 with the field's name, unknown organizations 404 (${database})`, async (t) => {
     const { root, call } = await open(t, database)
     const own = `/organizations/${root.organizationId}`
     const wrong: [method: string, path: string, body: unknown, field: string][] = [

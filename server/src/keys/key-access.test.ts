@@ -4,7 +4,7 @@ import { newId } from '../id.ts'
 import { addMember, MAP, openKeyHolder, RECORD, verbsOf } from '../testing/key-holder.ts'
 import { keyOpens } from '../testing/key-opens.ts'
 import { signIn } from '../testing/sign-in.ts'
-import { databaseKinds } from '../testing/test-server.ts'
+import { databaseKinds, testOnce } from '../testing/test-server.ts'
 
 for (const database of databaseKinds) {
   test(`lists show what the caller may see, newest first, and never a secret (${database})`, async (t) => {
@@ -30,7 +30,7 @@ for (const database of databaseKinds) {
     assert.deepEqual(await ids(shared, viewer.token), [organizations.id])
   })
 
-  test(`another user's key is 404 on every verb (${database})`, async (t) => {
+  testOnce(database, `another user's key is 404 on every verb (${database})`, async (t) => {
     const service = await openKeyHolder(t, { database })
     const { ada, create, call, shared } = service
     const { id, secret } = await create('/v1/api-keys/personal')
@@ -60,7 +60,7 @@ for (const database of databaseKinds) {
     assert.ok(await keyOpens(service.service, organizations.secret))
   })
 
-  test(`an organization's keys need APIKEY_VIEW to see and APIKEY_CREATE to touch (${database})`, async (t) => {
+  testOnce(database, `an organization's keys need APIKEY_VIEW to see and APIKEY_CREATE to touch (${database})`, async (t) => {
     const service = await openKeyHolder(t, { database })
     const { ada, create, call, shared } = service
     const { id } = await create(shared)
@@ -89,7 +89,7 @@ for (const database of databaseKinds) {
     }
   })
 
-  test(`an organization that does not exist is 404, one of others 403 (${database})`, async (t) => {
+  testOnce(database, `an organization that does not exist is 404, one of others 403 (${database})`, async (t) => {
     const { service, call, shared } = await openKeyHolder(t, { database })
     const eve = await signIn(service, 'eve@example.org')
     for (const [method, body] of [
@@ -104,7 +104,7 @@ for (const database of databaseKinds) {
     }
   })
 
-  test(`an organization key outlives its maker, and a user's key stops when the user is removed (${database})`, async (t) => {
+  testOnce(database, `an organization key outlives its maker, and a user's key stops when the user is removed (${database})`, async (t) => {
     const service = await openKeyHolder(t, { database })
     const { ada, call, create, shared } = service
     const maker = await addMember(service, ada.organizationId, 'mike@example.org', ['APIKEY_CREATE'])
@@ -128,7 +128,7 @@ for (const database of databaseKinds) {
     assert.ok(!(await keyOpens(service.service, personal.secret)))
   })
 
-  test(`a key stops when its owner moves to another organization (${database})`, async (t) => {
+  testOnce(database, `a key stops when its owner moves to another organization (${database})`, async (t) => {
     const service = await openKeyHolder(t, { database })
     const { ada, create } = service
     const bob = await signIn(service.service, 'bob@example.org')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { MINUTE, plus } from '../clock.ts'
 import { CREATED, MAP, openKeyHolder, RECORD, verbsOf } from '../testing/key-holder.ts'
 import { keyOpens } from '../testing/key-opens.ts'
-import { databaseKinds } from '../testing/test-server.ts'
+import { databaseKinds, testOnce } from '../testing/test-server.ts'
 import { deleteSessionKeysExpiredBefore } from './store.ts'
 
 for (const database of databaseKinds) {
@@ -99,7 +99,7 @@ for (const database of databaseKinds) {
     }
   })
 
-  test(`an expired key is refused, keeps its record, and works again with a later expiry (${database})`, async (t) => {
+  testOnce(database, `an expired key is refused, keeps its record, and works again with a later expiry (${database})`, async (t) => {
     let now = new Date('2026-11-15T12:00:00Z')
     const { service, create, call } = await openKeyHolder(t, { database, clock: () => now })
     const expiresAt = plus(now, MINUTE).toISOString()
@@ -124,7 +124,7 @@ for (const database of databaseKinds) {
     assert.ok(await keyOpens(service, secret))
   })
 
-  test(`a revoked key can be neither rotated nor changed, only seen and deleted (${database})`, async (t) => {
+  testOnce(database, `a revoked key can be neither rotated nor changed, only seen and deleted (${database})`, async (t) => {
     const { service, create, call } = await openKeyHolder(t, { database })
     const { id, secret } = await create('/v1/api-keys/personal')
     const path = `/v1/api-keys/${id}`
@@ -161,7 +161,7 @@ for (const database of databaseKinds) {
     }
   })
 
-  test(`a session key reads for 15 minutes, stands in no list and counts against no limit (${database})`, async (t) => {
+  testOnce(database, `a session key reads for 15 minutes, stands in no list and counts against no limit (${database})`, async (t) => {
     let now = new Date('2026-11-15T12:00:00Z')
     const { service, create, call } = await openKeyHolder(t, {
       database,
@@ -203,7 +203,7 @@ for (const database of databaseKinds) {
     assert.deepEqual(await left(), new Set([personal.id]))
   })
 
-  test(`bad input of every kind gets 400 with the field's name, and nothing is stored (${database})`, async (t) => {
+  testOnce(database, `bad input of every kind gets 400 with the field's name, and nothing is stored (${database})`, async (t) => {
     const { create, call, shared } = await openKeyHolder(t, { database })
     const { id } = await create('/v1/api-keys/personal')
     const bodies: [body: unknown, path: string][] = [

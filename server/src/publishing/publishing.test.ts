@@ -9,9 +9,9 @@ import { fileURLToPath } from 'node:url'
 import { operator } from '../events/events.ts'
 import { openAccount } from '../testing/account.ts'
 import { points, publishText } from '../testing/publish.ts'
-import { runCommand } from '../testing/run-command.ts'
+import { runCommand, runProgramFile } from '../testing/run-command.ts'
 import { signIn } from '../testing/sign-in.ts'
-import { databaseKinds, openTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
+import { databaseKinds, openTestServer, type TestServer, temporaryFolder, testOnce } from '../testing/test-server.ts'
 
 const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
 
@@ -164,7 +164,7 @@ test('only a platform key with write, or an administrator, publishes, describes 
 })
 
 for (const database of databaseKinds) {
-  test(`who asks is found out before what for, and no form or text is a failure of ours, on ${database}`, async (t) => {
+  testOnce(database, `who asks is found out before what for, and no form or text is a failure of ours, on ${database}`, async (t) => {
     const service = await openTestServer(t, { database })
     const key = await publisherKey(service)
     const account = await openAccount(service, 'ada@example.org')
@@ -292,7 +292,8 @@ test('what the command line publishes and removes is seen by the running serverâ
   const file = join(temporaryFolder(t), 'places.geojson')
   for (const count of [4, 6]) {
     writeFileSync(file, points(count))
-    const published = await runCommand(
+    const run = count === 4 ? runProgramFile : runCommand
+    const published = await run(
       service.config,
       'publish',
       file,
