@@ -52,11 +52,7 @@ export function publishCommand(compile?: PublishOptions['compile']): Command {
     .action((file: string, flags: PublishFlags) => publish(file, flags, compile))
 }
 
-async function publish(
-  file: string,
-  flags: PublishFlags,
-  compile: PublishOptions['compile'],
-): Promise<void> {
+async function publish(file: string, flags: PublishFlags, compile: PublishOptions['compile']): Promise<void> {
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
   const bar = new ProgressBar(process.stderr)
   const { table, title, description, license, attribution, credits } = flags
