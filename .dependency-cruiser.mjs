@@ -28,6 +28,7 @@ const geodataFolders = [
   'compile',
   'exports',
   'tiles',
+  'entry',
 ]
 
 /** Bottom first, as in geodata. */

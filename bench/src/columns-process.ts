@@ -1,9 +1,7 @@
 /** Writes the compiled columns of a snapshot again, so that their share of publishing can be measured. */
 import { join } from 'node:path'
-import { writeColumns } from '@wayleave/geodata/columns/write-columns.ts'
-import { openDuckDb } from '@wayleave/geodata/open-duckdb.ts'
-import { quoteText } from '@wayleave/geodata/quote-sql.ts'
-import { readManifest } from '@wayleave/geodata/snapshot/read-manifest.ts'
+import { openDuckDb, quoteText, writeColumns } from '@wayleave/geodata/features'
+import { readManifest } from '@wayleave/geodata/snapshot'
 
 const [folder, which] = process.argv.slice(2) as [string, string?]
 const { columns, rows } = await readManifest(folder)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
-import { inBrowser } from './test-browser.ts'
+import { closeBrowser, inBrowser } from './test-browser.ts'
 import { nodeOf } from './test-nodes.ts'
 import { points, TestServer } from './test-server.ts'
 
@@ -28,6 +28,7 @@ before(async () => {
   environment = { ...process.env, WAYLEAVE_API_KEY: key, WAYLEAVE_BASE_URL: server.url }
 })
 after(async () => {
+  await closeBrowser()
   await server.close()
   rmSync(project, { recursive: true, force: true })
 })

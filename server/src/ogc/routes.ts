@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import { askerOf } from '../access/authenticate.ts'
 import type { App } from '../http/fastify-app.ts'
 import { featureSchema } from './documents/feature-schema.ts'

@@ -4,13 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { DuckDBBlobValue, type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
-import { readColumnDirectory, readCompiledColumn } from '@wayleave/geodata/columns/column-reader.ts'
-import type { CompiledColumn } from '@wayleave/geodata/columns/compiled-column.ts'
-import { writeColumns } from '@wayleave/geodata/columns/write-columns.ts'
-import type { Column, Geometry } from '@wayleave/geodata/feature.ts'
-import { prepare } from '@wayleave/geodata/predicates/predicates.ts'
-import { quoteName } from '@wayleave/geodata/quote-sql.ts'
-import { type Manifest, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import {
+  type CompiledColumn,
+  quoteName,
+  readColumnDirectory,
+  readCompiledColumn,
+  writeColumns,
+} from '@wayleave/geodata/features'
+import { type Column, type Geometry, prepare } from '@wayleave/geodata/geometry'
+import { type Manifest, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import fc from 'fast-check'
 import { compileCondition } from '../select/compiled/compile-condition.ts'
 import { ALL_ROWS, NO_ROWS, RowFilter } from '../select/compiled/row-filter.ts'

@@ -1,6 +1,4 @@
-import type { Column, Geometry } from '@wayleave/geodata/feature.ts'
-import type { Bbox } from '@wayleave/geodata/geometry/bbox.ts'
-import { prepare } from '@wayleave/geodata/predicates/predicates.ts'
+import { type Bbox, type Column, type Geometry, prepare } from '@wayleave/geodata/geometry'
 import { assertNever } from '../../assert-never.ts'
 import type { Expression } from './ast.ts'
 import { type ColumnAlias, check } from './check/check.ts'

@@ -1,5 +1,5 @@
 import { problemSchema } from '@wayleave/contract/records'
-import { GEOMETRY_TYPES } from '@wayleave/geodata/feature.ts'
+import { GEOMETRY_TYPES } from '@wayleave/geodata/geometry'
 import { csv, type Encoding, flatgeobuf, geojsonSeq, html, ndjson } from '../request/encodings.ts'
 
 const text = { type: 'string' } as const

@@ -1,4 +1,4 @@
-import { idQueryable } from '@wayleave/geodata/snapshot/feature-ids.ts'
+import { idQueryable } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { DEFAULT_BINS, DEFAULT_VALUES, MAX_BINS, MAX_COLUMNS, MAX_VALUES } from '../facets/facet-query.ts'
 import type { CrsList } from '../request/crs-list.ts'

@@ -1,5 +1,4 @@
-import { mostFrequent } from '@wayleave/geodata/columns/column-statistics.ts'
-import type { Codes, CompiledColumn } from '@wayleave/geodata/columns/compiled-column.ts'
+import { type Codes, type CompiledColumn, mostFrequent } from '@wayleave/geodata/features'
 import { histogramBins } from './histogram-bins.ts'
 
 type FacetValue = string | number | bigint | boolean

@@ -1,4 +1,4 @@
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import type { Snapshot } from '@wayleave/geodata/features'
 import { askerOf } from '../../access/authenticate.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
 import type { App } from '../../http/fastify-app.ts'

@@ -1,5 +1,4 @@
-import { dateText, timestampText } from '@wayleave/geodata/columns/column-value.ts'
-import type { CompiledColumn } from '@wayleave/geodata/columns/compiled-column.ts'
+import { type CompiledColumn, dateText, timestampText } from '@wayleave/geodata/features'
 import { boundOf } from '../select/compiled/code-bounds.ts'
 
 /**

@@ -1,5 +1,4 @@
-import { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { PositionRuns, type Snapshot } from '@wayleave/geodata/features'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { matchesEtag } from '../../http/headers.ts'
 import {

@@ -1,6 +1,5 @@
-import { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { PositionRuns, type Snapshot } from '@wayleave/geodata/features'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Grant } from '../../access/grant.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { matchesEtag } from '../../http/headers.ts'

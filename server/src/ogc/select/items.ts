@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import type { PositionRuns, Snapshot } from '@wayleave/geodata/features'
 import { BoundedCache } from '../../caching/bounded-cache.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Dataset, Version } from '../../catalog/dataset.ts'

@@ -1,5 +1,5 @@
-import type { Column } from '@wayleave/geodata/feature.ts'
-import { idQueryable, queryColumn, queryColumns } from '@wayleave/geodata/snapshot/feature-ids.ts'
+import type { Column } from '@wayleave/geodata/geometry'
+import { idQueryable, queryColumn, queryColumns } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { invalidInput, Problem } from '../../problem.ts'
 import type { Expression } from '../cql2/ast.ts'

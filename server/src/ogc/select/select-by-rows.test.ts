@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { ColumnCache } from '@wayleave/geodata/columns/column-cache.ts'
-import {
-  collection,
-  compileText,
-  feature,
-  type GeojsonFeature,
-  scratch,
-} from '@wayleave/geodata/compile/compile-fixture.ts'
-import { openSnapshot, type Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { ColumnCache, openSnapshot, type Snapshot } from '@wayleave/geodata/features'
+import { collection, compileText, feature, type GeojsonFeature, scratch } from '@wayleave/geodata/testing'
 import { Problem } from '../../problem.ts'
 import { readBox } from '../request/box-query.ts'
 import { CRS84 } from '../request/crs-list.ts'

@@ -1,5 +1,4 @@
-import { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { PositionRuns, type Snapshot } from '@wayleave/geodata/features'
 import { type DataResponse, HEAD_ROOM } from '../../http/sockets/data-response.ts'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
 import { geojsonHead, type ItemsDeps, type PageRequest, pageTag } from '../items/items-page.ts'

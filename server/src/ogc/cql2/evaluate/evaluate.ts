@@ -1,5 +1,4 @@
-import type { Geometry } from '@wayleave/geodata/feature.ts'
-import { type PreparedGeometry, prepare, test } from '@wayleave/geodata/predicates/predicates.ts'
+import { type Geometry, type PreparedGeometry, prepare, test } from '@wayleave/geodata/geometry'
 import type { ArithmeticStep, Condition, Scalar, Spatial } from '../condition.ts'
 import { evaluateArray } from './evaluate-array.ts'
 import type { FeatureValues, Reader, ScalarValue, Test } from './feature-values.ts'

@@ -1,5 +1,5 @@
-import type { Geometry } from '@wayleave/geodata/feature.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import type { Snapshot } from '@wayleave/geodata/features'
+import type { Geometry } from '@wayleave/geodata/geometry'
 import type { BoxQuery } from '../../request/box-query.ts'
 import type { GeometryCache } from '../geometry-cache.ts'
 import { isDecidedByTree, isDecidedInside, meets } from '../select-by-box.ts'

@@ -1,5 +1,4 @@
-import { dayOf, microsecondsOf } from '@wayleave/geodata/columns/column-value.ts'
-import type { CompiledColumn } from '@wayleave/geodata/columns/compiled-column.ts'
+import { type CompiledColumn, dayOf, microsecondsOf } from '@wayleave/geodata/features'
 import type { LiteralValue, Scalar } from '../../cql2/condition.ts'
 import { orderText } from '../../cql2/evaluate/evaluate.ts'
 

@@ -1,4 +1,4 @@
-import type { CompiledColumn } from '@wayleave/geodata/columns/compiled-column.ts'
+import type { CompiledColumn } from '@wayleave/geodata/features'
 
 /**
  * A set of codes of a column: ranges [from, to) in ascending order that neither overlap nor touch. Pairs are

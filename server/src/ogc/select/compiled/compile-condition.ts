@@ -1,4 +1,4 @@
-import type { CompiledColumn } from '@wayleave/geodata/columns/compiled-column.ts'
+import type { CompiledColumn } from '@wayleave/geodata/features'
 import { columnsOf } from '../../cql2/columns-of.ts'
 import type { Condition } from '../../cql2/condition.ts'
 import { evaluator } from '../../cql2/evaluate/evaluate.ts'

@@ -1,4 +1,4 @@
-import type { CompiledColumn } from '@wayleave/geodata/columns/compiled-column.ts'
+import type { CompiledColumn } from '@wayleave/geodata/features'
 import { BoundedCache } from '../../../caching/bounded-cache.ts'
 import type { Comparison } from '../../cql2/ast.ts'
 import type { Condition, Scalar } from '../../cql2/condition.ts'

@@ -1,4 +1,4 @@
-import type { Geometry } from '@wayleave/geodata/feature.ts'
+import type { Geometry } from '@wayleave/geodata/geometry'
 import type { PreparedRequest } from './compiled-selection.ts'
 import { RowScan, type SlicedWork } from './row-scan.ts'
 

@@ -1,4 +1,4 @@
-import type { CompiledColumn } from '@wayleave/geodata/columns/compiled-column.ts'
+import type { CompiledColumn } from '@wayleave/geodata/features'
 
 /**
  * The rows in the order of a column: ascending or descending, nulls last, rows of equal values in snapshot

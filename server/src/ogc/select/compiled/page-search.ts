@@ -1,4 +1,4 @@
-import type { Geometry } from '@wayleave/geodata/feature.ts'
+import type { Geometry } from '@wayleave/geodata/geometry'
 import { PageUnderWay } from '../page-builder.ts'
 import { ENDED } from '../select-by-box.ts'
 import type { Selected } from '../selected.ts'

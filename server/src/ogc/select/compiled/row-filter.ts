@@ -1,4 +1,4 @@
-import { BLOCK_ROWS, BLOCK_SHIFT, type Codes } from '@wayleave/geodata/columns/compiled-column.ts'
+import { BLOCK_ROWS, BLOCK_SHIFT, type Codes } from '@wayleave/geodata/features'
 import { type CodeSet, countRows, hasCode } from './code-set.ts'
 import type { RowSet } from './compile-condition.ts'
 
