@@ -22,12 +22,18 @@ let browser: Promise<TestBrowser> | undefined
 /**
  * Runs a module in a page of a real Chromium, with an origin other than the service's, and returns the value
  * that the module passes to `report`. `@wayleave/client` resolves to the given file, `maplibre-gl` to the
- * library itself. All modules of a test file run in the same browser, each in its own frame: starting
+ * library itself. All modules of a test file run in the same browser, one page after the other: starting
  * Chromium takes longer than most of them.
  */
 export async function inBrowser(clientFile: string, module: string): Promise<unknown> {
   browser ??= TestBrowser.start()
-  return (await browser).run(clientFile, module)
+  try {
+    return await (await browser).run(clientFile, module)
+  } catch (error) {
+    // A page that did not report does not go to the next one.
+    await closeBrowser()
+    throw error
+  }
 }
 
 /** Test files that call `inBrowser` call this in `after`. */
@@ -36,31 +42,26 @@ export async function closeBrowser(): Promise<void> {
   browser = undefined
 }
 
-/** The page that the browser shows: it asks for the next run, and shows it in a frame until it has reported. */
-const outerPage = `<!doctype html><body><script type="module">
-  for (;;) {
-    const number = await (await fetch('/next')).text()
-    const frame = document.createElement('iframe')
-    Object.assign(frame, { src: '/' + number + '/', width: 500, height: 400 })
-    document.body.append(frame)
-    await fetch('/' + number + '/end')
-    frame.remove()
-  }
-</script>`
+/** Each page goes to the next one when it has reported. */
+const goOn = `fetch('/next').then((response) => response.text()).then((number) => location.replace('/' + number + '/'))`
+const firstPage = `<!doctype html><script>${goOn}</script>`
 
-const framePage = `<!doctype html><body><div id="map" style="width: 400px; height: 300px"></div>
+const page = `<!doctype html><body><div id="map" style="width: 400px; height: 300px"></div>
   <script type="importmap">${JSON.stringify({
     imports: { '@wayleave/client': './client.js', 'maplibre-gl': '/maplibre/maplibre-gl.mjs' },
   })}</script>
   <script type="module">
-    const send = (what) => fetch('report', { method: 'POST', body: JSON.stringify(what) })
+    const send = async (what) => {
+      await fetch('report', { method: 'POST', body: JSON.stringify(what) })
+      ${goOn}
+    }
     globalThis.report = (value) => send({ value })
     import('./module.js').catch((error) => send({ error: String(error.stack ?? error) }))
   </script>`
 
 class TestBrowser {
   readonly #runs: Run[] = []
-  /** Resolves when there is a run that the outer page has not shown yet. */
+  /** Resolves when there is a run that was not shown yet. */
   #added = Promise.withResolvers<void>()
   #shown = 0
   readonly #server = createServer((request, response) => void this.#respond(request, response))
@@ -118,14 +119,14 @@ class TestBrowser {
 
   async #find(request: IncomingMessage): Promise<[type: string, text: string] | undefined> {
     const path = request.url!.slice(1)
-    if (path === '') return ['text/html', outerPage]
+    if (path === '') return ['text/html', firstPage]
     if (path === 'next') return ['text/plain', `${await this.#next()}`]
     const library = /^maplibre\/([\w-]+\.mjs)$/.exec(path)?.[1]
     if (library) return ['text/javascript', readFileSync(join(maplibre, library), 'utf8')]
     const [number, name] = path.split('/')
     const run = this.#runs[Number(number)]
     if (!run) return undefined
-    if (name === '') return ['text/html', framePage]
+    if (name === '') return ['text/html', page]
     if (name === 'client.js') return ['text/javascript', readFileSync(run.clientFile, 'utf8')]
     if (name === 'module.js') return ['text/javascript', run.module]
     if (name === 'report') {
@@ -136,9 +137,7 @@ class TestBrowser {
       else run.result.resolve(value)
       return ['text/plain', '']
     }
-    if (name !== 'end') return undefined
-    await run.result.promise.catch(() => {})
-    return ['text/plain', '']
+    return undefined
   }
 
   async #next(): Promise<number> {
