@@ -39,6 +39,16 @@ export function requireHeld(membership: Membership, permissions: readonly Member
   }
 }
 
+/** Whether a member with these permissions may invite others with those of the invitation. */
+export function mayInvite(
+  permissions: readonly MemberPermission[],
+  invited: readonly MemberPermission[],
+): boolean {
+  return (
+    permissions.includes('MEMBER_MANAGE') && invited.every((permission) => permissions.includes(permission))
+  )
+}
+
 /** Throws if the last member with MEMBER_MANAGE would lose it, in whatever way. */
 export function requireOtherManager(members: readonly Member[], userId: string): void {
   const holds = (member: Member) => member.permissions.includes('MEMBER_MANAGE')

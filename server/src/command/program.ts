@@ -1,4 +1,8 @@
 import { Command, CommanderError } from 'commander'
+import { SettingError } from '../config.ts'
+import { Problem } from '../problem.ts'
+import type { PublishOptions } from '../publishing/publishing.ts'
+import { version } from '../version.ts'
 import { adoptFolderCommand } from './adopt-folder.ts'
 import { backupCommand } from './backup.ts'
 import { databaseCommand } from './database.ts'
@@ -14,10 +18,6 @@ import { rotateSigningKeyCommand } from './rotate-signing-key.ts'
 import { serveCommand } from './serve.ts'
 import { userCommand } from './user.ts'
 import { verifyCommand } from './verify.ts'
-import { SettingError } from '../config.ts'
-import { Problem } from '../problem.ts'
-import type { PublishOptions } from '../publishing/publishing.ts'
-import { version } from '../version.ts'
 
 export interface ProgramOptions {
   /** Replaces the compilation in a child process, which is the default. */

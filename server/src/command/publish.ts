@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { InvalidSourceError } from '@wayleave/geodata/compile/invalid-source-error.ts'
 import { type Command, InvalidArgumentError } from 'commander'
 import { isTable } from '../catalog/dataset.ts'
 import { operator } from '../events/events.ts'
@@ -53,11 +52,7 @@ export function publishCommand(compile?: PublishOptions['compile']): Command {
     .action((file: string, flags: PublishFlags) => publish(file, flags, compile))
 }
 
-async function publish(
-  file: string,
-  flags: PublishFlags,
-  compile: PublishOptions['compile'],
-): Promise<void> {
+async function publish(file: string, flags: PublishFlags, compile: PublishOptions['compile']): Promise<void> {
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
   const bar = new ProgressBar(process.stderr)
   const { table, title, description, license, attribution, credits } = flags
@@ -97,6 +92,7 @@ async function publish(
     print(flags, { ...report, urls }, describe(report, urls))
   } catch (error) {
     bar.clear()
+    const { InvalidSourceError } = await import('@wayleave/geodata/compile')
     if (error instanceof InvalidSourceError) {
       const { message, file: name, problems, problemCount } = error
       if (flags.json) {

@@ -1,11 +1,13 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobRecord } from '@wayleave/contract/records'
-import { CompileInterruptedError } from '@wayleave/geodata/compile/compile-in-child-process.ts'
-import type { CompileProgress } from '@wayleave/geodata/compile/compile-options.ts'
-import { InvalidSourceError } from '@wayleave/geodata/compile/invalid-source-error.ts'
-import { SourceError } from '@wayleave/geodata/source-error.ts'
-import { makeFolderDurably } from '@wayleave/geodata/write-durably.ts'
+import {
+  CompileInterruptedError,
+  type CompileProgress,
+  InvalidSourceError,
+  SourceError,
+} from '@wayleave/geodata/compile'
+import { makeFolderDurably } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import { type Clock, DAY, plus, SECOND } from '../clock.ts'
 import type { ControlDatabase } from '../database/open.ts'

@@ -4,7 +4,7 @@
  * result per line. Files are compiled in this process too.
  */
 import { createInterface } from 'node:readline'
-import { compileSnapshot } from '@wayleave/geodata/compile/compile.ts'
+import { compileSnapshot } from '@wayleave/geodata/compile'
 import { runProgram } from '../command/program.ts'
 import type { CommandOutput, CommandRequest } from './shared-process.ts'
 
