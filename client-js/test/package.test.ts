@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
-import { closeBrowser, inBrowser } from './test-browser.ts'
+import { inBrowser } from './test-browser.ts'
 import { nodeOf } from './test-nodes.ts'
 import { points, TestServer } from './test-server.ts'
 
@@ -45,7 +45,6 @@ before(async () => {
   environment = { ...process.env, WAYLEAVE_API_KEY: key, WAYLEAVE_BASE_URL: server.url }
 })
 after(async () => {
-  await closeBrowser()
   await server.close()
   rmSync(folder, { recursive: true, force: true })
 })
@@ -287,7 +286,11 @@ for (const name of documents) {
   test(`every command of ${name} runs from another folder, and changes nothing in the repository`, () => {
     const [install, ...others] = shellBlocks(name)
     const withoutName = (text: string) => text.replaceAll(/my-\w+/g, 'folder')
-    assert.equal(withoutName(install!), withoutName(shellBlocks('README.md')[0]!), 'these commands ran before')
+    assert.equal(
+      withoutName(install!),
+      withoutName(shellBlocks('README.md')[0]!),
+      'these commands ran before',
+    )
     const files = blocks.filter((block) => block.name === name && block.file)
     for (const { file, source } of files) writeFileSync(join(project, file!), source)
     const script = others
