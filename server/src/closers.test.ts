@@ -81,5 +81,7 @@ function grantOf({ keyId, organizationId }: Account): Grant {
     expiresAt: null,
     rate: { requests: 1, burst: 1 },
     payer: keyId,
+    owner: keyId,
+    ownerBucket: null,
   }
 }

@@ -119,7 +119,7 @@ export const problems = {
   'daily-features-reached': [
     429,
     'Daily features reached',
-    'The key has paged through as many features as it may in one day (UTC).',
+    'The keys of this user or organization have paged through as many features as they may in one day (UTC).',
   ],
   'internal-error': [
     500,

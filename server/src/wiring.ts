@@ -136,6 +136,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     clock,
     format: { literal: config.keyLiteral, env: config.keyEnv },
     rate: { requests: config.keyRate, burst: config.keyBurst! },
+    ownerRate: { requests: config.ownerRate!, burst: config.ownerBurst! },
   })
   const identity = opened.use(
     await openIdentity({

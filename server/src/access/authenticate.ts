@@ -69,7 +69,7 @@ export class Authenticate {
     return user
   }
 
-  /** Returns the grant of a data request's key, or throws 401. Counts against the key's rate limit. */
+  /** Returns the grant of a data request's key, or throws 401. Counts against the rate limits of the key and of its owner. */
   async key(request: FastifyRequest, reply: FastifyReply): Promise<Grant> {
     return this.keyOf(askerOf(request, reply))
   }
@@ -82,8 +82,16 @@ export class Authenticate {
     const cachedGrant = verifier.peek(secret, asker.request.socket)
     return andThen(cachedGrant ?? verifier.verify(secret), (grant) => {
       if (grant === null) return this.#refuseKey(asker, 'key-invalid')
-      return andThen(limiter.take(bucketOf(grant), grant.rate), (decision) => {
-        applyLimit(asker, 'key', grant.rate, decision)
+      const { ownerBucket } = grant
+      if (ownerBucket === null) {
+        return andThen(limiter.take(bucketOf(grant), grant.rate), (decision) => {
+          applyLimit(asker, 'key', grant.rate, decision)
+          return grant
+        })
+      }
+      const keyBucket = { name: bucketOf(grant), rate: grant.rate }
+      return andThen(limiter.takeBoth(keyBucket, ownerBucket), ({ decision, bucket }) => {
+        applyLimit(asker, bucket === ownerBucket ? 'owner' : 'key', bucket.rate, decision)
         return grant
       })
     })

@@ -33,7 +33,7 @@ export function itemRoutes(app: App, parts: ItemsDeps): void {
       if (position === -1) throw notFound(`feature "${id.slice(0, 80)}" in the collection "${dataset.table}"`)
       return snapshot.readPack(position, position + 1)
     })
-    await dailyFeatures.take(grant.payer, 1)
+    await dailyFeatures.take(grant.owner, 1)
     meter.record(grant, { operation: 'item', table: dataset.table, format: encoding.name })
     const base = parts.baseUrl.of(request)
     const links = itemLinks(base, dataset, id, pairs, encoding)

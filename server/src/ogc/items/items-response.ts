@@ -61,7 +61,7 @@ export function itemsResponse(
       const plan = query.conditions && planConditions(query.conditions, start.version)
       const base = deps.baseUrl.of(exchange.caller)
       const page = { ...start, dataset, base, query, isSearch: readBody !== null }
-      return andThen(deps.dailyFeatures.take(grant.payer, query.limit), (allowance) =>
+      return andThen(deps.dailyFeatures.take(grant.owner, query.limit), (allowance) =>
         pageResponse({ exchange, grant, page, plan, allowance }, deps),
       )
     })
@@ -91,7 +91,7 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
   const { dataset, query } = page
   const limit = allowance.count
   const returnUnused = (returned: number) =>
-    deps.dailyFeatures.giveBack(grant.payer, allowance, limit - returned)
+    deps.dailyFeatures.giveBack(grant.owner, allowance, limit - returned)
   const tag = pageTag(page, limit)
   const coding = pageCoding(exchange.request.headers['accept-encoding'])
   exchange.addHeaderLines(VARY_LINE)
