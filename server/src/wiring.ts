@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
 import type { Logger } from 'pino'
@@ -29,6 +30,7 @@ import type { CheckReady } from './http/observability/operation-routes.ts'
 import { Overload } from './http/observability/overload.ts'
 import { newId } from './id.ts'
 import { type Identity, mailRate, openIdentity } from './identity/identity.ts'
+import { installationSecret } from './identity/installation-store.ts'
 import { requireOneInstallation } from './installation/installation.ts'
 import { deleteSessionKeysExpiredBefore } from './keys/store.ts'
 import type { Limiter } from './limits/limiter.ts'
@@ -39,6 +41,7 @@ import { checkMailSettings } from './mail/mailer.ts'
 import { sweepOutbox } from './mail/outbox-mailer.ts'
 import { DailyFeatures } from './ogc/items/daily-features.ts'
 import { CrsList } from './ogc/request/crs-list.ts'
+import { Cursors } from './ogc/request/cursor.ts'
 import { GeometryCache } from './ogc/select/geometry-cache.ts'
 import { Items } from './ogc/select/items.ts'
 import { RowQueries } from './ogc/select/row-queries.ts'
@@ -81,6 +84,7 @@ export interface Parts extends ControlPlane {
   verification: Verification
   snapshots: OpenSnapshots
   crsList: CrsList
+  cursors: Cursors
   items: Items
   dailyFeatures: DailyFeatures
   publishing: Publishing
@@ -181,7 +185,10 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   )
   if (serving) await rows.open()
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
-  const items = new Items({ catalog, snapshots, geometries, rows, clock })
+  const cursors = new Cursors(
+    await installationSecret(database.db, 'cursor-signature', () => randomBytes(32).toString('base64url')),
+  )
+  const items = new Items({ catalog, snapshots, geometries, rows, clock, cursors })
   const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, redis)
   const staging = new Staging(join(config.dataDir, 'snapshots', '.staging'), [
     join(config.dataDir, 'staging'),
@@ -319,6 +326,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     verification,
     snapshots,
     crsList,
+    cursors,
     items,
     dailyFeatures,
     publishing,

@@ -79,6 +79,12 @@ export class Authenticate {
     const { verifier, limiter } = this.#options
     const secret = this.#secretOf(asker.request)
     if (secret === undefined) return this.#refuseKey(asker, 'key-missing')
+    if (isSentByOtherSite(asker.request.headers)) {
+      throw new Problem(
+        'origin-refused',
+        'A page of another site cannot use a key that the browser remembers. Send the header X-API-Key, or open the address directly.',
+      )
+    }
     const cachedGrant = verifier.peek(secret, asker.request.socket)
     return andThen(cachedGrant ?? verifier.verify(secret), (grant) => {
       if (grant === null) return this.#refuseKey(asker, 'key-invalid')
@@ -99,7 +105,9 @@ export class Authenticate {
 
   /** For public data: a key is optional and counts if it is sent; without one the address is limited. */
   async optionalKey(request: FastifyRequest, reply: FastifyReply): Promise<Grant | null> {
-    if (this.#secretOf(request.raw) !== undefined) return this.key(request, reply)
+    if (this.#secretOf(request.raw) !== undefined && !isSentByOtherSite(request.headers)) {
+      return this.key(request, reply)
+    }
     await this.anonymous(request, reply)
     return null
   }
@@ -183,6 +191,18 @@ function secretIn({ 'x-api-key': header, authorization: basic }: IncomingHttpHea
   if (basic === undefined || !/^basic /i.test(basic)) return undefined
   const [name = '', password = ''] = splitOnce(Buffer.from(basic.slice(6), 'base64').toString('utf8'), ':')
   return SECRET_LIKE.test(password) ? password : name
+}
+
+/**
+ * Whether a browser may have added the credentials by itself: it remembers those of Basic authentication, and
+ * sends them with links, forms, images and scripts of other sites, which would spend the owner's credits. A
+ * page that knows the key sends it in `X-API-Key`. Browsers send `none` if the user typed the address or chose
+ * a bookmark; other programs do not send the header.
+ */
+function isSentByOtherSite(headers: IncomingHttpHeaders): boolean {
+  if (headers.authorization === undefined || headers['x-api-key'] !== undefined) return false
+  const site = headers['sec-fetch-site']
+  return site !== undefined && site !== 'same-origin' && site !== 'none'
 }
 
 /** In Basic authentication, clients put the key into either field and any text into the other. */

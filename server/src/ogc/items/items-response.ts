@@ -60,7 +60,7 @@ export function itemsResponse(
     return andThen(deps.items.start(dataset, query), (start) => {
       const plan = query.conditions && planConditions(query.conditions, start.version)
       const base = deps.baseUrl.of(exchange.caller)
-      const page = { ...start, dataset, base, query, isSearch: readBody !== null }
+      const page = { ...start, dataset, base, query, isSearch: readBody !== null, cursors: deps.cursors }
       return andThen(deps.dailyFeatures.take(grant.owner, query.limit), (allowance) =>
         pageResponse({ exchange, grant, page, plan, allowance }, deps),
       )

@@ -9,7 +9,7 @@ import { type Clock, HOUR } from '../../clock.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import { Problem } from '../../problem.ts'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
-import { type Cursor, readCursor } from '../request/cursor.ts'
+import type { Cursor, Cursors } from '../request/cursor.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
 import { countByRows } from './count-by-rows.ts'
 import type { GeometryCache } from './geometry-cache.ts'
@@ -51,6 +51,7 @@ export interface SelectionParts {
   geometries: GeometryCache
   rows: RowQueries
   clock: Clock
+  cursors: Cursors
 }
 
 /** Finds the features of a query's page. */
@@ -68,7 +69,7 @@ export class Items {
    * over.
    */
   start(dataset: Dataset, query: ItemsQuery): MaybePromise<Start> {
-    const cursor = cursorOf(dataset, query)
+    const cursor = cursorOf(dataset, query, this.#parts.cursors)
     if (cursor === null) return { version: dataset, after: -1 }
     if (cursor.version === dataset.version) return { version: dataset, after: cursor.position }
     return this.#older(dataset, cursor)
@@ -214,6 +215,6 @@ function isAll({ cursor, offset }: ItemsQuery, { runs, more }: Selected): boolea
   return !more && cursor === null && (runs.count > 0 || offset === 0)
 }
 
-function cursorOf({ table }: Dataset, { cursor, selection }: ItemsQuery): Cursor | null {
-  return cursor === null ? null : readCursor(cursor, `${table}\n${selection}`)
+function cursorOf({ table }: Dataset, { cursor, selection }: ItemsQuery, cursors: Cursors): Cursor | null {
+  return cursor === null ? null : cursors.read(cursor, `${table}\n${selection}`)
 }
