@@ -85,5 +85,7 @@ function grantOf({ keyId, organizationId }: Account): Grant {
     expiresAt: null,
     rate: { requests: 1, burst: 1 },
     payer: keyId,
+    owner: keyId,
+    ownerBucket: null,
   }
 }

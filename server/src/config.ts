@@ -44,6 +44,8 @@ export function readConfig(sources: SettingSources = {}): Config {
   if (parsed.keyBurst === null) {
     parsed.keyBurst = parsed.keyRate === settings.keyRate.default ? STANDARD_BURST : parsed.keyRate
   }
+  parsed.ownerBurst ??= parsed.ownerRate ?? parsed.keyBurst
+  parsed.ownerRate ??= parsed.keyRate
   parsed.dataDir = resolve(parsed.dataDir)
   return parsed
 }

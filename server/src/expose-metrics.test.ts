@@ -146,5 +146,7 @@ const GRANT = {
   permissions: new Set(['read']),
   addOns: new Set(['API_ACCESS']),
   expiresAt: null,
+  owner: 'organization:org',
+  ownerBucket: null,
   rate: { requests: 1, burst: 1 },
 }

@@ -67,7 +67,11 @@ export const problems = {
     'The organization lacks the add-on that unlocks this; the sentence names it.',
   ],
   'not-administrator': [403, 'For platform administrators', 'Only platform administrators may do this.'],
-  'origin-refused': [403, 'Origin refused', 'Sign-in cannot be used from a page of another origin.'],
+  'origin-refused': [
+    403,
+    'Origin refused',
+    'Neither sign-in nor a key that the browser remembers can be used from a page of another origin.',
+  ],
   'not-found': [404, 'Not found', 'There is nothing at this address, or it is not visible to the caller.'],
   'method-not-allowed': [
     405,
@@ -119,7 +123,7 @@ export const problems = {
   'daily-features-reached': [
     429,
     'Daily features reached',
-    'The key has paged through as many features as it may in one day (UTC).',
+    'The keys of this user or organization have paged through as many features as they may in one day (UTC).',
   ],
   'internal-error': [
     500,

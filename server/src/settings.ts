@@ -224,6 +224,18 @@ export const settings = {
     integer(1, 100_000_000),
     'Requests one key may make at once. Without it: 600, or the figure of WAYLEAVE_KEY_RATE if that is set.',
   ),
+  ownerRate: setting(
+    'WAYLEAVE_OWNER_RATE',
+    null as number | null,
+    integer(1, 100_000_000),
+    'Requests a minute for all keys of one user, or all of one organization, together; keys with a rate of their own and platform keys do not count. Without it, the figure of WAYLEAVE_KEY_RATE.',
+  ),
+  ownerBurst: setting(
+    'WAYLEAVE_OWNER_BURST',
+    null as number | null,
+    integer(1, 100_000_000),
+    'Requests that all keys of one owner may make at once. Without it, that of a key, or the figure of WAYLEAVE_OWNER_RATE if that is set.',
+  ),
   userRate: setting(
     'WAYLEAVE_USER_RATE',
     120,
@@ -252,7 +264,7 @@ export const settings = {
     'WAYLEAVE_DAILY_FEATURES',
     null as number | null,
     integer(1, Number.MAX_SAFE_INTEGER),
-    'Features one key may page through in a day over OGC API - Features. Without it, as many as it likes.',
+    'Features that all keys of one user, or all of one organization, may together page through in a day over OGC API - Features; a platform key counts alone. Without it, there is no limit.',
   ),
   keepVersions: setting(
     'WAYLEAVE_KEEP_VERSIONS',

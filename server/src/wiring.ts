@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { ColumnCache } from '@wayleave/geodata/features'
@@ -31,6 +32,7 @@ import type { CheckReady } from './http/observability/operation-routes.ts'
 import { Overload } from './http/observability/overload.ts'
 import { newId } from './id.ts'
 import { type Identity, mailRate, openIdentity } from './identity/identity.ts'
+import { installationSecret } from './identity/installation-store.ts'
 import { requireOneInstallation } from './installation/installation.ts'
 import { deleteSessionKeysExpiredBefore } from './keys/store.ts'
 import type { Limiter } from './limits/limiter.ts'
@@ -42,6 +44,7 @@ import { sweepOutbox } from './mail/outbox-mailer.ts'
 import { Facets } from './ogc/facets/facets.ts'
 import { DailyFeatures } from './ogc/items/daily-features.ts'
 import { CrsList } from './ogc/request/crs-list.ts'
+import { Cursors } from './ogc/request/cursor.ts'
 import { CompiledSelection } from './ogc/select/compiled/compiled-selection.ts'
 import { GeometryCache } from './ogc/select/geometry-cache.ts'
 import { Items } from './ogc/select/items.ts'
@@ -87,6 +90,7 @@ export interface Parts extends ControlPlane {
   verification: Verification
   snapshots: OpenSnapshots
   crsList: CrsList
+  cursors: Cursors
   items: Items
   facets: Facets
   dailyFeatures: DailyFeatures
@@ -143,6 +147,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     clock,
     format: { literal: config.keyLiteral, env: config.keyEnv },
     rate: { requests: config.keyRate, burst: config.keyBurst! },
+    ownerRate: { requests: config.ownerRate!, burst: config.ownerBurst! },
   })
   const identity = opened.use(
     await openIdentity({
@@ -187,9 +192,12 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   )
   if (serving) await rows.open()
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
+  const cursors = new Cursors(
+    await installationSecret(database.db, 'cursor-signature', () => randomBytes(32).toString('base64url')),
+  )
   const columns = new ColumnCache(COLUMN_CACHE_BYTES)
   const compiled = new CompiledSelection(columns, geometries)
-  const items = new Items({ catalog, snapshots, geometries, rows, compiled, clock })
+  const items = new Items({ catalog, snapshots, geometries, rows, compiled, clock, cursors })
   const facets = new Facets({ columns, compiled, geometries, rows })
   const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, redis)
   const staging = new Staging(join(config.dataDir, 'snapshots', '.staging'), [
@@ -328,6 +336,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     verification,
     snapshots,
     crsList,
+    cursors,
     items,
     facets,
     dailyFeatures,

@@ -31,6 +31,29 @@ test('a key is taken from its header, or from HTTP Basic as user name or passwor
   assert.equal(await status({}), 401)
 })
 
+test('a page of another site cannot spend with the key that a browser remembers', async (t) => {
+  const { service, key, status } = await open(t)
+  for (const site of ['cross-site', 'same-site']) {
+    assert.equal(await status({ ...basic(key, ''), 'sec-fetch-site': site }), 403)
+    const headers = { ...basic(key, ''), 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate' }
+    for (const path of [
+      DOWNLOAD,
+      '/v1/dataset/nowhere/archives/1/files/csv',
+      '/v1/ogc/collections/nowhere/items',
+      '/v1/ogc/collections/nowhere/items/1',
+    ]) {
+      const refused = await service.request('GET', path, { headers })
+      assert.deepEqual([refused.status, refused.body.code], [403, 'origin-refused'], path)
+    }
+    // A page that knows the key sends it in the header; public pages can be linked to.
+    assert.equal(await status({ 'x-api-key': key, 'sec-fetch-site': site }), 404)
+    assert.equal((await service.request('GET', '/v1/datasets', { headers })).status, 200)
+  }
+  for (const site of ['none', 'same-origin']) {
+    assert.equal(await status({ ...basic(key, ''), 'sec-fetch-site': site }), 404)
+  }
+})
+
 test('a key in the address opens nothing unless the operator allows it', async (t) => {
   const closed = await open(t)
   assert.equal(await closed.status({}, `?api_key=${closed.key}`), 401)

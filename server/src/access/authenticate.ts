@@ -69,7 +69,7 @@ export class Authenticate {
     return user
   }
 
-  /** Returns the grant of a data request's key, or throws 401. Counts against the key's rate limit. */
+  /** Returns the grant of a data request's key, or throws 401. Counts against the rate limits of the key and of its owner. */
   async key(request: FastifyRequest, reply: FastifyReply): Promise<Grant> {
     return this.keyOf(askerOf(request, reply))
   }
@@ -79,11 +79,25 @@ export class Authenticate {
     const { verifier, limiter } = this.#options
     const secret = this.#secretOf(asker.request)
     if (secret === undefined) return this.#refuseKey(asker, 'key-missing')
+    if (isSentByOtherSite(asker.request.headers)) {
+      throw new Problem(
+        'origin-refused',
+        'A page of another site cannot use a key that the browser remembers. Send the header X-API-Key, or open the address directly.',
+      )
+    }
     const cachedGrant = verifier.peek(secret, asker.request.socket)
     return andThen(cachedGrant ?? verifier.verify(secret), (grant) => {
       if (grant === null) return this.#refuseKey(asker, 'key-invalid')
-      return andThen(limiter.take(bucketOf(grant), grant.rate), (decision) => {
-        applyLimit(asker, 'key', grant.rate, decision)
+      const { ownerBucket } = grant
+      if (ownerBucket === null) {
+        return andThen(limiter.take(bucketOf(grant), grant.rate), (decision) => {
+          applyLimit(asker, 'key', grant.rate, decision)
+          return grant
+        })
+      }
+      const keyBucket = { name: bucketOf(grant), rate: grant.rate }
+      return andThen(limiter.takeBoth(keyBucket, ownerBucket), ({ decision, bucket }) => {
+        applyLimit(asker, bucket === ownerBucket ? 'owner' : 'key', bucket.rate, decision)
         return grant
       })
     })
@@ -96,7 +110,8 @@ export class Authenticate {
 
   /** The same for either transport. */
   optionalKeyOf(asker: Asker): MaybePromise<Grant | null> {
-    if (this.#secretOf(asker.request) !== undefined) return this.keyOf(asker)
+    const { request } = asker
+    if (this.#secretOf(request) !== undefined && !isSentByOtherSite(request.headers)) return this.keyOf(asker)
     return andThen(this.#limitAddress(asker), () => null)
   }
 
@@ -180,6 +195,18 @@ function secretIn({ 'x-api-key': header, authorization: basic }: IncomingHttpHea
   if (basic === undefined || !/^basic /i.test(basic)) return undefined
   const [name = '', password = ''] = splitOnce(Buffer.from(basic.slice(6), 'base64').toString('utf8'), ':')
   return SECRET_LIKE.test(password) ? password : name
+}
+
+/**
+ * Whether a browser may have added the credentials by itself: it remembers those of Basic authentication, and
+ * sends them with links, forms, images and scripts of other sites, which would spend the owner's credits. A
+ * page that knows the key sends it in `X-API-Key`. Browsers send `none` if the user typed the address or chose
+ * a bookmark; other programs do not send the header.
+ */
+function isSentByOtherSite(headers: IncomingHttpHeaders): boolean {
+  if (headers.authorization === undefined || headers['x-api-key'] !== undefined) return false
+  const site = headers['sec-fetch-site']
+  return site !== undefined && site !== 'same-origin' && site !== 'none'
 }
 
 /** In Basic authentication, clients put the key into either field and any text into the other. */

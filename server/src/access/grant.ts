@@ -1,6 +1,6 @@
 import type { AddOn } from '@wayleave/contract/add-ons'
 import type { KeyPermission, KeyScope } from '@wayleave/contract/permissions'
-import type { Rate } from '../limits/limiter.ts'
+import type { Bucket, Rate } from '../limits/limiter.ts'
 import { Problem } from '../problem.ts'
 
 /**
@@ -20,10 +20,17 @@ export interface Grant {
   expiresAt: number | null
   rate: Rate
   /**
-   * Identifies whose purchase a download counts as, and whose requests share a rate limit. For a session key
-   * this is its user, so that the user's next session key continues with both.
+   * Identifies whose purchase a download counts as, and which requests share a key's rate limit. For a session
+   * key this is its user, so that the user's next session key continues with both.
    */
   payer: string
+  /**
+   * The user or organization that owns the key; for a platform key, the key. Daily limits count by it, so that a
+   * new key is no new allowance.
+   */
+  owner: string
+  /** The rate limit of all keys of the owner together; null if the key has a limit that the operator set. */
+  ownerBucket: Bucket | null
 }
 
 export function mayUse(grant: Grant, permission: KeyPermission, table: string): boolean {

@@ -17,6 +17,8 @@ export interface VerifierOptions {
   clock: Clock
   format: SecretFormat
   rate: Rate
+  /** The rate limit of all keys of one user or organization together. */
+  ownerRate: Rate
 }
 
 /**
@@ -31,13 +33,13 @@ export class Verifier {
   readonly #lastOn = new WeakMap<object, { secret: string; secretHash: string }>()
 
   constructor(options: VerifierOptions) {
-    const { db, changes, rate } = options
+    const { db, changes, rate, ownerRate } = options
     this.#options = options
     this.#grants = new CoherentCache({
       changes,
       read: async (secretHash) => {
         const row = await findKeyByHash(db, secretHash)
-        return row && works(row) ? toGrant(row, rate) : null
+        return row && works(row) ? toGrant(row, rate, ownerRate) : null
       },
       isStale,
       maxEntries: MAX_GRANTS,
@@ -90,8 +92,9 @@ function works(row: KeyRow): boolean {
   return row.scope !== 'user' || row.owner_organization_id === row.organization_id
 }
 
-function toGrant(row: KeyRow, standard: Rate): Grant {
+function toGrant(row: KeyRow, standard: Rate, ownerRate: Rate): Grant {
   const requests = row.rate ?? standard.requests
+  const owner = ownerOf(row)
   return {
     keyId: row.id,
     scope: row.scope,
@@ -103,5 +106,14 @@ function toGrant(row: KeyRow, standard: Rate): Grant {
     expiresAt: row.expires_at === null ? null : Date.parse(row.expires_at),
     rate: { requests, burst: row.burst ?? (row.rate === null ? standard.burst : requests) },
     payer: row.kind === 'session' ? `user:${row.user_id}` : row.id,
+    owner,
+    // The operator gave such a key an allowance of its own, and is the only one who can create another.
+    ownerBucket:
+      row.rate !== null || row.scope === 'platform' ? null : { name: `owner:${owner}`, rate: ownerRate },
   }
+}
+
+function ownerOf({ scope, id, user_id, organization_id }: KeyRow): string {
+  if (scope === 'platform') return id
+  return scope === 'user' ? `user:${user_id}` : `organization:${organization_id}`
 }

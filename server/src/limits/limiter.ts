@@ -16,11 +16,25 @@ export interface Decision {
   retryAfter: number
 }
 
+/** A token bucket, by its name, and its rate. */
+export interface Bucket {
+  name: string
+  rate: Rate
+}
+
+/** The stricter decision of two buckets, and which of them made it. */
+export interface JointDecision {
+  decision: Decision
+  bucket: Bucket
+}
+
 /** Counts requests in named buckets: in this process, or in Redis for all nodes together. */
 export interface Limiter {
   /** Whether requests are counted in this process, so that decisions are synchronous. */
   readonly isLocal: boolean
   take(bucket: string, rate: Rate): Decision | Promise<Decision>
+  /** Takes from both buckets, or from neither if one of them is empty. With Redis, in one round trip. */
+  takeBoth(first: Bucket, second: Bucket): JointDecision | Promise<JointDecision>
   /** What `take` would return, without counting. */
   peek(bucket: string, rate: Rate): Decision | Promise<Decision>
   close(): Promise<void>
@@ -53,6 +67,29 @@ export function decide(fullAgainAt: number, now: number, rate: Rate): { decision
       retryAfter: allowed ? 0 : Math.max(1, Math.ceil((next - now - room) / 1e6)),
     },
   }
+}
+
+/** The same step for two buckets: neither moves unless both allow the request. */
+export function decideBoth(
+  fullAgainAt: readonly [number, number],
+  now: number,
+  first: Bucket,
+  second: Bucket,
+): { joint: JointDecision; next: [number, number] } {
+  const one = decide(fullAgainAt[0], now, first.rate)
+  const two = decide(fullAgainAt[1], now, second.rate)
+  const allowed = one.decision.allowed && two.decision.allowed
+  return {
+    joint: isStricter(two.decision, one.decision)
+      ? { decision: two.decision, bucket: second }
+      : { decision: one.decision, bucket: first },
+    next: allowed ? [one.next, two.next] : [fullAgainAt[0], fullAgainAt[1]],
+  }
+}
+
+function isStricter(a: Decision, b: Decision): boolean {
+  if (a.allowed && b.allowed) return a.remaining < b.remaining
+  return a.retryAfter > b.retryAfter
 }
 
 /** The headers `RateLimit-Policy` and `RateLimit`, as structured fields. */

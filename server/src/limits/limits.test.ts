@@ -9,7 +9,8 @@ const clock = () => new Date('2026-11-15T12:00:00Z')
 const statuses = (answers: Answer[]) => answers.map(({ status }) => status)
 
 test('a key is limited to its burst and rate, and every answer says what is left', async (t) => {
-  const service = await openTestServer(t, { clock, settings: { keyRate: 60, keyBurst: 3 } })
+  const settings = { keyRate: 60, keyBurst: 3, ownerRate: 120, ownerBurst: 100 }
+  const service = await openTestServer(t, { clock, settings })
   const { token } = await signIn(service, 'ada@example.org')
   const createKey = async () => {
     const body = { name: 'Map', permissions: ['read'] }
@@ -29,6 +30,32 @@ test('a key is limited to its burst and rate, and every answer says what is left
   assert.equal(refused.body.code, 'rate-limited')
   assert.match(refused.body.detail, /1 s/)
   assert.equal((await service.request('GET', '/v1/datasets', { key: other })).status, 200)
+})
+
+test('the keys of one owner are limited together: a deleted key and a new one gain nothing', async (t) => {
+  const settings = { keyRate: 60, keyBurst: 3, ownerRate: 60, ownerBurst: 4 }
+  const service = await openTestServer(t, { clock, settings })
+  const ada = await signIn(service, 'ada@example.org')
+  const bob = await signIn(service, 'bob@example.org')
+  const body = { name: 'Map', permissions: ['read'] }
+  const ask = async ({ token }: { token: string }, path: string) => {
+    const { id, secret } = (await service.request('POST', path, { token, body })).body
+    const answer = await service.request('GET', '/v1/datasets', { key: secret })
+    assert.equal((await service.request('DELETE', `/v1/api-keys/${id}`, { token })).status, 204)
+    return answer
+  }
+  for (const path of ['/v1/api-keys/personal', `/v1/api-keys/organization/${ada.organizationId}`]) {
+    const answers: Answer[] = []
+    for (let i = 0; i < 6; i++) answers.push(await ask(ada, path))
+    assert.deepEqual(statuses(answers), [200, 200, 200, 200, 429, 429], path)
+    assert.equal(answers[0]!.headers.get('ratelimit-policy'), '"key";q=60;w=60')
+    assert.equal(answers[4]!.headers.get('ratelimit-policy'), '"owner";q=60;w=60')
+    assert.equal(answers[4]!.headers.get('retry-after'), '1')
+  }
+  assert.equal((await ask(bob, '/v1/api-keys/personal')).status, 200)
+  // A request that the owner's limit refuses takes nothing from the key's.
+  const { secret } = (await service.request('POST', '/v1/auth/session-key', { token: ada.token })).body
+  assert.equal((await service.request('GET', '/v1/datasets', { key: secret })).status, 429)
 })
 
 test('a user’s session keys are limited together: a fresh one is no fresh start', async (t) => {

@@ -1,4 +1,12 @@
-import { type Decision, decide, type Limiter, type Rate } from './limiter.ts'
+import {
+  type Bucket,
+  type Decision,
+  decide,
+  decideBoth,
+  type JointDecision,
+  type Limiter,
+  type Rate,
+} from './limiter.ts'
 
 const SWEEP_MS = 10_000
 /** Many addresses of an attacker must not exhaust the memory: beyond this, the oldest buckets are evicted. */
@@ -19,6 +27,19 @@ export class MemoryLimiter implements Limiter {
     const { decision, next } = decide(this.#fullAgainAt.get(bucket) ?? 0, this.now(), rate)
     this.#fullAgainAt.set(bucket, next)
     return decision
+  }
+
+  takeBoth(first: Bucket, second: Bucket): JointDecision {
+    const { joint, next } = this.#decideBoth(first, second)
+    if (joint.decision.allowed) {
+      this.#fullAgainAt.set(first.name, next[0])
+      this.#fullAgainAt.set(second.name, next[1])
+    }
+    return joint
+  }
+
+  peekBoth(first: Bucket, second: Bucket): JointDecision {
+    return this.#decideBoth(first, second).joint
   }
 
   peek(bucket: string, rate: Rate): Decision {
@@ -42,6 +63,11 @@ export class MemoryLimiter implements Limiter {
 
   async close(): Promise<void> {
     clearInterval(this.#sweep)
+  }
+
+  #decideBoth(first: Bucket, second: Bucket) {
+    const now = this.now()
+    return decideBoth([this.fullAgainAt(first.name), this.fullAgainAt(second.name)], now, first, second)
   }
 
   #forgetFull(): void {

@@ -77,6 +77,26 @@ test('two servers on one Redis count one address together', async (t) => {
   assert.equal(statuses.at(-2), 429)
 })
 
+test('requests are taken from two buckets together, or from neither, on all nodes and without Redis', async (t) => {
+  const nodes = [await openLimiter(t), await openLimiter(t)]
+  const away = await openLimiter(t, await unusedRedisUrl())
+  for (const limiters of [nodes.map(({ limiter }) => limiter), [away.limiter]]) {
+    const owner = { name: `owner:${randomUUID()}`, rate: { ...rate, burst: 25 } }
+    const keys = Array.from({ length: 4 }, () => ({ name: `key:${randomUUID()}`, rate }))
+    const take = (i: number) => limiters[i % limiters.length]!.takeBoth(keys[i % 4]!, owner)
+    const joint = await Promise.all(Array.from({ length: 80 }, (_, i) => take(i)))
+    assert.equal(countAllowed(joint.map(({ decision }) => decision)), 25)
+    const refused = joint.filter(({ decision }) => !decision.allowed)
+    assert.ok(refused.some(({ bucket, decision }) => bucket === owner && decision.retryAfter > 0))
+    // What the owner's bucket refused is still in the keys' buckets: 40 in all, of which 25 were taken.
+    const left = await Promise.all(keys.map(({ name }) => limiters[0]!.peek(name, rate)))
+    assert.equal(
+      left.reduce((sum, { remaining, allowed }) => sum + (allowed ? remaining + 1 : 0), 0),
+      15,
+    )
+  }
+})
+
 test('a request that must be refused is refused without asking Redis', async (t) => {
   const proxy = await openRedisProxy(t)
   const { limiter, link } = await openLimiter(t, proxy.url)

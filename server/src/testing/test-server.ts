@@ -77,6 +77,8 @@ export async function openTestServer(t: TestContext, given: TestSettings = {}): 
     // Tests send requests faster than users do: limits are only set in the tests of limits.
     keyRate: 1_000_000,
     keyBurst: 1_000_000,
+    ownerRate: given.settings?.keyRate ?? 1_000_000,
+    ownerBurst: given.settings?.keyBurst ?? 1_000_000,
     userRate: 1_000_000,
     addressRate: 1_000_000,
     signInRate: 1000,

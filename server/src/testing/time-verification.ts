@@ -19,7 +19,8 @@ export async function timeVerification(count: number): Promise<number> {
     const most = { perUser: 25, perOrganization: 100 }
     const keys = new Keys({ database, changes, clock: systemClock, format, most })
     const rate = { requests: 600, burst: 100 }
-    const verifier = new Verifier({ db: database.db, changes, clock: systemClock, format, rate })
+    const options = { db: database.db, changes, clock: systemClock, format, rate, ownerRate: rate }
+    const verifier = new Verifier(options)
     const { secret } = await keys.createPlatform(operator, { name: 'Timed', permissions: ['read'] })
     await verifier.verify(secret)
     const rounds: number[] = []

@@ -61,16 +61,39 @@ test('the keys of a user’s sessions count together: a fresh one is no fresh da
   assert.deepEqual(statuses, [200, 429, 429])
 })
 
+test('a deleted key and a new one of the same owner are no new day', async (t) => {
+  const service = await openOgc(t, { settings: { dailyFeatures: 10 } })
+  await service.publish(
+    'places',
+    Array.from({ length: 40 }, (_, i) => point(i, i, { i })),
+  )
+  const ada = await openAccount(service, 'ada@example.org', { addOns: ['GIS_ACCESS'] })
+  const bob = await openAccount(service, 'bob@example.org', { addOns: ['GIS_ACCESS'] })
+  const page = async (token: string, path: string) => {
+    const body = { name: 'Map', permissions: ['read'] }
+    const { id, secret } = (await service.request('POST', path, { token, body })).body
+    const items = '/v1/ogc/collections/places/items?limit=10'
+    const { status } = await service.request('GET', items, { key: secret })
+    assert.equal((await service.request('DELETE', `/v1/api-keys/${id}`, { token })).status, 204)
+    return status
+  }
+  const personal = '/v1/api-keys/personal'
+  const shared = `/v1/api-keys/organization/${ada.organizationId}`
+  assert.deepEqual([await page(ada.token, personal), await page(ada.token, personal)], [200, 429])
+  assert.deepEqual([await page(ada.token, shared), await page(ada.token, shared)], [200, 429])
+  assert.equal(await page(bob.token, personal), 200)
+})
+
 test('all nodes count together in Redis', async (t) => {
   const clock = () => new Date()
   const links = [await openLink(t), await openLink(t)]
   const nodes = links.map(({ link }) => new DailyFeatures(100, clock, link))
-  const payer = randomUUID()
-  const counts = await Promise.all([0, 1, 0, 1].map((n) => takeCount(nodes[n]!, payer, 30)))
+  const owner = randomUUID()
+  const counts = await Promise.all([0, 1, 0, 1].map((n) => takeCount(nodes[n]!, owner, 30)))
   assert.equal(sum(counts), 100)
-  nodes[0]!.giveBack(payer, { count: 30, day: Math.floor(Date.now() / DAY), isShared: true }, 5)
+  nodes[0]!.giveBack(owner, { count: 30, day: Math.floor(Date.now() / DAY), isShared: true }, 5)
   await sleep(50)
-  assert.equal(await takeCount(nodes[1]!, payer, 30), 5)
+  assert.equal(await takeCount(nodes[1]!, owner, 30), 5)
 })
 
 test('what is returned after midnight counts for the day before, with and without Redis', async (t) => {
@@ -78,16 +101,16 @@ test('what is returned after midnight counts for the day before, with and withou
   for (const shared of [null, link]) {
     let now = Date.parse('2026-03-01T23:59:59Z')
     const features = new DailyFeatures(100, () => new Date(now), shared)
-    const payer = randomUUID()
-    const lastPage = await features.take(payer, 100)
+    const owner = randomUUID()
+    const lastPage = await features.take(owner, 100)
     now += 2000
-    assert.equal(await takeCount(features, payer, 60), 60)
-    features.giveBack(payer, lastPage, 90)
-    assert.equal(await takeCount(features, payer, 60), 40)
+    assert.equal(await takeCount(features, owner, 60), 60)
+    features.giveBack(owner, lastPage, 90)
+    assert.equal(await takeCount(features, owner, 60), 40)
     // The unused features of the page taken before midnight are still available to a node whose clock is
     // behind.
     now -= 2000
-    assert.equal(await takeCount(features, payer, 100), 90)
+    assert.equal(await takeCount(features, owner, 100), 90)
   }
 })
 
@@ -95,25 +118,25 @@ test('a paused Redis costs one wait, and a node continues from what it has count
   const redis = ownRedis(t, await startRedis())
   const { link } = await openLink(t, redis.url)
   const features = new DailyFeatures(100, () => new Date(), link)
-  const payer = randomUUID()
-  assert.equal(await takeCount(features, payer, 40), 40)
+  const owner = randomUUID()
+  assert.equal(await takeCount(features, owner, 40), 40)
   redis.pause()
-  assert.equal(await takeCount(features, payer, 40), 40)
+  assert.equal(await takeCount(features, owner, 40), 40)
   // Pages no longer wait for Redis: the result is available synchronously.
-  const page = features.take(payer, 40)
+  const page = features.take(owner, 40)
   assert.ok(!(page instanceof Promise))
   assert.equal(page.count, 20)
-  assert.throws(() => features.take(payer, 40), { code: 'daily-features-reached' })
-  features.giveBack(payer, page, 10)
+  assert.throws(() => features.take(owner, 40), { code: 'daily-features-reached' })
+  features.giveBack(owner, page, 10)
   redis.resume()
   while (!link.isUp) await sleep(20)
-  assert.equal(await takeCount(features, payer, 40), 10)
-  assert.equal(await takeCount(features, payer, 40), 0)
+  assert.equal(await takeCount(features, owner, 40), 10)
+  assert.equal(await takeCount(features, owner, 40), 0)
 })
 
-async function takeCount(features: DailyFeatures, payer: string, wanted: number): Promise<number> {
+async function takeCount(features: DailyFeatures, owner: string, wanted: number): Promise<number> {
   try {
-    return (await features.take(payer, wanted)).count
+    return (await features.take(owner, wanted)).count
   } catch (error) {
     assert.equal((error as Problem).code, 'daily-features-reached')
     return 0

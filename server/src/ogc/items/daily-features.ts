@@ -30,7 +30,7 @@ export interface FeatureAllowance {
 }
 
 /**
- * Limits how many features a key may page through per UTC day (for the keys of console sessions: a user).
+ * Limits how many features the keys of one owner (a user or an organization) may page through per UTC day.
  * Features are reserved before they are read, and those that a page did not need are returned to the day they
  * were taken from, so that concurrent requests get no more than sequential ones. If Redis is configured, all
  * nodes share one count there. Without Redis, and while it is unreachable, each process counts for itself and
@@ -40,7 +40,7 @@ export class DailyFeatures {
   readonly #max: number | null
   readonly #clock: Clock
   readonly #link: RedisLink | null
-  /** By day, then by payer. */
+  /** By day, then by owner. */
   readonly #days = new Map<number, Map<string, number>>()
 
   constructor(max: number | null, clock: Clock, link: RedisLink | null) {
@@ -50,13 +50,13 @@ export class DailyFeatures {
   }
 
   /** Reserves up to `wanted` features: all of them if there is no limit. Throws 429 if none are left. */
-  take(payer: string, wanted: number): MaybePromise<FeatureAllowance> {
+  take(owner: string, wanted: number): MaybePromise<FeatureAllowance> {
     const max = this.#max
     if (max === null) return { count: wanted, day: 0, isShared: false }
     const day = this.#today()
-    const fromRedis = this.#link?.isUp ? this.#takeFromRedis(this.#link, payer, wanted, max, day) : null
+    const fromRedis = this.#link?.isUp ? this.#takeFromRedis(this.#link, owner, wanted, max, day) : null
     return andThen(fromRedis, (shared) => {
-      const allowance = shared ?? this.#takeHere(payer, wanted, max, day)
+      const allowance = shared ?? this.#takeHere(owner, wanted, max, day)
       if (allowance.count > 0) return allowance
       throw this.#used(max)
     })
@@ -64,44 +64,48 @@ export class DailyFeatures {
 
   #used(max: number): Problem {
     const seconds = Math.ceil((DAY - (this.#clock().getTime() % DAY)) / 1000)
-    return new Problem('daily-features-reached', `A key may page through ${max} features a day (UTC).`, {
-      headers: { 'retry-after': String(seconds) },
-    })
+    return new Problem(
+      'daily-features-reached',
+      `The keys of one owner may page through ${max} features a day (UTC).`,
+      {
+        headers: { 'retry-after': String(seconds) },
+      },
+    )
   }
 
   /**
    * Returns the features that a page did not need. If Redis misses this, its count is too high, never too
    * low.
    */
-  giveBack(payer: string, { day, isShared }: FeatureAllowance, unused: number): void {
+  giveBack(owner: string, { day, isShared }: FeatureAllowance, unused: number): void {
     if (this.#max === null || unused === 0) return
-    this.#count(payer, day, -unused)
-    if (isShared) this.#link?.run((redis) => redis.decrby(redisKey(day, payer), unused))
+    this.#count(owner, day, -unused)
+    if (isShared) this.#link?.run((redis) => redis.decrby(redisKey(day, owner), unused))
   }
 
   async #takeFromRedis(
     link: RedisLink,
-    payer: string,
+    owner: string,
     wanted: number,
     max: number,
     day: number,
   ): Promise<FeatureAllowance | null> {
-    const usedHere = this.#count(payer, day, 0)
-    const reply = await link.run((redis) => redis.eval(TAKE, 1, redisKey(day, payer), wanted, max, usedHere))
+    const usedHere = this.#count(owner, day, 0)
+    const reply = await link.run((redis) => redis.eval(TAKE, 1, redisKey(day, owner), wanted, max, usedHere))
     if (reply === null) return null
     const count = Number(reply)
-    this.#count(payer, day, count)
+    this.#count(owner, day, count)
     return { count, day, isShared: true }
   }
 
-  #takeHere(payer: string, wanted: number, max: number, day: number): FeatureAllowance {
-    const count = Math.max(0, Math.min(wanted, max - this.#count(payer, day, 0)))
-    this.#count(payer, day, count)
+  #takeHere(owner: string, wanted: number, max: number, day: number): FeatureAllowance {
+    const count = Math.max(0, Math.min(wanted, max - this.#count(owner, day, 0)))
+    this.#count(owner, day, count)
     return { count, day, isShared: false }
   }
 
-  /** Adds to the payer's count for a day and returns the new count. */
-  #count(payer: string, day: number, more: number): number {
+  /** Adds to the owner's count for a day and returns the new count. */
+  #count(owner: string, day: number, more: number): number {
     let usedOnDay = this.#days.get(day)
     if (usedOnDay === undefined) {
       // No features were taken on a day that is no longer counted, so none can be returned to it.
@@ -111,8 +115,8 @@ export class DailyFeatures {
       usedOnDay = new Map()
       this.#days.set(day, usedOnDay)
     }
-    const used = Math.max(0, (usedOnDay.get(payer) ?? 0) + more)
-    if (more !== 0) usedOnDay.set(payer, used)
+    const used = Math.max(0, (usedOnDay.get(owner) ?? 0) + more)
+    if (more !== 0) usedOnDay.set(owner, used)
     return used
   }
 
@@ -121,6 +125,6 @@ export class DailyFeatures {
   }
 }
 
-function redisKey(day: number, payer: string): string {
-  return `wayleave:features:${day}:${payer}`
+function redisKey(day: number, owner: string): string {
+  return `wayleave:features:${day}:${owner}`
 }

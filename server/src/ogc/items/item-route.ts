@@ -45,7 +45,7 @@ export function itemRoute(deps: ItemsDeps): DataRoute {
         const base = deps.baseUrl.of(exchange.caller)
         const item: ItemRequest = { dataset, id: id!, pairs, encoding, crs, base }
         return andThen(findItem(item, deps), (position) =>
-          andThen(deps.dailyFeatures.take(grant.payer, 1), () => {
+          andThen(deps.dailyFeatures.take(grant.owner, 1), () => {
             deps.meter.record(grant, { operation: 'item', table: dataset.table, format: encoding.name })
             return itemResponse(exchange, item, position, deps)
           }),

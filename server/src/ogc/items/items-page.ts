@@ -7,7 +7,7 @@ import type { Clock } from '../../clock.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { Meter } from '../../usage/meter.ts'
 import { type CrsList, isPackCrs } from '../request/crs-list.ts'
-import { hash64, writeCursor } from '../request/cursor.ts'
+import { type Cursors, hash64 } from '../request/cursor.ts'
 import { geojson, ITEMS_ENCODINGS } from '../request/encodings.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
 import type { Items, Start } from '../select/items.ts'
@@ -21,6 +21,7 @@ export interface ItemsDeps {
   catalog: Catalog
   clock: Clock
   crsList: CrsList
+  cursors: Cursors
   dailyFeatures: DailyFeatures
   items: Items
   keyInUrl: boolean
@@ -36,6 +37,7 @@ export interface PageRequest extends Start {
   query: ItemsQuery
   /** Whether the query is in the body of a POST request, so that links cannot contain it. */
   isSearch: boolean
+  cursors: Cursors
 }
 
 /** Whether the page's features are sent exactly as they are in the pack. */
@@ -67,12 +69,12 @@ const contentTags = new WeakMap<Version, { base: string; updatedAt: string; tag:
 
 /** The cursor of the next page; null on the last page. */
 export function nextCursor(
-  { dataset, version, query, after }: PageRequest,
+  { dataset, version, query, after, cursors }: PageRequest,
   selected: Selected,
 ): string | null {
   if (!selected.more) return null
   const position = selected.runs.length === 0 ? after : selected.runs.last
-  return writeCursor({ version: version.version, position }, `${dataset.table}\n${query.selection}`)
+  return cursors.write({ version: version.version, position }, `${dataset.table}\n${query.selection}`)
 }
 
 export function geojsonHead(

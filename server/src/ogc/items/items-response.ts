@@ -59,8 +59,8 @@ export function itemsResponse(
     return andThen(deps.items.start(dataset, query), (start) => {
       const plan = query.conditions && planConditions(query.conditions, start.version)
       const base = deps.baseUrl.of(exchange.caller)
-      const page = { ...start, dataset, base, query, isSearch: readBody !== null }
-      return andThen(deps.dailyFeatures.take(grant.payer, query.limit), (allowance) =>
+      const page = { ...start, dataset, base, query, isSearch: readBody !== null, cursors: deps.cursors }
+      return andThen(deps.dailyFeatures.take(grant.owner, query.limit), (allowance) =>
         pageResponse({ exchange, grant, page, plan, allowance }, deps),
       )
     })
@@ -90,7 +90,7 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
   const { dataset, query } = page
   const limit = allowance.count
   const returnUnused = (returned: number) =>
-    deps.dailyFeatures.giveBack(grant.payer, allowance, limit - returned)
+    deps.dailyFeatures.giveBack(grant.owner, allowance, limit - returned)
   const tag = pageTag(page, limit)
   const coding = pageCoding(exchange.request.headers['accept-encoding'])
   exchange.addHeaderLines(VARY_LINE)

@@ -4,7 +4,9 @@ import fc from 'fast-check'
 import { HOUR } from '../../clock.ts'
 import { Problem } from '../../problem.ts'
 import { openOgc, point } from '../testing/open-ogc.ts'
-import { readCursor, writeCursor } from './cursor.ts'
+import { Cursors, hash64 } from './cursor.ts'
+
+const cursors = new Cursors(Buffer.alloc(32, 1).toString('base64url'))
 
 const anyCursor = fc
   .tuple(fc.integer({ min: 1, max: 2 ** 47 }), fc.integer({ min: 0, max: 2 ** 32 - 1 }))
@@ -13,10 +15,10 @@ const anyCursor = fc
 test('a cursor says what was put into it, with its own query alone', () => {
   fc.assert(
     fc.property(anyCursor, fc.string(), fc.string(), (cursor, query, other) => {
-      const text = writeCursor(cursor, query)
+      const text = cursors.write(cursor, query)
       assert.match(text, /^[\w-]{24}$/)
-      assert.deepEqual(readCursor(text, query), cursor)
-      if (other !== query) assert.throws(() => readCursor(text, other), Problem)
+      assert.deepEqual(cursors.read(text, query), cursor)
+      if (other !== query) assert.throws(() => cursors.read(text, other), Problem)
     }),
   )
 })
@@ -25,11 +27,37 @@ test('a cursor with any character changed is refused', () => {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   fc.assert(
     fc.property(anyCursor, fc.nat(23), fc.constantFrom(...letters), (cursor, at, letter) => {
-      const text = writeCursor(cursor, 'q')
+      const text = cursors.write(cursor, 'q')
       const changed = text.slice(0, at) + letter + text.slice(at + 1)
-      if (changed !== text) assert.throws(() => readCursor(changed, 'q'), Problem)
+      if (changed !== text) assert.throws(() => cursors.read(changed, 'q'), Problem)
     }),
   )
+})
+
+/** A cursor as anybody can make it: with the unkeyed checksum that cursors had before they were signed. */
+function forgedCursor(version: number, position: number, query: string): string {
+  const bytes = Buffer.alloc(18)
+  bytes.writeUIntBE(version, 0, 6)
+  bytes.writeUInt32BE(position, 6)
+  const [high, low] = hash64(query, version, position)
+  bytes.writeUInt32BE(high, 10)
+  bytes.writeUInt32BE(low, 14)
+  return bytes.toString('base64url')
+}
+
+test('a forged cursor, or one of another installation, opens no replaced version', async (t) => {
+  const service = await openOgc(t)
+  await service.publish('places', [point(1, 1, { n: 1 }), point(2, 2, { n: 2 })])
+  await service.publish('places', [point(3, 3, { n: 3 }), point(4, 4, { n: 4 })])
+  // The selection of a query without parameters is empty.
+  for (const cursor of [
+    forgedCursor(1, 0, 'places\n'),
+    forgedCursor(2, 0, 'places\n'),
+    cursors.write({ version: 1, position: 0 }, 'places\n'),
+  ]) {
+    const refused = await service.get(`/collections/places/items?cursor=${cursor}`)
+    assert.deepEqual([refused.status, refused.body.code], [400, 'invalid-cursor'], cursor)
+  }
 })
 
 const cursorOf = (body: { links: { rel: string; href: string }[] }) =>

@@ -1,41 +1,50 @@
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { Problem } from '../../problem.ts'
 
 /**
  * A paging position: the version, and the position of the last feature that was returned. A snapshot never
- * changes, so the position identifies that feature in any sort order. A checksum binds both to the query.
+ * changes, so the position identifies that feature in any sort order. A signature binds both to the query.
  */
 export interface Cursor {
   version: number
   position: number
 }
 
-/** The version (48 bits), the position (32 bits) and the two halves of the checksum (32 bits each). */
+/** The version (48 bits), the position (32 bits) and the first 64 bits of the signature. */
+const SIGNED_BYTES = 10
 const BYTES = 18
 
-export function writeCursor({ version, position }: Cursor, query: string): string {
-  const bytes = Buffer.allocUnsafe(BYTES)
-  bytes.writeUIntBE(version, 0, 6)
-  bytes.writeUInt32BE(position, 6)
-  putCheck(bytes, query)
-  return bytes.toString('base64url')
-}
+/**
+ * Writes and reads cursors. They are signed with a secret of the installation (HMAC), so that only this
+ * service can make one: a client continues reading a replaced version only from a page of that version.
+ */
+export class Cursors {
+  readonly #key: KeyObject
 
-/** Throws 400 if the cursor was modified or belongs to another query. */
-export function readCursor(text: string, query: string): Cursor {
-  const bytes = text.length === (BYTES * 4) / 3 ? Buffer.from(text, 'base64url') : null
-  if (bytes?.length !== BYTES || bytes.toString('base64url') !== text) throw new Problem('invalid-cursor')
-  const high = bytes.readUInt32BE(10)
-  const low = bytes.readUInt32BE(14)
-  putCheck(bytes, query)
-  if (bytes.readUInt32BE(10) !== high || bytes.readUInt32BE(14) !== low) throw new Problem('invalid-cursor')
-  return { version: bytes.readUIntBE(0, 6), position: bytes.readUInt32BE(6) }
-}
+  constructor(secret: string) {
+    this.#key = createSecretKey(secret, 'base64url')
+  }
 
-function putCheck(bytes: Buffer, query: string): void {
-  const version = bytes.readUInt32BE(2) ^ Math.imul(bytes.readUInt16BE(0), 0x9e3779b1)
-  const [high, low] = hash64(query, version, bytes.readUInt32BE(6))
-  bytes.writeUInt32BE(high, 10)
-  bytes.writeUInt32BE(low, 14)
+  write({ version, position }: Cursor, query: string): string {
+    const bytes = Buffer.allocUnsafe(BYTES)
+    bytes.writeUIntBE(version, 0, 6)
+    bytes.writeUInt32BE(position, 6)
+    this.#signature(bytes, query).copy(bytes, SIGNED_BYTES, 0, BYTES - SIGNED_BYTES)
+    return bytes.toString('base64url')
+  }
+
+  /** Throws 400 if the cursor was forged or modified, or belongs to another query. */
+  read(text: string, query: string): Cursor {
+    const bytes = text.length === (BYTES * 4) / 3 ? Buffer.from(text, 'base64url') : null
+    if (bytes?.length !== BYTES || bytes.toString('base64url') !== text) throw new Problem('invalid-cursor')
+    const signature = this.#signature(bytes, query).subarray(0, BYTES - SIGNED_BYTES)
+    if (!timingSafeEqual(bytes.subarray(SIGNED_BYTES), signature)) throw new Problem('invalid-cursor')
+    return { version: bytes.readUIntBE(0, 6), position: bytes.readUInt32BE(6) }
+  }
+
+  #signature(bytes: Buffer, query: string): Buffer {
+    return createHmac('sha256', this.#key).update(bytes.subarray(0, SIGNED_BYTES)).update(query).digest()
+  }
 }
 
 /** A fast non-cryptographic hash: two multiplicative chains, mixed at the end. */

@@ -8,7 +8,7 @@ import { type Clock, HOUR } from '../../clock.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import { Problem } from '../../problem.ts'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
-import { type Cursor, readCursor } from '../request/cursor.ts'
+import type { Cursor, Cursors } from '../request/cursor.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
 import type { CompiledRequest, CompiledSelection } from './compiled/compiled-selection.ts'
 import { countOfLists, isCountable, MatchCount } from './compiled/match-count.ts'
@@ -55,6 +55,7 @@ export interface SelectionParts {
   rows: RowQueries
   compiled: CompiledSelection
   clock: Clock
+  cursors: Cursors
 }
 
 /** A search that did not end in its first time slice, and what `advance` returned. */
@@ -79,7 +80,7 @@ export class Items {
    * over.
    */
   start(dataset: Dataset, query: ItemsQuery): MaybePromise<Start> {
-    const cursor = cursorOf(dataset, query)
+    const cursor = cursorOf(dataset, query, this.#parts.cursors)
     if (cursor === null) return { version: dataset, after: -1 }
     if (cursor.version === dataset.version) return { version: dataset, after: cursor.position }
     return this.#older(dataset, cursor)
@@ -306,6 +307,6 @@ function isAll({ cursor, offset }: ItemsQuery, { runs, more }: Selected): boolea
   return !more && cursor === null && (runs.count > 0 || offset === 0)
 }
 
-function cursorOf({ table }: Dataset, { cursor, selection }: ItemsQuery): Cursor | null {
-  return cursor === null ? null : readCursor(cursor, `${table}\n${selection}`)
+function cursorOf({ table }: Dataset, { cursor, selection }: ItemsQuery, cursors: Cursors): Cursor | null {
+  return cursor === null ? null : cursors.read(cursor, `${table}\n${selection}`)
 }
