@@ -262,7 +262,8 @@ test('sorted features come in one order, nulls last and equals in snapshot order
       { sortby, filter: 'rare < 3000' },
       expected(({ rare }) => rare < 3000, keys),
     )
-    if (sortby.includes(',')) continue
+    // Several columns, and ids that are row numbers, are sorted by the database.
+    if (sortby.includes(',') || sortby === '-id') continue
     assert.ok(byColumns.has(JSON.stringify({ sortby })))
     await assertPages(
       { sortby, filter: 'group < 5', box: [-100, -60, 100, 60] },
