@@ -8,6 +8,7 @@ import { buildTree } from '../snapshot/index-tree.ts'
 import { FORMAT_VERSION, type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { Assembly, type FinalColumn, type IdSource } from './assemble.ts'
 import { chooseColumns, chooseIds, chooseTimeColumn } from './columns/choose-columns.ts'
+import { chooseNotations } from './columns/choose-notations.ts'
 import type { Compiled, CompileOptions, CompilePhase } from './compile.ts'
 import { DEFAULT_MEMORY_MEGABYTES, DEFAULT_THREADS } from './limits.ts'
 import { type MergedPack, mergeRuns } from './merge/merge-runs.ts'
@@ -54,7 +55,6 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
   const { options, summary, spatial, notes, source } = build
   const { places } = summary
   const columns = chooseColumns(summary, spatial, notes)
-  const timeColumn = chooseTimeColumn(columns, options.timeColumn, source.file)
   const assembly = await Assembly.open({
     folder: options.folder,
     temporaryFolder: join(build.staging, 'spill'),
@@ -69,6 +69,8 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
   const interrupt = () => assembly.interrupt()
   build.signal?.addEventListener('abort', interrupt)
   try {
+    await chooseNotations(assembly, columns, notes, source.file, { rows: summary.rows, types: options.types })
+    const timeColumn = chooseTimeColumn(columns, options.timeColumn, source.file)
     const id = await chooseIds(assembly, options, summary, columns, source.file, notes)
     const counts = summary.skippedForIds > 0 ? await assembly.bounds() : countsOf(summary)
     build.onPhase('sorting')

@@ -2,9 +2,11 @@ import { mkdir, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { CrsTransformation } from '../crs/crs-accuracy.ts'
 import type { FeatureStream } from '../feature.ts'
+import type { GdalOptions } from '../formats/gdal/gdal-options.ts'
+import { type ReadOptions, readOptionsOf } from '../formats/reading/read-options.ts'
 import type { SourceLimits } from '../formats/reading/source-limits.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
-import type { RowProblem } from '../source-error.ts'
+import { type RowProblem, SourceError } from '../source-error.ts'
 import { syncFolder } from '../write-durably.ts'
 import { buildSnapshot } from './build-snapshot.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
@@ -16,7 +18,7 @@ export interface CompileLimits extends Partial<SourceLimits> {
   rows?: number
 }
 
-export interface CompileOptions {
+export interface CompileOptions extends ReadOptions {
   path: string
   /** The file name for reports and the manifest, if `path` is a temporary file. */
   file?: string
@@ -34,6 +36,10 @@ export interface CompileOptions {
   /** Whether to write a sample; true by default. */
   sample?: boolean
   limits?: CompileLimits
+  /** How many of the rows that cannot be published are listed; 10 by default. */
+  maxProblems?: number
+  /** How to run GDAL for formats without a reader of our own. */
+  gdal?: GdalOptions
   /** The folder for the snapshot's files; created if it does not exist. */
   folder: string
   /** The memory limit of the database, in megabytes. */
@@ -53,7 +59,7 @@ export interface CompileProgress {
 /** The report for the publisher. */
 export interface CompileReport {
   rows: number
-  /** The number of rows that were skipped; `problems` has the first ten reasons. */
+  /** The number of rows that were skipped; `problems` has the first reasons. */
   skipped: number
   problems: RowProblem[]
   geometryTypes: Manifest['geometryTypes']
@@ -129,10 +135,11 @@ function refuseInvalid(file: string, summary: StageSummary, skipInvalid: boolean
     throw new InvalidSourceError(file, summary.problems, summary.problemCount)
   if (summary.problemCount > 0 && summary.rows === 0)
     throw new InvalidSourceError(file, summary.problems, summary.problemCount)
+  if (summary.rows === 0) throw new SourceError(`${file} has no rows.`)
 }
 
 async function openPath(options: CompileOptions, staging: string): Promise<OpenSource> {
-  const { path, file, format, layer, crs, limits } = options
+  const { path, file, format, layer, crs, limits, gdal } = options
   const { openSource } = await import('../formats/index.ts')
   const stream = await openSource(path, {
     originalName: file,
@@ -141,6 +148,8 @@ async function openPath(options: CompileOptions, staging: string): Promise<OpenS
     layer,
     crs,
     limits,
+    gdal,
+    ...readOptionsOf(options),
   })
   return { stream, format: stream.format, bytes: (await stat(path)).size }
 }

@@ -2,7 +2,7 @@ import { SourceError } from '../../source-error.ts'
 import type { Assembly, FinalColumn, IdSource } from '../assemble.ts'
 import type { CompileOptions } from '../compile.ts'
 import { InvalidSourceError } from '../invalid-source-error.ts'
-import { MAX_LISTED_PROBLEMS, type StageSummary } from '../stage/stage.ts'
+import { DEFAULT_LISTED_PROBLEMS, type StageSummary } from '../stage/stage.ts'
 import { columnNames } from './column-names.ts'
 import { areIntegers, columnType } from './value-kinds.ts'
 
@@ -37,7 +37,7 @@ export async function chooseIds(
 ): Promise<IdSource> {
   if (options.idColumn !== undefined) {
     const column = findColumn(columns, options.idColumn, file)
-    await checkIds(assembly, summary, column, file, options.skipInvalid === true)
+    await checkIds(assembly, summary, column, file, options)
     return column
   }
   const profile = summary.id
@@ -54,17 +54,17 @@ async function checkIds(
   summary: StageSummary,
   column: FinalColumn,
   file: string,
-  skipInvalid: boolean,
+  { skipInvalid, maxProblems = DEFAULT_LISTED_PROBLEMS }: CompileOptions,
 ): Promise<void> {
   if (column.type === 'json')
     throw new SourceError(`${file}: column ${column.name} holds nested values and cannot be the id.`)
-  const bad = await assembly.badIds(column, MAX_LISTED_PROBLEMS)
+  const bad = await assembly.badIds(column, maxProblems)
   if (bad.count === 0) return
   const problems = bad.rows.map(({ row, id }) => ({
     row,
     message: id === null ? `the id column ${column.name} is empty` : `the id ${JSON.stringify(id)} repeats`,
   }))
-  const all = [...summary.problems, ...problems].sort((a, b) => a.row - b.row).slice(0, MAX_LISTED_PROBLEMS)
+  const all = [...summary.problems, ...problems].sort((a, b) => a.row - b.row).slice(0, maxProblems)
   summary.problemCount += bad.count
   if (!skipInvalid) throw new InvalidSourceError(file, all, summary.problemCount)
   summary.problems = all
@@ -88,7 +88,7 @@ export function chooseTimeColumn(
   return column.name
 }
 
-function findColumn(columns: FinalColumn[], name: string, file: string): FinalColumn {
+export function findColumn(columns: FinalColumn[], name: string, file: string): FinalColumn {
   const found =
     columns.find((column) => column.name === name) ?? columns.find((column) => column.profile.name === name)
   if (found) return found

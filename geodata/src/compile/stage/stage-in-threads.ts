@@ -30,8 +30,9 @@ export async function stageInThreads(
   const file = options.file ?? basename(options.path)
   const maxRows = options.limits?.rows ?? DEFAULT_MAX_ROWS
   const threads = Array.from({ length: options.threads ?? DEFAULT_THREADS }, (_, i) => {
-    const { idColumn } = options
-    return new StageThread({ folder, prefix: `rows${i}`, crs, idColumn, parsing: stream.parsing }, file)
+    const { idColumn, maxProblems } = options
+    const { parsing } = stream
+    return new StageThread({ folder, prefix: `rows${i}`, crs, idColumn, maxProblems, parsing }, file)
   })
   let rows = 0
   let broken: unknown = null
@@ -48,7 +49,7 @@ export async function stageInThreads(
     } catch (error) {
       broken = error
     }
-    const summary = joinSummaries(await finishAll(threads))
+    const summary = joinSummaries(await finishAll(threads), options.maxProblems)
     if (broken !== null) throw withRowProblems(broken, file, summary)
     return summary
   } finally {

@@ -4,8 +4,10 @@ import type { Feature, FeatureStream, Geometry, UnreadableRow, Value } from '../
 import { type DuckDb, openDuckDb } from '../../open-duckdb.ts'
 import { quoteText } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
-import { findCoordinateColumns, geometryReader, otherColumns } from '../coordinate-columns.ts'
+import { findCoordinateColumns, otherColumns } from '../coordinate-columns.ts'
+import { geometryReader } from '../coordinate-reader.ts'
 import type { BlockParsing, BlockStream } from '../reading/block-stream.ts'
+import type { CoordinateChoice } from '../reading/read-options.ts'
 import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
 import { type ParquetColumn, parquetColumn } from './parquet-column.ts'
 import { type DescribedColumn, findParquetGeometry, type ParquetGeometry } from './parquet-geometry.ts'
@@ -24,6 +26,8 @@ type Batch = (Feature | UnreadableRow)[]
 export interface ParquetOptions {
   limits?: SourceLimits
   crs?: string
+  /** The publisher's choice of coordinate columns. */
+  coordinates?: CoordinateChoice
   threads?: number
   /** Whether the file outlives the reading of its blocks; otherwise it is not split into blocks. */
   stays?: boolean
@@ -59,7 +63,9 @@ export async function openParquet(
     const columns = described
       .filter(({ name }) => name !== stated?.name)
       .map(({ name, type }) => parquetColumn(name, type))
-    const found = stated ? null : await findByNames(database, columns, options.crs !== undefined)
+    const found = stated
+      ? null
+      : await findByNames(database, columns, { ...options.coordinates, crs: options.crs, file })
     const kept = found ? otherColumns(columns.length, found.columns).map((i) => columns[i]!) : columns
     const total = await database.count()
     let row = 0
@@ -98,8 +104,13 @@ export async function openParquet(
     }
     if (!options.stays || described.some(({ name }) => name.toLowerCase() === ROW_NUMBER)) return stream
     // The workers that read the blocks open the file again.
-    const { crs } = options
-    const parsing: BlockParsing = { format: 'parquet', path, file, options: { limits, crs, threads: 1 } }
+    const { crs, coordinates } = options
+    const parsing: BlockParsing = {
+      format: 'parquet',
+      path,
+      file,
+      options: { limits, crs, coordinates, threads: 1 },
+    }
     return Object.assign(stream, {
       parsing,
       async *blocks() {
@@ -136,7 +147,11 @@ async function refuseTruncated(path: string, file: string): Promise<number> {
   }
 }
 
-async function findByNames(database: ParquetDatabase, columns: ParquetColumn[], crsGiven: boolean) {
+async function findByNames(
+  database: ParquetDatabase,
+  columns: ParquetColumn[],
+  choice: CoordinateChoice & { crs?: string; file: string },
+) {
   const sample: Value[][] = []
   for await (const values of database.columns(null, columns, ` LIMIT ${SAMPLE_ROWS}`)) {
     for (let i = 0; i < (values[0]?.length ?? 0); i++)
@@ -145,7 +160,7 @@ async function findByNames(database: ParquetDatabase, columns: ParquetColumn[], 
   return findCoordinateColumns(
     columns.map(({ name }) => name),
     sample,
-    crsGiven,
+    choice,
   )
 }
 
