@@ -13,6 +13,7 @@ import { answerInTurn } from './http/sockets/answer-in-turn.ts'
 import { ConnectionLimits, maxConnections } from './http/sockets/connection-limits.ts'
 import { descriptorLimit } from './http/sockets/descriptor-limit.ts'
 import { StalledReaders } from './http/sockets/stalled-readers.ts'
+import { recordServerAddress } from './server-address.ts'
 import { openParts, type Parts } from './wiring.ts'
 import { withinTime } from './within-time.ts'
 
@@ -90,6 +91,7 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   await app.listen({ port: config.port, host: config.host })
   const { address, port } = app.server.address() as AddressInfo
   parts.baseUrl.listening(config.host === 'localhost' ? 'localhost' : address, port)
+  const forgetAddress = recordServerAddress(config.dataDir, parts.baseUrl.bound())
 
   let stopped: Promise<void> | undefined
   const draining = new AbortController()
@@ -119,6 +121,7 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
       log.error({ err: error }, 'Stopping: requests under way did not end in time.'),
     )
     readers.stop()
+    forgetAddress()
     await parts.close().finally(unlock)
   }
   return {

@@ -174,7 +174,8 @@ function planePair(table: SampledTable, crsGiven: boolean): FoundColumns | null 
     const [xs, ys] = [table.values(x), table.values(y)]
     if (!areNumeric(xs) || !areNumeric(ys)) continue
     const areDegrees = areWithin(xs, 180) && areWithin(ys, 90)
-    if (crsGiven || (areDegrees && (xName !== 'x' || isGdalPair(table, xs, ys)))) return table.found({ kind: 'pair', x, y }, 'OGC:CRS84')
+    if (crsGiven || (areDegrees && (xName !== 'x' || isGdalPair(table, xs, ys))))
+      return table.found({ kind: 'pair', x, y }, 'OGC:CRS84')
     const [xColumn, yColumn] = [table.names[x], table.names[y]]
     table.notes.push(
       areDegrees

@@ -96,7 +96,11 @@ test('every format is recognised by its content, under its own name or a wrong o
     const wrong = await openSource(join(folder, file), { originalName: renamed })
     await readAll(wrong)
     assert.equal(wrong.format, format, `${file} as ${renamed}`)
-    assert.match(withoutCoordinateNote(wrong.notes).join(), new RegExp(`^${renamed} is .* by its content and was read so`), file)
+    assert.match(
+      withoutCoordinateNote(wrong.notes).join(),
+      new RegExp(`^${renamed} is .* by its content and was read so`),
+      file,
+    )
     const title = FORMATS.find(({ name }) => name === format)!.title
     const other = format === 'kml' ? 'geopackage' : 'kml'
     await refusal(
@@ -197,7 +201,11 @@ test('what cannot be read gets a sentence that names the file', async (t) => {
       `${Array.from({ length: 1_000_000 }, (_, i) => `c${i}`).join(',')}\n`,
       /^wide\.csv has 1000000 columns; at most 2000 are read\.$/,
     ],
-    ['gml.gml', '<?xml version="1.0"?><gml:FeatureCollection/>', /^gml\.gml is XML, but not KML, GPX or GML\./],
+    [
+      'gml.gml',
+      '<?xml version="1.0"?><gml:FeatureCollection/>',
+      /^gml\.gml is XML, but not KML, GPX or GML\./,
+    ],
     ['topology.json', '{"type":"Topology","objects":{},"arcs":[]}', /^topology\.json has no layer/],
     [
       'part.shx',

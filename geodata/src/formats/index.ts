@@ -68,7 +68,11 @@ async function openBytes(
     return openCompressed(kind, name, path, context, source, openBytes, openFormat)
   refuseNonDataset(head, kind === 'binary', file)
   let unpacked: Promise<string> | null = null
-  const diskPath = async () => path ?? (await (unpacked ??= onDisk(source, name, context)))
+  const diskPath = async () => {
+    if (path !== null) return path
+    unpacked ??= onDisk(source, name, context)
+    return unpacked
+  }
   const format = await chooseFormat(kind, file, head, context.wanted, diskPath)
   const input: Input = {
     file,

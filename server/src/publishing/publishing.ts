@@ -2,6 +2,8 @@ import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { CompileLimits, CompileProgress, CompileReport } from '@wayleave/geodata/compile/compile.ts'
 import { compileInProcess } from '@wayleave/geodata/compile/compile-in-child-process.ts'
+import type { GdalOptions } from '@wayleave/geodata/formats/gdal/gdal-options.ts'
+import type { ReadOptions } from '@wayleave/geodata/formats/reading/read-options.ts'
 import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
 import { SourceError } from '@wayleave/geodata/source-error.ts'
 import type { Logger } from 'pino'
@@ -24,7 +26,7 @@ import { type Origin, recordEvent } from '../events/events.ts'
 import { notFound } from '../problem.ts'
 import type { Staging } from './staging.ts'
 
-export interface PublishRequest {
+export interface PublishRequest extends ReadOptions {
   table: string
   path: string
   /** The file's name if `path` is a temporary file. */
@@ -42,12 +44,17 @@ export interface PublishRequest {
   sample?: boolean
   /** Build every download format before the version becomes visible. */
   buildExports?: boolean
+  /** How many rows that cannot be published are listed; 10 by default. */
+  maxProblems?: number
+  /** Do everything except making the version visible. */
+  dryRun?: boolean
 }
 
 /** The report for the publisher: what the file contained and what was published. */
 export interface PublishReport extends CompileReport {
   table: string
-  version: number
+  /** Null after a dry run, which makes no version. */
+  version: number | null
   file: string
   format: string
   geometryType: Manifest['geometryType']
@@ -69,6 +76,7 @@ export interface PublishingParts {
   blobs: Blobs
   staging: Staging
   limits: CompileLimits
+  gdal: GdalOptions
   /** The max size of a file, in bytes. */
   mostBytes: number
   keepVersions: number | null
@@ -90,13 +98,14 @@ export class Publishing {
     origin: Origin,
     { onProgress, signal, alongside }: PublishOptions = {},
   ): Promise<PublishReport> {
-    const { blobs, staging, limits } = this.#parts
+    const { blobs, staging, limits, gdal } = this.#parts
     const {
       table,
       path,
       description,
       sample = true,
       buildExports,
+      dryRun = false,
       file = basename(path),
       ...options
     } = request
@@ -106,7 +115,7 @@ export class Publishing {
     try {
       const folder = join(stage.folder, 'snapshot')
       const { manifest, report } = await compileInProcess(
-        { ...options, sample, path, file, folder, limits },
+        { ...options, sample, path, file, folder, limits, gdal },
         onProgress,
         signal,
       )
@@ -116,18 +125,20 @@ export class Publishing {
           ...(await buildExportsAhead(folder, { table, ...about, updatedAt: this.#now(), signal })),
         )
       }
+      const reportOf = (version: number | null): PublishReport => ({
+        table,
+        version,
+        file,
+        format: manifest.source.format,
+        geometryType: manifest.geometryType,
+        seconds: Math.round(performance.now() - began) / 1000,
+        ...report,
+      })
+      if (dryRun) return reportOf(null)
       await blobs.writeWhole(stage.name, folder)
       let published: PublishReport | undefined
       const finish = async (tx: Tx, version: number) => {
-        published = {
-          table,
-          version,
-          file,
-          format: manifest.source.format,
-          geometryType: manifest.geometryType,
-          seconds: Math.round(performance.now() - began) / 1000,
-          ...report,
-        }
+        published = reportOf(version)
         await alongside?.(tx, published)
       }
       await this.#makeVisible(request, stage.name, manifest, origin, finish).catch(async (error: unknown) => {
