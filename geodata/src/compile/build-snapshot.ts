@@ -1,5 +1,6 @@
 import { open, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { RenamedProperties } from '../exports/renamed-properties.ts'
 import { GEOMETRY_TYPES } from '../feature.ts'
 import { isEmptyBbox } from '../geometry/bbox.ts'
 import { buildIdTable } from '../snapshot/id-table.ts'
@@ -163,11 +164,12 @@ async function writeSample(folder: string, { offsets }: IndexParts, head: Manife
   const handle = await open(join(folder, SNAPSHOT_FILES.pack))
   try {
     const texts: string[] = []
+    const properties = new RenamedProperties(head)
     for (const position of samplePositions(head.rows)) {
       const from = offsets[position]!
       const feature = Buffer.alloc(offsets[position + 1]! - 2 - from)
       await handle.read(feature, 0, feature.length, from)
-      texts.push(sampleRow(feature, head.geometryType !== null, head.geometryType !== 'Point'))
+      texts.push(sampleRow(feature, head, properties))
     }
     await writeFile(join(folder, SNAPSHOT_FILES.sample), `[${texts.join(',\n')}]`)
   } finally {

@@ -1,7 +1,9 @@
+import type { RenamedProperties } from '../exports/renamed-properties.ts'
 import type { Geometry } from '../feature.ts'
 import { geometryText } from '../geometry/geometry-text.ts'
 import { pointOnSurface } from '../geometry/point-on-surface.ts'
 import { sliceFeature } from '../pack/pack.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
 
 const MAX_SAMPLE_ROWS = 100
 
@@ -15,9 +17,17 @@ export function samplePositions(rows: number): number[] {
  * Makes a sample row from a feature's text, in the shape of a row of the json export: the columns, then
  * `longitude` and `latitude`, and `geometry` unless the dataset has only points.
  */
-export function sampleRow(feature: Buffer, spatial: boolean, withGeometry: boolean): string {
+export function sampleRow(
+  feature: Buffer,
+  manifest: Pick<Manifest, 'columns' | 'geometryType'>,
+  properties: RenamedProperties,
+): string {
+  const spatial = manifest.geometryType !== null
+  const withGeometry = manifest.geometryType !== 'Point'
   const parts = sliceFeature(feature)
-  const columns = parts.properties.toString('utf8').slice(1, -1)
+  const out = Buffer.alloc(parts.properties.length + properties.extraBytes)
+  const end = properties.put(parts.properties, 0, parts.properties.length, out, 0)
+  const columns = out.toString('utf8', 1, end)
   if (!spatial) return `{${columns}}`
   const geometry = JSON.parse(parts.geometry.toString('utf8')) as Geometry | null
   const point = geometry === null ? null : pointOnSurface(geometry)

@@ -3,6 +3,7 @@ import type { Manifest } from '../snapshot/manifest.ts'
 import { ByteSink, copyBytes } from './byte-sink.ts'
 import type { ExportOptions } from './export-options.ts'
 import { PointSource } from './geometry/point-source.ts'
+import { RenamedProperties } from './renamed-properties.ts'
 
 const LONGITUDE = Buffer.from('"longitude":')
 const LATITUDE = Buffer.from(',"latitude":')
@@ -28,6 +29,7 @@ export async function writeJson(
   try {
     const shapes = manifest.geometryType !== null && manifest.geometryType !== 'Point'
     const slices = new FeatureSlices()
+    const properties = new RenamedProperties(manifest)
     sink.text('[')
     let first = true
     for await (const block of readPack(folder, manifest, options.signal)) {
@@ -37,13 +39,13 @@ export async function writeJson(
         const start = block.starts[i]!
         const end = block.ends[i]!
         slices.locate(bytes, start, end)
-        sink.reserve(end - start + 128)
+        sink.reserve(end - start + 128 + properties.extraBytes)
         const out = sink.buffer
         let at = sink.at
         if (!first) out[at++] = COMMA
         first = false
         out[at++] = NEWLINE
-        at = copyBytes(bytes, slices.propertiesStart, slices.propertiesEnd - 1, out, at)
+        at = properties.put(bytes, slices.propertiesStart, slices.propertiesEnd, out, at)
         if (points) {
           if (manifest.columns.length > 0) out[at++] = COMMA
           at = copyBytes(LONGITUDE, 0, LONGITUDE.length, out, at)

@@ -67,7 +67,7 @@ test('column names are made usable and unique, and the report says so', async ()
   )
   assert.deepEqual(
     manifest.columns.map((column) => column.name),
-    ['Name', 'name_2', 'name_1', 'column_4', 'longitude_1', 'Geometry_1', 'id'],
+    ['Name', 'name_2', 'name_1', 'column_4', 'longitude', 'Geometry_1', 'id'],
   )
   assert.equal(manifest.notes.length, 4)
 })

@@ -1,3 +1,4 @@
+import { rowNames } from '../../exports/row-names.ts'
 import { SourceError } from '../../source-error.ts'
 import type { Assembly, FinalColumn, IdSource } from '../assemble.ts'
 import type { CompileOptions } from '../compile.ts'
@@ -13,12 +14,15 @@ export function chooseColumns(summary: StageSummary, spatial: boolean, notes: st
     spatial,
     notes,
   )
-  return summary.columns.map((profile, i) => {
+  const columns = summary.columns.map((profile, i): FinalColumn => {
     const type = columnType(profile.kinds, profile.declared)
     if (profile.notFinite > 0) notes.push(notFiniteNote(names[i]!, profile.notFinite))
     const present = profile.present - (type === 'text' ? 0 : profile.blank)
     return { name: names[i]!, type, nullable: present < summary.rows, profile }
   })
+  for (const [i, name] of rowNames(columns, spatial).entries())
+    if (name !== names[i]) notes.push(`Column ${names[i]} is named ${name} in csv and json.`)
+  return columns
 }
 
 function notFiniteNote(name: string, count: number): string {

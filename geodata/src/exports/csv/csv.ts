@@ -5,6 +5,7 @@ import { ByteSink } from '../byte-sink.ts'
 import type { ExportOptions } from '../export-options.ts'
 import { PointSource } from '../geometry/point-source.ts'
 import { WktWriter } from '../geometry/wkt-writer.ts'
+import { rowNames } from '../row-names.ts'
 import { CSV_LINE_END, csvCell, putCsvValue } from './csv-value.ts'
 
 const COMMA = 0x2c
@@ -31,7 +32,7 @@ export async function writeCsv(
   try {
     const spatial = manifest.geometryType !== null
     const shapes = spatial && manifest.geometryType !== 'Point'
-    const names = manifest.columns.map((column) => column.name)
+    const names = rowNames(manifest.columns, spatial)
     if (spatial) names.push('longitude', 'latitude')
     if (shapes) names.push('geometry')
     sink.text(names.map((name) => csvCell(name)).join(',') + CSV_LINE_END)

@@ -62,7 +62,7 @@ export function findEncoding(label: string): Encoding | null {
   if (iso) return whatwgEncoding(`iso-8859-${iso[1]}`)
   const number = /^(?:ansi|oem|cp|windows|ibm)?[ _-]?(\d{3,5})$/.exec(name)
   if (number) return codePageEncoding(Number(number[1]))
-  return whatwgEncoding(ALIASES[name] ?? name)
+  return whatwgEncoding(ALIASES[name] ?? name) ?? whatwgEncoding(name.replaceAll('_', '-'))
 }
 
 /** The encoding that the publisher chose. */

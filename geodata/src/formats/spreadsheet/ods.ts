@@ -71,6 +71,8 @@ class SheetCells implements XmlEvents {
   #isInSheet = false
   #isInCell = false
   #isInNote = false
+  /** How many paragraphs are open; text outside of them is only layout. */
+  #paragraphs = 0
   #cell: { [name: string]: string } = {}
   #text = ''
   #column = 0
@@ -100,15 +102,17 @@ class SheetCells implements XmlEvents {
       this.#text = ''
       this.#isInCell = true
     } else if (name === 'annotation') this.#isInNote = true
-    else if (name === 'p' && this.#text !== '' && !this.#isInNote) this.#text += '\n'
-    else if (name === 's' && this.#isInCell && !this.#isInNote)
+    else if (name === 'p') {
+      if (this.#text !== '' && !this.#isInNote) this.#text += '\n'
+      this.#paragraphs++
+    } else if (name === 's' && this.#isInCell && !this.#isInNote)
       this.#text += ' '.repeat(Math.min(1000, repeats(attributes['text:c'])))
     else if (name === 'tab') this.#text += '\t'
     else if (name === 'line-break') this.#text += '\n'
   }
 
   text(text: string): void {
-    if (!this.#isInCell || this.#isInNote) return
+    if (this.#paragraphs === 0 || !this.#isInCell || this.#isInNote) return
     this.#text += text
     if (this.#text.length > this.#limits.rowBytes)
       throw new SourceError(`${this.#file}: a cell is larger than the limit for a row.`)
@@ -116,7 +120,8 @@ class SheetCells implements XmlEvents {
 
   close(name: string): void {
     if (!this.#isInSheet) return
-    if (name === 'annotation') this.#isInNote = false
+    if (name === 'p') this.#paragraphs--
+    else if (name === 'annotation') this.#isInNote = false
     else if (name === 'table-cell' || name === 'covered-table-cell') this.#addCell()
     else if (name === 'table-row') this.#addRow()
     else if (name === 'table') {

@@ -1,4 +1,5 @@
 import { CSV_LINE_END, csvCell } from '@wayleave/geodata/exports/csv/csv-value.ts'
+import { rowNames } from '@wayleave/geodata/exports/row-names.ts'
 import type { Geometry } from '@wayleave/geodata/feature.ts'
 import { pointOnSurface } from '@wayleave/geodata/geometry/point-on-surface.ts'
 import { writeWkt } from '@wayleave/geodata/geometry/wkt.ts'
@@ -21,7 +22,8 @@ export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, blo
   const places = shown ?? columns.map((_, i) => i)
   const isSpatial = geometryType !== null
   const hasShapes = isSpatial && geometryType !== 'Point'
-  const names = places.map((column) => columns[column]!.name)
+  const rows = rowNames(columns, isSpatial, coordinateNames(crs))
+  const names = places.map((column) => rows[column]!)
   const heads = [...names, ...(isSpatial ? coordinateNames(crs) : []), ...(hasShapes ? ['geometry'] : [])]
   const page = new PageBytes(block.bytes.length + 1024)
   page.text(heads.map((name) => csvCell(name)).join(',') + CSV_LINE_END)
