@@ -109,6 +109,7 @@ export async function compileSnapshot(
       signal,
     )
     refuseInvalid(file, summary, options.skipInvalid === true)
+    if (summary.rows === 0 && source === undefined) throw new SourceError(`${file} has no rows.`)
     const compiled = await buildSnapshot({
       options,
       staging,
@@ -135,7 +136,6 @@ function refuseInvalid(file: string, summary: StageSummary, skipInvalid: boolean
     throw new InvalidSourceError(file, summary.problems, summary.problemCount)
   if (summary.problemCount > 0 && summary.rows === 0)
     throw new InvalidSourceError(file, summary.problems, summary.problemCount)
-  if (summary.rows === 0) throw new SourceError(`${file} has no rows.`)
 }
 
 async function openPath(options: CompileOptions, staging: string): Promise<OpenSource> {

@@ -13,7 +13,7 @@ const NAMES: [encoding: string, label: string, names: string[]][] = [
   ['shift_jis', 'shift_jis', ['東京都', '北海道札幌市', 'カタカナ']],
   ['euc_jp', 'euc-jp', ['東京都', '北海道札幌市', 'カタカナ', '横浜市中区', '大阪市']],
   ['gbk', 'gb18030', ['北京市', '上海市浦东新区', '广东省深圳市']],
-  ['cp1252', 'windows-1252', ['Zürich', 'Besançon', 'Málaga']],
+  ['cp1252', 'windows-1252', ['Zürich', 'Besançon', 'Málaga', 'Göteborg', 'São Paulo']],
   ['iso8859_2', 'iso-8859-2', ['Łódź', 'Plzeň', 'České Budějovice', 'Košice', 'Žilina']],
   ['cp1253', 'windows-1253', ['Αθήνα', 'Θεσσαλονίκη', 'Πάτρα']],
 ]

@@ -199,6 +199,8 @@ test('other formats are read with GDAL, which is bounded, and a message says whe
       NC,
       '-nln',
       'nc',
+      '-select',
+      'NAME,FIPS',
       ...(driver === 'SQLite' ? ['-dsco', 'SPATIALITE=YES'] : []),
     )
     const path =

@@ -101,7 +101,6 @@ test('the earliest and the latest time are kept as features have them', async ()
     '2020-01-01T10:00:00.123456Z',
   ])
   assert.equal(await extentOf([null, null]), null)
-  assert.equal((await compileText(collection([]))).manifest.timeExtent, null)
 })
 
 test('rows that are left out for their ids do not count for the time, nor do columns of nothing', async () => {

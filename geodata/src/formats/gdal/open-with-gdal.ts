@@ -6,7 +6,7 @@ import { SourceError } from '../../source-error.ts'
 import { openGeopackage } from '../geopackage/geopackage.ts'
 import type { SourceLimits } from '../reading/source-limits.ts'
 import { DEFAULT_GDAL, type GdalOptions } from './gdal-options.ts'
-import { MissingProgramError, runOgr2ogr } from './run-ogr2ogr.ts'
+import { MissingProgramError, otherDrivers, runOgr2ogr } from './run-ogr2ogr.ts'
 
 export interface OpenWithGdalOptions {
   driver: string
@@ -37,13 +37,15 @@ export async function openWithGdal(
   const folder = await mkdtemp(join(resolve(options.scratchFolder ?? tmpdir()), 'gdal-'))
   const remove = () => rm(folder, { recursive: true, force: true })
   try {
-    const run = (args: string[]) => runOgr2ogr(args, { program, ...limits }, folder, file)
+    const gdal = { program, ...limits }
     const converted = join(folder, 'converted.gpkg')
-    await run([
-      ...['-if', options.driver, '-f', 'GPKG', converted, resolve(path)],
+    const skippedDrivers = await otherDrivers([options.driver, 'GPKG'], gdal, { folder, file })
+    const args = [
+      ...['-f', 'GPKG', converted, resolve(path)],
       ...['-lco', 'SPATIAL_INDEX=NO', '-nlt', 'CONVERT_TO_LINEAR', '-dim', 'layer_dim', '-gt', '65536'],
       ...(options.layer === undefined ? [] : [options.layer]),
-    ])
+    ]
+    await runOgr2ogr(args, gdal, { folder, file, skippedDrivers })
     const stream = await openGeopackage(converted, file, { crs: options.crs, limits: options.limits })
     stream.notes.push(`The file was read with GDAL, as ${options.driver}.`)
     const batches = stream.batches.bind(stream)
@@ -76,7 +78,9 @@ function explained(
     )
   if (
     error instanceof SourceError &&
-    /not recognized as being in a supported|No such driver|Unknown driver/i.test(error.message)
+    /not recognized as being in a supported|Unable to open datasource|No such driver|Unknown driver/i.test(
+      error.message,
+    )
   )
     return new SourceError(
       `${file} is ${title}, but GDAL cannot open it as such: it may be damaged, files that belong to it may be missing, or the installed GDAL has no driver ${driver}.`,

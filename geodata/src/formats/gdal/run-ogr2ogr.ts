@@ -10,7 +10,7 @@ const MAX_FILE_BLOCKS = (64 * 2 ** 30) / 512
  * The environment of the program. It gets no proxy and no credentials of the service, and whatever would make
  * GDAL fetch something from the network is turned off or led to a closed port.
  */
-function environment(folder: string): NodeJS.ProcessEnv {
+function environment(folder: string, skippedDrivers: string[]): NodeJS.ProcessEnv {
   const nowhere = 'http://127.0.0.1:9'
   return {
     PATH: process.env['PATH'],
@@ -36,8 +36,7 @@ function environment(folder: string): NodeJS.ProcessEnv {
     GML_DOWNLOAD_SCHEMA: 'NO',
     GML_SKIP_RESOLVE_ELEMS: 'ALL',
     OGR_SQLITE_LIST_VIRTUAL_OGR: 'NO',
-    GDAL_SKIP:
-      'WFS,OAPIF,CSW,WMS,WCS,WMTS,HTTP,Elasticsearch,Carto,AmigoCloud,PLScenes,NGW,EEDA,EEDAI,PostgreSQL,MySQL,ODBC,PGeo,MSSQLSpatial,VRT,OGR_VRT,DAAS,GMLAS',
+    GDAL_SKIP: skippedDrivers.join(','),
     PROJ_NETWORK: 'OFF',
     OGR_GEOJSON_MAX_OBJ_SIZE: '200',
     GDAL_NUM_THREADS: '1',
@@ -50,14 +49,13 @@ function environment(folder: string): NodeJS.ProcessEnv {
 export async function runOgr2ogr(
   args: string[],
   { program, seconds, megabytes }: GdalOptions & { program: string },
-  folder: string,
-  file: string,
+  { folder, file, skippedDrivers = [] }: { folder: string; file: string; skippedDrivers?: string[] },
 ): Promise<string> {
   // The shell sets the limits and is then replaced by the program.
   const script = `ulimit -v ${megabytes * 1024}; ulimit -t ${seconds}; ulimit -f ${MAX_FILE_BLOCKS}; ulimit -c 0; exec "$0" "$@"`
   const child = spawn('/bin/sh', ['-c', script, program, ...args], {
     cwd: folder,
-    env: environment(folder),
+    env: environment(folder, skippedDrivers),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let stdout = ''
@@ -89,6 +87,18 @@ export async function runOgr2ogr(
     clearTimeout(timer)
     process.removeListener('exit', stop)
   }
+}
+
+/** All drivers of the installed GDAL but those that are needed, so that a file is read as nothing else. */
+export async function otherDrivers(
+  needed: string[],
+  gdal: GdalOptions & { program: string },
+  place: { folder: string; file: string },
+): Promise<string[]> {
+  const formats = await runOgr2ogr(['--formats'], gdal, place)
+  const names = [...formats.matchAll(/^\s+(\S.*?) -[\w,]+- /gm)].map((match) => match[1]!)
+  if (needed.some((driver) => !names.includes(driver))) throw new SourceError('No such driver.')
+  return names.filter((name) => !needed.includes(name))
 }
 
 export class MissingProgramError extends Error {
