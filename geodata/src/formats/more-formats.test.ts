@@ -201,6 +201,8 @@ test('other formats are read with GDAL, which is bounded, and a message says whe
       'nc',
       '-select',
       'NAME,FIPS',
+      '-nlt',
+      'PROMOTE_TO_MULTI',
       ...(driver === 'SQLite' ? ['-dsco', 'SPATIALITE=YES'] : []),
     )
     const path =
