@@ -81,7 +81,9 @@ export async function runOgr2ogr(
     })
     if (isLate) throw new SourceError(`GDAL did not read ${file} within ${seconds} s.`)
     if (code === 0) return stdout
-    if (code === 127 || code === 126) throw new MissingProgramError(program)
+    // The loader ends with the same code as the shell does for a program that does not exist.
+    const isLoaderError = /shared librar|cannot allocate/i.test(stderr)
+    if ((code === 127 || code === 126) && !isLoaderError) throw new MissingProgramError(program)
     throw new SourceError(`GDAL cannot read ${file}: ${reasonOf(stderr) || `it ended with code ${code}`}.`)
   } finally {
     clearTimeout(timer)
