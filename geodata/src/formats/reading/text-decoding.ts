@@ -46,7 +46,7 @@ export class TextDecoding {
   }
 }
 
-export function encodingNote(what: string, { name }: Encoding): string {
+function encodingNote(what: string, { name }: Encoding): string {
   return `${what} is not UTF-8 and was read as ${name}, which was detected. If that is wrong, name the encoding with --encoding.`
 }
 

@@ -1,11 +1,13 @@
 import { feature as toFeature } from 'topojson-client'
-import type { GeometryObject, Topology } from 'topojson-specification'
 import type { Feature, FeatureStream, Geometry, SourceColumn, UnreadableRow, Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import { chooseLayer } from '../choose-layer.ts'
 import { parseJson } from '../json/parse-json.ts'
 import type { ByteSource } from '../reading/byte-source.ts'
 import { DEFAULT_LIMITS, megabytes, type SourceLimits } from '../reading/source-limits.ts'
+
+type Topology = Parameters<typeof toFeature>[0]
+type GeometryObject = Parameters<typeof toFeature>[1]
 
 const BATCH_ROWS = 1000
 /** Arcs are shared by all features and usually come last, so the whole file is in memory while it is read. */
@@ -24,7 +26,7 @@ export async function openTopojson(
   const { object } = chooseLayer(layers, options.layer, file)
   const geometries = (
     object.type === 'GeometryCollection' ? (object as { geometries: unknown[] }).geometries : [object]
-  ) as GeometryObject<{ [name: string]: unknown }>[]
+  ) as GeometryObject[]
   const columns: SourceColumn[] = []
   const places = new Map<string, number>()
   const place = (name: string) => {
