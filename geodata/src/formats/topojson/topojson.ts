@@ -7,7 +7,7 @@ import type { ByteSource } from '../reading/byte-source.ts'
 import { DEFAULT_LIMITS, megabytes, type SourceLimits } from '../reading/source-limits.ts'
 
 type Topology = Parameters<typeof toFeature>[0]
-type GeometryObject = Parameters<typeof toFeature>[1]
+type GeometryObject = Exclude<Parameters<typeof toFeature>[1], string>
 
 const BATCH_ROWS = 1000
 /** Arcs are shared by all features and usually come last, so the whole file is in memory while it is read. */
