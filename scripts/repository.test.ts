@@ -80,6 +80,25 @@ test('no file outside the tests names a path of one machine', () => {
   )
 })
 
+test('only config.ts reads the environment; a program may do so before it runs', () => {
+  const readers = ['server/src/config.ts', 'server/bin/wayleave.js']
+  const isProduction = (file: string) =>
+    /^(geodata|server|client-js|console|demo)\/(src|bin)\//.test(file) && !/\/testing\//.test(file)
+  const files = texts.filter(({ file }) => isProduction(file) && !isTest(file) && !readers.includes(file))
+  assert.deepEqual(placesOf(/^(?!\s*(?:\/\/|\/?\*)).*\bprocess\.env\b/, files), [])
+})
+
+test('no file or folder has a name that says nothing', () => {
+  // Named after the servers that the tests need, PostgreSQL and Redis.
+  const allowed = ['scripts/services.ts']
+  const isEmpty = (file: string) =>
+    file.split(/[/.-]/).some((word) => /^(utils?|helpers?|common|misc|managers?|services?)$/.test(word))
+  const files = tracked.filter((file) => /\.(ts|tsx|js|mjs)$/.test(file) && !allowed.includes(file))
+  assert.deepEqual(files.filter(isEmpty), [])
+  const bad = ['server/src/keys/utils.ts', 'server/src/services/keys.ts', 'geodata/src/string-helper.ts']
+  assert.deepEqual(bad.filter(isEmpty), bad)
+})
+
 test('the files speak of the project, not of how or with what they were written', () => {
   const words =
     /\b(chat ?gpt|claude|copilot|anthropic|openai|llm|ai[- ](?:generated|agent|assistant)|language model)\b/i

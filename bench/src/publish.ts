@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { COMPILE_NODE_FLAGS } from '@wayleave/geodata/compile/compile-in-child-process.ts'
+import { compileNodeFlags } from '@wayleave/geodata/compile'
 import { type Bench, decimal, whole } from './bench.ts'
 import { generateGeojson } from './generate.ts'
 import { type Measured, runMeasured } from './measured-process.ts'
@@ -95,7 +95,7 @@ async function compare(
 }
 
 function publish(path: string, folder: string): Promise<Measured> {
-  return runMeasured(process.execPath, [...COMPILE_NODE_FLAGS, compiler, path, folder])
+  return runMeasured(process.execPath, [...compileNodeFlags(), compiler, path, folder])
 }
 
 /** Debian's GDAL is built without Parquet. */

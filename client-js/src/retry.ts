@@ -1,16 +1,23 @@
 import { APIStatusError, ConnectionError, TimeoutError } from './errors.ts'
-import type { CallOptions, Transport } from './transport.ts'
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 8000
 const LONGEST_RETRY_AFTER_S = 60
 
+/** How a client retries, by its own settings. */
+export interface RetryPolicy {
+  maxRetries: number
+  /** From 0 to 1, for jitter. */
+  random: () => number
+  sleep: (ms: number, signal?: AbortSignal) => Promise<void>
+}
+
 /**
  * Retries until the attempt succeeds, the error is final, or no retries are left. Progress resets the count.
  */
 export async function retrying<T>(
-  { maxRetries, random, sleep }: Transport,
-  options: CallOptions,
+  { maxRetries, random, sleep }: RetryPolicy,
+  options: { maxRetries?: number; signal?: AbortSignal },
   attempt: () => Promise<T>,
   progressed: () => boolean = () => false,
 ): Promise<T> {

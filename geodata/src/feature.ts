@@ -12,7 +12,12 @@ export type Position = number[]
  * Geometries in the shape of GeoJSON. An empty geometry has no coordinates (`POINT EMPTY` is a Point whose
  * `coordinates` is `[]`); a missing geometry is `null`.
  */
-export type Geometry =
+export type Geometry = Shape & { converted?: Conversion }
+
+/** What a reader did to a geometry whose type GeoJSON cannot represent, for the publisher's report. */
+export type Conversion = 'curves' | 'surfaces'
+
+type Shape =
   | { type: 'Point'; coordinates: Position }
   | { type: 'MultiPoint'; coordinates: Position[] }
   | { type: 'LineString'; coordinates: Position[] }
@@ -37,7 +42,7 @@ export const GEOMETRY_TYPES: readonly GeometryType[] = [
 /**
  * The type of a published column.
  *
- * `integer` is exact at any size: values beyond 2^53 are `bigint` in our code and JSON numbers in responses.
+ * `integer` is exact up to 38 digits: values beyond 2^53 are `bigint` in our code and JSON numbers in responses.
  * `date` is `YYYY-MM-DD`; `timestamp` is ISO 8601 in UTC with a trailing `Z`; `json` is a nested value.
  */
 export type ColumnType = 'boolean' | 'integer' | 'number' | 'text' | 'date' | 'timestamp' | 'json'

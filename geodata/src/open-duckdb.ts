@@ -15,6 +15,11 @@ export interface DuckDbOptions {
   settings?: readonly string[]
 }
 
+/** Whether a query failed because it needed more memory than its session may use. */
+export function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('Out of Memory Error')
+}
+
 export interface DuckDb {
   instance: DuckDBInstance
   connection: DuckDBConnection

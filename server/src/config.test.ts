@@ -21,9 +21,10 @@ test('flags come before variables, variables before the file, the file before th
   assert.deepEqual([config.port, config.host, config.keyEnv, config.keyLiteral], [3, 'b', 'file', 'svc'])
 })
 
-test('where no burst is given it equals the rate that is, and is 100 for the standard rate', () => {
+test('without a setting the burst equals the rate, and is 600 for the standard rate of 6,000', () => {
   const burst = (environment: Record<string, string>) => readConfig({ environment, file: null }).keyBurst
-  assert.equal(burst({}), 100)
+  assert.equal(readConfig({ environment: {}, file: null }).keyRate, 6000)
+  assert.equal(burst({}), 600)
   assert.equal(burst({ WAYLEAVE_KEY_RATE: '30' }), 30)
   assert.equal(burst({ WAYLEAVE_KEY_RATE: '30', WAYLEAVE_KEY_BURST: '7' }), 7)
 })

@@ -15,6 +15,9 @@ export class SettingError extends Error {
   override name = 'SettingError'
 }
 
+/** The burst that belongs to the default of `keyRate`. */
+const STANDARD_BURST = 600
+
 export interface SettingSources {
   flags?: Record<string, unknown>
   environment?: Record<string, string | undefined>
@@ -39,7 +42,7 @@ export function readConfig(sources: SettingSources = {}): Config {
   }
   const parsed = config as Config
   if (parsed.keyBurst === null) {
-    parsed.keyBurst = parsed.keyRate === settings.keyRate.default ? 100 : parsed.keyRate
+    parsed.keyBurst = parsed.keyRate === settings.keyRate.default ? STANDARD_BURST : parsed.keyRate
   }
   parsed.dataDir = resolve(parsed.dataDir)
   return parsed

@@ -1,13 +1,14 @@
+import { ADD_ONS } from '@wayleave/contract/add-ons'
 import type { Logger } from 'pino'
-import { ADD_ONS, type AddOn } from './access/grant.ts'
 import { Administration } from './administration/administration.ts'
-import { requireUsableFolder } from './backup/folder-marks.ts'
+import { requireUsableFolder } from './backup/restore/folder-marks.ts'
 import type { Clock } from './clock.ts'
 import type { Closers } from './closers.ts'
 import type { Config } from './config.ts'
 import { Ledger } from './credits/ledger.ts'
-import { type Changes, openChanges } from './database/changes.ts'
+import type { Changes } from './database/changes.ts'
 import { type ControlDatabase, openDatabase } from './database/open.ts'
+import { openChanges } from './database/open-changes.ts'
 import { Keys } from './keys/keys.ts'
 import { Members } from './organizations/members.ts'
 import { Organizations, type StartingGrant } from './organizations/organizations.ts'
@@ -80,7 +81,7 @@ export async function openControlPlane({
 function startingGrant(config: Config): StartingGrant {
   const { demo, newOrganizationAddOns: addOns, newOrganizationCredits: credits } = config
   return {
-    addOns: demo && addOns.length === 0 ? ADD_ONS : (addOns as AddOn[]),
+    addOns: demo && addOns.length === 0 ? ADD_ONS : addOns,
     credits: demo && credits === 0 ? 1000 : credits,
   }
 }

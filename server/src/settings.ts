@@ -1,3 +1,4 @@
+import { ADD_ONS, type AddOn } from '@wayleave/contract/add-ons'
 import {
   addressList,
   boolean,
@@ -10,6 +11,9 @@ import {
   textList,
   url,
 } from './setting-parsers.ts'
+
+/** Slightly less than the longest string that V8 can hold, because a GeoJSON feature is parsed as one. */
+const MAX_TEXT_BYTES = 500 * 1024 ** 2
 
 /** One row of the table of settings. `--help`, docs/settings.md and the parser are all made from it. */
 export interface Setting<T> {
@@ -45,6 +49,19 @@ export const settings = {
     text(),
     'The folder for the control database (SQLite), the snapshots and the outbox.',
     { flag: true },
+  ),
+  allowReadableDataDir: setting(
+    'WAYLEAVE_ALLOW_READABLE_DATA_DIR',
+    false,
+    boolean(),
+    'Start even if other users of the machine have access to the data folder.',
+  ),
+  secretKey: setting(
+    'WAYLEAVE_SECRET_KEY',
+    null as string | null,
+    text(/^.{32,512}$/, 'at least 32 characters'),
+    'Encrypts the signing keys in the control database: at least 32 random characters, the same on every node ("openssl rand -base64 32"). Without it they are stored as they are.',
+    { secret: true },
   ),
   baseUrl: setting(
     'WAYLEAVE_BASE_URL',
@@ -97,6 +114,12 @@ export const settings = {
     'The mail server (smtp://user:password@host:587). Without it, mails are written to the outbox folder.',
     { secret: true },
   ),
+  smtpAllowPlain: setting(
+    'WAYLEAVE_SMTP_ALLOW_PLAIN',
+    false,
+    boolean(),
+    'Send mail without TLS if the mail server does not offer STARTTLS. Passwords and sign-in links are then readable on the way. Without it, only a mail server on loopback may do without TLS.',
+  ),
   mailFrom: setting(
     'WAYLEAVE_MAIL_FROM',
     'Wayleave <no-reply@localhost>',
@@ -123,8 +146,8 @@ export const settings = {
   ),
   newOrganizationAddOns: setting(
     'WAYLEAVE_NEW_ORGANIZATION_ADD_ONS',
-    [] as string[],
-    textList('API_ACCESS', 'GIS_ACCESS', 'ARCHIVED_DATA'),
+    [] as AddOn[],
+    textList(...ADD_ONS),
     'Add-ons that a new organization begins with, separated by commas.',
   ),
   newOrganizationCredits: setting(
@@ -138,6 +161,36 @@ export const settings = {
     null as string | null,
     url('http:', 'https:', 'mailto:'),
     'Where people can ask for add-ons and credits; named in every 402 and 403 answer.',
+  ),
+  title: setting(
+    'WAYLEAVE_TITLE',
+    'Wayleave',
+    text(),
+    'The name of the service: the title of its landing page and of its API definitions.',
+  ),
+  description: setting(
+    'WAYLEAVE_DESCRIPTION',
+    'Datasets as collections of features, by OGC API - Features.',
+    text(),
+    'What the service offers: the description on its OGC landing page and in its API definition.',
+  ),
+  contactName: setting(
+    'WAYLEAVE_CONTACT_NAME',
+    null as string | null,
+    text(),
+    'Who runs the service: the contact on the OGC landing page, together with WAYLEAVE_CONTACT_URL.',
+  ),
+  termsUrl: setting(
+    'WAYLEAVE_TERMS_URL',
+    null as string | null,
+    url('http:', 'https:'),
+    'The address of the terms of use; linked on the OGC landing page and in the API definitions.',
+  ),
+  license: setting(
+    'WAYLEAVE_LICENSE',
+    null as string | null,
+    text(),
+    'The license of the data as a whole, as a name or an address, for the OGC landing page and the API definitions. Each dataset can have its own.',
   ),
   keyLiteral: setting(
     'WAYLEAVE_KEY_LITERAL',
@@ -164,12 +217,12 @@ export const settings = {
     integer(1, 100_000),
     'Keys an organization may hold.',
   ),
-  keyRate: setting('WAYLEAVE_KEY_RATE', 600, integer(1, 100_000_000), 'Requests a minute for one key.'),
+  keyRate: setting('WAYLEAVE_KEY_RATE', 6_000, integer(1, 100_000_000), 'Requests a minute for one key.'),
   keyBurst: setting(
     'WAYLEAVE_KEY_BURST',
     null as number | null,
     integer(1, 100_000_000),
-    'Requests one key may make at once. Without it: 100, or the figure of WAYLEAVE_KEY_RATE where that is set.',
+    'Requests one key may make at once. Without it: 600, or the figure of WAYLEAVE_KEY_RATE if that is set.',
   ),
   userRate: setting(
     'WAYLEAVE_USER_RATE',
@@ -254,6 +307,18 @@ export const settings = {
     4 * 1024 ** 3,
     integer(1, Number.MAX_SAFE_INTEGER),
     'The largest file that may be published, in bytes, also when it is unpacked.',
+  ),
+  maxFeatureBytes: setting(
+    'WAYLEAVE_MAX_FEATURE_BYTES',
+    64 * 1024 ** 2,
+    integer(1024, MAX_TEXT_BYTES),
+    'The largest single feature or row that may be published, in bytes of its file.',
+  ),
+  publishMemory: setting(
+    'WAYLEAVE_PUBLISH_MEMORY',
+    null as number | null,
+    integer(512, 10_000_000),
+    'Megabytes of memory that the compilation of one file may use. Without it, half of the memory of the machine or the container, and at least 800.',
   ),
   maxRows: setting(
     'WAYLEAVE_MAX_ROWS',

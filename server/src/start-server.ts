@@ -3,19 +3,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
 import { type Clock, DAY, HOUR, MINUTE, SECOND, systemClock } from './clock.ts'
+import { withinTime } from './concurrency/within-time.ts'
 import type { Config } from './config.ts'
-import { lockDataFolder } from './data-folder-lock.ts'
 import { sweepExports } from './downloads/exports.ts'
 import { exposeMetrics } from './expose-metrics.ts'
-import type { App } from './http/frame.ts'
+import type { App } from './http/fastify-app.ts'
 import type { RouteTable } from './http/route-table.ts'
 import { answerInTurn } from './http/sockets/answer-in-turn.ts'
 import { ConnectionLimits, maxConnections } from './http/sockets/connection-limits.ts'
 import { descriptorLimit } from './http/sockets/descriptor-limit.ts'
 import { StalledReaders } from './http/sockets/stalled-readers.ts'
+import { lockDataFolder } from './locks/data-folder-lock.ts'
+import { requirePrivateFolder } from './private-files.ts'
 import { recordServerAddress } from './server-address.ts'
 import { openParts, type Parts } from './wiring.ts'
-import { withinTime } from './within-time.ts'
 
 /** Max memory that stalled clients may hold together. */
 const MOST_STALLED_BYTES = 256 * 1024 ** 2
@@ -26,6 +27,7 @@ const GRACE = 10 * SECOND
 /** Max time for work after the last request, such as refunds of aborted downloads. */
 const HOOKS_DEADLINE = 5 * SECOND
 
+/** See docs/decisions/drain-before-stop.md. */
 export interface RunningServer {
   app: App
   routes: RouteTable
@@ -48,6 +50,7 @@ export async function startServer(
   prepare: (parts: Parts) => Promise<void> = async () => {},
   grace: number = GRACE,
 ): Promise<RunningServer> {
+  requirePrivateFolder(config)
   // On PostgreSQL several nodes may share one folder; SQLite allows only one server.
   const unlock = config.databaseUrl ? () => {} : lockDataFolder(config.dataDir)
   const parts = await openParts({ config, log, clock, serving: true }).catch((error: unknown) => {

@@ -1,10 +1,12 @@
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import { ColumnCache } from '@wayleave/geodata/features'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import { Authenticate } from './access/authenticate.ts'
 import { Verifier } from './access/verifier.ts'
 import { sweepPins } from './backup/pin-snapshots.ts'
-import { RevocationLog } from './backup/revocation-log.ts'
+import { RevocationLog } from './backup/revocations/revocation-log.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { FolderBlobs } from './blobs/folder-blobs.ts'
 import { Catalog } from './catalog/catalog.ts'
@@ -20,24 +22,27 @@ import { Cashier } from './credits/cashier.ts'
 import { deletePurchasesBefore } from './credits/purchase-store.ts'
 import { deleteChangesBefore } from './database/changes-store.ts'
 import { Exports } from './downloads/exports.ts'
-import { Housekeeping } from './housekeeping.ts'
-import { HousekeepingClock } from './housekeeping-clock.ts'
+import { Housekeeping } from './housekeeping/housekeeping.ts'
+import { HousekeepingClock } from './housekeeping/housekeeping-clock.ts'
 import { BaseUrl } from './http/base-url.ts'
 import { TrustedProxies } from './http/caller.ts'
 import { Metrics } from './http/observability/metrics.ts'
+import type { CheckReady } from './http/observability/operation-routes.ts'
 import { Overload } from './http/observability/overload.ts'
 import { newId } from './id.ts'
 import { type Identity, mailRate, openIdentity } from './identity/identity.ts'
-import { checkMailSettings } from './identity/mailer.ts'
-import { sweepOutbox } from './identity/outbox-mailer.ts'
 import { requireOneInstallation } from './installation/installation.ts'
 import { deleteSessionKeysExpiredBefore } from './keys/store.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory-limiter.ts'
 import { RedisLimiter } from './limits/redis-limiter.ts'
 import { RedisLink } from './limits/redis-link.ts'
+import { checkMailSettings } from './mail/mailer.ts'
+import { sweepOutbox } from './mail/outbox-mailer.ts'
+import { Facets } from './ogc/facets/facets.ts'
 import { DailyFeatures } from './ogc/items/daily-features.ts'
 import { CrsList } from './ogc/request/crs-list.ts'
+import { CompiledSelection } from './ogc/select/compiled/compiled-selection.ts'
 import { GeometryCache } from './ogc/select/geometry-cache.ts'
 import { Items } from './ogc/select/items.ts'
 import { RowQueries } from './ogc/select/row-queries.ts'
@@ -46,7 +51,7 @@ import { GarbageCollection } from './publishing/garbage-collection.ts'
 import { Jobs } from './publishing/jobs.ts'
 import { Publishing } from './publishing/publishing.ts'
 import { Staging } from './publishing/staging.ts'
-import { type CheckReady, readiness } from './readiness.ts'
+import { readiness } from './readiness/readiness.ts'
 import { Retention } from './retention/retention.ts'
 import { Meter } from './usage/meter.ts'
 import { UsageReports } from './usage/usage-reports.ts'
@@ -54,6 +59,8 @@ import { deleteUsageBatchesBefore } from './usage/usage-store.ts'
 
 /** Size in bytes of GeoJSON text; parsed geometries take about five times as much. */
 const GEOMETRY_CACHE_BYTES = 32 * 1024 ** 2
+/** Size of the cache of compiled columns. A column takes 5 to 32 bytes per feature. */
+const COLUMN_CACHE_BYTES = Math.min(1024 ** 3, Math.floor(totalmem() / 16))
 
 /** All parts of the service, created and wired by hand. The command line opens them too, without serving. */
 export interface Parts extends ControlPlane {
@@ -81,6 +88,7 @@ export interface Parts extends ControlPlane {
   snapshots: OpenSnapshots
   crsList: CrsList
   items: Items
+  facets: Facets
   dailyFeatures: DailyFeatures
   publishing: Publishing
   garbage: GarbageCollection
@@ -115,7 +123,7 @@ export async function openParts(opening: Opening): Promise<Parts> {
 async function wire({ config, log, clock, serving }: Opening, opened: Closers): Promise<Parts> {
   if (serving) checkMailSettings(config)
   const nodeId = newId('node')
-  const baseUrl = new BaseUrl(config.baseUrl)
+  const baseUrl = new BaseUrl(config.baseUrl, config.trustedProxies.length > 0)
   const metrics = new Metrics()
   const overload = new Overload(config.maxEventLoopDelay)
   const proxies = new TrustedProxies(config.trustedProxies)
@@ -168,13 +176,21 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   const crsList = new CrsList(config.crs)
   const rows = opened.use(
     new RowQueries(join(config.dataDir, 'snapshots'), {
-      requireRows: ({ folder, manifest }) => verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows),
+      requireRows: async ({ folder, manifest }) => {
+        await verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows)
+        if (manifest.files[SNAPSHOT_FILES.ids]) {
+          await verification.requireFile(folder, manifest, SNAPSHOT_FILES.ids)
+        }
+      },
       log,
     }),
   )
   if (serving) await rows.open()
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
-  const items = new Items({ catalog, snapshots, geometries, rows, clock })
+  const columns = new ColumnCache(COLUMN_CACHE_BYTES)
+  const compiled = new CompiledSelection(columns, geometries)
+  const items = new Items({ catalog, snapshots, geometries, rows, compiled, clock })
+  const facets = new Facets({ columns, compiled, geometries, rows })
   const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, redis)
   const staging = new Staging(join(config.dataDir, 'snapshots', '.staging'), [
     join(config.dataDir, 'staging'),
@@ -213,7 +229,9 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
       depth: config.maxNesting,
       compressionRatio: config.maxExpansion,
       decompressedBytes: config.maxUploadBytes,
+      rowBytes: config.maxFeatureBytes,
     },
+    memoryMegabytes: config.publishMemory ?? undefined,
     mostBytes: config.maxUploadBytes,
     keepVersions: config.keepVersions,
   })
@@ -316,6 +334,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     snapshots,
     crsList,
     items,
+    facets,
     dailyFeatures,
     publishing,
     garbage,

@@ -1,17 +1,19 @@
 import { open, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { RenamedProperties } from '../exports/renamed-properties.ts'
 import { GEOMETRY_TYPES } from '../feature.ts'
 import { isEmptyBbox } from '../geometry/bbox.ts'
+import { idName } from '../snapshot/feature-ids.ts'
 import { buildIdTable } from '../snapshot/id-table.ts'
 import { type IndexParts, layIndex, writeIndex } from '../snapshot/index-file.ts'
 import { buildTree } from '../snapshot/index-tree.ts'
 import { FORMAT_VERSION, type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import { RenamedProperties } from '../snapshot/renamed-properties.ts'
 import { Assembly, type FinalColumn, type IdSource } from './assemble.ts'
 import { chooseColumns, chooseIds, chooseTimeColumn } from './columns/choose-columns.ts'
 import { chooseNotations } from './columns/choose-notations.ts'
-import type { Compiled, CompileOptions, CompilePhase } from './compile.ts'
-import { DEFAULT_MEMORY_MEGABYTES, DEFAULT_THREADS } from './limits.ts'
+import type { Compiled, CompileOptions, CompilePhase } from './compile-options.ts'
+import { DEFAULT_THREADS } from './limits.ts'
+import { divideMemory } from './memory.ts'
 import { type MergedPack, mergeRuns } from './merge/merge-runs.ts'
 import { PropertyLines } from './merge/property-lines.ts'
 import { samplePositions, sampleRow } from './sample.ts'
@@ -64,7 +66,7 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
     spatial,
     hasGeometry: places.hasGeometry,
     hasShapes: places.hasShapes,
-    memoryMegabytes: options.memoryMegabytes ?? DEFAULT_MEMORY_MEGABYTES,
+    memoryMegabytes: divideMemory(options.memoryMegabytes).database,
     threads: options.threads ?? DEFAULT_THREADS,
   })
   const interrupt = () => assembly.interrupt()
@@ -75,7 +77,8 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
     const id = await chooseIds(assembly, options, summary, columns, source.file, notes)
     const counts = summary.skippedForIds > 0 ? await assembly.bounds() : countsOf(summary)
     build.onPhase('sorting')
-    const { index, pack } = await writeRowsAndPack(build, assembly, counts, columns, id)
+    const ids = await describeIds(assembly, columns, id)
+    const { index, pack, statistics } = await writeRowsAndPack(build, assembly, counts, columns, id, ids)
     build.signal?.throwIfAborted()
     build.onPhase('indexing')
     const geometryTypes = GEOMETRY_TYPES.filter((_, i) => places.geometryTypes & (1 << i))
@@ -86,20 +89,34 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
       geometryType: !spatial ? null : geometryTypes.length === 1 ? geometryTypes[0]! : 'Geometry',
       geometryTypes,
       hasZ: places.hasZ,
-      id: {
-        column: columns.find((column) => column === id)?.name ?? null,
-        type: id === null || id.type === 'integer' ? 'integer' : 'text',
-      },
+      id: ids,
       timeColumn,
       timeExtent: timeColumn === null ? null : await assembly.timeExtent(timeColumn),
       source,
       notes,
+      ...(statistics ? { statistics } : {}),
     }
     return { head, index, pack }
   } finally {
     build.signal?.removeEventListener('abort', interrupt)
     assembly.close()
   }
+}
+
+/** Where ids are besides in the features themselves: see `Manifest.id`. */
+async function describeIds(
+  assembly: Assembly,
+  columns: FinalColumn[],
+  id: IdSource,
+): Promise<Manifest['id']> {
+  const type = id === null || id.type === 'integer' ? 'integer' : 'text'
+  const chosen = columns.find((column) => column === id)
+  const isRowNumber = id === null || (!chosen && type === 'integer' && (await assembly.areRowNumbers(id)))
+  const own = columns.find(({ name }) => name.toLowerCase() === 'id')
+  if (id && own && !isRowNumber && (own === chosen || (await assembly.areIds(id, own)))) {
+    return { column: own.name, type, isRowNumber: false }
+  }
+  return { column: chosen?.name ?? null, type, name: idName(columns), isRowNumber }
 }
 
 /**
@@ -112,11 +129,16 @@ async function writeRowsAndPack(
   counts: Pick<Manifest, 'rows' | 'located'>,
   columns: FinalColumn[],
   id: IdSource,
-): Promise<Pick<Written, 'index' | 'pack'>> {
+  { name, isRowNumber }: Manifest['id'],
+): Promise<Pick<Written, 'index' | 'pack'> & Pick<Manifest, 'statistics'>> {
   const isReady = summary.skippedForIds === 0 && areRight(summary.texts, columns, id)
   const linesPath = join(staging, 'properties')
-  const writing = assembly.writeRows()
-  writing.catch(() => {})
+  const writing = assembly.writeRows(
+    name === undefined ? null : { name, source: id, isRowNumber: isRowNumber === true },
+  )
+  // The columns are compiled from the written rows, while the pack is merged. Its failure is awaited below.
+  const compiling = writing.then(() => assembly.writeColumns(counts.rows, signal))
+  compiling.catch(() => {})
   let lines: PropertyLines | null = null
   try {
     if (!isReady) {
@@ -132,10 +154,12 @@ async function writeRowsAndPack(
     })
     const path = join(options.folder, SNAPSHOT_FILES.pack)
     const pack = await mergeRuns(summary.runs, path, index, { ids: id !== null, lines, signal })
-    return { index, pack }
+    const statistics = await compiling
+    return { index, pack, ...(statistics ? { statistics } : {}) }
   } finally {
     lines?.close()
-    await writing
+    // Neither may still run when the caller closes the database.
+    await Promise.allSettled([writing, compiling])
   }
 }
 

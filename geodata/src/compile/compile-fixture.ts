@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
 import type { Geometry } from '../feature.ts'
-import { type Compiled, type CompileOptions, compileSnapshot } from './compile.ts'
+import { compileSnapshot } from './compile.ts'
+import type { Compiled, CompileOptions } from './compile-options.ts'
 
 /** For tests: a temporary folder that is removed at the end of the test file. */
 export const scratch = await mkdtemp(join(tmpdir(), 'compile-test-'))

@@ -3,14 +3,18 @@ import { rm } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SourceError } from '../source-error.ts'
-import type { Compiled, CompileOptions, CompileProgress } from './compile.ts'
+import type { Compiled, CompileOptions, CompileProgress } from './compile-options.ts'
 import type { CompileMessage } from './compile-process.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
+import { divideMemory, needsMoreMemory } from './memory.ts'
 
 const ENTRY = fileURLToPath(new URL('./compile-process.ts', import.meta.url))
-/** A small young generation saves some hundred megabytes for a little time: rows live for a chunk. */
-export const COMPILE_NODE_FLAGS = ['--max-old-space-size=1024', '--max-semi-space-size=16']
 const STDERR_KEPT = 4000
+
+/** A small young generation saves some hundred megabytes for a little time: rows live for a chunk. */
+export function compileNodeFlags(memoryMegabytes?: number): string[] {
+  return [`--max-old-space-size=${divideMemory(memoryMegabytes).heap}`, '--max-semi-space-size=16']
+}
 
 /** The compiling process was asked to stop. The source is not at fault and may be compiled again. */
 export class CompileInterruptedError extends Error {
@@ -28,7 +32,7 @@ export async function compileInProcess(
 ): Promise<Compiled> {
   signal?.throwIfAborted()
   const child = fork(ENTRY, {
-    execArgv: COMPILE_NODE_FLAGS,
+    execArgv: compileNodeFlags(options.memoryMegabytes),
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     serialization: 'advanced',
   })
@@ -72,7 +76,7 @@ function outcome(
     if (end === 'SIGTERM' || end === 'SIGINT')
       throw new CompileInterruptedError(`compiling ${file} was interrupted by ${end}`)
     if (/out of memory|allocation failed/i.test(stderr))
-      throw new SourceError(`${file} needs more memory than publishing may use.`)
+      throw new SourceError(needsMoreMemory(file, options.memoryMegabytes))
     if (end === 'SIGKILL')
       throw new SourceError(
         `The process that compiled ${file} was killed. The system does this when memory runs out.`,

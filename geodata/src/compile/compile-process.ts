@@ -1,6 +1,7 @@
 import { constants, setPriority } from 'node:os'
 import { SourceError } from '../source-error.ts'
-import { type Compiled, type CompileOptions, type CompileProgress, compileSnapshot } from './compile.ts'
+import { compileSnapshot } from './compile.ts'
+import type { Compiled, CompileOptions, CompileProgress } from './compile-options.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 
 /** The messages from the compiling process to its parent. */

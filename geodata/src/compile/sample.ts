@@ -1,9 +1,10 @@
-import type { RenamedProperties } from '../exports/renamed-properties.ts'
 import type { Geometry } from '../feature.ts'
 import { geometryText } from '../geometry/geometry-text.ts'
 import { pointOnSurface } from '../geometry/point-on-surface.ts'
 import { sliceFeature } from '../pack/pack.ts'
+import { idColumn } from '../snapshot/feature-ids.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
+import type { RenamedProperties } from '../snapshot/renamed-properties.ts'
 
 const MAX_SAMPLE_ROWS = 100
 
@@ -14,24 +15,30 @@ export function samplePositions(rows: number): number[] {
 }
 
 /**
- * Makes a sample row from a feature's text, in the shape of a row of the json export: the columns, then
+ * Makes a sample row from a feature's text, in the shape of a row of the json export: the id if it is a
+ * column, the columns, then
  * `longitude` and `latitude`, and `geometry` unless the dataset has only points.
  */
 export function sampleRow(
   feature: Buffer,
-  manifest: Pick<Manifest, 'columns' | 'geometryType'>,
+  manifest: Pick<Manifest, 'columns' | 'geometryType' | 'id'>,
   properties: RenamedProperties,
 ): string {
-  const spatial = manifest.geometryType !== null
-  const withGeometry = manifest.geometryType !== 'Point'
   const parts = sliceFeature(feature)
   const out = Buffer.alloc(parts.properties.length + properties.extraBytes)
-  const end = properties.put(parts.properties, 0, parts.properties.length, out, 0)
-  const columns = out.toString('utf8', 1, end)
-  if (!spatial) return `{${columns}}`
+  const end = properties.putMembers(parts.properties, 0, parts.properties.length, out, 0)
+  const id = idColumn(manifest)
+  const columns = [
+    ...(id === null ? [] : [`${JSON.stringify(id.name)}:${parts.id.toString('utf8')}`]),
+    ...(manifest.columns.length === 0 ? [] : [out.toString('utf8', 0, end)]),
+  ].join(',')
+  if (manifest.geometryType === null) return `{${columns}}`
   const geometry = JSON.parse(parts.geometry.toString('utf8')) as Geometry | null
   const point = geometry === null ? null : pointOnSurface(geometry)
   const place = `"longitude":${point?.[0] ?? null},"latitude":${point?.[1] ?? null}`
-  const shape = withGeometry ? `,"geometry":${geometry === null ? 'null' : geometryText(geometry)}` : ''
+  const shape =
+    manifest.geometryType !== 'Point'
+      ? `,"geometry":${geometry === null ? 'null' : geometryText(geometry)}`
+      : ''
   return `{${columns}${columns === '' ? '' : ','}${place}${shape}}`
 }

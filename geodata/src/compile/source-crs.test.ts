@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { type CompileOptions, type CompileReport, compileSnapshot } from './compile.ts'
+import { compileSnapshot } from './compile.ts'
 import { scratch } from './compile-fixture.ts'
+import type { CompileOptions, CompileReport } from './compile-options.ts'
 import type { InvalidSourceError } from './invalid-source-error.ts'
 
 /** A point near Hanover in EPSG:25832, and its longitude and latitude. */

@@ -19,6 +19,6 @@ export interface ExportOptions {
 export function duckDbOptions({
   threads = 1,
   memoryLimit = '256MB',
-}: ExportOptions): Pick<DuckDbOptions, 'threads' | 'memoryLimit'> {
+}: Pick<ExportOptions, 'threads' | 'memoryLimit'>): Pick<DuckDbOptions, 'threads' | 'memoryLimit'> {
   return { threads, memoryLimit }
 }

@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ExportError } from '../export-error.ts'
 import { roundOutward } from '../geometry/bbox.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { ByteSink } from './byte-sink.ts'
-import { ExportError } from './export-error.ts'
 import type { ExportOptions } from './export-options.ts'
 
 export interface GeojsonParts {

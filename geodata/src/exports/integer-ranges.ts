@@ -1,7 +1,8 @@
 import { join } from 'node:path'
+import type { Column } from '../feature.ts'
 import { openDuckDb } from '../open-duckdb.ts'
 import { quoteName, quoteText } from '../quote-sql.ts'
-import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { duckDbOptions, type ExportOptions } from './export-options.ts'
 
 /** The smallest common type that fits every value of an integer column. */
@@ -13,8 +14,8 @@ export type IntegerSize = 'int32' | 'int53' | 'int64' | 'larger'
  */
 export async function integerSizes(
   folder: string,
-  { columns }: Manifest,
-  options: ExportOptions,
+  columns: readonly Column[],
+  options: Pick<ExportOptions, 'threads' | 'memoryLimit'> = {},
 ): Promise<(IntegerSize | null)[]> {
   const integers = columns.filter((column) => column.type === 'integer')
   if (integers.length === 0) return columns.map(() => null)

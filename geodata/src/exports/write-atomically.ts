@@ -1,8 +1,8 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ExportError, isDiskFull } from '../export-error.ts'
 import { checksum } from '../snapshot/checksum.ts'
 import { partialPath, renameDurably, syncFile } from '../write-durably.ts'
-import { ExportError, isDiskFull } from './export-error.ts'
 
 export interface BuiltFile {
   bytes: number
@@ -30,10 +30,10 @@ export async function writeAtomically(
   }
 }
 
-/** SQLite and the shapefile writer have additional files next to the partial one. */
-export async function removePartial(path: string, pid: number): Promise<void> {
+/** SQLite and the shapefile writer have additional files next to the partial one; `more` names others. */
+export async function removePartial(path: string, pid: number, more: readonly string[] = []): Promise<void> {
   const partial = partialPath(path, pid)
-  for (const suffix of ['', '-journal', '.parts']) {
+  for (const suffix of ['', '-journal', '.parts', ...more]) {
     await rm(partial + suffix, { recursive: true, force: true })
   }
 }

@@ -47,6 +47,7 @@ export interface OpenOptions extends ReadOptions {
   isFormatChosen: boolean
   gdal?: GdalOptions
   scratchFolder?: string
+  databaseMegabytes?: number
 }
 
 /** The table of formats. Readers are imported when needed, because some load a database. */
@@ -157,10 +158,11 @@ export const FORMATS: Format[] = [
     title: 'Parquet',
     extensions: ['.parquet', '.geoparquet', '.pq'],
     geometry: 'columns',
-    async open({ path, file, stays }, { limits, crs, longitude, latitude, geometryColumn, geometry }) {
+    async open({ path, file, stays }, options) {
       const { openParquet } = await import('./parquet/parquet.ts')
+      const { limits, crs, databaseMegabytes, longitude, latitude, geometryColumn, geometry } = options
       const coordinates = { longitude, latitude, geometryColumn, geometry }
-      return openParquet(await path(), file, { limits, crs, stays, coordinates })
+      return openParquet(await path(), file, { limits, crs, stays, databaseMegabytes, coordinates })
     },
   },
   {

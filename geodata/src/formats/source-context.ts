@@ -24,6 +24,8 @@ export interface SourceOptions extends ReadOptions {
   scratchFolder?: string
   /** How to run GDAL for formats without a reader of our own. */
   gdal?: GdalOptions
+  /** The memory limit of a database that reads the file, in megabytes. */
+  databaseMegabytes?: number
 }
 
 export interface OpenedSource extends FeatureStream {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Geometry, Position } from '../feature.ts'
+import { describeChanges, noChanges } from './geometry-changes.ts'
 import { prepareGeometry } from './prepare-geometry.ts'
 
 const clockwise = [
@@ -106,4 +107,27 @@ test('a ring that a reader closed with the array that opened it is transformed o
 test('a position beyond a projection’s reach is a problem', () => {
   const prepared = prepareGeometry({ type: 'Point', coordinates: [1, 2] }, () => [Number.NaN, Number.NaN])
   assert.equal(prepared, 'the position 1, 2 has no place in WGS84')
+})
+
+test('coordinates up to 0.01° beyond the edge are moved to it and counted by feature', () => {
+  const changes = noChanges()
+  const prepare = (coordinates: Position[]) =>
+    prepareGeometry({ type: 'MultiPoint', coordinates }, null, changes)
+  const clamped = prepare([
+    [-180.00002, 90.0001],
+    [180.01, -90.01],
+    [5, 6],
+  ])
+  assert.deepEqual((clamped as { coordinates: Position[] }).coordinates, [
+    [-180, 90],
+    [180, -90],
+    [5, 6],
+  ])
+  // Floating-point noise is clamped without a word.
+  prepare([[180.0000000001, 0]])
+  assert.match(String(prepare([[180.011, 0]])), /longitude 180.011 is outside ±180/)
+  assert.equal(changes.clamped, 1)
+  assert.deepEqual(describeChanges(changes), [
+    '1 feature has coordinates up to 0.01° beyond ±180° or ±90°: these were moved to the edge.',
+  ])
 })

@@ -1,13 +1,16 @@
-import type { Geometry, Position } from '../feature.ts'
+import type { Conversion, Geometry, Position } from '../feature.ts'
+import { countConversion, type GeometryChanges } from './geometry-changes.ts'
 
 /** Transforms a position to WGS84 longitude and latitude. */
 export type Transformer = (position: Position) => Position
 
 /**
- * Coordinates outside the world by at most this are clamped and not rejected: about 0.1 m of floating-point
- * noise from projections and imprecise writers.
+ * Coordinates outside the world by at most this many degrees are clamped: files that were rounded or clipped
+ * generously, such as Natural Earth's, reach a little beyond the edge.
  */
-const WORLD_TOLERANCE = 1e-6
+const WORLD_TOLERANCE = 0.01
+/** Up to this, about 0.1 m, it is floating-point noise from projections that is not worth reporting. */
+const UNREPORTED_EXCESS = 1e-6
 
 /** Deep enough for any real collection, but shallow enough that a malicious one cannot exhaust the stack. */
 const MAX_COLLECTION_DEPTH = 32
@@ -23,19 +26,35 @@ class Problem extends Error {}
  * Coordinates that are already WGS84 are kept exactly. Transformed ones are rounded to 9 decimals (0.1 mm),
  * because further digits are arithmetic noise that would only make the text longer.
  */
-export function prepareGeometry(geometry: Geometry, transform: Transformer | null): Geometry | string {
+export function prepareGeometry(
+  geometry: Geometry,
+  transform: Transformer | null,
+  changes?: GeometryChanges,
+): Geometry | string {
+  excess = 0
+  conversion = null
   try {
     prepare(geometry, transform, 0)
-    return geometry
   } catch (error) {
     if (error instanceof Problem) return error.message
     throw error
   }
+  if (changes && excess > UNREPORTED_EXCESS) {
+    changes.clamped++
+    if (excess > changes.maxExcess) changes.maxExcess = excess
+  }
+  if (changes && conversion !== null) countConversion(changes, conversion)
+  return geometry
 }
+
+/** What `prepare` found in the current geometry; variables, because it visits millions of positions. */
+let excess = 0
+let conversion: Conversion | null = null
 
 function prepare(geometry: Geometry, transform: Transformer | null, depth: number): void {
   // Readers of self-describing formats pass on whatever the file contains, so check the structure here.
   if (geometry === null || typeof geometry !== 'object') throw new Problem('the geometry is not an object')
+  if (geometry.converted !== undefined) conversion = geometry.converted
   if (geometry.type === 'GeometryCollection') {
     if (depth >= MAX_COLLECTION_DEPTH) throw new Problem(`collections are nested more than ${depth} deep`)
     for (const member of list(geometry.geometries, 'geometries')) prepare(member, transform, depth + 1)
@@ -148,7 +167,10 @@ function clampToWorld(at: Position, source: Position): void {
 
 function clamp(value: number, limit: number, name: string, source: Position): number {
   if (Math.abs(value) <= limit) return value
-  if (Math.abs(value) <= limit + WORLD_TOLERANCE) return Math.sign(value) * limit
+  if (Math.abs(value) <= limit + WORLD_TOLERANCE) {
+    excess = Math.max(excess, Math.abs(value) - limit)
+    return Math.sign(value) * limit
+  }
   // The usual cause is coordinates in metres or feet.
   const projected = Math.abs(source[0]!) > 1000 || Math.abs(source[1]!) > 1000
   throw new Problem(

@@ -1,5 +1,6 @@
 import type { Geometry, Position } from '../feature.ts'
 import { SourceError } from '../source-error.ts'
+import { joinParts, linearizeArcs } from './arcs.ts'
 
 /**
  * Well-known binary: ISO 13249-3 and GeoPackage (types +1000 for Z, +2000 for M) and PostGIS's EWKB (flags in
@@ -24,19 +25,15 @@ const TYPE_CODES: { [type in Geometry['type']]: number } = {
   GeometryCollection: GEOMETRY_COLLECTION,
 }
 
-/** Types that GeoJSON cannot represent, by their ISO code, for the error message. */
-const REFUSED_TYPES: { [code: number]: string } = {
-  8: 'CircularString',
-  9: 'CompoundCurve',
-  10: 'CurvePolygon',
-  11: 'MultiCurve',
-  12: 'MultiSurface',
-  13: 'Curve',
-  14: 'Surface',
-  15: 'PolyhedralSurface',
-  16: 'TIN',
-  17: 'Triangle',
-}
+/** Types that GeoJSON does not have. Their curves become lines, and their faces polygons. */
+const CIRCULAR_STRING = 8
+const COMPOUND_CURVE = 9
+const CURVE_POLYGON = 10
+const MULTI_CURVE = 11
+const MULTI_SURFACE = 12
+const POLYHEDRAL_SURFACE = 15
+const TIN = 16
+const TRIANGLE = 17
 
 const EWKB_Z = 0x80000000
 const EWKB_M = 0x40000000
@@ -67,6 +64,7 @@ class WkbReader {
   #hasZ = false
   /** The size of one position in bytes, including M, which is skipped. */
   #stride = 16
+  #hasArcs = false
 
   constructor(view: DataView, offset: number) {
     this.#view = view
@@ -95,13 +93,56 @@ class WkbReader {
         for (let i = 0; i < count; i++) geometries.push(this.geometry(depth + 1))
         return { type: 'GeometryCollection', geometries }
       }
+      case CIRCULAR_STRING:
+      case COMPOUND_CURVE:
+        return this.#converted({ type: 'LineString', coordinates: this.#curve(type, depth) })
+      case CURVE_POLYGON:
+        return this.#converted({ type: 'Polygon', coordinates: this.#curves(depth) })
+      case MULTI_CURVE:
+        return this.#converted({ type: 'MultiLineString', coordinates: this.#curves(depth) })
+      case MULTI_SURFACE:
+        return this.#converted({ type: 'MultiPolygon', coordinates: this.#surfaces(depth) })
+      case POLYHEDRAL_SURFACE:
+      case TIN:
+        return { type: 'MultiPolygon', coordinates: this.#surfaces(depth), converted: 'surfaces' }
+      case TRIANGLE:
+        return { type: 'Polygon', coordinates: this.#rings(), converted: 'surfaces' }
       default:
-        throw new SourceError(
-          REFUSED_TYPES[type]
-            ? `the geometry is a ${REFUSED_TYPES[type]}, which GeoJSON cannot express`
-            : `the geometry has the unknown WKB type ${type}`,
-        )
+        throw unknownType(type)
     }
+  }
+
+  /** A curve type may consist of straight lines only, which are kept as they are. */
+  #converted(geometry: Geometry): Geometry {
+    if (this.#hasArcs) geometry.converted = 'curves'
+    return geometry
+  }
+
+  #curve(type: number, depth: number): Position[] {
+    if (depth > MAX_DEPTH) throw new SourceError(`the geometry is nested more than ${MAX_DEPTH} deep`)
+    if (type === LINE_STRING) return this.#positions()
+    if (type === COMPOUND_CURVE) return joinParts(this.#curves(depth))
+    if (type !== CIRCULAR_STRING) throw unknownType(type)
+    this.#hasArcs = true
+    return linearizeArcs(this.#positions())
+  }
+
+  #curves(depth: number): Position[][] {
+    const count = this.#count(9)
+    const curves: Position[][] = []
+    for (let i = 0; i < count; i++) curves.push(this.#curve(this.#header(), depth + 1))
+    return curves
+  }
+
+  #surfaces(depth: number): Position[][][] {
+    const count = this.#count(9)
+    const surfaces: Position[][][] = []
+    for (let i = 0; i < count; i++) {
+      const type = this.#header()
+      if (type !== POLYGON && type !== TRIANGLE && type !== CURVE_POLYGON) throw unknownType(type)
+      surfaces.push(type === CURVE_POLYGON ? this.#curves(depth) : this.#rings())
+    }
+    return surfaces
   }
 
   #header(): number {
@@ -171,18 +212,16 @@ class WkbReader {
     const members: T[] = []
     for (let i = 0; i < count; i++) {
       const type = this.#header()
-      if (type !== expected) {
-        const name = REFUSED_TYPES[type]
-        throw new SourceError(
-          name
-            ? `the geometry contains a ${name}, which GeoJSON cannot express`
-            : `the geometry contains WKB type ${type} where only ${expected} is allowed`,
-        )
-      }
+      if (type !== expected)
+        throw new SourceError(`the geometry contains WKB type ${type} where only ${expected} is allowed`)
       members.push(read())
     }
     return members
   }
+}
+
+function unknownType(type: number): SourceError {
+  return new SourceError(`the geometry has the unknown WKB type ${type}`)
 }
 
 /** Whether any position has a height, because WKB has one dimension for the whole geometry. */

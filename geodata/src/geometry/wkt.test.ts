@@ -73,7 +73,10 @@ test('what is not WKT is refused with the place and what was expected', () => {
     ['POINT(1 2', /the WKT ends where "\)"/],
     ['POINT(1 2) and more', /where the end is expected/],
     ['POINT(1 2 3 4 5)', /where "\)" is expected/],
-    ['CIRCULARSTRING(0 0,1 1,2 0)', /type CIRCULARSTRING is not known/],
+    ['CIRCULARSTRING(0 0,1 1)', /circular string has 2 positions; it needs three/],
+    ['CURVEPOLYGON(POLYGON((0 0,1 1,2 0,0 0)))', /type POLYGON is not known/],
+    ['CURVE(0 0,1 1)', /type CURVE is not known/],
+    ['COMPOUNDCURVE('.repeat(100), /nested more than 64 deep/],
     ['GEOMETRYCOLLECTION('.repeat(100), /nested more than 64 deep/],
   ]
   for (const [text, message] of cases) {

@@ -1,12 +1,22 @@
 import type { Geometry, Position } from '../feature.ts'
 import { SourceError } from '../source-error.ts'
+import { joinParts, linearizeArcs } from './arcs.ts'
 import { hasZ } from './wkb.ts'
 
 /** Well-known text: ISO, PostGIS (EWKT, `POINTZ`) and hand-written forms. M is parsed and dropped. */
 
 const MAX_DEPTH = 64
 
-const TYPES: { [keyword: string]: Geometry['type'] } = {
+type WktType =
+  | Geometry['type']
+  | 'Curve'
+  | 'CurvePolygon'
+  | 'MultiCurve'
+  | 'MultiSurface'
+  | 'Faces'
+  | 'Triangle'
+
+const TYPES: { [keyword: string]: WktType } = {
   POINT: 'Point',
   LINESTRING: 'LineString',
   LINEARRING: 'LineString',
@@ -15,6 +25,24 @@ const TYPES: { [keyword: string]: Geometry['type'] } = {
   MULTILINESTRING: 'MultiLineString',
   MULTIPOLYGON: 'MultiPolygon',
   GEOMETRYCOLLECTION: 'GeometryCollection',
+  CIRCULARSTRING: 'Curve',
+  COMPOUNDCURVE: 'Curve',
+  CURVEPOLYGON: 'CurvePolygon',
+  MULTICURVE: 'MultiCurve',
+  MULTISURFACE: 'MultiSurface',
+  POLYHEDRALSURFACE: 'Faces',
+  TIN: 'Faces',
+  TRIANGLE: 'Triangle',
+}
+
+/** The types that curves and surfaces become. */
+const CONVERTED_TYPES: { [type: string]: Exclude<Geometry['type'], 'GeometryCollection'> } = {
+  Curve: 'LineString',
+  CurvePolygon: 'Polygon',
+  MultiCurve: 'MultiLineString',
+  MultiSurface: 'MultiPolygon',
+  Faces: 'MultiPolygon',
+  Triangle: 'Polygon',
 }
 
 const SRID = /^\s*SRID\s*=\s*(\d+)\s*;/i
@@ -42,6 +70,7 @@ class WktReader {
   #at: number
   /** The first number of a position that is dropped: the third for `M`, the fourth for all others. */
   #dropFrom = 3
+  #hasArcs = false
 
   constructor(text: string, at: number) {
     this.#text = text
@@ -50,7 +79,9 @@ class WktReader {
 
   geometry(depth: number): Geometry {
     if (depth > MAX_DEPTH) throw new SourceError(`the geometry is nested more than ${MAX_DEPTH} deep`)
+    const before = this.#at
     const type = this.#type()
+    if (isConverted(type)) return this.#converted(type, before)
     if (this.#empty()) {
       return type === 'GeometryCollection' ? { type, geometries: [] } : { type, coordinates: [] }
     }
@@ -76,12 +107,60 @@ class WktReader {
     }
   }
 
+  /** A curve or surface whose type GeoJSON does not have; `start` is where its keyword stands. */
+  #converted(type: ConvertedType, start: number): Geometry {
+    const geometry = { type: CONVERTED_TYPES[type]!, coordinates: [] as unknown[] }
+    if (type === 'Curve') {
+      this.#at = start
+      geometry.coordinates = this.#curve(0)
+    } else if (!this.#empty()) {
+      if (type === 'Triangle') geometry.coordinates = this.#rings()
+      else if (type === 'Faces') geometry.coordinates = this.#list(() => this.#surface())
+      else if (type === 'MultiSurface') geometry.coordinates = this.#list(() => this.#surface())
+      else geometry.coordinates = this.#list(() => this.#curve(0))
+    }
+    if (type === 'Faces' || type === 'Triangle') return { ...geometry, converted: 'surfaces' } as Geometry
+    return (this.#hasArcs ? { ...geometry, converted: 'curves' } : geometry) as Geometry
+  }
+
+  /** A member of a curve type: without a keyword it is a line of straight segments. */
+  #curve(depth: number): Position[] {
+    if (depth > MAX_DEPTH) throw new SourceError(`the geometry is nested more than ${MAX_DEPTH} deep`)
+    const before = this.#at
+    const keyword = this.#word()
+    if (keyword === '' || keyword === 'EMPTY') {
+      this.#at = before
+      return this.#empty() ? [] : this.#positions()
+    }
+    this.#at = before
+    const type = this.#type()
+    if (type !== 'LineString' && type !== 'Curve') throw unknownType(keyword)
+    if (this.#empty()) return []
+    if (type === 'LineString') return this.#positions()
+    if (keyword.startsWith('COMPOUNDCURVE')) return joinParts(this.#list(() => this.#curve(depth + 1)))
+    this.#hasArcs = true
+    return linearizeArcs(this.#positions())
+  }
+
+  /** A member of a surface type: without a keyword it is a polygon. */
+  #surface(): Position[][] {
+    const before = this.#at
+    const keyword = this.#word()
+    this.#at = before
+    if (keyword === '') return this.#rings()
+    if (this.#empty()) return []
+    const type = this.#type()
+    if (type !== 'Polygon' && type !== 'CurvePolygon' && type !== 'Triangle') throw unknownType(keyword)
+    if (this.#empty()) return []
+    return type === 'CurvePolygon' ? this.#list(() => this.#curve(0)) : this.#rings()
+  }
+
   end(): void {
     this.#space()
     if (this.#at < this.#text.length) this.#fail('the end')
   }
 
-  #type(): Geometry['type'] {
+  #type(): WktType {
     let keyword = this.#word()
     let dimensions = ''
     if (!TYPES[keyword]) {
@@ -94,7 +173,7 @@ class WktReader {
     const type = TYPES[keyword]
     if (!type) {
       if (keyword === '') this.#fail('a geometry type')
-      throw new SourceError(`the WKT geometry type ${keyword} is not known`)
+      throw unknownType(keyword)
     }
     if (!dimensions) {
       const before = this.#at
@@ -197,6 +276,16 @@ class WktReader {
     const where = found === '' ? 'the WKT ends' : `the WKT has "${found}" at character ${this.#at + 1}`
     throw new SourceError(`${where} where ${expected} is expected`)
   }
+}
+
+type ConvertedType = Exclude<WktType, Geometry['type']>
+
+function isConverted(type: WktType): type is ConvertedType {
+  return type in CONVERTED_TYPES
+}
+
+function unknownType(keyword: string): SourceError {
+  return new SourceError(`the WKT geometry type ${keyword} is not known`)
 }
 
 /** ISO WKT: `POINT Z (1 2 3)`. A geometry has heights if any of its positions has one. */

@@ -1,12 +1,10 @@
-import { CHECKED_BLOCK_BYTES } from '../snapshot/block-checksums.ts'
-
 /**
  * An in-memory cache of pack blocks with a byte limit, shared by all snapshots, so that frequently requested
  * areas are not read from disk again. Eviction is CLOCK (second chance): using a block only sets a flag, and
  * when space is needed, the oldest blocks without the flag are evicted while flagged ones are moved to the
  * end. A block's checksum is verified once, when it is read from disk.
  */
-export const PACK_BLOCK_BYTES = CHECKED_BLOCK_BYTES
+export const PACK_BLOCK_BYTES = 1 << 18
 
 export type ReadBlock = (from: number, to: number) => Promise<Buffer>
 

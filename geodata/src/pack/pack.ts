@@ -3,6 +3,7 @@
  * head and a tail around it, the file is a feature collection. The members are in this order, without
  * whitespace: `{"type":"Feature","id":…,"geometry":…,"properties":{…}}`.
  */
+export const PACK_FILE = 'features.pack'
 export const PACK_SEPARATOR = ',\n'
 export const FEATURE_HEAD = '{"type":"Feature","id":'
 export const GEOMETRY_HEAD = ',"geometry":'

@@ -1,4 +1,4 @@
-import { ExportError } from '../exports/export-error.ts'
+import { ExportError } from '../export-error.ts'
 import type { Column } from '../feature.ts'
 
 const QUOTE = 0x22
@@ -21,13 +21,17 @@ export class PropertySlices {
   /** 1 if the value is a string with an escape sequence, so that its bytes differ from its text. */
   readonly escaped: Uint8Array
   #count: number
+  readonly #first: number
   #keyLengths: Int32Array | null = null
 
-  constructor(columns: readonly Column[]) {
+  /** The values begin at the index `first`. */
+  constructor(columns: readonly Column[], first = 0) {
+    const length = first + columns.length
     this.#count = columns.length
-    this.starts = new Int32Array(columns.length)
-    this.ends = new Int32Array(columns.length)
-    this.escaped = new Uint8Array(columns.length)
+    this.#first = first
+    this.starts = new Int32Array(length)
+    this.ends = new Int32Array(length)
+    this.escaped = new Uint8Array(length)
   }
 
   locate(bytes: Buffer, start: number, end: number): void {
@@ -40,7 +44,7 @@ export class PropertySlices {
     for (let i = 0; i < this.#count; i++) {
       p += keyLengths[i]!
       if (bytes[p - 1] !== COLON) throw damaged()
-      p = this.#value(bytes, p, i)
+      p = this.#value(bytes, p, this.#first + i)
     }
     if (p !== end - 1 && this.#count > 0) throw damaged()
   }
@@ -57,7 +61,7 @@ export class PropertySlices {
       p = skipString(bytes, p + 1) + 1
       keyLengths[i] = p - from
       if (bytes[p - 1] !== COLON) throw damaged()
-      p = this.#value(bytes, p, i)
+      p = this.#value(bytes, p, this.#first + i)
     }
     this.#keyLengths = keyLengths
   }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { ColumnBytes } from '../compile/columns/column-bytes.ts'
 import { validGeometryArbitrary } from '../compile/valid-geometry-arbitrary.ts'
 import { geometryText } from '../geometry/geometry-text.ts'
 import { hasZ } from '../geometry/wkb.ts'
+import { ColumnBytes } from './column-bytes.ts'
 import { writeGeojson } from './write-geojson.ts'
 
 test('a number is spelt as JavaScript spells it', () => {

@@ -1,5 +1,5 @@
-import type { ColumnBytes } from '../compile/columns/column-bytes.ts'
 import type { Geometry, Position } from '../feature.ts'
+import type { ColumnBytes } from './column-bytes.ts'
 
 /**
  * Writes a geometry as GeoJSON text, byte for byte what `geometryText` returns, without building a string.

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
+import { PACK_BLOCK_BYTES } from '../pack/pack-cache.ts'
 import { DamagedSnapshotError } from './damaged-snapshot-error.ts'
 import { type Manifest, SNAPSHOT_FILES } from './manifest.ts'
 
@@ -13,7 +14,7 @@ import { type Manifest, SNAPSHOT_FILES } from './manifest.ts'
  * `{"blockBytes":262144,"crc32":{"features.pack":"<base64 of little-endian uint32, one per block>",…}}`.
  * Programs that do not know this file can still read the snapshot.
  */
-export const CHECKED_BLOCK_BYTES = 1 << 18
+export const CHECKED_BLOCK_BYTES = PACK_BLOCK_BYTES
 
 /** The checksums of a file's blocks, keyed by file name. */
 export type BlockChecksums = ReadonlyMap<string, Uint32Array>

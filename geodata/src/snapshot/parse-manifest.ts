@@ -60,11 +60,17 @@ const MEMBERS: Record<keyof Manifest, Check> = {
   geometryTypes: listOf(oneOf(...GEOMETRY_TYPES)),
   hasZ: isFlag,
   bbox: nullOr(listOf(isNumber, 4)),
-  id: shape({ column: nullOr(isText), type: oneOf('integer', 'text') }),
+  id: shape({
+    column: nullOr(isText),
+    type: oneOf('integer', 'text'),
+    name: optional(isText),
+    isRowNumber: optional(isFlag),
+  }),
   timeColumn: nullOr(isText),
   timeExtent: optional(nullOr(listOf(isText, 2))),
   source: shape({ file: isText, format: isText, crs: nullOr(isText), bytes: isCount }),
   notes: listOf(isText),
+  statistics: optional(recordOf(isText, shape({ nulls: isCount, distinct: isCount, isExact: isFlag }))),
   // A name is joined to the folder's path, so it must not contain a path out of the folder.
   files: recordOf(
     matches(/^[a-z][a-z0-9-]*(\.[a-z0-9-]+)*$/),

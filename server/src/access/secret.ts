@@ -12,9 +12,6 @@ export interface SecretFormat {
   env: string
 }
 
-/** Matches any text in the form of a secret, whatever its literal and label, anywhere in a string. */
-export const SECRET_LIKE = /\b[a-z][a-z0-9]{0,9}_[a-z][a-z0-9]{0,15}_[0-9A-Za-z]{32}\b/g
-
 const NO_DIGIT = 255
 /** Base 62 digit values, indexed by character code. */
 const DIGIT_VALUES = Uint8Array.from({ length: 128 }, (_, code) => {

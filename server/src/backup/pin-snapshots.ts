@@ -1,9 +1,9 @@
 import { link, mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import { MINUTE } from '../clock.ts'
-import { tryLock } from '../file-lock.ts'
 import { randomBase62 } from '../id.ts'
+import { tryLock } from '../locks/file-lock.ts'
 import type { SnapshotFiles } from './copy-snapshot.ts'
 
 /** Errors from file systems without hard links, or if the snapshots are on a separate volume. */

@@ -1,8 +1,9 @@
-import { EXPORT_FORMATS } from '@wayleave/geodata/exports/index.ts'
+import type { ArchiveRecord, DatasetRecord } from '@wayleave/contract/records'
+import { exportFormatsOf } from '@wayleave/geodata/exports'
 import type { Dataset, Version } from './dataset.ts'
 
 /** The public metadata of a dataset. */
-export function datasetMetadata(dataset: Dataset, baseUrl: string) {
+export function datasetMetadata(dataset: Dataset, baseUrl: string): DatasetRecord {
   const { table, manifest } = dataset
   return {
     table,
@@ -20,7 +21,7 @@ export function datasetMetadata(dataset: Dataset, baseUrl: string) {
     version: dataset.version,
     updatedAt: dataset.updatedAt,
     credits: dataset.credits,
-    formats: EXPORT_FORMATS.map(({ format, mediaType }) => ({
+    formats: exportFormatsOf(manifest).map(({ format, mediaType }) => ({
       format,
       mediaType,
       url: `${baseUrl}/v1/dataset/${table}/files/${format}`,
@@ -29,7 +30,12 @@ export function datasetMetadata(dataset: Dataset, baseUrl: string) {
   }
 }
 
-export function archiveMetadata(table: string, version: Version, current: boolean, baseUrl: string) {
+export function archiveMetadata(
+  table: string,
+  version: Version,
+  current: boolean,
+  baseUrl: string,
+): ArchiveRecord {
   const { manifest } = version
   return {
     version: version.version,
@@ -41,7 +47,7 @@ export function archiveMetadata(table: string, version: Version, current: boolea
     bbox: manifest.bbox,
     timeExtent: manifest.timeExtent ?? null,
     columns: manifest.columns,
-    formats: EXPORT_FORMATS.map(({ format, mediaType }) => ({
+    formats: exportFormatsOf(manifest).map(({ format, mediaType }) => ({
       format,
       mediaType,
       url: `${baseUrl}/v1/dataset/${table}/archives/${version.version}/files/${format}`,

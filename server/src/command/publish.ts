@@ -2,17 +2,16 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { InvalidSourceError } from '@wayleave/geodata/compile/invalid-source-error.ts'
-import type { ColumnType } from '@wayleave/geodata/feature.ts'
+import type { ColumnType } from '@wayleave/geodata/features'
 import { type Command, InvalidArgumentError } from 'commander'
 import { isTable } from '../catalog/dataset.ts'
 import { operator } from '../events/events.ts'
 import { COLUMN_TYPES, ColumnTypesError, parseColumnTypes } from '../publishing/column-types.ts'
-import type { PublishReport } from '../publishing/publishing.ts'
+import type { PublishOptions, PublishReport } from '../publishing/publishing.ts'
 import { receiveUpload } from '../publishing/receive-upload.ts'
 import { splitKeywords } from '../publishing/split-keywords.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
-import { ProgressBar } from './progress-bar.ts'
+import { ProgressBar } from './output/progress-bar.ts'
 import { withParts } from './with-parts.ts'
 
 interface PublishFlags extends OperatorFlags {
@@ -45,7 +44,7 @@ interface PublishFlags extends OperatorFlags {
 /** With `--json` all problems are listed, up to this many. */
 const MAX_JSON_PROBLEMS = 100_000
 
-export function publishCommand(): Command {
+export function publishCommand(compile?: PublishOptions['compile']): Command {
   return operatorCommand('publish <file>', 'Publish a file as a dataset, or as a dataset’s new version.', [
     'publish parcels.gpkg --table parcels --title "Parcels" --license CC-BY-4.0',
     'publish trees.csv --table trees --id-column tree_id --credits 5',
@@ -84,10 +83,10 @@ export function publishCommand(): Command {
     .option('--no-sample', 'publish no free sample')
     .option('--build-exports', 'build every download format before the version is shown')
     .option('--dry-run', 'do everything except making the version visible, and print the report')
-    .action(publish)
+    .action((file: string, flags: PublishFlags) => publish(file, flags, compile))
 }
 
-async function publish(file: string, flags: PublishFlags): Promise<void> {
+async function publish(file: string, flags: PublishFlags, compile: PublishOptions['compile']): Promise<void> {
   const isStandardInput = file === '-'
   if (!isStandardInput && !existsSync(file)) throw new Error(`There is no file ${file}.`)
   const bar = new ProgressBar(process.stderr)
@@ -113,7 +112,7 @@ async function publish(file: string, flags: PublishFlags): Promise<void> {
             maxProblems: flags.json ? MAX_JSON_PROBLEMS : undefined,
           },
           operator,
-          { onProgress: (progress) => bar.show(progress) },
+          { onProgress: (progress) => bar.show(progress), ...(compile && { compile }) },
         )
       const published = isStandardInput
         ? await withStandardInput(parts.config.maxUploadBytes, publishPath)
@@ -133,6 +132,7 @@ async function publish(file: string, flags: PublishFlags): Promise<void> {
     )
   } catch (error) {
     bar.clear()
+    const { InvalidSourceError } = await import('@wayleave/geodata/compile')
     if (error instanceof InvalidSourceError) {
       const { message, file: name, problems, problemCount } = error
       if (flags.json) {

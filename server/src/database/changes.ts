@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { ControlDatabase, Tx } from './open.ts'
-import { openPostgresChanges } from './postgres-changes.ts'
-import { openSqliteChanges } from './sqlite-changes.ts'
 
 /** What a cache may hold, and must evict when it changes. `everything` is sent if changes were missed. */
 export type Subject = 'key' | 'organization' | 'user' | 'dataset' | 'signing-key' | 'everything'
@@ -28,14 +26,6 @@ export interface Changes {
   readonly applied: number
   listen(listener: Listener): void
   close(): Promise<void>
-}
-
-/** `serving: false` is for the command line, which makes changes and caches nothing. */
-export function openChanges(
-  database: ControlDatabase,
-  options: { nodeId: string; serving: boolean },
-): Promise<Changes> {
-  return database.kind === 'sqlite' ? openSqliteChanges(database) : openPostgresChanges(database, options)
 }
 
 /** A position in the history of changes. */

@@ -1,6 +1,6 @@
-import { sql } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { migrations } from './migrations.ts'
-import type { ControlDatabase, Tx } from './open.ts'
+import type { Tables } from './schema.ts'
 
 /** The database was created by a newer version of the program: continuing could damage it. */
 class DatabaseTooNewError extends Error {
@@ -15,7 +15,13 @@ export const MIGRATIONS_TABLE =
 const LOCK = 7_259_231_004
 
 /** Migrates the database to this program's schema. Forward only, in one transaction, one node at a time. */
-export async function migrate({ db, kind }: ControlDatabase): Promise<void> {
+export async function migrate({
+  db,
+  kind,
+}: {
+  db: Kysely<Tables>
+  kind: 'sqlite' | 'postgres'
+}): Promise<void> {
   await db.transaction().execute(async (tx) => {
     if (kind === 'postgres') await sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx)
     await sql.raw(MIGRATIONS_TABLE).execute(tx)
@@ -40,6 +46,6 @@ export async function migrate({ db, kind }: ControlDatabase): Promise<void> {
   })
 }
 
-async function runStatements(tx: Tx, statements: string[]): Promise<void> {
+async function runStatements(tx: Transaction<Tables>, statements: string[]): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(tx)
 }

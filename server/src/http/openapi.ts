@@ -1,4 +1,6 @@
 import type { SwaggerOptions } from '@fastify/swagger'
+import { version } from '../version.ts'
+import { type About, aboutInfo } from './about.ts'
 
 export const tags = {
   data: 'Data',
@@ -14,15 +16,15 @@ export const tags = {
 type Document = NonNullable<Extract<SwaggerOptions, { openapi?: unknown }>['openapi']>
 
 /** The top-level fields of the API definition at /v1/openapi.json; the paths come from route schemas. */
-export function openApiDocument(): Document {
+export function openApiDocument(about: About): Document {
   return {
     openapi: '3.0.3',
     info: {
-      title: 'Wayleave',
-      version: '1',
+      title: about.title,
+      version,
       description:
         'Datasets to download and to query, and the API keys that unlock them. Data is read with an API key in the header `X-API-Key`; keys and organizations are managed with the Bearer token of a signed-in user.',
-      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+      ...aboutInfo(about),
     },
     tags: Object.values(tags).map((name) => ({ name })),
     components: {

@@ -1,7 +1,8 @@
+import type { FieldError, ProblemBody } from '@wayleave/contract/records'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { SECRET_LIKE } from '../access/secret.ts'
 import { DatabaseError, type DatabaseFailure } from '../database/database-error.ts'
-import { type FieldError, Problem } from '../problem.ts'
+import { Problem } from '../problem.ts'
+import { redactKeys } from '../redact.ts'
 import { PAGE_HEADERS } from './pages/html.ts'
 import { isBrowsing, problemPage } from './pages/problem-page.ts'
 
@@ -62,15 +63,15 @@ export function answerProblem(problem: Problem, request: FastifyRequest, reply: 
   for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value)
   reply.code(problem.status).header('cache-control', 'no-store')
   if (isBrowsing(request)) {
-    return reply.headers(PAGE_HEADERS).send(withoutSecrets(problemPage(problem, request.id)))
+    return reply.headers(PAGE_HEADERS).send(redactKeys(problemPage(problem, request.id)))
   }
   const contact = (problem.status === 402 || problem.status === 403) && links.contactUrl
-  const body = {
+  const body: ProblemBody = {
     type: `${links.baseUrl()}/problems/${problem.code}`,
     title: problem.title,
     status: problem.status,
     detail: problem.detail,
-    instance: request.url.split('?', 1)[0],
+    instance: request.url.split('?', 1)[0]!,
     code: problem.code,
     requestId: request.id,
     ...(problem.errors ? { errors: problem.errors } : {}),
@@ -79,12 +80,7 @@ export function answerProblem(problem: Problem, request: FastifyRequest, reply: 
   }
   return reply
     .header('content-type', 'application/problem+json; charset=utf-8')
-    .send(withoutSecrets(JSON.stringify(body)))
-}
-
-/** Redacts a key that was sent in the wrong place: responses are copied into reports and messages. */
-function withoutSecrets(text: string): string {
-  return text.replace(SECRET_LIKE, '[redacted]')
+    .send(redactKeys(JSON.stringify(body)))
 }
 
 type Failure = NonNullable<FastifyError['validation']>[number]

@@ -6,11 +6,13 @@ import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import { newId } from '../id.ts'
 import type { Limiter, Rate } from '../limits/limiter.ts'
+import { isLoopback } from '../loopback.ts'
+import type { Mailer } from '../mail/mail.ts'
+import { DemoMailer, openMailer } from '../mail/mailer.ts'
 import type { StartingGrant } from '../organizations/organizations.ts'
 import { AccessTokens } from './access-tokens.ts'
 import { installationSecret } from './installation-store.ts'
-import type { Mailer } from './mail.ts'
-import { DemoMailer, isLoopback, openMailer } from './mailer.ts'
+import { KeyCipher } from './key-cipher.ts'
 import { Sessions } from './sessions.ts'
 import { SignIn } from './sign-in.ts'
 import { SigningKeys } from './signing-keys.ts'
@@ -48,7 +50,8 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
   const inner = openMailer(parts)
   const demoMailer = config.demo && isLoopback(config.host) ? new DemoMailer(inner) : null
   const mailer = demoMailer ?? inner
-  const signingKeys = new SigningKeys(database, changes, clock)
+  const signingKeys = new SigningKeys(database, changes, clock, new KeyCipher(config.secretKey))
+  if (parts.serving) await signingKeys.encryptStored()
   // Without a public URL, nodes that listen on different addresses still have the same issuer.
   const installation = await installationSecret(database.db, 'installation-id', () => newId('node'))
   const issuer = config.baseUrl ?? `urn:wayleave:${installation}`

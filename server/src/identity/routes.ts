@@ -1,26 +1,24 @@
+import { meSchema } from '@wayleave/contract/records'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { JWK } from 'jose'
 import { type Static, Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import { SECOND } from '../clock.ts'
 import type { ControlDatabase } from '../database/open.ts'
+import { normalEmail } from '../email.ts'
 import type { Origin } from '../events/events.ts'
-import { addressBucket } from '../http/address.ts'
+import { addressBucket } from '../http/addresses.ts'
 import type { BaseUrl } from '../http/base-url.ts'
-import { readCookie, strictCookie } from '../http/cookies.ts'
-import type { App } from '../http/frame.ts'
-import { nullable } from '../http/nullable.ts'
+import type { App } from '../http/fastify-app.ts'
+import { readCookie, strictCookie, withoutBody } from '../http/headers.ts'
 import { security, tags } from '../http/openapi.ts'
-import { withoutBody } from '../http/without-body.ts'
+import { isLoopback } from '../loopback.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import { OrganizationSchema } from '../organizations/schemas.ts'
 import { invalidInput, notFound, Problem } from '../problem.ts'
-import { normalEmail } from './email.ts'
+import { findUser } from '../users/user-store.ts'
 import { type Identity, mailRate } from './identity.ts'
-import { isLoopback } from './mailer.ts'
 import { SESSION_LIFETIME } from './sessions.ts'
 import type { Entry } from './sign-in.ts'
-import { findUser } from './user-store.ts'
 
 export interface SignInRoutesParts {
   identity: Identity
@@ -77,11 +75,14 @@ export function signInRoutes(app: App, parts: SignInRoutesParts): void {
   const mailsByAddress = (request: FastifyRequest, reply: FastifyReply) =>
     authenticate.limit(reply, 'sign-in', `sign-in:${addressBucket(request.ip)}`, mailRate(parts.addressRate))
 
+  const isSecure = () => baseUrl.settled().startsWith('https:')
+  // Browsers accept a cookie with this prefix over HTTPS only, so that no page over HTTP can plant one.
+  const cookieName = () => (isSecure() ? `__Secure-${COOKIE}` : COOKIE)
   const cookie = (value: string, maxAge: number) =>
-    strictCookie(COOKIE, value, {
+    strictCookie(cookieName(), value, {
       path: `${new URL(baseUrl.settled()).pathname.replace(/\/$/, '')}/v1/auth`,
       maxAge,
-      secure: baseUrl.settled().startsWith('https:'),
+      secure: isSecure(),
     })
   const answer = async (
     reply: FastifyReply,
@@ -143,7 +144,7 @@ export function signInRoutes(app: App, parts: SignInRoutesParts): void {
     },
     handler: async (request, reply) => {
       const { refreshToken } = request.body
-      const token = refreshToken ?? readCookie(request, COOKIE)
+      const token = refreshToken ?? readCookie(request, cookieName())
       if (!token) throw new Problem('session-ended', 'The request carries no refresh token.')
       // A token that came in an HttpOnly cookie must not be returned in a body that scripts can read.
       const useCookie = refreshToken === undefined || request.body.cookie === true
@@ -168,7 +169,7 @@ export function signInRoutes(app: App, parts: SignInRoutesParts): void {
       response: { 204: Type.Null() },
     },
     handler: async (request, reply) => {
-      for (const token of [request.body.refreshToken, readCookie(request, COOKIE)]) {
+      for (const token of [request.body.refreshToken, readCookie(request, cookieName())]) {
         if (token) await sessions.end(token, originOf(request))
       }
       return reply.code(204).header('set-cookie', cookie('', 0)).send(null)
@@ -181,13 +182,7 @@ export function signInRoutes(app: App, parts: SignInRoutesParts): void {
       tags: [tags.signIn],
       summary: 'Who the caller is',
       security: security.token,
-      response: {
-        200: Type.Object({
-          user: Type.Object({ id: Type.String(), email: Type.String(), createdAt: Type.String() }),
-          administrator: Type.Boolean(),
-          organization: nullable(OrganizationSchema),
-        }),
-      },
+      response: { 200: meSchema },
     },
     handler: async (request) => {
       const { userId, administrator } = authenticate.userOf(request)

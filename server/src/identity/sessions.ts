@@ -1,11 +1,12 @@
-import { createHmac, hash, randomBytes } from 'node:crypto'
+import { createHmac } from 'node:crypto'
+import { findMembership } from '../access/membership-store.ts'
+import { hashToken, newToken } from '../access/random-token.ts'
 import { type Clock, DAY, plus, SECOND } from '../clock.ts'
 import type { Changed, Changes } from '../database/changes.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { newId } from '../id.ts'
 import { deleteKeysOfSession } from '../keys/store.ts'
-import { findMembership } from '../organizations/store.ts'
 import { Problem } from '../problem.ts'
 import {
   deleteFamily,
@@ -15,10 +16,14 @@ import {
   lockRefreshToken,
   type RefreshTokenRow,
   setReplaced,
-} from './session-store.ts'
-import { findUser, type User } from './user-store.ts'
+} from '../users/session-store.ts'
+import { findUser, type User } from '../users/user-store.ts'
 
-/** A session ends if it was not refreshed for this long. */
+/**
+ * A session ends if it was not refreshed for this long.
+ *
+ * See docs/decisions/derived-refresh-tokens.md.
+ */
 export const SESSION_LIFETIME = 30 * DAY
 /** A replaced token is accepted for this long, for two tabs that refresh at once or a lost response. */
 const GRACE = 10 * SECOND
@@ -141,13 +146,4 @@ export class Sessions {
       },
     )
   }
-}
-
-/** 32 random bytes cannot be guessed, so a plain hash at rest is sufficient. */
-export function newToken(): string {
-  return randomBytes(32).toString('base64url')
-}
-
-export function hashToken(token: string): string {
-  return hash('sha256', token, 'base64url')
 }

@@ -1,14 +1,19 @@
 import type { Logger } from 'pino'
+import { findMembership } from '../access/membership-store.ts'
+import { hashToken, newToken } from '../access/random-token.ts'
 import { type Clock, DAY, MINUTE, plus } from '../clock.ts'
+import { Background } from '../concurrency/background.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { newId } from '../id.ts'
 import type { Limiter, Rate } from '../limits/limiter.ts'
+import type { Mailer } from '../mail/mail.ts'
+import { signInMail } from '../mail/mail-texts.ts'
 import { hasOpenInvitation } from '../organizations/invitation-store.ts'
 import { foundOrganization, type StartingGrant } from '../organizations/organizations.ts'
-import { findMembership } from '../organizations/store.ts'
 import { Problem } from '../problem.ts'
-import { Background } from './background.ts'
+import { deleteRefreshTokensExpiredBefore } from '../users/session-store.ts'
+import { findOrCreateUser, findUserByEmail, setLastSignIn, type User } from '../users/user-store.ts'
 import { hashCode, matchesCode, newCode } from './code.ts'
 import {
   addWrongCode,
@@ -19,11 +24,7 @@ import {
   lockOutstandingLinks,
   useLink,
 } from './link-store.ts'
-import type { Mailer } from './mail.ts'
-import { signInMail } from './mail-texts.ts'
-import { deleteRefreshTokensExpiredBefore } from './session-store.ts'
-import { hashToken, newToken, type Session, type Sessions } from './sessions.ts'
-import { findOrCreateUser, findUserByEmail, setLastSignIn, type User } from './user-store.ts'
+import type { Session, Sessions } from './sessions.ts'
 
 const LINK_LIFETIME = 15 * MINUTE
 const MOST_WRONG_FOR_LINK = 5

@@ -38,3 +38,12 @@ export async function replaceSigningKey(tx: Tx, row: SigningKeyRow, forgetBefore
   await tx.deleteFrom('signing_keys').where('retired_at', '<', forgetBefore).execute()
   await tx.insertInto('signing_keys').values(row).execute()
 }
+
+export async function replacePrivateKey(db: Db, kid: string, privateJwk: string): Promise<void> {
+  await db
+    .updateTable('signing_keys')
+    .set({ private_jwk: privateJwk })
+    .where('kid', '=', kid)
+    .where('retired_at', 'is', null)
+    .execute()
+}

@@ -1,7 +1,7 @@
+import { requireMember } from '../access/membership.ts'
+import { findMembership } from '../access/membership-store.ts'
 import type { Db } from '../database/open.ts'
 import type { Origin } from '../events/events.ts'
-import { requireMember } from '../organizations/membership.ts'
-import { findMembership } from '../organizations/store.ts'
 import { notFound } from '../problem.ts'
 import type { StoredKey } from './store.ts'
 

@@ -7,9 +7,9 @@ import { randomPlaces } from './testing/random-places.ts'
 
 const run = promisify(execFile)
 
-/** Runs a GDAL program as a user would, with the key in a header. */
+/** Runs a GDAL program as a user would, with the key as the user name. */
 async function ogr(key: string, program: string, ...args: string[]): Promise<string> {
-  const env = { ...process.env, GDAL_HTTP_HEADERS: `X-API-Key: ${key}`, CPL_VSIL_CURL_ALLOWED_EXTENSIONS: '' }
+  const env = { ...process.env, GDAL_HTTP_USERPWD: `${key}:`, CPL_VSIL_CURL_ALLOWED_EXTENSIONS: '' }
   const { stdout } = await run(program, args, { env, maxBuffer: 1 << 26 })
   return stdout
 }
@@ -37,9 +37,11 @@ test("GDAL's OAPIF driver reads collections whole, by pages, boxes and attribute
   )
   for (const { geometry, properties } of all) assert.deepEqual(geometry, places[properties.i]!.geometry)
   const boxed = await read('places', '-spat', '-50', '-50', '50', '50')
+  const inBox = (await service.get('/collections/places/items?bbox=-50,-50,50,50')).body.features
+  // GDAL drops features without a geometry, which match every box.
   assert.equal(
     boxed.length,
-    (await service.get('/collections/places/items?bbox=-50,-50,50,50')).body.numberMatched,
+    inBox.filter(({ geometry }: { geometry: object | null }) => geometry !== null).length,
   )
   const named = await read('places', '-where', "name = 'Bay'")
   assert.equal(named.length, places.filter(({ properties }) => properties.name === 'Bay').length)
@@ -102,7 +104,7 @@ test('OWSLib reads a collection whole', async (t) => {
   assert.deepEqual(found.collections, ['places'])
   assert.deepEqual(found.features, ['places'])
   assert.equal(found.title, 'Places')
-  assert.deepEqual(found.queryables, ['at', 'big', 'day', 'geometry', 'i', 'name', 'open', 'size'])
+  assert.deepEqual(found.queryables, ['at', 'big', 'day', 'geometry', 'i', 'id', 'name', 'open', 'size'])
   assert.ok(found.conformance > 10)
   assert.match(found.openapi, /^3\.0/)
   assert.equal(found.item, 7)

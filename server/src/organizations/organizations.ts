@@ -1,23 +1,21 @@
-import type { AddOn } from '../access/grant.ts'
+import type { AddOn } from '@wayleave/contract/add-ons'
+import { MEMBER_PERMISSIONS, type MemberPermission } from '@wayleave/contract/permissions'
+import type { OrganizationRecord } from '@wayleave/contract/records'
+import { requireMember } from '../access/membership.ts'
+import { findMembership, lockOrganizations, type Membership, putMember } from '../access/membership-store.ts'
 import type { Clock } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { newId } from '../id.ts'
-import { lockUser } from '../identity/user-store.ts'
 import { invalidInput, notFound, Problem } from '../problem.ts'
-import { requireMember } from './membership.ts'
-import { MEMBER_PERMISSIONS, type MemberPermission } from './permissions.ts'
+import { lockUser } from '../users/user-store.ts'
 import {
   deleteAddOns,
-  findMembership,
   findOrganization,
   insertAddOns,
   insertOrganization,
-  lockOrganizations,
-  type Membership,
   type Organization,
-  putMember,
   readAddOns,
   setOrganizationName,
   wasGivenCredits,
@@ -27,17 +25,6 @@ import {
 export interface StartingGrant {
   addOns: readonly AddOn[]
   credits: number
-}
-
-/** An organization as shown to its members. */
-export interface OrganizationRecord {
-  id: string
-  name: string
-  addOns: AddOn[]
-  credits: { balance: number }
-  /** The caller's own permissions. */
-  permissions: MemberPermission[]
-  createdAt: string
 }
 
 export interface OrganizationsOptions {

@@ -1,8 +1,6 @@
-import { ADD_ONS, type AddOn } from '../access/grant.ts'
+import { ADD_ONS, type AddOn } from '@wayleave/contract/add-ons'
 import { addLedgerRow } from '../credits/ledger-store.ts'
-import type { ControlDatabase, Db, Tx } from '../database/open.ts'
-import { isId } from '../id.ts'
-import { type MemberPermission, sortPermissions } from './permissions.ts'
+import type { Db, Tx } from '../database/open.ts'
 
 export interface Organization {
   id: string
@@ -10,18 +8,6 @@ export interface Organization {
   addOns: AddOn[]
   credits: number
   createdAt: string
-}
-
-export interface Membership {
-  organizationId: string
-  permissions: MemberPermission[]
-}
-
-export interface Member {
-  userId: string
-  email: string
-  permissions: MemberPermission[]
-  joinedAt: string
 }
 
 export async function findOrganization(db: Db, id: string): Promise<Organization | undefined> {
@@ -34,29 +20,6 @@ export async function findOrganization(db: Db, id: string): Promise<Organization
     credits: row.credits,
     createdAt: row.created_at,
   }
-}
-
-export async function organizationExists(db: Db, id: string): Promise<boolean> {
-  const row = await db.selectFrom('organizations').select('id').where('id', '=', id).executeTakeFirst()
-  return row !== undefined
-}
-
-/**
- * Locks the organizations until the transaction ends, always in the same order to avoid deadlocks. Returns
- * those that exist.
- */
-export async function lockOrganizations(
-  database: ControlDatabase,
-  tx: Tx,
-  ids: readonly string[],
-): Promise<Set<string>> {
-  const found = new Set<string>()
-  for (const id of [...new Set(ids)].sort()) {
-    if (!isId('org', id)) continue
-    const query = tx.selectFrom('organizations').select('id').where('id', '=', id)
-    if (await database.forUpdate(query).executeTakeFirst()) found.add(id)
-  }
-  return found
 }
 
 /** The initial credits of an organization are a ledger row like all others. */
@@ -128,75 +91,4 @@ export async function deleteAddOns(tx: Tx, organizationId: string, addOns: reado
     .where('organization_id', '=', organizationId)
     .where('add_on', 'in', [...addOns])
     .execute()
-}
-
-export async function findMembership(db: Db, userId: string): Promise<Membership | undefined> {
-  const row = await db
-    .selectFrom('members')
-    .select(['organization_id', 'permissions'])
-    .where('user_id', '=', userId)
-    .executeTakeFirst()
-  return row && { organizationId: row.organization_id, permissions: parsePermissions(row.permissions) }
-}
-
-/** Ordered by joining time, oldest first. */
-export async function readMembers(db: Db, organizationId: string): Promise<Member[]> {
-  const rows = await db
-    .selectFrom('members')
-    .innerJoin('users', 'users.id', 'members.user_id')
-    .select(['members.user_id', 'users.email', 'members.permissions', 'members.joined_at'])
-    .where('members.organization_id', '=', organizationId)
-    .orderBy('members.joined_at')
-    .orderBy('members.user_id')
-    .execute()
-  return rows.map((row) => ({
-    userId: row.user_id,
-    email: row.email,
-    permissions: parsePermissions(row.permissions),
-    joinedAt: row.joined_at,
-  }))
-}
-
-/** Moves a user into an organization, out of any other. */
-export async function putMember(
-  tx: Tx,
-  userId: string,
-  { organizationId, permissions }: Membership,
-  at: Date,
-): Promise<void> {
-  const row = {
-    organization_id: organizationId,
-    permissions: JSON.stringify(sortPermissions(permissions)),
-    joined_at: at.toISOString(),
-  }
-  await tx
-    .insertInto('members')
-    .values({ user_id: userId, ...row })
-    .onConflict((conflict) => conflict.column('user_id').doUpdateSet(row))
-    .execute()
-}
-
-export async function setPermissions(
-  tx: Tx,
-  userId: string,
-  { organizationId, permissions }: Membership,
-): Promise<void> {
-  await tx
-    .updateTable('members')
-    .set({ permissions: JSON.stringify(sortPermissions(permissions)) })
-    .where('user_id', '=', userId)
-    .where('organization_id', '=', organizationId)
-    .execute()
-}
-
-export async function deleteMember(tx: Tx, userId: string, organizationId: string): Promise<void> {
-  await tx
-    .deleteFrom('members')
-    .where('user_id', '=', userId)
-    .where('organization_id', '=', organizationId)
-    .execute()
-}
-
-function parsePermissions(text: string): MemberPermission[] {
-  return sortPermissions(JSON.parse(text) as MemberPermission[])
 }

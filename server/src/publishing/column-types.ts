@@ -1,4 +1,4 @@
-import type { ColumnType } from '@wayleave/geodata/feature.ts'
+import type { ColumnType } from '@wayleave/geodata/features'
 
 export const COLUMN_TYPES = [
   'boolean',

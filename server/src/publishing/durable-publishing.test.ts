@@ -81,7 +81,7 @@ test('an upload and a mail are on the disk with their names when they are acknow
   const script = `
     import { Readable } from 'node:stream'
     import { receiveUpload } from ${JSON.stringify(import.meta.resolve('./receive-upload.ts'))}
-    import { OutboxMailer } from ${JSON.stringify(import.meta.resolve('../identity/outbox-mailer.ts'))}
+    import { OutboxMailer } from ${JSON.stringify(import.meta.resolve('../mail/outbox-mailer.ts'))}
     await receiveUpload(Readable.from([Buffer.from('a,b')]), ${JSON.stringify(upload)}, 100)
     const mailer = new OutboxMailer({
       folder: ${JSON.stringify(outbox)}, from: 'a@example.org', clock: () => new Date(0), log: console, print() {},

@@ -1,4 +1,4 @@
-import type { ColumnType } from '@wayleave/geodata/feature.ts'
+import type { ColumnType } from '@wayleave/geodata/features'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { isTable } from '../catalog/dataset.ts'

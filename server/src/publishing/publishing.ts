@@ -1,11 +1,15 @@
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { CompileLimits, CompileProgress, CompileReport } from '@wayleave/geodata/compile/compile.ts'
-import { compileInProcess } from '@wayleave/geodata/compile/compile-in-child-process.ts'
-import type { GdalOptions } from '@wayleave/geodata/formats/gdal/gdal-options.ts'
-import type { ReadOptions } from '@wayleave/geodata/formats/reading/read-options.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
-import { SourceError } from '@wayleave/geodata/source-error.ts'
+import {
+  type CompileLimits,
+  type CompileProgress,
+  type CompileReport,
+  compileInProcess,
+  type GdalOptions,
+  type ReadOptions,
+  SourceError,
+} from '@wayleave/geodata/compile'
+import type { Manifest } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { DatasetDescription } from '../catalog/dataset.ts'
@@ -66,6 +70,8 @@ export interface PublishOptions {
   signal?: AbortSignal
   /** Runs in the transaction that makes the version visible: both are committed, or neither is. */
   alongside?: (tx: Tx, report: PublishReport) => Promise<void>
+  /** Compiles in a child process unless the caller, such as a test, has another way. */
+  compile?: typeof compileInProcess
 }
 
 export interface PublishingParts {
@@ -77,6 +83,8 @@ export interface PublishingParts {
   staging: Staging
   limits: CompileLimits
   gdal: GdalOptions
+  /** How much memory one compilation may use, in megabytes; by default half of the machine's. */
+  memoryMegabytes?: number | undefined
   /** The max size of a file, in bytes. */
   mostBytes: number
   keepVersions: number | null
@@ -96,9 +104,9 @@ export class Publishing {
   async publish(
     request: PublishRequest,
     origin: Origin,
-    { onProgress, signal, alongside }: PublishOptions = {},
+    { onProgress, signal, alongside, compile = compileInProcess }: PublishOptions = {},
   ): Promise<PublishReport> {
-    const { blobs, staging, limits, gdal } = this.#parts
+    const { blobs, staging, limits, gdal, memoryMegabytes } = this.#parts
     const {
       table,
       path,
@@ -114,15 +122,15 @@ export class Publishing {
     const stage = staging.begin(table)
     try {
       const folder = join(stage.folder, 'snapshot')
-      const { manifest, report } = await compileInProcess(
-        { ...options, sample, path, file, folder, limits, gdal },
+      const { manifest, report } = await compile(
+        { ...options, sample, path, file, folder, limits, gdal, memoryMegabytes },
         onProgress,
         signal,
       )
       if (buildExports) {
         const about = await this.#aboutExports(table, description)
         report.notes.push(
-          ...(await buildExportsAhead(folder, { table, ...about, updatedAt: this.#now(), signal })),
+          ...(await buildExportsAhead(folder, manifest, { table, ...about, updatedAt: this.#now(), signal })),
         )
       }
       const reportOf = (version: number | null): PublishReport => ({

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { basename } from 'node:path'
 import multipart from '@fastify/multipart'
+import { jobSchema } from '@wayleave/contract/records'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
@@ -10,14 +11,13 @@ import { isTable } from '../catalog/dataset.ts'
 import type { Config } from '../config.ts'
 import type { Origin } from '../events/events.ts'
 import type { BaseUrl } from '../http/base-url.ts'
-import type { App } from '../http/frame.ts'
-import { nullable } from '../http/nullable.ts'
+import type { App } from '../http/fastify-app.ts'
+import { withoutBody } from '../http/headers.ts'
 import { security, tags } from '../http/openapi.ts'
-import { withoutBody } from '../http/without-body.ts'
 import { invalidInput, notFound, Problem } from '../problem.ts'
 import { ColumnTypesError, parseColumnTypes } from './column-types.ts'
 import type { JobRequest } from './job-request.ts'
-import type { Job, Jobs } from './jobs.ts'
+import type { Jobs } from './jobs.ts'
 import type { Publishing } from './publishing.ts'
 import { receiveUpload } from './receive-upload.ts'
 import { splitKeywords } from './split-keywords.ts'
@@ -97,17 +97,6 @@ const uploadOptions = Type.Object(
 )
 type UploadOptions = Static<typeof uploadOptions>
 
-const job = Type.Object({
-  id: Type.String(),
-  table: Type.String(),
-  state: Type.String({ description: 'waiting, running, done or failed' }),
-  progress: nullable(Type.Object({}, { additionalProperties: true })),
-  report: nullable(Type.Object({}, { additionalProperties: true })),
-  problem: nullable(Type.Object({}, { additionalProperties: true })),
-  createdAt: Type.String(),
-  updatedAt: Type.String(),
-})
-
 const params = Type.Object({ table: Type.String() })
 
 export function publishingRoutes(
@@ -158,7 +147,7 @@ export function publishingRoutes(
         security: [...security.key, ...security.token],
         params,
         querystring: uploadOptions,
-        response: { 202: job },
+        response: { 202: jobSchema },
       },
       onRequest,
       handler: async (request, reply) => {
@@ -182,7 +171,7 @@ export function publishingRoutes(
         return reply
           .code(202)
           .header('location', `${baseUrl.of(request)}/v1/jobs/${id}`)
-          .send(started as Job)
+          .send(started)
       },
     })
   })
@@ -230,7 +219,7 @@ export function publishingRoutes(
       summary: 'How far a publishing has come, and its report',
       security: [...security.key, ...security.token],
       params: Type.Object({ id: Type.String() }),
-      response: { 200: job },
+      response: { 200: jobSchema },
     },
     handler: async (request, reply) => {
       if (/^bearer /i.test(request.headers.authorization ?? ''))
@@ -239,7 +228,7 @@ export function publishingRoutes(
         const grant = await authenticate.key(request, reply)
         if (grant.scope !== 'platform') throw notFound('such job')
       }
-      return (await jobs.find(request.params.id)) as Job
+      return jobs.find(request.params.id)
     },
   })
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isSnapshotName, newSnapshotName } from '../blobs/snapshot-name.ts'
-import { tryLock } from '../file-lock.ts'
+import { tryLock } from '../locks/file-lock.ts'
 
 /**
  * A staging folder in which one snapshot is built. It has the snapshot's name, and the process that builds it

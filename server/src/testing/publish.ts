@@ -1,11 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { compileSnapshot } from '@wayleave/geodata/compile'
 import { operator } from '../events/events.ts'
 import type { PublishReport, PublishRequest } from '../publishing/publishing.ts'
 import type { TestServer } from './test-server.ts'
 
-/** Publishes a text as a file with the given name. */
+/**
+ * Publishes a text as a file with the given name. It is compiled in this process: starting a child process for
+ * each of the many small files of the tests takes five times as long as compiling them.
+ */
 export async function publishText(
   service: TestServer,
   table: string,
@@ -17,7 +21,8 @@ export async function publishText(
   const path = join(folder, file)
   writeFileSync(path, content)
   try {
-    return await service.parts.publishing.publish({ table, path, description: {}, ...options }, operator)
+    const request = { table, path, description: {}, ...options }
+    return await service.parts.publishing.publish(request, operator, { compile: compileSnapshot })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

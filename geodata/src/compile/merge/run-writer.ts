@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
+import { ColumnBytes } from '../../pack/column-bytes.ts'
 import { GEOMETRY_HEAD } from '../../pack/pack.ts'
-import { ColumnBytes } from '../columns/column-bytes.ts'
 import type { StagedPlaces } from '../stage/staged-places.ts'
 
 /**

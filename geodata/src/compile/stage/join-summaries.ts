@@ -1,3 +1,4 @@
+import { joinChanges } from '../../geometry/geometry-changes.ts'
 import { DEFAULT_LISTED_PROBLEMS, type StageSummary } from './stage.ts'
 import type { ColumnProfile } from './staged-column.ts'
 import type { PlaceProfile } from './staged-places.ts'
@@ -15,6 +16,7 @@ export function joinSummaries(
     first.problems = first.problems.concat(other.problems)
     first.problemCount += other.problemCount
     joinPlaces(first.places, other.places)
+    joinChanges(first.changes, other.changes)
     first.files.push(...other.files)
     first.runs.push(...other.runs)
     joinTexts(first.texts, other.texts)

@@ -7,9 +7,10 @@ import {
   type SourceBlock,
 } from '../../formats/reading/block-stream.ts'
 import { SourceError } from '../../source-error.ts'
-import type { CompileOptions, CompileProgress } from '../compile.ts'
+import type { CompileOptions, CompileProgress } from '../compile-options.ts'
 import { withRowProblems } from '../invalid-source-error.ts'
 import { DEFAULT_MAX_ROWS, DEFAULT_THREADS } from '../limits.ts'
+import { divideMemory, needsMoreMemory } from '../memory.ts'
 import { joinSummaries } from './join-summaries.ts'
 import type { StageSummary } from './stage.ts'
 import type { StageReply, StageRequest, StageWorkerData } from './stage-worker.ts'
@@ -30,9 +31,9 @@ export async function stageInThreads(
   const file = options.file ?? basename(options.path)
   const maxRows = options.limits?.rows ?? DEFAULT_MAX_ROWS
   const threads = Array.from({ length: options.threads ?? DEFAULT_THREADS }, (_, i) => {
-    const { idColumn, maxProblems } = options
-    const { parsing } = stream
-    return new StageThread({ folder, prefix: `rows${i}`, crs, idColumn, maxProblems, parsing }, file)
+    const { idColumn, maxProblems, memoryMegabytes } = options
+    const data = { folder, prefix: `rows${i}`, crs, idColumn, maxProblems, parsing: stream.parsing }
+    return new StageThread(data, file, memoryMegabytes)
   })
   let rows = 0
   let broken: unknown = null
@@ -73,13 +74,16 @@ class StageThread {
   /** The number of blocks that were sent and are not done yet. */
   waiting = 0
 
-  constructor(data: StageWorkerData, file: string) {
+  constructor(data: StageWorkerData, file: string, memoryMegabytes: number | undefined) {
+    const maxHeap = divideMemory(memoryMegabytes).threadHeap
     this.#worker = new Worker(ENTRY, {
       workerData: data,
-      resourceLimits: { maxOldGenerationSizeMb: 768, maxYoungGenerationSizeMb: 48 },
+      resourceLimits: { maxOldGenerationSizeMb: maxHeap, maxYoungGenerationSizeMb: 48 },
     })
     this.#worker.on('message', (reply: StageReply) => this.#take(reply))
-    this.#worker.on('error', (error: NodeJS.ErrnoException) => this.#fail(clarify(error, file)))
+    this.#worker.on('error', (error: NodeJS.ErrnoException) =>
+      this.#fail(clarify(error, file, memoryMegabytes)),
+    )
     this.#worker.on('exit', () => this.#fail(new Error('a staging thread ended early')))
     // A failure is reported to the code that awaits these; otherwise it must not be an unhandled rejection.
     this.#summary.promise.catch(() => {})
@@ -125,8 +129,8 @@ class StageThread {
   }
 }
 
-function clarify(error: NodeJS.ErrnoException, file: string): Error {
+function clarify(error: NodeJS.ErrnoException, file: string, memoryMegabytes: number | undefined): Error {
   return error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-    ? new SourceError(`${file} needs more memory than publishing may use.`)
+    ? new SourceError(needsMoreMemory(file, memoryMegabytes))
     : error
 }

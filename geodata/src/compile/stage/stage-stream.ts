@@ -3,8 +3,9 @@ import type { CrsTransformation } from '../../crs/crs-accuracy.ts'
 import type { FeatureStream } from '../../feature.ts'
 import { blockRows, isBlockStream } from '../../formats/reading/block-stream.ts'
 import { isEmptyBbox } from '../../geometry/bbox.ts'
+import { describeChanges } from '../../geometry/geometry-changes.ts'
 import { SourceError } from '../../source-error.ts'
-import type { CompileOptions, CompileProgress } from '../compile.ts'
+import type { CompileOptions, CompileProgress } from '../compile-options.ts'
 import { withRowProblems } from '../invalid-source-error.ts'
 import { DEFAULT_MAX_ROWS } from '../limits.ts'
 import {
@@ -51,7 +52,7 @@ export async function stageStream(
     summary,
     crs: await crsName(crs),
     crsTransformation: bbox && (await transformationFor(crs, bbox)),
-    notes: [...stream.notes, ...crsNotes(crs, summary)],
+    notes: [...stream.notes, ...crsNotes(crs, summary), ...describeChanges(summary.changes)],
   }
 }
 

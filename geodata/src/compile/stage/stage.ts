@@ -9,11 +9,12 @@ import {
   type Value,
 } from '../../feature.ts'
 import type { RecordReader } from '../../formats/csv/csv-records.ts'
+import { type GeometryChanges, noChanges } from '../../geometry/geometry-changes.ts'
 import { prepareGeometry, type Transformer } from '../../geometry/prepare-geometry.ts'
 import { wkbSize } from '../../geometry/wkb.ts'
+import { ColumnBytes } from '../../pack/column-bytes.ts'
 import { FEATURE_TAIL, PACK_SEPARATOR, PROPERTIES_HEAD } from '../../pack/pack.ts'
 import type { RowProblem } from '../../source-error.ts'
-import { ColumnBytes } from '../columns/column-bytes.ts'
 import { columnNames } from '../columns/column-names.ts'
 import { type PlainColumn, plainParquet } from '../columns/plain-parquet.ts'
 import { type RowTexts, type Run, RunWriter } from '../merge/run-writer.ts'
@@ -40,6 +41,7 @@ export interface StageSummary {
   /** Rows that were left out later because their id was missing or repeated. */
   skippedForIds: number
   places: PlaceProfile
+  changes: GeometryChanges
   columns: ColumnProfile[]
   id: ColumnProfile
   files: string[]
@@ -94,6 +96,7 @@ export class Stage {
       problemCount: 0,
       skippedForIds: 0,
       places: this.#places.profile,
+      changes: noChanges(),
       columns: [],
       id: this.#id.profile,
       files: [],
@@ -154,7 +157,7 @@ export class Stage {
 
   #prepare(row: number, geometry: Geometry | null): boolean {
     if (geometry === null) return true
-    const prepared = prepareGeometry(geometry, this.#transform)
+    const prepared = prepareGeometry(geometry, this.#transform, this.summary.changes)
     if (typeof prepared === 'string') {
       this.problem(row, prepared)
       return false

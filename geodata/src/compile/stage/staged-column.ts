@@ -1,10 +1,10 @@
 import type { SourceColumn, Value } from '../../feature.ts'
-import { ColumnBytes } from '../columns/column-bytes.ts'
+import { ColumnBytes } from '../../pack/column-bytes.ts'
+import { ANY_TYPE, TYPE, utcText } from '../../pack/value-text.ts'
 import { countNotFinite, jsonText } from '../columns/json-text.ts'
 import type { Notation } from '../columns/notation.ts'
 import type { PlainColumn, PlainType } from '../columns/plain-parquet.ts'
 import { areIntegers, areNumbers, KIND, kindOfText, kindOfValue } from '../columns/value-kinds.ts'
-import { ANY_TYPE, TYPE, utcText } from '../columns/value-text.ts'
 
 /**
  * The form in which a chunk's values of one column were staged. Each form is a separate column in the staged

@@ -2,8 +2,8 @@ import { GEOMETRY_TYPES, type Geometry } from '../../feature.ts'
 import { type Bbox, emptyBbox, geometryBbox, isEmptyBbox } from '../../geometry/bbox.ts'
 import { pointOnSurface } from '../../geometry/point-on-surface.ts'
 import { hilbertKey, UNLOCATED_KEY } from '../../hilbert.ts'
+import { ColumnBytes } from '../../pack/column-bytes.ts'
 import { writeGeojson } from '../../pack/write-geojson.ts'
-import { ColumnBytes } from '../columns/column-bytes.ts'
 import type { PlainColumn } from '../columns/plain-parquet.ts'
 
 /** Location statistics over all chunks of one stage: plain data that a worker can post. */

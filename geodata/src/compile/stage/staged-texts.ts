@@ -1,5 +1,5 @@
+import { ANY_TYPE, TYPE } from '../../pack/value-text.ts'
 import type { FinalColumn, IdSource } from '../assemble.ts'
-import { ANY_TYPE, TYPE } from '../columns/value-text.ts'
 
 /**
  * Whether the feature texts that were made while rows were read are still correct once all rows have been

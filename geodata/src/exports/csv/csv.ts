@@ -1,11 +1,12 @@
 import { FeatureSlices, readPack } from '../../pack/pack-reader.ts'
-import { PropertySlices } from '../../pack/property-slices.ts'
+import { exportColumns } from '../../snapshot/feature-ids.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
+import { rowNames } from '../../snapshot/row-names.ts'
+import { RowSlices } from '../../snapshot/row-slices.ts'
 import { ByteSink } from '../byte-sink.ts'
 import type { ExportOptions } from '../export-options.ts'
 import { PointSource } from '../geometry/point-source.ts'
 import { WktWriter } from '../geometry/wkt-writer.ts'
-import { rowNames } from '../row-names.ts'
 import { CSV_LINE_END, csvCell, putCsvValue } from './csv-value.ts'
 
 const COMMA = 0x2c
@@ -32,14 +33,15 @@ export async function writeCsv(
   try {
     const spatial = manifest.geometryType !== null
     const shapes = spatial && manifest.geometryType !== 'Point'
-    const names = rowNames(manifest.columns, spatial)
+    const columns = exportColumns(manifest)
+    const names = rowNames(columns, spatial)
     if (spatial) names.push('longitude', 'latitude')
     if (shapes) names.push('geometry')
     sink.text(names.map((name) => csvCell(name)).join(',') + CSV_LINE_END)
 
-    const json = manifest.columns.map((column) => column.type === 'json')
+    const json = columns.map((column) => column.type === 'json')
     const slices = new FeatureSlices()
-    const values = new PropertySlices(manifest.columns)
+    const values = new RowSlices(manifest)
     const wkt = new WktWriter(manifest.hasZ)
     for await (const block of readPack(folder, manifest, options.signal)) {
       const { bytes } = block
@@ -48,7 +50,7 @@ export async function writeCsv(
         const start = block.starts[i]!
         const end = block.ends[i]!
         slices.locate(bytes, start, end)
-        values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)
+        values.locateRow(bytes, slices)
         sink.reserve((end - start) * 2 + json.length * 3 + 64)
         const out = sink.buffer
         let at = sink.at

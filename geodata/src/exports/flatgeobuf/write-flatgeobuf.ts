@@ -1,7 +1,8 @@
 import { GEOMETRY_TYPES } from '../../feature.ts'
 import { FeatureSlices, readPack } from '../../pack/pack-reader.ts'
-import { PropertySlices } from '../../pack/property-slices.ts'
+import { exportColumns } from '../../snapshot/feature-ids.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
+import { RowSlices } from '../../snapshot/row-slices.ts'
 import { ByteSink } from '../byte-sink.ts'
 import type { ExportOptions } from '../export-options.ts'
 import { FlatGeometry } from '../geometry/flat-geometry.ts'
@@ -23,8 +24,9 @@ export async function writeFlatgeobuf(
   partial: string,
   options: ExportOptions,
 ): Promise<string | undefined> {
-  const sizes = await integerSizes(folder, manifest, options)
-  const codes = manifest.columns.map((column, c) => columnCode(column, sizes[c] ?? null))
+  const columns = exportColumns(manifest)
+  const sizes = await integerSizes(folder, columns, options)
+  const codes = columns.map((column, c) => columnCode(column, sizes[c] ?? null))
   const sink = new ByteSink(partial, { hashed: false })
   try {
     const indexed = manifest.located > 0
@@ -33,17 +35,18 @@ export async function writeFlatgeobuf(
     const index = indexed ? new PackedIndex(sink, manifest.rows) : null
     const start = sink.length
     const slices = new FeatureSlices()
-    const values = new PropertySlices(manifest.columns)
+    const values = new RowSlices(manifest)
     const geometry = new FlatGeometry()
     const { multi } = layerType(manifest)
     for await (const { bytes, count, starts, ends } of readPack(folder, manifest, options.signal)) {
       for (let i = 0; i < count; i++) {
         slices.locate(bytes, starts[i]!, ends[i]!)
-        values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)
+        values.locateRow(bytes, slices)
         const located = geometry.read(bytes, slices.geometryStart)
         if (multi) geometry.promote()
         // A value grows most if it is a single digit, which becomes eight bytes with a prefix of six.
-        const room = (slices.propertiesEnd - slices.propertiesStart) * 2 + codes.length * 16
+        const properties = slices.propertiesEnd - slices.propertiesStart
+        const room = (properties + slices.idEnd - slices.idStart) * 2 + codes.length * 16
         sink.reserve(room + (located ? featureBound(geometry) : 0) + 256)
         index?.add(geometry.west, geometry.south, geometry.east, geometry.north, sink.length - start)
         putFeature(sink, located ? geometry : null, manifest.hasZ, (at) =>
@@ -59,7 +62,8 @@ export async function writeFlatgeobuf(
 }
 
 function header(manifest: Manifest, codes: number[], indexed: boolean, options: ExportOptions): Buffer {
-  const { geometryType, bbox, hasZ, columns, rows } = manifest
+  const { geometryType, bbox, hasZ, rows } = manifest
+  const columns = exportColumns(manifest)
   const layer = layerType(manifest).type
   const about = [options.description, options.attribution, options.license].filter(Boolean).join('\n\n')
   const type = layer === null || layer === 'Geometry' ? 0 : GEOMETRY_TYPES.indexOf(layer) + 1

@@ -1,5 +1,5 @@
+import { ExportError } from '../../export-error.ts'
 import { GEOMETRY_TYPES } from '../../feature.ts'
-import { ExportError } from '../export-error.ts'
 
 export const POINT = 1
 export const LINE_STRING = 2

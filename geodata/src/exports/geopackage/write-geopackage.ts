@@ -1,9 +1,11 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { Column } from '../../feature.ts'
 import { FeatureSlices, readPack } from '../../pack/pack-reader.ts'
-import { PropertySlices, stringValue } from '../../pack/property-slices.ts'
+import { stringValue } from '../../pack/property-slices.ts'
 import { quoteName } from '../../quote-sql.ts'
+import { exportColumns, hasIntegerIds } from '../../snapshot/feature-ids.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
+import { RowSlices } from '../../snapshot/row-slices.ts'
 import type { ExportOptions } from '../export-options.ts'
 import { FlatGeometry } from '../geometry/flat-geometry.ts'
 import { parseNumber } from '../geometry/geometry-bytes.ts'
@@ -21,7 +23,8 @@ const PRAGMAS = 'PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA loc
 
 /**
  * OGC GeoPackage 1.3 with its R-tree extension; a table without geometry becomes an attributes table. Row ids
- * follow the snapshot order, in which readers return the rows.
+ * are the features' ids if those are integers and more than row numbers; otherwise they follow the snapshot
+ * order. Readers return the rows in the order of row ids.
  */
 export async function writeGeopackage(
   folder: string,
@@ -29,14 +32,17 @@ export async function writeGeopackage(
   partial: string,
   options: ExportOptions,
 ): Promise<undefined> {
-  const sizes = await integerSizes(folder, manifest, options)
-  const names = tableNames(manifest)
+  const columns = exportColumns(manifest)
+  const sizes = await integerSizes(folder, columns, options)
+  const layer = { ...manifest, columns }
+  const names = tableNames(layer)
+  const hasOwnIds = hasIntegerIds(manifest) && areRowIds(manifest, columns, sizes)
   const database = new DatabaseSync(partial)
   try {
     database.enableDefensive(false)
     database.exec(PRAGMAS)
     database.exec('BEGIN')
-    createTables(database, manifest, names, sizes, options)
+    createTables(database, layer, names, sizes, options)
     const rtree = names.geometry
       ? new RtreeBuilder(database, `rtree_${options.table}_${names.geometry}`)
       : null
@@ -47,24 +53,25 @@ export async function writeGeopackage(
 
     const types = layerType(manifest)
     const slices = new FeatureSlices()
-    const values = new PropertySlices(manifest.columns)
+    const values = new RowSlices(manifest)
     const geometry = new FlatGeometry()
     const blobs = new GeometryBlobs(manifest.hasZ)
-    const readers = manifest.columns.map((column, c) => valueReader(column, sizes[c] ?? null))
+    const readers = columns.map((column, c) => valueReader(column, sizes[c] ?? null))
     const row: SQLInputValue[] = new Array(placeholders.length)
     let position = 0
     for await (const { bytes, count, starts, ends } of readPack(folder, manifest, options.signal)) {
       for (let i = 0; i < count; i++) {
         slices.locate(bytes, starts[i]!, ends[i]!)
-        values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)
+        values.locateRow(bytes, slices)
         position++
         let at = 0
-        row[at++] = position
+        const rowId = hasOwnIds ? parseNumber(bytes, slices.idStart, slices.idEnd) : position
+        row[at++] = rowId
         if (rtree) {
           const located = geometry.read(bytes, slices.geometryStart)
           if (types.multi) geometry.promote()
           row[at++] = geometry.code === 0 ? null : blobs.blob(geometry, !located)
-          if (located) rtree.add(position, geometry.west, geometry.east, geometry.south, geometry.north)
+          if (located) rtree.add(rowId, geometry.west, geometry.east, geometry.south, geometry.north)
         }
         for (let c = 0; c < readers.length; c++) {
           row[at++] = values.isNull(bytes, c)
@@ -80,6 +87,16 @@ export async function writeGeopackage(
   } finally {
     database.close()
   }
+}
+
+/** Row ids are exact in a double, because the R-tree is built from doubles. */
+function areRowIds(
+  { id }: Manifest,
+  columns: readonly Column[],
+  sizes: readonly (IntegerSize | null)[],
+): boolean {
+  const size = sizes[columns.findIndex(({ name }) => name === (id.column ?? id.name))]
+  return size === 'int32' || size === 'int53'
 }
 
 type ValueReader = (bytes: Buffer, start: number, end: number, escaped: boolean) => SQLInputValue

@@ -1,8 +1,11 @@
+import { copyBytes } from '../../copy-bytes.ts'
 import type { Column } from '../../feature.ts'
 import { FeatureSlices, readPack } from '../../pack/pack-reader.ts'
-import { PropertySlices, stringValue } from '../../pack/property-slices.ts'
+import { stringValue } from '../../pack/property-slices.ts'
+import { exportColumns } from '../../snapshot/feature-ids.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
-import { ByteSink, copyBytes } from '../byte-sink.ts'
+import { RowSlices } from '../../snapshot/row-slices.ts'
+import { ByteSink } from '../byte-sink.ts'
 import type { ExportOptions } from '../export-options.ts'
 import { type IntegerSize, integerSizes } from '../integer-ranges.ts'
 import { nameColumn } from '../name-column.ts'
@@ -32,8 +35,8 @@ export async function writeKml(
   partial: string,
   options: ExportOptions,
 ): Promise<string | undefined> {
-  const { columns } = manifest
-  const sizes = await integerSizes(folder, manifest, options)
+  const columns = exportColumns(manifest)
+  const sizes = await integerSizes(folder, columns, options)
   const sink = new ByteSink(partial)
   try {
     sink.text(head(columns, sizes, options))
@@ -45,7 +48,7 @@ export async function writeKml(
     const json = columns.map((column) => column.type === 'json')
 
     const slices = new FeatureSlices()
-    const values = new PropertySlices(columns)
+    const values = new RowSlices(manifest)
     const geometry = new KmlGeometryWriter(sink, manifest.hasZ)
     const putValue = (bytes: Buffer, c: number, out: Buffer, at: number): number => {
       const start = values.starts[c]!
@@ -68,9 +71,9 @@ export async function writeKml(
       const { bytes } = block
       for (let i = 0; i < block.count; i++) {
         slices.locate(bytes, block.starts[i]!, block.ends[i]!)
-        values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)
+        values.locateRow(bytes, slices)
         // The name and the time are written twice.
-        sink.reserve((slices.propertiesEnd - slices.propertiesStart) * 11 + tagBytes)
+        sink.reserve((slices.propertiesEnd - slices.idStart) * 11 + tagBytes)
         const out = sink.buffer
         let at = sink.at
         at = PLACEMARK.put(sink, at)

@@ -1,5 +1,5 @@
+import { ExportError } from '../../export-error.ts'
 import type { Column } from '../../feature.ts'
-import { ExportError } from '../export-error.ts'
 import { type ColumnSurvey, MAX_TEXT } from './survey.ts'
 
 /** dBase stores header and record lengths as 16-bit numbers. */

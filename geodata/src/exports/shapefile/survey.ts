@@ -1,6 +1,8 @@
 import { FeatureSlices, readPack } from '../../pack/pack-reader.ts'
-import { PropertySlices, stringValue } from '../../pack/property-slices.ts'
+import { stringValue } from '../../pack/property-slices.ts'
+import { exportColumns } from '../../snapshot/feature-ids.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
+import { RowSlices } from '../../snapshot/row-slices.ts'
 import { FlatGeometry } from '../geometry/flat-geometry.ts'
 import {
   COLLECTION,
@@ -44,9 +46,10 @@ export interface Survey {
 
 /** The first of two passes: a shapefile declares field widths and its geometry type at the start. */
 export async function survey(folder: string, manifest: Manifest, signal?: AbortSignal): Promise<Survey> {
-  const columns = manifest.columns.map(() => ({ width: 0, tooLong: 0, decimals: 0, hasExponent: false }))
-  const numeric = manifest.columns.map(({ type }) => type === 'number')
-  const json = manifest.columns.map(({ type }) => type === 'json')
+  const exported = exportColumns(manifest)
+  const columns = exported.map(() => ({ width: 0, tooLong: 0, decimals: 0, hasExponent: false }))
+  const numeric = exported.map(({ type }) => type === 'number')
+  const json = exported.map(({ type }) => type === 'json')
   const result: Survey = {
     columns,
     points: 0,
@@ -57,13 +60,13 @@ export async function survey(folder: string, manifest: Manifest, signal?: AbortS
     collections: 0,
   }
   const slices = new FeatureSlices()
-  const values = new PropertySlices(manifest.columns)
+  const values = new RowSlices(manifest)
   const geometry = new FlatGeometry()
   for await (const { bytes, count, starts, ends } of readPack(folder, manifest, signal)) {
     for (let i = 0; i < count; i++) {
       slices.locate(bytes, starts[i]!, ends[i]!)
       countShape(bytes, slices.geometryStart, geometry, result)
-      values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)
+      values.locateRow(bytes, slices)
       for (let c = 0; c < columns.length; c++) {
         if (values.isNull(bytes, c)) continue
         const column = columns[c]!

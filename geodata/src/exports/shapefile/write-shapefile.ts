@@ -1,10 +1,11 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ExportError } from '../../export-error.ts'
 import { FeatureSlices, readPack } from '../../pack/pack-reader.ts'
-import { PropertySlices } from '../../pack/property-slices.ts'
+import { exportColumns } from '../../snapshot/feature-ids.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
+import { RowSlices } from '../../snapshot/row-slices.ts'
 import { ByteSink } from '../byte-sink.ts'
-import { ExportError } from '../export-error.ts'
 import type { ExportOptions } from '../export-options.ts'
 import { FlatGeometry } from '../geometry/flat-geometry.ts'
 import { COLLECTION } from '../geometry/geometry-bytes.ts'
@@ -67,26 +68,26 @@ async function writeParts(
 ): Promise<string[]> {
   const { table, signal } = options
   const spatial = manifest.geometryType !== null
+  const columns = exportColumns(manifest)
   const found = await survey(folder, manifest, signal)
-  const fields =
-    manifest.columns.length > 0 ? planFields(manifest.columns, found.columns) : [numberField(manifest)]
+  const fields = columns.length > 0 ? planFields(columns, found.columns) : [numberField(manifest)]
   const layers = planLayers(table, manifest, found)
   const writers = layers.map(({ name, family, multi }) => ({
     family,
     shp: spatial ? new ShpWriter(join(parts, name), family, { multi, hasZ: manifest.hasZ }) : null,
-    dbf: new DbfWriter(join(parts, `${name}.dbf`), fields, manifest.columns, modified(options)),
+    dbf: new DbfWriter(join(parts, `${name}.dbf`), fields, columns, modified(options)),
   }))
   try {
     const byFamily = new Map(writers.map((writer) => [writer.family, writer]))
     const slices = new FeatureSlices()
-    const values = new PropertySlices(manifest.columns)
+    const values = new RowSlices(manifest)
     const geometry = new FlatGeometry()
     let number = 0
     const add = (bytes: Buffer, family: Family, shape: FlatGeometry | null) => {
       const { shp, dbf } = byFamily.get(family)!
       if (shape) shp?.add(shape)
       else shp?.addNull()
-      if (manifest.columns.length > 0) dbf.add(bytes, values)
+      if (columns.length > 0) dbf.add(bytes, values)
       else dbf.addNumber(number)
       if (dbf.length > maxFileBytes || (shp && shp.length > maxFileBytes)) throw tooLarge()
     }
@@ -94,7 +95,7 @@ async function writeParts(
       for (let i = 0; i < count; i++) {
         number++
         slices.locate(bytes, starts[i]!, ends[i]!)
-        values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)
+        values.locateRow(bytes, slices)
         if (!geometry.read(bytes, slices.geometryStart)) add(bytes, writers[0]!.family, null)
         else if (geometry.code !== COLLECTION) add(bytes, familyOf(geometry.code), geometry)
         else for (const [family, shape] of divideCollection(geometry)) add(bytes, family, shape)
@@ -122,7 +123,7 @@ async function writeParts(
     files.push(`${name}.cpg`)
   }
   const ringsLeftOut = writers.reduce((sum, { shp }) => sum + (shp?.ringsLeftOut ?? 0), 0)
-  const text = notes(table, manifest.columns, fields, found, layers, ringsLeftOut)
+  const text = notes(table, columns, fields, found, layers, ringsLeftOut)
   if (text) {
     await writeFile(join(parts, `${table}_fields.txt`), text)
     files.push(`${table}_fields.txt`)

@@ -1,5 +1,5 @@
 import { SourceError } from '../../source-error.ts'
-import { megabytes, type SourceLimits } from '../reading/source-limits.ts'
+import { largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import type { CsvBlock } from './csv-parser.ts'
 import { RecordScanner } from './csv-records.ts'
 
@@ -48,9 +48,7 @@ export class CsvBlocks {
     const { rowBytes } = this.#limits
     if (this.#pendingBytes <= rowBytes) return
     const reason = this.#scanner.isQuoted ? ' A quote in it is opened and not closed.' : ''
-    throw new SourceError(
-      `${this.#file}: row ${this.#nextRow()} is larger than ${megabytes(rowBytes)}.${reason}`,
-    )
+    throw new SourceError(`${this.#file}: row ${this.#nextRow()} is ${largerThan(rowBytes)}.${reason}`)
   }
 
   #nextRow(): number {

@@ -4,7 +4,7 @@ import { findCoordinateColumns, otherColumns } from '../coordinate-columns.ts'
 import type { BlockStream } from '../reading/block-stream.ts'
 import { type ByteSource, peek } from '../reading/byte-source.ts'
 import type { ReadOptions } from '../reading/read-options.ts'
-import { DEFAULT_LIMITS, megabytes, type SourceLimits } from '../reading/source-limits.ts'
+import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import { TextDecoding, utf16Of, utf16ToUtf8 } from '../reading/text-decoding.ts'
 import { CsvBlocks } from './csv-blocks.ts'
 import { readSepLine, recogniseDialect } from './csv-dialect.ts'
@@ -108,7 +108,7 @@ async function readHead(source: ByteSource, limits: SourceLimits): Promise<Head>
     const lineEnd = head.includes(NEWLINE) || !head.includes(RETURN) ? NEWLINE : RETURN
     if (isWhole || head.includes(lineEnd)) return { head, whole, isWhole, lineEnd }
     if (size > limits.rowBytes)
-      throw new SourceError(`${source.file} has a line that is larger than ${megabytes(limits.rowBytes)}.`)
+      throw new SourceError(`${source.file} has a line that is ${largerThan(limits.rowBytes)}.`)
   }
 }
 
@@ -155,7 +155,7 @@ async function* wholeLines(
     if (end < piece.length) rest.push(piece.subarray(end))
     restBytes += piece.length - end
     if (restBytes > limits.rowBytes)
-      throw new SourceError(`${file} has a line that is larger than ${megabytes(limits.rowBytes)}.`)
+      throw new SourceError(`${file} has a line that is ${largerThan(limits.rowBytes)}.`)
   }
   yield [Buffer.concat(rest), true, 0]
 }

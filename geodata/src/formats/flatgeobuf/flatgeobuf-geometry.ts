@@ -1,6 +1,7 @@
 import type { Geometry as FgbGeometry } from 'flatgeobuf/lib/mjs/flat-geobuf/geometry.js'
 import { GeometryType } from 'flatgeobuf/lib/mjs/flat-geobuf/geometry-type.js'
 import type { Geometry, Position } from '../../feature.ts'
+import { joinParts, linearizeArcs } from '../../geometry/arcs.ts'
 import { SourceError } from '../../source-error.ts'
 
 const MAX_DEPTH = 64
@@ -34,9 +35,67 @@ export function readFlatgeobufGeometry(geometry: FgbGeometry, declared: Geometry
       )
       return { type: 'GeometryCollection', geometries }
     }
+    case GeometryType.CircularString:
+    case GeometryType.CompoundCurve:
+      return asConverted({ type: 'LineString', coordinates: curveOf(geometry, type) }, geometry, type)
+    case GeometryType.CurvePolygon:
+      return asConverted({ type: 'Polygon', coordinates: curvesOf(geometry) }, geometry, type)
+    case GeometryType.MultiCurve:
+      return asConverted({ type: 'MultiLineString', coordinates: curvesOf(geometry) }, geometry, type)
+    case GeometryType.MultiSurface:
+      return asConverted(
+        { type: 'MultiPolygon', coordinates: partsOf(geometry).map(surfaceOf) },
+        geometry,
+        type,
+      )
+    case GeometryType.PolyhedralSurface:
+      return {
+        type: 'MultiPolygon',
+        coordinates: partsOf(geometry).map(linesOf),
+        converted: 'surfaces',
+      }
+    // Its triangles are not parts but rings.
+    case GeometryType.TIN:
+      return {
+        type: 'MultiPolygon',
+        coordinates: linesOf(geometry).map((ring) => [ring]),
+        converted: 'surfaces',
+      }
+    case GeometryType.Triangle:
+      return { type: 'Polygon', coordinates: linesOf(geometry), converted: 'surfaces' }
     default:
-      throw new SourceError(`the geometry is a ${GeometryType[type] ?? type}, which GeoJSON cannot express`)
+      throw new SourceError(`the geometry has the unknown type ${GeometryType[type] ?? type}`)
   }
+}
+
+/** Marks a geometry that had arcs. A curve type may consist of straight lines only. */
+function asConverted(converted: Geometry, geometry: FgbGeometry, type: GeometryType): Geometry {
+  if (hasArcs(geometry, type, 0)) converted.converted = 'curves'
+  return converted
+}
+
+function hasArcs(geometry: FgbGeometry, type: GeometryType, depth: number): boolean {
+  if (depth > MAX_DEPTH) return false
+  return (
+    type === GeometryType.CircularString ||
+    partsOf(geometry).some((part) => hasArcs(part, part.type(), depth + 1))
+  )
+}
+
+function curveOf(curve: FgbGeometry, type: GeometryType, depth = 0): Position[] {
+  if (depth > MAX_DEPTH) throw new SourceError(`the geometry is nested more than ${MAX_DEPTH} deep`)
+  if (type === GeometryType.CircularString) return linearizeArcs(positionsOf(curve))
+  if (type === GeometryType.CompoundCurve)
+    return joinParts(partsOf(curve).map((part) => curveOf(part, part.type(), depth + 1)))
+  return positionsOf(curve)
+}
+
+function curvesOf(geometry: FgbGeometry): Position[][] {
+  return partsOf(geometry).map((part) => curveOf(part, part.type()))
+}
+
+function surfaceOf(part: FgbGeometry): Position[][] {
+  return part.type() === GeometryType.CurvePolygon ? curvesOf(part) : linesOf(part)
 }
 
 function partsOf(geometry: FgbGeometry): FgbGeometry[] {

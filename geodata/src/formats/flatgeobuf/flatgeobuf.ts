@@ -10,7 +10,7 @@ import type { Feature, FeatureStream, SourceColumn, UnreadableRow } from '../../
 import { SourceError } from '../../source-error.ts'
 import type { ByteSource } from '../reading/byte-source.ts'
 import { ByteWindow } from '../reading/byte-window.ts'
-import { DEFAULT_LIMITS, megabytes, type SourceLimits } from '../reading/source-limits.ts'
+import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import { readFlatgeobufGeometry } from './flatgeobuf-geometry.ts'
 import { readFlatgeobufValues } from './flatgeobuf-values.ts'
 
@@ -109,7 +109,7 @@ async function* readFeatures(
     if (window.available < 4 && !(await window.fill(4))) break
     const length = window.bytes.readUInt32LE(window.at)
     if (length > limits.rowBytes)
-      throw new SourceError(`${file}: feature ${row + 1} is larger than ${megabytes(limits.rowBytes)}.`)
+      throw new SourceError(`${file}: feature ${row + 1} is ${largerThan(limits.rowBytes)}.`)
     if (window.available < 4 + length && !(await window.fill(4 + length)))
       throw new SourceError(`${file} ends too early: inside feature ${row + 1}.`)
     const bytes = window.bytes.subarray(window.at, window.at + 4 + length)

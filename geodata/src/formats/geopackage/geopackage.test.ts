@@ -3,7 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import type { Geometry } from '../../feature.ts'
+import { writeWkt } from '../../geometry/wkt.ts'
 import { SourceError } from '../../source-error.ts'
+import { DEFAULT_LIMITS } from '../reading/source-limits.ts'
 import {
   assertSameGeometries,
   assertSameRows,
@@ -105,7 +108,7 @@ test('every type of column keeps its values: large integers, dates, times, boole
   )
 })
 
-test('Z, empty, missing, curved and collected geometries are read as GDAL does, or refused by row', async (t) => {
+test('Z, empty, missing and collected geometries are read as GDAL does, or refused by row', async (t) => {
   const folder = scratch(t)
   const geometries = [
     { type: 'Point', coordinates: [1, 2, 3] },
@@ -155,7 +158,7 @@ test('Z, empty, missing, curved and collected geometries are read as GDAL does, 
   const database = new DatabaseSync(path)
   const blob = (wkb: string) => `x'47500001e6100000${wkb}'`
   database.exec(`INSERT INTO shapes (geom) VALUES
-    (${blob('0101000000000000000000f87f000000000000f87f')}), (${blob('010800000000000000')}), (x'00')`)
+    (${blob('0101000000000000000000f87f000000000000f87f')}), (${blob('016300000000000000')}), (x'00')`)
   database.close()
   const { features, unreadable } = await read(path)
   const wholeZ = JSON.stringify(features.slice(0, 4).map(({ geometry }) => geometry))
@@ -169,7 +172,7 @@ test('Z, empty, missing, curved and collected geometries are read as GDAL does, 
   )
   assert.deepEqual(features[4]!.geometry, { type: 'Point', coordinates: [] })
   assert.deepEqual(unreadable, [
-    { row: 6, problem: 'the geometry is a CircularString, which GeoJSON cannot express' },
+    { row: 6, problem: 'the geometry has the unknown WKB type 99' },
     { row: 7, problem: 'the geometry is not a GeoPackage geometry' },
   ])
 })
@@ -217,4 +220,25 @@ test('a damaged, truncated or other database is refused with a sentence', async 
   empty.exec('CREATE TABLE gpkg_contents (table_name, data_type)')
   empty.close()
   await refusal(path, /^plain\.gpkg has no layer with features or rows\.$/)
+})
+
+test('a geometry over the size limit is refused with the name of the setting', async (t) => {
+  const path = geopackage(scratch(t), 'large', [feature({ a: 1 })])
+  await assert.rejects(
+    read(path, { limits: { ...DEFAULT_LIMITS, rowBytes: 20 } }),
+    /row 1 is larger than 20 bytes, the limit of WAYLEAVE_MAX_FEATURE_BYTES\.$/,
+  )
+})
+
+test('another geometry column becomes WKT, with a note', async (t) => {
+  const path = geopackage(scratch(t), 'two', [feature({ a: 1 }), feature({ a: 2 })])
+  const database = new DatabaseSync(path)
+  database.exec(`ALTER TABLE two ADD COLUMN centre POINT; UPDATE two SET centre = geom WHERE a = 1`)
+  database.close()
+  const { rows, stream } = await read(path)
+  assert.deepEqual(rows, [
+    { a: 1, centre: writeWkt(POINT as Geometry) },
+    { a: 2, centre: null },
+  ])
+  assert.match(stream.notes[0]!, /^Column centre is another geometry: it is kept as WKT text/)
 })

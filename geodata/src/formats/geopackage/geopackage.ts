@@ -3,11 +3,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { findEpsg } from '../../crs/epsg.ts'
 import type { ColumnType, Feature, FeatureStream, SourceColumn, UnreadableRow, Value } from '../../feature.ts'
+import { writeWkt } from '../../geometry/wkt.ts'
 import { quoteName } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
 import { chooseLayer } from '../choose-layer.ts'
 import { parseJson } from '../json/parse-json.ts'
-import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
+import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import { readGeopackageGeometry } from './geopackage-geometry.ts'
 
 const BATCH_ROWS = 2000
@@ -50,7 +51,7 @@ export async function openGeopackage(
     let row = 0
     return {
       columns,
-      notes: [],
+      notes: attributes.filter(isGeometry).map(geometryNote),
       crs: layer.geometryColumn === null ? null : (options.crs ?? crsOf(database, layer, file)),
       spatial: layer.geometryColumn !== null,
       totalBytes: size,
@@ -59,7 +60,7 @@ export async function openGeopackage(
       },
       async *batches() {
         try {
-          for (const batch of readRows(database, layer, table, columns)) {
+          for (const batch of readRows(database, layer, table, columns, file, limits)) {
             row += batch.length
             yield batch
           }
@@ -152,6 +153,18 @@ function sourceColumn(name: string, declared: string, isJson: boolean): SourceCo
   return { name, type: isJson || declared === 'JSON' ? 'json' : typeOf(declared) }
 }
 
+const GEOMETRY_TYPE =
+  /^(MULTI)?(GEOMETRY|POINT|LINESTRING|POLYGON|CURVE|SURFACE)|^GEOM|^CIRCULARSTRING|^COMPOUNDCURVE/
+
+/** A GeoPackage table has one geometry column, but other programs add further ones. */
+function isGeometry({ declared }: TableColumn): boolean {
+  return GEOMETRY_TYPE.test(declared)
+}
+
+function geometryNote({ name }: TableColumn): string {
+  return `Column ${name} is another geometry: it is kept as WKT text, with the coordinates that it has in the file.`
+}
+
 function typeOf(declared: string): ColumnType | 'infer-json' {
   if (declared === 'BOOLEAN') return 'boolean'
   if (/^(TINY|SMALL|MEDIUM|BIG)?INT(EGER)?\b/.test(declared)) return 'integer'
@@ -188,6 +201,8 @@ function* readRows(
   layer: Layer,
   table: TableColumn[],
   columns: SourceColumn[],
+  file: string,
+  limits: SourceLimits,
 ): Generator<(Feature | UnreadableRow)[]> {
   const key = table.find(({ isKey }) => isKey)
   const selected = [
@@ -198,13 +213,17 @@ function* readRows(
   const statement = database.prepare(`SELECT ${selected.join(', ')} FROM ${quoteName(layer.name)}`)
   statement.setReadBigInts(true)
   statement.setReturnArrays(true)
-  const converters = columns.map(({ type }) =>
-    type === 'boolean' ? toBoolean : type === 'json' ? toJson : toValue,
-  )
+  const geometries = new Set(table.filter(isGeometry).map(({ name }) => name))
+  const converters = columns.map(({ name, type }) => {
+    if (geometries.has(name)) return toWkt
+    return type === 'boolean' ? toBoolean : type === 'json' ? toJson : toValue
+  })
   let batch: (Feature | UnreadableRow)[] = []
   let row = 0
   for (const record of statement.iterate() as unknown as Iterable<SqliteValue[]>) {
     row++
+    if (record[1] instanceof Uint8Array && record[1].length > limits.rowBytes)
+      throw new SourceError(`${file}: row ${row} is ${largerThan(limits.rowBytes)}.`)
     const geometry = readGeometry(record[1]!)
     if (typeof geometry === 'string') batch.push({ row, problem: geometry })
     else {
@@ -240,6 +259,12 @@ function toValue(value: SqliteValue): Value {
   }
   // JSON and CSV cannot represent bytes, so they are encoded as base64, which clients expect.
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value
+}
+
+/** Bytes that are no geometry stay bytes. */
+function toWkt(value: SqliteValue): Value {
+  const geometry = readGeometry(value)
+  return geometry === null || typeof geometry === 'string' ? toValue(value) : writeWkt(geometry)
 }
 
 function toBoolean(value: SqliteValue): Value {

@@ -6,7 +6,7 @@ import { geometryReader } from '../coordinate-reader.ts'
 import { ElementScanner } from '../geojson/geojson-scanner.ts'
 import { type ByteSource, peek } from '../reading/byte-source.ts'
 import type { ReadOptions } from '../reading/read-options.ts'
-import { DEFAULT_LIMITS, megabytes, type SourceLimits } from '../reading/source-limits.ts'
+import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import { utf16Of, utf16ToUtf8 } from '../reading/text-decoding.ts'
 import { findJsonRows } from './json-head.ts'
 import { parseJson } from './parse-json.ts'
@@ -117,7 +117,7 @@ export class JsonElements {
     const { rowBytes } = this.#limits
     if (bytes.length <= rowBytes) return
     const what = scanner.arrayEnd >= 0 ? 'what follows the rows' : `row ${scanner.count + 1}`
-    throw new SourceError(`${this.#source.file}: ${what} is larger than ${megabytes(rowBytes)}.`)
+    throw new SourceError(`${this.#source.file}: ${what} is ${largerThan(rowBytes)}.`)
   }
 
   #refuseUnfinished(scanner: ElementScanner, rest: Buffer): void {

@@ -1,18 +1,25 @@
 import { open } from 'node:fs/promises'
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api'
 import type { Feature, FeatureStream, Geometry, UnreadableRow, Value } from '../../feature.ts'
-import { type DuckDb, openDuckDb } from '../../open-duckdb.ts'
+import { type DuckDb, isOutOfMemory, openDuckDb } from '../../open-duckdb.ts'
 import { quoteText } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
 import { findCoordinateColumns, otherColumns } from '../coordinate-columns.ts'
 import { geometryReader } from '../coordinate-reader.ts'
 import type { BlockParsing, BlockStream } from '../reading/block-stream.ts'
 import type { CoordinateChoice } from '../reading/read-options.ts'
-import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
-import { type ParquetColumn, parquetColumn } from './parquet-column.ts'
-import { type DescribedColumn, findParquetGeometry, type ParquetGeometry } from './parquet-geometry.ts'
+import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
+import type { ParquetBlock, ParquetOptions } from './parquet-block.ts'
+import { bytesOf, type ParquetColumn, parquetColumn } from './parquet-column.ts'
+import {
+  type DescribedColumn,
+  findParquetGeometry,
+  otherGeoColumns,
+  type ParquetGeometry,
+} from './parquet-geometry.ts'
+import { findWideDecimals, type SchemaElement, WideDecimals, wideDecimalColumn } from './wide-decimals.ts'
 
-const MEMORY = '512MB'
+const DEFAULT_DATABASE_MEGABYTES = 512
 const THREADS = 2
 /** The usual size of a row group, so that blocks split few of them. */
 const BLOCK_ROWS = 122_880
@@ -22,22 +29,6 @@ const ROW_NUMBER = 'file_row_number'
 const SAMPLE_ROWS = 1000
 
 type Batch = (Feature | UnreadableRow)[]
-
-export interface ParquetOptions {
-  limits?: SourceLimits
-  crs?: string
-  /** The publisher's choice of coordinate columns. */
-  coordinates?: CoordinateChoice
-  threads?: number
-  /** Whether the file outlives the reading of its blocks; otherwise it is not split into blocks. */
-  stays?: boolean
-}
-
-/** A range of rows, for a worker that opens the file again to read them. */
-export interface ParquetBlock {
-  firstRow: number
-  rows: number
-}
 
 export interface ParquetStream extends FeatureStream {
   readonly rows: number
@@ -54,15 +45,24 @@ export async function openParquet(
 ): Promise<ParquetStream | (ParquetStream & BlockStream)> {
   const limits = options.limits ?? DEFAULT_LIMITS
   const size = await refuseTruncated(path, file)
-  const database = await ParquetDatabase.open(path, file, options.threads ?? THREADS)
+  const database = await ParquetDatabase.open(path, file, options)
   try {
     const described = await database.describe()
     if (described.length > limits.columns)
       throw new SourceError(`${file} has ${described.length} columns; at most ${limits.columns} are read.`)
-    const stated = findParquetGeometry(await database.geoMetadata(), described, file)
+    const metadata = await database.geoMetadata()
+    const stated = findParquetGeometry(metadata, described, file)
+    const others = otherGeoColumns(metadata, described, stated?.name, file)
+    const wide = findWideDecimals(await database.schema())
+    const unread = new Set([stated?.name, ...others.coverings, ...wide.nested])
     const columns = described
-      .filter(({ name }) => name !== stated?.name)
-      .map(({ name, type }) => parquetColumn(name, type))
+      .filter(({ name }) => !unread.has(name))
+      .map(({ name, type }) => {
+        const decimals = wide.columns.find((column) => column.name === name)
+        return decimals
+          ? wideDecimalColumn(decimals)
+          : (others.geometries.get(name) ?? parquetColumn(name, type))
+      })
     const found = stated
       ? null
       : await findByNames(database, columns, { ...options.coordinates, crs: options.crs, file })
@@ -73,15 +73,27 @@ export async function openParquet(
     const table = shape?.usesTable ? columns : kept
     const read = async function* (block: ParquetBlock | null): AsyncGenerator<Batch> {
       let before = block === null ? 0 : block.firstRow - 1
-      for await (const values of database.columns(stated, table, rangeOf(block))) {
-        const batch = toRows(values, table, kept, shape, before)
-        before += batch.length
-        yield batch
+      const decimals = wide.columns.length > 0 ? await WideDecimals.open(path, file, wide.columns) : null
+      try {
+        for await (const values of database.columns(stated, table, rangeOf(block))) {
+          if (decimals) await insertDecimals(values, table, stated ? 1 : 0, decimals, before)
+          if (stated) refuseLarge(values[0]!, before, file, limits)
+          const batch = toRows(values, table, kept, shape, before)
+          before += batch.length
+          yield batch
+        }
+      } finally {
+        await decimals?.close()
       }
     }
     const stream: ParquetStream = {
       columns: kept.map(({ name, type }) => ({ name, type })),
-      notes: [...kept.flatMap(({ note }) => note ?? []), ...(found?.notes ?? [])],
+      notes: [
+        ...kept.flatMap(({ note }) => note ?? []),
+        ...others.coverings.map(coveringNote),
+        ...wide.nested.map(nestedNote),
+        ...(found?.notes ?? []),
+      ],
       crs: stated ? stated.crs : (found?.crs ?? null),
       spatial: stated !== null || found?.columns != null,
       totalBytes: size,
@@ -104,12 +116,12 @@ export async function openParquet(
     }
     if (!options.stays || described.some(({ name }) => name.toLowerCase() === ROW_NUMBER)) return stream
     // The workers that read the blocks open the file again.
-    const { crs, coordinates } = options
+    const { crs, coordinates, databaseMegabytes } = options
     const parsing: BlockParsing = {
       format: 'parquet',
       path,
       file,
-      options: { limits, crs, coordinates, threads: 1 },
+      options: { limits, crs, coordinates, databaseMegabytes, threads: 1 },
     }
     return Object.assign(stream, {
       parsing,
@@ -123,6 +135,37 @@ export async function openParquet(
     database.close()
     throw error
   }
+}
+
+function coveringNote(name: string): string {
+  return `Column ${name} holds the bounding boxes of the geometries: it is left out.`
+}
+
+function nestedNote(name: string): string {
+  return `Column ${name} has decimals of more than 38 digits inside lists or structures, which cannot be read: it is left out.`
+}
+
+/** Puts the values of wide decimals, which the database does not read, in the place of its nulls. */
+async function insertDecimals(
+  values: unknown[][],
+  table: ParquetColumn[],
+  first: number,
+  decimals: WideDecimals,
+  before: number,
+): Promise<void> {
+  const places = table.flatMap(({ isWideDecimal }, i) => (isWideDecimal ? [first + i] : []))
+  const read = await decimals.read(before, values[0]?.length ?? 0)
+  for (const [i, place] of places.entries()) values[place] = read[i]!
+}
+
+function refuseLarge(geometries: unknown[], before: number, file: string, { rowBytes }: SourceLimits): void {
+  const large = geometries.findIndex((geometry) => sizeOf(geometry) > rowBytes)
+  if (large >= 0) throw new SourceError(`${file}: row ${before + large + 1} is ${largerThan(rowBytes)}.`)
+}
+
+/** The size of a geometry as it is read: WKB, or the JSON of GeoArrow's nested arrays. */
+function sizeOf(geometry: unknown): number {
+  return typeof geometry === 'string' ? geometry.length : (bytesOf(geometry)?.length ?? 0)
 }
 
 function rangeOf(block: ParquetBlock | null): string {
@@ -224,10 +267,10 @@ class ParquetDatabase {
   }
 
   /** Opens a session that can only read this one file; the restriction cannot be lifted. */
-  static async open(path: string, file: string, threads: number): Promise<ParquetDatabase> {
+  static async open(path: string, file: string, options: ParquetOptions): Promise<ParquetDatabase> {
     const database = await openDuckDb({
-      threads,
-      memoryLimit: MEMORY,
+      threads: options.threads ?? THREADS,
+      memoryLimit: `${options.databaseMegabytes ?? DEFAULT_DATABASE_MEGABYTES}MB`,
       files: [path],
       settings: [
         "SET streaming_buffer_size = '16MB'",
@@ -251,7 +294,8 @@ class ParquetDatabase {
     }
   }
 
-  #refusal(error: unknown): SourceError {
+  #refusal(error: unknown): Error {
+    if (isOutOfMemory(error)) return error as Error
     const [line = ''] = (error as Error).message.split('\n')
     const reason = line
       .replaceAll(this.#path, this.#file)
@@ -294,6 +338,21 @@ class ParquetDatabase {
     const sql = `SELECT decode(value) FROM parquet_kv_metadata(${quoteText(this.#path)}) WHERE decode(key) = 'geo'`
     const [row] = await this.#rows(sql)
     return row ? String(row[0]) : null
+  }
+
+  async schema(): Promise<SchemaElement[]> {
+    const rows = await this.#rows(`SELECT name, num_children, logical_type, precision, scale, converted_type
+      FROM parquet_schema(${quoteText(this.#path)})`)
+    return rows.map(([name, children, logical, precision, scale, converted]) => {
+      const stated = /^DecimalType\(scale=(\d+), precision=(\d+)\)$/.exec(String(logical))
+      const isDecimal = stated !== null || converted === 'DECIMAL'
+      return {
+        name: String(name),
+        children: Number(children ?? 0),
+        digits: isDecimal ? Number(stated?.[2] ?? precision) : null,
+        scale: isDecimal ? Number(stated?.[1] ?? scale) : null,
+      }
+    })
   }
 
   async count(): Promise<number> {

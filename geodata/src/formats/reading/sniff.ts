@@ -65,6 +65,11 @@ function isBinary(head: Buffer): boolean {
   return control > head.length / 100
 }
 
+const KML_ROOT = /<(\w+:)?kml[\s>]/i
+/** A document without the root element, as fragments of KML are passed around. */
+const KML_PART = /^(<\?[^>]*\?>\s*|<!--[\s\S]*?-->\s*)*<(\w+:)?(Document|Folder|Placemark)[\s>]/
+const PLACEMARK = /<(\w+:)?Placemark[\s>]/
+
 function sniffText(text: string): Kind {
   const trimmed = text.trimStart()
   if (trimmed === '') return 'empty'
@@ -83,7 +88,7 @@ function sniffText(text: string): Kind {
 }
 
 function sniffXml(text: string): Kind {
-  if (/<(\w+:)?kml[\s>]/i.test(text)) return 'kml'
+  if (KML_ROOT.test(text) || (KML_PART.test(text) && PLACEMARK.test(text))) return 'kml'
   const root = /<([a-z_][\w.-]*:)?([a-z_][\w.-]*)[\s>]/i.exec(text.replace(/<!--.*?-->/gs, ''))
   if (root?.[2]?.toLowerCase() === 'gpx') return 'gpx'
   return /["'][^"']*opengis\.net\/gml/.test(text) ? 'gml' : 'xml'

@@ -23,5 +23,10 @@ export const DEFAULT_LIMITS: SourceLimits = {
 export const RATIO_FREE_BYTES = 64 << 20
 
 export function megabytes(bytes: number): string {
-  return `${Math.round(bytes / 1048576)} MB`
+  return bytes < 1048576 ? `${bytes} bytes` : `${Math.round(bytes / 1048576)} MB`
+}
+
+/** The end of the sentence about a row or feature that exceeds `rowBytes`. */
+export function largerThan(rowBytes: number): string {
+  return `larger than ${megabytes(rowBytes)}, the limit of WAYLEAVE_MAX_FEATURE_BYTES`
 }

@@ -19,6 +19,8 @@ interface Field {
 }
 
 const DELETED = 0x2a
+/** Texts are padded with spaces. Line ends and tabs at the end of a text belong to it. */
+const PADDING = / +$/
 const HEADER_END = 0x0d
 const DETECTION_BYTES = 1 << 18
 
@@ -174,7 +176,7 @@ function fieldReader(type: string): Field['read'] | null {
 
 function trimmed(text: string): Value {
   const end = text.indexOf('\0')
-  return (end < 0 ? text : text.slice(0, end)).trimEnd() || null
+  return (end < 0 ? text : text.slice(0, end)).replace(PADDING, '') || null
 }
 
 /** Asterisks mark a number that did not fit into its field. */

@@ -14,6 +14,7 @@ import {
   ogr2ogr,
   readAll,
   scratch,
+  written,
 } from '../reading.test-kit.ts'
 import { groupRings } from './rings.ts'
 import { openShapefile } from './shapefile.ts'
@@ -79,7 +80,7 @@ test('the countries of the world keep their islands, holes and names', async (t)
   assert.ok(holes.length > 0, 'a country around another has a hole')
 })
 
-test('every kind of shape is read: lines, points, with Z and M, missing ones; a multipatch is refused by row', async (t) => {
+test('every kind of shape is read: lines, points, with Z and M, missing ones', async (t) => {
   const folder = scratch(t)
   const kinds: [string, object][] = [
     ['POINT', POINT],
@@ -164,13 +165,96 @@ test('every kind of shape is read: lines, points, with Z and M, missing ones; a 
       kind,
     )
   }
-  const path = shapefile(folder, [feature({ a: 1 })])
-  const bytes = readFileSync(path)
-  bytes.writeInt32LE(31, 108)
-  writeFileSync(path, bytes)
-  assert.deepEqual((await read(path)).unreadable, [
-    { row: 1, problem: 'the shape is a multipatch, which GeoJSON cannot express' },
+})
+
+/** A multipatch with a triangle strip, a fan, an outer ring with its hole, and a ring of unknown kind. */
+function multipatch(kinds: number[]): Buffer {
+  const [strip, fan, outer, inner, ring] = [
+    [
+      [0, 0, 1],
+      [0, 1, 2],
+      [1, 0, 3],
+      [1, 1, 4],
+    ],
+    [
+      [5, 5, 0],
+      [6, 5, 0],
+      [6, 6, 0],
+      [5, 6, 0],
+    ],
+    [
+      [10, 10, 0],
+      [10, 20, 0],
+      [20, 20, 0],
+      [20, 10, 0],
+      [10, 10, 0],
+    ],
+    [
+      [12, 12, 0],
+      [13, 12, 0],
+      [13, 13, 0],
+      [12, 12, 0],
+    ],
+    [
+      [30, 30, 0],
+      [30, 31, 9],
+      [31, 31, 9],
+      [30, 30, 0],
+    ],
+  ] as number[][][]
+  const parts = [strip!, fan!, outer!, inner!, ring!]
+  const points = parts.flat()
+  const bytes = Buffer.alloc(44 + parts.length * 8 + points.length * 24 + 16)
+  bytes.writeInt32LE(31, 0)
+  bytes.writeInt32LE(parts.length, 36)
+  bytes.writeInt32LE(points.length, 40)
+  let first = 0
+  for (const [i, part] of parts.entries()) {
+    bytes.writeInt32LE(first, 44 + i * 4)
+    bytes.writeInt32LE(kinds[i]!, 44 + (parts.length + i) * 4)
+    first += part.length
+  }
+  const at = 44 + parts.length * 8
+  for (const [i, [x, y, z]] of points.entries()) {
+    bytes.writeDoubleLE(x!, at + i * 16)
+    bytes.writeDoubleLE(y!, at + i * 16 + 8)
+    bytes.writeDoubleLE(z!, at + points.length * 16 + 16 + i * 8)
+  }
+  return bytes
+}
+
+function shpOf(content: Buffer): Buffer {
+  const head = Buffer.alloc(108)
+  head.writeInt32BE(9994, 0)
+  head.writeInt32BE((108 + content.length) / 2, 24)
+  head.writeInt32LE(1000, 28)
+  head.writeInt32LE(content.readInt32LE(0), 32)
+  head.writeInt32BE(1, 100)
+  head.writeInt32BE(content.length / 2, 104)
+  return Buffer.concat([head, content])
+}
+
+test('a multipatch becomes polygons: its triangles, and its rings with their holes', async (t) => {
+  const path = written(t, 'patch.shp', shpOf(multipatch([0, 1, 2, 3, 5])))
+  const { features } = await read(path)
+  const geometry = features[0]!.geometry as { coordinates: number[][][][]; converted: string }
+  assert.equal(geometry.converted, 'surfaces')
+  assert.deepEqual(
+    geometry.coordinates.map((polygon) => polygon.map((ring) => ring.length)),
+    [[4], [4], [4], [4], [5, 4], [4]],
+  )
+  assert.deepEqual(geometry.coordinates[1], [
+    [
+      [0, 1, 2],
+      [1, 0, 3],
+      [1, 1, 4],
+      [0, 1, 2],
+    ],
   ])
+  const unknown = written(t, 'unknown.shp', shpOf(multipatch([0, 1, 2, 3, 9])))
+  assert.match((await read(unknown)).unreadable[0]!.problem, /multipatch with a part of the unknown kind 9/)
+  const cut = shpOf(multipatch([0, 1, 2, 3, 5]).subarray(0, 200))
+  assert.equal((await read(written(t, 'cut.shp', cut))).unreadable[0]!.problem, 'the shape ends too early')
 })
 
 test('rings are grouped by direction and place, whatever their order', () => {
@@ -203,11 +287,18 @@ test('rings are grouped by direction and place, whatever their order', () => {
   const reversed = (rings: number[][][]) => rings.map((ring) => [...ring].reverse())
   const [rIsland, rOther] = reversed([island, other])
   assert.deepEqual(groupRings([rIsland!, lake, rOther!]), [[rIsland, lake], [rOther]])
-  assert.deepEqual(groupRings([island, square(50, 50, 1, false), other]), [
-    [island],
-    [square(50, 50, 1, false)],
-    [other],
-  ])
+  const far = square(50, 50, 1, false)
+  assert.deepEqual(groupRings([island, far, other]), [[island], [far], [other]])
+  assert.deepEqual(groupRings([island, far]), [[island], [far]], 'no hole outside the only outer ring')
+  const wrongShell = square(50, 50, 10, false)
+  const itsHole = square(52, 52, 2, false)
+  assert.deepEqual(groupRings([island, wrongShell, itsHole]), [[island], [wrongShell, itsHole]])
+  const windingOfGeojson = [square(0, 0, 10, false), square(2, 2, 6)]
+  assert.deepEqual(groupRings(windingOfGeojson), [windingOfGeojson])
+  const wrongIslet = square(3, 3, 4, false)
+  assert.deepEqual(groupRings([island, lake, wrongIslet]), [[island, lake], [wrongIslet]])
+  const ponds = Array.from({ length: 50 }, (_, i) => square(2 + (i % 8), 2 + Math.floor(i / 8), 0.5, false))
+  assert.deepEqual(groupRings([other, ...ponds, island]), [[other], [island, ...ponds]])
 })
 
 test('dBase values keep their types: large integers, dates, booleans, overflow and deleted rows', async (t) => {
@@ -335,7 +426,7 @@ test('truncated, damaged and unequal files are refused with the place', async (t
   await refusal(cut, /^cut\.shp ends too early: it has no shapefile header\.$/)
   writeFileSync(cut, Buffer.alloc(200))
   await refusal(cut, /^cut\.shp is not a shapefile/)
-  await refusal(path, /made\.shp: shape 1 is larger than 0 MB/, {
+  await refusal(path, /made\.shp: shape 1 is larger than \d+ bytes/, {
     limits: { ...DEFAULT_LIMITS, rowBytes: 10 },
   })
   copyFileSync(join(REAL, 'nc.dbf'), join(folder, 'made.dbf'))
@@ -344,4 +435,15 @@ test('truncated, damaged and unequal files are refused with the place', async (t
   await refusal(path, /^made\.dbf ends too early: in row 4 of 100\.$|^made\.dbf ends too early/)
   writeFileSync(join(folder, 'made.dbf'), dbf([['A', 'C', 1, 0]], [' 1']))
   await refusal(path, /^made\.shp has more shapes than the 1 rows of its \.dbf\.$/)
+})
+
+test('texts lose the spaces that pad them, and keep line ends and tabs', async (t) => {
+  const folder = scratch(t)
+  const path = shapefile(folder, [feature({ a: 1 }), feature({ a: 2 }), feature({ a: 3 })])
+  writeFileSync(join(folder, 'made.dbf'), dbf([['TXT', 'C', 5, 0]], [' ab\n  ', '  \t   ', '      ']))
+  const { rows } = await read(path)
+  assert.deepEqual(
+    rows.map(({ TXT }) => TXT),
+    ['ab\n', ' \t', null],
+  )
 })

@@ -2,7 +2,8 @@ import type { Geometry, Position } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import type { ByteSource } from '../reading/byte-source.ts'
 import { ByteWindow } from '../reading/byte-window.ts'
-import { megabytes, type SourceLimits } from '../reading/source-limits.ts'
+import { largerThan, type SourceLimits } from '../reading/source-limits.ts'
+import { polygonsOfPatches } from './multipatch.ts'
 import { groupRings } from './rings.ts'
 
 const NULL = 0
@@ -59,7 +60,7 @@ export class ShpReader {
     if (words < 2) throw new SourceError(`${this.#file} is damaged: shape ${this.#record + 1} has no length.`)
     if (words * 2 > this.#limits.rowBytes)
       throw new SourceError(
-        `${this.#file}: shape ${this.#record + 1} is larger than ${megabytes(this.#limits.rowBytes)}.`,
+        `${this.#file}: shape ${this.#record + 1} is ${largerThan(this.#limits.rowBytes)}.`,
       )
     return words * 2
   }
@@ -80,10 +81,11 @@ export class ShpReader {
 function readShape(bytes: Buffer): Geometry | null | string {
   const code = bytes.readInt32LE(0)
   if (code === NULL) return null
-  if (code === MULTI_PATCH) return 'the shape is a multipatch, which GeoJSON cannot express'
-  const family = code % 10
-  const hasZ = code > 10 && code < 20
-  if (code > 28 || ![POINT, POLY_LINE, POLYGON, MULTI_POINT].includes(family))
+  const isMultipatch = code === MULTI_PATCH
+  // A multipatch is laid out as a polygon with heights whose parts each have a kind.
+  const family = isMultipatch ? POLYGON : code % 10
+  const hasZ = isMultipatch || (code > 10 && code < 20)
+  if ((code > 28 && !isMultipatch) || ![POINT, POLY_LINE, POLYGON, MULTI_POINT].includes(family))
     return `the shape has the unknown type ${code}`
   if (family === POINT) {
     if (bytes.length < (hasZ ? 28 : 20)) return 'the shape ends too early'
@@ -96,7 +98,7 @@ function readShape(bytes: Buffer): Geometry | null | string {
   if (bytes.length < counted) return 'the shape ends too early'
   const partCount = family === MULTI_POINT ? 0 : bytes.readInt32LE(36)
   const pointCount = bytes.readInt32LE(counted - 4)
-  const pointsAt = counted + partCount * 4
+  const pointsAt = counted + partCount * (isMultipatch ? 8 : 4)
   const zAt = pointsAt + pointCount * 16 + 16
   const needed = hasZ ? zAt + pointCount * 8 : pointsAt + pointCount * 16
   if (partCount < 0 || pointCount < 0 || bytes.length < needed) return 'the shape ends too early'
@@ -118,6 +120,11 @@ function readShape(bytes: Buffer): Geometry | null | string {
     if (from < 0 || to < from || to > pointCount) return 'the shape is damaged: its parts are out of order'
     lines.push(positions(from, to))
   }
+  if (isMultipatch)
+    return polygonsOfPatches(
+      lines,
+      lines.map((_, part) => bytes.readInt32LE(44 + (partCount + part) * 4)),
+    )
   return family === POLY_LINE ? asLines(lines) : asPolygons(lines)
 }
 

@@ -1,4 +1,4 @@
-import type { App } from '../frame.ts'
+import type { App } from '../fastify-app.ts'
 
 /**
  * Protects against slow bodies (slowloris): a body that arrives a byte at a time would hold memory

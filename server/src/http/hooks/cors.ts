@@ -1,16 +1,17 @@
-import type { App } from '../frame.ts'
-import { normalPath } from '../normal-path.ts'
+import { normalPath } from '../addresses.ts'
+import type { App } from '../fastify-app.ts'
 
 export const CORS_EXPOSED =
-  'ETag, Last-Modified, Link, Content-Crs, Content-Disposition, Content-Encoding, Content-Range, Repr-Digest, Accept-Ranges, Retry-After, RateLimit, RateLimit-Policy, Credits-Charged, Credits-Remaining, X-Request-Id, Location'
+  'ETag, Last-Modified, Link, OGC-NumberMatched, OGC-NumberReturned, OGC-Next-Cursor, Content-Crs, Content-Disposition, Content-Encoding, Content-Range, Repr-Digest, Accept-Ranges, Retry-After, RateLimit, RateLimit-Policy, Credits-Charged, Credits-Remaining, X-Request-Id, Location'
 
 /**
  * Any web page may read data with a key it holds: keys are sent in a header, never in a cookie, so the origin
- * is irrelevant. Sign-in uses a cookie, and is therefore not allowed from other origins at all.
+ * is irrelevant. Sign-in uses a cookie, and is therefore not allowed from other origins at all. Neither are
+ * the metrics, which need no credentials from loopback, where a browser may run.
  */
 export function addCors(app: App): void {
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.headers.origin === undefined || normalPath(request.url).startsWith('/v1/auth')) return done()
+    if (request.headers.origin === undefined || isOwnOnly(normalPath(request.url))) return done()
     reply.header('access-control-allow-origin', '*')
     reply.header('access-control-expose-headers', CORS_EXPOSED)
     const asked = request.headers['access-control-request-method']
@@ -26,4 +27,8 @@ export function addCors(app: App): void {
       .header('vary', 'Access-Control-Request-Headers')
       .send()
   })
+}
+
+function isOwnOnly(path: string): boolean {
+  return path.startsWith('/v1/auth') || path.startsWith('/metrics')
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import type { App } from '../frame.ts'
+import type { App } from '../fastify-app.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { logRequest } from '../observability/request-log.ts'
 

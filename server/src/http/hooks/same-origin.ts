@@ -1,6 +1,6 @@
 import { Problem } from '../../problem.ts'
 import type { BaseUrl } from '../base-url.ts'
-import type { App } from '../frame.ts'
+import type { App } from '../fastify-app.ts'
 
 /**
  * CSRF protection for /v1/auth, which uses a cookie: a browser sends the page's origin, and only our own is

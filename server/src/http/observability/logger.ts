@@ -1,16 +1,5 @@
 import pino, { type Logger } from 'pino'
-
-/**
- * Matches anything that has the form of one of our secrets, anywhere in a line: a key, a sign-in or refresh
- * token (43 or more base64url characters after a telling name), a JWT, credentials in a URL. Handlers never
- * log secrets; this is the safety net.
- */
-const SECRETS =
-  /\b[a-z][a-z0-9]{0,9}_[a-z][a-z0-9]{0,15}_[0-9A-Za-z]{32}\b|(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]+|(?<=:\/\/[^\s/:@"]*:)[^\s/@"]+(?=@)|(?<=(?:token|secret|authorization|api_key|cookie)["=:\s]{1,4})[\w.+/=-]{6,}|(?<=code["=:\s]{1,4})\d{6}\b/gi
-
-export function redact(line: string): string {
-  return line.replace(SECRETS, '[redacted]')
-}
+import { redactSecrets } from '../../redact.ts'
 
 const GATHERED_LENGTH = 64 * 1024
 const LONGEST_WAIT = 1000
@@ -22,7 +11,7 @@ export function makeLogger(level: string, write?: (line: string) => void): Logge
     base: undefined,
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: errorForLog },
-    hooks: { streamWrite: redact },
+    hooks: { streamWrite: redactSecrets },
   }
   return pino(options, write ? { write } : gatherLines())
 }

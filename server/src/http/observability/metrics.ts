@@ -1,14 +1,7 @@
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
-import { DURATION_BOUNDS, type Durations } from '../../durations.ts'
+import { DURATION_BOUNDS, type Durations } from './durations.ts'
 import { type MetricName, type MetricRow, metricTable } from './metric-table.ts'
-import { RequestMetrics } from './request-metrics.ts'
-
-/** One value of a metric, as in Prometheus's text format. */
-export interface MetricValue {
-  metricName?: string
-  labels: Record<string, string | number>
-  value: number
-}
+import { type MetricValue, RequestMetrics } from './request-metrics.ts'
 
 /** A number, numbers by the value of the metric's label, or the durations of a histogram. */
 export type MetricReader = () => number | Readonly<Record<string, number>> | Durations

@@ -1,15 +1,23 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Type } from 'typebox'
 import { notFound, Problem } from '../../problem.ts'
-import type { CheckReady } from '../../readiness.ts'
-import type { App } from '../frame.ts'
+import type { App } from '../fastify-app.ts'
 import { tags } from '../openapi.ts'
 import type { Metrics } from './metrics.ts'
+
+export interface FailedCheck {
+  check: string
+  /** A sentence for the response: says what to check, without addresses, paths or internal messages. */
+  detail: string
+}
+
+/** Checks everything that serving needs; returns the failures, or an empty list. */
+export type CheckReady = () => Promise<FailedCheck[]>
 
 export interface Operation {
   metrics: Metrics
   metricsToken: string | null
-  /** Reports what does not work of everything that serving needs; always returns quickly. */
+  /** Always returns quickly. */
   checkReady: CheckReady
   /** Whether the server is about to stop, so that a load balancer should send requests elsewhere. */
   isDraining: () => boolean

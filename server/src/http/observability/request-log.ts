@@ -1,5 +1,5 @@
 import pino, { type Logger } from 'pino'
-import { redact } from './logger.ts'
+import { redactSecrets } from '../../redact.ts'
 
 /** Routes polled every few seconds are only logged at info level if they fail. */
 const ROUTINE = new Set(['/health', '/ready', '/metrics'])
@@ -8,6 +8,7 @@ const SECRET_LIKE = /[\w-]{26}/
 const INFO = 30
 const DEBUG = 20
 
+/** See docs/decisions/plain-request-log.md. */
 export interface AnsweredRequest {
   id: string
   method: string
@@ -49,7 +50,7 @@ function timeText(now: number): string {
 
 function whatText({ method, path, status }: AnsweredRequest): string {
   if (path !== lastWhat.path || status !== lastWhat.status || method !== lastWhat.method) {
-    const shown = JSON.stringify(SECRET_LIKE.test(path) ? redact(path) : path)
+    const shown = JSON.stringify(SECRET_LIKE.test(path) ? redactSecrets(path) : path)
     const text = `","method":"${method}","path":${shown},"status":${status},"ms":`
     lastWhat = { method, path, status, text }
   }

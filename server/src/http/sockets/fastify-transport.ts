@@ -1,11 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { MaybePromise } from '../../maybe-promise.ts'
-import type { App } from '../frame.ts'
-import { type DataResponse, type DataRoute, wholeBody } from './data-response.ts'
+import type { App } from '../fastify-app.ts'
+import { type DataResponse, type DataRoute, type RouteParameters, wholeBody } from './data-response.ts'
 import { Exchange } from './exchange.ts'
 
-/** An exchange whose response is not ready yet, or failed. */
+/**
+ * An exchange whose response is not ready yet, or failed.
+ *
+ * See docs/decisions/two-transports.md.
+ */
 export interface BegunExchange {
   exchange: Exchange
   response: MaybePromise<DataResponse>
@@ -28,12 +32,12 @@ export class HandedOver {
 
 /** Serves a data route through Fastify, for everything that the socket transport does not send itself. */
 export function addDataRoute(app: App, route: DataRoute, handedOver: HandedOver): void {
-  app.get(route.pattern, async (request, reply) => {
+  app.get(route.pattern, route.schema ? { schema: route.schema } : {}, async (request, reply) => {
     const begun = handedOver.take(request.raw)
     const exchange = begun?.exchange ?? exchangeOf(request, reply)
     try {
-      const { table } = request.params as { table: string }
-      return send(reply, exchange, await (begun?.response ?? route.respond(exchange, table)))
+      const parameters = request.params as RouteParameters
+      return sendResponse(reply, exchange, await (begun?.response ?? route.respond(exchange, parameters)))
     } catch (error) {
       setHeaders(reply, exchange)
       throw error
@@ -41,17 +45,17 @@ export function addDataRoute(app: App, route: DataRoute, handedOver: HandedOver)
   })
 }
 
-function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
+export function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
   const { host, protocol, ip: address } = request
   return new Exchange(request.raw, reply.raw, { host, protocol, address })
 }
 
-function send(reply: FastifyReply, exchange: Exchange, response: DataResponse): FastifyReply {
+export function sendResponse(reply: FastifyReply, exchange: Exchange, response: DataResponse): FastifyReply {
   setHeaders(reply, exchange)
   reply.code(response.status)
   return response.status === 304 ? reply.send() : reply.send(wholeBody(response))
 }
 
-function setHeaders(reply: FastifyReply, exchange: Exchange): void {
+export function setHeaders(reply: FastifyReply, exchange: Exchange): void {
   for (const [name, value] of exchange.headers()) reply.header(name, value)
 }

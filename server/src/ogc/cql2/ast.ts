@@ -13,8 +13,8 @@
  * - the eight spatial functions, exact, on all geometry types and BBOX;
  * - the fifteen temporal functions on instants and intervals. Those that the standard defines only for
  *   intervals reject instants. If a date is compared with a timestamp, both are compared as dates in UTC;
- * - the four array functions on columns of nested values, with scalars and arrays as elements. Their
- *   conformance class also requires geometries as elements, so it is not declared.
+ * - the four array functions on columns of nested values, with scalars, arrays and geometries as elements. A
+ *   geometry equals a nested value that is the same GeoJSON object.
  *
  * Not supported: any other functions. `conformance.ts` lists the resulting conformance classes.
  *
@@ -22,7 +22,7 @@
  * dataset's columns → `condition` → `plan-filter`, which produces SQL for what DuckDB can decide and a
  * function for the rest.
  */
-import type { Geometry } from '@wayleave/geodata/feature.ts'
+import type { Geometry } from '@wayleave/geodata/geometry'
 
 /** `at` is the node's location in the source, for error messages. */
 export type Expression =

@@ -4,8 +4,7 @@
  * BETWEEN and the temporal functions are comparisons here, types are resolved and literals have their final
  * values.
  */
-import type { Geometry } from '@wayleave/geodata/feature.ts'
-import type { SpatialPredicate } from '@wayleave/geodata/predicates/predicates.ts'
+import type { Geometry, SpatialPredicate } from '@wayleave/geodata/geometry'
 import type { ArrayFunction, Comparison, Fold } from './ast.ts'
 
 export type ScalarType = 'boolean' | 'integer' | 'number' | 'text' | 'date' | 'timestamp'
@@ -50,7 +49,7 @@ export type ArithmeticStep = '+' | '-' | '*' | '/' | '%' | 'div' | '^'
 export type Operand = { kind: 'geometry' } | { kind: 'json'; name: string }
 export type Spatial = { kind: 'geometry' } | { kind: 'shape'; geometry: Geometry }
 export type Elements = { kind: 'json'; name: string } | { kind: 'elements'; items: Element[] }
-export type Element = Scalar | { kind: 'elements'; items: Element[] }
+export type Element = Scalar | { kind: 'elements'; items: Element[] } | { kind: 'shape'; geometry: Geometry }
 
 /** The name of a type in an error message. */
 export function typeName(type: ScalarType | 'json' | 'geometry'): string {

@@ -2,8 +2,8 @@ const CQL2 = 'http://www.opengis.net/spec/cql2/1.0/conf'
 const FEATURES = 'http://www.opengis.net/spec/ogcapi-features-3/1.0/conf'
 
 /**
- * The supported conformance classes of CQL2. Not included are `functions`, because there are no functions
- * beyond the standard's own, and `array-functions`, because an array cannot have geometries as elements.
+ * The supported conformance classes of CQL2. Not included is `functions`, because there are no functions
+ * beyond the standard's own.
  */
 export const CQL2_CONFORMANCE: readonly string[] = [
   `${CQL2}/basic-cql2`,
@@ -14,6 +14,7 @@ export const CQL2_CONFORMANCE: readonly string[] = [
   `${CQL2}/basic-spatial-functions-plus`,
   `${CQL2}/spatial-functions`,
   `${CQL2}/temporal-functions`,
+  `${CQL2}/array-functions`,
   `${CQL2}/property-property`,
   `${CQL2}/arithmetic`,
   `${CQL2}/cql2-text`,

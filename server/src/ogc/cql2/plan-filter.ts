@@ -1,13 +1,12 @@
-import type { Column, Geometry } from '@wayleave/geodata/feature.ts'
-import type { Bbox } from '@wayleave/geodata/geometry/bbox.ts'
-import { prepare } from '@wayleave/geodata/predicates/predicates.ts'
+import { type Bbox, type Column, type Geometry, prepare } from '@wayleave/geodata/geometry'
 import { assertNever } from '../../assert-never.ts'
 import type { Expression } from './ast.ts'
-import { check } from './check/check.ts'
+import { type ColumnAlias, check } from './check/check.ts'
 import { columnsOf } from './columns-of.ts'
 import type { Condition } from './condition.ts'
 import { type DecideInBox, decideInBox } from './evaluate/decide-in-box.ts'
-import { evaluator, type FeatureValues } from './evaluate/evaluate.ts'
+import { evaluator } from './evaluate/evaluate.ts'
+import type { FeatureValues } from './evaluate/feature-values.ts'
 import { isSqlOnly, type Parameter, SqlWriter } from './sql/to-sql.ts'
 
 export interface FilterSql {
@@ -22,6 +21,8 @@ export interface FilterSql {
 }
 
 export interface FilterPlan {
+  /** The checked filter. */
+  condition: Condition
   /** For DuckDB: selects every match, and nothing else if `exact` is null. */
   sql: FilterSql
   /** Every match has a geometry whose box intersects this box; null if no such box is known. */
@@ -48,11 +49,51 @@ export interface PlanOptions {
    * already bounds the region, `exact` alone is as fast.
    */
   usesTree?: boolean
+  /** A further name of one of the columns. */
+  alias?: ColumnAlias | null
 }
 
 /** Checks a filter against a dataset's columns and plans how to find its features. Throws a Cql2Error. */
-export function planFilter(expression: Expression, columns: Column[], options: PlanOptions): FilterPlan {
-  const condition = check(expression, columns, options.isSpatial)
+export function planFilter(
+  expression: Expression,
+  columns: readonly Column[],
+  options: PlanOptions,
+): FilterPlan {
+  return planCondition(check(expression, columns, options.isSpatial, options.alias), options)
+}
+
+/**
+ * Plans a checked filter when a part of the plan other than the condition is first read: writing SQL takes
+ * longer than selecting a page by compiled columns, which needs only the condition.
+ */
+export function planLazily(condition: Condition, options: PlanOptions): FilterPlan {
+  let made: FilterPlan | null = null
+  const plan = () => {
+    made ??= planCondition(condition, options)
+    return made
+  }
+  return {
+    condition,
+    get sql() {
+      return plan().sql
+    },
+    get bbox() {
+      return plan().bbox
+    },
+    get exact() {
+      return plan().exact
+    },
+    get matches() {
+      return plan().matches
+    },
+    get decide() {
+      return plan().decide
+    },
+  }
+}
+
+/** Plans a filter that was checked. */
+function planCondition(condition: Condition, options: PlanOptions): FilterPlan {
   const writer = new SqlWriter()
   const usesTree = options.usesTree ?? true
   const conjuncts = condition.kind === 'and' ? condition.args : [condition]
@@ -63,6 +104,7 @@ export function planFilter(expression: Expression, columns: Column[], options: P
   const whole = evaluator(condition)
   const rest = evaluator({ kind: 'and', args: open })
   return {
+    condition,
     sql: {
       where: where.length === 0 ? 'TRUE' : where.join(' AND '),
       params: writer.parameters,

@@ -1,4 +1,5 @@
-import { GEOMETRY_TYPES } from '@wayleave/geodata/feature.ts'
+import { problemSchema } from '@wayleave/contract/records'
+import { GEOMETRY_TYPES } from '@wayleave/geodata/geometry'
 import { csv, type Encoding, flatgeobuf, geojsonSeq, html, ndjson } from '../request/encodings.ts'
 
 const text = { type: 'string' } as const
@@ -27,8 +28,17 @@ export const ANSWER_SCHEMAS = {
     rel: text,
     type: text,
     title: text,
+    method: { type: 'string', enum: ['POST'] },
+    body: { type: 'object' },
+    merge: { type: 'boolean' },
   }),
-  LandingPage: object(['links'], { title: text, description: text, links }),
+  LandingPage: object(['links'], {
+    title: text,
+    description: text,
+    contact: object([], { name: text, url: text, email: text }),
+    license: text,
+    links,
+  }),
   Conformance: object(['conformsTo'], { conformsTo: list(text), links }),
   Collections: object(['links', 'collections'], {
     links,
@@ -66,7 +76,7 @@ export const ANSWER_SCHEMAS = {
       type: 'integer',
       minimum: 0,
       description:
-        'How many features the request selects on all pages; left out where counting would take long.',
+        'The number of features that the request selects on all pages; absent if counting would take long.',
     },
     numberReturned: { type: 'integer', minimum: 0 },
     timeStamp: moment,
@@ -74,6 +84,24 @@ export const ANSWER_SCHEMAS = {
     features: list(object(['type', 'geometry', 'properties'], FEATURE)),
   }),
   Feature: object(['type', 'id', 'geometry', 'properties', 'links'], { ...FEATURE, links }),
+  Facets: object(['numberMatched', 'facets', 'links'], {
+    numberMatched: { type: 'integer', minimum: 0 },
+    facets: { type: 'object', additionalProperties: schema('Facet') },
+    links,
+  }),
+  Facet: object(['type', 'nulls'], {
+    type: text,
+    nulls: { type: 'integer', minimum: 0, description: 'How many features have no value.' },
+    values: list(object(['value', 'count'], { value: {}, count: { type: 'integer', minimum: 1 } })),
+    others: {
+      type: 'integer',
+      minimum: 0,
+      description: 'How many features have a value that is not in `values`.',
+    },
+    histogram: list(
+      object(['from', 'to', 'count'], { from: {}, to: {}, count: { type: 'integer', minimum: 0 } }),
+    ),
+  }),
   Geometry: {
     ...object(['type'], {
       type: {
@@ -86,16 +114,27 @@ export const ANSWER_SCHEMAS = {
     nullable: true,
   },
   Document: { type: 'object', additionalProperties: true },
-  Problem: object(['type', 'title', 'status', 'code', 'requestId'], {
-    type: { type: 'string', format: 'uri' },
-    title: text,
-    status: { type: 'integer' },
-    detail: text,
-    instance: text,
-    code: text,
-    requestId: text,
-    errors: list(object(['path', 'message'], { path: text, message: text })),
-  }),
+  Search: {
+    ...object([], {
+      f: text,
+      limit: { type: 'integer', minimum: 1 },
+      offset: { type: 'integer', minimum: 0 },
+      cursor: text,
+      bbox: { type: 'array', minItems: 4, maxItems: 6, items: { type: 'number' } },
+      'bbox-crs': text,
+      crs: text,
+      ids: list({ oneOf: [text, { type: 'integer' }] }),
+      datetime: text,
+      filter: { oneOf: [text, { type: 'object' }] },
+      'filter-lang': text,
+      'filter-crs': text,
+      sortby: list(text),
+      properties: list(text),
+      resulttype: { type: 'string', enum: ['results', 'hits'] },
+    }),
+    additionalProperties: true,
+  },
+  Problem: problemSchema,
 }
 
 export type AnswerSchema = keyof typeof ANSWER_SCHEMAS

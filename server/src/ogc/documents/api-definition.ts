@@ -1,12 +1,17 @@
 import type { Dataset } from '../../catalog/dataset.ts'
+import { type About, aboutInfo } from '../../http/about.ts'
+import { SHARED_PARAMETERS } from '../facets/facet-query.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import {
   API_ENCODINGS,
   DOCUMENT_ENCODINGS,
   type Encoding,
+  FEATURE_SCHEMA_ENCODINGS,
   ITEM_ENCODINGS,
   ITEMS_ENCODINGS,
+  json,
   SCHEMA_ENCODINGS,
+  SEARCH_ENCODINGS,
 } from '../request/encodings.ts'
 import { ITEMS_PARAMETERS } from '../request/items-query.ts'
 import { ROOT } from '../write/links.ts'
@@ -18,12 +23,12 @@ import {
   answerContent,
 } from './api-answers.ts'
 import { apiParameters, propertyParameters } from './api-parameters.ts'
-import { DESCRIPTION, TITLE } from './landing.ts'
 
 export interface DefinitionParts {
   datasets: readonly Dataset[]
   crsList: CrsList
   version: string
+  about: About
   /** Whether a key may be a URL parameter. */
   keyInUrl: boolean
 }
@@ -32,11 +37,14 @@ export interface DefinitionParts {
  * The API as OpenAPI 3.0. The items of every collection also have a path of their own, with the collection's
  * properties as parameters.
  */
-export function apiDefinition(base: string, { datasets, crsList, version, keyInUrl }: DefinitionParts) {
+export function apiDefinition(
+  base: string,
+  { datasets, crsList, version, about, keyInUrl }: DefinitionParts,
+) {
   const get = operations(keyInUrl)
   const collection = [ref('collectionId')]
   const items = ITEMS_PARAMETERS.filter((name) => name !== 'f').map(ref)
-  const paths: Record<string, { get: Operation }> = {
+  const paths: Record<string, { get: Operation } | { post: Operation }> = {
     '/': get('landingPage', 'The landing page', [], DOCUMENT_ENCODINGS, 'LandingPage'),
     '/api': get('apiDefinition', 'This definition', [], API_ENCODINGS, 'Document'),
     '/conformance': get('conformance', 'What is supported', [], DOCUMENT_ENCODINGS, 'Conformance'),
@@ -53,6 +61,13 @@ export function apiDefinition(base: string, { datasets, crsList, version, keyInU
       'The schema of a feature',
       collection,
       SCHEMA_ENCODINGS,
+      'Document',
+    ),
+    '/collections/{collectionId}/feature-schema': get(
+      'featureSchema',
+      'The schema of a feature in GeoJSON',
+      collection,
+      FEATURE_SCHEMA_ENCODINGS,
       'Document',
     ),
     '/collections/{collectionId}/queryables': get(
@@ -76,6 +91,13 @@ export function apiDefinition(base: string, { datasets, crsList, version, keyInU
       ITEMS_ENCODINGS,
       'Features',
     ),
+    '/collections/{collectionId}/facets': get(
+      'facets',
+      'The most frequent values, or histograms, of properties',
+      [...collection, ...FACET_PARAMETERS.map(ref)],
+      [json],
+      'Facets',
+    ),
     '/collections/{collectionId}/items/{featureId}': get(
       'item',
       'One feature',
@@ -84,6 +106,7 @@ export function apiDefinition(base: string, { datasets, crsList, version, keyInU
       'Feature',
     ),
   }
+  paths['/collections/{collectionId}/search'] = searchOperation(get, collection)
   for (const dataset of datasets) {
     const { table, title } = dataset
     paths[`/collections/${table}/items`] = get(
@@ -96,7 +119,7 @@ export function apiDefinition(base: string, { datasets, crsList, version, keyInU
   }
   return {
     openapi: '3.0.3',
-    info: { title: TITLE, description: DESCRIPTION, version, license: { name: 'Apache-2.0' } },
+    info: { title: about.title, description: about.description, version, ...aboutInfo(about) },
     servers: [{ url: base + ROOT }],
     tags: [{ name: 'Capabilities' }, { name: 'Features' }],
     paths,
@@ -113,6 +136,32 @@ export function apiDefinition(base: string, { datasets, crsList, version, keyInU
   }
 }
 
+/** The parameters of facets; `limit` and `bins` have names of their own among the components. */
+const FACET_PARAMETERS = ['facetColumns', 'facetLimit', 'facetBins', ...SHARED_PARAMETERS]
+
+/** The features of a query in a body: it takes the parameters of a GET request as members of an object. */
+function searchOperation(get: ReturnType<typeof operations>, collection: object[]): { post: Operation } {
+  const described = get('search', 'Features by a query in the body', [], SEARCH_ENCODINGS, 'Features').get
+  const { 304: _, ...responses } = described.responses
+  return {
+    post: {
+      ...described,
+      parameters: collection,
+      requestBody: {
+        required: true,
+        description:
+          'The parameters of `items`, at most 256 KB. The `next` link has a `body` to be added to this one.',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Search' } } },
+      },
+      responses: {
+        ...responses,
+        413: { $ref: '#/components/responses/Problem' },
+        415: { $ref: '#/components/responses/Problem' },
+      },
+    },
+  }
+}
+
 function ref(name: string) {
   return { $ref: `#/components/parameters/${name}` }
 }
@@ -124,6 +173,7 @@ interface Operation {
   summary: string
   tags: string[]
   parameters: object[]
+  requestBody?: object
   responses: Record<string, object>
   security?: object[]
 }

@@ -1,8 +1,11 @@
+import { idQueryable } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
+import { DEFAULT_BINS, DEFAULT_VALUES, MAX_BINS, MAX_COLUMNS, MAX_VALUES } from '../facets/facet-query.ts'
 import type { CrsList } from '../request/crs-list.ts'
-import { DEFAULT_LIMIT, ITEMS_PARAMETERS, MOST_LIMIT } from '../request/items-query.ts'
+import { DEFAULT_LIMIT, ITEMS_PARAMETERS, MAX_IDS, MOST_LIMIT } from '../request/items-query.ts'
 
 const text = { type: 'string' } as const
+const RESULT_TYPE = { type: 'string', enum: ['results', 'hits'], default: 'results' } as const
 
 function query(name: string, description: string, schema: object) {
   return { name, in: 'query', description, required: false, schema, style: 'form', explode: false }
@@ -19,6 +22,24 @@ export function apiParameters(crsList: CrsList) {
       minimum: 1,
       maximum: MOST_LIMIT,
       default: DEFAULT_LIMIT,
+    }),
+    facetColumns: query('columns', 'The properties whose values are counted; without it, all.', {
+      type: 'array',
+      minItems: 1,
+      maxItems: MAX_COLUMNS,
+      items: text,
+    }),
+    facetLimit: query('limit', 'How many values a property has at most. A larger number means the maximum.', {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_VALUES,
+      default: DEFAULT_VALUES,
+    }),
+    facetBins: query('bins', 'How many intervals a histogram has. A larger number means the maximum.', {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_BINS,
+      default: DEFAULT_BINS,
     }),
     bbox: query(
       'bbox',
@@ -52,6 +73,22 @@ export function apiParameters(crsList: CrsList) {
       type: 'array',
       items: text,
     }),
+    ids: query(
+      'ids',
+      `Only features with these ids, at most ${MAX_IDS}. Ids that no feature has are ignored.`,
+      {
+        type: 'array',
+        minItems: 1,
+        maxItems: MAX_IDS,
+        items: text,
+      },
+    ),
+    resulttype: query(
+      'resulttype',
+      '`hits` returns the number of features that the request selects, in `numberMatched`, and no features.',
+      RESULT_TYPE,
+    ),
+    resultType: query('resultType', 'The same as `resulttype`, in the spelling of GDAL.', RESULT_TYPE),
     cursor: query('cursor', 'Where a page begins; taken from the `next` link of the page before.', text),
     offset: query('offset', 'How many features to pass over. Following `next` is quicker.', {
       type: 'integer',
@@ -71,7 +108,10 @@ const PROPERTY_SCHEMAS: Record<string, object> = {
 }
 
 export function propertyParameters({ manifest }: Dataset) {
-  return manifest.columns
+  const id = idQueryable(manifest)
+  const isOwn = id === null || manifest.columns.some(({ name }) => name === id.name)
+  const columns = isOwn ? manifest.columns : [...manifest.columns, { ...id.column, name: id.name }]
+  return columns
     .filter(({ name, type }) => type !== 'json' && !(ITEMS_PARAMETERS as readonly string[]).includes(name))
     .map(({ name, type }) => query(name, `Only features with this ${name}.`, PROPERTY_SCHEMAS[type]!))
 }

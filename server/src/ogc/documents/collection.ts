@@ -1,7 +1,7 @@
-import { type Bbox, roundOutward } from '@wayleave/geodata/geometry/bbox.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import { type Bbox, roundOutward } from '@wayleave/geodata/geometry'
+import type { Manifest } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
-import { CRS84, type CrsList } from '../request/crs-list.ts'
+import { CRS84, type CrsList, storageCrs } from '../request/crs-list.ts'
 import {
   DOCUMENT_ENCODINGS,
   type Encoding,
@@ -35,7 +35,7 @@ export function collectionDocument(dataset: Dataset, base: string, crsList: CrsL
     itemType: 'feature',
     ...extentOf(manifest),
     crs: crsList.of(manifest).map(({ uri }) => uri),
-    storageCrs: CRS84.uri,
+    storageCrs: storageCrs(manifest).uri,
     itemCount: manifest.rows,
     updated: dataset.updatedAt,
     links: [
@@ -60,10 +60,10 @@ export function collectionDocument(dataset: Dataset, base: string, crsList: CrsL
       },
       { href: `${url}/schema`, rel: SCHEMA, type: schemaJson.mediaType, title: 'The schema of a feature' },
       {
-        href: `${url}/schema`,
+        href: `${url}/feature-schema`,
         rel: 'describedby',
         type: schemaJson.mediaType,
-        title: 'The schema of a feature',
+        title: 'The schema of a feature in GeoJSON',
       },
       { href: `${base}/v1/dataset/${table}`, rel: 'about', type: json.mediaType, title: 'The dataset' },
       ...licenseLink(dataset.license),

@@ -1,6 +1,8 @@
 import { CQL2_CONFORMANCE, FILTERING_CONFORMANCE } from '../cql2/conformance.ts'
 
 const FEATURES = 'http://www.opengis.net/spec/ogcapi-features'
+/** OGC 23-058r2, which is both Part 5 of Features and Part 3 of Common, has its URIs under the latter. */
+const SCHEMAS = 'http://www.opengis.net/spec/ogcapi-common-3/1.0/conf'
 
 /** The conformance classes that are supported. */
 export const CONFORMANCE: readonly string[] = [
@@ -13,11 +15,11 @@ export const CONFORMANCE: readonly string[] = [
   `${FEATURES}-2/1.0/conf/crs`,
   ...FILTERING_CONFORMANCE,
   ...CQL2_CONFORMANCE,
-  `${FEATURES}-5/1.0/conf/schemas`,
-  `${FEATURES}-5/1.0/conf/core-roles-features`,
-  `${FEATURES}-5/1.0/conf/returnables-and-receivables`,
-  `${FEATURES}-5/1.0/conf/queryables`,
-  `${FEATURES}-5/1.0/conf/sortables`,
+  `${SCHEMAS}/schemas`,
+  `${SCHEMAS}/advanced-property-roles`,
+  `${SCHEMAS}/returnables-and-receivables`,
+  `${SCHEMAS}/queryables`,
+  `${SCHEMAS}/sortables`,
   'http://www.opengis.net/spec/json-fg-1/1.0/conf/core',
   'http://www.opengis.net/spec/json-fg-1/1.0/conf/types-schemas',
 ]

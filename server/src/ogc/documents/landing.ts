@@ -1,15 +1,20 @@
+import type { About } from '../../http/about.ts'
 import { DOCUMENT_ENCODINGS, type Encoding, html, json, openApi } from '../request/encodings.ts'
 import type { QueryPair } from '../request/query-string.ts'
-import { ROOT, selfAndAlternates } from '../write/links.ts'
+import { type Link, ROOT, selfAndAlternates } from '../write/links.ts'
 
-export const TITLE = 'Wayleave'
-export const DESCRIPTION = 'Datasets as collections of features, by OGC API - Features.'
-
-export function landingPage(base: string, pairs: readonly QueryPair[], encoding: Encoding) {
+export function landingPage(
+  base: string,
+  pairs: readonly QueryPair[],
+  encoding: Encoding,
+  { title, description, contact, termsUrl, license }: About,
+) {
   const root = base + ROOT
   return {
-    title: TITLE,
-    description: DESCRIPTION,
+    title,
+    description,
+    ...(contact === null ? {} : { contact }),
+    ...(license === null ? {} : { license: license.name }),
     links: [
       ...selfAndAlternates(root, pairs, DOCUMENT_ENCODINGS, encoding),
       { href: `${root}/api`, rel: 'service-desc', type: openApi.mediaType, title: 'The API definition' },
@@ -28,8 +33,15 @@ export function landingPage(base: string, pairs: readonly QueryPair[], encoding:
         type: json.mediaType,
         title: 'The collections',
       },
+      ...outsideLink('terms-of-service', termsUrl, 'The terms of use'),
+      ...outsideLink('license', license?.url ?? null, 'The license of the data'),
     ],
   }
+}
+
+/** A link to a page of the operator. */
+function outsideLink(rel: string, href: string | null, title: string): Link[] {
+  return href === null ? [] : [{ href, rel, type: html.mediaType, title }]
 }
 
 export function conformanceDeclaration(

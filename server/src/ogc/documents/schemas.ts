@@ -1,5 +1,5 @@
-import type { Column } from '@wayleave/geodata/feature.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { Column } from '@wayleave/geodata/geometry'
+import { exportColumns, idQueryable, type Manifest } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { isSortable } from '../request/sort-keys.ts'
 import { ROOT } from '../write/links.ts'
@@ -19,8 +19,8 @@ export type SchemaKind = 'schema' | 'queryables' | 'sortables'
 /** The JSON Schema of a collection's features, of its queryables or of its sortables. */
 export function collectionSchema(kind: SchemaKind, dataset: Dataset, base: string) {
   const { manifest } = dataset
-  const columns =
-    kind === 'sortables' ? manifest.columns.filter(({ type }) => isSortable(type)) : manifest.columns
+  const all = namedColumns(kind, manifest)
+  const columns = kind === 'sortables' ? all.filter(({ type }) => isSortable(type)) : all
   const withGeometry = kind !== 'sortables' && manifest.geometryType !== null
   const sequence = (place: number) => (kind === 'schema' ? { 'x-ogc-propertySeq': place } : {})
   const entries: [string, object][] = columns.map((column, i) => [
@@ -46,10 +46,19 @@ export function collectionSchema(kind: SchemaKind, dataset: Dataset, base: strin
   }
 }
 
+/** The columns, and the ids: as a column if they are one, else as something to filter and to sort by. */
+function namedColumns(kind: SchemaKind, manifest: Manifest): Column[] {
+  if (kind === 'schema') return exportColumns(manifest)
+  const id = idQueryable(manifest)
+  if (id === null || manifest.columns.some(({ name }) => name === id.name)) return manifest.columns
+  return [{ ...id.column, name: id.name }, ...manifest.columns]
+}
+
 function roleOf({ name, type }: Column, { id, timeColumn }: Manifest): object {
+  if (name === id.name) return { 'x-ogc-role': 'id' }
   // The standard allows only integers and strings as ids; features have such ids too.
   const mayBeId = type !== 'number' && type !== 'boolean' && type !== 'json'
-  if (name === id.column && mayBeId) return { 'x-ogc-role': 'id' }
+  if (name === id.column && id.name === undefined && mayBeId) return { 'x-ogc-role': 'id' }
   if (name === timeColumn && (type === 'date' || type === 'timestamp'))
     return { 'x-ogc-role': 'primary-instant' }
   return {}

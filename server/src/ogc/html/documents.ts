@@ -1,18 +1,19 @@
 import type { Dataset } from '../../catalog/dataset.ts'
+import type { About } from '../../http/about.ts'
 import { type Content, html } from '../../http/pages/html.ts'
 import type { apiDefinition } from '../documents/api-definition.ts'
 import type { allCollections, CollectionDocument } from '../documents/collection.ts'
+import type { landingPage } from '../documents/landing.ts'
 import type { collectionSchema } from '../documents/schemas.ts'
 import { type Link, ROOT } from '../write/links.ts'
 import { facts, htmlPage, table } from './layout.ts'
 
 const COUNT = new Intl.NumberFormat('en')
 
-export function landingHtml(
-  base: string,
-  document: { title: string; description: string; links: readonly Link[] },
-) {
+export function landingHtml(base: string, document: ReturnType<typeof landingPage>) {
   const root = base + ROOT
+  const { contact, license, links } = document
+  const terms = links.find(({ rel }) => rel === 'terms-of-service')
   return htmlPage({
     title: document.title,
     trail: [],
@@ -24,8 +25,19 @@ export function landingHtml(
 <li><a href="${root}/api?f=html">The API</a><p class="quiet">Every address and parameter, described.</p></li>
 <li><a href="${root}/conformance?f=html">Conformance</a><p class="quiet">The parts of the standard that are supported.</p></li>
 </ul>
-<p>Connect QGIS, GDAL or any other client of OGC API - Features to <code>${root}</code>, and send the key in the header <code>X-API-Key</code> or as Basic authentication.</p>`,
+<p>Connect QGIS, GDAL or any other client of OGC API - Features to <code>${root}</code>, and send the key in the header <code>X-API-Key</code> or as Basic authentication with the key as the user name and an empty password. For GDAL: <code>GDAL_HTTP_USERPWD='KEY:' ogrinfo OAPIF:${root}</code></p>
+${facts([
+  ['Contact', contact === undefined ? null : contactText(contact)],
+  ['License', license ?? null],
+  ['Terms', terms === undefined ? null : html`<a href="${terms.href}">${terms.title ?? terms.href}</a>`],
+])}`,
   })
+}
+
+function contactText({ name, url, email }: NonNullable<About['contact']>): Content {
+  const href = url ?? (email === undefined ? undefined : `mailto:${email}`)
+  const text = name ?? url ?? email ?? ''
+  return href === undefined ? text : html`<a href="${href}">${text}</a>`
 }
 
 export function conformanceHtml(
@@ -150,21 +162,23 @@ export function apiHtml(base: string, document: ReturnType<typeof apiDefinition>
     string,
     { name: string; in: string; description?: string }
   >
-  const paths = Object.entries(document.paths) as [string, { get: Operation }][]
+  const paths = Object.entries(document.paths) as [string, { get: Operation } | { post: Operation }][]
   return htmlPage({
     title: 'The API',
     trail: [{ href: `${base}${ROOT}/api?f=html`, title: 'The API' }],
     base,
     links,
     body: html`<p>All addresses begin with <code>${document.servers[0]!.url}</code>. Collections and features need an API key, in the header <code>X-API-Key</code> or as Basic authentication.</p>${paths.map(
-      ([path, { get }]) =>
-        html`<h2><code>GET ${path}</code></h2><p>${get.summary}</p>${table(
+      ([path, methods]) => {
+        const [method, operation] = 'get' in methods ? ['GET', methods.get] : ['POST', methods.post]
+        return html`<h2><code>${method} ${path}</code></h2><p>${operation.summary}</p>${table(
           ['Parameter', 'In', 'What it means'],
-          get.parameters.map((parameter) => {
+          operation.parameters.map((parameter) => {
             const known = '$ref' in parameter ? shared[parameter.$ref.split('/').at(-1)!]! : parameter
             return [html`<code>${known.name}</code>`, known.in, withCode(known.description ?? '')]
           }),
-        )}`,
+        )}`
+      },
     )}`,
   })
 }

@@ -6,7 +6,7 @@ import type { Verification } from '../../catalog/verification.ts'
 import type { Clock } from '../../clock.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { Meter } from '../../usage/meter.ts'
-import { CRS84, type CrsList } from '../request/crs-list.ts'
+import { type CrsList, isPackCrs } from '../request/crs-list.ts'
 import { hash64, writeCursor } from '../request/cursor.ts'
 import { geojson, ITEMS_ENCODINGS } from '../request/encodings.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
@@ -34,11 +34,13 @@ export interface PageRequest extends Start {
   dataset: Dataset
   base: string
   query: ItemsQuery
+  /** Whether the query is in the body of a POST request, so that links cannot contain it. */
+  isSearch: boolean
 }
 
 /** Whether the page's features are sent exactly as they are in the pack. */
-export function isPlain({ encoding, crs, shown }: ItemsQuery): boolean {
-  return encoding === geojson && crs === CRS84 && shown === null
+export function isPlain({ query: { encoding, crs, shown, hitsOnly }, isSearch }: PageRequest): boolean {
+  return encoding === geojson && isPackCrs(crs) && shown === null && !hitsOnly && !isSearch
 }
 
 /**
@@ -50,7 +52,8 @@ export function pageTag({ version, dataset, base, query }: PageRequest, limit: n
   return `W/"${contentTag(version, dataset, base)}.${ITEMS_ENCODINGS.indexOf(query.encoding)}.${limit}"`
 }
 
-function contentTag(version: Version, dataset: Dataset, base: string): string {
+/** A tag of everything that a response about a version is made of, besides its URL and encoding. */
+export function contentTag(version: Version, dataset: Dataset, base: string): string {
   const known = contentTags.get(version)
   const { updatedAt } = dataset
   if (known && known.base === base && known.updatedAt === updatedAt) return known.tag

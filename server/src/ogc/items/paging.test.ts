@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Geometry } from '@wayleave/geodata/feature.ts'
-import { test as relates } from '@wayleave/geodata/predicates/predicates.ts'
+import { type Geometry, test as relates } from '@wayleave/geodata/geometry'
 import { type OgcService, openOgc } from '../testing/open-ogc.ts'
 import { type Place, randomPlaces } from '../testing/random-places.ts'
 
@@ -46,10 +45,11 @@ function areas(west: number, south: number, east: number, north: number): Geomet
   return [{ type: 'Polygon', coordinates: [corners] }]
 }
 
+/** Features without a geometry match every box. */
 function inBox(places: Place[], bbox: string): number[] {
   const shapes = areas(...(bbox.split(',').map(Number) as [number, number, number, number]))
   const hits = places.filter(
-    ({ geometry }) => geometry && shapes.some((area) => relates('intersects', geometry, area)),
+    ({ geometry }) => geometry === null || shapes.some((area) => relates('intersects', geometry, area)),
   )
   return numbersOf(hits)
 }
@@ -73,6 +73,9 @@ test('a box selects by the geometry itself, in pages of any size, each feature o
     for (const bbox of BOXES) {
       const order = await readInPages(service, `/collections/${table}/items?bbox=${bbox}`, [3, 100])
       assert.deepEqual(sorted(order), inBox(places, bbox), `${table} ${bbox}`)
+      const isPlaceless = order.map((i) => places[i]!.geometry === null)
+      assert.ok(isPlaceless.includes(true), 'features without a geometry match every box')
+      assert.equal(isPlaceless.lastIndexOf(false) < isPlaceless.indexOf(true), true, 'and come last')
     }
     const all = await readInPages(service, `/collections/${table}/items`, [7, 100])
     assert.deepEqual(

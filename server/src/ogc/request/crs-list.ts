@@ -1,6 +1,6 @@
-import { axisOrder, crsCode, type Transform, transformer } from '@wayleave/geodata/crs.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
-import { SourceError } from '@wayleave/geodata/source-error.ts'
+import { SourceError } from '@wayleave/geodata/compile'
+import { axisOrder, crsCode, type Position, type Transform, transformer } from '@wayleave/geodata/geometry'
+import type { Manifest } from '@wayleave/geodata/snapshot'
 import { SettingError } from '../../config.ts'
 import { invalidInput } from '../../problem.ts'
 
@@ -18,16 +18,40 @@ export interface Crs {
   northingFirst: boolean
   /** Whether a box in this CRS is also a box in longitude and latitude. */
   rectangular: boolean
+  /** The latitude at which the CRS ends in the north and in the south; null if it includes the poles. */
+  maxLatitude: number | null
 }
 
 const WGS84 = 'OGC:CRS84'
 const MERCATOR = 'EPSG:3857'
+/** Web Mercator is a square: its edges in the north and south are as far from the equator as those in east and west. */
+const MERCATOR_LATITUDE = (Math.atan(Math.sinh(Math.PI)) * 180) / Math.PI
 
 export const CRS84: Crs = describe(WGS84)
 
+const CRS84H_URI = defUri('OGC/0/CRS84h')
+
+/** CRS84 with heights above the ellipsoid: the CRS of features whose positions have heights. */
+const CRS84H: Crs = { ...CRS84, uri: CRS84H_URI, header: `<${CRS84H_URI}>`, code: 'OGC:CRS84h' }
+
+/** The CRS in which a dataset's features are stored, and in which they are returned by default. */
+export function storageCrs({ hasZ }: Pick<Manifest, 'hasZ'>): Crs {
+  return hasZ ? CRS84H : CRS84
+}
+
+/** Whether geometries in this CRS are exactly those of the pack. */
+export function isPackCrs({ fromWgs84, northingFirst }: Crs): boolean {
+  return fromWgs84 === null && !northingFirst
+}
+
 function describe(code: string): Crs {
   const [authority, number] = code.split(':')
-  const fromWgs84 = transformer(WGS84, code)
+  const transform = transformer(WGS84, code)
+  const maxLatitude = code === MERCATOR ? MERCATOR_LATITUDE : null
+  const fromWgs84 =
+    transform === null || maxLatitude === null
+      ? transform
+      : (position: Position) => transform(withLatitude(position, maxLatitude))
   const uri = defUri(code === WGS84 ? 'OGC/1.3/CRS84' : `${authority}/0/${number}`)
   return {
     uri,
@@ -37,7 +61,15 @@ function describe(code: string): Crs {
     toWgs84: transformer(code, WGS84),
     northingFirst: axisOrder(code) === 'northing-first',
     rectangular: fromWgs84 === null || code === MERCATOR,
+    maxLatitude,
   }
+}
+
+/** The position, moved to the max latitude if it is beyond. */
+function withLatitude(position: Position, max: number): Position {
+  const latitude = position[1]!
+  if (Math.abs(latitude) <= max) return position
+  return position.map((value, axis) => (axis === 1 ? Math.sign(latitude) * max : value))
 }
 
 function defUri(path: string): string {
@@ -72,7 +104,9 @@ export class CrsList {
     if (!offered) {
       const own = manifest.source.crs === null ? null : codeOf(manifest.source.crs)
       const known = own === null || this.#common.some(({ code }) => code === own)
-      offered = known ? this.#common : [...this.#common, this.#get(own)]
+      const both = known ? this.#common : [...this.#common, this.#get(own)]
+      // The default comes first.
+      offered = manifest.hasZ ? [CRS84H, ...both] : both
       this.#ofDatasets.set(manifest, offered)
     }
     return offered
@@ -84,8 +118,9 @@ export class CrsList {
   named(parameter: string, text: string, manifest: Manifest): Crs {
     if (text === CRS84.uri) return CRS84
     const bare = /^\[(.+)\]$/.exec(text)?.[1] ?? text
-    const code = /^(https?:|urn:|EPSG:|ESRI:|OGC:)/i.test(bare) ? codeOf(bare) : null
     const offered = this.of(manifest)
+    const isNamed = /^(https?:|urn:|EPSG:|ESRI:|OGC:)/i.test(bare)
+    const code = isCrs84h(bare) ? CRS84H.code : isNamed ? codeOf(bare) : null
     const found = code === null ? undefined : offered.find((crs) => crs.code === code)
     if (found) return found
     throw invalidInput(parameter, `must be one of ${offered.map(({ uri }) => uri).join(', ')}`)
@@ -99,6 +134,13 @@ export class CrsList {
     }
     return crs
   }
+}
+
+/** The URI, the URN or the code of CRS84h, whatever the version of the list of CRSs. */
+function isCrs84h(text: string): boolean {
+  return /^(https?:\/\/www\.opengis\.net\/def\/crs\/OGC\/[\d.]+\/|urn:ogc:def:crs:OGC:[\d.]*:|OGC:)CRS84h$/i.test(
+    text,
+  )
 }
 
 function codeOf(text: string): string | null {

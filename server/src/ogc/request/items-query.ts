@@ -1,13 +1,17 @@
+import { queryColumn } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { invalidInput } from '../../problem.ts'
+import { DEFAULT_LIMITS, type Limits } from '../cql2/ast.ts'
 import { type BoxQuery, readBox } from './box-query.ts'
-import { CRS84, type Crs, type CrsList } from './crs-list.ts'
+import { type Crs, type CrsList, storageCrs } from './crs-list.ts'
 import { ITEMS_ENCODINGS, type ItemsEncoding, negotiate } from './encodings.ts'
 import { type QueryPair, unknownParameter } from './query-string.ts'
 import { readSort, type SortKey } from './sort-keys.ts'
 
-export const DEFAULT_LIMIT = 100
+export const DEFAULT_LIMIT = 1000
 export const MOST_LIMIT = 10_000
+/** The max number of ids in one request. */
+export const MAX_IDS = 1000
 
 /** The query of a request for features, validated against its dataset. */
 export interface ItemsQuery {
@@ -19,6 +23,10 @@ export interface ItemsQuery {
   box: BoxQuery | null
   crs: Crs
   sort: readonly SortKey[]
+  /** Only features with these ids; null for all. */
+  ids: readonly string[] | null
+  /** Whether only the number of matching features is wanted (`resulttype=hits`). */
+  hitsOnly: boolean
   /** The indexes of the columns to return; null for all. */
   shown: readonly number[] | null
   /** The conditions on the dataset's rows: `filter`, `datetime` and filters by property. */
@@ -28,7 +36,7 @@ export interface ItemsQuery {
 }
 
 export interface Conditions {
-  filter: { text: string; language: 'cql2-text' | 'cql2-json'; crs: Crs } | null
+  filter: { text: string; language: 'cql2-text' | 'cql2-json'; crs: Crs; limits?: Limits } | null
   datetime: string | null
   properties: { column: string; value: string }[]
 }
@@ -42,12 +50,16 @@ export const ITEMS_PARAMETERS = [
   'bbox',
   'bbox-crs',
   'crs',
+  'ids',
   'datetime',
   'filter',
   'filter-lang',
   'filter-crs',
   'sortby',
   'properties',
+  'resulttype',
+  // GDAL's spelling of the same parameter.
+  'resultType',
 ] as const
 
 type Parameter = (typeof ITEMS_PARAMETERS)[number]
@@ -57,13 +69,20 @@ export interface ReadingRules {
   crsList: CrsList
   /** Whether `api_key` is an allowed parameter; it was evaluated before. */
   keyInUrl: boolean
+  /** The possible encodings; all if it is absent. */
+  encodings?: readonly ItemsEncoding[]
+  /** The limits of a filter; those of a URL if it is absent. */
+  limits?: Limits
 }
+
+/** A filter in a body may be as long as the body. */
+export const SEARCH_LIMITS: Limits = { ...DEFAULT_LIMITS, length: 262_144 }
 
 export function readItemsQuery(
   all: readonly QueryPair[],
   accept: string | undefined,
   dataset: Dataset,
-  { crsList, keyInUrl }: ReadingRules,
+  { crsList, keyInUrl, encodings = ITEMS_ENCODINGS, limits = DEFAULT_LIMITS }: ReadingRules,
 ): ItemsQuery {
   const { manifest } = dataset
   const pairs = fromForm(all)
@@ -72,23 +91,23 @@ export function readItemsQuery(
   for (const { name, value } of pairs) {
     const parameter = ITEMS_PARAMETERS[(ITEMS_PARAMETERS as readonly string[]).indexOf(name)]
     if (parameter) given[parameter] = value
-    else if (manifest.columns.some((column) => column.name === name)) {
+    else if (queryColumn(manifest, name)) {
       properties ??= []
       properties.push({ column: name, value })
     } else if (name !== 'api_key' || !keyInUrl) throw unknownParameter(name)
   }
   const crsOf = (parameter: 'crs' | 'bbox-crs' | 'filter-crs'): Crs => {
     const text = given[parameter]
-    return text === undefined ? CRS84 : crsList.named(parameter, text, manifest)
+    return text === undefined ? storageCrs(manifest) : crsList.named(parameter, text, manifest)
   }
-  const encoding = negotiate(ITEMS_ENCODINGS, given.f, accept)
+  const encoding = negotiate(encodings, given.f, accept)
   const limit = given.limit === undefined ? DEFAULT_LIMIT : readLimit(given.limit)
   const offset = given.offset === undefined ? 0 : readOffset(given.offset)
   if (given.cursor !== undefined && given.offset !== undefined) {
     throw invalidInput('offset', 'cannot be given together with cursor')
   }
   const boxCrs = crsOf('bbox-crs')
-  const filter = readFilter(given, crsOf('filter-crs'))
+  const filter = readFilter(given, crsOf('filter-crs'), limits)
   const isConditional = filter !== null || given.datetime !== undefined || properties !== null
   return {
     pairs,
@@ -98,6 +117,8 @@ export function readItemsQuery(
     cursor: given.cursor ?? null,
     box: given.bbox === undefined ? null : readBox(given.bbox, boxCrs),
     crs: crsOf('crs'),
+    ids: given.ids === undefined ? null : readIds(given.ids),
+    hitsOnly: readResultType(given),
     sort: given.sortby === undefined ? [] : readSort(given.sortby, manifest),
     shown: given.properties === undefined ? null : readShown(given.properties, dataset),
     conditions: isConditional
@@ -113,13 +134,13 @@ function fromForm(pairs: readonly QueryPair[]): readonly QueryPair[] {
   return isForm ? pairs.filter(({ value }) => value !== '') : pairs
 }
 
-function readFilter({ filter, 'filter-lang': named }: Given, crs: Crs): Conditions['filter'] {
+function readFilter({ filter, 'filter-lang': named }: Given, crs: Crs, limits: Limits): Conditions['filter'] {
   if (named !== undefined && named !== 'cql2-text' && named !== 'cql2-json') {
     throw invalidInput('filter-lang', 'must be one of cql2-text, cql2-json')
   }
   if (filter === undefined) return null
   // CQL2 text never begins with a brace, so JSON is detected without `filter-lang`.
-  return { text: filter, language: named ?? (/^\s*\{/.test(filter) ? 'cql2-json' : 'cql2-text'), crs }
+  return { text: filter, language: named ?? (/^\s*\{/.test(filter) ? 'cql2-json' : 'cql2-text'), crs, limits }
 }
 
 function readLimit(text: string): number {
@@ -127,6 +148,32 @@ function readLimit(text: string): number {
   const limit = Number(text)
   if (limit < 1) throw invalidInput('limit', 'must be at least 1')
   return Math.min(limit, MOST_LIMIT)
+}
+
+/** Ids are separated by commas. A JSON array is for ids that contain commas. */
+function readIds(text: string): string[] {
+  const ids = [...new Set(idList(text))]
+  if (ids.length > MAX_IDS) throw invalidInput('ids', `must be at most ${MAX_IDS} ids`)
+  if (ids.some((id) => id === '')) throw invalidInput('ids', 'must be ids separated by commas')
+  return ids
+}
+
+function idList(text: string): string[] {
+  if (!/^\s*\[.*\]\s*$/s.test(text)) return text.split(',')
+  try {
+    const list = JSON.parse(text) as unknown[]
+    if (list.every((id) => typeof id === 'string' || Number.isSafeInteger(id))) return list.map(String)
+  } catch {
+    // An id may begin with a bracket; the list is then separated by commas like any other.
+    return text.split(',')
+  }
+  throw invalidInput('ids', 'must be an array of strings and integers')
+}
+
+function readResultType({ resulttype, resultType }: Given): boolean {
+  const kind = resulttype ?? resultType ?? 'results'
+  if (kind !== 'hits' && kind !== 'results') throw invalidInput('resulttype', 'must be one of results, hits')
+  return kind === 'hits'
 }
 
 function readOffset(text: string): number {
@@ -148,7 +195,16 @@ function readShown(text: string, { manifest: { columns } }: Dataset): number[] {
 /**
  * A cursor is bound to these parameters; `limit`, `crs`, `f` and `properties` may change from page to page.
  */
-const SELECTING = ['bbox', 'bbox-crs', 'datetime', 'filter', 'filter-lang', 'filter-crs', 'sortby'] as const
+const SELECTING = [
+  'bbox',
+  'bbox-crs',
+  'datetime',
+  'filter',
+  'filter-lang',
+  'filter-crs',
+  'ids',
+  'sortby',
+] as const
 
 function selectionOf(given: Given, properties: Conditions['properties'] | null): string {
   let text = ''

@@ -1,8 +1,8 @@
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import { type Manifest, queryColumn, queryColumns } from '@wayleave/geodata/snapshot'
 import { invalidInput } from '../../problem.ts'
 
 export interface SortKey {
-  /** The index of the column. */
+  /** The index in `queryColumns`. */
   column: number
   descending: boolean
 }
@@ -13,12 +13,14 @@ export function isSortable(type: Manifest['columns'][number]['type']): boolean {
 }
 
 /** Parses `name`, `+name` or `-name`, separated by commas. A plus in a URL is decoded as a space. */
-export function readSort(text: string, { columns }: Manifest): SortKey[] {
+export function readSort(text: string, manifest: Manifest): SortKey[] {
+  const columns = queryColumns(manifest)
   const keys: SortKey[] = []
   for (const part of text.split(',')) {
     const sign = /^[ +-]/.exec(part)?.[0]
     const name = sign === undefined ? part : part.slice(1)
-    const column = columns.findIndex((known) => known.name === name)
+    const wanted = queryColumn(manifest, name)
+    const column = wanted === undefined ? -1 : columns.findIndex((each) => each.name === wanted.name)
     if (column === -1 || !isSortable(columns[column]!.type)) {
       throw invalidInput('sortby', `names "${name.slice(0, 80)}", by which features cannot be sorted`)
     }

@@ -1,13 +1,16 @@
-import type { Column } from '@wayleave/geodata/feature.ts'
+import type { Column } from '@wayleave/geodata/geometry'
+import { idQueryable, queryColumn, queryColumns } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { invalidInput, Problem } from '../../problem.ts'
 import type { Expression } from '../cql2/ast.ts'
+import { check } from '../cql2/check/check.ts'
+import { columnsOf } from '../cql2/columns-of.ts'
 import { Cql2Error } from '../cql2/cql2-error.ts'
 import { mapGeometries } from '../cql2/map-geometries.ts'
 import { dateValue, isDate, numberValue, timestampValue } from '../cql2/parse/literals.ts'
 import { parseJson } from '../cql2/parse/parse-json.ts'
 import { parseText } from '../cql2/parse/parse-text.ts'
-import { type FilterPlan, planFilter } from '../cql2/plan-filter.ts'
+import { type FilterPlan, planFilter, planLazily } from '../cql2/plan-filter.ts'
 import type { Crs } from '../request/crs-list.ts'
 import { readDatetime } from '../request/datetime.ts'
 import type { Conditions } from '../request/items-query.ts'
@@ -24,23 +27,28 @@ export function planConditions(
     if (expression) parts.push(expression)
   }
   for (const { column: name, value } of conditions.properties) {
-    const column = manifest.columns.find((known) => known.name === name)!
+    const column = queryColumn(manifest, name)!
     parts.push({ kind: 'call', op: '=', args: [property(name), literal(column, value)], at: `in ${name}` })
   }
   try {
     const { filter } = conditions
     if (filter) {
-      const parsed = filter.language === 'cql2-json' ? parseJson(filter.text) : parseText(filter.text)
+      const { text, limits } = filter
+      const parsed = filter.language === 'cql2-json' ? parseJson(text, limits) : parseText(text, limits)
       parts.push(inLongitudeAndLatitude(parsed, filter.crs))
     }
     const whole: Expression | undefined =
       parts.length > 1 ? { kind: 'call', op: 'and', args: parts, at: 'in the query' } : parts[0]
     if (!whole) return null
     const isSpatial = manifest.geometryType !== null
-    const plan = planFilter(whole, manifest.columns, { isSpatial, usesTree: false })
+    const columns = queryColumns(manifest)
+    const alias = idQueryable(manifest)
+    const condition = check(whole, columns, isSpatial, alias)
+    if (!columnsOf(condition).geometry) return planLazily(condition, { isSpatial, alias })
+    const plan = planFilter(whole, columns, { isSpatial, alias, usesTree: false })
     // Searching one box around all matches is faster than finding the positions for each condition.
     const isBounded = plan.exact === null || plan.bbox !== null || plan.decide !== null
-    return isBounded ? plan : planFilter(whole, manifest.columns, { isSpatial })
+    return isBounded ? plan : planFilter(whole, columns, { isSpatial, alias })
   } catch (error) {
     if (error instanceof Cql2Error) throw new Problem('invalid-filter', error.message)
     throw error

@@ -1,5 +1,5 @@
-import type { Bbox } from '@wayleave/geodata/geometry/bbox.ts'
-import type { IndexTree } from '@wayleave/geodata/snapshot/index-tree.ts'
+import type { IndexTree } from '@wayleave/geodata/features'
+import type { Bbox } from '@wayleave/geodata/geometry'
 import type { DecideInBox } from '../cql2/evaluate/decide-in-box.ts'
 import type { Turns } from './take-turns.ts'
 
@@ -18,11 +18,12 @@ export class PositionSet {
     this.bytes = new Uint8Array(Math.ceil(size / 8))
   }
 
-  /** The features whose bounding boxes intersect the box. */
-  static inBox(tree: IndexTree, size: number, box: Bbox): PositionSet {
+  /** The features whose bounding boxes intersect the box and, if wanted, those without a geometry. */
+  static inBox(tree: IndexTree, size: number, box: Bbox, withPlaceless = false): PositionSet {
     const set = new PositionSet(size)
     const walk = tree.walk(box, 0)
     while (walk.next()) set.#addRun(walk.begin, walk.end)
+    if (withPlaceless && tree.count < size) set.#addRun(tree.count, size)
     return set
   }
 
@@ -34,6 +35,13 @@ export class PositionSet {
       await turns.next()
     }
     if (tree.count < size) set.#addRun(tree.count, size)
+    return set
+  }
+
+  /** The given positions, which are ascending. */
+  static of(size: number, positions: readonly number[]): PositionSet {
+    const set = new PositionSet(size)
+    for (const position of positions) set.#addRun(position, position + 1)
     return set
   }
 

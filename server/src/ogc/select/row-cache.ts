@@ -1,5 +1,6 @@
-import { quoteName } from '@wayleave/geodata/quote-sql.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { quoteName, type Snapshot } from '@wayleave/geodata/features'
+import { queryColumns } from '@wayleave/geodata/snapshot'
+import { BoundedCache } from '../../caching/bounded-cache.ts'
 
 /** Smaller snapshots are not cached: reading their files is as fast. */
 const LEAST_ROWS = 20_000
@@ -10,6 +11,8 @@ const QUESTIONS_AFTER_FAILURE = 100
 /**
  * What a query reads from a snapshot: columns by name, each with the SQL that computes it from the file's
  * columns.
+ *
+ * See docs/decisions/duckdb-for-filters.md.
  */
 export interface RowSource {
   snapshot: Snapshot
@@ -39,7 +42,7 @@ export class RowCache {
   readonly #run: RunSql
   /** In LRU order, least recently used first. */
   readonly #kept = new Set<KeptRows>()
-  readonly #questions = new Map<string, number>()
+  readonly #questions = new BoundedCache<string, number>(MOST_QUESTIONS)
   #bytes = 0
   #tables = 0
 
@@ -72,7 +75,6 @@ export class RowCache {
     if (snapshot.manifest.rows < LEAST_ROWS || columns.size === 0 || !canBeKept(source)) return false
     const key = questionKey(source)
     const asked = (this.#questions.get(key) ?? 0) + 1
-    if (this.#questions.size >= MOST_QUESTIONS) this.#questions.clear()
     this.#questions.set(key, asked)
     return asked > 1
   }
@@ -109,7 +111,7 @@ export class RowCache {
     const texts: string[] = []
     for (const name of columns.keys()) {
       const original = originalName(name)
-      const type = manifest.columns.find((column) => column.name === original)?.type
+      const type = queryColumns(manifest).find((column) => column.name === original)?.type
       width += type === 'integer' ? 16 : type === 'boolean' ? 1 : 8
       if (type === 'text') texts.push(`coalesce(sum(strlen(${quoteName(original)})), 0)`)
     }
@@ -140,12 +142,12 @@ export function selectSql(columns: ReadonlyMap<string, string>, file: string): s
 function canBeKept({ snapshot: { manifest }, columns }: RowSource): boolean {
   return columns.keys().every((name) => {
     const original = originalName(name)
-    return manifest.columns.some((column) => column.name === original && column.type !== 'json')
+    return queryColumns(manifest).some((column) => column.name === original && column.type !== 'json')
   })
 }
 
 /** The column that a derived column is computed from: the part of its name after the last line break. */
-function originalName(name: string): string {
+export function originalName(name: string): string {
   return name.slice(name.lastIndexOf('\n') + 1)
 }
 

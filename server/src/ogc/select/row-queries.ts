@@ -1,13 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance, DuckDBValue } from '@duckdb/node-api'
-import { openDuckDb } from '@wayleave/geodata/open-duckdb.ts'
-import { quoteText } from '@wayleave/geodata/quote-sql.ts'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { openDuckDb, quoteName, quoteText, type Snapshot } from '@wayleave/geodata/features'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import { Problem } from '../../problem.ts'
-import { RowCache, type RowSource, selectSql } from './row-cache.ts'
+import { originalName, RowCache, type RowSource, selectSql } from './row-cache.ts'
 
 /** Max concurrent queries. Each query uses several threads already; more would only delay all of them. */
 const SESSIONS = 2
@@ -16,10 +14,12 @@ const MEMORY = '768MB'
 const KEPT_BYTES = 256 << 20
 /** Max duration of a query, in ms. A slower query blocks others, and clients do not wait that long. */
 const MOST_MS = 20_000
-const TOO_LONG = 'The filter takes too long on this collection. Ask for less in one filter, or in a box.'
+export const TOO_LONG =
+  'The filter takes too long on this collection. Ask for less in one filter, or in a box.'
 const TOO_MUCH =
   'The filter or the order needs more memory than a query may have. Ask in a box or page by cursor.'
 
+/** See docs/decisions/duckdb-for-filters.md. */
 export interface RowQueriesOptions {
   /**
    * Throws if the snapshot's rows are damaged. DuckDB reads a file without verifying it, so this is called
@@ -78,6 +78,28 @@ export class RowQueries {
     values: DuckDBValue[],
     signal: AbortSignal,
   ): Promise<Uint32Array> {
+    return this.#query(source, sql, values, signal, readPositions)
+  }
+
+  /** The same for a query whose result is a few rows of texts. */
+  async texts(
+    source: RowSource,
+    sql: (table: string) => string,
+    values: DuckDBValue[],
+    signal: AbortSignal,
+  ): Promise<(string | null)[][]> {
+    return this.#query(source, sql, values, signal, async (connection, text, bound) => {
+      return (await connection.runAndReadAll(text, bound)).getRows() as (string | null)[][]
+    })
+  }
+
+  async #query<T>(
+    source: RowSource,
+    sql: (table: string) => string,
+    values: DuckDBValue[],
+    signal: AbortSignal,
+    read: (connection: DuckDBConnection, sql: string, values: DuckDBValue[]) => Promise<T>,
+  ): Promise<T> {
     await this.#requireRows(source.snapshot)
     await this.#enter(signal)
     const kept = this.#cache.borrow(source)
@@ -102,8 +124,8 @@ export class RowQueries {
         interrupt()
       }, this.#mostMs)
       try {
-        const table = kept?.table ?? `(${selectSql(source.columns, rowsFile(source.snapshot))})`
-        return await readPositions(connection, sql(table), values)
+        const table = kept?.table ?? `(${selectSql(source.columns, rowsFile(source))})`
+        return await read(connection, sql(table), values)
       } finally {
         clearTimeout(timer)
         clearInterval(interrupting)
@@ -130,7 +152,7 @@ export class RowQueries {
     try {
       await this.#enter(NEVER)
       try {
-        await this.#cache.fill(source, rowsFile(source.snapshot))
+        await this.#cache.fill(source, rowsFile(source))
       } finally {
         this.#leave()
       }
@@ -225,9 +247,19 @@ async function readPositions(
   return positions.subarray(0, count)
 }
 
-/** The rows of a snapshot as an SQL table, with `file_row_number`, which is the position. */
-function rowsFile({ folder }: Snapshot): string {
-  return `read_parquet(${quoteText(join(folder, SNAPSHOT_FILES.rows))}, file_row_number = true)`
+/**
+ * The rows of a snapshot as an SQL table, with `file_row_number`, which is the position. Ids that are row
+ * numbers are in a file of their own, so that the GeoParquet download does not have them.
+ */
+function rowsFile({ snapshot: { folder, manifest }, columns }: RowSource): string {
+  const rows = `read_parquet(${quoteText(join(folder, SNAPSHOT_FILES.rows))}, file_row_number = true)`
+  const { name, isRowNumber } = manifest.id
+  if (!isRowNumber || name === undefined || !columns.has(name)) return rows
+  const own = new Set(columns.keys().map(originalName))
+  own.delete(name)
+  const list = ['r.file_row_number', ...[...own].map((column) => `r.${quoteName(column)}`)]
+  const ids = `read_parquet(${quoteText(join(folder, SNAPSHOT_FILES.ids))})`
+  return `(SELECT ${list.join(', ')}, i.id AS ${quoteName(name)} FROM ${rows} r POSITIONAL JOIN ${ids} i)`
 }
 
 const NEVER = new AbortController().signal

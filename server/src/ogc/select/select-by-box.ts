@@ -1,8 +1,5 @@
-import type { Geometry, Position } from '@wayleave/geodata/feature.ts'
-import { intersectsBbox } from '@wayleave/geodata/geometry/intersects-bbox.ts'
-import { mapPositions } from '@wayleave/geodata/geometry/map-positions.ts'
-import type { TreeCount, TreeWalk } from '@wayleave/geodata/snapshot/index-tree.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import type { Snapshot, TreeCount, TreeWalk } from '@wayleave/geodata/features'
+import { type Geometry, intersectsBbox, mapPositions, type Position } from '@wayleave/geodata/geometry'
 import type { BoxQuery } from '../request/box-query.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import type { PageUnderWay } from './page-builder.ts'
@@ -21,14 +18,24 @@ export function isDecidedByTree({ tree, manifest }: Snapshot, query: BoxQuery): 
 }
 
 /** Whether a feature whose box is inside the query's box certainly matches. */
-function isDecidedInside({ hasZ }: Snapshot['manifest'], { projected, heights }: BoxQuery): boolean {
+export function isDecidedInside({ hasZ }: Snapshot['manifest'], { projected, heights }: BoxQuery): boolean {
   return projected === null && !(heights && hasZ)
 }
 
-/** Finds the features that intersect a box, after a position, in snapshot order. */
-export function selectInTree({ tree }: Snapshot, { box }: BoxQuery, after: number, page: PageUnderWay): void {
-  const walk = tree.walk(box, after + 1)
+/** Finds the features that match a box, after a position, in snapshot order. */
+export function selectInTree(snapshot: Snapshot, { box }: BoxQuery, after: number, page: PageUnderWay): void {
+  const walk = snapshot.tree.walk(box, after + 1)
   while (!page.isFull && walk.next()) page.addRun(walk.begin, walk.end)
+  addPlaceless(snapshot, after, page)
+}
+
+/**
+ * Features without a geometry match every box (OGC 17-069r4, /req/core/fc-bbox-response). They are the last
+ * ones of a snapshot.
+ */
+function addPlaceless({ tree, manifest }: Snapshot, after: number, page: PageUnderWay): void {
+  const first = Math.max(tree.count, after + 1)
+  if (!page.isFull && first < manifest.rows) page.addRun(first, manifest.rows)
 }
 
 /**
@@ -42,6 +49,7 @@ export class BoxSearch {
   readonly #page: PageUnderWay
   readonly #isDecidedInside: boolean
   readonly #walk: TreeWalk
+  readonly #after: number
   /** The next position in the walk's current run. */
   #next = 0
 
@@ -58,6 +66,7 @@ export class BoxSearch {
     this.#page = page
     this.#isDecidedInside = isDecidedInside(snapshot.manifest, query)
     this.#walk = snapshot.tree.walk(query.box, after + 1)
+    this.#after = after
   }
 
   /**
@@ -72,7 +81,10 @@ export class BoxSearch {
     for (let steps = 1; !this.#page.isFull; steps++) {
       if (steps % 16 === 0 && performance.now() > until) return PAUSED
       if (this.#next === walk.end) {
-        if (!walk.next()) return ENDED
+        if (!walk.next()) {
+          addPlaceless(this.#snapshot, this.#after, this.#page)
+          return ENDED
+        }
         this.#next = walk.begin
       }
       if (walk.isCertain && this.#isDecidedInside) {
@@ -91,12 +103,18 @@ export class BoxSearch {
   }
 }
 
-/** Whether the geometry itself, not only its box, matches the query. */
+/** Whether the geometry itself, not only its box, matches the query. A missing or empty one always does. */
 export function meets(geometry: Geometry | null, { box, heights, projected }: BoxQuery): boolean {
-  if (geometry === null) return false
+  if (geometry === null || isEmpty(geometry)) return true
   if (heights && !meetsHeights(geometry, heights)) return false
   if (projected === null) return intersectsBbox(geometry, box)
   return intersectsBbox(mapPositions(geometry, projected.transform), projected.box)
+}
+
+function isEmpty(geometry: Geometry): boolean {
+  if (geometry.type === 'GeometryCollection') return geometry.geometries.every(isEmpty)
+  const { coordinates } = geometry
+  return coordinates.length === 0 || (Array.isArray(coordinates[0]) && coordinates.flat(3).length === 0)
 }
 
 function meetsHeights(geometry: Geometry, [low, high]: [number, number]): boolean {
@@ -151,8 +169,9 @@ function countCheaply({ tree, manifest }: Snapshot, query: BoxQuery): TreeCount 
   if (!isDecidedInside(manifest, query)) return null
   const counted = tree.countWithin(query.box, COUNT_BUDGET)
   if (counted === null) return null
-  if (tree.isPoints) return { certain: counted.certain + counted.uncertain.length, uncertain: [] }
-  return counted.uncertain.length > COUNT_GEOMETRIES ? null : counted
+  const certain = counted.certain + manifest.rows - tree.count
+  if (tree.isPoints) return { certain: certain + counted.uncertain.length, uncertain: [] }
+  return counted.uncertain.length > COUNT_GEOMETRIES ? null : { ...counted, certain }
 }
 
 function eachPosition(geometry: Geometry, visit: (position: Position) => void): void {

@@ -1,18 +1,17 @@
 import { DuckDBBlobValue, type DuckDBValue } from '@duckdb/node-api'
-import type { Column } from '@wayleave/geodata/feature.ts'
-import { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
-import { quoteName } from '@wayleave/geodata/quote-sql.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { PositionRuns, quoteName, type Snapshot } from '@wayleave/geodata/features'
+import type { Column } from '@wayleave/geodata/geometry'
+import { queryColumns } from '@wayleave/geodata/snapshot'
 import type { DecideInBox } from '../cql2/evaluate/decide-in-box.ts'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
 import type { BoxQuery } from '../request/box-query.ts'
 import type { SortKey } from '../request/sort-keys.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import { PageUnderWay } from './page-builder.ts'
-import { parseFeature } from './parse-feature.ts'
 import { PositionSet } from './position-set.ts'
+import { queryFeature } from './query-feature.ts'
 import { type FeatureBlock, readBlock } from './read-selected.ts'
-import type { RowQueries } from './row-queries.ts'
+import type { RowSelection, RowSelectionParts } from './row-selection.ts'
 import { isDecidedByTree, meets } from './select-by-box.ts'
 import { selectByTree } from './select-by-tree.ts'
 import type { Selected } from './selected.ts'
@@ -24,35 +23,18 @@ const FEW = 1000
 const BATCH = 256
 const LARGEST_BATCH = 16_384
 
-export interface RowSelection {
-  snapshot: Snapshot
-  plan: FilterPlan | null
-  box: BoxQuery | null
-  sort: readonly SortKey[]
-  /** The last position of the previous page; -1 on the first page. */
-  after: number
-  skip: number
-  limit: number
-}
-
-export interface RowSelectionParts {
-  rows: RowQueries
-  geometries: GeometryCache
-  signal: AbortSignal
-}
-
 /** Selects features by conditions, or in an order, that depend on their values. */
 export async function selectByRows(asked: RowSelection, parts: RowSelectionParts): Promise<Selected> {
-  const { snapshot, plan, box, sort, after, limit } = asked
+  const { snapshot, plan, only, sort, after, limit } = asked
   const page = new PageUnderWay(asked.skip, limit)
   const isInOrder = sort.length === 0
   // A forged cursor may contain any position.
   if (after >= snapshot.manifest.rows) return page.finish()
-  if (isInOrder && plan?.decide) await selectByTree({ ...asked, plan }, plan.decide, page, parts)
+  if (isInOrder && plan?.decide && !only) await selectByTree({ ...asked, plan }, plan.decide, page, parts)
   else {
-    const region = regionOf(snapshot, plan, box)
+    const region = regionOf(asked)
     if (region?.count === 0) return page.finish()
-    if (isInOrder && plan && region && region.count <= FEW) await lookAtEach(asked, region, page, parts)
+    if (isInOrder && region && region.count <= FEW) await lookAtEach(asked, region, page, parts)
     else await askRows(asked, region, page, parts)
   }
   return page.finish()
@@ -61,11 +43,14 @@ export async function selectByRows(asked: RowSelection, parts: RowSelectionParts
 /**
  * The positions at which matches are possible according to the tree; null if the tree does not restrict them.
  */
-function regionOf(snapshot: Snapshot, plan: FilterPlan | null, box: BoxQuery | null): PositionSet | null {
+function regionOf({ snapshot, plan, box, only }: RowSelection): PositionSet | null {
   const { tree, manifest } = snapshot
-  const boxes = [box?.box, plan?.bbox].filter((known) => known != null)
-  const [region, other] = boxes.map((known) => PositionSet.inBox(tree, manifest.rows, known))
-  if (region && other) region.intersect(other)
+  const sets: PositionSet[] = []
+  if (box) sets.push(PositionSet.inBox(tree, manifest.rows, box.box, true))
+  if (plan?.bbox) sets.push(PositionSet.inBox(tree, manifest.rows, plan.bbox, false))
+  if (only) sets.push(only)
+  const [region, ...others] = sets
+  for (const other of others) region!.intersect(other)
   return region ?? null
 }
 
@@ -81,7 +66,7 @@ async function lookAtEach(
   for (let from = region.next(after + 1); from !== -1 && !page.isFull; ) {
     const candidates: number[] = []
     for (; from !== -1 && candidates.length < batch; from = region.next(from + 1)) candidates.push(from)
-    const passed = await testValues(snapshot, candidates, plan!.matches, box)
+    const passed = await testValues(snapshot, candidates, plan?.matches ?? (() => true), box)
     for (let i = 0; i < candidates.length && !page.isFull; i++) if (passed[i]) page.add(candidates[i]!)
     batch = Math.min(BATCH, batch * 2)
     await turns.next()
@@ -98,7 +83,7 @@ async function askRows(
   page: PageUnderWay,
   { rows, geometries, signal }: RowSelectionParts,
 ): Promise<void> {
-  const { columns } = snapshot.manifest
+  const columns = queryColumns(snapshot.manifest)
   const open = { exact: plan?.exact ?? null, box: box && !isDecidedByTree(snapshot, box) ? box : null }
   const isDecided = open.exact === null && open.box === null
   const source = { snapshot, columns: readColumns(plan, sort, columns) }
@@ -121,7 +106,7 @@ async function askRows(
     }
     let following: RowsAfter | null = null
     if (last >= 0) {
-      const { properties } = parseFeature(await snapshot.readPack(last, last + 1))
+      const { properties } = queryFeature(snapshot.manifest, await snapshot.readPack(last, last + 1))
       following = rowsAfter(sort, columns, properties, last, isNullsTurn ? () => '' : bind)
       where.push(isNullsTurn ? following.nulls! : following.where)
     }
@@ -206,7 +191,7 @@ async function testValues(
 ): Promise<boolean[]> {
   const block: FeatureBlock = await readBlock(snapshot, PositionRuns.of(positions))
   return positions.map((_, i) => {
-    const feature = parseFeature(block.bytes, block.starts[i], block.ends[i])
+    const feature = queryFeature(snapshot.manifest, block.bytes, block.starts[i], block.ends[i])
     return matches(feature) && (!box || meets(feature.geometry, box))
   })
 }

@@ -1,12 +1,12 @@
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import type { Snapshot } from '@wayleave/geodata/features'
+import type { Manifest } from '@wayleave/geodata/snapshot'
 import type { DecideInBox } from '../cql2/evaluate/decide-in-box.ts'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
 import type { BoxQuery } from '../request/box-query.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import type { PageUnderWay } from './page-builder.ts'
+import type { RowSelection, RowSelectionParts } from './row-selection.ts'
 import { isDecidedByTree, meets } from './select-by-box.ts'
-import type { RowSelection, RowSelectionParts } from './select-by-rows.ts'
 import { Turns } from './take-turns.ts'
 
 /**
@@ -35,10 +35,10 @@ export async function selectByTree(
     if (page.isFull) return
     await turns.next()
   }
-  if (!box) await addPlaceless(snapshot, plan, after, page, { geometries, turns })
+  if (!page.isFull) await addPlaceless(snapshot, plan, after, page, { geometries, turns })
 }
 
-/** Adds matching features without a geometry. They come after those of the tree and are in no box. */
+/** Adds matching features without a geometry. They come after those of the tree and match every box. */
 async function addPlaceless(
   snapshot: Snapshot,
   plan: FilterPlan,

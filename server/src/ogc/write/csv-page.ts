@@ -1,10 +1,13 @@
-import { CSV_LINE_END, csvCell } from '@wayleave/geodata/exports/csv/csv-value.ts'
-import { rowNames } from '@wayleave/geodata/exports/row-names.ts'
-import type { Geometry } from '@wayleave/geodata/feature.ts'
-import { pointOnSurface } from '@wayleave/geodata/geometry/point-on-surface.ts'
-import { writeWkt } from '@wayleave/geodata/geometry/wkt.ts'
-import { FeatureSlices } from '@wayleave/geodata/pack/pack-reader.ts'
-import { PropertySlices, stringValue } from '@wayleave/geodata/pack/property-slices.ts'
+import {
+  CSV_LINE_END,
+  csvCell,
+  FeatureSlices,
+  PropertySlices,
+  rowNames,
+  stringValue,
+} from '@wayleave/geodata/features'
+import { type Geometry, pointOnSurface, writeWkt } from '@wayleave/geodata/geometry'
+import { idColumn } from '@wayleave/geodata/snapshot'
 import type { Crs } from '../request/crs-list.ts'
 import { takeTurns } from '../select/take-turns.ts'
 import { outputGeometry } from './output-geometry.ts'
@@ -14,16 +17,17 @@ import type { WritePage } from './page-content.ts'
 const QUOTE = 0x22
 
 /**
- * Writes rows like those of the CSV download: the columns, a point's coordinates, and other geometries as
- * WKT.
+ * Writes rows like those of the CSV download: the id if it is a column, the columns, a point's coordinates,
+ * and other geometries as WKT.
  */
 export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, block }) => {
   const { columns, geometryType } = manifest
   const places = shown ?? columns.map((_, i) => i)
   const isSpatial = geometryType !== null
   const hasShapes = isSpatial && geometryType !== 'Point'
-  const rows = rowNames(columns, isSpatial, coordinateNames(crs))
-  const names = places.map((column) => rows[column]!)
+  const id = idColumn(manifest)
+  const columnNames = rowNames(columns, isSpatial, coordinateNames(crs))
+  const names = [...(id === null ? [] : [id.name]), ...places.map((column) => columnNames[column]!)]
   const heads = [...names, ...(isSpatial ? coordinateNames(crs) : []), ...(hasShapes ? ['geometry'] : [])]
   const page = new PageBytes(block.bytes.length + 1024)
   page.text(heads.map((name) => csvCell(name)).join(',') + CSV_LINE_END)
@@ -40,6 +44,13 @@ export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, blo
       const isText = bytes[start] === QUOTE && columns[column]!.type !== 'json'
       return csvCell(isText ? stringValue(bytes, start, end) : bytes.toString('utf8', start, end), isText)
     })
+    if (id !== null) {
+      const isText = bytes[slices.idStart] === QUOTE
+      const value = isText
+        ? stringValue(bytes, slices.idStart, slices.idEnd)
+        : bytes.toString('utf8', slices.idStart, slices.idEnd)
+      cells.unshift(csvCell(value, isText))
+    }
     if (isSpatial) {
       const text = bytes.toString('latin1', slices.geometryStart, slices.geometryEnd)
       cells.push(...placeCells(JSON.parse(text) as Geometry | null, crs, hasShapes))

@@ -1,54 +1,54 @@
-import type { Room } from '@wayleave/geodata/exports/byte-sink.ts'
-import { featureBound, putFeature } from '@wayleave/geodata/exports/flatgeobuf/feature-encoder.ts'
-import { columnCode, putProperties } from '@wayleave/geodata/exports/flatgeobuf/properties.ts'
-import { MAGIC, sizePrefixed, type TableField } from '@wayleave/geodata/exports/flatgeobuf/table.ts'
-import { FlatGeometry } from '@wayleave/geodata/exports/geometry/flat-geometry.ts'
-import { layerType } from '@wayleave/geodata/exports/geometry/layer-type.ts'
-import { type IntegerSize, integerSizes } from '@wayleave/geodata/exports/integer-ranges.ts'
-import { GEOMETRY_TYPES } from '@wayleave/geodata/feature.ts'
-import { FeatureSlices } from '@wayleave/geodata/pack/pack-reader.ts'
-import { PropertySlices } from '@wayleave/geodata/pack/property-slices.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import {
+  columnCode,
+  FeatureSlices,
+  FlatGeometry,
+  featureBound,
+  layerType,
+  MAGIC,
+  putFeature,
+  putProperties,
+  type Room,
+  sizePrefixed,
+  type TableField,
+} from '@wayleave/geodata/features'
+import { clipLatitudes, GEOMETRY_TYPES, type Geometry, geometryText } from '@wayleave/geodata/geometry'
+import { exportColumns, type Manifest, RowSlices } from '@wayleave/geodata/snapshot'
 import type { Crs } from '../request/crs-list.ts'
 import { CRS84 } from '../request/crs-list.ts'
 import { takeTurns } from '../select/take-turns.ts'
+import { integerSizesOf } from './integer-sizes-of.ts'
 import { PageBytes } from './page-bytes.ts'
 import type { PageContent, WritePage } from './page-content.ts'
 import { rewriteFeatures } from './rewrite-features.ts'
-
-/** Cached: a snapshot's integer widths never change, and must be the same on all pages. */
-const knownSizes = new WeakMap<Manifest, Promise<(IntegerSize | null)[]>>()
 
 /**
  * Writes FlatGeobuf without an index, because pages are read completely. Positions are x first in every CRS.
  */
 export const writeFlatgeobuf: WritePage = async (content) => {
-  const { manifest, query, folder, dataset } = content
-  let sizes = knownSizes.get(manifest)
-  if (!sizes) {
-    sizes = integerSizes(folder, manifest, { table: dataset.table, title: dataset.title })
-    knownSizes.set(manifest, sizes)
-    sizes.catch(() => knownSizes.delete(manifest))
-  }
-  const all = await sizes
+  const { manifest, query, folder } = content
+  const sizes = await integerSizesOf(folder, manifest)
+  const all = exportColumns(manifest)
+  const own = all.length - manifest.columns.length
   const shown = query.shown ?? manifest.columns.map((_, i) => i)
-  const columns = shown.map((column) => manifest.columns[column]!)
-  const codes = shown.map((column) => columnCode(manifest.columns[column]!, all[column] ?? null))
+  // The id, if it is a column, is always among the columns.
+  const places = [...all.keys().take(own), ...shown.map((column) => column + own)]
+  const columns = places.map((place) => all[place]!)
+  const codes = places.map((place) => columnCode(all[place]!, sizes[place] ?? null))
   const block = await rewriteFeatures(content.block, manifest, CRS84, query.shown)
   const page = new PageBytes(block.bytes.length + 1024)
   page.copy(MAGIC)
   page.copy(header(content, columns, codes))
   const slices = new FeatureSlices()
-  const values = new PropertySlices(columns)
+  const values = new RowSlices({ ...manifest, columns: columns.slice(own) })
   const geometry = new FlatGeometry()
   const { multi } = layerType(manifest)
   const { bytes } = block
   await takeTurns(block.count, (i) => {
     slices.locate(bytes, block.starts[i]!, block.ends[i]!)
-    values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)
-    const located = geometry.read(bytes, slices.geometryStart) && move(geometry, query.crs)
+    values.locateRow(bytes, slices)
+    const located = readGeometry(geometry, bytes, slices, query.crs)
     if (multi) geometry.promote()
-    const bound = (slices.propertiesEnd - slices.propertiesStart) * 2 + codes.length * 16
+    const bound = (slices.propertiesEnd - slices.idStart) * 2 + codes.length * 16
     const room = roomOf(bound + (located ? featureBound(geometry) : 0) + 256)
     putFeature(room, located ? geometry : null, manifest.hasZ, (at) =>
       putProperties(room, at, bytes, values, codes),
@@ -61,6 +61,17 @@ export const writeFlatgeobuf: WritePage = async (content) => {
 function roomOf(size: number): Room {
   const buffer = Buffer.alloc(size)
   return { buffer, view: new DataView(buffer.buffer, buffer.byteOffset, size), at: 0 }
+}
+
+/** Reads a feature's geometry in the CRS. Returns false if there is none that can be represented. */
+function readGeometry(geometry: FlatGeometry, bytes: Buffer, slices: FeatureSlices, crs: Crs): boolean {
+  if (!geometry.read(bytes, slices.geometryStart)) return false
+  const { maxLatitude } = crs
+  if (maxLatitude !== null && (geometry.north > maxLatitude || geometry.south < -maxLatitude)) {
+    const text = bytes.toString('latin1', slices.geometryStart, slices.geometryEnd)
+    geometry.read(Buffer.from(geometryText(clipLatitudes(JSON.parse(text) as Geometry, maxLatitude))), 0)
+  }
+  return move(geometry, crs)
 }
 
 /** Transforms the geometry in place. Returns whether the CRS can represent it. */
@@ -83,7 +94,7 @@ function header(
   codes: number[],
 ): Buffer {
   const layer = layerType(manifest).type
-  const code = query.crs === CRS84 ? 4326 : Number(query.crs.code.slice('EPSG:'.length))
+  const code = query.crs.fromWgs84 === null ? 4326 : Number(query.crs.code.slice('EPSG:'.length))
   const column = (name: string, type: number): TableField[] => [{ text: name }, { u8: type }]
   return sizePrefixed([
     { text: dataset.table },

@@ -48,6 +48,20 @@ export function pageLinks(
   return links
 }
 
+/** The links of a page whose query is in the body of a POST request. */
+export function searchLinks(dataset: Dataset, base: string, encoding: Encoding, next: string | null): Link[] {
+  const collection = `${base}${ROOT}/collections/${dataset.table}`
+  const href = `${collection}/search`
+  const link = { href, type: encoding.mediaType, method: 'POST' } as const
+  return [
+    { ...link, rel: 'self', title: 'This page' },
+    ...(next === null
+      ? []
+      : [{ ...link, rel: 'next', title: 'The next page', body: { cursor: next }, merge: true } as const]),
+    { href: collection, rel: 'collection', type: json.mediaType, title: dataset.title },
+  ]
+}
+
 /** Writes a page whose features differ from those in the pack. */
 export const writeGeojson: WritePage = async ({ manifest, query, head, block }) => {
   const rewritten = await rewriteFeatures(block, manifest, query.crs, query.shown)

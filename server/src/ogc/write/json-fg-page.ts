@@ -1,7 +1,6 @@
-import { FeatureSlices } from '@wayleave/geodata/pack/pack-reader.ts'
-import { PropertySlices } from '@wayleave/geodata/pack/property-slices.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
-import { CRS84, type Crs } from '../request/crs-list.ts'
+import { FeatureSlices, PropertySlices } from '@wayleave/geodata/features'
+import type { Manifest } from '@wayleave/geodata/snapshot'
+import { CRS84, type Crs, isPackCrs } from '../request/crs-list.ts'
 import { takeTurns } from '../select/take-turns.ts'
 import { PAGE_TAIL, pageHead } from './geojson-page.ts'
 import { ROOT } from './links.ts'
@@ -87,7 +86,7 @@ class FeatureWriter {
     page.text('"id":')
     page.copy(feature, slices.idStart, slices.idEnd)
     page.text(`,"time":${time},"geometry":`)
-    if (this.#crs === CRS84) {
+    if (isPackCrs(this.#crs)) {
       page.copy(feature, slices.geometryStart, slices.geometryEnd)
       page.text(',"place":null')
     } else {

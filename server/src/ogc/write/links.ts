@@ -6,6 +6,10 @@ export interface Link {
   rel: string
   type?: string
   title?: string
+  /** A link to be followed by POST has a body; with `merge` it is added to the body of the request before. */
+  method?: 'POST'
+  body?: object
+  merge?: true
 }
 
 export const ROOT = '/v1/ogc'

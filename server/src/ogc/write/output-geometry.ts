@@ -1,14 +1,17 @@
-import type { Geometry, Position } from '@wayleave/geodata/feature.ts'
-import { mapPositions } from '@wayleave/geodata/geometry/map-positions.ts'
+import { clipLatitudes, type Geometry, mapPositions, type Position } from '@wayleave/geodata/geometry'
 import type { Crs } from '../request/crs-list.ts'
 
 /**
- * Transforms a geometry to another CRS, in that CRS's axis order. Null if the CRS cannot represent it, such
- * as the poles in Web Mercator.
+ * Transforms a geometry to another CRS, in that CRS's axis order. In Web Mercator it is cut at the CRS's
+ * northern and southern edges. Null if the CRS cannot represent it.
  */
-export function outputGeometry(geometry: Geometry, { fromWgs84, northingFirst }: Crs): Geometry | null {
+export function outputGeometry(
+  geometry: Geometry,
+  { fromWgs84, northingFirst, maxLatitude }: Crs,
+): Geometry | null {
   let hasPlace = true
-  const moved = mapPositions(geometry, (position) => {
+  const inDomain = maxLatitude === null ? geometry : clipLatitudes(geometry, maxLatitude)
+  const moved = mapPositions(inDomain, (position) => {
     const there = fromWgs84 === null ? position : fromWgs84(position)
     if (!Number.isFinite(there[0]) || !Number.isFinite(there[1])) hasPlace = false
     return northingFirst ? swapped(there) : there

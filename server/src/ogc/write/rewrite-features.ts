@@ -1,9 +1,7 @@
-import type { Column, Geometry } from '@wayleave/geodata/feature.ts'
-import { geometryText } from '@wayleave/geodata/geometry/geometry-text.ts'
-import { FeatureSlices } from '@wayleave/geodata/pack/pack-reader.ts'
-import { PropertySlices } from '@wayleave/geodata/pack/property-slices.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
-import { CRS84, type Crs } from '../request/crs-list.ts'
+import { FeatureSlices, PropertySlices } from '@wayleave/geodata/features'
+import { type Column, type Geometry, geometryText } from '@wayleave/geodata/geometry'
+import type { Manifest } from '@wayleave/geodata/snapshot'
+import { type Crs, isPackCrs } from '../request/crs-list.ts'
 import type { FeatureBlock } from '../select/read-selected.ts'
 import { takeTurns } from '../select/take-turns.ts'
 import { outputGeometry } from './output-geometry.ts'
@@ -16,7 +14,8 @@ export async function rewriteFeatures(
   crs: Crs,
   shown: readonly number[] | null,
 ): Promise<FeatureBlock> {
-  if (crs === CRS84 && shown === null) return block
+  const isMoved = !isPackCrs(crs)
+  if (!isMoved && shown === null) return block
   const { bytes, count } = block
   const slices = new FeatureSlices()
   const values = new PropertySlices(columns)
@@ -29,7 +28,7 @@ export async function rewriteFeatures(
     slices.locate(bytes, start, end)
     rewritten.starts[i] = page.length
     page.copy(bytes, start, slices.geometryStart)
-    if (crs === CRS84) page.copy(bytes, slices.geometryStart, slices.geometryEnd)
+    if (!isMoved) page.copy(bytes, slices.geometryStart, slices.geometryEnd)
     else page.text(geometryIn(crs, bytes.subarray(slices.geometryStart, slices.geometryEnd)))
     if (shown === null) page.copy(bytes, slices.geometryEnd, end)
     else {

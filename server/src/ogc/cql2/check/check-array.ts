@@ -1,6 +1,7 @@
 import type { Expression } from '../ast.ts'
 import { type Element, type Elements, typeName } from '../condition.ts'
 import { Cql2Error } from '../cql2-error.ts'
+import { boxGeometry } from '../parse/literals.ts'
 import { checkScalar, type Queryables } from './check-scalar.ts'
 
 export function checkElements(expression: Expression, queryables: Queryables): Elements {
@@ -17,7 +18,11 @@ export function checkElements(expression: Expression, queryables: Queryables): E
 }
 
 function elements(items: Expression[], queryables: Queryables): Elements & { kind: 'elements' } {
-  const element = (item: Expression): Element =>
-    item.kind === 'array' ? elements(item.items, queryables) : checkScalar(item, queryables)
+  const element = (item: Expression): Element => {
+    if (item.kind === 'array') return elements(item.items, queryables)
+    if (item.kind === 'geometry') return { kind: 'shape', geometry: item.geometry }
+    if (item.kind === 'bbox') return { kind: 'shape', geometry: boxGeometry(item.bounds) }
+    return checkScalar(item, queryables)
+  }
   return { kind: 'elements', items: items.map(element) }
 }

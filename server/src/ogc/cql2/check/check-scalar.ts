@@ -1,15 +1,16 @@
-import type { Column } from '@wayleave/geodata/feature.ts'
+import type { Column } from '@wayleave/geodata/geometry'
 import { ARITHMETIC, type Arithmetic, type Expression } from '../ast.ts'
-import { type Scalar, typeName } from '../condition.ts'
+import { type Condition, type Scalar, typeName } from '../condition.ts'
 import { Cql2Error } from '../cql2-error.ts'
 import { foldText } from '../evaluate/fold-text.ts'
-import { checkCondition } from './check.ts'
 import { asNumber } from './unify.ts'
 
 /** The names that a filter may use: the dataset's columns, and `geometry` if the dataset is spatial. */
 export interface Queryables {
   columns: Map<string, Column>
   isSpatial: boolean
+  /** Checks a condition inside a scalar; a function, because check.ts imports this file. */
+  checkCondition: (expression: Expression) => Condition
 }
 
 export function checkScalar(expression: Expression, queryables: Queryables): Scalar {
@@ -53,7 +54,7 @@ function property(name: string, at: string, { columns, isSpatial }: Queryables):
       `The property ${name} ${at} holds nested values: it can only stand in an array function or before IS NULL.`,
     )
   }
-  return { kind: 'column', type: column.type, name }
+  return { kind: 'column', type: column.type, name: column.name }
 }
 
 function call(expression: Expression & { kind: 'call' }, queryables: Queryables): Scalar {
@@ -75,7 +76,7 @@ function call(expression: Expression & { kind: 'call' }, queryables: Queryables)
     const [left, right] = args.map((arg) => checkScalar(arg, queryables)) as [Scalar, Scalar]
     return arithmetic(op as Arithmetic, left, right, at)
   }
-  return { kind: 'condition', type: 'boolean', of: checkCondition(expression, queryables) }
+  return { kind: 'condition', type: 'boolean', of: queryables.checkCondition(expression) }
 }
 
 const MOST_FOLDS = 4

@@ -1,5 +1,4 @@
-import type { Column } from '@wayleave/geodata/feature.ts'
-import { type SpatialPredicate, test } from '@wayleave/geodata/predicates/predicates.ts'
+import { type Column, type SpatialPredicate, test } from '@wayleave/geodata/geometry'
 import type { ArrayFunction, Expression, SpatialFunction, TemporalFunction } from '../ast.ts'
 import { COMPARISONS, SPATIAL, TEMPORAL } from '../ast.ts'
 import { type Condition, type Operand, type Scalar, type Spatial, typeName } from '../condition.ts'
@@ -16,15 +15,28 @@ import { compared } from './unify.ts'
  * Type-checks a filter against a dataset's columns. Unknown properties and comparisons of incompatible types
  * throw a Cql2Error.
  */
-export function check(expression: Expression, columns: Column[], isSpatial: boolean): Condition {
+export function check(
+  expression: Expression,
+  columns: readonly Column[],
+  isSpatial: boolean,
+  alias: ColumnAlias | null = null,
+): Condition {
   const queryables: Queryables = {
     columns: new Map(columns.map((column) => [column.name, column])),
     isSpatial,
+    checkCondition: (nested) => checkCondition(nested, queryables),
   }
+  if (alias) queryables.columns.set(alias.name, alias.column)
   return checkCondition(expression, queryables)
 }
 
-export function checkCondition(expression: Expression, queryables: Queryables): Condition {
+/** A further name of a column. */
+export interface ColumnAlias {
+  name: string
+  column: Column
+}
+
+function checkCondition(expression: Expression, queryables: Queryables): Condition {
   if (expression.kind === 'literal' && typeof expression.value === 'boolean') {
     return { kind: 'constant', value: expression.value }
   }

@@ -1,7 +1,10 @@
-import type { Value } from '@wayleave/geodata/feature.ts'
+import type { Value } from '@wayleave/geodata/geometry'
 import type { ArrayFunction } from '../ast.ts'
-import type { Condition, Element, Elements } from '../condition.ts'
-import { type Reader, reader, type Test } from './evaluate.ts'
+import type { Condition, Element, Elements, Scalar } from '../condition.ts'
+import type { FeatureValues, Reader, ScalarValue, Test } from './feature-values.ts'
+
+/** Compiles a scalar to a function; passed in, because evaluate.ts imports this file. */
+type CompileScalar = (scalar: Scalar) => Reader<ScalarValue>
 
 const RELATIONS: Record<ArrayFunction, (a: Set<string>, b: Set<string>) => boolean> = {
   a_equals: (a, b) => holds(a, b) && holds(b, a),
@@ -15,9 +18,12 @@ function holds(set: Set<string>, subset: Set<string>): boolean {
 }
 
 /** Arrays are compared as sets. If a nested value is not an array, the result is unknown. */
-export function evaluateArray({ op, left, right }: Condition & { kind: 'array' }): Test {
-  const a = elementsReader(left)
-  const b = elementsReader(right)
+export function evaluateArray(
+  { op, left, right }: Condition & { kind: 'array' },
+  compile: CompileScalar,
+): Test {
+  const a = elementsReader(left, compile)
+  const b = elementsReader(right, compile)
   return (feature) => {
     const one = a(feature)
     const other = b(feature)
@@ -25,23 +31,28 @@ export function evaluateArray({ op, left, right }: Condition & { kind: 'array' }
   }
 }
 
-function elementsReader(elements: Elements): Reader<Set<string>> {
+function elementsReader(elements: Elements, compile: CompileScalar): Reader<Set<string>> {
   if (elements.kind === 'json') {
     return ({ properties }) => {
       const value = properties[elements.name]
       return Array.isArray(value) ? new Set(value.map(key)) : null
     }
   }
-  const items = elements.items.map(elementReader)
+  const items = elements.items.map((item) => elementReader(item, compile))
   return (feature) => new Set(items.map((item) => item(feature)))
 }
 
-function elementReader(element: Element): (feature: Parameters<Test>[0]) => string {
+function elementReader(element: Element, compile: CompileScalar): (feature: FeatureValues) => string {
   if (element.kind === 'elements') {
-    const items = element.items.map(elementReader)
+    const items = element.items.map((item) => elementReader(item, compile))
     return (feature) => `[${items.map((item) => item(feature)).join(',')}]`
   }
-  const read = reader(element)
+  if (element.kind === 'shape') {
+    // A geometry equals a nested value that is the same GeoJSON object.
+    const text = key(element.geometry as unknown as Value)
+    return () => text
+  }
+  const read = compile(element)
   // Nested values hold timestamps as text with a trailing Z.
   if (element.type === 'timestamp') return (feature) => key(`${read(feature)}Z`)
   return (feature) => key(read(feature))

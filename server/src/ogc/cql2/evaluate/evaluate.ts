@@ -1,24 +1,9 @@
-import type { Geometry, Value } from '@wayleave/geodata/feature.ts'
-import { type PreparedGeometry, prepare, test } from '@wayleave/geodata/predicates/predicates.ts'
+import { type Geometry, type PreparedGeometry, prepare, test } from '@wayleave/geodata/geometry'
 import type { ArithmeticStep, Condition, Scalar, Spatial } from '../condition.ts'
 import { evaluateArray } from './evaluate-array.ts'
+import type { FeatureValues, Reader, ScalarValue, Test } from './feature-values.ts'
 import { foldText } from './fold-text.ts'
 import { likeMatcher } from './like.ts'
-
-/**
- * A feature with values as in GeoJSON: timestamps end in Z, integers are numbers or, beyond 2^53, should be
- * bigint. Columns that the filter does not use may be missing.
- */
-export interface FeatureValues {
-  properties: { readonly [name: string]: Value | undefined }
-  geometry: Geometry | null
-}
-
-export type Test = (feature: FeatureValues) => boolean | null
-export type Reader<T> = (feature: FeatureValues) => T | null
-
-/** The value of a scalar. Instants are strings that sort by time. */
-export type ScalarValue = string | number | bigint | boolean
 
 /** Compiles a condition to a function that returns true, false or, if unknown, null. */
 export function evaluator(condition: Condition): Test {
@@ -56,7 +41,7 @@ export function evaluator(condition: Condition): Test {
     case 'spatial':
       return spatial(condition)
     case 'array':
-      return evaluateArray(condition)
+      return evaluateArray(condition, reader)
   }
 }
 
@@ -99,7 +84,7 @@ function order(a: ScalarValue, b: ScalarValue): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-function orderText(a: string, b: string): number {
+export function orderText(a: string, b: string): number {
   if (a === b) return 0
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {
@@ -143,7 +128,7 @@ function spatial({ predicate, left, right }: Condition & { kind: 'spatial' }): T
 }
 
 /** Compiles a scalar to a function. An arithmetic result that is not finite is null. */
-export function reader(scalar: Scalar): Reader<ScalarValue> {
+function reader(scalar: Scalar): Reader<ScalarValue> {
   const read = rawReader(scalar)
   const isReal = (scalar.kind === 'arithmetic' || scalar.kind === 'power') && scalar.type === 'number'
   if (!isReal) return read

@@ -1,0 +1,220 @@
+/**
+ * The layout as rules about imports: which workspace, which folder and which kind of file may import what.
+ * `npm run layout` checks it, as part of `npm test` and `npm run check`. Files with JSX cannot be parsed here;
+ * biome.json has the same rules for the console.
+ */
+
+/** The workspaces that each workspace may import. */
+const workspaces = {
+  contract: [],
+  geodata: ['contract'],
+  demo: ['geodata'],
+  'client-js': [],
+  console: ['client-js', 'contract'],
+  server: ['contract', 'geodata', 'demo'],
+  bench: ['contract', 'geodata', 'demo', 'client-js', 'scripts'],
+  scripts: [],
+}
+
+/** Bottom first: a folder imports only folders above it in this list, and files of the root. */
+const geodataFolders = [
+  'predicates',
+  'geometry',
+  'crs',
+  'formats',
+  'pack',
+  'snapshot',
+  'columns',
+  'compile',
+  'exports',
+  'tiles',
+  'entry',
+]
+
+/** Bottom first, as in geodata. */
+const serverFolders = [
+  'concurrency',
+  'locks',
+  'database',
+  'caching',
+  'events',
+  'users',
+  'limits',
+  'mail',
+  'http',
+  'access',
+  'keys',
+  'usage',
+  'credits',
+  'organizations',
+  'identity',
+  'administration',
+  'blobs',
+  'catalog',
+  'documentation',
+  'console',
+  'installation',
+  'downloads',
+  'publishing',
+  'retention',
+  'ogc',
+  'verification',
+  'backup',
+  'housekeeping',
+  'readiness',
+  'doctor',
+  'command',
+]
+
+/** The server's base files. They import no folder, and every folder may import them. */
+const serverBase = [
+  'assert-never',
+  'clock',
+  'config',
+  'email',
+  'id',
+  'loopback',
+  'maybe-promise',
+  'private-files',
+  'problem',
+  'redact',
+  'setting-parsers',
+  'settings',
+  'version',
+]
+
+/** Code that is never part of the running service or of a published client. */
+const development = String.raw`\.test\.tsx?$|/(testing|test|scripts)/|^(scripts|bench)/|(^|/)test-[^/]*\.ts$|-arbitrary\.ts$|-fixture\.ts$|(^|[/.])config\.(ts|js|mjs)$`
+
+/** Tests may read the whole repository. */
+const tests = String.raw`\.test\.tsx?$|/test/`
+
+const anyOf = (names) => `(${names.join('|')})`
+
+function workspaceRules() {
+  const all = Object.keys(workspaces)
+  return Object.entries(workspaces).map(([name, allowed]) => ({
+    name: `workspace ${name}`,
+    comment: allowed.length ? `It imports only ${allowed.join(' and ')}.` : 'It imports no other workspace.',
+    severity: 'error',
+    from: { path: `^${name}/`, pathNot: tests },
+    to: { path: `^${anyOf(all.filter((other) => other !== name && !allowed.includes(other)))}/` },
+  }))
+}
+
+function folderRules(root, folders) {
+  return [
+    ...folders.slice(0, -1).map((folder, index) => ({
+      name: `${root} ${folder}`,
+      comment: 'A folder imports only folders that stand before it in the list of this configuration.',
+      severity: 'error',
+      from: { path: `^${root}/${folder}/`, pathNot: development },
+      to: { path: `^${root}/${anyOf(folders.slice(index + 1))}/` },
+    })),
+    {
+      name: `${root} folders`,
+      comment: 'Every folder has its place in the list of this configuration.',
+      severity: 'error',
+      from: { path: `^${root}/[^/]+/`, pathNot: [`^${root}/${anyOf(folders)}/`, development] },
+      to: {},
+    },
+  ]
+}
+
+export default {
+  forbidden: [
+    {
+      name: 'no circles',
+      comment: 'Move what both files need into a third one, or pass it as an argument.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    ...workspaceRules(),
+    ...folderRules('geodata/src', geodataFolders),
+    ...folderRules('server/src', serverFolders),
+    {
+      name: 'server/src base files',
+      comment: 'A base file imports no folder of the server.',
+      severity: 'error',
+      from: { path: `^server/src/${anyOf(serverBase)}\\.ts$` },
+      to: { path: '^server/src/', pathNot: `^server/src/${anyOf(serverBase)}\\.ts$` },
+    },
+    {
+      name: 'server/src assembly',
+      comment: 'Only the command line imports the files that put the service together.',
+      severity: 'error',
+      from: { path: '^server/src/[^/]+/', pathNot: ['^server/src/command/', development] },
+      to: { path: '^server/src/[^/]+\\.ts$', pathNot: `^server/src/${anyOf(serverBase)}\\.ts$` },
+    },
+    {
+      name: 'fastify',
+      comment: 'Only routes, access/, http/ and ogc/ know Fastify. Rules are functions of their arguments.',
+      severity: 'error',
+      from: {
+        path: '^server/src/',
+        pathNot: ['(^|[/-])routes\\.ts$', '^server/src/(access|http|ogc)/', development],
+      },
+      to: { path: '(^|/)node_modules/(fastify|@fastify/[^/]+)/' },
+    },
+    {
+      name: 'sql',
+      comment: 'Only stores and database/ know SQL. A file lock uses SQLite and stores no rows.',
+      severity: 'error',
+      from: {
+        path: '^server/src/',
+        pathNot: [
+          '(^|[/-])store\\.ts$',
+          '^server/src/database/',
+          '^server/src/locks/file-lock\\.ts$',
+          development,
+        ],
+      },
+      to: { path: '(^|/)node_modules/(kysely|pg)/|^(node:)?sqlite$' },
+    },
+    {
+      name: 'no development code',
+      comment: 'What runs in production imports neither tests nor their fixtures.',
+      severity: 'error',
+      from: { pathNot: development },
+      to: { path: development, pathNot: '(^|/)node_modules/|^server/src/config\\.ts$' },
+    },
+    {
+      name: 'no development dependency',
+      comment: 'It is not installed in production. Types are: nothing needs them at run time.',
+      severity: 'error',
+      from: { path: '^(contract|geodata|server|client-js|console|demo)/', pathNot: development },
+      to: {
+        dependencyTypes: ['npm-dev'],
+        dependencyTypesNot: ['type-only'],
+        pathNot: '(^|/)node_modules/@types/',
+      },
+    },
+    {
+      name: 'no undeclared dependency',
+      comment: 'Declare the package in the package.json of the workspace.',
+      severity: 'error',
+      from: { path: '^(contract|geodata|server|client-js|console|demo|bench|scripts)/' },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    },
+    {
+      name: 'no unresolvable import',
+      severity: 'error',
+      from: { path: '^(contract|geodata|server|client-js|demo|bench|scripts)/' },
+      // A package of types alone, found as @types/topojson-specification.
+      to: { couldNotResolve: true, pathNot: '^topojson-specification$' },
+    },
+  ],
+  options: {
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    combinedDependencies: true,
+    doNotFollow: { path: '(^|/)node_modules/' },
+    exclude: { path: '\\.tsx$|^(client-js|console)/dist/|/test-data/' },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.tsx', '.mjs', '.js', '.json'],
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
+  },
+}

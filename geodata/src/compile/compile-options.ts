@@ -1,0 +1,71 @@
+import type { CrsTransformation } from '../crs/crs-accuracy.ts'
+import type { GdalOptions } from '../formats/gdal/gdal-options.ts'
+import type { ReadOptions } from '../formats/reading/read-options.ts'
+import type { SourceLimits } from '../formats/reading/source-limits.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
+import type { RowProblem } from '../source-error.ts'
+
+/** Limits for a source, in addition to those of its reader. */
+export interface CompileLimits extends Partial<SourceLimits> {
+  rows?: number
+}
+
+export interface CompileOptions extends ReadOptions {
+  path: string
+  /** The file name for reports and the manifest, if `path` is a temporary file. */
+  file?: string
+  /** The name of a format in the table of formats; detected from the file if absent. */
+  format?: string
+  layer?: string
+  /** Overrides the CRS that the file states. */
+  crs?: string
+  /** Publish even if the CRS cannot be transformed to WGS84 within 20 m. */
+  allowInaccurateCrs?: boolean
+  idColumn?: string
+  timeColumn?: string
+  /** Publish the valid rows and report the others, instead of rejecting the source. */
+  skipInvalid?: boolean
+  /** Whether to write a sample; true by default. */
+  sample?: boolean
+  limits?: CompileLimits
+  /** How many of the rows that cannot be published are listed; 10 by default. */
+  maxProblems?: number
+  /** How to run GDAL for formats without a reader of our own. */
+  gdal?: GdalOptions
+  /** The folder for the snapshot's files; created if it does not exist. */
+  folder: string
+  /** How much memory compiling may use, in megabytes; by default half of the machine's. */
+  memoryMegabytes?: number
+  threads?: number
+}
+
+export type CompilePhase = 'reading' | 'sorting' | 'indexing'
+
+export interface CompileProgress {
+  phase: CompilePhase
+  rows: number
+  bytesRead: number
+  totalBytes: number | null
+}
+
+/** The report for the publisher. */
+export interface CompileReport {
+  rows: number
+  /** The number of rows that were skipped; `problems` has the first reasons. */
+  skipped: number
+  problems: RowProblem[]
+  geometryTypes: Manifest['geometryTypes']
+  bbox: Manifest['bbox']
+  timeColumn: Manifest['timeColumn']
+  timeExtent: [string, string] | null
+  crs: string | null
+  /** The datum transformation to WGS84 with its accuracy in metres; null if the CRS is already WGS84. */
+  crsTransformation: CrsTransformation | null
+  columns: Manifest['columns']
+  notes: string[]
+}
+
+export interface Compiled {
+  manifest: Manifest
+  report: CompileReport
+}

@@ -1,0 +1,44 @@
+import { totalmem } from 'node:os'
+
+/** Enough for any file whose features are of ordinary size. */
+const MIN_DEFAULT_MEGABYTES = 800
+
+/**
+ * How the memory of one compilation is divided, in megabytes. The parts add up to more than the whole, because
+ * the heaps are large while rows are read, and the database is large afterwards, while it sorts them.
+ */
+export interface CompileMemory {
+  /** The limit of the database that sorts the rows, and of one that reads a Parquet file. */
+  database: number
+  /** The limit of the main thread's heap, and of the heap of each thread that parses rows. */
+  heap: number
+  threadHeap: number
+}
+
+/** `totalMegabytes` is what one compilation may use; by default it depends on the machine. */
+export function divideMemory(totalMegabytes: number = defaultMemoryMegabytes()): CompileMemory {
+  return {
+    database: Math.round(totalMegabytes / 2),
+    heap: Math.round((totalMegabytes * 3) / 4),
+    threadHeap: Math.round(totalMegabytes / 2),
+  }
+}
+
+/**
+ * Half of the memory of the machine or of the container, whichever is less. DuckDB holds about five copies of
+ * a feature's geometry, and sorts vectors of 2,048 rows, which it cannot split: few but detailed features need
+ * gigabytes where millions of points need little.
+ */
+export function defaultMemoryMegabytes(
+  machineBytes: number = totalmem(),
+  /** 0 if there is no container, or a huge number if it has no limit. */
+  containerBytes: number = process.constrainedMemory(),
+): number {
+  const bytes = containerBytes > 0 ? Math.min(machineBytes, containerBytes) : machineBytes
+  return Math.max(MIN_DEFAULT_MEGABYTES, Math.floor(bytes / 2 / 2 ** 20))
+}
+
+/** The sentence for a publisher whose file needs more. */
+export function needsMoreMemory(file: string, totalMegabytes: number = defaultMemoryMegabytes()): string {
+  return `${file} needs more memory than the ${totalMegabytes} MB that publishing may use. WAYLEAVE_PUBLISH_MEMORY sets how much that is.`
+}

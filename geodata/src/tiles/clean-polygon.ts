@@ -1,0 +1,99 @@
+import { arrangeEdges } from './edge-arrangement.ts'
+import { type Rings, reverseRing, ringArea, side } from './rings.ts'
+import { traceFaces } from './trace-faces.ts'
+
+/**
+ * Makes the rings of a polygon or multipolygon valid after its positions were moved to a grid, which may have
+ * made lines cross or touch. Outer rings get a positive area and stand before their holes, as MVT demands.
+ * `holes` tells which rings were holes. Polygons that are valid keep their rings; the others are made anew from
+ * everything that their rings wind around.
+ */
+export function cleanPolygon(rings: Rings, holes: readonly boolean[]): Rings {
+  const polygons = polygonNumbers(rings, holes)
+  const touched = findContacts(rings, polygons)
+  const result: Rings = { xy: [], ends: [] }
+  const broken: Rings = { xy: [], ends: [] }
+  let from = 0
+  rings.ends.forEach((end, ring) => {
+    const isBroken = touched[polygons[from]!] === 1
+    if (!isBroken && ringArea(rings.xy, from, end) > 0 === holes[ring]) reverseRing(rings.xy, from, end)
+    appendRing(isBroken ? broken : result, rings.xy, from, end)
+    from = end
+  })
+  if (broken.ends.length > 0) {
+    const traced = traceFaces(arrangeEdges(broken))
+    let start = 0
+    for (const end of traced.ends) {
+      appendRing(result, traced.xy, start, end)
+      start = end
+    }
+  }
+  return result
+}
+
+function appendRing({ xy, ends }: Rings, from: readonly number[], start: number, end: number): void {
+  for (let i = start * 2; i < end * 2; i++) xy.push(from[i]!)
+  ends.push(xy.length / 2)
+}
+
+/** For each position, which polygon its ring belongs to. */
+function polygonNumbers({ xy, ends }: Rings, holes: readonly boolean[]): Int32Array {
+  const numbers = new Int32Array(xy.length / 2)
+  let polygon = -1
+  let from = 0
+  ends.forEach((end, ring) => {
+    if (!holes[ring]) polygon++
+    numbers.fill(Math.max(0, polygon), from, end)
+    from = end
+  })
+  return numbers
+}
+
+/**
+ * Marks the polygons that have an edge which meets another edge anywhere but at the end that they share as
+ * neighbours in a ring.
+ */
+function findContacts({ xy, ends }: Rings, polygons: Int32Array): Uint8Array {
+  const touched = new Uint8Array(ends.length)
+  const count = xy.length / 2
+  const next = new Int32Array(count)
+  let from = 0
+  for (const end of ends) {
+    for (let i = from; i < end; i++) next[i] = i + 1 < end ? i + 1 : from
+    from = end
+  }
+  const left = (i: number) => Math.min(xy[i * 2]!, xy[next[i]! * 2]!)
+  const right = (i: number) => Math.max(xy[i * 2]!, xy[next[i]! * 2]!)
+  const edges = Int32Array.from({ length: count }, (_, i) => i).sort((a, b) => left(a) - left(b))
+  const active: number[] = []
+  for (const edge of edges) {
+    const start = left(edge)
+    const isTouched = touched[polygons[edge]!] === 1
+    let kept = 0
+    for (const other of active) {
+      if (right(other) < start) continue
+      active[kept++] = other
+      if (next[edge] === other || next[other] === edge) continue
+      if (isTouched && touched[polygons[other]!] === 1) continue
+      if (!meet(xy, edge, next[edge]!, other, next[other]!)) continue
+      touched[polygons[edge]!] = 1
+      touched[polygons[other]!] = 1
+    }
+    active.length = kept
+    active.push(edge)
+  }
+  return touched
+}
+
+function meet(xy: readonly number[], a: number, b: number, c: number, d: number): boolean {
+  const [ax, ay, bx, by] = [xy[a * 2]!, xy[a * 2 + 1]!, xy[b * 2]!, xy[b * 2 + 1]!]
+  const [cx, cy, dx, dy] = [xy[c * 2]!, xy[c * 2 + 1]!, xy[d * 2]!, xy[d * 2 + 1]!]
+  if (Math.max(ay, by) < Math.min(cy, dy) || Math.max(cy, dy) < Math.min(ay, by)) return false
+  if (Math.max(ax, bx) < Math.min(cx, dx) || Math.max(cx, dx) < Math.min(ax, bx)) return false
+  const sideC = side(ax, ay, bx, by, cx, cy)
+  const sideD = side(ax, ay, bx, by, dx, dy)
+  if ((sideC > 0 && sideD > 0) || (sideC < 0 && sideD < 0)) return false
+  const sideA = side(cx, cy, dx, dy, ax, ay)
+  const sideB = side(cx, cy, dx, dy, bx, by)
+  return !((sideA > 0 && sideB > 0) || (sideA < 0 && sideB < 0))
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { collection, compileText, feature, scratch } from '../compile/compile-fixture.ts'
+import { buildTiles } from './build-tiles.ts'
+import { type DecodedArchive, decodeArchive } from './test-archive.ts'
+import { EXTENT, worldX, worldY } from './web-mercator.ts'
+
+let serial = 0
+
+async function tilesOf(features: unknown[], maxZoom?: number): Promise<DecodedArchive> {
+  const { folder } = await compileText(collection(features))
+  const path = join(scratch, `points-${++serial}.pmtiles`)
+  await buildTiles(folder, path, { table: 'points', maxZoom })
+  return decodeArchive(path)
+}
+
+/** The number of features that a zoom's tiles show or count. */
+function countAt({ features }: DecodedArchive, z: number): number {
+  let count = 0
+  for (const shown of features) if (shown.z === z) count += Number(shown.properties.point_count ?? 1)
+  return count
+}
+
+const point = (coordinates: number[]) => ({ type: 'Point', coordinates })
+
+function dense(count: number): number[][] {
+  let seed = 5
+  const random = () => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
+    return seed / 2 ** 32
+  }
+  return Array.from({ length: count }, () =>
+    random() < 0.8 ? [13 + random(), 52 + random()] : [random() * 360 - 180, random() * 180 - 90],
+  )
+}
+
+test('at every zoom the counts add up to the number of points, and the deepest zoom has every feature', async () => {
+  const longitude = fc.oneof(fc.constantFrom(-180, 180, 0), fc.double({ min: -180, max: 180, noNaN: true }))
+  const latitude = fc.oneof(fc.constantFrom(-90, 90, 0), fc.double({ min: -90, max: 90, noNaN: true }))
+  const place = fc.oneof(fc.tuple(longitude, latitude), fc.constant<[number, number]>([8.5, 47.3]))
+  await fc.assert(
+    fc.asyncProperty(fc.array(place, { minLength: 1, maxLength: 60 }), async (places) => {
+      const features = places.map((at, i) => feature({ n: i }, point(at), i + 1))
+      const archive = await tilesOf(features, 3)
+      for (let z = 0; z <= archive.maxZoom; z++) assert.equal(countAt(archive, z), places.length)
+      const deepest = archive.features.filter(({ z }) => z === archive.maxZoom)
+      assert.deepEqual(deepest.map(({ id }) => id).sort(), places.map((_, i) => i + 1).sort())
+    }),
+    { numRuns: 12 },
+  )
+})
+
+test('dense cells become one point at the mean of their members; sums stay exact', async () => {
+  const places = dense(6000)
+  const archive = await tilesOf(
+    places.map((at, i) => feature({ n: i, name: `place ${i}` }, point(at), i)),
+    7,
+  )
+  assert.equal(archive.maxZoom, 7)
+  for (let z = 0; z <= archive.maxZoom; z++) assert.equal(countAt(archive, z), places.length, `zoom ${z}`)
+  const [content] = archive.metadata.contents
+  assert.ok(content!.counted > 4000)
+  assert.equal(content!.counted + content!.features, places.length)
+
+  // Brute force: the members of each cell of the one tile of zoom 0.
+  const cells = new Map<string, { count: number; x: number; y: number }>()
+  for (const [longitude, latitude] of places) {
+    const x = (worldX(longitude!) / 2 ** 32) * EXTENT
+    const y = (worldY(latitude!) / 2 ** 32) * EXTENT
+    const key = `${Math.min(63, Math.floor(x / 64))} ${Math.min(63, Math.floor(y / 64))}`
+    const cell = cells.get(key) ?? { count: 0, x: 0, y: 0 }
+    cells.set(key, { count: cell.count + 1, x: cell.x + x, y: cell.y + y })
+  }
+  const clusters = archive.features.filter(({ z, properties }) => z === 0 && 'point_count' in properties)
+  const sums = [...cells.values()]
+  for (const { properties, lists } of clusters) {
+    const [x, y] = lists[0]![0]!
+    const match = sums.some(
+      (cell) =>
+        cell.count === properties.point_count &&
+        Math.abs(cell.x / cell.count - x) <= 1.1 &&
+        Math.abs(cell.y / cell.count - y) <= 1.1,
+    )
+    assert.ok(match, `a cluster of ${properties.point_count} at ${x}, ${y}`)
+  }
+  assert.equal(new Set(clusters.map(({ lists }) => String(lists[0]))).size, clusters.length)
+})
+
+test('properties and ids arrive as they are in the features', async () => {
+  const properties = {
+    text: 'Zürich "Hb" \\ 東京\n',
+    integer: -42,
+    large: 9007199254740993n,
+    number: 0.1,
+    short: 1.5,
+    yes: true,
+    nothing: null,
+    nested: { a: [1, 2] },
+    date: '2024-02-29',
+  }
+  const text = JSON.stringify(feature(properties, point([8.5, 47.4])), (_, value) =>
+    typeof value === 'bigint' ? `#${value}` : value,
+  ).replace(/"#(\d+)"/, '$1')
+  const { folder, features } = await compileText(`{"type":"FeatureCollection","features":[${text}]}`)
+  const path = join(scratch, 'values.pmtiles')
+  await buildTiles(folder, path, { table: 'values', title: 'Values' })
+  const { features: shown, metadata, maxZoom } = await decodeArchive(path)
+  assert.equal(shown.length, maxZoom + 1)
+  assert.equal(shown[0]!.id, features[0]!.id)
+  assert.deepEqual(shown[0]!.properties, {
+    text: properties.text,
+    integer: -42,
+    large: Number(properties.large),
+    number: 0.1,
+    short: 1.5,
+    yes: true,
+    nested: '{"a":[1,2]}',
+    date: '2024-02-29',
+  })
+  assert.equal(metadata.name, 'Values')
+  assert.equal(metadata.vector_layers[0]!.fields.yes, 'Boolean')
+})
+
+test('an id that is text is a property, and a column named like ours keeps its name', async () => {
+  const features = [feature({ id: 'other', point_count: 3 }, point([0, 0]), 'a/1')]
+  const [shown] = (await tilesOf(features)).features
+  assert.equal(shown!.id, undefined)
+  assert.deepEqual(shown!.properties, { id: 'other', point_count: 3, feature_id: 'a/1' })
+})
+
+test('points without a place are in no tile, and many at one place stay apart from none', async () => {
+  const features = [
+    feature({ n: 1 }),
+    feature({ n: 2 }, { type: 'Point', coordinates: [] }),
+    ...Array.from({ length: 3000 }, (_, i) => feature({ n: i + 3 }, point([7, 7, 100]))),
+  ]
+  const archive = await tilesOf(features, 5)
+  for (let z = 0; z <= 5; z++) assert.equal(countAt(archive, z), 3000)
+  assert.deepEqual(
+    archive.features.filter(({ z }) => z === 0).map(({ properties }) => properties.point_count),
+    [3000],
+  )
+  assert.equal(archive.features.filter(({ z }) => z === 5).length, 3000)
+})

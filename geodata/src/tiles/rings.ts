@@ -1,0 +1,29 @@
+/** Rings or lines of integer positions: x and y in turn, and the end of each list as an index of positions. */
+export interface Rings {
+  xy: number[]
+  ends: number[]
+}
+
+/** Twice the area of a ring, positive if x turns towards y: an outer ring of MVT. */
+export function ringArea(xy: ArrayLike<number>, from: number, end: number): number {
+  let area = 0
+  for (let i = from, before = end - 1; i < end; before = i++) {
+    area += xy[before * 2]! * xy[i * 2 + 1]! - xy[i * 2]! * xy[before * 2 + 1]!
+  }
+  return area
+}
+
+export function reverseRing(xy: number[], from: number, end: number): void {
+  for (let i = from, j = end - 1; i < j; i++, j--) {
+    for (const axis of [0, 1]) {
+      const swapped = xy[i * 2 + axis]!
+      xy[i * 2 + axis] = xy[j * 2 + axis]!
+      xy[j * 2 + axis] = swapped
+    }
+  }
+}
+
+/** On which side of the line a→b the position c lies: 0 if on it. Exact for tile coordinates. */
+export function side(ax: number, ay: number, bx: number, by: number, cx: number, cy: number): number {
+  return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+}

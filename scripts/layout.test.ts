@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { after, test } from 'node:test'
+
+const root = join(import.meta.dirname, '..')
+mkdirSync(join(root, '.cache'), { recursive: true })
+// Inside the repository, so that packages are found.
+const folder = mkdtempSync(join(root, '.cache', 'layout-'))
+after(() => rmSync(folder, { recursive: true }))
+
+/** Each import, and the rule that forbids it; null if it is allowed. */
+const imports: [file: string, specifier: string, rule: string | null][] = [
+  ['geodata/src/feature.ts', '../../server/src/id.ts', 'workspace geodata'],
+  ['geodata/src/pack/pack.ts', '../snapshot/open.ts', 'geodata/src pack'],
+  ['server/src/keys/keys.ts', '../identity/sessions.ts', 'server/src keys'],
+  ['server/src/clock.ts', './keys/store.ts', 'server/src base files'],
+  ['server/src/usage/usage.ts', '../wiring.ts', 'server/src assembly'],
+  ['server/src/novelty/novelty.ts', '../id.ts', 'server/src folders'],
+  ['server/src/users/user.ts', 'fastify', 'fastify'],
+  ['server/src/users/rows.ts', 'kysely', 'sql'],
+  ['server/src/users/file.ts', 'node:sqlite', 'sql'],
+  ['server/src/users/rule.ts', '../testing/clock.ts', 'no development code'],
+  ['server/src/users/tool.ts', 'fast-check', 'no development dependency'],
+  ['server/src/users/gone.ts', './nowhere.ts', 'no unresolvable import'],
+  ['server/src/events/one.ts', './other.ts', 'no circles'],
+  ['server/src/events/other.ts', './one.ts', null],
+  ['server/src/keys/routes.ts', 'fastify', null],
+  ['server/src/keys/store.ts', 'kysely', null],
+  ['server/src/identity/sessions.ts', '../keys/store.ts', null],
+  ['server/src/command/serve.ts', '../wiring.ts', null],
+  ['server/src/keys/keys.test.ts', '../identity/sessions.ts', null],
+]
+
+test('an import that breaks the layout is reported by the rule that forbids it', () => {
+  const write = (file: string, text: string) => {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    writeFileSync(join(folder, file), text)
+  }
+  const dependencies = { fastify: '*', kysely: '*' }
+  write('package.json', JSON.stringify({ dependencies, devDependencies: { 'fast-check': '*' } }))
+  const targets = ['server/src/id.ts', 'server/src/wiring.ts', 'server/src/testing/clock.ts']
+  for (const file of [...targets, 'geodata/src/snapshot/open.ts']) write(file, 'export const a = 1\n')
+  // Types count like values: the order of the folders is about what a reader has to know.
+  for (const [file, specifier] of imports) {
+    write(file, `import type { A } from '${specifier}'\nimport '${specifier}'\nexport type B = A\n`)
+  }
+  const program = join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs')
+  const config = join(root, '.dependency-cruiser.mjs')
+  const args = [program, '--config', config, '--output-type', 'json', 'server', 'geodata']
+  const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, maxBuffer: 1 << 26 })
+  assert.equal(String(stderr), '')
+  const { violations } = JSON.parse(String(stdout)).summary as {
+    violations: { from: string; rule: { name: string } }[]
+  }
+  const reported = violations.map(({ from, rule }) => `${from}: ${rule.name}`)
+  const expected = imports.filter(([, , rule]) => rule !== null).map(([file, , rule]) => `${file}: ${rule}`)
+  assert.deepEqual([...new Set(reported)].sort(), expected.sort())
+})

@@ -1,0 +1,108 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+/** Test files that run one after another in one process. */
+export interface Batch {
+  name: string
+  files: string[]
+}
+
+/**
+ * Files that run in a process of their own, slowest first: they take long, start browsers, or look at the
+ * process itself (its environment, children, descriptors or memory).
+ */
+export const alone = [
+  'scripts/drills/short-drills',
+  'server/src/database/frozen-link',
+  'server/src/command/',
+  'server/src/backup/',
+  'server/src/demo-clients',
+  'console/test/console',
+  'console/test/accessibility',
+  'geodata/src/exports/exports',
+  'geodata/src/compile/compile-in-child-process',
+  'server/src/ogc/select/select-by-rows',
+  'server/src/ogc/cql2/plan-filter',
+  'server/src/installation/',
+  'server/src/publishing/job-recovery',
+  'server/src/database/older-state',
+  'geodata/src/crs/proj-comparison',
+  'client-js/test/',
+  'console/test/javascript-snippet',
+  'geodata/src/formats/index',
+  'server/src/database/sqlite-outages',
+  'server/src/http/sockets/descriptors',
+]
+
+/** Importing the modules of the server takes a process more than a second, so its tests share processes. */
+const filesPerBatch = 10
+
+/**
+ * The batches of a run in the order in which they start. Long ones come first, so that no core is idle while
+ * the last one runs. Files of one folder are spread over batches, since they take about the same time.
+ */
+export function testBatches(root: string, files: string[]): Batch[] {
+  const rank = (file: string) => {
+    const position = alone.findIndex((start) => file.startsWith(start))
+    return position < 0 ? alone.length : position
+  }
+  const isAlone = (file: string) => rank(file) < alone.length || hasHooks(join(root, file))
+  const single = files.filter(isAlone).sort((one, other) => rank(one) - rank(other))
+  const shared = files.filter((file) => !isAlone(file))
+  return [
+    ...single.map((file) => ({ name: file, files: [file] })),
+    ...spread(
+      'server',
+      shared.filter((file) => file.startsWith('server/')),
+    ),
+    ...spread(
+      'others',
+      shared.filter((file) => !file.startsWith('server/')),
+    ),
+  ]
+}
+
+/** Hooks at the top level of a file would apply to the tests of all files in its batch. */
+function hasHooks(path: string): boolean {
+  return /^(before|after|beforeEach|afterEach)\(/m.test(readFileSync(path, 'utf8'))
+}
+
+function spread(name: string, files: string[]): Batch[] {
+  const count = Math.ceil(files.length / filesPerBatch)
+  return Array.from({ length: count }, (_, i) => ({
+    name: `${name}-${i + 1}`,
+    files: files.filter((_, j) => j % count === i),
+  }))
+}
+
+/**
+ * Writes one entry file for each batch and returns their paths. The test runner sorts them by name, so a
+ * name starts with the batch's number.
+ */
+export function writeBatches(root: string, folder: string, batches: Batch[]): string[] {
+  return batches.map(({ name, files }, i) => {
+    const entry = join(folder, `${String(i + 1).padStart(3, '0')}-${name.replaceAll('/', '-')}.test.mjs`)
+    const addresses = files.map((file) => pathToFileURL(join(root, file)).href)
+    writeFileSync(entry, entryText(addresses))
+    return entry
+  })
+}
+
+/**
+ * The first test of a batch passes when all of its files have loaded, and fails if one of them does not. It
+ * also keeps the runner from starting the others before: when they end before the next file has loaded, the
+ * runner considers the batch finished and calls the hooks that remove shared folders.
+ */
+function entryText(addresses: string[]): string {
+  return `import { test } from 'node:test'
+async function loadAll() {
+  const errors = []
+  for (const address of ${JSON.stringify(addresses)}) await import(address).catch((error) => errors.push(error))
+  if (errors.length > 0) throw new AggregateError(errors, errors.map(({ message }) => message).join('; '))
+}
+const loading = loadAll()
+test('the test files of this batch load', () => loading)
+await loading.catch(() => {})
+`
+}

@@ -1,0 +1,39 @@
+import type { Logger } from 'pino'
+import { DatabaseError } from '../database/database-error.ts'
+
+/** Background work: deleting what is too old to be needed. */
+export class Housekeeping {
+  readonly #log: Logger
+  readonly #timers: NodeJS.Timeout[] = []
+  readonly #running = new Map<string, Promise<void>>()
+  #closed = false
+
+  constructor(log: Logger) {
+    this.#log = log
+  }
+
+  /** Runs the work now and then periodically, without overlap. It must be safe to run on many nodes. */
+  add(name: string, everyMs: number, work: () => Promise<void>): void {
+    this.#run(name, work)
+    this.#timers.push(setInterval(() => this.#run(name, work), everyMs).unref())
+  }
+
+  /** Resolves when nothing is running any more. */
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const timer of this.#timers) clearInterval(timer)
+    await Promise.all(this.#running.values())
+  }
+
+  #run(name: string, work: () => Promise<void>): void {
+    if (this.#closed || this.#running.has(name)) return
+    const run = work()
+      .catch((error: unknown) => {
+        // A database outage is logged elsewhere, and its stack trace is of no use.
+        if (error instanceof DatabaseError) this.#log.warn(`Housekeeping failed: ${name}. ${error.message}`)
+        else this.#log.warn({ err: error }, `Housekeeping failed: ${name}.`)
+      })
+      .finally(() => this.#running.delete(name))
+    this.#running.set(name, run)
+  }
+}

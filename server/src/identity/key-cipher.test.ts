@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { runProgramFile } from '../testing/run-command.ts'
+import { signIn } from '../testing/sign-in.ts'
+import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
+import { KeyCipher } from './key-cipher.ts'
+
+const SECRET = 'a secret of thirty-two characters and more'
+
+function storedKeys(dataDir: string): string[] {
+  const database = new DatabaseSync(join(dataDir, 'wayleave.db'), { readOnly: true })
+  const rows = database.prepare('select private_jwk from signing_keys where retired_at is null').all()
+  database.close()
+  return rows.map((row) => String(row['private_jwk']))
+}
+
+test('an encrypted text is bound to its key and its row', () => {
+  const cipher = new KeyCipher(SECRET)
+  const sealed = cipher.encrypt('text', 'row-1')
+  assert.equal(cipher.decrypt(sealed, 'row-1'), 'text')
+  assert.notEqual(cipher.encrypt('text', 'row-1'), sealed)
+  for (const [other, name] of [
+    [cipher, 'row-2'],
+    [new KeyCipher(`${SECRET}!`), 'row-1'],
+    [new KeyCipher(null), 'row-1'],
+  ] as const) {
+    assert.throws(() => other.decrypt(sealed, name), { name: 'SettingError' })
+  }
+  assert.throws(() => cipher.decrypt(`${sealed.slice(0, -4)}AAAA`, 'row-1'), { name: 'SettingError' })
+  assert.equal(new KeyCipher(null).encrypt('text', 'row-1'), 'text')
+})
+
+test('with a secret key the stored signing key is encrypted, sessions go on, and no start without it succeeds', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const before = await openTestServer(t, { dataDir })
+  const { token } = await signIn(before, 'ada@example.org')
+  await before.stop()
+  assert.match(storedKeys(dataDir)[0]!, /"d":/)
+
+  const encrypted = await openTestServer(t, { dataDir, settings: { secretKey: SECRET } })
+  assert.equal((await encrypted.request('GET', '/v1/auth/me', { token })).status, 200)
+  const [stored] = storedKeys(dataDir)
+  assert.match(stored!, /^aes-256-gcm:/)
+  await encrypted.stop()
+
+  await assert.rejects(openTestServer(t, { dataDir }), {
+    name: 'SettingError',
+    message: /WAYLEAVE_SECRET_KEY/,
+  })
+  const { code } = await runProgramFile({ dataDir, databaseUrl: null }, 'rotate-signing-key')
+  assert.equal(code, 0)
+  const plain = await openTestServer(t, { dataDir })
+  await signIn(plain, 'ada@example.org')
+})

@@ -1,0 +1,4 @@
+/** Whether a host name or address, as it stands in a URL or a setting, is this machine's loopback. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
+}

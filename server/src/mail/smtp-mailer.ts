@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import nodemailer, { type Transporter } from 'nodemailer'
+import type { Logger } from 'pino'
+import { SECOND } from '../clock.ts'
+import { Background } from '../concurrency/background.ts'
+import { isLoopback } from '../loopback.ts'
+import { type Mail, type Mailer, mailOptions } from './mail.ts'
+
+const MOST_AT_ONCE = 10_000
+const STOP_AFTER = 5 * SECOND
+
+export interface SmtpOptions {
+  url: string
+  from: string
+  log: Logger
+  /** Send without TLS if the server does not offer it. */
+  allowPlain?: boolean
+  /** Delays before each retry, in milliseconds. */
+  waits?: readonly number[]
+}
+
+/**
+ * Whether a connection must be encrypted before a password or a sign-in link is sent. Without this, nodemailer
+ * continues in plain text if the server, or an attacker on the way, does not offer STARTTLS.
+ */
+export function requiresTls(url: string, allowPlain: boolean): boolean {
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'smtp:' && !allowPlain && !isLoopback(hostname)
+}
+
+/**
+ * Sends mail by SMTP. A mail that cannot be delivered now is retried a few times; one that the server rejects
+ * permanently is not. Failures are logged with the server's codes only: its messages may quote the mail.
+ */
+export class SmtpMailer implements Mailer {
+  readonly results = { sent: 0, failed: 0 }
+  readonly #from: string
+  readonly #log: Logger
+  readonly #waits: readonly number[]
+  readonly #transport: Transporter
+  readonly #background: Background
+  readonly #closing = new AbortController()
+
+  constructor({
+    url,
+    from,
+    log,
+    allowPlain = false,
+    waits = [SECOND, 5 * SECOND, 30 * SECOND],
+  }: SmtpOptions) {
+    this.#from = from
+    this.#log = log
+    this.#waits = waits
+    this.#background = new Background(MOST_AT_ONCE, log)
+    this.#transport = nodemailer.createTransport({
+      url,
+      requireTLS: requiresTls(url, allowPlain),
+      pool: true,
+      maxConnections: 3,
+      connectionTimeout: 10 * SECOND,
+      greetingTimeout: 10 * SECOND,
+      socketTimeout: 30 * SECOND,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    })
+  }
+
+  post(mail: Mail): void {
+    if (this.#background.full) {
+      this.results.failed++
+      this.#log.error('Too many mails wait for the mail server; one is given up.')
+      return
+    }
+    this.#background.run('A mail could not be sent.', () => this.#deliver(mail))
+  }
+
+  /** Retries pending mails at once, then closes the connections. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    const late = new AbortController()
+    await Promise.race([
+      this.#background.settled(),
+      sleep(STOP_AFTER, undefined, { signal: late.signal }).catch(() => {}),
+    ])
+    late.abort()
+    this.#transport.close()
+    await this.#background.settled()
+  }
+
+  async #deliver(mail: Mail): Promise<void> {
+    for (let attempt = 0; ; attempt++) {
+      const last = attempt >= this.#waits.length || this.#closing.signal.aborted
+      try {
+        await this.#transport.sendMail(mailOptions(mail, this.#from))
+        this.results.sent++
+        return
+      } catch (error) {
+        const { code, responseCode } = error as { code?: string; responseCode?: number }
+        const refused = responseCode !== undefined && responseCode >= 500
+        if (refused || last) {
+          this.results.failed++
+          this.#log.error(
+            { smtp: { code, responseCode, attempt } },
+            'A mail could not be sent and is given up.',
+          )
+          return
+        }
+        this.#log.warn(
+          { smtp: { code, responseCode, attempt } },
+          'A mail could not be sent; it is tried again.',
+        )
+      }
+      await sleep(this.#waits[attempt], undefined, { signal: this.#closing.signal }).catch(() => {})
+    }
+  }
+}

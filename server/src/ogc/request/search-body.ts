@@ -1,0 +1,55 @@
+import { parseJson } from '@wayleave/geodata/features'
+import type { Value } from '@wayleave/geodata/geometry'
+import { invalidInput } from '../../problem.ts'
+import type { QueryPair } from './query-string.ts'
+
+/** Members that may be arrays, whose elements are separated by commas in a URL. */
+const LISTS = ['bbox', 'sortby', 'properties']
+
+/**
+ * The parameters of a search, from its JSON body: the same names and values as in a URL. `filter` may also be
+ * CQL2 JSON itself, and lists may be arrays. Integers of any size are exact.
+ */
+export function readSearchBody(text: string): QueryPair[] {
+  const members = Object.entries(parsedBody(text)).filter(([, value]) => value !== null)
+  return members.map(([name, value]) => {
+    const parameter = parameterText(name, value)
+    return { name, value: parameter, raw: `${encodeURIComponent(name)}=${encodeURIComponent(parameter)}` }
+  })
+}
+
+function parsedBody(text: string): object {
+  let body: unknown
+  try {
+    body = parseJson(text)
+  } catch {
+    throw invalidInput('body', 'must be JSON')
+  }
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body
+  throw invalidInput('body', 'must be a JSON object')
+}
+
+function parameterText(name: string, value: Value): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean')
+    return String(value)
+  if (name === 'filter' || (name === 'ids' && Array.isArray(value))) return jsonText(name, value)
+  const isList = LISTS.includes(name) && Array.isArray(value)
+  if (isList && value.every((item) => typeof item === 'string' || typeof item === 'number'))
+    return value.join(',')
+  throw invalidInput(name.slice(0, 80), 'has a value of a type that this parameter does not accept')
+}
+
+/** JSON text in which a bigint is a number. */
+function jsonText(name: string, value: Value): string {
+  try {
+    return JSON.stringify(value, (_, part: unknown) =>
+      typeof part === 'bigint' ? (JSON as RawJson).rawJSON(String(part)) : part,
+    )
+  } catch {
+    throw invalidInput(name, 'is nested too deeply')
+  }
+}
+
+/** `JSON.rawJSON` is newer than the type definitions. */
+type RawJson = typeof JSON & { rawJSON(text: string): unknown }

@@ -1,0 +1,27 @@
+import type { RowSelection, RowSelectionParts } from './row-selection.ts'
+import { selectByRows } from './select-by-rows.ts'
+
+/** Counting may take as long as the selection of the page did, or this long, in ms, if that was less. */
+export const MIN_COUNT_MS = 1000
+
+/**
+ * The number of features that meet a query's conditions, on all pages. Null if counting them takes longer than
+ * the query may. `selectedMs` is how long the selection of the page took.
+ */
+export async function countByRows(
+  { snapshot, plan, box, only }: Pick<RowSelection, 'snapshot' | 'plan' | 'box' | 'only'>,
+  parts: RowSelectionParts,
+  selectedMs: number,
+): Promise<number | null> {
+  const budget = AbortSignal.timeout(Math.max(MIN_COUNT_MS, Math.ceil(selectedMs)))
+  const signal = AbortSignal.any([parts.signal, budget])
+  try {
+    const limit = snapshot.manifest.rows
+    const all = { snapshot, plan, box, only, sort: [], after: -1, skip: 0, limit }
+    return (await selectByRows(all, { ...parts, signal })).runs.count
+  } catch (error) {
+    parts.signal.throwIfAborted()
+    if (budget.aborted) return null
+    throw error
+  }
+}
