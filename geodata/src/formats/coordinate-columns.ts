@@ -8,16 +8,14 @@ import {
   PLANE_PAIRS,
   POINT_NAMES,
 } from './coordinate-names.ts'
-import { type PointOrder, pointOf, sridOf, toNumber } from './coordinate-reader.ts'
+import {
+  type CoordinateColumns,
+  type GeometryEncoding,
+  pointOf,
+  sridOf,
+  toNumber,
+} from './coordinate-reader.ts'
 import type { CoordinateChoice } from './reading/read-options.ts'
-
-export type GeometryEncoding = 'wkt' | 'wkb' | 'geojson'
-
-/** The columns of a plain table that contain its geometry: a pair of coordinates or a single column. */
-export type CoordinateColumns =
-  | { kind: 'pair'; x: number; y: number }
-  | { kind: 'geometry'; column: number; encoding: GeometryEncoding }
-  | { kind: 'point'; column: number; order: PointOrder }
 
 export interface FoundColumns {
   columns: CoordinateColumns | null

@@ -2,8 +2,15 @@ import type { Geometry, Value } from '../feature.ts'
 import { readWkb, wkbSrid } from '../geometry/wkb.ts'
 import { readWkt, wktSrid } from '../geometry/wkt.ts'
 import { SourceError } from '../source-error.ts'
-import type { CoordinateColumns, GeometryEncoding } from './coordinate-columns.ts'
 import { parseJson } from './json/parse-json.ts'
+
+export type GeometryEncoding = 'wkt' | 'wkb' | 'geojson'
+
+/** The columns of a plain table that contain its geometry: a pair of coordinates or a single column. */
+export type CoordinateColumns =
+  | { kind: 'pair'; x: number; y: number }
+  | { kind: 'geometry'; column: number; encoding: GeometryEncoding }
+  | { kind: 'point'; column: number; order: PointOrder }
 
 type ReadGeometry = (row: (Value | undefined)[]) => Geometry | null | string
 

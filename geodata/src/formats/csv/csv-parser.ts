@@ -1,6 +1,6 @@
 import { readDecimal } from '../../decimal.ts'
 import type { Feature, Geometry, UnreadableRow, Value } from '../../feature.ts'
-import type { CoordinateColumns } from '../coordinate-columns.ts'
+import type { CoordinateColumns } from '../coordinate-reader.ts'
 import { geometryReader } from '../coordinate-reader.ts'
 import { RecordReader } from './csv-records.ts'
 

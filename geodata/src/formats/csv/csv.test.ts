@@ -211,7 +211,7 @@ test('what is no table, or too large a one, is refused with a sentence', async (
   const limits = { ...DEFAULT_LIMITS, rowBytes: 1 << 20 }
   await refusal(
     `a,b\n1,"2\n${'3,4\n'.repeat(1 << 20)}`,
-    /row 1 is larger than 1 MB\. A quote in it is opened and not closed/,
+    /row 1 is larger than 1 MB, the limit of WAYLEAVE_MAX_FEATURE_BYTES\. A quote in it is opened and not closed/,
     { limits },
   )
   await refusal('x'.repeat(10 << 20), /has a line that is larger than 1 MB/, { limits })

@@ -14,7 +14,10 @@ export function detectEncoding(bytes: Uint8Array): Encoding | null {
   for (const { encoding: label } of detectAll(sample)) {
     const encoding = label === null ? null : findEncoding(label)
     const text = encoding?.decode(sample) ?? null
-    if (encoding && text !== null && isPlausible(text)) return encoding
+    if (!encoding || text === null || !isPlausible(text)) continue
+    // Few letters often have the same bytes in several encodings, of which the Western one is the most common.
+    const western = findEncoding('windows-1252')
+    return western?.decode(sample) === text ? western : encoding
   }
   return null
 }
