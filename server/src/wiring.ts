@@ -226,6 +226,11 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     log,
     blobs,
     staging,
+    gdal: {
+      program: config.gdal === 'off' ? null : config.gdal,
+      seconds: config.gdalSeconds,
+      megabytes: config.gdalMegabytes,
+    },
     limits: {
       rows: config.maxRows,
       columns: config.maxColumns,

@@ -8,7 +8,7 @@ import { type DuckDb, openDuckDb } from '../open-duckdb.ts'
 import { FEATURE_TAIL, PROPERTIES_HEAD } from '../pack/pack.ts'
 import { quoteName, quoteText } from '../quote-sql.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
-import { columnSql, jsonTextSql, numberText } from './columns/column-sql.ts'
+import { columnSql, jsonTextSql, numberText, textSql } from './columns/column-sql.ts'
 import { KIND } from './columns/value-kinds.ts'
 import { writeColumnsInThread } from './columns-in-thread.ts'
 import type { ColumnProfile } from './stage/staged-column.ts'
@@ -94,6 +94,13 @@ export class Assembly {
       count: Number(total![0]),
       rows: listed.map(([row, id]) => ({ row: Number(row), id: id as string | null })),
     }
+  }
+
+  /** Aggregates over the texts of a column, which the expressions call `t`; empty texts are left out. */
+  async aggregateTexts(profile: ColumnProfile, expressions: string[]): Promise<unknown[]> {
+    const texts = `SELECT ${textSql(profile)} AS t, row FROM ${this.#source}`
+    const [row] = await this.#rows(`SELECT ${expressions.join(', ')} FROM (${texts}) WHERE t <> ''`)
+    return row!
   }
 
   async excludeBadIds(column: FinalColumn): Promise<void> {

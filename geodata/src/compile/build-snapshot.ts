@@ -7,8 +7,10 @@ import { buildIdTable } from '../snapshot/id-table.ts'
 import { type IndexParts, layIndex, writeIndex } from '../snapshot/index-file.ts'
 import { buildTree } from '../snapshot/index-tree.ts'
 import { FORMAT_VERSION, type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import { RenamedProperties } from '../snapshot/renamed-properties.ts'
 import { Assembly, type FinalColumn, type IdSource } from './assemble.ts'
 import { chooseColumns, chooseIds, chooseTimeColumn } from './columns/choose-columns.ts'
+import { chooseNotations } from './columns/choose-notations.ts'
 import type { Compiled, CompileOptions, CompilePhase } from './compile-options.ts'
 import { DEFAULT_THREADS } from './limits.ts'
 import { divideMemory } from './memory.ts'
@@ -56,7 +58,6 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
   const { options, summary, spatial, notes, source } = build
   const { places } = summary
   const columns = chooseColumns(summary, spatial, notes)
-  const timeColumn = chooseTimeColumn(columns, options.timeColumn, source.file)
   const assembly = await Assembly.open({
     folder: options.folder,
     temporaryFolder: join(build.staging, 'spill'),
@@ -71,6 +72,8 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
   const interrupt = () => assembly.interrupt()
   build.signal?.addEventListener('abort', interrupt)
   try {
+    await chooseNotations(assembly, columns, notes, source.file, { rows: summary.rows, types: options.types })
+    const timeColumn = chooseTimeColumn(columns, options.timeColumn, source.file)
     const id = await chooseIds(assembly, options, summary, columns, source.file, notes)
     const counts = summary.skippedForIds > 0 ? await assembly.bounds() : countsOf(summary)
     build.onPhase('sorting')
@@ -185,11 +188,12 @@ async function writeSample(folder: string, { offsets }: IndexParts, head: Manife
   const handle = await open(join(folder, SNAPSHOT_FILES.pack))
   try {
     const texts: string[] = []
+    const properties = new RenamedProperties(head)
     for (const position of samplePositions(head.rows)) {
       const from = offsets[position]!
       const feature = Buffer.alloc(offsets[position + 1]! - 2 - from)
       await handle.read(feature, 0, feature.length, from)
-      texts.push(sampleRow(feature, head))
+      texts.push(sampleRow(feature, head, properties))
     }
     await writeFile(join(folder, SNAPSHOT_FILES.sample), `[${texts.join(',\n')}]`)
   } finally {

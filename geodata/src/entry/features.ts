@@ -15,6 +15,7 @@ export { MAGIC, sizePrefixed, type TableField } from '../exports/flatgeobuf/tabl
 export { FlatGeometry } from '../exports/geometry/flat-geometry.ts'
 export { layerType } from '../exports/geometry/layer-type.ts'
 export { type IntegerSize, integerSizes } from '../exports/integer-ranges.ts'
+export type { ColumnType } from '../feature.ts'
 export { parseJson } from '../formats/json/parse-json.ts'
 export { openDuckDb } from '../open-duckdb.ts'
 export { PACK_SEPARATOR, sliceFeature } from '../pack/pack.ts'
@@ -31,3 +32,4 @@ export {
   treeNodeNumbers,
 } from '../snapshot/index-tree.ts'
 export { openSnapshot, type Snapshot } from '../snapshot/open.ts'
+export { rowNames } from '../snapshot/row-names.ts'

@@ -251,7 +251,7 @@ export class Jobs {
       toldAt = now
       this.#update(attempt, { progress: JSON.stringify(progress) }).catch(() => {})
     }
-    await publishing.publish({ ...request.publish, path }, request.origin, {
+    const published = await publishing.publish({ ...request.publish, path }, request.origin, {
       onProgress,
       signal: this.#stopping.signal,
       alongside: async (tx, report) => {
@@ -264,6 +264,9 @@ export class Jobs {
         if (!isOurs) throw new AttemptLostError()
       },
     })
+    // A dry run makes no version, so there is no transaction to end the job in.
+    if (request.publish.dryRun)
+      await this.#update(attempt, { state: 'done', report: JSON.stringify(published) })
   }
 
   #upload(jobId: string): string {

@@ -1,4 +1,11 @@
-import { CSV_LINE_END, csvCell, FeatureSlices, PropertySlices, stringValue } from '@wayleave/geodata/features'
+import {
+  CSV_LINE_END,
+  csvCell,
+  FeatureSlices,
+  PropertySlices,
+  rowNames,
+  stringValue,
+} from '@wayleave/geodata/features'
 import { type Geometry, pointOnSurface, writeWkt } from '@wayleave/geodata/geometry'
 import { idColumn } from '@wayleave/geodata/snapshot'
 import type { Crs } from '../request/crs-list.ts'
@@ -19,7 +26,8 @@ export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, blo
   const isSpatial = geometryType !== null
   const hasShapes = isSpatial && geometryType !== 'Point'
   const id = idColumn(manifest)
-  const names = [...(id === null ? [] : [id.name]), ...places.map((column) => columns[column]!.name)]
+  const columnNames = rowNames(columns, isSpatial, coordinateNames(crs))
+  const names = [...(id === null ? [] : [id.name]), ...places.map((column) => columnNames[column]!)]
   const heads = [...names, ...(isSpatial ? coordinateNames(crs) : []), ...(hasShapes ? ['geometry'] : [])]
   const page = new PageBytes(block.bytes.length + 1024)
   page.text(heads.map((name) => csvCell(name)).join(',') + CSV_LINE_END)
