@@ -16,6 +16,7 @@ import { signInRoutes } from './identity/routes.ts'
 import { keyRoutes } from './keys/routes.ts'
 import { itemsRoute } from './ogc/items/items-routes.ts'
 import { ogcRoutes } from './ogc/routes.ts'
+import { tileRoute, tileRoutes } from './ogc/tiles/tile-routes.ts'
 import { eventRoutes } from './organizations/event-routes.ts'
 import { organizationRoutes } from './organizations/routes.ts'
 import { publishingRoutes } from './publishing/routes.ts'
@@ -35,6 +36,8 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
 
   catalogRoutes(app, parts)
   ogcRoutes(app, { ...parts, about: serviceAbout(parts.config), keyInUrl: parts.config.keyInUrl })
+  const tileDeps = { ...parts, keyInUrl: parts.config.keyInUrl }
+  tileRoutes(app, tileDeps)
   publishingRoutes(app, parts)
   downloadRoutes(app, parts)
   signInRoutes(app, { ...parts, addressRate: parts.config.signInAddressRate })
@@ -52,8 +55,14 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   const items = itemsRoute({ ...parts, keyInUrl: parts.config.keyInUrl })
   const handedOver = new HandedOver()
   addDataRoute(app, items, handedOver)
+  const tiles = tileRoute(tileDeps)
+  addDataRoute(app, tiles, handedOver)
 
   await app.ready()
-  if (parts.config.socketTransport) new SocketTransport(parts, items, handedOver).precede(app.server)
+  if (parts.config.socketTransport) {
+    // The one that is installed last is asked first.
+    new SocketTransport(parts, tiles, handedOver).precede(app.server)
+    new SocketTransport(parts, items, handedOver).precede(app.server)
+  }
   return { app, routes }
 }

@@ -5,6 +5,7 @@ import { databaseCommand } from './command/database.ts'
 import { datasetsCommand, unpublishCommand } from './command/datasets.ts'
 import { doctorCommand } from './command/doctor.ts'
 import { gcCommand } from './command/gc.ts'
+import { tilesCommand } from './command/tiles.ts'
 import { keyCommand } from './command/key.ts'
 import { orgCommand } from './command/org.ts'
 import { pruneCommand } from './command/prune.ts'
@@ -35,6 +36,7 @@ for (const command of [
   datasetsCommand(),
   unpublishCommand(),
   gcCommand(),
+  tilesCommand(),
   adoptFolderCommand(),
   orgCommand(),
   keyCommand(),

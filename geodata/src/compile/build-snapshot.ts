@@ -91,6 +91,7 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
       timeExtent: timeColumn === null ? null : await assembly.timeExtent(timeColumn),
       source,
       notes,
+      tiles: options.tiles !== false && spatial,
     }
     return { head, index, pack }
   } finally {

@@ -25,6 +25,8 @@ export interface CompileOptions {
   skipInvalid?: boolean
   /** Whether to write a sample; true by default. */
   sample?: boolean
+  /** False: no vector tiles are built for the snapshot. */
+  tiles?: boolean
   limits?: CompileLimits
   /** The folder for the snapshot's files; created if it does not exist. */
   folder: string

@@ -4,7 +4,16 @@ import { verifyFilesFast } from '../snapshot/verify.ts'
 import type { ExportOptions } from './export-options.ts'
 import { type BuiltFile, writeAtomically } from './write-atomically.ts'
 
-export type ExportFormat = 'csv' | 'json' | 'geojson' | 'kml' | 'shp' | 'geoparquet' | 'gpkg' | 'fgb'
+export type ExportFormat =
+  | 'csv'
+  | 'json'
+  | 'geojson'
+  | 'kml'
+  | 'shp'
+  | 'geoparquet'
+  | 'gpkg'
+  | 'fgb'
+  | 'pmtiles'
 
 type Writer = (
   folder: string,
@@ -74,6 +83,17 @@ export const EXPORT_FORMATS: readonly ExportFormatEntry[] = [
     'application/vnd.flatgeobuf',
     async () => (await import('./flatgeobuf/write-flatgeobuf.ts')).writeFlatgeobuf,
   ),
+  {
+    ...entry(
+      'pmtiles',
+      'pmtiles',
+      'application/vnd.pmtiles',
+      async () => (await import('../tiles/build-tiles.ts')).writePmtiles,
+    ),
+    isCompressed: true,
+    // The archive that serves the tiles.
+    ready: true,
+  },
 ]
 
 function entry(
@@ -111,7 +131,7 @@ export async function buildExport(
 }
 
 function filesReadBy(format: ExportFormat): string[] {
-  if (format === 'geojson') return [SNAPSHOT_FILES.pack]
+  if (format === 'geojson' || format === 'pmtiles') return [SNAPSHOT_FILES.pack]
   if (format === 'geoparquet') return [SNAPSHOT_FILES.rows]
   return [SNAPSHOT_FILES.pack, SNAPSHOT_FILES.rows, SNAPSHOT_FILES.points]
 }

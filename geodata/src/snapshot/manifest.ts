@@ -67,6 +67,8 @@ export interface Manifest {
     bytes: number
   }
   notes: string[]
-  /** Every other file in the folder. */
+  /** Whether vector tiles are to be built. Missing in snapshots that were compiled before there were tiles. */
+  tiles?: boolean
+  /** Every other file in the folder, except for exports and tiles, which are made later. */
   files: { [name: string]: { bytes: number; sha256: string } }
 }

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { ExportError } from '../exports/export-error.ts'
+import { ExportError } from '../export-error.ts'
 import { removePartial } from '../exports/write-atomically.ts'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import type { Manifest } from '../snapshot/manifest.ts'

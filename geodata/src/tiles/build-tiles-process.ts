@@ -1,5 +1,5 @@
 import { constants, setPriority } from 'node:os'
-import { ExportError, type ExportErrorCode } from '../exports/export-error.ts'
+import { ExportError, type ExportErrorCode } from '../export-error.ts'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import { type BuiltTiles, buildTiles, type TileOptions } from './build-tiles.ts'

@@ -1,8 +1,10 @@
 import { EXPORT_FORMATS } from '@wayleave/geodata/exports/index.ts'
+import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { TilesState } from '../ogc/tiles/tile-builds.ts'
 import type { Dataset, Version } from './dataset.ts'
 
 /** The public metadata of a dataset. */
-export function datasetMetadata(dataset: Dataset, baseUrl: string) {
+export function datasetMetadata(dataset: Dataset, baseUrl: string, tiles: TilesState | null) {
   const { table, manifest } = dataset
   return {
     table,
@@ -20,13 +22,19 @@ export function datasetMetadata(dataset: Dataset, baseUrl: string) {
     version: dataset.version,
     updatedAt: dataset.updatedAt,
     credits: dataset.credits,
-    formats: EXPORT_FORMATS.map(({ format, mediaType }) => ({
+    formats: formatsOf(manifest).map(({ format, mediaType }) => ({
       format,
       mediaType,
       url: `${baseUrl}/v1/dataset/${table}/files/${format}`,
     })),
+    tiles,
     sample: dataset.hasSample ? `${baseUrl}/v1/dataset/${table}/sample/json` : null,
   }
+}
+
+/** Tiles are for features with a place. */
+function formatsOf({ located }: Manifest) {
+  return EXPORT_FORMATS.filter(({ format }) => format !== 'pmtiles' || located > 0)
 }
 
 export function archiveMetadata(table: string, version: Version, current: boolean, baseUrl: string) {
@@ -41,7 +49,7 @@ export function archiveMetadata(table: string, version: Version, current: boolea
     bbox: manifest.bbox,
     timeExtent: manifest.timeExtent ?? null,
     columns: manifest.columns,
-    formats: EXPORT_FORMATS.map(({ format, mediaType }) => ({
+    formats: formatsOf(manifest).map(({ format, mediaType }) => ({
       format,
       mediaType,
       url: `${baseUrl}/v1/dataset/${table}/archives/${version.version}/files/${format}`,

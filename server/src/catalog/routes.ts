@@ -7,6 +7,7 @@ import { matchesEtag } from '../http/matches-etag.ts'
 import { noQuery } from '../http/no-query.ts'
 import { nullable } from '../http/nullable.ts'
 import { tags } from '../http/openapi.ts'
+import type { TileBuilds } from '../ogc/tiles/tile-builds.ts'
 import { notFound } from '../problem.ts'
 import type { Meter } from '../usage/meter.ts'
 import type { Catalog } from './catalog.ts'
@@ -21,6 +22,7 @@ interface CatalogParts {
   authenticate: Authenticate
   meter: Meter
   baseUrl: BaseUrl
+  tileBuilds: TileBuilds
 }
 
 const tableParams = Type.Object({ table: Type.String() })
@@ -43,6 +45,18 @@ const columns = Type.Array(
   Type.Object({ name: Type.String(), type: Type.String(), nullable: Type.Boolean() }),
 )
 
+const tiles = nullable(
+  Type.Object(
+    {
+      state: Type.String({ description: '`pending`, `building`, `ready` or `failed`.' }),
+      progress: nullable(Type.Number({ description: 'From 0 to 1 while they are built.' })),
+      maxZoom: nullable(Type.Integer({ description: 'The deepest zoom, once they are ready.' })),
+      reason: nullable(Type.String({ description: 'Why they could not be built.' })),
+    },
+    { description: 'The vector tiles; null for a table without geometry, or one published without tiles.' },
+  ),
+)
+
 const metadata = Type.Object({
   table: Type.String(),
   title: Type.String(),
@@ -60,6 +74,7 @@ const metadata = Type.Object({
   updatedAt: Type.String(),
   credits: Type.Integer({ description: 'What one download costs.' }),
   formats,
+  tiles,
   sample: nullable(Type.String()),
 })
 
@@ -84,7 +99,7 @@ const archive = Type.Object({
 
 export function catalogRoutes(
   app: App,
-  { catalog, blobs, health, authenticate, meter, baseUrl }: CatalogParts,
+  { catalog, blobs, health, authenticate, meter, baseUrl, tileBuilds }: CatalogParts,
 ): void {
   const call = (table: string, operation: string) => ({ operation, table, format: 'json' })
 
@@ -99,7 +114,9 @@ export function catalogRoutes(
       const grant = await authenticate.optionalKey(request, reply)
       if (grant) meter.record(grant, call('', 'metadata'))
       const base = baseUrl.of(request)
-      return { data: (await catalog.all()).map((dataset) => datasetMetadata(dataset, base)) }
+      const datasets = await catalog.all()
+      const states = await Promise.all(datasets.map((dataset) => tileBuilds.stateOf(dataset)))
+      return { data: datasets.map((dataset, i) => datasetMetadata(dataset, base, states[i]!)) }
     },
   })
 
@@ -115,7 +132,7 @@ export function catalogRoutes(
       const grant = await authenticate.optionalKey(request, reply)
       const dataset = await catalog.find(request.params.table)
       if (grant) meter.record(grant, call(dataset.table, 'metadata'))
-      return datasetMetadata(dataset, baseUrl.of(request))
+      return datasetMetadata(dataset, baseUrl.of(request), await tileBuilds.stateOf(dataset))
     },
   })
 

@@ -25,6 +25,7 @@ interface PublishFlags extends OperatorFlags {
   format?: string
   skipInvalid?: boolean
   sample: boolean
+  tiles: boolean
   buildExports?: boolean
 }
 
@@ -49,6 +50,7 @@ export function publishCommand(): Command {
     .option('--format <name>', 'the format where the file does not show it')
     .option('--skip-invalid', 'publish the valid rows and report the others')
     .option('--no-sample', 'publish no free sample')
+    .option('--no-tiles', 'build no vector tiles')
     .option('--build-exports', 'build every download format before the version is shown')
     .action(publish)
 }
@@ -57,7 +59,7 @@ async function publish(file: string, flags: PublishFlags): Promise<void> {
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
   const bar = new ProgressBar(process.stderr)
   const { table, title, description, license, attribution, credits } = flags
-  const { idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample, buildExports } =
+  const { idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample, tiles, buildExports } =
     flags
   const keywords = flags.keywords === undefined ? undefined : splitKeywords(flags.keywords)
   try {
@@ -76,6 +78,7 @@ async function publish(file: string, flags: PublishFlags): Promise<void> {
             format,
             skipInvalid,
             sample,
+            tiles,
             buildExports,
           },
         },

@@ -20,6 +20,8 @@ import { stampOf } from '../catalog/file-stamp.ts'
 import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
 import type { Verification } from '../catalog/verification.ts'
 import { Durations } from '../http/observability/durations.ts'
+import type { TileBuilds } from '../ogc/tiles/tile-builds.ts'
+import { archivePath, isTilesIntact } from '../ogc/tiles/tile-files.ts'
 import { Problem } from '../problem.ts'
 import {
   exportPath,
@@ -42,6 +44,7 @@ const MOST_READY = 10_000
 const CHECKED_FIRST_BYTES = 64 << 20
 
 interface ExportsParts {
+  tiles: TileBuilds
   blobs: Blobs
   health: SnapshotHealth
   verification: Verification
@@ -122,6 +125,7 @@ export class Exports {
   async #look(request: ExportRequest): Promise<ExportFile | undefined> {
     const { version, format, encoding } = request
     const folder = await this.#parts.blobs.localFolder(version.snapshot)
+    if (format.format === 'pmtiles') return this.#findTiles(request, folder)
     if (format.ready && encoding === 'identity') {
       return this.#own(request, folder).catch(async (error: unknown) => {
         throw await this.#parts.health.problemOf(version, error)
@@ -134,6 +138,7 @@ export class Exports {
 
   async #make(request: ExportRequest): Promise<ExportFile> {
     const folder = await this.#parts.blobs.localFolder(request.version.snapshot)
+    if (request.format.format === 'pmtiles') return this.#makeTiles(request, folder)
     await makeFolderDurably(join(folder, 'exports'))
     const { path } = pathsOf(request, folder)
     return this.#file(request, { path, ...(await this.#build(request, folder)) })
@@ -204,6 +209,33 @@ export class Exports {
     const turn = this.#queue.then(alone, alone).finally(() => this.waiting--)
     this.#queue = turn.catch(() => {})
     return turn
+  }
+
+  /** The archive that serves the tiles, if it is there and has the bytes that were built. */
+  async #findTiles(request: ExportRequest, folder: string): Promise<ExportFile | undefined> {
+    const { tiles } = this.#parts
+    const path = archivePath(folder)
+    const built = await tiles.find(request.version)
+    if (!built) return undefined
+    const stamp = stampOf(await stat(path))
+    if (await isTilesIntact(folder, built)) return this.#file(request, { path, ...built, stamp })
+    await tiles.discard(request.version)
+    return undefined
+  }
+
+  async #makeTiles(request: ExportRequest, folder: string): Promise<ExportFile> {
+    const { dataset, version } = request
+    if (version.manifest.located === 0)
+      throw new Problem('export-impossible', `No feature of "${dataset.table}" has a place.`)
+    try {
+      await this.#parts.tiles.build(version, dataset)
+    } catch (error) {
+      if (error instanceof DamagedSnapshotError) throw await this.#parts.health.problemOf(version, error)
+      throw asProblem(error, dataset.table, request.format.format)
+    }
+    const file = await this.#findTiles(request, folder)
+    if (!file) throw new Problem('build-failed', `The tiles of "${dataset.table}" vanished.`)
+    return file
   }
 
   /** GeoParquet is the snapshot's own file; GeoJSON is its pack between a head and a tail. */

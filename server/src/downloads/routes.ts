@@ -51,7 +51,7 @@ export function downloadRoutes(
   ) => ({
     tags: [tags.data],
     summary,
-    description: `${description} A key pays once for one format of one version within 24 hours: further ranges and retries are free. HEAD, 304 and 416 cost nothing. Nothing is built for whoever could not pay: until the file is there, HEAD then leaves out length and tag. Formats: csv, json, geojson, kml, shp, geoparquet, gpkg, fgb.`,
+    description: `${description} A key pays once for one format of one version within 24 hours: further ranges and retries are free. HEAD, 304 and 416 cost nothing. Nothing is built for whoever could not pay: until the file is there, HEAD then leaves out length and tag. Formats: csv, json, geojson, kml, shp, geoparquet, gpkg, fgb, pmtiles.`,
     security: security.key,
     params: Type.Object(params),
     querystring: noQuery,

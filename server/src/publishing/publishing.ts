@@ -44,6 +44,8 @@ export interface PublishRequest {
   skipInvalid?: boolean
   /** False: publish no sample. */
   sample?: boolean
+  /** False: build no vector tiles. */
+  tiles?: boolean
   /** Build every download format before the version becomes visible. */
   buildExports?: boolean
 }
@@ -55,6 +57,8 @@ export interface PublishReport extends CompileReport {
   file: string
   format: string
   geometryType: Manifest['geometryType']
+  /** Vector tiles are built after the version is visible; null if it has none. */
+  tiles: { state: 'pending' } | null
   seconds: number
 }
 
@@ -135,6 +139,7 @@ export class Publishing {
           geometryType: manifest.geometryType,
           seconds: Math.round(performance.now() - began) / 1000,
           ...report,
+          tiles: manifest.tiles && manifest.located > 0 ? { state: 'pending' } : null,
         }
         await alongside?.(tx, published)
       }

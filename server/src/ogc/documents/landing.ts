@@ -26,6 +26,12 @@ export function landingPage(
         type: json.mediaType,
         title: 'What is supported',
       },
+      {
+        href: `${root}/tileMatrixSets`,
+        rel: 'http://www.opengis.net/def/rel/ogc/1.0/tiling-schemes',
+        type: json.mediaType,
+        title: 'The tile matrix sets',
+      },
       { href: `${root}/collections`, rel: 'data', type: json.mediaType, title: 'The collections' },
       {
         href: `${root}/collections`,
