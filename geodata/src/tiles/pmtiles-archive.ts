@@ -3,8 +3,8 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { findEntry, makeEntries, readDirectory, type TileEntries } from './pmtiles-directory.ts'
 import { HEADER_BYTES, type Part, type PmtilesHeader, readHeader } from './pmtiles-header.ts'
-import type { TileMetadata } from './tile-metadata.ts'
 import { type TileAddress, tileId } from './tile-id.ts'
+import type { TileMetadata } from './tile-metadata.ts'
 
 const inflate = promisify(gunzip)
 

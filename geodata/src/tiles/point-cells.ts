@@ -132,7 +132,7 @@ function sumBytes({ bytesOf }: PointSet, points: readonly number[]): number {
 }
 
 /** From a fraction of the tile in 32 bits to tile units. A point on the far edge would not be drawn. */
-export function tileUnit(fraction: number): number {
+function tileUnit(fraction: number): number {
   return Math.min(EXTENT - 1, Math.round(fraction / 2 ** (WORLD_BITS - EXTENT_BITS)))
 }
 

@@ -54,7 +54,10 @@ test('at every zoom the counts add up to the number of points, and the deepest z
 
 test('dense cells become one point at the mean of their members; sums stay exact', async () => {
   const places = dense(6000)
-  const archive = await tilesOf(places.map((at, i) => feature({ n: i, name: `place ${i}` }, point(at), i)), 7)
+  const archive = await tilesOf(
+    places.map((at, i) => feature({ n: i, name: `place ${i}` }, point(at), i)),
+    7,
+  )
   assert.equal(archive.maxZoom, 7)
   for (let z = 0; z <= archive.maxZoom; z++) assert.equal(countAt(archive, z), places.length, `zoom ${z}`)
   const [content] = archive.metadata.contents

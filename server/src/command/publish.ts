@@ -59,8 +59,18 @@ async function publish(file: string, flags: PublishFlags): Promise<void> {
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
   const bar = new ProgressBar(process.stderr)
   const { table, title, description, license, attribution, credits } = flags
-  const { idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample, tiles, buildExports } =
-    flags
+  const {
+    idColumn,
+    timeColumn,
+    crs,
+    allowInaccurateCrs,
+    layer,
+    format,
+    skipInvalid,
+    sample,
+    tiles,
+    buildExports,
+  } = flags
   const keywords = flags.keywords === undefined ? undefined : splitKeywords(flags.keywords)
   try {
     const { report, base } = await withParts(flags, async (parts) => ({

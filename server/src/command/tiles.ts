@@ -15,7 +15,10 @@ export function tilesCommand(): Command {
     ['tiles places', 'tiles places --version 3', 'tiles places --rebuild --json'],
   )
     .option('--version <n>', 'a version other than the current one')
-    .option('--rebuild', 'build them again although they are there, as after WAYLEAVE_TILE_MAX_ZOOM was changed')
+    .option(
+      '--rebuild',
+      'build them again although they are there, as after WAYLEAVE_TILE_MAX_ZOOM was changed',
+    )
     .action(buildTiles)
 }
 

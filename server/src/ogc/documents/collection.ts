@@ -143,8 +143,18 @@ function tileLinks(dataset: Dataset, url: string): Link[] {
   const tileset = `${url}/tiles/${WEB_MERCATOR_QUAD}`
   return [
     { href: `${url}/tiles`, rel: TILESETS_VECTOR, type: json.mediaType, title: 'The tilesets' },
-    { href: `${tileset}?f=tilejson`, rel: 'tilejson', type: tileJson.mediaType, title: 'The tiles as TileJSON' },
-    { href: `${url}/style`, rel: 'stylesheet', type: json.mediaType, title: 'A MapLibre style for the tiles' },
+    {
+      href: `${tileset}?f=tilejson`,
+      rel: 'tilejson',
+      type: tileJson.mediaType,
+      title: 'The tiles as TileJSON',
+    },
+    {
+      href: `${url}/style`,
+      rel: 'stylesheet',
+      type: json.mediaType,
+      title: 'A MapLibre style for the tiles',
+    },
   ]
 }
 

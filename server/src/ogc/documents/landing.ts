@@ -28,7 +28,7 @@ export function landingPage(
       },
       {
         href: `${root}/tileMatrixSets`,
-        rel: 'http://www.opengis.net/def/rel/ogc/1.0/tiling-schemes',
+        rel: TILING_SCHEMES,
         type: json.mediaType,
         title: 'The tile matrix sets',
       },

@@ -66,7 +66,11 @@ export class DynamicTiles {
     const positions = await this.#parts.snapshots.use(version, async (snapshot) => {
       const { rows } = snapshot.manifest
       const signal = () => new AbortController().signal
-      const { runs } = await this.#parts.items.select(snapshot, query, plan, { after: -1, limit: rows, signal })
+      const { runs } = await this.#parts.items.select(snapshot, query, plan, {
+        after: -1,
+        limit: rows,
+        signal,
+      })
       const selected: Positions = new Uint32Array(new SharedArrayBuffer(runs.count * 4))
       let count = 0
       for (let run = 0; run < runs.length; run++) {

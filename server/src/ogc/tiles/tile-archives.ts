@@ -93,7 +93,10 @@ export class TileArchives {
       ? await PmtilesArchive.open(archivePath(folder)).catch(() => null)
       : null
     if (archive === null) {
-      log.error({ table: version.table, version: version.version }, 'Tiles are damaged: they are built again.')
+      log.error(
+        { table: version.table, version: version.version },
+        'Tiles are damaged: they are built again.',
+      )
       await builds.discard(version)
       return null
     }

@@ -208,7 +208,10 @@ export class TileBuilds {
       const built = await buildTilesInProcess(folder, archivePath(folder), options, version.manifest)
       await writeTilesMeta(folder, built)
       this.#ready.set(version.snapshot, built)
-      log.info({ table, version: version.version, maxZoom: built.maxZoom }, `The tiles of ${table} are built.`)
+      log.info(
+        { table, version: version.version, maxZoom: built.maxZoom },
+        `The tiles of ${table} are built.`,
+      )
       return built
     } catch (error) {
       if (this.#stopping.signal.aborted || !existsSync(folder)) throw error

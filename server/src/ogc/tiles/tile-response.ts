@@ -11,9 +11,9 @@ import { andThen, type MaybePromise } from '../../maybe-promise.ts'
 import { invalidInput, notFound } from '../../problem.ts'
 import type { Meter } from '../../usage/meter.ts'
 import { admit } from '../items/admit.ts'
+import { hash64 } from '../request/cursor.ts'
 import { mvt, negotiate, TILE_ENCODINGS } from '../request/encodings.ts'
 import { type ItemsQuery, readItemsQuery } from '../request/items-query.ts'
-import { hash64 } from '../request/cursor.ts'
 import { parameterOf, readQuery, unknownParameter } from '../request/query-string.ts'
 import type { StoredTile } from './tile-archives.ts'
 import { readTileAddress } from './tile-path.ts'
@@ -26,7 +26,7 @@ const VARY_LINE = 'vary: Accept-Encoding, Authorization, X-API-Key, Origin\r\n'
 const IMMUTABLE_LINE = 'cache-control: private, max-age=31536000, immutable\r\n'
 const CURRENT_LINE = 'cache-control: private, no-cache\r\n'
 
-export const TILE_PARAMETERS = ['f', 'version', 'filter', 'filter-lang', 'filter-crs', 'datetime'] as const
+const TILE_PARAMETERS = ['f', 'version', 'filter', 'filter-lang', 'filter-crs', 'datetime'] as const
 
 export interface TileDeps extends TilesetsParts {
   tilesets: Tilesets
@@ -106,7 +106,11 @@ async function filteredTile(admitted: AdmittedTile, deps: TileDeps): Promise<Dat
 }
 
 /** Tiles of the archive end at its deepest zoom: deeper ones are not empty, they do not exist. */
-function requireZoom({ version, tile }: AdmittedTile, stored: StoredTile, { tilesets }: TileDeps): StoredTile {
+function requireZoom(
+  { version, tile }: AdmittedTile,
+  stored: StoredTile,
+  { tilesets }: TileDeps,
+): StoredTile {
   const maxZoom = tilesets.archives.maxZoom(version)
   if (maxZoom !== null && tile.z > maxZoom) throw deeperThan(maxZoom)
   return stored

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { askerOf } from '../../access/authenticate.ts'
-import type { App } from '../../http/fastify-app.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
+import type { App } from '../../http/fastify-app.ts'
 import type { DataRoute } from '../../http/sockets/data-response.ts'
 import { notFound } from '../../problem.ts'
 import { admit, tableOf } from '../items/admit.ts'

@@ -1,5 +1,5 @@
 import { ownProperties } from '@wayleave/geodata/tiles/tile-layer.ts'
-import { boundsOf, tileTemplate, type Tileset } from './tileset-documents.ts'
+import { boundsOf, type Tileset, tileTemplate } from './tileset-documents.ts'
 
 const BACKGROUND = '#f6f7f4'
 const FILL = '#3b82a0'

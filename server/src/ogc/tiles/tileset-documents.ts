@@ -7,7 +7,7 @@ import { json, mvt } from '../request/encodings.ts'
 import { type Link, ROOT } from '../write/links.ts'
 import { TILE_CRS, TILE_MATRIX_SET_URI, WEB_MERCATOR_QUAD } from './tile-matrix-set.ts'
 
-export const TILING_SCHEME = 'http://www.opengis.net/def/rel/ogc/1.0/tiling-scheme'
+const TILING_SCHEME = 'http://www.opengis.net/def/rel/ogc/1.0/tiling-scheme'
 export const TILING_SCHEMES = 'http://www.opengis.net/def/rel/ogc/1.0/tiling-schemes'
 export const TILESETS_VECTOR = 'http://www.opengis.net/def/rel/ogc/1.0/tilesets-vector'
 
@@ -70,7 +70,7 @@ function outline({ table, title, version }: Dataset, base: string) {
   }
 }
 
-export function tilesetUrl(table: string, base: string): string {
+function tilesetUrl(table: string, base: string): string {
   return `${base}${ROOT}/collections/${table}/tiles/${WEB_MERCATOR_QUAD}`
 }
 
