@@ -63,6 +63,7 @@ const formats: Record<string, { name: string; extension: string }> = {
   geoparquet: { name: 'GeoParquet', extension: 'parquet' },
   gpkg: { name: 'GeoPackage', extension: 'gpkg' },
   fgb: { name: 'FlatGeobuf', extension: 'fgb' },
+  pmtiles: { name: 'PMTiles', extension: 'pmtiles' },
 }
 
 export function formatName(format: string): string {

@@ -1,6 +1,7 @@
 import type { ServiceAbout } from '../../http/service-about.ts'
 import { DOCUMENT_ENCODINGS, type Encoding, html, json, openApi } from '../request/encodings.ts'
 import type { QueryPair } from '../request/query-string.ts'
+import { TILING_SCHEMES } from '../tiles/tileset-documents.ts'
 import { type Link, ROOT, selfAndAlternates } from '../write/links.ts'
 
 export function landingPage(
