@@ -16,6 +16,7 @@ const METADATA = [
     'updatedAt',
     'credits',
     'formats',
+    'tiles',
     'sample',
   ],
 ]
