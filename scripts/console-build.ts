@@ -6,6 +6,7 @@ const sources = [
   'console/{index.html,vite.config.ts,package.json}',
   'console/{src,public,scripts}/**/*',
   'client-js/src/**/*',
+  'contract/src/**/*',
 ]
 
 /** Builds the web console if it was never built or its sources are newer. The service runs without it too. */

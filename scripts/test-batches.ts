@@ -12,14 +12,21 @@ export interface Batch {
  * Files that run in a process of their own, slowest first: they take long, start browsers, or look at the
  * process itself (its environment, children, descriptors or memory).
  */
-const alone = [
+export const alone = [
   'scripts/drills/short-drills',
+  'server/src/database/frozen-link',
+  'server/src/command/',
+  'server/src/backup/',
+  'server/src/demo-clients',
   'console/test/console',
   'console/test/accessibility',
   'geodata/src/exports/exports',
   'geodata/src/compile/compile-in-child-process',
   'server/src/ogc/select/select-by-rows',
   'server/src/ogc/cql2/plan-filter',
+  'server/src/installation/',
+  'server/src/publishing/job-recovery',
+  'server/src/database/older-state',
   'geodata/src/crs/proj-comparison',
   'client-js/test/',
   'console/test/javascript-snippet',
@@ -29,7 +36,7 @@ const alone = [
 ]
 
 /** Importing the modules of the server takes a process more than a second, so its tests share processes. */
-const filesPerBatch = 12
+const filesPerBatch = 10
 
 /**
  * The batches of a run in the order in which they start. Long ones come first, so that no core is idle while
@@ -82,11 +89,20 @@ export function writeBatches(root: string, folder: string, batches: Batch[]): st
   })
 }
 
-/** An error while a file loads counts as one failed test, and the other files run. */
+/**
+ * The first test of a batch passes when all of its files have loaded, and fails if one of them does not. It
+ * also keeps the runner from starting the others before: when they end before the next file has loaded, the
+ * runner considers the batch finished and calls the hooks that remove shared folders.
+ */
 function entryText(addresses: string[]): string {
   return `import { test } from 'node:test'
-for (const address of ${JSON.stringify(addresses)}) {
-  await import(address).catch((error) => test(\`\${address} loads\`, () => Promise.reject(error)))
+async function loadAll() {
+  const errors = []
+  for (const address of ${JSON.stringify(addresses)}) await import(address).catch((error) => errors.push(error))
+  if (errors.length > 0) throw new AggregateError(errors, errors.map(({ message }) => message).join('; '))
 }
+const loading = loadAll()
+test('the test files of this batch load', () => loading)
+await loading.catch(() => {})
 `
 }

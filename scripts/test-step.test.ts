@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { test } from 'node:test'
+import { leftOut } from './fast-tests.ts'
+import { alone } from './test-batches.ts'
 import { runStep, type Step } from './test-step.ts'
 import { junitCounts, nodeTestStep } from './test-steps.ts'
 
@@ -66,6 +68,15 @@ test('every test of every file is counted: passed, failed, skipped, and a file t
   }
   const { counts } = await runStep(quiet, environment)
   assert.deepEqual(counts, { passed: 2, failed: 2, skipped: 2 })
+})
+
+test('every entry of the lists of test files names at least one file', () => {
+  const files = globSync('{client-js,console,geodata,scripts,server}/**/*.test.ts', {
+    cwd: root,
+    exclude: (path) => path.endsWith('node_modules'),
+  })
+  const unused = [...alone, ...leftOut].filter((start) => !files.some((file) => file.startsWith(start)))
+  assert.deepEqual(unused, [])
 })
 
 test("pytest's counts are read from its report", () => {

@@ -1,9 +1,10 @@
 import { existsSync, globSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { fastTests } from './fast-tests.ts'
 import { testBatches, writeBatches } from './test-batches.ts'
 import type { Counts, Step } from './test-step.ts'
 
-const nodeTestFolders = ['geodata', 'server', 'scripts', 'client-js', 'console', 'demo', 'bench']
+const nodeTestFolders = ['contract', 'geodata', 'server', 'scripts', 'client-js', 'console', 'demo', 'bench']
 const typedFolders = ['client-js', 'console']
 
 /**
@@ -13,7 +14,7 @@ const typedFolders = ['client-js', 'console']
 export function testSteps(root: string, python: string, patterns: string[]): Step[][] {
   const matches = (file: string) => patterns.some((pattern) => file.includes(pattern))
   const selected = (files: string[]) => (patterns.length > 0 ? files.filter(matches) : files)
-  const nodeTests = selected(find(root, `{${nodeTestFolders.join(',')}}/**/*.test.ts`))
+  const nodeTests = selected(findNodeTests(root))
   const pythonTests = selected(find(root, 'client-python/**/test_*.py'))
   const groups = [
     patterns.length > 0 ? [] : [...checks(root), ...pythonChecks(root, python)],
@@ -25,7 +26,17 @@ export function testSteps(root: string, python: string, patterns: string[]): Ste
   return groups.filter((steps) => steps.length > 0)
 }
 
-function checks(root: string): Step[] {
+/** The steps of `npm run test:fast`, which needs no other programs. */
+export function fastSteps(root: string): Step[][] {
+  const files = fastTests(root, findNodeTests(root))
+  return [typeChecks(root), [nodeTestStep(root, files, 2)]]
+}
+
+function findNodeTests(root: string): string[] {
+  return find(root, `{${nodeTestFolders.join(',')}}/**/*.test.ts`)
+}
+
+function typeChecks(root: string): Step[] {
   const typed = typedFolders.filter((folder) => existsSync(join(root, folder, 'tsconfig.json')))
   return [
     { name: 'types', command: () => ['tsc', '--noEmit'] },
@@ -33,6 +44,12 @@ function checks(root: string): Step[] {
       name: `types: ${folder}`,
       command: () => ['tsc', '--noEmit', '-p', folder],
     })),
+  ]
+}
+
+function checks(root: string): Step[] {
+  return [
+    ...typeChecks(root),
     { name: 'format and lint', command: () => ['biome', 'check', '--error-on-warnings'] },
     { name: 'unused code', command: () => ['knip'] },
     { name: 'layout', command: () => ['depcruise', ...nodeTestFolders] },
@@ -49,14 +66,17 @@ function pythonChecks(root: string, python: string): Step[] {
   ]
 }
 
-export function nodeTestStep(root: string, files: string[]): Step {
+/**
+ * By default one process more than there are cores: many tests wait for other processes, for disks and for time
+ * to pass.
+ */
+export function nodeTestStep(root: string, files: string[], concurrency = 3): Step {
   return {
     name: 'tests',
     command: (countsFile) => [
       process.execPath,
       '--test',
-      // One more than there are cores: many tests wait for other processes, for disks and for time to pass.
-      '--test-concurrency=3',
+      `--test-concurrency=${concurrency}`,
       // A batch that hangs fails, instead of blocking the whole run.
       '--test-timeout=600000',
       '--test-reporter=spec',

@@ -1,12 +1,13 @@
 /**
  * `npm test`: starts what the tests need, runs every check and every test, and reports failures. `npm test --
- * <pattern>…` runs only the test files whose path contains a pattern.
+ * <pattern>…` runs only the test files whose path contains a pattern. `npm run test:fast` checks the types and
+ * runs the tests that need no other programs.
  */
 import { constants } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { startTestEnvironment, type TestEnvironment } from './test-environment.ts'
 import { runStep, type Step, type StepResult, stopRunningSteps } from './test-step.ts'
-import { testSteps } from './test-steps.ts'
+import { fastSteps, testSteps } from './test-steps.ts'
 
 const root = join(import.meta.dirname, '..')
 process.chdir(root)
@@ -25,8 +26,11 @@ async function main(patterns: string[]): Promise<number> {
 
   const results: StepResult[] = []
   try {
-    environment = await startTestEnvironment()
-    const groups = testSteps(root, environment.variables['WAYLEAVE_TEST_PYTHON']!, patterns)
+    const isFast = patterns.includes('--fast')
+    environment = isFast ? fastEnvironment() : await startTestEnvironment()
+    const groups = isFast
+      ? fastSteps(root)
+      : testSteps(root, environment.variables['WAYLEAVE_TEST_PYTHON']!, patterns)
     if (groups.length === 0) throw new Error(`No test file matches ${patterns.join(' or ')}.`)
     const variables = stepVariables(environment)
     for (const group of groups) {
@@ -41,6 +45,12 @@ async function main(patterns: string[]): Promise<number> {
   if (signal) return statusOf(signal)
   printSummary(results)
   return results.some(({ counts }) => counts.failed > 0) ? 1 : 0
+}
+
+/** Nothing is started. Compiled modules are kept for the next run. */
+function fastEnvironment(): TestEnvironment {
+  const cache = join(root, '.cache', 'test-modules')
+  return { variables: { WAYLEAVE_TEST_FAST: 'true', NODE_COMPILE_CACHE: cache }, stop: async () => {} }
 }
 
 /** Streams the output of the first step, and buffers that of the others until those before have ended. */

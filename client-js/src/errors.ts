@@ -1,3 +1,5 @@
+import type { FieldError, ProblemBody } from './contract.ts'
+
 /*
  * WayleaveError
  * ├── APIStatusError           the service responded with an error
@@ -21,16 +23,16 @@ export class WayleaveError extends Error {
 /** What the service says of a failure (RFC 9457). */
 export interface Problem {
   /** The service's stable name for the problem, such as `add-on-missing`. */
-  code?: string | undefined
+  code?: ProblemBody['code'] | undefined
   /** The service's sentence for this case. */
-  detail?: string | undefined
-  title?: string | undefined
+  detail?: ProblemBody['detail'] | undefined
+  title?: ProblemBody['title'] | undefined
   /** What to name when asking the service's operator about it. */
-  requestId?: string | undefined
+  requestId?: ProblemBody['requestId'] | undefined
   /** For invalid input: each wrong value. */
-  errors?: { path: string; message: string }[] | undefined
+  errors?: FieldError[] | undefined
   /** Where to ask for add-ons and credits, if the operator says so. */
-  contact?: string | undefined
+  contact?: ProblemBody['contact'] | undefined
   /** A suggestion of the client. */
   hint?: string | undefined
 }
@@ -44,7 +46,7 @@ export class APIStatusError extends WayleaveError {
   /** The service's sentence for this case. */
   readonly detail: string
   /** For invalid input: each wrong value. */
-  readonly errors: { path: string; message: string }[]
+  readonly errors: FieldError[]
   // Declared only, so that an error that is printed does not list the fields that it lacks.
   /** A suggestion of the client, such as the name that a misspelt one resembles. */
   declare readonly hint: string | undefined

@@ -6,7 +6,7 @@ export {
   type ItemsView,
 } from './add-items-source.ts'
 export type { Call, WithResponse } from './call.ts'
-export type { Archive, Column, Dataset, Format, Row } from './dataset.ts'
+export type { Archive, Column, Dataset, ExportFormat, FieldError, Format, ProblemBody } from './contract.ts'
 export type { DeliveryOptions, Progress } from './deliver.ts'
 export {
   APIStatusError,
@@ -27,7 +27,8 @@ export type { Feature, Geometry, Position } from './feature.ts'
 export type { Items, ItemsOptions, ItemsPage } from './items.ts'
 export type { MapRequest } from './map-request.ts'
 export type { Credits, RateLimit, ResponseInfo } from './response-info.ts'
+export type { Row } from './row.ts'
 export type { WayleaveOptions } from './settings.ts'
 export type { NodeWritable } from './stream-sink.ts'
 export type { ApiKey, CallOptions } from './transport.ts'
-export { type DownloadResult, Wayleave } from './wayleave.ts'
+export { type DownloadFormat, type DownloadResult, Wayleave } from './wayleave.ts'

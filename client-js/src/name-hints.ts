@@ -1,4 +1,4 @@
-import type { Dataset } from './dataset.ts'
+import type { Dataset } from './contract.ts'
 import { APIStatusError, errorClassOf } from './errors.ts'
 import { nearestName } from './nearest-name.ts'
 import { Receipt } from './response-info.ts'

@@ -1,17 +1,21 @@
 import { type Call, startCall } from './call.ts'
 import { checkFormat, checkOptions, checkTable } from './check-arguments.ts'
-import type { Archive, Dataset, Row } from './dataset.ts'
+import type { Archive, Dataset, ExportFormat } from './contract.ts'
 import { DELIVERY_OPTIONS, type DeliveryOptions, deliver, filePath, type Sink } from './deliver.ts'
 import { Items, type ItemsOptions } from './items.ts'
 import { type MapRequest, mapRequest } from './map-request.ts'
 import { withNameHints } from './name-hints.ts'
 import type { Receipt } from './response-info.ts'
+import type { Row } from './row.ts'
 import { requireKey, transportOf, type WayleaveOptions } from './settings.ts'
 import { type NodeWritable, streamSink } from './stream-sink.ts'
 import { CALL_OPTIONS, type CallOptions, getJson, type Transport } from './transport.ts'
 
 /** The result of `download`: `Buffer` in a project that has Node's types, else `Blob`. */
 export type DownloadResult = typeof globalThis extends { Buffer: { prototype: infer B } } ? B : Blob
+
+/** The name of a download format. A service may offer formats that this version of the client does not know. */
+export type DownloadFormat = ExportFormat | (string & Record<never, never>)
 
 /** Reads the datasets of a Wayleave service. */
 export class Wayleave {
@@ -54,9 +58,13 @@ export class Wayleave {
   }
 
   /** A whole dataset as a file in memory: a Buffer in Node, a Blob in browsers. Costs the dataset's credits. */
-  download(table: string, format: string, options: DeliveryOptions & { as: 'blob' }): Call<Blob>
-  download(table: string, format: string, options?: DeliveryOptions): Call<DownloadResult>
-  download(table: string, format: string, options: DeliveryOptions & { as?: 'blob' } = {}): Call<unknown> {
+  download(table: string, format: DownloadFormat, options: DeliveryOptions & { as: 'blob' }): Call<Blob>
+  download(table: string, format: DownloadFormat, options?: DeliveryOptions): Call<DownloadResult>
+  download(
+    table: string,
+    format: DownloadFormat,
+    options: DeliveryOptions & { as?: 'blob' } = {},
+  ): Call<unknown> {
     return startCall(async (receipt) => {
       checkOptions('download()', options, ['as', ...DELIVERY_OPTIONS])
       let chunks: Uint8Array<ArrayBuffer>[] = []
@@ -85,7 +93,7 @@ export class Wayleave {
    */
   downloadTo(
     table: string,
-    format: string,
+    format: DownloadFormat,
     stream: WritableStream<Uint8Array> | NodeWritable,
     options: DeliveryOptions = {},
   ): Call<number> {

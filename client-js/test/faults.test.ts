@@ -170,7 +170,7 @@ test('a signal ends a call at once: before it, in it, while it waits to retry, a
   setTimeout(() => waiting.abort(reason), 100)
   const started = performance.now()
   await assert.rejects(nobody.datasets({ signal: waiting.signal, maxRetries: 50 }), reason)
-  assert.ok(performance.now() - started < 10_000)
+  assert.ok(performance.now() - started < 60_000)
   const downloading = new AbortController()
   const onProgress = ({ received }: { received: number }) => {
     if (received > 0) downloading.abort(reason)

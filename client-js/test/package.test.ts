@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
-import { inBrowser } from './test-browser.ts'
+import { closeBrowser, inBrowser } from './test-browser.ts'
 import { nodeOf } from './test-nodes.ts'
 import { points, TestServer } from './test-server.ts'
 
@@ -28,12 +28,13 @@ before(async () => {
   environment = { ...process.env, WAYLEAVE_API_KEY: key, WAYLEAVE_BASE_URL: server.url }
 })
 after(async () => {
+  await closeBrowser()
   await server.close()
   rmSync(project, { recursive: true, force: true })
 })
 
 function start(program: string, args: string[], env = environment) {
-  return spawnSync(program, args, { cwd: project, env, encoding: 'utf8', timeout: 60_000 })
+  return spawnSync(program, args, { cwd: project, env, encoding: 'utf8', timeout: 300_000 })
 }
 
 function run(node: string, file: string, source: string): string {
@@ -295,7 +296,7 @@ for (const name of documents) {
       cwd: folder,
       env: { ...env, npm_config_offline: 'true' },
       encoding: 'utf8',
-      timeout: 110_000,
+      timeout: 300_000,
     })
     assert.equal(status, 0, stderr)
     assert.match(stdout, /^places .*1500$/m)

@@ -15,7 +15,7 @@ export function nodeOf(major: number): string | null {
   try {
     const name = `node-${process.platform}-${process.arch}@${major}`
     const npm = ['npm', ['pack', name, '--silent', '--pack-destination', making]] as const
-    const { status, stdout } = spawnSync(...npm, { encoding: 'utf8', timeout: 90_000 })
+    const { status, stdout } = spawnSync(...npm, { encoding: 'utf8', timeout: 300_000 })
     if (status !== 0) return null
     const archive = join(making, stdout.trim().split('\n').at(-1)!)
     execFileSync('tar', ['-xzf', archive, '-C', making, 'package/bin/node'])

@@ -1,3 +1,5 @@
+import { EXPORT_FORMATS, type ExportFormatRow } from '@wayleave/contract/export-formats'
+
 const number = new Intl.NumberFormat('en')
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
@@ -54,24 +56,16 @@ export function ago(iso: string, now: number): string {
     : relative.format(Math.round(seconds / length), unit)
 }
 
-const formats: Record<string, { name: string; extension: string }> = {
-  csv: { name: 'CSV', extension: 'csv' },
-  json: { name: 'JSON', extension: 'json' },
-  geojson: { name: 'GeoJSON', extension: 'geojson' },
-  kml: { name: 'KML', extension: 'kml' },
-  shp: { name: 'Shapefile', extension: 'shp.zip' },
-  geoparquet: { name: 'GeoParquet', extension: 'parquet' },
-  gpkg: { name: 'GeoPackage', extension: 'gpkg' },
-  fgb: { name: 'FlatGeobuf', extension: 'fgb' },
-  pmtiles: { name: 'PMTiles', extension: 'pmtiles' },
-}
+/** Undefined for a format that a newer service offers. */
+const formatRow = (format: string): ExportFormatRow | undefined =>
+  (EXPORT_FORMATS as Record<string, ExportFormatRow>)[format]
 
 export function formatName(format: string): string {
-  return formats[format]?.name ?? format
+  return formatRow(format)?.title ?? format
 }
 
 export function fileName(table: string, format: string): string {
-  return `${table}.${formats[format]?.extension ?? format}`
+  return `${table}.${formatRow(format)?.extension ?? format}`
 }
 
 const shapes: Record<string, string> = {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { EventRow } from '../src/api/records.ts'
+import type { EventRecord } from '@wayleave/contract/records'
 import { detailWords, subjectName } from '../src/organization/event-words.ts'
 import { signed } from '../src/words.ts'
 
-const event = (subject: string, detail: EventRow['detail']): EventRow => ({
+const event = (subject: string, detail: EventRecord['detail']): EventRecord => ({
   id: 1,
   at: '2026-11-15T08:00:00Z',
   actor: 'operator',

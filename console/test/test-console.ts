@@ -47,7 +47,7 @@ export async function startConsole(): Promise<TestConsole> {
 
   const mailedLink = async (email: string) => {
     const folder = join(dataDir, 'outbox')
-    for (let tries = 0; tries < 500; tries++) {
+    for (let tries = 0; tries < 3000; tries++) {
       const names = existsSync(folder) ? readdirSync(folder).sort() : []
       for (const name of names.filter((one) => one.endsWith('.eml') && !taken.has(one))) {
         const source = readFileSync(join(folder, name), 'utf8')
@@ -71,7 +71,7 @@ export async function startConsole(): Promise<TestConsole> {
       const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options })
       await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url })
       const page = await context.newPage()
-      page.setDefaultTimeout(15_000)
+      page.setDefaultTimeout(60_000)
       context.on('weberror', (event) => faults.push(event.error().message))
       context.on('console', (message) => {
         if (message.text().includes('Content Security Policy')) faults.push(message.text())
@@ -107,7 +107,7 @@ export function buildConsole(): void {
   const wait = new Int32Array(new SharedArrayBuffer(4))
   for (let tries = 0; !takeLock(lock); tries++) {
     // A lock this old was left by a process that died.
-    if (tries > 300) rmSync(lock, { recursive: true, force: true })
+    if (tries > 1500) rmSync(lock, { recursive: true, force: true })
     Atomics.wait(wait, 0, 0, 200)
   }
   try {

@@ -45,6 +45,7 @@ export async function itemsTests(suite: Suite, api: Api, { definition, collectio
     const all = await readAll(api, collection, { limit: limit.maximum! })
     await pageTests(suite, api, collection, all, limit)
     await boxTests(suite, api, collection, all)
+    await idTests(suite, api, collection, all)
     await timeTests(suite, api, collection, all)
     await featureTests(suite, api, collection, all)
     await suite.test('/conf/core/query-param-invalid, query-param-unknown', collection.id, async () => {
@@ -158,6 +159,53 @@ async function boxTests(
       assert.deepEqual(idsOf(found), idsOf(expected))
     })
   }
+}
+
+/** Part 3 (filter), Part 5 (schemas) and what this service adds to them for ids. */
+async function idTests(
+  suite: Suite,
+  api: Api,
+  collection: Collection,
+  all: readonly Feature[],
+): Promise<void> {
+  const { id } = collection
+  const some = [all[0], all.at(-1)].filter((feature) => feature !== undefined)
+  const wanted = [...new Set(some.map((feature) => String(feature.id)))]
+  await suite.test('ids', id, async () => {
+    const found = await readAll(api, collection, { ids: JSON.stringify([...wanted, 'no such id']) })
+    assert.deepEqual(idsOf(found).map(String).sort(), [...wanted].sort())
+  })
+  await suite.test('/conf/queryables, the id', id, async () => {
+    const { properties } = await read<{
+      properties: Record<string, { 'x-ogc-role'?: string; type?: string }>
+    }>(api, `/collections/${id}/queryables`)
+    const name = Object.keys(properties).find((each) => properties[each]!['x-ogc-role'] === 'id')
+    if (!name || !some[0]) throw new Skipped('It has no id to filter by.')
+    const value = typeof some[0].id === 'string' ? `'${some[0].id.replaceAll("'", "''")}'` : some[0].id
+    const found = await page(api, collection, { filter: `"${name}" = ${value}` })
+    assert.deepEqual(idsOf(found.features), idsOf([some[0]]))
+    assert.equal(found.numberMatched, 1)
+  })
+  await suite.test('resulttype=hits', id, async () => {
+    const { features, numberMatched, numberReturned } = await page(api, collection, { resulttype: 'hits' })
+    assert.deepEqual([features.length, numberReturned, numberMatched], [0, 0, all.length])
+  })
+  await suite.test('/conf/schemas, the schema of a feature at describedby', id, async () => {
+    const [link] = linksOf(collection.links, 'describedby')
+    const { properties } = await read<{
+      properties: { properties: { properties: Record<string, { type?: string }> } }
+    }>(api, link!.href)
+    const columns = properties.properties.properties
+    for (const feature of all) {
+      for (const [name, value] of Object.entries(feature.properties)) {
+        const { type } = columns[name] ?? assert.fail(`${name} is not in the schema`)
+        if (value === null || type === undefined) continue
+        const isRight = type === 'integer' ? Number.isInteger(value) : typeof value === type
+        assert.ok(isRight, `${name}: ${value} is of the type ${type}`)
+      }
+    }
+    assert.equal(linksOf(collection.links, 'http://www.opengis.net/def/rel/ogc/1.0/schema').length, 1)
+  })
 }
 
 async function timeTests(

@@ -1,8 +1,8 @@
 import { coreTests } from './core-tests.ts'
 import { crsTests } from './crs-tests.ts'
 import { itemsTests } from './items-tests.ts'
-import { tilesTests } from './tiles-tests.ts'
 import { Api, type Outcome, Suite } from './suite.ts'
+import { tilesTests } from './tiles-tests.ts'
 
 /** Runs the abstract test suites of OGC API - Features, Parts 1 and 2, and of OGC API - Tiles against the service at this root. */
 export async function runSuite(

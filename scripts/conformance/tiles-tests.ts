@@ -64,7 +64,8 @@ async function collectionTests(suite: Suite, api: Api, id: string): Promise<void
     assert.deepEqual(described.crs, required<TileMatrixSet>(set).crs)
     assert.ok(described.tileMatrixSetURI)
     const template = described.links.find(({ rel, templated }) => rel === 'item' && templated === true)
-    for (const variable of ['{tileMatrix}', '{tileRow}', '{tileCol}']) assert.ok(template?.href.includes(variable))
+    for (const variable of ['{tileMatrix}', '{tileRow}', '{tileCol}'])
+      assert.ok(template?.href.includes(variable))
   })
   await suite.test(`${CONF}/core/tc-success`, `${list}/WebMercatorQuad`, async () => {
     const described = required<Described>(tileset)

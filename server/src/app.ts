@@ -1,19 +1,22 @@
 import { administrationRoutes } from './administration/routes.ts'
+import { metadataRoute } from './catalog/metadata-route.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { creditRoutes } from './credits/routes.ts'
 import { definitionRoutes } from './documentation/definition-routes.ts'
 import { documentationRoutes } from './documentation/routes.ts'
 import { downloadRoutes } from './downloads/routes.ts'
+import { aboutOf } from './http/about.ts'
 import type { App } from './http/fastify-app.ts'
 import { makeFrame } from './http/frame.ts'
 import { operationRoutes } from './http/observability/operation-routes.ts'
 import type { RouteTable } from './http/route-table.ts'
-import { serviceAbout } from './http/service-about.ts'
 import { addDataRoute, HandedOver } from './http/sockets/fastify-transport.ts'
 import { SocketTransport } from './http/sockets/socket-transport.ts'
 import { signInRoutes } from './identity/routes.ts'
 import { keyRoutes } from './keys/routes.ts'
+import { documentRoutes } from './ogc/documents/document-routes.ts'
+import { itemRoute } from './ogc/items/item-route.ts'
 import { itemsRoute } from './ogc/items/items-routes.ts'
 import { ogcRoutes } from './ogc/routes.ts'
 import { tileRoute, tileRoutes } from './ogc/tiles/tile-routes.ts'
@@ -35,9 +38,9 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   })
 
   catalogRoutes(app, parts)
-  ogcRoutes(app, { ...parts, about: serviceAbout(parts.config), keyInUrl: parts.config.keyInUrl })
-  const tileDeps = { ...parts, keyInUrl: parts.config.keyInUrl }
-  tileRoutes(app, tileDeps)
+  const ogc = { ...parts, about: aboutOf(parts.config), keyInUrl: parts.config.keyInUrl }
+  ogcRoutes(app, ogc)
+  tileRoutes(app, ogc)
   publishingRoutes(app, parts)
   downloadRoutes(app, parts)
   signInRoutes(app, { ...parts, addressRate: parts.config.signInAddressRate })
@@ -52,17 +55,17 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   documentationRoutes(app)
   definitionRoutes(app, parts)
 
-  const items = itemsRoute({ ...parts, keyInUrl: parts.config.keyInUrl })
+  const dataRoutes = [
+    itemsRoute(ogc),
+    itemRoute(ogc),
+    metadataRoute(parts),
+    ...documentRoutes(ogc),
+    tileRoute(ogc),
+  ]
   const handedOver = new HandedOver()
-  addDataRoute(app, items, handedOver)
-  const tiles = tileRoute(tileDeps)
-  addDataRoute(app, tiles, handedOver)
+  for (const route of dataRoutes) addDataRoute(app, route, handedOver)
 
   await app.ready()
-  if (parts.config.socketTransport) {
-    // The one that is installed last is asked first.
-    new SocketTransport(parts, tiles, handedOver).precede(app.server)
-    new SocketTransport(parts, items, handedOver).precede(app.server)
-  }
+  if (parts.config.socketTransport) new SocketTransport(parts, dataRoutes, handedOver).precede(app.server)
   return { app, routes }
 }

@@ -1,7 +1,7 @@
+import { ADD_ONS } from '@wayleave/contract/add-ons'
 import type { Logger } from 'pino'
-import { ADD_ONS, type AddOn } from './access/grant.ts'
 import { Administration } from './administration/administration.ts'
-import { requireUsableFolder } from './backup/folder-marks.ts'
+import { requireUsableFolder } from './backup/restore/folder-marks.ts'
 import type { Clock } from './clock.ts'
 import type { Closers } from './closers.ts'
 import type { Config } from './config.ts'
@@ -81,7 +81,7 @@ export async function openControlPlane({
 function startingGrant(config: Config): StartingGrant {
   const { demo, newOrganizationAddOns: addOns, newOrganizationCredits: credits } = config
   return {
-    addOns: demo && addOns.length === 0 ? ADD_ONS : (addOns as AddOn[]),
+    addOns: demo && addOns.length === 0 ? ADD_ONS : addOns,
     credits: demo && credits === 0 ? 1000 : credits,
   }
 }

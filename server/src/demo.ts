@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ADD_ONS } from './access/grant.ts'
+import { ADD_ONS } from '@wayleave/contract/add-ons'
 import { system } from './events/events.ts'
 import type { Parts } from './wiring.ts'
 

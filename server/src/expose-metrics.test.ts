@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { exportFormat } from '@wayleave/geodata/exports/index.ts'
+import { exportFormatsOf } from '@wayleave/geodata/exports'
 import { ensurePromtool } from '../../scripts/promtool.ts'
 import { operator } from './events/events.ts'
 import { metricTable } from './http/observability/metric-table.ts'
@@ -87,7 +87,8 @@ test('metrics follow what happens: jobs, builds, usage and overload', async (t) 
     while (!['done', 'failed'].includes((await jobs.find(id)).state)) await sleep(20)
   }
   const dataset = await catalog.find('places')
-  await exports.get({ dataset, version: dataset, format: exportFormat('csv')!, encoding: 'identity' })
+  const csv = exportFormatsOf(dataset.manifest).find(({ format }) => format === 'csv')
+  await exports.get({ dataset, version: dataset, format: csv!, encoding: 'identity' })
   meter.record({ ...GRANT, keyId: 'key', organizationId: null, payer: 'key' }, CALL)
   assert.equal(meter.unsavedRows, 1)
   assert.ok(meter.unsavedSeconds >= 0)

@@ -1,3 +1,5 @@
+import type { FieldError } from '@wayleave/contract/records'
+
 /**
  * All errors that a client can get, in one table. The code is stable and documented at `/problems/<code>`; it
  * determines the status and the title; the detail describes the specific case.
@@ -169,12 +171,6 @@ export const problems = {
 } as const satisfies Record<string, readonly [status: number, title: string, help: string]>
 
 export type ProblemCode = keyof typeof problems
-
-export interface FieldError {
-  /** A JSON pointer into the body, or the name of the query parameter or header. */
-  path: string
-  message: string
-}
 
 export interface ProblemExtras {
   errors?: FieldError[]

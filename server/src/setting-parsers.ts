@@ -45,13 +45,14 @@ export function choice<const T extends string>(...choices: T[]): Parse<T> {
       : { expected: `one of ${choices.map((name) => `"${name}"`).join(', ')}` }
 }
 
-export function textList(...allowed: string[]): Parse<string[]> {
+/** Without arguments, any texts are allowed. */
+export function textList<const T extends string = string>(...allowed: T[]): Parse<T[]> {
   return (given) => {
     const items = splitList(given)
-    if (!items || (allowed.length > 0 && items.some((item) => !allowed.includes(item)))) {
+    if (!items || (allowed.length > 0 && items.some((item) => !allowed.includes(item as T)))) {
       return { expected: allowed.length > 0 ? `a list of ${allowed.join(', ')}` : 'a list of texts' }
     }
-    return { value: items }
+    return { value: items as T[] }
   }
 }
 

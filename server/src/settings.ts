@@ -1,3 +1,4 @@
+import { ADD_ONS, type AddOn } from '@wayleave/contract/add-ons'
 import {
   addressList,
   boolean,
@@ -145,8 +146,8 @@ export const settings = {
   ),
   newOrganizationAddOns: setting(
     'WAYLEAVE_NEW_ORGANIZATION_ADD_ONS',
-    [] as string[],
-    textList('API_ACCESS', 'GIS_ACCESS', 'ARCHIVED_DATA'),
+    [] as AddOn[],
+    textList(...ADD_ONS),
     'Add-ons that a new organization begins with, separated by commas.',
   ),
   newOrganizationCredits: setting(

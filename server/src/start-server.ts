@@ -26,6 +26,7 @@ const GRACE = 10 * SECOND
 /** Max time for work after the last request, such as refunds of aborted downloads. */
 const HOOKS_DEADLINE = 5 * SECOND
 
+/** See docs/decisions/drain-before-stop.md. */
 export interface RunningServer {
   app: App
   routes: RouteTable

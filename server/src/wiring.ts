@@ -1,10 +1,12 @@
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import { ColumnCache } from '@wayleave/geodata/features'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import { Authenticate } from './access/authenticate.ts'
 import { Verifier } from './access/verifier.ts'
 import { sweepPins } from './backup/pin-snapshots.ts'
-import { RevocationLog } from './backup/revocation-log.ts'
+import { RevocationLog } from './backup/revocations/revocation-log.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { FolderBlobs } from './blobs/folder-blobs.ts'
 import { Catalog } from './catalog/catalog.ts'
@@ -37,8 +39,10 @@ import { RedisLimiter } from './limits/redis-limiter.ts'
 import { RedisLink } from './limits/redis-link.ts'
 import { checkMailSettings } from './mail/mailer.ts'
 import { sweepOutbox } from './mail/outbox-mailer.ts'
+import { Facets } from './ogc/facets/facets.ts'
 import { DailyFeatures } from './ogc/items/daily-features.ts'
 import { CrsList } from './ogc/request/crs-list.ts'
+import { CompiledSelection } from './ogc/select/compiled/compiled-selection.ts'
 import { GeometryCache } from './ogc/select/geometry-cache.ts'
 import { Items } from './ogc/select/items.ts'
 import { RowQueries } from './ogc/select/row-queries.ts'
@@ -59,6 +63,8 @@ import { deleteUsageBatchesBefore } from './usage/usage-store.ts'
 
 /** Size in bytes of GeoJSON text; parsed geometries take about five times as much. */
 const GEOMETRY_CACHE_BYTES = 32 * 1024 ** 2
+/** Size of the cache of compiled columns. A column takes 5 to 32 bytes per feature. */
+const COLUMN_CACHE_BYTES = Math.min(1024 ** 3, Math.floor(totalmem() / 16))
 
 /** All parts of the service, created and wired by hand. The command line opens them too, without serving. */
 export interface Parts extends ControlPlane {
@@ -86,6 +92,7 @@ export interface Parts extends ControlPlane {
   snapshots: OpenSnapshots
   crsList: CrsList
   items: Items
+  facets: Facets
   dailyFeatures: DailyFeatures
   publishing: Publishing
   garbage: GarbageCollection
@@ -188,7 +195,10 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   )
   if (serving) await rows.open()
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
-  const items = new Items({ catalog, snapshots, geometries, rows, clock })
+  const columns = new ColumnCache(COLUMN_CACHE_BYTES)
+  const compiled = new CompiledSelection(columns, geometries)
+  const items = new Items({ catalog, snapshots, geometries, rows, compiled, clock })
+  const facets = new Facets({ columns, compiled, geometries, rows })
   const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, redis)
   const staging = new Staging(join(config.dataDir, 'snapshots', '.staging'), [
     join(config.dataDir, 'staging'),
@@ -338,6 +348,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     snapshots,
     crsList,
     items,
+    facets,
     dailyFeatures,
     publishing,
     garbage,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
+from wayleave._contract import COMPRESSED_FORMATS, EXTENSIONS
 from wayleave._deliver import Progress, deliver
 from wayleave._errors import BadRequestError, NotFoundError, WayleaveError
 from wayleave._extras import need
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 T = TypeVar("T")
-
-EXTENSIONS = {"shp": "shp.zip", "geoparquet": "parquet"}
-COMPRESSED_FORMATS = frozenset({"shp", "geoparquet"})
 
 
 def datasets(policy: Policy) -> Plan[list[Metadata]]:

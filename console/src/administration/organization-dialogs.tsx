@@ -1,16 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { ADD_ON_MEANINGS, ADD_ONS, type AddOn } from '@wayleave/contract/add-ons'
+import type { AdminOrganization } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { call } from '../api/call.ts'
-import type { AddOn, AdminOrganization } from '../api/records.ts'
 import { ActionDialog } from '../components/action-dialog.tsx'
 import { Field } from '../components/field.tsx'
 import { count } from '../words.ts'
-
-const meanings: Record<AddOn, string> = {
-  API_ACCESS: 'Downloads of datasets.',
-  GIS_ACCESS: 'Features for maps and GIS programs.',
-  ARCHIVED_DATA: 'Downloads of older versions.',
-}
 
 interface OrganizationDialogProps {
   organization: AdminOrganization
@@ -35,12 +30,12 @@ export function AddOnsDialog({ organization, onClose }: OrganizationDialogProps)
       <p className="soft">They hold from the next request on. What is taken away is refused at once.</p>
       <fieldset>
         <legend className="visually-hidden">Add-ons</legend>
-        {(Object.keys(meanings) as AddOn[]).map((addOn) => (
+        {ADD_ONS.map((addOn) => (
           <label key={addOn} className="choice">
             <input type="checkbox" checked={addOns.includes(addOn)} onChange={() => toggle(addOn)} />
             <span>
               {addOn}
-              <small>{meanings[addOn]}</small>
+              <small>{ADD_ON_MEANINGS[addOn]}</small>
             </span>
           </label>
         ))}

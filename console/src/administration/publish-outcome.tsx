@@ -1,5 +1,5 @@
+import type { JobRecord, PublishReportRecord, RowProblem } from '@wayleave/contract/records'
 import { Link } from 'react-router'
-import type { Job, PublishReport, RowProblem } from '../api/records.ts'
 import { count, plural, shapeName } from '../words.ts'
 
 const phases: Record<string, string> = {
@@ -9,7 +9,7 @@ const phases: Record<string, string> = {
 }
 
 /** The progress and the result of a publishing job. */
-export function PublishOutcome({ job }: { job: Job }) {
+export function PublishOutcome({ job }: { job: JobRecord }) {
   if (job.state === 'done' && job.report) return <Report report={job.report} />
   if (job.state === 'failed') return <Failure problem={job.problem} />
   const { progress } = job
@@ -25,7 +25,7 @@ export function PublishOutcome({ job }: { job: Job }) {
   )
 }
 
-function Report({ report }: { report: PublishReport }) {
+function Report({ report }: { report: PublishReportRecord }) {
   return (
     <div className="stack-small">
       <p className="note good" role="status">
@@ -72,7 +72,7 @@ function Report({ report }: { report: PublishReport }) {
   )
 }
 
-function Failure({ problem }: { problem: Job['problem'] }) {
+function Failure({ problem }: { problem: JobRecord['problem'] }) {
   return (
     <div className="stack-small">
       <div className="note bad" role="alert">

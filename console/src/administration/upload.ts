@@ -1,5 +1,5 @@
+import type { JobRecord } from '@wayleave/contract/records'
 import { problemFrom, unreachable } from '../api/problem.ts'
-import type { Job } from '../api/records.ts'
 import { session } from '../api/session.ts'
 
 /** Uploads a file to be published. Uses XMLHttpRequest, because fetch has no upload progress. */
@@ -9,7 +9,7 @@ export async function upload(
   options: Record<string, string>,
   onProgress: (sent: number) => void,
   signal: AbortSignal,
-): Promise<Job> {
+): Promise<JobRecord> {
   const token = await session.token()
   const query = new URLSearchParams({ ...options, filename: file.name })
   return new Promise((resolve, reject) => {
@@ -19,7 +19,7 @@ export async function upload(
     request.setRequestHeader('content-type', 'application/octet-stream')
     request.upload.onprogress = ({ loaded }) => onProgress(loaded)
     request.onload = () => {
-      if (request.status < 300) resolve(JSON.parse(request.responseText) as Job)
+      if (request.status < 300) resolve(JSON.parse(request.responseText) as JobRecord)
       else
         reject(problemFrom(request.status, request.responseText, request.getResponseHeader('x-request-id')))
     }

@@ -1,9 +1,5 @@
 import { APIStatusError, WayleaveError } from '@wayleave/client'
-
-export interface FieldError {
-  path: string
-  message: string
-}
+import type { FieldError } from '@wayleave/contract/records'
 
 /** An error as the service describes it (RFC 9457), or our own text if the service could not be reached. */
 export class ProblemError extends Error {

@@ -1,23 +1,23 @@
 import { keepPreviousData, QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useSyncExternalStore } from 'react'
-import { call } from './call.ts'
-import { publicData } from './data.ts'
-import { asProblem } from './problem.ts'
 import type {
   AdminOrganization,
   AdminUser,
-  EventRow,
-  Invitation,
-  Job,
+  EventRecord,
+  InvitationRecord,
+  JobRecord,
   KeyRecord,
   LedgerRow,
   Me,
   Member,
-  Organization,
+  OrganizationRecord,
   OrganizationUsage,
   Page,
-  Usage,
-} from './records.ts'
+  UsageReport,
+} from '@wayleave/contract/records'
+import { useSyncExternalStore } from 'react'
+import { call } from './call.ts'
+import { publicData } from './data.ts'
+import { asProblem } from './problem.ts'
 import { type SessionState, session } from './session.ts'
 
 export const queryClient = new QueryClient({
@@ -46,7 +46,7 @@ export function useMe() {
 }
 
 /** The user's organization with permissions; null while it is loading or if there is none. */
-export function useOrganization(): Organization | null {
+export function useOrganization(): OrganizationRecord | null {
   return useMe().data?.organization ?? null
 }
 
@@ -93,7 +93,11 @@ export interface DateRange {
   endDate: string
 }
 
-export function useUsage<T extends Usage = Usage>(path: string, range: DateRange, refetchInterval = 0) {
+export function useUsage<T extends UsageReport = UsageReport>(
+  path: string,
+  range: DateRange,
+  refetchInterval = 0,
+) {
   return useQuery({
     queryKey: ['usage', path, range],
     queryFn: () => call<T>('GET', `${path}?${new URLSearchParams({ ...range })}`),
@@ -116,7 +120,7 @@ export function useMembers(organizationId: string) {
 export function useInvitations(organizationId: string, enabled: boolean) {
   return useQuery({
     queryKey: ['invitations', organizationId],
-    queryFn: () => list<Invitation>(`/v1/organization/${organizationId}/invitations`),
+    queryFn: () => list<InvitationRecord>(`/v1/organization/${organizationId}/invitations`),
     enabled,
   })
 }
@@ -138,7 +142,7 @@ function useRows<T>(path: string) {
 export const useLedger = (organizationId: string) =>
   useRows<LedgerRow>(`/v1/organization/${organizationId}/ledger`)
 export const useEvents = (organizationId: string) =>
-  useRows<EventRow>(`/v1/organization/${organizationId}/events`)
+  useRows<EventRecord>(`/v1/organization/${organizationId}/events`)
 
 function useAdminRows<T>(path: string, search: string) {
   return useInfiniteQuery({
@@ -167,7 +171,7 @@ export function usePlatformKeys() {
 export function useJob(id: string | null) {
   return useQuery({
     queryKey: ['job', id],
-    queryFn: () => call<Job>('GET', `/v1/jobs/${id}`),
+    queryFn: () => call<JobRecord>('GET', `/v1/jobs/${id}`),
     enabled: id !== null,
     refetchInterval: ({ state }) => (['done', 'failed'].includes(state.data?.state ?? '') ? false : 1500),
   })

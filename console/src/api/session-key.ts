@@ -1,5 +1,5 @@
+import type { CreatedKey } from '@wayleave/contract/records'
 import { call } from './call.ts'
-import type { CreatedKey } from './records.ts'
 import { session } from './session.ts'
 
 const MARGIN_MS = 60_000

@@ -1,5 +1,5 @@
+import type { AddOn } from '@wayleave/contract/add-ons'
 import type { ReactNode } from 'react'
-import type { AddOn } from '../api/records.ts'
 
 /** `none` is shown if there are no add-ons. */
 export function AddOnBadges({ addOns, none }: { addOns: readonly AddOn[]; none: ReactNode }) {

@@ -56,10 +56,10 @@ Page size       10000`,
     },
     gdal: {
       name: 'GDAL',
-      about: 'ogrinfo and ogr2ogr 3.5 or later read the service like a file.',
-      code: `export GDAL_HTTP_HEADERS='X-API-Key: ${key}'
+      about: 'ogrinfo and ogr2ogr 3.5 or later read the service like a file. The key is the user name.',
+      code: `export GDAL_HTTP_USERPWD='${key}:'
 ogrinfo -so 'OAPIF:${origin}/v1/ogc' ${table}
-ogr2ogr ${table}.gpkg 'OAPIF:${origin}/v1/ogc' ${table}`,
+ogr2ogr ${table}.gpkg 'OAPIF:${origin}/v1/ogc' ${table} -oo PAGE_SIZE=10000`,
     },
   }
 }

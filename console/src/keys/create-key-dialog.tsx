@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
+import type { CreatedKey, NewKey } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { call } from '../api/call.ts'
-import type { CreatedKey, NewKey } from '../api/records.ts'
 import { ActionDialog } from '../components/action-dialog.tsx'
 import { NameField } from '../components/name-field.tsx'
 import { type Expiry, ExpiryField, expiryTime } from './expiry-field.tsx'

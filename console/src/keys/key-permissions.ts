@@ -1,13 +1,12 @@
+import { KEY_PERMISSIONS, type KeyPermission } from '@wayleave/contract/permissions'
+
 /** The datasets that a permission covers: none, all, or the named ones. */
 export type Reach = 'none' | 'all' | string[]
 
-export interface Reaches {
-  read: Reach
-  write: Reach
-}
+export type Reaches = Record<KeyPermission, Reach>
 
 export function reachesOf(permissions: readonly string[]): Reaches {
-  const reach = (permission: 'read' | 'write'): Reach => {
+  const reach = (permission: KeyPermission): Reach => {
     if (permissions.includes(permission)) return 'all'
     const tables = permissions
       .filter((one) => one.startsWith(`${permission}:`))
@@ -18,7 +17,7 @@ export function reachesOf(permissions: readonly string[]): Reaches {
 }
 
 export function permissionsOf(reaches: Reaches): string[] {
-  return (['read', 'write'] as const).flatMap((permission) => {
+  return KEY_PERMISSIONS.flatMap((permission) => {
     const reach = reaches[permission]
     if (reach === 'none') return []
     return reach === 'all' ? [permission] : reach.map((table) => `${permission}:${table}`)

@@ -1,5 +1,5 @@
+import type { CreatedKey, KeyRecord } from '@wayleave/contract/records'
 import { type ReactNode, useState } from 'react'
-import type { CreatedKey, KeyRecord } from '../api/records.ts'
 import { Empty } from '../components/empty.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { CreateKeyDialog, type KeyOwner } from './create-key-dialog.tsx'

@@ -1,4 +1,4 @@
-import type { KeyRecord } from '../api/records.ts'
+import type { KeyRecord } from '@wayleave/contract/records'
 import { ago } from '../words.ts'
 
 const SOON_MS = 14 * 86_400_000

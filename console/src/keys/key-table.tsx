@@ -1,5 +1,5 @@
+import type { KeyRecord } from '@wayleave/contract/records'
 import { Link } from 'react-router'
-import type { KeyRecord } from '../api/records.ts'
 import { Table } from '../components/table.tsx'
 import { Day, When } from '../components/when.tsx'
 import { permissionWords } from './key-permissions.ts'

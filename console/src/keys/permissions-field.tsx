@@ -1,3 +1,4 @@
+import type { KeyPermission } from '@wayleave/contract/permissions'
 import { useId } from 'react'
 import { useDatasets } from '../api/queries.ts'
 import type { Reach, Reaches } from './key-permissions.ts'
@@ -12,7 +13,7 @@ export function PermissionsField({
   onChange: (reaches: Reaches) => void
   withWrite: boolean
 }) {
-  const reach = (permission: 'read' | 'write', label: string, help: string) => (
+  const reach = (permission: KeyPermission, label: string, help: string) => (
     <ReachField
       label={label}
       help={help}

@@ -1,14 +1,14 @@
-import type { EventRow } from '../api/records.ts'
+import type { EventRecord } from '@wayleave/contract/records'
 import { count, moment } from '../words.ts'
 
 /** The subject's current name, else its name at the time of the event, else its id. */
-export function subjectName({ subject, detail }: EventRow, name: string | undefined): string {
+export function subjectName({ subject, detail }: EventRecord, name: string | undefined): string {
   const then = detail['name'] ?? detail['email']
   return name ?? (typeof then === 'string' ? then : subject)
 }
 
 /** The subject's id and the other details of the event; empty values are omitted. */
-export function detailWords({ subject, detail }: EventRow): string {
+export function detailWords({ subject, detail }: EventRecord): string {
   const words = Object.entries(detail)
     .filter(([name]) => name !== 'name' && name !== 'email')
     .map(([name, value]) => [name, valueWords(value)])

@@ -1,8 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
+import type { MemberPermission } from '@wayleave/contract/permissions'
+import type { InvitationRecord, OrganizationRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { useInvitations } from '../api/queries.ts'
-import type { Invitation, MemberPermission, Organization } from '../api/records.ts'
 import { ActionDialog } from '../components/action-dialog.tsx'
 import { Empty } from '../components/empty.tsx'
 import { Field } from '../components/field.tsx'
@@ -12,11 +13,11 @@ import { When } from '../components/when.tsx'
 import { MemberPermissionsField, PermissionBadges } from './member-permissions.tsx'
 
 /** The invitations that have not been accepted yet. */
-export function Invitations({ organization }: { organization: Organization }) {
+export function Invitations({ organization }: { organization: OrganizationRecord }) {
   const invitations = useInvitations(organization.id, true)
   const queries = useQueryClient()
   const [inviting, setInviting] = useState(false)
-  const [withdrawn, setWithdrawn] = useState<Invitation | null>(null)
+  const [withdrawn, setWithdrawn] = useState<InvitationRecord | null>(null)
   return (
     <section className="card flush">
       <div className="card-head">
@@ -78,7 +79,7 @@ export function Invitations({ organization }: { organization: Organization }) {
   )
 }
 
-function InviteDialog({ organization, onClose }: { organization: Organization; onClose: () => void }) {
+function InviteDialog({ organization, onClose }: { organization: OrganizationRecord; onClose: () => void }) {
   const queries = useQueryClient()
   const [email, setEmail] = useState('')
   const [permissions, setPermissions] = useState<MemberPermission[]>([])

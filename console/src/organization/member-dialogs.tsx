@@ -1,13 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query'
+import type { Member, OrganizationRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { call } from '../api/call.ts'
-import type { Member, Organization } from '../api/records.ts'
 import { ActionDialog } from '../components/action-dialog.tsx'
 import { MemberPermissionsField } from './member-permissions.tsx'
 
 interface MemberDialogProps {
-  organization: Organization
+  organization: OrganizationRecord
   member: Member
   onClose: () => void
 }

@@ -1,11 +1,8 @@
-import type { MemberPermission } from '../api/records.ts'
-
-const meanings: Record<MemberPermission, string> = {
-  APIKEY_VIEW: 'See the organization’s keys and their usage.',
-  APIKEY_CREATE: 'Create, change, rotate, revoke and delete the organization’s keys.',
-  MEMBER_MANAGE: 'Invite, change and remove members, rename the organization, see events.',
-  BILLING_VIEW: 'See credits, the ledger and the usage of all keys.',
-}
+import {
+  MEMBER_PERMISSION_MEANINGS,
+  MEMBER_PERMISSIONS,
+  type MemberPermission,
+} from '@wayleave/contract/permissions'
 
 /** A member can grant only permissions that they have themselves. */
 export function MemberPermissionsField({
@@ -24,7 +21,7 @@ export function MemberPermissionsField({
   return (
     <fieldset>
       <legend>Permissions</legend>
-      {(Object.keys(meanings) as MemberPermission[]).map((permission) => (
+      {MEMBER_PERMISSIONS.map((permission) => (
         <label key={permission} className="choice">
           <input
             type="checkbox"
@@ -34,7 +31,7 @@ export function MemberPermissionsField({
           />
           <span>
             {permission}
-            <small>{meanings[permission]}</small>
+            <small>{MEMBER_PERMISSION_MEANINGS[permission]}</small>
           </span>
         </label>
       ))}

@@ -1,5 +1,5 @@
+import type { LedgerRow } from '@wayleave/contract/records'
 import { useLedger, useOrganization } from '../api/queries.ts'
-import type { LedgerRow } from '../api/records.ts'
 import { Empty } from '../components/empty.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { MoreButton } from '../components/more-button.tsx'

@@ -1,5 +1,5 @@
+import type { EventRecord } from '@wayleave/contract/records'
 import { useEvents, useKeys, useMembers, useOrganization } from '../api/queries.ts'
-import type { EventRow } from '../api/records.ts'
 import { Empty } from '../components/empty.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { MoreButton } from '../components/more-button.tsx'
@@ -41,7 +41,7 @@ export function EventsPage() {
   )
 }
 
-function Events({ rows, nameOf }: { rows: EventRow[]; nameOf: (id: string) => string | undefined }) {
+function Events({ rows, nameOf }: { rows: EventRecord[]; nameOf: (id: string) => string | undefined }) {
   return (
     <Table
       label="Events"

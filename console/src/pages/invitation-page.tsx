@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { OrganizationRecord } from '@wayleave/contract/records'
 import { useLocation, useNavigate } from 'react-router'
 import { call } from '../api/call.ts'
 import { useMe } from '../api/queries.ts'
-import type { Organization } from '../api/records.ts'
 import { session } from '../api/session.ts'
 import { Empty } from '../components/empty.tsx'
 import { ProblemNote } from '../components/problem-note.tsx'
@@ -16,7 +16,7 @@ export function InvitationPage() {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const accept = useMutation({
-    mutationFn: () => call<Organization>('POST', '/v1/invitations/accept', { token }),
+    mutationFn: () => call<OrganizationRecord>('POST', '/v1/invitations/accept', { token }),
     onSuccess: async () => {
       await queries.invalidateQueries()
       navigate('/organization/members', { replace: true })

@@ -1,6 +1,6 @@
+import type { KeyRecord } from '@wayleave/contract/records'
 import { Link, useParams } from 'react-router'
 import { useKey, useOrganization } from '../api/queries.ts'
-import type { KeyRecord } from '../api/records.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { useTitle } from '../components/use-title.ts'
 import { Day, When } from '../components/when.tsx'

@@ -1,6 +1,6 @@
+import type { Member } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { useMe, useMembers, useOrganization } from '../api/queries.ts'
-import type { Member } from '../api/records.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Table } from '../components/table.tsx'
 import { useTitle } from '../components/use-title.ts'

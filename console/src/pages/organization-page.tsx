@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
+import type { OrganizationRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { NavLink, Outlet } from 'react-router'
 import { call } from '../api/call.ts'
 import { useOrganization } from '../api/queries.ts'
-import type { Organization } from '../api/records.ts'
 import { ActionDialog } from '../components/action-dialog.tsx'
 import { AddOnBadges } from '../components/add-on-badges.tsx'
 import { NameField } from '../components/name-field.tsx'
@@ -13,7 +13,7 @@ import { plural } from '../words.ts'
 export function OrganizationPage() {
   const organization = useOrganization()!
   const [renaming, setRenaming] = useState(false)
-  const may = (permission: Organization['permissions'][number]) =>
+  const may = (permission: OrganizationRecord['permissions'][number]) =>
     organization.permissions.includes(permission)
   return (
     <div className="stack">
@@ -43,7 +43,7 @@ export function OrganizationPage() {
   )
 }
 
-function RenameDialog({ organization, onClose }: { organization: Organization; onClose: () => void }) {
+function RenameDialog({ organization, onClose }: { organization: OrganizationRecord; onClose: () => void }) {
   const queries = useQueryClient()
   const [name, setName] = useState(organization.name)
   return (

@@ -1,7 +1,7 @@
+import type { UsageCount } from '@wayleave/contract/records'
 import { type ReactNode, useState } from 'react'
 import { Link } from 'react-router'
 import { useKeys, useOrganization, useOrganizationUsage } from '../api/queries.ts'
-import type { Count } from '../api/records.ts'
 import { Empty } from '../components/empty.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Table } from '../components/table.tsx'
@@ -53,7 +53,13 @@ export function OrganizationUsagePage() {
   )
 }
 
-function CountTable({ title, rows }: { title: string; rows: (Count & { id: string; name: ReactNode })[] }) {
+function CountTable({
+  title,
+  rows,
+}: {
+  title: string
+  rows: (UsageCount & { id: string; name: ReactNode })[]
+}) {
   return (
     <section className="card flush">
       <div className="card-head">

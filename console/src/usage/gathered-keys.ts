@@ -1,4 +1,4 @@
-import type { OrganizationUsage } from '../api/records.ts'
+import type { OrganizationUsage } from '@wayleave/contract/records'
 
 type KeyRow = OrganizationUsage['keys'][number]
 

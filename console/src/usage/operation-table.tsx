@@ -1,9 +1,9 @@
-import type { Usage } from '../api/records.ts'
+import type { UsageReport } from '@wayleave/contract/records'
 import { Empty } from '../components/empty.tsx'
 import { Table } from '../components/table.tsx'
 import { count } from '../words.ts'
 
-export function OperationTable({ operations }: { operations: Usage['operations'] }) {
+export function OperationTable({ operations }: { operations: UsageReport['operations'] }) {
   if (operations.length === 0) return <Empty title="No calls in these days" />
   return (
     <Table

@@ -1,7 +1,7 @@
+import type { UsageReport } from '@wayleave/contract/records'
 import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
-import type { Usage } from '../api/records.ts'
 import { useTheme } from '../theme.ts'
 import { count, plural } from '../words.ts'
 
@@ -13,7 +13,7 @@ const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFraction
  * Calls per day as bars, credits as a line. Each has its own scale, with calls on the left, because the
  * credits of one call may be in the millions. The text below the chart has the same information.
  */
-export function UsageChart({ days }: { days: Usage['days'] }) {
+export function UsageChart({ days }: { days: UsageReport['days'] }) {
   const place = useRef<HTMLDivElement>(null)
   const theme = useTheme()
   useEffect(() => {
@@ -30,7 +30,7 @@ export function UsageChart({ days }: { days: Usage['days'] }) {
   return <div ref={place} className="chart" role="img" aria-label={`${plural(calls, 'call')} by day`} />
 }
 
-function seriesOf(days: Usage['days']): UPlot.AlignedData {
+function seriesOf(days: UsageReport['days']): UPlot.AlignedData {
   return [
     days.map(({ date }) => Date.parse(date) / 1000),
     days.map(({ calls }) => calls),

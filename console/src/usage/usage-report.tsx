@@ -1,6 +1,6 @@
+import type { UsageReport as Usage } from '@wayleave/contract/records'
 import { lazy, Suspense, useState } from 'react'
 import { type DateRange, useUsage } from '../api/queries.ts'
-import type { Usage } from '../api/records.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { count, lastDays, plural } from '../words.ts'
 import { DateRangeField } from './date-range-field.tsx'

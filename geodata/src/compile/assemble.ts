@@ -1,14 +1,22 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { MAX_ROWS, writeColumns } from '../columns/write-columns.ts'
 import type { Column, ColumnType } from '../feature.ts'
 import type { Bbox } from '../geometry/bbox.ts'
 import { type DuckDb, openDuckDb } from '../open-duckdb.ts'
 import { FEATURE_TAIL, PROPERTIES_HEAD } from '../pack/pack.ts'
 import { quoteName, quoteText } from '../quote-sql.ts'
-import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { columnSql, jsonTextSql, numberText } from './columns/column-sql.ts'
+import { KIND } from './columns/value-kinds.ts'
+import { writeColumnsInThread } from './columns-in-thread.ts'
 import type { ColumnProfile } from './stage/staged-column.ts'
+
+/** Starting a thread takes longer than compiling the columns of fewer rows. */
+const ROWS_FOR_THREAD = 200_000
+/** The memory limit of the database that reads columns in a thread. */
+const COLUMNS_MEGABYTES = 256
 
 /** A published column and how it was staged. */
 export interface FinalColumn extends Column {
@@ -117,7 +125,7 @@ export class Assembly {
 
   /** Whether a column has the same values as the ids. */
   async areIds({ profile, type }: NonNullable<IdSource>, column: FinalColumn): Promise<boolean> {
-    const id = `(${columnSql(profile, type)})::VARCHAR`
+    const id = `(${idValueSql({ profile, type })})::VARCHAR`
     const value = `(${columnSql(column.profile, column.type)})::VARCHAR`
     const [row] = await this.#rows(
       `SELECT coalesce(bool_and(${id} IS NOT DISTINCT FROM ${value}), true) FROM ${this.#source}`,
@@ -132,7 +140,7 @@ export class Assembly {
       (column) => `${columnSql(column.profile, column.type)} AS ${quoteName(column.name)}`,
     )
     if (id?.source && !id.isRowNumber) {
-      values.unshift(`${columnSql(id.source.profile, id.source.type)} AS ${quoteName(id.name)}`)
+      values.unshift(`${idValueSql(id.source)} AS ${quoteName(id.name)}`)
     }
     if (spatial) values.push('ST_GeomFromWKB(wkb) AS geometry')
     // A table without any column still has rows.
@@ -146,6 +154,31 @@ export class Assembly {
       )
     if (id?.isRowNumber)
       await this.#copy('row AS id', this.#file(SNAPSHOT_FILES.ids), 'FORMAT parquet, COMPRESSION zstd')
+  }
+
+  /**
+   * Writes the compiled columns, and returns their statistics; undefined if there are too many rows. Call it
+   * after the rows are written.
+   */
+  async writeColumns(rows: number, signal?: AbortSignal): Promise<Manifest['statistics']> {
+    if (rows > MAX_ROWS) return undefined
+    const columns = this.#options.columns.map(({ name, type, nullable, profile }) => {
+      return { name, type, nullable, isWide: (profile.kinds & KIND.wideInteger) !== 0 }
+    })
+    const rowsPath = this.#file(SNAPSHOT_FILES.rows)
+    const path = this.#file(SNAPSHOT_FILES.columns)
+    if (rows >= ROWS_FOR_THREAD) {
+      const memoryMegabytes = COLUMNS_MEGABYTES
+      return writeColumnsInThread({ rowsPath, path, rows, columns, memoryMegabytes }, signal)
+    }
+    // A connection of its own, because another query may run meanwhile.
+    const connection = await this.#database.instance.connect()
+    try {
+      const table = { connection, from: `read_parquet(${quoteText(rowsPath)})`, rows }
+      return await writeColumns(path, table, columns, signal)
+    } finally {
+      connection.closeSync()
+    }
   }
 
   /** The earliest and the latest value of a date or timestamp column. Call it after the rows are written. */
@@ -214,6 +247,15 @@ export class Assembly {
   async #rows(sql: string): Promise<unknown[][]> {
     return (await this.#connection.runAndReadAll(sql)).getRowsJS() as unknown[][]
   }
+}
+
+/** An id as a value: an integer, or the text that is the id in the features. */
+function idValueSql({ profile, type }: NonNullable<IdSource>): string {
+  const value = columnSql(profile, type)
+  if (type === 'integer' || type === 'text') return value
+  if (type === 'number') return numberText(`(${value})`)
+  // The JSON text of a date, a timestamp or a boolean has no quotes but the outer ones.
+  return `trim(${jsonTextSql(`(${value})`, type)}, '"')`
 }
 
 /** All staged files as one table, with the geometry columns present even if no file has them. */

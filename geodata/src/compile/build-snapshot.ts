@@ -75,7 +75,7 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
     const counts = summary.skippedForIds > 0 ? await assembly.bounds() : countsOf(summary)
     build.onPhase('sorting')
     const ids = await describeIds(assembly, columns, id)
-    const { index, pack } = await writeRowsAndPack(build, assembly, counts, columns, id, ids)
+    const { index, pack, statistics } = await writeRowsAndPack(build, assembly, counts, columns, id, ids)
     build.signal?.throwIfAborted()
     build.onPhase('indexing')
     const geometryTypes = GEOMETRY_TYPES.filter((_, i) => places.geometryTypes & (1 << i))
@@ -92,6 +92,7 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
       source,
       notes,
       tiles: options.tiles !== false && spatial,
+      ...(statistics ? { statistics } : {}),
     }
     return { head, index, pack }
   } finally {
@@ -108,13 +109,12 @@ async function describeIds(
 ): Promise<Manifest['id']> {
   const type = id === null || id.type === 'integer' ? 'integer' : 'text'
   const chosen = columns.find((column) => column === id)
-  if (chosen) return { column: chosen.name, type, isRowNumber: false }
-  const isRowNumber = id === null || (type === 'integer' && (await assembly.areRowNumbers(id)))
+  const isRowNumber = id === null || (!chosen && type === 'integer' && (await assembly.areRowNumbers(id)))
   const own = columns.find(({ name }) => name.toLowerCase() === 'id')
-  if (id && own && !isRowNumber && (await assembly.areIds(id, own))) {
+  if (id && own && !isRowNumber && (own === chosen || (await assembly.areIds(id, own)))) {
     return { column: own.name, type, isRowNumber: false }
   }
-  return { column: null, type, name: idName(columns), isRowNumber }
+  return { column: chosen?.name ?? null, type, name: idName(columns), isRowNumber }
 }
 
 /**
@@ -128,13 +128,15 @@ async function writeRowsAndPack(
   columns: FinalColumn[],
   id: IdSource,
   { name, isRowNumber }: Manifest['id'],
-): Promise<Pick<Written, 'index' | 'pack'>> {
+): Promise<Pick<Written, 'index' | 'pack'> & Pick<Manifest, 'statistics'>> {
   const isReady = summary.skippedForIds === 0 && areRight(summary.texts, columns, id)
   const linesPath = join(staging, 'properties')
   const writing = assembly.writeRows(
     name === undefined ? null : { name, source: id, isRowNumber: isRowNumber === true },
   )
-  writing.catch(() => {})
+  // The columns are compiled from the written rows, while the pack is merged. Its failure is awaited below.
+  const compiling = writing.then(() => assembly.writeColumns(counts.rows, signal))
+  compiling.catch(() => {})
   let lines: PropertyLines | null = null
   try {
     if (!isReady) {
@@ -150,10 +152,12 @@ async function writeRowsAndPack(
     })
     const path = join(options.folder, SNAPSHOT_FILES.pack)
     const pack = await mergeRuns(summary.runs, path, index, { ids: id !== null, lines, signal })
-    return { index, pack }
+    const statistics = await compiling
+    return { index, pack, ...(statistics ? { statistics } : {}) }
   } finally {
     lines?.close()
-    await writing
+    // Neither may still run when the caller closes the database.
+    await Promise.allSettled([writing, compiling])
   }
 }
 

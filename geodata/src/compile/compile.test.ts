@@ -196,7 +196,7 @@ test('ids are the named column, else the source’s own where unique, else row n
   assert.deepEqual(new Set(own.features.map((found) => found.id)), new Set([10, 11, 12]))
   assert.deepEqual(own.manifest.id, { column: null, type: 'integer', name: 'id', isRowNumber: false })
   const named = await compileText(collection(rows), { idColumn: 'code' })
-  assert.deepEqual(named.manifest.id, { column: 'code', type: 'text', isRowNumber: false })
+  assert.deepEqual(named.manifest.id, { column: 'code', type: 'text', name: 'id', isRowNumber: false })
   const snapshot = await openSnapshot(named.folder, new PackCache(1 << 20))
   for (const [position, found] of named.features.entries())
     assert.equal(await snapshot.findById(String(found.id)), position)

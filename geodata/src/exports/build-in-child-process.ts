@@ -1,11 +1,11 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import type { ExportFormat } from '@wayleave/contract/export-formats'
 import { ExportError } from '../export-error.ts'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import type { BuildMessage, BuildRequest } from './build-process.ts'
 import type { ExportOptions } from './export-options.ts'
-import type { ExportFormat } from './index.ts'
 import { type Variant, variantPath } from './variant.ts'
 import { type BuiltFile, removePartial } from './write-atomically.ts'
 

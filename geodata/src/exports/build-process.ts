@@ -1,9 +1,10 @@
 import { constants, setPriority } from 'node:os'
+import type { ExportFormat } from '@wayleave/contract/export-formats'
 import { ExportError, type ExportErrorCode } from '../export-error.ts'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import type { ExportOptions } from './export-options.ts'
-import { buildExport, type ExportFormat } from './index.ts'
+import { buildExport } from './index.ts'
 import { buildVariant, type Variant } from './variant.ts'
 import type { BuiltFile } from './write-atomically.ts'
 

@@ -5,12 +5,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { EXPORT_FORMAT_NAMES } from '@wayleave/contract/export-formats'
 import { ExportError, isDiskFull } from '../export-error.ts'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import { partialPath } from '../write-durably.ts'
 import { buildExportInProcess, buildVariantInProcess } from './build-in-child-process.ts'
 import { ByteSink } from './byte-sink.ts'
-import { buildExport, EXPORT_FORMATS } from './index.ts'
+import { buildExport, EXPORT_ENTRIES, exportFormatsOf } from './index.ts'
 import { compileFeatures, type FixtureFeature, temporaryFolder } from './testing/compiled-fixture.ts'
 import { NASTY_FEATURES } from './testing/nasty-features.ts'
 import { buildVariant } from './variant.ts'
@@ -29,7 +30,7 @@ const MANY = Array.from({ length: 20_000 }, (_, i) => ({
 
 test('the same snapshot gives the same bytes, here and in a process of its own', async (t) => {
   const { root, folder } = await compiled(t)
-  for (const { format } of EXPORT_FORMATS) {
+  for (const { format } of EXPORT_ENTRIES) {
     const here = await buildExport(folder, format, join(root, `${format}-1`), { table: 'nasty' })
     const there = await buildExportInProcess(folder, format, join(root, `${format}-2`), { table: 'nasty' })
     assert.deepEqual(there, here, format)
@@ -138,4 +139,15 @@ test('what a killed builder has left is removed, and what a running one writes i
   await writeFile(join(root, 'c.csv'), '')
   await removeStalePartials(root)
   assert.deepEqual((await readdir(root)).toSorted(), [`b.csv.partial-${process.pid}`, 'c.csv'])
+})
+
+test('a table is not offered in a format that needs a geometry', () => {
+  const entries = EXPORT_ENTRIES.map((entry) => ({ ...entry, needsGeometry: entry.format === 'fgb' }))
+  const names = (geometryType: 'Point' | null) =>
+    exportFormatsOf({ geometryType }, entries).map(({ format }) => format)
+  assert.deepEqual(names('Point'), EXPORT_FORMAT_NAMES)
+  assert.deepEqual(
+    names(null),
+    EXPORT_FORMAT_NAMES.filter((name) => name !== 'fgb'),
+  )
 })

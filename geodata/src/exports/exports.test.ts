@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import type { ExportFormat } from '@wayleave/contract/export-formats'
 import type { Geometry } from '../feature.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
-import { buildExport, EXPORT_FORMATS, type ExportFormat } from './index.ts'
+import { buildExport, EXPORT_ENTRIES } from './index.ts'
 import { nameColumn } from './name-column.ts'
 import { compileFeatures, type Fixture, temporaryFolder } from './testing/compiled-fixture.ts'
 import {
@@ -38,7 +39,7 @@ async function build(name: keyof typeof DATASETS, root: string): Promise<Built> 
   const fixture = await compileFeatures(join(root, name), DATASETS[name]())
   const pack = await readFile(join(fixture.folder, SNAPSHOT_FILES.pack), 'utf8')
   const paths: Built['paths'] = {}
-  for (const { format, extension } of EXPORT_FORMATS) {
+  for (const { format, extension } of EXPORT_ENTRIES) {
     paths[format] = join(root, `${name}.${extension}`)
     await buildExport(fixture.folder, format, paths[format], {
       table: name,

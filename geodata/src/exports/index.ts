@@ -1,19 +1,14 @@
+import {
+  EXPORT_FORMAT_NAMES,
+  EXPORT_FORMATS,
+  type ExportFormat,
+  type ExportFormatRow,
+} from '@wayleave/contract/export-formats'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { readManifest } from '../snapshot/read-manifest.ts'
 import { verifyFilesFast } from '../snapshot/verify.ts'
 import type { ExportOptions } from './export-options.ts'
 import { type BuiltFile, writeAtomically } from './write-atomically.ts'
-
-export type ExportFormat =
-  | 'csv'
-  | 'json'
-  | 'geojson'
-  | 'kml'
-  | 'shp'
-  | 'geoparquet'
-  | 'gpkg'
-  | 'fgb'
-  | 'pmtiles'
 
 type Writer = (
   folder: string,
@@ -22,91 +17,78 @@ type Writer = (
   options: ExportOptions,
 ) => Promise<string | undefined>
 
-export interface ExportFormatEntry {
-  format: ExportFormat
-  extension: string
-  mediaType: string
-  /** Whether its files are already compressed, so that a gzip or zstd variant would not save anything. */
-  isCompressed: boolean
+interface ExportWriter {
   /** Whether the snapshot already contains it, so that nothing is built: see geojson.ts, geoparquet.ts. */
   ready: boolean
+  /** The files of the snapshot that the writer reads; they are verified before it runs. */
+  reads: readonly string[]
   writer: () => Promise<Writer>
 }
 
-/** Every download format of a dataset. A writer and its dependencies are imported when it is first called. */
-export const EXPORT_FORMATS: readonly ExportFormatEntry[] = [
-  entry('csv', 'csv', 'text/csv; charset=utf-8', async () => (await import('./csv/csv.ts')).writeCsv),
-  entry('json', 'json', 'application/json', async () => (await import('./json.ts')).writeJson),
-  {
-    ...entry(
-      'geojson',
-      'geojson',
-      'application/geo+json',
-      async () => (await import('./geojson.ts')).writeGeojson,
-    ),
-    ready: true,
-  },
-  entry(
-    'kml',
-    'kml',
-    'application/vnd.google-earth.kml+xml',
-    async () => (await import('./kml/kml.ts')).writeKml,
-  ),
-  {
-    ...entry(
-      'shp',
-      'shp.zip',
-      'application/zip',
-      async () => (await import('./shapefile/write-shapefile.ts')).writeShapefile,
-    ),
-    isCompressed: true,
-  },
-  {
-    ...entry(
-      'geoparquet',
-      'parquet',
-      'application/vnd.apache.parquet',
-      async () => (await import('./geoparquet.ts')).writeGeoparquet,
-    ),
-    isCompressed: true,
-    ready: true,
-  },
-  entry(
-    'gpkg',
-    'gpkg',
-    'application/geopackage+sqlite3',
-    async () => (await import('./geopackage/write-geopackage.ts')).writeGeopackage,
-  ),
-  entry(
-    'fgb',
-    'fgb',
-    'application/vnd.flatgeobuf',
-    async () => (await import('./flatgeobuf/write-flatgeobuf.ts')).writeFlatgeobuf,
-  ),
-  {
-    ...entry(
-      'pmtiles',
-      'pmtiles',
-      'application/vnd.pmtiles',
-      async () => (await import('../tiles/build-tiles.ts')).writePmtiles,
-    ),
-    isCompressed: true,
-    // The archive that serves the tiles.
-    ready: true,
-  },
-]
-
-function entry(
-  format: ExportFormat,
-  extension: string,
-  mediaType: string,
-  writer: () => Promise<Writer>,
-): ExportFormatEntry {
-  return { format, extension, mediaType, isCompressed: false, ready: false, writer }
+/** See docs/decisions/export-generations.md. */
+export interface ExportFormatEntry extends ExportFormatRow, ExportWriter {
+  format: ExportFormat
 }
 
-export function exportFormat(format: string): ExportFormatEntry | undefined {
-  return EXPORT_FORMATS.find((known) => known.format === format)
+/**
+ * The generation of exports that this program writes. It increases when the writers make something else of the
+ * same snapshot: while servers of two versions share a folder, an older one may have built the export.
+ */
+export const EXPORT_GENERATION = 2
+
+/** The generation that exports of a snapshot need. The first one is enough if its exports have no ids. */
+export function exportGeneration({ id }: Pick<Manifest, 'id'>): number {
+  return id.isRowNumber === false ? EXPORT_GENERATION : 1
+}
+
+const { pack, rows, points } = SNAPSHOT_FILES
+
+/**
+ * The writer of every format in the contract's table. A writer and its dependencies are imported when it is
+ * first called.
+ */
+const WRITERS: Record<ExportFormat, ExportWriter> = {
+  csv: built(async () => (await import('./csv/csv.ts')).writeCsv),
+  json: built(async () => (await import('./json.ts')).writeJson),
+  geojson: {
+    ready: true,
+    reads: [pack],
+    writer: async () => (await import('./geojson.ts')).writeGeojson,
+  },
+  kml: built(async () => (await import('./kml/kml.ts')).writeKml),
+  shp: built(async () => (await import('./shapefile/write-shapefile.ts')).writeShapefile),
+  geoparquet: {
+    ready: true,
+    reads: [rows],
+    writer: async () => (await import('./geoparquet.ts')).writeGeoparquet,
+  },
+  gpkg: built(async () => (await import('./geopackage/write-geopackage.ts')).writeGeopackage),
+  fgb: built(async () => (await import('./flatgeobuf/write-flatgeobuf.ts')).writeFlatgeobuf),
+  pmtiles: {
+    // The archive that serves the tiles.
+    ready: true,
+    reads: [pack],
+    writer: async () => (await import('../tiles/build-tiles.ts')).writePmtiles,
+  },
+}
+
+function built(writer: () => Promise<Writer>): ExportWriter {
+  return { ready: false, reads: [pack, rows, points], writer }
+}
+
+/** Every download format, in the contract's order. */
+export const EXPORT_ENTRIES: readonly ExportFormatEntry[] = EXPORT_FORMAT_NAMES.map((format) => ({
+  format,
+  ...EXPORT_FORMATS[format],
+  ...WRITERS[format],
+}))
+
+/** The formats that a dataset can be downloaded in: those that need a geometry are left out for tables. */
+export function exportFormatsOf(
+  { geometryType }: Pick<Manifest, 'geometryType'>,
+  entries = EXPORT_ENTRIES,
+): readonly ExportFormatEntry[] {
+  return geometryType === null ? entries.filter(({ needsGeometry }) => !needsGeometry) : entries
 }
 
 /**
@@ -124,14 +106,9 @@ export async function buildExport(
   options: ExportOptions,
   manifest?: Manifest,
 ): Promise<BuiltFile> {
-  const write = await exportFormat(format)!.writer()
+  const { writer, reads } = WRITERS[format]
+  const write = await writer()
   const trusted = manifest ?? (await readManifest(snapshotFolder))
-  await verifyFilesFast(snapshotFolder, trusted, filesReadBy(format))
+  await verifyFilesFast(snapshotFolder, trusted, [...reads])
   return writeAtomically(outPath, (partial) => write(snapshotFolder, trusted, partial, options))
-}
-
-function filesReadBy(format: ExportFormat): string[] {
-  if (format === 'geojson' || format === 'pmtiles') return [SNAPSHOT_FILES.pack]
-  if (format === 'geoparquet') return [SNAPSHOT_FILES.rows]
-  return [SNAPSHOT_FILES.pack, SNAPSHOT_FILES.rows, SNAPSHOT_FILES.points]
 }

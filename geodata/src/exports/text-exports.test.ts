@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { ExportFormat } from '@wayleave/contract/export-formats'
 import { geojsonParts } from './geojson.ts'
-import { buildExport, EXPORT_FORMATS, type ExportFormat } from './index.ts'
+import { buildExport, EXPORT_ENTRIES } from './index.ts'
 import { compileFeatures, type FixtureFeature, temporaryFolder } from './testing/compiled-fixture.ts'
 import { NASTY_FEATURES } from './testing/nasty-features.ts'
 
@@ -61,7 +62,7 @@ test('json rows write nulls, and integers of any size as numbers', async (t) => 
 
 test('a dataset without rows or without columns is a whole file in every format', async (t) => {
   const bare: FixtureFeature[] = [{ geometry: { type: 'Point', coordinates: [1, 2] }, properties: {} }]
-  for (const { format } of EXPORT_FORMATS) {
+  for (const { format } of EXPORT_ENTRIES) {
     await exported(t, format, bare)
     await exported(t, format, [])
   }

@@ -288,9 +288,12 @@ test('bombs and endless rows are stopped, and memory stays bounded', async (t) =
       /^bomb\.csv\.gz decompresses to more than 200 times its size: it is refused as a decompression bomb\.$/,
     ],
     [zipped, /^bomb\.zip\/bomb\.csv decompresses to more than 200 times its size/],
-    [line, /^line\.csv has a line that is larger than 8 MB\.$/],
-    [quote, /^quote\.csv: row 1 is larger than 8 MB\. A quote in it is opened and not closed\.$/],
-    [object, /^object\.json: row 1 is larger than 8 MB\.$/],
+    [line, /^line\.csv has a line that is larger than 8 MB, the limit of WAYLEAVE_MAX_FEATURE_BYTES\.$/],
+    [
+      quote,
+      /^quote\.csv: row 1 is larger than 8 MB, the limit of WAYLEAVE_MAX_FEATURE_BYTES\. A quote in it is opened and not closed\.$/,
+    ],
+    [object, /^object\.json: row 1 is larger than 8 MB, the limit of WAYLEAVE_MAX_FEATURE_BYTES\.$/],
   ]
   for (const [path, message] of cases) {
     const found = inProcess(path)
@@ -309,8 +312,21 @@ test('limits can be set', async (t) => {
     limits: { columns: 2 },
   })
   const small = written(t, 'a.csv.gz', gzipSync('a,b\n1,2\n'.repeat(1000)))
-  await refusal(small, /^a\.csv\.gz decompresses to more than 0 MB\.$/, {
+  await refusal(small, /^a\.csv\.gz decompresses to more than \d+ bytes\.$/, {
     limits: { decompressedBytes: 1000 },
   })
   assert.equal((await read(small, { limits: { columns: undefined } })).features.length, 1999)
+})
+
+test('KML without a namespace or its root element is read; other XML is not taken for it', async (t) => {
+  const placemark = '<Placemark><name>a</name><Point><coordinates>1,2</coordinates></Point></Placemark>'
+  for (const text of [
+    `<kml><Document>${placemark}</Document></kml>`,
+    `<?xml version="1.0"?><!-- made by hand --><Document><Folder>${placemark}</Folder></Document>`,
+    placemark,
+  ]) {
+    const { features } = await readAll(openSource(written(t, 'a.kml', text)))
+    assert.deepEqual(features[0]!.geometry, { type: 'Point', coordinates: [1, 2] })
+  }
+  await refusal(written(t, 'a.xml', '<Document><Payment/></Document>'), /is XML, but not KML/)
 })

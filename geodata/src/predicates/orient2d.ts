@@ -8,7 +8,8 @@ const SMALL = 1e-140
 
 /**
  * On which side of the line from a to b the point c lies: positive for left, negative for right, and zero
- * only if the three points are exactly collinear. The sign is exact for all finite doubles.
+ * only if the three points are exactly collinear. The sign is exact for all finite doubles. Why this is not
+ * a library: docs/decisions/exact-predicates.md.
  */
 export function orient2d(ax: number, ay: number, bx: number, by: number, cx: number, cy: number): number {
   const left = (ax - cx) * (by - cy)
@@ -24,6 +25,9 @@ function exactSign(ax: number, ay: number, bx: number, by: number, cx: number, c
   const bcy = by - cy
   const acy = ay - cy
   const bcx = bx - cx
+  // The difference of two doubles is zero only if they are equal, so both products are exactly zero: points on
+  // one axis-parallel line, which edges of boxes and grids have in common.
+  if ((acx === 0 || bcy === 0) && (acy === 0 || bcx === 0)) return 0
   if (
     isExact(acx, ax, cx) &&
     isExact(bcy, by, cy) &&

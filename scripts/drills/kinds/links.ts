@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { TcpProxy } from '../../tcp-proxy.ts'
 import type { Drill, DrillRun } from '../drill.ts'
 import { request } from '../http-client.ts'
 import { Installation, type ServerNode } from '../installation.ts'
@@ -6,7 +7,6 @@ import { createKey } from '../key-operations.ts'
 import { createDatabase } from '../postgres-database.ts'
 import { waitUntil } from '../processes.ts'
 import { type KeyPromise, workingKeys } from '../promises.ts'
-import { TcpProxy } from '../tcp-proxy.ts'
 import { openWorld, type World } from '../world.ts'
 
 const KEYS = 4
@@ -25,7 +25,7 @@ export const drill: Drill = {
   maxMinutes: 60,
   async run(run) {
     const databaseUrl = await createDatabase(run)
-    const { proxy, url } = await TcpProxy.open(run, databaseUrl)
+    const { proxy, url } = await TcpProxy.open(databaseUrl, (close) => run.cleanUp(close))
     const installation = new Installation(run, { databaseUrl })
     const other = await installation.startNode()
     let distant = await installation.startNode({ databaseUrl: url })

@@ -1,13 +1,16 @@
+import type { AddOn } from '@wayleave/contract/add-ons'
+import type { KeyPermission, KeyScope } from '@wayleave/contract/permissions'
 import type { Rate } from '../limits/limiter.ts'
 import { Problem } from '../problem.ts'
 
-export type AddOn = 'API_ACCESS' | 'GIS_ACCESS' | 'ARCHIVED_DATA'
-export const ADD_ONS: readonly AddOn[] = ['API_ACCESS', 'GIS_ACCESS', 'ARCHIVED_DATA']
-
-/** What a verified key may do, and who pays for its calls. */
+/**
+ * What a verified key may do, and who pays for its calls.
+ *
+ * See docs/decisions/session-key-purchases.md.
+ */
 export interface Grant {
   keyId: string
-  scope: 'user' | 'organization' | 'platform'
+  scope: KeyScope
   kind: 'key' | 'session'
   organizationId: string | null
   userId: string | null
@@ -23,12 +26,12 @@ export interface Grant {
   payer: string
 }
 
-export function mayUse(grant: Grant, permission: 'read' | 'write', table: string): boolean {
+export function mayUse(grant: Grant, permission: KeyPermission, table: string): boolean {
   return grant.permissions.has(permission) || grant.permissions.has(`${permission}:${table}`)
 }
 
 /** The one place that decides whether a key may read or write a dataset. */
-export function requirePermission(grant: Grant, permission: 'read' | 'write', table: string): void {
+export function requirePermission(grant: Grant, permission: KeyPermission, table: string): void {
   if (mayUse(grant, permission, table)) return
   throw new Problem(
     'permission-missing',

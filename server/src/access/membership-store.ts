@@ -1,17 +1,12 @@
+import type { MemberPermission } from '@wayleave/contract/permissions'
+import type { Member } from '@wayleave/contract/records'
 import type { ControlDatabase, Db, Tx } from '../database/open.ts'
 import { isId } from '../id.ts'
-import { type MemberPermission, sortPermissions } from './permissions.ts'
+import { sortPermissions } from './permissions.ts'
 
 export interface Membership {
   organizationId: string
   permissions: MemberPermission[]
-}
-
-export interface Member {
-  userId: string
-  email: string
-  permissions: MemberPermission[]
-  joinedAt: string
 }
 
 export async function organizationExists(db: Db, id: string): Promise<boolean> {

@@ -1,8 +1,9 @@
+import { MEMBER_PERMISSIONS, type MemberPermission } from '@wayleave/contract/permissions'
+import type { Member } from '@wayleave/contract/records'
 import type { Db } from '../database/open.ts'
 import { isId } from '../id.ts'
 import { notFound, Problem } from '../problem.ts'
-import { findMembership, type Member, type Membership, organizationExists } from './membership-store.ts'
-import { MEMBER_PERMISSIONS, type MemberPermission } from './permissions.ts'
+import { findMembership, type Membership, organizationExists } from './membership-store.ts'
 
 /**
  * Returns the caller's membership if it is in this organization and has the permission. Throws 404 if the
@@ -36,6 +37,16 @@ export function requireHeld(membership: Membership, permissions: readonly Member
   if (missing) {
     throw new Problem('permission-missing', `The caller cannot grant ${missing}, which they do not hold.`)
   }
+}
+
+/** Whether a member with these permissions may invite others with those of the invitation. */
+export function mayInvite(
+  permissions: readonly MemberPermission[],
+  invited: readonly MemberPermission[],
+): boolean {
+  return (
+    permissions.includes('MEMBER_MANAGE') && invited.every((permission) => permissions.includes(permission))
+  )
 }
 
 /** Throws if the last member with MEMBER_MANAGE would lose it, in whatever way. */

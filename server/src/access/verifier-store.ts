@@ -1,8 +1,9 @@
+import type { KeyScope } from '@wayleave/contract/permissions'
 import type { Db } from '../database/open.ts'
 
 export interface KeyRow {
   id: string
-  scope: 'user' | 'organization' | 'platform'
+  scope: KeyScope
   kind: 'key' | 'session'
   permissions: string
   organization_id: string | null

@@ -1,27 +1,8 @@
+import { ADD_ONS } from '@wayleave/contract/add-ons'
+import type { MemberPermission } from '@wayleave/contract/permissions'
+import type { AdminOrganization, AdminUser } from '@wayleave/contract/records'
 import { sql } from 'kysely'
-import { ADD_ONS, type AddOn } from '../access/grant.ts'
-import type { MemberPermission } from '../access/permissions.ts'
 import type { Db } from '../database/open.ts'
-
-/** An organization as shown to the operator. */
-export interface OrganizationRow {
-  id: string
-  name: string
-  addOns: AddOn[]
-  credits: { balance: number }
-  members: number
-  createdAt: string
-}
-
-export interface UserRow {
-  id: string
-  email: string
-  organizationId: string | null
-  organizationName: string | null
-  permissions: MemberPermission[]
-  createdAt: string
-  lastSignInAt: string | null
-}
 
 /** Selects a part of a list: one row by id, or the rows that match a search, starting after the given id. */
 export interface Listing {
@@ -32,7 +13,7 @@ export interface Listing {
 }
 
 /** Ordered by creation time, then by id. */
-export async function listOrganizations(db: Db, listing: Listing = {}): Promise<OrganizationRow[]> {
+export async function listOrganizations(db: Db, listing: Listing = {}): Promise<AdminOrganization[]> {
   let query = db
     .selectFrom('organizations')
     .selectAll()
@@ -73,7 +54,7 @@ export async function listOrganizations(db: Db, listing: Listing = {}): Promise<
   }))
 }
 
-export async function listUsers(db: Db, listing: Listing = {}): Promise<UserRow[]> {
+export async function listUsers(db: Db, listing: Listing = {}): Promise<AdminUser[]> {
   let query = db
     .selectFrom('users')
     .leftJoin('members', 'members.user_id', 'users.id')

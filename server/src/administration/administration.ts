@@ -1,17 +1,12 @@
-import type { AddOn } from '../access/grant.ts'
+import type { AddOn } from '@wayleave/contract/add-ons'
+import type { AdminOrganization, AdminUser } from '@wayleave/contract/records'
 import type { Ledger } from '../credits/ledger.ts'
 import type { Db } from '../database/open.ts'
 import type { Origin } from '../events/events.ts'
 import { isId } from '../id.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { notFound } from '../problem.ts'
-import {
-  type Listing,
-  listOrganizations,
-  listUsers,
-  type OrganizationRow,
-  type UserRow,
-} from './administration-store.ts'
+import { type Listing, listOrganizations, listUsers } from './administration-store.ts'
 
 export interface AdministrationOptions {
   db: Db
@@ -27,15 +22,15 @@ export class Administration {
     this.#options = options
   }
 
-  organizations(listing?: Listing): Promise<OrganizationRow[]> {
+  organizations(listing?: Listing): Promise<AdminOrganization[]> {
     return listOrganizations(this.#options.db, listing)
   }
 
-  users(listing?: Listing): Promise<UserRow[]> {
+  users(listing?: Listing): Promise<AdminUser[]> {
     return listUsers(this.#options.db, listing)
   }
 
-  async createOrganization(origin: Origin, name: string): Promise<OrganizationRow> {
+  async createOrganization(origin: Origin, name: string): Promise<AdminOrganization> {
     const { id } = await this.#options.organizations.create(origin, name)
     return this.organization(id)
   }
@@ -45,7 +40,7 @@ export class Administration {
     origin: Origin,
     id: string,
     choose: (present: readonly AddOn[]) => readonly AddOn[],
-  ): Promise<OrganizationRow> {
+  ): Promise<AdminOrganization> {
     requireId(id)
     await this.#options.organizations.setAddOns(origin, id, choose)
     return this.organization(id)
@@ -56,14 +51,14 @@ export class Administration {
     origin: Origin,
     id: string,
     change: { add: number } | { set: number },
-  ): Promise<OrganizationRow> {
+  ): Promise<AdminOrganization> {
     const { ledger } = this.#options
     if ('add' in change) await ledger.grantCredits(origin, id, change.add)
     else await ledger.setCredits(origin, id, change.set)
     return this.organization(id)
   }
 
-  async organization(id: string): Promise<OrganizationRow> {
+  async organization(id: string): Promise<AdminOrganization> {
     requireId(id)
     const [found] = await this.organizations({ id })
     if (!found) throw notFound('such organization')

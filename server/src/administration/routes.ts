@@ -1,13 +1,19 @@
-import { type TSchema, Type } from 'typebox'
+import {
+  addOnsSchema,
+  adminOrganizationSchema,
+  adminUserSchema,
+  createdKeySchema,
+  keyListSchema,
+  newKeySchema,
+  pageByIdSchema,
+} from '@wayleave/contract/records'
+import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
-import { ADD_ONS, type AddOn } from '../access/grant.ts'
 import type { App } from '../http/fastify-app.ts'
-import { nullable } from '../http/nullable.ts'
 import { security, tags } from '../http/openapi.ts'
-import { readPage } from '../http/page.ts'
+import { readPage } from '../http/schemas.ts'
 import { keyPathRoutes } from '../keys/key-path-routes.ts'
 import type { Keys } from '../keys/keys.ts'
-import { createdKeySchema, keyListSchema, newKeySchema } from '../keys/schemas.ts'
 import { invalidInput } from '../problem.ts'
 import { keyUsageRoute } from '../usage/routes.ts'
 import type { UsageReports } from '../usage/usage-reports.ts'
@@ -21,25 +27,6 @@ export interface AdministrationRoutesParts {
 }
 
 const documented = { tags: [tags.administration], security: security.token }
-const addOns = Type.Array(Type.Unsafe<AddOn>({ type: 'string', enum: [...ADD_ONS] }), { maxItems: 10 })
-const time = Type.String({ format: 'date-time' })
-const organizationRow = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  addOns,
-  credits: Type.Object({ balance: Type.Integer() }),
-  members: Type.Integer(),
-  createdAt: time,
-})
-const userRow = Type.Object({
-  id: Type.String(),
-  email: Type.String(),
-  organizationId: nullable(Type.String()),
-  organizationName: nullable(Type.String()),
-  permissions: Type.Array(Type.String()),
-  createdAt: time,
-  lastSignInAt: nullable(time),
-})
 const listing = Type.Object(
   {
     search: Type.Optional(
@@ -57,9 +44,6 @@ const listing = Type.Object(
   { additionalProperties: false },
 )
 
-const list = <T extends TSchema>(row: T) =>
-  Type.Object({ data: Type.Array(row), next: nullable(Type.String({ description: 'Null: no more.' })) })
-
 /** Routes for platform administrators: what the operator can do on the command line, over HTTP. */
 export function administrationRoutes(
   app: App,
@@ -74,7 +58,7 @@ export function administrationRoutes(
       ...documented,
       summary: 'All organizations',
       querystring: listing,
-      response: { 200: list(organizationRow) },
+      response: { 200: pageByIdSchema(adminOrganizationSchema) },
     },
     handler: ({ query }) =>
       readPage(query.limit, (limit) => administration.organizations({ ...query, limit })),
@@ -87,7 +71,7 @@ export function administrationRoutes(
       summary: 'Create an organization without members',
       description: 'It begins with the add-ons and credits that the settings give to new organizations.',
       body: Type.Object({ name: Type.String() }, { additionalProperties: false }),
-      response: { 201: organizationRow },
+      response: { 201: adminOrganizationSchema },
     },
     handler: async (request, reply) => {
       const { origin } = authenticate.userOf(request)
@@ -101,8 +85,8 @@ export function administrationRoutes(
       ...documented,
       summary: 'Set an organization’s add-ons',
       params: organizationPath,
-      body: Type.Object({ addOns }, { additionalProperties: false }),
-      response: { 200: organizationRow },
+      body: Type.Object({ addOns: addOnsSchema }, { additionalProperties: false }),
+      response: { 200: adminOrganizationSchema },
     },
     handler: (request) => {
       const { origin } = authenticate.userOf(request)
@@ -122,7 +106,7 @@ export function administrationRoutes(
         { add: Type.Optional(Type.Integer()), set: Type.Optional(Type.Integer()) },
         { additionalProperties: false },
       ),
-      response: { 200: organizationRow },
+      response: { 200: adminOrganizationSchema },
     },
     handler: (request) => {
       const { origin } = authenticate.userOf(request)
@@ -132,7 +116,12 @@ export function administrationRoutes(
 
   app.get('/v1/admin/users', {
     onRequest,
-    schema: { ...documented, summary: 'All users', querystring: listing, response: { 200: list(userRow) } },
+    schema: {
+      ...documented,
+      summary: 'All users',
+      querystring: listing,
+      response: { 200: pageByIdSchema(adminUserSchema) },
+    },
     handler: ({ query }) => readPage(query.limit, (limit) => administration.users({ ...query, limit })),
   })
 

@@ -32,7 +32,7 @@ async function killAt(place: Place, isMoment: () => boolean, ...args: string[]):
       child.kill('SIGKILL')
       break
     }
-    await sleep(0)
+    await sleep(1)
   }
   const [, signal] = await exit
   return signal === 'SIGKILL'

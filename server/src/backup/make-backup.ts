@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { writeAtomically } from '@wayleave/geodata/exports/write-atomically.ts'
+import { writeAtomically } from '@wayleave/geodata/exports'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { version as program } from '../version.ts'
@@ -9,17 +9,17 @@ import { BackupFolder, type Generation } from './backup-folder.ts'
 import { type BackupRecord, RECORD_FILE } from './backup-record.ts'
 import { CopyError } from './copy-error.ts'
 import { copiedBefore, copySnapshot, DamagedSnapshotError } from './copy-snapshot.ts'
+import { PinnedSnapshots } from './pin-snapshots.ts'
+import { appendRevocations, readRevocations } from './revocations/revocations.ts'
 import {
   dumpDatabase,
   type NamedSnapshot,
   readInstallationId,
   readNamedSnapshots,
   readRevokedRows,
-} from './dump-database.ts'
-import { openRowReader } from './open-row-reader.ts'
-import { PinnedSnapshots } from './pin-snapshots.ts'
-import { appendRevocations, readRevocations } from './revocations.ts'
-import type { RowReader } from './row-database.ts'
+} from './rows/dump-database.ts'
+import { openRowReader } from './rows/open-row-reader.ts'
+import type { RowReader } from './rows/row-database.ts'
 
 /**
  * Max attempts. An attempt is repeated if a snapshot was removed between reading the catalog and pinning or

@@ -1,12 +1,12 @@
 import type { Clock } from '../clock.ts'
 import { lockDataFolder } from '../locks/data-folder-lock.ts'
 import { CopyError } from './copy-error.ts'
-import { markMovedDatabase } from './folder-marks.ts'
-import { loadDatabase } from './load-database.ts'
-import { isPostgresEmpty, openPostgresReader, openPostgresWriter } from './postgres-rows-store.ts'
-import { digestOf, type RowReader } from './row-database.ts'
-import { openSqliteReader, sqliteFile } from './sqlite-rows-store.ts'
-import { latestSchemaVersion, tableShapes } from './table-shapes-store.ts'
+import { markMovedDatabase } from './restore/folder-marks.ts'
+import { loadDatabase } from './rows/load-database.ts'
+import { isPostgresEmpty, openPostgresReader, openPostgresWriter } from './rows/postgres-rows-store.ts'
+import { digestOf, type RowReader } from './rows/row-database.ts'
+import { openSqliteReader, sqliteFile } from './rows/sqlite-rows-store.ts'
+import { latestSchemaVersion, tableShapes } from './rows/table-shapes-store.ts'
 
 export interface MoveOptions {
   dataDir: string

@@ -6,8 +6,8 @@ import { verifyDatabase } from '../verification/verify-database.ts'
 import { verifySnapshots } from '../verification/verify-snapshots.ts'
 import type { BackupFolder } from './backup-folder.ts'
 import { checkBackup } from './check-backup.ts'
-import { backupRows, loadDatabase } from './load-database.ts'
-import { openSqliteWriter, sqliteFile } from './sqlite-rows-store.ts'
+import { backupRows, loadDatabase } from './rows/load-database.ts'
+import { openSqliteWriter, sqliteFile } from './rows/sqlite-rows-store.ts'
 
 export interface VerifiedBackup {
   backup: string

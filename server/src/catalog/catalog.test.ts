@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openAccount } from '../testing/account.ts'
 import { points, publishText } from '../testing/publish.ts'
-import { openTestServer, temporaryDatabase, temporaryFolder } from '../testing/test-server.ts'
+import {
+  openTestServer,
+  temporaryDatabase,
+  temporaryFolder,
+  withoutPostgres,
+} from '../testing/test-server.ts'
 
 const METADATA = [
   ...['table', 'title', 'description', 'license', 'attribution', 'keywords', 'geometryType'],
@@ -127,7 +132,9 @@ test('what is not there is 404, unknown parameters are 400, a wrong key is 401',
   assert.deepEqual(usage.totals, { calls: 4, credits: 0 })
 })
 
-test('a version published on one node is seen by the next request to another', async (t) => {
+test('a version published on one node is seen by the next request to another', {
+  skip: withoutPostgres,
+}, async (t) => {
   const databaseUrl = await temporaryDatabase(t)
   const dataDir = temporaryFolder(t)
   const one = await openTestServer(t, { databaseUrl, dataDir })

@@ -1,7 +1,8 @@
 import type { Logger } from 'pino'
-import type { Changes } from '../database/changes.ts'
+import { CoherentCache } from '../caching/coherent-cache.ts'
+import type { Changes, Subject } from '../database/changes.ts'
 import type { Db } from '../database/open.ts'
-import type { MaybePromise } from '../maybe-promise.ts'
+import { andThen, type MaybePromise } from '../maybe-promise.ts'
 import { notFound } from '../problem.ts'
 import { type Dataset, isTable, type Version } from './dataset.ts'
 import { eachBounded } from './each-bounded.ts'
@@ -12,6 +13,8 @@ import { readDataset, readDatasets, readVersions } from './store.ts'
  * Max concurrent first checks of snapshots: enough to keep a disk busy, few enough to leave I/O for requests.
  */
 const LOOKS_AT_ONCE = 16
+/** Far above the number of datasets of an installation. */
+const MAX_CACHED = 100_000
 
 /**
  * The current datasets. Every request needs one, so they are cached in memory. As with all caches, an entry
@@ -19,62 +22,57 @@ const LOOKS_AT_ONCE = 16
  */
 export class Catalog {
   readonly #db: Db
-  readonly #changes: Changes
   readonly #health: SnapshotHealth
   readonly #log: Logger
   /** Snapshots of damaged current versions for which the replacement has already been logged. */
   readonly #told = new Set<string>()
-  readonly #datasets = new Map<string, Dataset>()
-  readonly #versions = new Map<string, Version[]>()
-  #all: Dataset[] | null = null
+  readonly #datasets: CoherentCache<Dataset>
+  readonly #versions: CoherentCache<Version[]>
+  readonly #all: CoherentCache<Dataset[]>
 
   constructor(db: Db, changes: Changes, health: SnapshotHealth, log: Logger) {
     this.#db = db
     this.#health = health
     this.#log = log
-    this.#changes = changes
-    changes.listen((subject, id) => {
-      if (subject === 'dataset') {
-        this.#datasets.delete(id)
-        this.#versions.delete(id)
-        this.#all = null
-      } else if (subject === 'everything') {
-        this.#datasets.clear()
-        this.#versions.clear()
-        this.#all = null
-      }
+    const isStale = (_value: unknown, table: string, subject: Subject, id: string) =>
+      subject === 'dataset' && id === table
+    this.#datasets = new CoherentCache({
+      changes,
+      read: (table) => this.#read(table),
+      isStale,
+      maxEntries: MAX_CACHED,
+    })
+    this.#versions = new CoherentCache({
+      changes,
+      read: async (table) => {
+        const versions = await readVersions(db, table)
+        return versions.length > 0 ? versions : null
+      },
+      isStale,
+      maxEntries: MAX_CACHED,
+    })
+    this.#all = new CoherentCache({
+      changes,
+      read: () => this.#readAll(),
+      isStale: (_datasets, _key, subject) => subject === 'dataset',
+      maxEntries: 1,
     })
   }
 
   /** Returns synchronously if the dataset is cached. Throws 404 for a table that does not exist. */
   find(table: string): MaybePromise<Dataset> {
-    const cachedDataset = this.#changes.trusted() ? this.#datasets.get(table) : undefined
-    return cachedDataset ?? this.#load(table)
+    return this.#datasets.peek(table) ?? this.#load(table)
   }
 
-  async all(): Promise<Dataset[]> {
-    if (this.#changes.trusted() && this.#all) return this.#all
-    return this.#keepUnlessChanged(
-      () => this.#readAll(),
-      (datasets) => {
-        this.#all = datasets
-      },
-    )
+  /** Returns synchronously if the list is cached; the array is the same until a dataset changes. */
+  all(): MaybePromise<Dataset[]> {
+    return andThen(this.#all.get(''), (datasets) => datasets ?? [])
   }
 
   /** All versions, newest first. Throws 404 for a table that does not exist. */
   async versions(table: string): Promise<Version[]> {
-    const known = this.#changes.trusted() ? this.#versions.get(table) : undefined
-    if (known) return known
-    const versions = isTable(table)
-      ? await this.#keepUnlessChanged(
-          () => readVersions(this.#db, table),
-          (read) => {
-            if (read.length > 0) this.#versions.set(table, read)
-          },
-        )
-      : []
-    if (versions.length === 0) throw notFound(`dataset named "${table.slice(0, 80)}"`)
+    const versions = isTable(table) ? await this.#versions.get(table) : null
+    if (!versions) throw notFound(`dataset named "${table.slice(0, 80)}"`)
     return versions
   }
 
@@ -87,21 +85,14 @@ export class Catalog {
   }
 
   async #load(table: string): Promise<Dataset> {
-    const dataset = isTable(table)
-      ? await this.#keepUnlessChanged(
-          () => this.#read(table),
-          (read) => {
-            if (read) this.#datasets.set(table, read)
-          },
-        )
-      : undefined
+    const dataset = isTable(table) ? await this.#datasets.get(table) : null
     if (!dataset) throw notFound(`dataset named "${table.slice(0, 80)}"`)
     return dataset
   }
 
-  async #read(table: string): Promise<Dataset | undefined> {
+  async #read(table: string): Promise<Dataset | null> {
     const dataset = await readDataset(this.#db, table)
-    return dataset && this.#served(dataset)
+    return dataset ? this.#served(dataset) : null
   }
 
   async #readAll(): Promise<Dataset[]> {
@@ -142,14 +133,5 @@ export class Catalog {
       if (version.version < current && (await this.#health.firstLook(version)) === null) return version
     }
     return null
-  }
-
-  /** A value that was read before a change must not be cached after it. */
-  async #keepUnlessChanged<T>(read: () => Promise<T>, keep: (value: T) => void): Promise<T> {
-    const trusted = this.#changes.trusted()
-    const before = this.#changes.applied
-    const value = await read()
-    if (trusted && this.#changes.trusted() && this.#changes.applied === before) keep(value)
-    return value
   }
 }

@@ -1,10 +1,13 @@
-import { EXPORT_FORMATS } from '@wayleave/geodata/exports/index.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
-import type { TilesState } from '../ogc/tiles/tile-builds.ts'
+import type { ArchiveRecord, DatasetRecord } from '@wayleave/contract/records'
+import { exportFormatsOf } from '@wayleave/geodata/exports'
 import type { Dataset, Version } from './dataset.ts'
 
 /** The public metadata of a dataset. */
-export function datasetMetadata(dataset: Dataset, baseUrl: string, tiles: TilesState | null) {
+export function datasetMetadata(
+  dataset: Dataset,
+  baseUrl: string,
+  tiles: DatasetRecord['tiles'],
+): DatasetRecord {
   const { table, manifest } = dataset
   return {
     table,
@@ -22,7 +25,7 @@ export function datasetMetadata(dataset: Dataset, baseUrl: string, tiles: TilesS
     version: dataset.version,
     updatedAt: dataset.updatedAt,
     credits: dataset.credits,
-    formats: formatsOf(manifest).map(({ format, mediaType }) => ({
+    formats: exportFormatsOf(manifest).map(({ format, mediaType }) => ({
       format,
       mediaType,
       url: `${baseUrl}/v1/dataset/${table}/files/${format}`,
@@ -32,12 +35,12 @@ export function datasetMetadata(dataset: Dataset, baseUrl: string, tiles: TilesS
   }
 }
 
-/** Tiles are for features with a place. */
-function formatsOf({ located }: Manifest) {
-  return EXPORT_FORMATS.filter(({ format }) => format !== 'pmtiles' || located > 0)
-}
-
-export function archiveMetadata(table: string, version: Version, current: boolean, baseUrl: string) {
+export function archiveMetadata(
+  table: string,
+  version: Version,
+  current: boolean,
+  baseUrl: string,
+): ArchiveRecord {
   const { manifest } = version
   return {
     version: version.version,
@@ -49,7 +52,7 @@ export function archiveMetadata(table: string, version: Version, current: boolea
     bbox: manifest.bbox,
     timeExtent: manifest.timeExtent ?? null,
     columns: manifest.columns,
-    formats: formatsOf(manifest).map(({ format, mediaType }) => ({
+    formats: exportFormatsOf(manifest).map(({ format, mediaType }) => ({
       format,
       mediaType,
       url: `${baseUrl}/v1/dataset/${table}/archives/${version.version}/files/${format}`,

@@ -1,19 +1,19 @@
+import { archiveSchema, datasetSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/fastify-app.ts'
-import { matchesEtag } from '../http/matches-etag.ts'
-import { noQuery } from '../http/no-query.ts'
-import { nullable } from '../http/nullable.ts'
+import { matchesEtag } from '../http/headers.ts'
 import { tags } from '../http/openapi.ts'
-import type { TileBuilds } from '../ogc/tiles/tile-builds.ts'
+import { noQuery } from '../http/schemas.ts'
 import { notFound } from '../problem.ts'
 import type { Meter } from '../usage/meter.ts'
 import type { Catalog } from './catalog.ts'
 import { archiveMetadata, datasetMetadata } from './metadata.ts'
 import { readSample } from './read-sample.ts'
 import type { SnapshotHealth } from './snapshot-health.ts'
+import type { TilesStates } from './tiles-states.ts'
 
 interface CatalogParts {
   catalog: Catalog
@@ -22,79 +22,14 @@ interface CatalogParts {
   authenticate: Authenticate
   meter: Meter
   baseUrl: BaseUrl
-  tileBuilds: TileBuilds
+  tileBuilds: TilesStates
 }
 
 const tableParams = Type.Object({ table: Type.String() })
-const bbox = nullable(Type.Array(Type.Number(), { description: 'West, south, east, north in WGS84.' }))
-const geometryType = nullable(
-  Type.String({ description: '`Geometry` where types are mixed; null for a table without geometry.' }),
-)
-const geometryTypes = Type.Array(Type.String(), { description: 'The types that occur.' })
-const timeExtent = nullable(
-  Type.Array(Type.String(), {
-    description:
-      'The earliest and the latest value of the column that tells the time, where there is one and it is known.',
-  }),
-)
-const formats = Type.Array(
-  Type.Object({ format: Type.String(), mediaType: Type.String(), url: Type.String() }),
-)
-
-const columns = Type.Array(
-  Type.Object({ name: Type.String(), type: Type.String(), nullable: Type.Boolean() }),
-)
-
-const tiles = nullable(
-  Type.Object(
-    {
-      state: Type.String({ description: '`pending`, `building`, `ready` or `failed`.' }),
-      progress: nullable(Type.Number({ description: 'From 0 to 1 while they are built.' })),
-      maxZoom: nullable(Type.Integer({ description: 'The deepest zoom, once they are ready.' })),
-      reason: nullable(Type.String({ description: 'Why they could not be built.' })),
-    },
-    { description: 'The vector tiles; null for a table without geometry, or one published without tiles.' },
-  ),
-)
-
-const metadata = Type.Object({
-  table: Type.String(),
-  title: Type.String(),
-  description: Type.String(),
-  license: Type.String(),
-  attribution: Type.String(),
-  keywords: Type.Array(Type.String()),
-  geometryType,
-  geometryTypes,
-  bbox,
-  timeExtent,
-  rows: Type.Integer(),
-  columns,
-  version: Type.Integer(),
-  updatedAt: Type.String(),
-  credits: Type.Integer({ description: 'What one download costs.' }),
-  formats,
-  tiles,
-  sample: nullable(Type.String()),
-})
-
 /** The file is sent as it is, without parsing and serializing the rows. */
 const rowsAsBytes = Type.Unsafe<Buffer>({
   type: 'array',
   items: { type: 'object', additionalProperties: true },
-})
-
-const archive = Type.Object({
-  version: Type.Integer(),
-  current: Type.Boolean(),
-  createdAt: Type.String(),
-  rows: Type.Integer(),
-  geometryType,
-  geometryTypes,
-  bbox,
-  timeExtent,
-  columns,
-  formats,
 })
 
 export function catalogRoutes(
@@ -108,7 +43,7 @@ export function catalogRoutes(
       tags: [tags.catalog],
       summary: 'All datasets',
       querystring: noQuery,
-      response: { 200: Type.Object({ data: Type.Array(metadata) }) },
+      response: { 200: Type.Object({ data: Type.Array(datasetSchema) }) },
     },
     handler: async (request, reply) => {
       const grant = await authenticate.optionalKey(request, reply)
@@ -117,22 +52,6 @@ export function catalogRoutes(
       const datasets = await catalog.all()
       const states = await Promise.all(datasets.map((dataset) => tileBuilds.stateOf(dataset)))
       return { data: datasets.map((dataset, i) => datasetMetadata(dataset, base, states[i]!)) }
-    },
-  })
-
-  app.get('/v1/dataset/:table', {
-    schema: {
-      tags: [tags.catalog],
-      summary: 'One dataset',
-      params: tableParams,
-      querystring: noQuery,
-      response: { 200: metadata },
-    },
-    handler: async (request, reply) => {
-      const grant = await authenticate.optionalKey(request, reply)
-      const dataset = await catalog.find(request.params.table)
-      if (grant) meter.record(grant, call(dataset.table, 'metadata'))
-      return datasetMetadata(dataset, baseUrl.of(request), await tileBuilds.stateOf(dataset))
     },
   })
 
@@ -171,7 +90,7 @@ export function catalogRoutes(
       summary: 'All versions of a dataset, the current one included, newest first',
       params: tableParams,
       querystring: noQuery,
-      response: { 200: Type.Object({ data: Type.Array(archive) }) },
+      response: { 200: Type.Object({ data: Type.Array(archiveSchema) }) },
     },
     handler: async (request, reply) => {
       const grant = await authenticate.optionalKey(request, reply)

@@ -1,8 +1,7 @@
-import { DamagedSnapshotError } from '@wayleave/geodata/snapshot/damaged-snapshot-error.ts'
-import { readManifest } from '@wayleave/geodata/snapshot/read-manifest.ts'
-import { checkSizes } from '@wayleave/geodata/snapshot/verify.ts'
+import { checkSizes, DamagedSnapshotError, readManifest } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import type { Blobs } from '../blobs/blobs.ts'
+import { BoundedCache } from '../caching/bounded-cache.ts'
 import { notFound, Problem } from '../problem.ts'
 import type { Version } from './dataset.ts'
 
@@ -22,9 +21,7 @@ interface HealthParts {
   isPublished: (snapshot: string) => Promise<boolean>
 }
 
-/**
- * Max cached results of first checks. When the cache is full it is cleared, and versions are checked again.
- */
+/** Max cached results of first checks; a version whose result was evicted is checked again. */
 const MAX_LOOKS = 100_000
 
 /**
@@ -35,7 +32,7 @@ const MAX_LOOKS = 100_000
  */
 export class SnapshotHealth {
   readonly #parts: HealthParts
-  readonly #looks = new Map<string, Promise<Damage | null>>()
+  readonly #looks = new BoundedCache<string, Promise<Damage | null>>(MAX_LOOKS)
   readonly #damage = new Map<string, Damage>()
   readonly #listeners: ((damage: Damage) => void)[] = []
 
@@ -61,7 +58,6 @@ export class SnapshotHealth {
     const { snapshot } = version
     const pending = this.#looks.get(snapshot)
     if (pending) return pending
-    if (this.#looks.size >= MAX_LOOKS) this.#looks.clear()
     const look = this.#look(version)
     this.#looks.set(snapshot, look)
     // A check that failed for a reason other than damage, such as a lack of file descriptors, is repeated.

@@ -1,14 +1,18 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { geojsonParts } from '@wayleave/geodata/exports/geojson.ts'
-import { DamagedSnapshotError } from '@wayleave/geodata/snapshot/damaged-snapshot-error.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
-import { verifyFilesFast } from '@wayleave/geodata/snapshot/verify.ts'
-import { verifyInThread } from '@wayleave/geodata/snapshot/verify-in-thread.ts'
-import { writeDurably } from '@wayleave/geodata/write-durably.ts'
+import { geojsonParts } from '@wayleave/geodata/exports'
+import {
+  DamagedSnapshotError,
+  type Manifest,
+  verifyFilesFast,
+  verifyInThread,
+  writeDurably,
+} from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import type { Blobs } from '../blobs/blobs.ts'
+import { BoundedCache } from '../caching/bounded-cache.ts'
 import { type Clock, DAY } from '../clock.ts'
+import { SingleFlights } from '../concurrency/single-flight.ts'
 import type { Version } from './dataset.ts'
 import { type FileStamp, stampOf } from './file-stamp.ts'
 import type { SnapshotHealth } from './snapshot-health.ts'
@@ -52,9 +56,9 @@ export class Verification {
   readonly #parts: VerificationParts
   readonly #stopping = new AbortController()
   /** By path: the stamp under which a file was last verified. */
-  readonly #stamps = new Map<string, FileStamp>()
-  readonly #checking = new Map<string, Promise<void>>()
-  readonly #snapshots = new Map<string, Promise<Verified | null>>()
+  readonly #stamps = new BoundedCache<string, FileStamp>(MAX_STAMPS)
+  readonly #checks = new SingleFlights<string, void>()
+  readonly #snapshots = new BoundedCache<string, Promise<Verified | null>>(MAX_STAMPS)
   #queue: Promise<unknown> = Promise.resolve()
 
   constructor(parts: VerificationParts) {
@@ -72,7 +76,6 @@ export class Verification {
     if (known) return known
     const turn = this.#queue.then(() => this.#verify(version))
     this.#queue = turn
-    if (this.#snapshots.size >= MAX_STAMPS) this.#snapshots.clear()
     this.#snapshots.set(snapshot, turn)
     return turn
   }
@@ -85,21 +88,15 @@ export class Verification {
     const path = join(folder, name)
     const stamp = await this.#stamp(path, name)
     if (this.#stamps.get(path) === stamp) return stamp
-    const key = `${path}\n${stamp}`
-    let check = this.#checking.get(key)
-    if (!check) {
-      check = this.#checkFile(folder, manifest, name).finally(() => this.#checking.delete(key))
-      this.#checking.set(key, check)
-    }
-    await check
-    this.#keepStamp(path, stamp)
+    await this.#checks.run(`${path}\n${stamp}`, () => this.#checkFile(folder, manifest, name))
+    this.#stamps.set(path, stamp)
     return stamp
   }
 
   async close(): Promise<void> {
     this.#stopping.abort()
     await this.#queue
-    await Promise.allSettled(this.#checking.values())
+    await this.#checks.settled()
   }
 
   async #checkFile(folder: string, manifest: Manifest, name: string): Promise<void> {
@@ -143,13 +140,8 @@ export class Verification {
   }
 
   #keep(folder: string, { files, geojsonDigest }: VerifiedRecord): Verified {
-    for (const [name, stamp] of Object.entries(files)) this.#keepStamp(join(folder, name), stamp)
+    for (const [name, stamp] of Object.entries(files)) this.#stamps.set(join(folder, name), stamp)
     return { geojsonDigest }
-  }
-
-  #keepStamp(path: string, stamp: FileStamp): void {
-    if (this.#stamps.size >= MAX_STAMPS) this.#stamps.clear()
-    this.#stamps.set(path, stamp)
   }
 
   async #stampsOf(folder: string, names: string[]): Promise<Record<string, FileStamp>> {

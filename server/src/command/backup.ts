@@ -4,9 +4,9 @@ import type { BackupProgress, BackupReport } from '../backup/make-backup.ts'
 import type { VerifiedBackup } from '../backup/verify-backup.ts'
 import { systemClock } from '../clock.ts'
 import { readConfig } from '../config.ts'
-import { findingText } from './finding-text.ts'
 import { type OperatorFlags, operatorCommand, print } from './operator-command.ts'
-import { count, megabytes, ProgressLine } from './progress-line.ts'
+import { findingText } from './output/finding-text.ts'
+import { count, megabytes, ProgressLine } from './output/progress-line.ts'
 
 interface BackupFlags extends OperatorFlags {
   keep?: number

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { systemClock } from '../clock.ts'
 import { readConfig } from '../config.ts'
 import { type OperatorFlags, operatorCommand, print } from './operator-command.ts'
-import { count, ProgressLine } from './progress-line.ts'
+import { count, ProgressLine } from './output/progress-line.ts'
 
 interface MoveFlags extends OperatorFlags {
   to?: string

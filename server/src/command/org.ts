@@ -1,7 +1,8 @@
+import { ADD_ONS, type AddOn } from '@wayleave/contract/add-ons'
+import { MEMBER_PERMISSIONS, type MemberPermission } from '@wayleave/contract/permissions'
+import type { AdminOrganization } from '@wayleave/contract/records'
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
-import { ADD_ONS, type AddOn } from '../access/grant.ts'
-import { isMemberPermission, MEMBER_PERMISSIONS, type MemberPermission } from '../access/permissions.ts'
-import type { OrganizationRow } from '../administration/administration-store.ts'
+import { isMemberPermission } from '../access/permissions.ts'
 import { MOST_CREDITS } from '../credits/ledger.ts'
 import { operator } from '../events/events.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
@@ -115,7 +116,7 @@ async function member(
   print(flags, { organizationId, ...added }, sentence)
 }
 
-function describe({ id, name }: OrganizationRow): string {
+function describe({ id, name }: AdminOrganization): string {
   return `organization ${id} (${name})`
 }
 

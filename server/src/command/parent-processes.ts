@@ -8,6 +8,8 @@ const CHECK_MS = 500
  * `npx wayleave serve` is npm, a shell and the server. A process manager signals only npm: npm dies of SIGHUP
  * and SIGKILL, and forwards SIGTERM to the shell, which dies of it; either way the server gets no signal and
  * would run forever. So the server polls whether its parent, and npm behind a shell, still exist.
+ *
+ * See docs/decisions/parent-processes.md.
  */
 export function watchParents(isStartedByNpm: boolean, ended: () => void): void {
   if (!isStartedByNpm && !isWrapper(process.ppid)) return

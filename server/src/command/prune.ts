@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { PrunedKind } from '../retention/retention.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
-import { megabytes } from './progress-line.ts'
+import { megabytes } from './output/progress-line.ts'
 import { withParts } from './with-parts.ts'
 
 interface PruneFlags extends OperatorFlags {

@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs'
-import { InvalidSourceError } from '@wayleave/geodata/compile/invalid-source-error.ts'
 import { type Command, InvalidArgumentError } from 'commander'
 import { isTable } from '../catalog/dataset.ts'
 import { operator } from '../events/events.ts'
-import type { PublishReport } from '../publishing/publishing.ts'
+import type { PublishOptions, PublishReport } from '../publishing/publishing.ts'
 import { splitKeywords } from '../publishing/split-keywords.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
-import { ProgressBar } from './progress-bar.ts'
+import { ProgressBar } from './output/progress-bar.ts'
 import { withParts } from './with-parts.ts'
 
 interface PublishFlags extends OperatorFlags {
@@ -29,7 +28,7 @@ interface PublishFlags extends OperatorFlags {
   buildExports?: boolean
 }
 
-export function publishCommand(): Command {
+export function publishCommand(compile?: PublishOptions['compile']): Command {
   return operatorCommand('publish <file>', 'Publish a file as a dataset, or as a dataset’s new version.', [
     'publish parcels.gpkg --table parcels --title "Parcels" --license CC-BY-4.0',
     'publish trees.csv --table trees --id-column tree_id --credits 5',
@@ -52,10 +51,10 @@ export function publishCommand(): Command {
     .option('--no-sample', 'publish no free sample')
     .option('--no-tiles', 'build no vector tiles')
     .option('--build-exports', 'build every download format before the version is shown')
-    .action(publish)
+    .action((file: string, flags: PublishFlags) => publish(file, flags, compile))
 }
 
-async function publish(file: string, flags: PublishFlags): Promise<void> {
+async function publish(file: string, flags: PublishFlags, compile: PublishOptions['compile']): Promise<void> {
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
   const bar = new ProgressBar(process.stderr)
   const { table, title, description, license, attribution, credits } = flags
@@ -93,7 +92,7 @@ async function publish(file: string, flags: PublishFlags): Promise<void> {
           },
         },
         operator,
-        { onProgress: (progress) => bar.show(progress) },
+        { onProgress: (progress) => bar.show(progress), ...(compile && { compile }) },
       ),
       base: parts.baseUrl.settled(),
     }))
@@ -106,6 +105,7 @@ async function publish(file: string, flags: PublishFlags): Promise<void> {
     print(flags, { ...report, urls }, describe(report, urls))
   } catch (error) {
     bar.clear()
+    const { InvalidSourceError } = await import('@wayleave/geodata/compile')
     if (error instanceof InvalidSourceError) {
       const { message, file: name, problems, problemCount } = error
       if (flags.json) {

@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline/promises'
 import { type Command, InvalidArgumentError } from 'commander'
-import type { RestoreOptions, RestoreProgress, RestoreReport } from '../backup/restore-backup.ts'
+import type { RestoreOptions, RestoreProgress, RestoreReport } from '../backup/restore/restore-backup.ts'
 import { systemClock } from '../clock.ts'
 import { readConfig } from '../config.ts'
-import { findingText } from './finding-text.ts'
 import { type OperatorFlags, operatorCommand, print } from './operator-command.ts'
-import { count, ProgressLine } from './progress-line.ts'
+import { findingText } from './output/finding-text.ts'
+import { count, ProgressLine } from './output/progress-line.ts'
 
 interface RestoreFlags extends OperatorFlags {
   at?: Date
@@ -37,7 +37,7 @@ export function restoreCommand(): Command {
 async function restore(source: string, flags: RestoreFlags): Promise<void> {
   const config = readConfig({ flags: { dataDir: flags.dataDir } })
   if (flags.verify) return verify(source, flags)
-  const { restoreBackup } = await import('../backup/restore-backup.ts')
+  const { restoreBackup } = await import('../backup/restore/restore-backup.ts')
   const line = new ProgressLine(process.stderr)
   const options: RestoreOptions = {
     config,

@@ -58,7 +58,7 @@ for (const database of databaseKinds) {
     const start = (environment: Record<string, string>) =>
       spawnSync(process.execPath, [program, 'serve', '--port', port, '--data-dir', temporaryFolder(t)], {
         encoding: 'utf8',
-        timeout: 20_000,
+        timeout: 120_000,
         env: { ...process.env, WAYLEAVE_DATABASE_URL: databaseUrl, ...environment },
       })
     const second = start({})

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type OperatorFlags, operatorCommand, print } from './operator-command.ts'
-import { ProgressLine } from './progress-line.ts'
+import { ProgressLine } from './output/progress-line.ts'
 import { withParts } from './with-parts.ts'
 
 interface TilesFlags extends OperatorFlags {

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import { findingText } from './finding-text.ts'
 import { type OperatorFlags, operatorCommand, print } from './operator-command.ts'
-import { count, megabytes, ProgressLine } from './progress-line.ts'
+import { findingText } from './output/finding-text.ts'
+import { count, megabytes, ProgressLine } from './output/progress-line.ts'
 import { withControlPlane } from './with-parts.ts'
 
 export function verifyCommand(): Command {

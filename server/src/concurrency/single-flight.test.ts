@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { singleFlight } from './single-flight.ts'
+import { SingleFlights, singleFlight } from './single-flight.ts'
 
 test('many questions at once are one run, and the next question is a new one, after a failure too', async () => {
   let runs = 0
@@ -15,4 +15,19 @@ test('many questions at once are one run, and the next question is a new one, af
     ['rejected', 'rejected'],
   )
   assert.equal(await ask(), 3)
+})
+
+test('by key: callers with one key share a run, those with others do not', async () => {
+  const flights = new SingleFlights<string, number>()
+  let runs = 0
+  const ask = (key: string) => flights.run(key, async () => ++runs)
+  assert.deepEqual(await Promise.all([ask('a'), ask('b'), ask('a')]), [1, 2, 1])
+  assert.equal(await ask('a'), 3)
+  const failing = flights.run('a', async () => {
+    throw new Error('away')
+  })
+  const settled = flights.settled()
+  await assert.rejects(failing, /away/)
+  await settled
+  assert.equal(await ask('a'), 4)
 })

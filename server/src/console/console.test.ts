@@ -36,6 +36,11 @@ test('the console is served at its own paths, its files for ever and its page ne
     assert.equal(page.headers['cache-control'], 'no-cache')
     assert.match(String(page.headers['content-security-policy']), /default-src 'none'; script-src 'self'/)
   }
+  for (const path of ['/', '/theme.js']) {
+    const { headers } = await app.inject(path)
+    const again = await app.inject({ url: path, headers: { 'if-none-match': String(headers.etag) } })
+    assert.deepEqual([again.statusCode, again.body, again.headers.etag], [304, '', headers.etag], path)
+  }
   const asset = await app.inject('/assets/index-Ab12.js')
   assert.equal(asset.headers['cache-control'], 'public, max-age=31536000, immutable')
   assert.equal(asset.body, 'export const answer = 42')

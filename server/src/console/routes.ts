@@ -1,10 +1,11 @@
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { preferredEncoding } from '../http/accept-encoding.ts'
 import type { App } from '../http/fastify-app.ts'
+import { matchesEtag, preferredEncoding } from '../http/headers.ts'
 import { html, PAGE_HEADERS } from '../http/pages/html.ts'
 import { plainPage } from '../http/pages/plain-page.ts'
 import { notFound } from '../problem.ts'
@@ -39,7 +40,11 @@ interface Asset {
   packed: Buffer
 }
 
-/** Serves the built web console, or, without a build, a page that says how to make one. */
+/**
+ * Serves the built web console, or, without a build, a page that says how to make one.
+ *
+ * See docs/decisions/console-files.md.
+ */
 export function consoleRoutes(app: App, build: URL = BUILD): void {
   const hidden = { schema: { hide: true } }
   /** File names contain a content hash, so the assets are cached for the lifetime of the process. */
@@ -51,17 +56,17 @@ export function consoleRoutes(app: App, build: URL = BUILD): void {
   }
 
   for (const path of PAGES) {
-    app.get(path, hidden, async (_request, reply) => {
+    app.get(path, hidden, async (request, reply) => {
       const page = await readFile(new URL('index.html', build)).catch(() => undefined)
-      reply.headers(PAGE_HEADERS).header('cache-control', 'no-cache')
-      return page ? reply.send(page) : reply.send(withoutBuild())
+      reply.headers(PAGE_HEADERS)
+      return sendUnlessCached(request, reply, page ?? Buffer.from(withoutBuild()))
     })
   }
 
-  app.get('/theme.js', hidden, async (_request, reply) => {
+  app.get('/theme.js', hidden, async (request, reply) => {
     const bytes = await readFile(new URL('theme.js', build)).catch(() => undefined)
     if (!bytes) throw notFound('such file')
-    return reply.header('content-type', MEDIA_TYPES['.js']).header('cache-control', 'no-cache').send(bytes)
+    return sendUnlessCached(request, reply.header('content-type', MEDIA_TYPES['.js']), bytes)
   })
 
   app.get<{ Params: { name: string } }>('/assets/:name', hidden, async (request, reply) => {
@@ -79,6 +84,14 @@ export function consoleRoutes(app: App, build: URL = BUILD): void {
     })
     return send(request, reply.header('content-type', mediaType), found)
   })
+}
+
+/** The browser asks at every load whether its copy is current; if it is, no body is sent. */
+function sendUnlessCached(request: FastifyRequest, reply: FastifyReply, bytes: Buffer) {
+  const etag = `"${hash('sha256', bytes).slice(0, 32)}"`
+  reply.header('cache-control', 'no-cache').header('etag', etag)
+  if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send(undefined)
+  return reply.send(bytes)
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, { bytes, packed }: Asset) {

@@ -1,24 +1,11 @@
+import type { LedgerRow } from '@wayleave/contract/records'
 import type { ControlDatabase, Db, Tx } from '../database/open.ts'
 import type { Tables } from '../database/schema.ts'
 
 type LedgerTable = Tables['ledger']
-export type LedgerKind = LedgerTable['kind']
 
 /** A row to insert; `balance` is the organization's balance after it. */
 export type NewLedgerRow = Omit<LedgerTable, 'id'>
-
-export interface LedgerRow {
-  id: number
-  at: string
-  kind: LedgerKind
-  amount: number
-  balance: number
-  keyId: string | null
-  table: string | null
-  version: number | null
-  format: string | null
-  actor: string | null
-}
 
 /** Locks the balance until the transaction ends: of two concurrent charges, the second sees what is left. */
 export async function lockBalance(

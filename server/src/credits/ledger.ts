@@ -1,10 +1,11 @@
+import type { LedgerRow } from '@wayleave/contract/records'
 import { requireMember } from '../access/membership.ts'
 import type { Clock } from '../clock.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { isId } from '../id.ts'
 import { invalidInput, notFound } from '../problem.ts'
-import { addLedgerRow, type LedgerRow, lockBalance, readLedger } from './ledger-store.ts'
+import { addLedgerRow, lockBalance, readLedger } from './ledger-store.ts'
 
 /** Far above any real balance, and far below the largest exact integer (2^53). */
 export const MOST_CREDITS = 1_000_000_000_000

@@ -1,27 +1,10 @@
+import { ledgerRowSchema, pageSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { App } from '../http/fastify-app.ts'
-import { nullable } from '../http/nullable.ts'
 import { security, tags } from '../http/openapi.ts'
-import { pageQuery, pageSchema, readPage } from '../http/page.ts'
+import { pageQuery, readPage } from '../http/schemas.ts'
 import type { Ledger } from './ledger.ts'
-import type { LedgerKind } from './ledger-store.ts'
-
-const ledgerRow = Type.Object({
-  id: Type.Integer(),
-  at: Type.String({ format: 'date-time' }),
-  kind: Type.Unsafe<LedgerKind>({
-    type: 'string',
-    enum: ['grant', 'correction', 'download', 'refund'],
-  }),
-  amount: Type.Integer({ description: 'Positive: credits that came. Negative: credits that were spent.' }),
-  balance: Type.Integer({ description: 'What was left after it.' }),
-  keyId: nullable(Type.String()),
-  table: nullable(Type.String()),
-  version: nullable(Type.Integer()),
-  format: nullable(Type.String()),
-  actor: nullable(Type.String({ description: 'Who did it: `user:<id>`, `key:<id>` or `operator`.' })),
-})
 
 export function creditRoutes(
   app: App,
@@ -36,7 +19,7 @@ export function creditRoutes(
       description: 'Needs BILLING_VIEW.',
       params: Type.Object({ organizationId: Type.String() }),
       querystring: pageQuery,
-      response: { 200: pageSchema(ledgerRow) },
+      response: { 200: pageSchema(ledgerRowSchema) },
     },
     handler: (request) => {
       const { limit, before } = request.query

@@ -9,6 +9,7 @@ import {
   databaseKinds,
   temporaryDatabase,
   temporaryFolder,
+  withoutPostgres,
 } from '../testing/test-server.ts'
 import type { Changes } from './changes.ts'
 import { type ControlDatabase, openDatabase } from './open.ts'
@@ -94,7 +95,7 @@ for (const kind of databaseKinds) {
   })
 }
 
-test('a node whose listening connection breaks is told again', async (t) => {
+test('a node whose listening connection breaks is told again', { skip: withoutPostgres }, async (t) => {
   const [one, two] = await openNodes(t, 'postgres', [true, true])
   await sql`select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%' and datname = current_database()`.execute(
     one!.database.db,

@@ -122,7 +122,7 @@ test('a database that another process has locked delays its users and not the ev
 })
 
 test('a PostgreSQL that ends its connections fails what runs, and is used again after', {
-  timeout: 30_000,
+  timeout: 120_000,
 }, async (t) => {
   const databaseUrl = await temporaryDatabase(t)
   const { db, close } = await openDatabase({ databaseUrl, dataDir: '' })

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { TcpProxy } from '../../../scripts/tcp-proxy.ts'
 import { SECOND } from '../clock.ts'
 import { cleanUp } from '../testing/cleanup.ts'
 import { keyOpens } from '../testing/key-opens.ts'
 import { startServerProcess } from '../testing/server-process.ts'
 import { signIn } from '../testing/sign-in.ts'
-import { openTcpProxy } from '../testing/tcp-proxy.ts'
 import {
   openTestServer,
   type TestServer,
@@ -33,7 +33,7 @@ async function until(condition: () => Promise<boolean>, what: string): Promise<v
 test('a node that is cut off trusts no cache, and a change does not wait for it past its lease', async (t) => {
   const databaseUrl = await temporaryDatabase(t)
   const dataDir = temporaryFolder(t)
-  const proxy = await openTcpProxy(t, databaseUrl)
+  const { proxy, url: proxied } = await TcpProxy.open(databaseUrl, (close) => cleanUp(t, close))
   const open = async (url: string, nodeId: string) => {
     const database = await openDatabase({ databaseUrl: url, dataDir })
     const changes = await openChanges(database, { nodeId, serving: true })
@@ -44,41 +44,45 @@ test('a node that is cut off trusts no cache, and a change does not wait for it 
     return changes
   }
   const one = await open(databaseUrl, 'one')
-  const two = await open(proxy.url, 'two')
+  const two = await open(proxied, 'two')
   await until(async () => two.trusted(), 'trust')
-  proxy.freeze()
+  proxy.cut()
   await one.commit(async (_tx, changed) => changed('key', 'k'))
   assert.ok(!two.trusted(), 'the lease lapsed on the database and not on the node')
-  proxy.heal()
+  proxy.set('open')
   await until(async () => two.trusted(), 'trust after the link has healed')
 })
 
 test('behind a frozen link requests get 503 in bounded time, and the node recovers by itself, 3 times of 3', async (t) => {
   const databaseUrl = await temporaryDatabase(t)
   const dataDir = temporaryFolder(t)
-  const proxy = await openTcpProxy(t, databaseUrl)
+  const { proxy, url: proxied } = await TcpProxy.open(databaseUrl, (close) => cleanUp(t, close))
   const healthy = await openTestServer(t, { databaseUrl, dataDir })
   const settings = { databaseTimeout: 2 }
-  const cutOff = await openTestServer(t, { databaseUrl: proxy.url, dataDir, settings })
+  const cutOff = await openTestServer(t, { databaseUrl: proxied, dataDir, settings })
   const { token } = await signIn(healthy, 'ada@example.org')
   for (let round = 0; round < 3; round++) {
     const { id, secret } = await createKey(healthy, token)
     assert.ok(await keyOpens(cutOff, secret))
     await until(() => isReady(cutOff.url), 'readiness')
-    proxy.freeze()
+    proxy.cut()
     // The key is revoked on the other node while this one cannot be notified.
     const revoked = await healthy.request('POST', `/v1/api-keys/${id}/revoke`, { token })
     assert.equal(revoked.status, 200, revoked.text)
-    for (const [path, options] of [
+    const requests = [
       ['/v1/ogc/collections', { key: secret }],
       ['/v1/api-keys/my-keys', { token }],
       ['/v1/datasets', {}],
-    ] as const) {
-      const answer = await cutOff.request('GET', path, options)
-      assert.equal(answer.status, 503, `${path} ${answer.text}`)
-      assert.equal(answer.body.code, 'database-unavailable')
-      assert.ok(Number(answer.headers.get('retry-after')) > 0)
-    }
+    ] as const
+    // Each takes as long as the timeout of the database, so they are sent at once.
+    await Promise.all(
+      requests.map(async ([path, options]) => {
+        const answer = await cutOff.request('GET', path, options)
+        assert.equal(answer.status, 503, `${path} ${answer.text}`)
+        assert.equal(answer.body.code, 'database-unavailable')
+        assert.ok(Number(answer.headers.get('retry-after')) > 0)
+      }),
+    )
     const ready = await cutOff.request('GET', '/ready')
     assert.equal(ready.status, 503)
     assert.equal(ready.body.code, 'not-ready')
@@ -89,7 +93,7 @@ test('behind a frozen link requests get 503 in bounded time, and the node recove
       'addresses of the inside are not told',
     )
     assert.equal((await cutOff.request('GET', '/health')).status, 200)
-    proxy.heal()
+    proxy.set('open')
     await until(() => isReady(cutOff.url), 'recovery')
     assert.ok(!(await keyOpens(cutOff, secret)), 'a revoked key works')
   }
@@ -104,12 +108,12 @@ async function createKey(service: TestServer, token: string) {
 for (const requests of [0, 30]) {
   test(`a node whose database link is frozen stops on SIGTERM with ${requests} requests under way`, async (t) => {
     const databaseUrl = await temporaryDatabase(t)
-    const proxy = await openTcpProxy(t, databaseUrl)
+    const { proxy, url: proxied } = await TcpProxy.open(databaseUrl, (close) => cleanUp(t, close))
     const { url, child } = await startServerProcess(t, temporaryFolder(t), {
-      WAYLEAVE_DATABASE_URL: proxy.url,
+      WAYLEAVE_DATABASE_URL: proxied,
     })
     await until(() => isReady(url), 'readiness')
-    proxy.freeze()
+    proxy.cut()
     const asked = Array.from({ length: requests }, () => fetch(`${url}/v1/datasets`).catch(() => null))
     await sleep(100)
     const exit = once(child, 'exit')
@@ -122,10 +126,10 @@ for (const requests of [0, 30]) {
 
 test('without PostgreSQL every response is 503, and the log gets a line a second', async (t) => {
   const databaseUrl = await temporaryDatabase(t)
-  const proxy = await openTcpProxy(t, databaseUrl)
-  const service = await openTestServer(t, { databaseUrl: proxy.url })
+  const { proxy, url: proxied } = await TcpProxy.open(databaseUrl, (close) => cleanUp(t, close))
+  const service = await openTestServer(t, { databaseUrl: proxied })
   const { token } = await signIn(service, 'ada@example.org')
-  await proxy.refuse()
+  await proxy.close()
   await until(async () => !(await isReady(service.url)), 'the outage')
   // Until the lease expires, the caches are still used.
   await until(async () => !service.parts.changes.trusted(), 'the end of the lease')

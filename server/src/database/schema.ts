@@ -1,3 +1,4 @@
+import type { KeyScope } from '@wayleave/contract/permissions'
 import type { Generated } from 'kysely'
 
 /**
@@ -55,7 +56,7 @@ export interface Tables {
   api_keys: {
     id: string
     name: string
-    scope: 'user' | 'organization' | 'platform'
+    scope: KeyScope
     permissions: string
     prefix: string
     secret_hash: string

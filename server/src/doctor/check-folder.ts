@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rmdir, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { requireUsableFolder } from '../backup/folder-marks.ts'
+import { requireUsableFolder } from '../backup/restore/folder-marks.ts'
 import type { Config } from '../config.ts'
 import { tryLock } from '../locks/file-lock.ts'
 import { type Check, ok, problem, warning } from './check.ts'

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import type { Authenticate } from '../access/authenticate.ts'
+import { BoundedCache } from '../caching/bounded-cache.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/fastify-app.ts'
-import { matchesEtag } from '../http/matches-etag.ts'
+import { matchesEtag } from '../http/headers.ts'
 
 /**
  * Max cached definitions. If no setting fixes the base URL, clients choose it, so the cache must be bounded.
@@ -20,7 +21,7 @@ export function definitionRoutes(
   { authenticate, baseUrl }: { authenticate: Authenticate; baseUrl: BaseUrl },
 ): void {
   let written: Buffer | undefined
-  const byAddress = new Map<string, Definition>()
+  const byAddress = new BoundedCache<string, Definition>(MOST_ADDRESSES)
 
   const definitionAt = (url: string): Definition => {
     const present = byAddress.get(url)
@@ -29,7 +30,6 @@ export function definitionRoutes(
     const servers = `,"servers":${JSON.stringify([{ url }])}}`
     const bytes = Buffer.concat([written, Buffer.from(servers)])
     const definition = { bytes, etag: `"${hash('sha256', bytes).slice(0, 32)}"` }
-    if (byAddress.size >= MOST_ADDRESSES) byAddress.clear()
     byAddress.set(url, definition)
     return definition
   }

@@ -1,19 +1,25 @@
 import { join } from 'node:path'
-import { ExportError } from '@wayleave/geodata/export-error.ts'
-import { buildExportInProcess } from '@wayleave/geodata/exports/build-in-child-process.ts'
-import type { ExportOptions } from '@wayleave/geodata/exports/export-options.ts'
-import { EXPORT_FORMATS } from '@wayleave/geodata/exports/index.ts'
-import { makeFolderDurably } from '@wayleave/geodata/write-durably.ts'
+import {
+  buildExportInProcess,
+  ExportError,
+  type ExportOptions,
+  exportFormatsOf,
+} from '@wayleave/geodata/exports'
+import { type Manifest, makeFolderDurably } from '@wayleave/geodata/snapshot'
 import { exportPath, writeMeta } from './built-file.ts'
 
 /**
  * Builds every format of a snapshot that is not visible yet, so that no first request has to wait. Returns a
  * sentence for each format that cannot hold this data.
  */
-export async function buildExportsAhead(folder: string, options: ExportOptions): Promise<string[]> {
+export async function buildExportsAhead(
+  folder: string,
+  manifest: Manifest,
+  options: ExportOptions,
+): Promise<string[]> {
   const notes: string[] = []
   await makeFolderDurably(join(folder, 'exports'))
-  for (const format of EXPORT_FORMATS) {
+  for (const format of exportFormatsOf(manifest)) {
     if (format.ready) continue
     const path = exportPath(folder, options.table, format)
     try {

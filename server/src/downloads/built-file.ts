@@ -1,8 +1,7 @@
 import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ExportFormatEntry } from '@wayleave/geodata/exports/index.ts'
-import type { BuiltFile } from '@wayleave/geodata/exports/write-atomically.ts'
-import { writeDurably } from '@wayleave/geodata/write-durably.ts'
+import { type BuiltFile, EXPORT_GENERATION, type ExportFormatEntry } from '@wayleave/geodata/exports'
+import { writeDurably } from '@wayleave/geodata/snapshot'
 import { type FileStamp, stampOf } from '../catalog/file-stamp.ts'
 import { checkFile } from './check-file.ts'
 
@@ -14,6 +13,10 @@ export function exportPath(folder: string, table: string, format: ExportFormatEn
 const META = '.meta.json'
 const metaPath = (path: string) => `${path}${META}`
 
+interface Generation {
+  generation: number
+}
+
 /** A finished export and the file stamp under which its bytes were verified. */
 export interface VerifiedExport extends BuiltFile {
   stamp: FileStamp
@@ -21,19 +24,22 @@ export interface VerifiedExport extends BuiltFile {
 
 /**
  * The finished file at `path`, whose size and checksum are in a meta file next to it. Returns undefined if
- * the file is missing, if its meta file is incomplete, or if the file does not match the meta file; then it
- * has to be built.
+ * the file is missing, if its meta file is incomplete, if it was built by a program that wrote an older
+ * generation of exports, or if the file does not match the meta file; then it has to be built.
  */
-export async function findBuilt(path: string): Promise<VerifiedExport | undefined> {
-  const meta = await readMeta(path)
+export async function findBuilt(path: string, generation: number): Promise<VerifiedExport | undefined> {
+  const meta = await readMeta(path, generation)
   const file = meta && (await stat(path).catch(() => undefined))
   if (!meta || file?.size !== meta.bytes || !(await checkFile(path, meta.sha256))) return undefined
   return { ...meta, stamp: stampOf(file) }
 }
 
-async function readMeta(path: string): Promise<BuiltFile | undefined> {
+async function readMeta(path: string, wanted: number): Promise<BuiltFile | undefined> {
   try {
-    const { bytes, sha256 } = JSON.parse(await readFile(metaPath(path), 'utf8')) as Partial<BuiltFile>
+    const meta = JSON.parse(await readFile(metaPath(path), 'utf8')) as Partial<BuiltFile & Generation>
+    // Exports from before generations were counted are of the first one.
+    const { bytes, sha256, generation = 1 } = meta
+    if (generation < wanted) return undefined
     const isWhole = Number.isSafeInteger(bytes) && /^[0-9a-f]{64}$/.test(String(sha256))
     return isWhole ? { bytes: bytes!, sha256: sha256! } : undefined
   } catch {
@@ -43,7 +49,8 @@ async function readMeta(path: string): Promise<BuiltFile | undefined> {
 }
 
 export async function writeMeta(path: string, { bytes, sha256 }: BuiltFile): Promise<void> {
-  await writeDurably(metaPath(path), JSON.stringify({ bytes, sha256 }))
+  const meta: BuiltFile & Generation = { bytes, sha256, generation: EXPORT_GENERATION }
+  await writeDurably(metaPath(path), JSON.stringify(meta))
 }
 
 /** Removes the meta file first: without it the export counts as not built. */

@@ -8,6 +8,8 @@ const LOOK_AGAIN_MS = 50
 /**
  * The lock that a process holds while it writes to a snapshot's exports. Nodes share the folder, so process
  * ids would be ambiguous there.
+ *
+ * See docs/decisions/one-export-at-a-time.md.
  */
 export async function lockExports(folder: string, signal: AbortSignal): Promise<() => void> {
   for (;;) {

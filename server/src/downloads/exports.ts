@@ -1,27 +1,32 @@
 import { hash } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ExportError } from '@wayleave/geodata/export-error.ts'
 import {
+  type BuiltFile,
   buildExportInProcess,
   buildVariantInProcess,
-} from '@wayleave/geodata/exports/build-in-child-process.ts'
-import { geojsonParts } from '@wayleave/geodata/exports/geojson.ts'
-import type { ExportFormatEntry } from '@wayleave/geodata/exports/index.ts'
-import { type Variant, variantPath } from '@wayleave/geodata/exports/variant.ts'
-import { type BuiltFile, removeStalePartials } from '@wayleave/geodata/exports/write-atomically.ts'
-import { readBlockChecksums } from '@wayleave/geodata/snapshot/block-checksums.ts'
-import { DamagedSnapshotError } from '@wayleave/geodata/snapshot/damaged-snapshot-error.ts'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
-import { makeFolderDurably } from '@wayleave/geodata/write-durably.ts'
+  ExportError,
+  type ExportFormatEntry,
+  exportGeneration,
+  geojsonParts,
+  removeStalePartials,
+  type Variant,
+  variantPath,
+} from '@wayleave/geodata/exports'
+import {
+  DamagedSnapshotError,
+  makeFolderDurably,
+  readBlockChecksums,
+  SNAPSHOT_FILES,
+} from '@wayleave/geodata/snapshot'
 import type { Blobs } from '../blobs/blobs.ts'
+import { BoundedCache } from '../caching/bounded-cache.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
 import { stampOf } from '../catalog/file-stamp.ts'
 import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
 import type { Verification } from '../catalog/verification.ts'
+import { SingleFlights } from '../concurrency/single-flight.ts'
 import { Durations } from '../http/observability/durations.ts'
-import type { TileBuilds } from '../ogc/tiles/tile-builds.ts'
-import { archivePath, isTilesIntact } from '../ogc/tiles/tile-files.ts'
 import { Problem } from '../problem.ts'
 import {
   exportPath,
@@ -44,10 +49,17 @@ const MOST_READY = 10_000
 const CHECKED_FIRST_BYTES = 64 << 20
 
 interface ExportsParts {
-  tiles: TileBuilds
+  tiles: TileFiles
   blobs: Blobs
   health: SnapshotHealth
   verification: Verification
+}
+
+/** See docs/decisions/one-export-at-a-time.md. */
+/** The archives of vector tiles, which are built by `ogc/tiles` and are also a download format. */
+export interface TileFiles {
+  findFile(version: Version): Promise<(VerifiedExport & { path: string }) | undefined>
+  build(version: Version, dataset: Dataset): Promise<unknown>
 }
 
 export interface ExportRequest {
@@ -68,9 +80,9 @@ export class Exports {
   failures = 0
   readonly durations = new Durations()
   readonly #parts: ExportsParts
-  readonly #ready = new Map<string, ExportFile>()
-  readonly #looking = new Map<string, Promise<ExportFile | undefined>>()
-  readonly #building = new Map<string, Promise<ExportFile>>()
+  readonly #ready = new BoundedCache<string, ExportFile>(MOST_READY)
+  readonly #looks = new SingleFlights<string, ExportFile | undefined>()
+  readonly #builds = new SingleFlights<string, ExportFile>()
   #queue: Promise<unknown> = Promise.resolve()
   readonly #stopping = new AbortController()
 
@@ -86,24 +98,23 @@ export class Exports {
   /** The finished file if it is in memory or on disk, without building it. */
   async find(request: ExportRequest): Promise<ExportFile | undefined> {
     const name = nameOf(request)
-    const present = this.#ready.get(name) ?? this.#looking.get(name)
-    if (present) return present
-    const looking = this.#look(request)
-      .then((file) => file && this.#keep(name, file))
-      .finally(() => this.#looking.delete(name))
-    this.#looking.set(name, looking)
-    return looking
+    return (
+      this.#ready.get(name) ??
+      this.#looks.run(name, async () => {
+        const file = await this.#look(request)
+        return file && this.#keep(name, file)
+      })
+    )
   }
 
   async get(request: ExportRequest): Promise<ExportFile> {
     const name = nameOf(request)
-    const present = this.#ready.get(name) ?? this.#building.get(name)
-    if (present) return present
-    const building = this.find(request)
-      .then(async (found) => found ?? this.#keep(name, await this.#make(request)))
-      .finally(() => this.#building.delete(name))
-    this.#building.set(name, building)
-    return building
+    return (
+      this.#ready.get(name) ??
+      this.#builds.run(name, async () => {
+        return (await this.find(request)) ?? this.#keep(name, await this.#make(request))
+      })
+    )
   }
 
   /** Evicts a file that is gone or damaged; the next request looks for it, or builds it, again. */
@@ -117,7 +128,6 @@ export class Exports {
   }
 
   #keep(name: string, file: ExportFile): ExportFile {
-    if (this.#ready.size >= MOST_READY) this.#ready.clear()
     this.#ready.set(name, file)
     return file
   }
@@ -125,20 +135,23 @@ export class Exports {
   async #look(request: ExportRequest): Promise<ExportFile | undefined> {
     const { version, format, encoding } = request
     const folder = await this.#parts.blobs.localFolder(version.snapshot)
-    if (format.format === 'pmtiles') return this.#findTiles(request, folder)
+    if (format.format === 'pmtiles') {
+      const archive = await this.#parts.tiles.findFile(version)
+      return archive && this.#file(request, archive)
+    }
     if (format.ready && encoding === 'identity') {
       return this.#own(request, folder).catch(async (error: unknown) => {
         throw await this.#parts.health.problemOf(version, error)
       })
     }
     const { path } = pathsOf(request, folder)
-    const built = await findBuilt(path)
+    const built = await findBuilt(path, exportGeneration(version.manifest))
     return built && this.#file(request, { path, ...built })
   }
 
   async #make(request: ExportRequest): Promise<ExportFile> {
     const folder = await this.#parts.blobs.localFolder(request.version.snapshot)
-    if (request.format.format === 'pmtiles') return this.#makeTiles(request, folder)
+    if (request.format.format === 'pmtiles') return this.#makeTiles(request)
     await makeFolderDurably(join(folder, 'exports'))
     const { path } = pathsOf(request, folder)
     return this.#file(request, { path, ...(await this.#build(request, folder)) })
@@ -160,7 +173,8 @@ export class Exports {
     }
     return this.#inTurn(folder, async () => {
       try {
-        const present = await findBuilt(path)
+        const generation = exportGeneration(manifest)
+        const present = await findBuilt(path, generation)
         if (present) return present
         // Files of an earlier build that are still there are incomplete.
         await removeBuilt(path)
@@ -169,7 +183,7 @@ export class Exports {
         let built: BuiltFile
         if (encoding === 'identity') built = await buildAt(path)
         else {
-          if (!(await findBuilt(plain))) {
+          if (!(await findBuilt(plain, generation))) {
             await removeBuilt(plain)
             await writeMeta(plain, await buildAt(plain))
           }
@@ -211,19 +225,7 @@ export class Exports {
     return turn
   }
 
-  /** The archive that serves the tiles, if it is there and has the bytes that were built. */
-  async #findTiles(request: ExportRequest, folder: string): Promise<ExportFile | undefined> {
-    const { tiles } = this.#parts
-    const path = archivePath(folder)
-    const built = await tiles.find(request.version)
-    if (!built) return undefined
-    const stamp = stampOf(await stat(path))
-    if (await isTilesIntact(folder, built)) return this.#file(request, { path, ...built, stamp })
-    await tiles.discard(request.version)
-    return undefined
-  }
-
-  async #makeTiles(request: ExportRequest, folder: string): Promise<ExportFile> {
+  async #makeTiles(request: ExportRequest): Promise<ExportFile> {
     const { dataset, version } = request
     if (version.manifest.located === 0)
       throw new Problem('export-impossible', `No feature of "${dataset.table}" has a place.`)
@@ -233,9 +235,9 @@ export class Exports {
       if (error instanceof DamagedSnapshotError) throw await this.#parts.health.problemOf(version, error)
       throw asProblem(error, dataset.table, request.format.format)
     }
-    const file = await this.#findTiles(request, folder)
-    if (!file) throw new Problem('build-failed', `The tiles of "${dataset.table}" vanished.`)
-    return file
+    const archive = await this.#parts.tiles.findFile(version)
+    if (!archive) throw new Problem('build-failed', `The tiles of "${dataset.table}" vanished.`)
+    return this.#file(request, archive)
   }
 
   /** GeoParquet is the snapshot's own file; GeoJSON is its pack between a head and a tail. */

@@ -1,20 +1,21 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
-import { exportFormat } from '@wayleave/geodata/exports/index.ts'
+import type { AddOn } from '@wayleave/contract/add-ons'
+import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, type ExportFormat } from '@wayleave/contract/export-formats'
+import { exportFormatsOf } from '@wayleave/geodata/exports'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
-import { type AddOn, type Grant, requireAddOn, requirePermission } from '../access/grant.ts'
+import { type Grant, requireAddOn, requirePermission } from '../access/grant.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
 import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
 import type { Cashier, Charge } from '../credits/cashier.ts'
-import { preferredEncoding } from '../http/accept-encoding.ts'
 import type { App } from '../http/fastify-app.ts'
-import { matchesEtag } from '../http/matches-etag.ts'
-import { noQuery } from '../http/no-query.ts'
+import { matchesEtag, preferredEncoding } from '../http/headers.ts'
 import { security, tags } from '../http/openapi.ts'
+import { noQuery } from '../http/schemas.ts'
 import { notFound, Problem } from '../problem.ts'
 import type { ExportDescription, ExportFile } from './export-file.ts'
 import { describeExport, type ExportRequest, type Exports } from './exports.ts'
@@ -51,7 +52,7 @@ export function downloadRoutes(
   ) => ({
     tags: [tags.data],
     summary,
-    description: `${description} A key pays once for one format of one version within 24 hours: further ranges and retries are free. HEAD, 304 and 416 cost nothing. Nothing is built for whoever could not pay: until the file is there, HEAD then leaves out length and tag. Formats: csv, json, geojson, kml, shp, geoparquet, gpkg, fgb, pmtiles.`,
+    description: `${description} A key pays once for one format of one version within 24 hours: further ranges and retries are free. HEAD, 304 and 416 cost nothing. Nothing is built for whoever could not pay: until the file is there, HEAD then leaves out length and tag. Formats: ${EXPORT_FORMAT_NAMES.join(', ')}.`,
     security: security.key,
     params: Type.Object(params),
     querystring: noQuery,
@@ -72,6 +73,32 @@ export function downloadRoutes(
     handler: async (request, reply) => {
       const { table, format } = request.params as { table: string; format: string }
       const dataset = await catalog.find(table)
+      return download(request, reply, {
+        grant: grants.get(request)!,
+        dataset,
+        version: dataset,
+        format,
+        addOn: 'API_ACCESS',
+        operation: 'download',
+      })
+    },
+  })
+
+  // The same under the file's name, for programs such as GDAL that recognize a format by the extension.
+  app.get('/v1/dataset/:table/files/:format/:file', {
+    onRequest,
+    schema: schema(
+      'Download a dataset under its file name',
+      'The same as without the file name, which is the one in `Content-Disposition`.',
+      { table: Type.String(), format: Type.String(), file: Type.String() },
+    ),
+    handler: async (request, reply) => {
+      const { table, format, file } = request.params as { table: string; format: string; file: string }
+      const dataset = await catalog.find(table)
+      const extension = EXPORT_FORMATS[format as ExportFormat]?.extension
+      if (extension !== undefined && file !== `${dataset.table}.${extension}`) {
+        throw notFound(`file named "${file.slice(0, 80)}"`)
+      }
       return download(request, reply, {
         grant: grants.get(request)!,
         dataset,
@@ -116,8 +143,8 @@ export function downloadRoutes(
 
   async function download(request: FastifyRequest, reply: FastifyReply, asked: Download) {
     const { grant, dataset, version, addOn, operation } = asked
-    const format = exportFormat(asked.format)
-    if (!format) throw notFound(`format named "${asked.format.slice(0, 40)}"`)
+    const format = exportFormatsOf(version.manifest).find((entry) => entry.format === asked.format)
+    if (!format) throw notFound(`format named "${asked.format.slice(0, 40)}" for this dataset`)
     requirePermission(grant, 'read', dataset.table)
     requireAddOn(grant, addOn)
     // A damaged version is refused before anything is charged.

@@ -17,7 +17,11 @@ const WARM_UP = 8 << 20
 
 const pool = new BufferPool()
 
-/** An export opened for sending. It is sent completely even if its version is removed in the meantime. */
+/**
+ * An export opened for sending. It is sent completely even if its version is removed in the meantime.
+ *
+ * See docs/decisions/own-download-sending.md.
+ */
 export interface OpenExport {
   file: ExportFile
   handle: FileHandle

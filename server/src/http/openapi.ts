@@ -1,5 +1,6 @@
 import type { SwaggerOptions } from '@fastify/swagger'
-import { aboutInfo, type ServiceAbout } from './service-about.ts'
+import { version } from '../version.ts'
+import { type About, aboutInfo } from './about.ts'
 
 export const tags = {
   data: 'Data',
@@ -15,12 +16,12 @@ export const tags = {
 type Document = NonNullable<Extract<SwaggerOptions, { openapi?: unknown }>['openapi']>
 
 /** The top-level fields of the API definition at /v1/openapi.json; the paths come from route schemas. */
-export function openApiDocument(about: ServiceAbout): Document {
+export function openApiDocument(about: About): Document {
   return {
     openapi: '3.0.3',
     info: {
       title: about.title,
-      version: '1',
+      version,
       description:
         'Datasets to download and to query, and the API keys that unlock them. Data is read with an API key in the header `X-API-Key`; keys and organizations are managed with the Bearer token of a signed-in user.',
       ...aboutInfo(about),

@@ -1,6 +1,7 @@
+import type { FieldError, ProblemBody } from '@wayleave/contract/records'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { DatabaseError, type DatabaseFailure } from '../database/database-error.ts'
-import { type FieldError, Problem } from '../problem.ts'
+import { Problem } from '../problem.ts'
 import { redactKeys } from '../redact.ts'
 import { PAGE_HEADERS } from './pages/html.ts'
 import { isBrowsing, problemPage } from './pages/problem-page.ts'
@@ -65,12 +66,12 @@ export function answerProblem(problem: Problem, request: FastifyRequest, reply: 
     return reply.headers(PAGE_HEADERS).send(redactKeys(problemPage(problem, request.id)))
   }
   const contact = (problem.status === 402 || problem.status === 403) && links.contactUrl
-  const body = {
+  const body: ProblemBody = {
     type: `${links.baseUrl()}/problems/${problem.code}`,
     title: problem.title,
     status: problem.status,
     detail: problem.detail,
-    instance: request.url.split('?', 1)[0],
+    instance: request.url.split('?', 1)[0]!,
     code: problem.code,
     requestId: request.id,
     ...(problem.errors ? { errors: problem.errors } : {}),

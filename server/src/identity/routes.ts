@@ -1,3 +1,4 @@
+import { meSchema } from '@wayleave/contract/records'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { JWK } from 'jose'
 import { type Static, Type } from 'typebox'
@@ -6,16 +7,13 @@ import { SECOND } from '../clock.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import { normalEmail } from '../email.ts'
 import type { Origin } from '../events/events.ts'
-import { addressBucket } from '../http/address.ts'
+import { addressBucket } from '../http/addresses.ts'
 import type { BaseUrl } from '../http/base-url.ts'
-import { readCookie, strictCookie } from '../http/cookies.ts'
 import type { App } from '../http/fastify-app.ts'
-import { nullable } from '../http/nullable.ts'
+import { readCookie, strictCookie, withoutBody } from '../http/headers.ts'
 import { security, tags } from '../http/openapi.ts'
-import { withoutBody } from '../http/without-body.ts'
 import { isLoopback } from '../loopback.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import { OrganizationSchema } from '../organizations/schemas.ts'
 import { invalidInput, notFound, Problem } from '../problem.ts'
 import { findUser } from '../users/user-store.ts'
 import { type Identity, mailRate } from './identity.ts'
@@ -184,13 +182,7 @@ export function signInRoutes(app: App, parts: SignInRoutesParts): void {
       tags: [tags.signIn],
       summary: 'Who the caller is',
       security: security.token,
-      response: {
-        200: Type.Object({
-          user: Type.Object({ id: Type.String(), email: Type.String(), createdAt: Type.String() }),
-          administrator: Type.Boolean(),
-          organization: nullable(OrganizationSchema),
-        }),
-      },
+      response: { 200: meSchema },
     },
     handler: async (request) => {
       const { userId, administrator } = authenticate.userOf(request)

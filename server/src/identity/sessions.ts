@@ -19,7 +19,11 @@ import {
 } from '../users/session-store.ts'
 import { findUser, type User } from '../users/user-store.ts'
 
-/** A session ends if it was not refreshed for this long. */
+/**
+ * A session ends if it was not refreshed for this long.
+ *
+ * See docs/decisions/derived-refresh-tokens.md.
+ */
 export const SESSION_LIFETIME = 30 * DAY
 /** A replaced token is accepted for this long, for two tabs that refresh at once or a lost response. */
 const GRACE = 10 * SECOND

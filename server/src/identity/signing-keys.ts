@@ -1,4 +1,5 @@
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
+import { CoherentCache } from '../caching/coherent-cache.ts'
 import { type Clock, DAY, MINUTE, plus, SECOND } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase } from '../database/open.ts'
@@ -16,6 +17,8 @@ import {
 /** A token is valid for 15 minutes: a minute later, everything that the retired key signed has expired. */
 const RETIRED_FOR = 16 * MINUTE
 const RELOAD_EVERY = SECOND
+/** The keys are read and cached together. */
+const ALL_KEYS = 'all'
 
 interface Loaded {
   kid: string
@@ -34,17 +37,20 @@ export class SigningKeys {
   readonly #changes: Changes
   readonly #clock: Clock
   readonly #cipher: KeyCipher
-  #loaded: Loaded | null = null
-  #loading: Promise<Loaded> | null = null
-  #stale = false
+  readonly #cached: CoherentCache<Loaded>
+  /** The last read, and the changes that were applied before it. */
+  #recent: { loaded: Loaded; applied: number } | null = null
 
   constructor(database: ControlDatabase, changes: Changes, clock: Clock, cipher: KeyCipher) {
     this.#database = database
     this.#changes = changes
     this.#clock = clock
     this.#cipher = cipher
-    changes.listen((subject) => {
-      if (subject === 'signing-key' || subject === 'everything') this.#stale = true
+    this.#cached = new CoherentCache({
+      changes,
+      read: () => this.#read(),
+      isStale: (_loaded, _key, subject) => subject === 'signing-key',
+      maxEntries: 1,
     })
   }
 
@@ -54,9 +60,11 @@ export class SigningKeys {
 
   /** An unknown key id may be a new key: the keys are reloaded, at most once a second. */
   async find(kid: string): Promise<CryptoKey | undefined> {
-    const known = this.#published(await this.#fresh()).find((key) => key.kid === kid)
-    if (known || !isOld(this.#loaded)) return known?.key
-    return this.#published(await this.#load()).find((key) => key.kid === kid)?.key
+    const loaded = await this.#fresh()
+    const published = this.#published(loaded).find((key) => key.kid === kid)
+    if (published || !isOld(loaded)) return published?.key
+    this.#forget()
+    return this.#published(await this.#fresh()).find((key) => key.kid === kid)?.key
   }
 
   /** The public keys, for `/.well-known/jwks.json`. */
@@ -79,7 +87,7 @@ export class SigningKeys {
       })
       changed('signing-key', row.kid)
     })
-    this.#stale = true
+    this.#forget()
     return { kid: row.kid }
   }
 
@@ -98,21 +106,21 @@ export class SigningKeys {
     return loaded.published.filter((key) => key.retiredAt === null || now < key.retiredAt + RETIRED_FOR)
   }
 
+  /** While caches are not trusted, keys that were read within the last second are used all the same. */
   async #fresh(): Promise<Loaded> {
-    const trusted = this.#changes.trusted()
-    if (this.#loaded && !this.#stale && (trusted || !isOld(this.#loaded))) return this.#loaded
-    return this.#load()
+    const recent = this.#recent
+    const isUsable = recent?.applied === this.#changes.applied && !isOld(recent.loaded)
+    if (isUsable && !this.#changes.trusted()) return recent.loaded
+    return (await this.#cached.get(ALL_KEYS))!
   }
 
-  #load(): Promise<Loaded> {
-    this.#loading ??= this.#read().finally(() => {
-      this.#loading = null
-    })
-    return this.#loading
+  #forget(): void {
+    this.#recent = null
+    this.#cached.evict(ALL_KEYS)
   }
 
   async #read(): Promise<Loaded> {
-    this.#stale = false
+    const { applied } = this.#changes
     const rows = await this.#rows()
     const current = rows.find((row) => row.retired_at === null)!
     const published = rows.map(async (row) => {
@@ -120,7 +128,7 @@ export class SigningKeys {
       const retiredAt = row.retired_at === null ? null : Date.parse(row.retired_at)
       return { kid: row.kid, key: (await importJWK(jwk, 'EdDSA')) as CryptoKey, jwk, retiredAt }
     })
-    this.#loaded = {
+    const loaded: Loaded = {
       kid: current.kid,
       privateKey: (await importJWK(
         JSON.parse(this.#cipher.decrypt(current.private_jwk, current.kid)) as JWK,
@@ -129,7 +137,8 @@ export class SigningKeys {
       published: await Promise.all(published),
       at: performance.now(),
     }
-    return this.#loaded
+    this.#recent = { loaded, applied }
+    return loaded
   }
 
   async #rows(): Promise<SigningKeyRow[]> {
@@ -158,6 +167,6 @@ export class SigningKeys {
   }
 }
 
-function isOld(loaded: Loaded | null): boolean {
-  return loaded === null || performance.now() - loaded.at > RELOAD_EVERY
+function isOld(loaded: Loaded): boolean {
+  return performance.now() - loaded.at > RELOAD_EVERY
 }

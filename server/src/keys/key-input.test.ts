@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { NewKey } from '@wayleave/contract/records'
 import fc from 'fast-check'
 import { Problem } from '../problem.ts'
-import { checkKeyChange, checkNewKey, type GivenKey } from './key-input.ts'
+import { checkKeyChange, checkNewKey } from './key-input.ts'
 
 const now = new Date('2026-11-15T12:00:00.000Z')
-const sound: GivenKey = { name: 'Map', permissions: ['read'] }
+const sound: NewKey = { name: 'Map', permissions: ['read'] }
 
 /** The paths of the reported errors; empty if there is no error. */
 function refused(work: () => unknown): string[] {

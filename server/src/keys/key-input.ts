@@ -1,13 +1,8 @@
-import { type FieldError, Problem } from '../problem.ts'
+import { KEY_PERMISSIONS } from '@wayleave/contract/permissions'
+import type { FieldError, KeyChange, NewKey } from '@wayleave/contract/records'
+import { Problem } from '../problem.ts'
 
-/** A key as the client requests it, unchecked. */
-export interface GivenKey {
-  name: string
-  permissions: string[]
-  expiresAt?: string | null
-}
-
-/** The same, validated: the name trimmed, the permissions without duplicates, the expiry in UTC. */
+/** What a client requests of a key, validated: the name trimmed, the permissions without duplicates, the expiry in UTC. */
 export interface KeyInput {
   name: string
   permissions: string[]
@@ -15,10 +10,10 @@ export interface KeyInput {
 }
 
 const LONGEST_NAME = 100
-const PERMISSION = /^(read|write)(:[a-z][a-z0-9_]{0,62})?$/
+const PERMISSION = new RegExp(`^(${KEY_PERMISSIONS.join('|')})(:[a-z][a-z0-9_]{0,62})?$`)
 const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/
 
-export function checkNewKey(given: GivenKey, now: Date): KeyInput {
+export function checkNewKey(given: NewKey, now: Date): KeyInput {
   const errors: FieldError[] = []
   const input = {
     name: checkName(given.name, errors),
@@ -30,7 +25,7 @@ export function checkNewKey(given: GivenKey, now: Date): KeyInput {
 }
 
 /** Checks only the fields that are present; undefined counts as absent. */
-export function checkKeyChange(given: Partial<GivenKey>, now: Date): Partial<KeyInput> {
+export function checkKeyChange(given: KeyChange, now: Date): Partial<KeyInput> {
   const errors: FieldError[] = []
   const input: Partial<KeyInput> = {}
   if (given.name !== undefined) input.name = checkName(given.name, errors)

@@ -1,12 +1,12 @@
+import { keyChangeSchema, keyRecordSchema, rotatedKeySchema } from '@wayleave/contract/records'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { App } from '../http/fastify-app.ts'
+import { withoutBody } from '../http/headers.ts'
 import { security } from '../http/openapi.ts'
-import { withoutBody } from '../http/without-body.ts'
 import type { KeyActor } from './key-access.ts'
 import type { Keys } from './keys.ts'
-import { keyChangeSchema, keyRecordSchema, rotatedKeySchema } from './schemas.ts'
 
 export interface KeyPath {
   keys: Keys

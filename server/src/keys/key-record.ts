@@ -1,39 +1,5 @@
+import type { KeyRecord } from '@wayleave/contract/records'
 import type { StoredKey } from './store.ts'
-
-export type KeyStatus = 'active' | 'expired' | 'revoked'
-
-/** A key as shown in lists and responses: never its secret, nor the secret's hash. */
-export interface KeyRecord {
-  id: string
-  name: string
-  scope: 'user' | 'organization' | 'platform'
-  permissions: string[]
-  prefix: string
-  status: KeyStatus
-  organizationId: string | null
-  expiresAt: string | null
-  createdAt: string
-  rotatedAt: string | null
-  revokedAt: string | null
-  lastUsedAt: string | null
-}
-
-/** The response to a creation. Only this and rotation show the secret. */
-export interface CreatedKey {
-  id: string
-  name: string
-  scope: 'user' | 'organization' | 'platform'
-  permissions: string[]
-  secret: string
-  expiresAt: string | null
-  createdAt: string
-}
-
-export interface RotatedKey {
-  id: string
-  secret: string
-  rotatedAt: string
-}
 
 export function keyRecord(row: StoredKey, now: Date): KeyRecord {
   return {
@@ -53,7 +19,7 @@ export function keyRecord(row: StoredKey, now: Date): KeyRecord {
 }
 
 /** Expiry depends on the clock, so it is computed and never stored. */
-export function statusOf(row: Pick<StoredKey, 'revoked_at' | 'expires_at'>, now: Date): KeyStatus {
+export function statusOf(row: Pick<StoredKey, 'revoked_at' | 'expires_at'>, now: Date): KeyRecord['status'] {
   if (row.revoked_at !== null) return 'revoked'
   return row.expires_at !== null && Date.parse(row.expires_at) <= now.getTime() ? 'expired' : 'active'
 }

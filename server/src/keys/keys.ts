@@ -1,3 +1,5 @@
+import type { KeyScope } from '@wayleave/contract/permissions'
+import type { CreatedKey, KeyChange, KeyRecord, NewKey, RotatedKey } from '@wayleave/contract/records'
 import { requireMember } from '../access/membership.ts'
 import { findMembership, lockOrganizations } from '../access/membership-store.ts'
 import { hashOf, newSecret, prefixOf, type SecretFormat } from '../access/secret.ts'
@@ -11,8 +13,8 @@ import { hasFamily } from '../users/session-store.ts'
 import { lockUser } from '../users/user-store.ts'
 import { type KeyActor, requireKey } from './key-access.ts'
 import { recordKeyEvent } from './key-event.ts'
-import { checkKeyChange, checkNewKey, type GivenKey, type KeyInput } from './key-input.ts'
-import { type CreatedKey, type KeyRecord, keyRecord, type RotatedKey, statusOf } from './key-record.ts'
+import { checkKeyChange, checkNewKey, type KeyInput } from './key-input.ts'
+import { keyRecord, statusOf } from './key-record.ts'
 import * as store from './store.ts'
 
 const SESSION_LIFE = 15 * MINUTE
@@ -33,7 +35,7 @@ export interface KeysOptions {
 }
 
 interface Owner {
-  scope: 'user' | 'organization' | 'platform'
+  scope: KeyScope
   organizationId: string | null
   userId: string | null
 }
@@ -50,7 +52,7 @@ export class Keys {
   }
 
   /** Creates a key of the caller's own, in the organization they belong to. */
-  createPersonal({ userId, origin }: Caller, given: GivenKey): Promise<CreatedKey> {
+  createPersonal({ userId, origin }: Caller, given: NewKey): Promise<CreatedKey> {
     const { database, clock, most } = this.#options
     const input = checkNewKey(given, clock())
     return database.db.transaction().execute(async (tx) => {
@@ -65,7 +67,7 @@ export class Keys {
   createForOrganization(
     { userId, origin }: Caller,
     organizationId: string,
-    given: GivenKey,
+    given: NewKey,
   ): Promise<CreatedKey> {
     const { database, clock, most } = this.#options
     const input = checkNewKey(given, clock())
@@ -80,7 +82,7 @@ export class Keys {
     })
   }
 
-  createPlatform(origin: Origin, given: GivenKey): Promise<CreatedKey> {
+  createPlatform(origin: Origin, given: NewKey): Promise<CreatedKey> {
     const { database, clock } = this.#options
     const input = checkNewKey(given, clock())
     const owner = { scope: 'platform', organizationId: null, userId: null } as const
@@ -130,7 +132,7 @@ export class Keys {
     return keyRecord(await requireKey(db, actor, found, 'view'), this.#options.clock())
   }
 
-  change(actor: KeyActor, id: string, given: Partial<GivenKey>): Promise<KeyRecord> {
+  change(actor: KeyActor, id: string, given: KeyChange): Promise<KeyRecord> {
     const input = checkKeyChange(given, this.#options.clock())
     return this.#alter(actor, id, async (tx, key, now) => {
       if (key.revoked_at !== null) throw stateConflict('revoked', 'changed')

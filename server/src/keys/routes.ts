@@ -1,12 +1,12 @@
+import { createdKeySchema, keyListSchema, newKeySchema } from '@wayleave/contract/records'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { App } from '../http/fastify-app.ts'
+import { withoutBody } from '../http/headers.ts'
 import { security, tags } from '../http/openapi.ts'
-import { withoutBody } from '../http/without-body.ts'
 import { keyPathRoutes } from './key-path-routes.ts'
 import type { Keys } from './keys.ts'
-import { createdKeySchema, keyListSchema, newKeySchema } from './schemas.ts'
 
 export interface KeyRoutesParts {
   keys: Keys

@@ -40,6 +40,8 @@ interface Batch {
  * time at which a bucket is full again only moves forward, so Redis rejects whatever the copy rejects, and
  * such a request needs no command. Without Redis the copy decides alone, so that one node never admits more
  * than the limit.
+ *
+ * See docs/decisions/redis-timeouts.md.
  */
 export class RedisLimiter implements Limiter {
   readonly isLocal = false

@@ -13,6 +13,7 @@ const WARN_EVERY_MS = 10_000
 /** How long startup waits for Redis, in milliseconds. */
 const OPEN_MS = 1000
 
+/** See docs/decisions/redis-timeouts.md. */
 export interface RedisLinkOptions {
   url: string
   log: Logger

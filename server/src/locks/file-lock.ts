@@ -4,6 +4,8 @@ import { makePrivate } from '../private-files.ts'
 /**
  * Takes a lock that the operating system releases when the process ends, even by `kill -9`, so there are no
  * stale locks. Uses SQLite's own file lock. Null if another process (or this one) holds it.
+ *
+ * See docs/decisions/file-lock.md.
  */
 export function tryLock(path: string): (() => void) | null {
   makePrivate(path)

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { BoundedCache } from '../caching/bounded-cache.ts'
 import type { Clock } from '../clock.ts'
 import { type Config, SettingError } from '../config.ts'
 import { isLoopback } from '../loopback.ts'
@@ -40,17 +41,14 @@ export function openMailer({ config, clock, log, serving }: MailerParts): Mailer
 /** For a demo on loopback: remembers the newest link to each address, so that the console can show it. */
 export class DemoMailer implements Mailer {
   readonly #mailer: Mailer
-  readonly #links = new Map<string, string>()
+  readonly #links = new BoundedCache<string, string>(MOST_SHOWN)
 
   constructor(mailer: Mailer) {
     this.#mailer = mailer
   }
 
   post(mail: Mail): void {
-    this.#links.delete(mail.to)
     this.#links.set(mail.to, mail.link)
-    const oldest = this.#links.keys().next().value
-    if (this.#links.size > MOST_SHOWN && oldest !== undefined) this.#links.delete(oldest)
     this.#mailer.post(mail)
   }
 

@@ -37,9 +37,11 @@ test("GDAL's OAPIF driver reads collections whole, by pages, boxes and attribute
   )
   for (const { geometry, properties } of all) assert.deepEqual(geometry, places[properties.i]!.geometry)
   const boxed = await read('places', '-spat', '-50', '-50', '50', '50')
+  const inBox = (await service.get('/collections/places/items?bbox=-50,-50,50,50')).body.features
+  // GDAL drops features without a geometry, which match every box.
   assert.equal(
     boxed.length,
-    (await service.get('/collections/places/items?bbox=-50,-50,50,50')).body.numberMatched,
+    inBox.filter(({ geometry }: { geometry: object | null }) => geometry !== null).length,
   )
   const named = await read('places', '-where', "name = 'Bay'")
   assert.equal(named.length, places.filter(({ properties }) => properties.name === 'Bay').length)

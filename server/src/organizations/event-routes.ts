@@ -1,11 +1,11 @@
+import { eventSchema, pageSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import { readEvents } from '../events/store.ts'
 import type { App } from '../http/fastify-app.ts'
-import { nullable } from '../http/nullable.ts'
 import { security, tags } from '../http/openapi.ts'
-import { pageQuery, pageSchema, readPage } from '../http/page.ts'
+import { pageQuery, readPage } from '../http/schemas.ts'
 import type { Organizations } from './organizations.ts'
 
 export interface EventRoutesParts {
@@ -13,17 +13,6 @@ export interface EventRoutesParts {
   organizations: Organizations
   authenticate: Authenticate
 }
-
-const eventRow = Type.Object({
-  id: Type.Integer(),
-  at: Type.String({ format: 'date-time' }),
-  actor: Type.String({ description: 'Who: `user:<id>`, `key:<id>`, `operator` or `system`.' }),
-  action: Type.String({ description: 'What, such as `key.created` or `member.removed`.' }),
-  subject: Type.String({ description: 'To what, such as `key:<id>` or `user:<id>`.' }),
-  detail: Type.Object({}, { additionalProperties: true }),
-  address: nullable(Type.String({ description: 'The network address it came from.' })),
-  requestId: nullable(Type.String()),
-})
 
 export function eventRoutes(app: App, { database, organizations, authenticate }: EventRoutesParts): void {
   app.get('/v1/organization/:organizationId/events', {
@@ -35,7 +24,7 @@ export function eventRoutes(app: App, { database, organizations, authenticate }:
       description: 'Needs MEMBER_MANAGE.',
       params: Type.Object({ organizationId: Type.String() }),
       querystring: pageQuery,
-      response: { 200: pageSchema(eventRow) },
+      response: { 200: pageSchema(eventSchema) },
     },
     handler: async (request) => {
       const { organizationId } = request.params

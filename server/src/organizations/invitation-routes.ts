@@ -1,11 +1,11 @@
+import { invitationSchema, memberPermissionsSchema, organizationSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { App } from '../http/fastify-app.ts'
+import { withoutBody } from '../http/headers.ts'
 import { security, tags } from '../http/openapi.ts'
-import { withoutBody } from '../http/without-body.ts'
 import type { Invitations } from './invitations.ts'
 import type { Organizations } from './organizations.ts'
-import { InvitationSchema, OrganizationSchema, PermissionsSchema } from './schemas.ts'
 
 export interface InvitationRoutesParts {
   invitations: Invitations
@@ -29,7 +29,7 @@ export function invitationRoutes(
       summary: 'Invitations that can still be accepted',
       description: 'Needs MEMBER_MANAGE.',
       params,
-      response: { 200: Type.Object({ data: Type.Array(InvitationSchema) }) },
+      response: { 200: Type.Object({ data: Type.Array(invitationSchema) }) },
     },
     handler: async (request) => ({
       data: await invitations.list(authenticate.userOf(request).userId, request.params.organizationId),
@@ -47,11 +47,11 @@ export function invitationRoutes(
       body: Type.Object(
         {
           email: Type.String({ maxLength: 320 }),
-          permissions: Type.Optional(PermissionsSchema),
+          permissions: Type.Optional(memberPermissionsSchema),
         },
         { additionalProperties: false },
       ),
-      response: { 201: InvitationSchema },
+      response: { 201: invitationSchema },
     },
     handler: async (request, reply) => {
       const { email, permissions = [] } = request.body
@@ -91,7 +91,7 @@ export function invitationRoutes(
         { token: Type.String({ minLength: 1, maxLength: 200 }) },
         { additionalProperties: false },
       ),
-      response: { 200: OrganizationSchema },
+      response: { 200: organizationSchema },
     },
     handler: async (request) => {
       const caller = authenticate.userOf(request)

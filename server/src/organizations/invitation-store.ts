@@ -1,4 +1,6 @@
-import { type MemberPermission, sortPermissions } from '../access/permissions.ts'
+import type { MemberPermission } from '@wayleave/contract/permissions'
+import { mayInvite } from '../access/membership.ts'
+import { sortPermissions } from '../access/permissions.ts'
 import type { ControlDatabase, Db, Tx } from '../database/open.ts'
 
 export interface Invitation {
@@ -49,15 +51,37 @@ export async function readOpenInvitations(db: Db, organizationId: string, now: D
   return rows.map(toInvitation)
 }
 
-export async function hasOpenInvitation(db: Db, email: string, now: Date): Promise<boolean> {
-  const row = await db
-    .selectFrom('invitations')
-    .select('id')
-    .where('email', '=', email)
+/** Invitations by one member that were not accepted yet, expired ones included. */
+export async function readOpenInvitationsBy(
+  tx: Tx,
+  organizationId: string,
+  userId: string,
+): Promise<Invitation[]> {
+  const rows = await selectInvitations(tx)
+    .where('organization_id', '=', organizationId)
+    .where('invited_by', '=', userId)
     .where('accepted_at', 'is', null)
-    .where('expires_at', '>', now.toISOString())
-    .executeTakeFirst()
-  return row !== undefined
+    .execute()
+  return rows.map(toInvitation)
+}
+
+/** Whether the address has an invitation that can still be accepted. */
+export async function hasOpenInvitation(db: Db, email: string, now: Date): Promise<boolean> {
+  const rows = await db
+    .selectFrom('invitations')
+    .innerJoin('members', (join) =>
+      join
+        .onRef('members.user_id', '=', 'invitations.invited_by')
+        .onRef('members.organization_id', '=', 'invitations.organization_id'),
+    )
+    .select(['invitations.permissions as invited', 'members.permissions as held'])
+    .where('invitations.email', '=', email)
+    .where('invitations.accepted_at', 'is', null)
+    .where('invitations.expires_at', '>', now.toISOString())
+    .execute()
+  return rows.some(({ invited, held }) =>
+    mayInvite(JSON.parse(held) as MemberPermission[], JSON.parse(invited) as MemberPermission[]),
+  )
 }
 
 export async function findInvitation(db: Db, tokenHash: string): Promise<Invitation | undefined> {

@@ -1,6 +1,8 @@
-import { requireHeld, requireMember } from '../access/membership.ts'
+import type { MemberPermission } from '@wayleave/contract/permissions'
+import type { Member } from '@wayleave/contract/records'
+import { mayInvite, requireHeld, requireMember } from '../access/membership.ts'
 import { lockOrganizations, readMembers } from '../access/membership-store.ts'
-import { type MemberPermission, sortPermissions } from '../access/permissions.ts'
+import { sortPermissions } from '../access/permissions.ts'
 import { hashToken, newToken } from '../access/random-token.ts'
 import { type Clock, DAY, plus } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
@@ -119,7 +121,11 @@ export class Invitations {
     })
   }
 
-  /** A caller who is already a member of the organization keeps their permissions there. */
+  /**
+   * A caller who is already a member of the organization keeps their permissions there. The inviter's
+   * permissions are checked again under the organization's lock: an invitation grants nothing that the inviter
+   * could not grant now.
+   */
   async accept(caller: Caller, token: string): Promise<void> {
     const { database, changes, clock } = this.#options
     await changes.commit(async (tx, changed) => {
@@ -131,6 +137,7 @@ export class Invitations {
       const { id, organizationId, permissions } = invitation
       const move = { database, tx, at: now, origin: caller.origin }
       await moveMember(move, caller.userId, organizationId, (present) => {
+        requireInviter(invitation, present)
         const already = present.find((member) => member.userId === caller.userId)
         return already?.permissions ?? permissions
       })
@@ -146,11 +153,12 @@ export class Invitations {
     })
   }
 
+  /** Invitations have buckets of their own: they must not use up the sign-in mails of the address. */
   async #limit(organizationId: string, email: string): Promise<void> {
     const { limiter, rates } = this.#options
     const decisions = [
       await limiter.take(`invitations:${organizationId}`, rates.organization),
-      await limiter.take(`mail:${email}`, rates.mail),
+      await limiter.take(`invitation-mail:${email}`, rates.mail),
     ]
     const late = decisions.find((decision) => !decision.allowed)
     if (!late) return
@@ -158,6 +166,12 @@ export class Invitations {
       headers: { 'retry-after': String(late.retryAfter) },
     })
   }
+}
+
+function requireInviter({ invitedBy, permissions }: Invitation, members: readonly Member[]): void {
+  const inviter = members.find((member) => member.userId === invitedBy)
+  if (inviter && mayInvite(inviter.permissions, permissions)) return
+  throw new Problem('invitation-invalid', 'The inviter may no longer invite members with these permissions.')
 }
 
 function requireOpen(invitation: Invitation | undefined, now: Date): Invitation {

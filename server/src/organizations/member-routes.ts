@@ -1,10 +1,10 @@
+import { memberPermissionsSchema, memberSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { App } from '../http/fastify-app.ts'
+import { withoutBody } from '../http/headers.ts'
 import { security, tags } from '../http/openapi.ts'
-import { withoutBody } from '../http/without-body.ts'
 import type { Members } from './members.ts'
-import { MemberSchema, PermissionsSchema } from './schemas.ts'
 
 const documented = { tags: [tags.organizations], security: security.token }
 const params = Type.Object({ organizationId: Type.String(), userId: Type.String() })
@@ -21,7 +21,7 @@ export function memberRoutes(
       ...documented,
       summary: 'The members of an organization, for its members',
       params: Type.Object({ organizationId: Type.String() }),
-      response: { 200: Type.Object({ data: Type.Array(MemberSchema) }) },
+      response: { 200: Type.Object({ data: Type.Array(memberSchema) }) },
     },
     handler: async (request) => ({
       data: await members.list(authenticate.userOf(request).userId, request.params.organizationId),
@@ -36,8 +36,8 @@ export function memberRoutes(
       description:
         'Needs MEMBER_MANAGE. The caller can grant only permissions they hold; the last member with MEMBER_MANAGE cannot lose it.',
       params,
-      body: Type.Object({ permissions: PermissionsSchema }, { additionalProperties: false }),
-      response: { 200: MemberSchema },
+      body: Type.Object({ permissions: memberPermissionsSchema }, { additionalProperties: false }),
+      response: { 200: memberSchema },
     },
     handler: (request) => {
       const { userId: callerId, origin } = authenticate.userOf(request)

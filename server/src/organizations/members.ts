@@ -1,3 +1,5 @@
+import type { MemberPermission } from '@wayleave/contract/permissions'
+import type { Member } from '@wayleave/contract/records'
 import {
   requireHeld,
   requireMember,
@@ -9,13 +11,12 @@ import {
   deleteMember,
   findMembership,
   lockOrganizations,
-  type Member,
   type Membership,
   putMember,
   readMembers,
   setPermissions,
 } from '../access/membership-store.ts'
-import { type MemberPermission, sortPermissions } from '../access/permissions.ts'
+import { sortPermissions } from '../access/permissions.ts'
 import type { Clock } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
@@ -25,6 +26,7 @@ import { isId } from '../id.ts'
 import { revokeUserKeys } from '../keys/revoke-user-keys.ts'
 import { invalidInput, notFound } from '../problem.ts'
 import { findOrCreateUser, lockUser } from '../users/user-store.ts'
+import { voidInvitations } from './void-invitations.ts'
 
 export interface MembersOptions {
   database: ControlDatabase
@@ -99,6 +101,7 @@ export class Members {
       )
       if (!permissions.includes('MEMBER_MANAGE')) requireOtherManager(members, userId)
       await setPermissions(tx, userId, { organizationId, permissions })
+      await voidInvitations(tx, clock(), origin, { userId, organizationId, permissions })
       await recordEvent(tx, clock(), origin, {
         action: 'member.changed',
         organizationId,
@@ -128,6 +131,7 @@ export class Members {
       memberOf(members, userId)
       requireOtherManager(members, userId)
       await deleteMember(tx, userId, organizationId)
+      await voidInvitations(tx, clock(), origin, { userId, organizationId, permissions: [] })
       await revokeUserKeys(database, tx, clock(), origin, { userId, organizationId })
       await recordEvent(tx, clock(), origin, {
         action: callerId === userId ? 'member.left' : 'member.removed',
@@ -166,10 +170,12 @@ export async function moveMember(
   if (stays) {
     if (!membership.permissions.includes('MEMBER_MANAGE')) requireOtherManager(members, userId)
     await setPermissions(tx, userId, membership)
+    await voidInvitations(tx, at, origin, { userId, ...membership })
   } else {
     if (old) {
       requireMovable(await readMembers(tx, old.organizationId), userId)
       await revokeUserKeys(database, tx, at, origin, { userId, organizationId: old.organizationId })
+      await voidInvitations(tx, at, origin, { userId, organizationId: old.organizationId, permissions: [] })
       await recordEvent(tx, at, origin, {
         action: 'member.left',
         organizationId: old.organizationId,

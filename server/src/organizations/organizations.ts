@@ -1,7 +1,8 @@
-import type { AddOn } from '../access/grant.ts'
+import type { AddOn } from '@wayleave/contract/add-ons'
+import { MEMBER_PERMISSIONS, type MemberPermission } from '@wayleave/contract/permissions'
+import type { OrganizationRecord } from '@wayleave/contract/records'
 import { requireMember } from '../access/membership.ts'
 import { findMembership, lockOrganizations, type Membership, putMember } from '../access/membership-store.ts'
-import { MEMBER_PERMISSIONS, type MemberPermission } from '../access/permissions.ts'
 import type { Clock } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
@@ -24,17 +25,6 @@ import {
 export interface StartingGrant {
   addOns: readonly AddOn[]
   credits: number
-}
-
-/** An organization as shown to its members. */
-export interface OrganizationRecord {
-  id: string
-  name: string
-  addOns: AddOn[]
-  credits: { balance: number }
-  /** The caller's own permissions. */
-  permissions: MemberPermission[]
-  createdAt: string
 }
 
 export interface OrganizationsOptions {

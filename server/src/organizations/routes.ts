@@ -1,3 +1,4 @@
+import { organizationSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { App } from '../http/fastify-app.ts'
@@ -8,7 +9,6 @@ import type { Invitations } from './invitations.ts'
 import { memberRoutes } from './member-routes.ts'
 import type { Members } from './members.ts'
 import type { Organizations } from './organizations.ts'
-import { NameSchema, OrganizationSchema } from './schemas.ts'
 
 export interface OrganizationRoutesParts {
   organizations: Organizations
@@ -19,7 +19,8 @@ export interface OrganizationRoutesParts {
 
 const documented = { tags: [tags.organizations], security: security.token }
 const params = Type.Object({ organizationId: Type.String() })
-const NameBody = Type.Object({ name: NameSchema }, { additionalProperties: false })
+const name = Type.String({ maxLength: 400, description: '1 to 100 characters.' })
+const NameBody = Type.Object({ name }, { additionalProperties: false })
 
 export function organizationRoutes(app: App, parts: OrganizationRoutesParts): void {
   const { organizations, authenticate } = parts
@@ -30,7 +31,7 @@ export function organizationRoutes(app: App, parts: OrganizationRoutesParts): vo
     schema: {
       ...documented,
       summary: 'The caller’s organization',
-      response: { 200: OrganizationSchema },
+      response: { 200: organizationSchema },
     },
     handler: async (request) => {
       const record = await organizations.recordOf(authenticate.userOf(request).userId)
@@ -49,7 +50,7 @@ export function organizationRoutes(app: App, parts: OrganizationRoutesParts): vo
       summary: 'An organization of their own, for a user who is in none',
       description: 'Only where sign-up is open: else the operator makes organizations.',
       body: NameBody,
-      response: { 201: OrganizationSchema },
+      response: { 201: organizationSchema },
     },
     handler: async (request, reply) => {
       const { userId, origin } = authenticate.userOf(request)
@@ -63,7 +64,7 @@ export function organizationRoutes(app: App, parts: OrganizationRoutesParts): vo
       ...documented,
       summary: 'An organization, for its members',
       params,
-      response: { 200: OrganizationSchema },
+      response: { 200: organizationSchema },
     },
     handler: (request) =>
       organizations.record(authenticate.userOf(request).userId, request.params.organizationId),
@@ -77,7 +78,7 @@ export function organizationRoutes(app: App, parts: OrganizationRoutesParts): vo
       description: 'Needs MEMBER_MANAGE.',
       params,
       body: NameBody,
-      response: { 200: OrganizationSchema },
+      response: { 200: organizationSchema },
     },
     handler: (request) => {
       const { userId, origin } = authenticate.userOf(request)

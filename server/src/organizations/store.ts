@@ -1,4 +1,4 @@
-import { ADD_ONS, type AddOn } from '../access/grant.ts'
+import { ADD_ONS, type AddOn } from '@wayleave/contract/add-ons'
 import { addLedgerRow } from '../credits/ledger-store.ts'
 import type { Db, Tx } from '../database/open.ts'
 

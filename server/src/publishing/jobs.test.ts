@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DAY } from '../clock.ts'
 import { newId } from '../id.ts'
-import { openTestServer } from '../testing/test-server.ts'
+import { openTestServer, withoutPostgres } from '../testing/test-server.ts'
 import { insertJob, type JobRow } from './job-store.ts'
 
 function jobOf(nodeId: string): JobRow {
@@ -23,7 +23,9 @@ function jobOf(nodeId: string): JobRow {
   }
 }
 
-test('the jobs of a node that is gone are taken over, while those of living nodes go on', async (t) => {
+test('the jobs of a node that is gone are taken over, while those of living nodes go on', {
+  skip: withoutPostgres,
+}, async (t) => {
   const { parts } = await openTestServer(t, { database: 'postgres' })
   const { db } = parts.database
   const [gone, slow] = [newId('node'), newId('node')]
@@ -56,7 +58,7 @@ test('the jobs of a node that is gone are taken over, while those of living node
   )
 })
 
-test('uploads that no job waits for are removed after a day', async (t) => {
+test('uploads that no job waits for are removed after a day', { skip: withoutPostgres }, async (t) => {
   const { parts, config } = await openTestServer(t, { database: 'postgres' })
   const folder = join(config.dataDir, 'uploads')
   mkdirSync(folder, { recursive: true })

@@ -1,10 +1,13 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CompileInterruptedError } from '@wayleave/geodata/compile/compile-in-child-process.ts'
-import type { CompileProgress } from '@wayleave/geodata/compile/compile-options.ts'
-import { InvalidSourceError } from '@wayleave/geodata/compile/invalid-source-error.ts'
-import { SourceError } from '@wayleave/geodata/source-error.ts'
-import { makeFolderDurably } from '@wayleave/geodata/write-durably.ts'
+import type { JobRecord } from '@wayleave/contract/records'
+import {
+  CompileInterruptedError,
+  type CompileProgress,
+  InvalidSourceError,
+  SourceError,
+} from '@wayleave/geodata/compile'
+import { makeFolderDurably } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import { type Clock, DAY, plus, SECOND } from '../clock.ts'
 import type { ControlDatabase } from '../database/open.ts'
@@ -23,7 +26,7 @@ import {
   takeOverJobs,
   updateAttempt,
 } from './job-store.ts'
-import type { Publishing, PublishReport } from './publishing.ts'
+import type { Publishing } from './publishing.ts'
 
 const KEEP = 30 * DAY
 const PROGRESS_EVERY = SECOND / 2
@@ -32,24 +35,7 @@ const PROGRESS_EVERY = SECOND / 2
  */
 const MAX_ATTEMPTS = 3
 
-export interface JobFailure {
-  detail: string
-  /** The first ten rows that cannot be published, and the number of all such rows. */
-  problems?: { row: number; message: string }[]
-  problemCount?: number
-}
-
-/** A publishing job that was requested over HTTP. */
-export interface Job {
-  id: string
-  table: string
-  state: JobRow['state']
-  progress: CompileProgress | null
-  report: PublishReport | null
-  problem: JobFailure | null
-  createdAt: string
-  updatedAt: string
-}
+type JobFailure = NonNullable<JobRecord['problem']>
 
 interface JobParts {
   database: ControlDatabase
@@ -100,7 +86,7 @@ export class Jobs {
   /**
    * Once this returns, the upload will be published or the job will state why not, even if this process dies.
    */
-  async start(id: string, request: JobRequest): Promise<Job> {
+  async start(id: string, request: JobRequest): Promise<JobRecord> {
     const { database, clock, nodeId } = this.#parts
     const at = clock().toISOString()
     const row: JobRow = {
@@ -137,7 +123,7 @@ export class Jobs {
     return toJob(row)
   }
 
-  async find(id: string): Promise<Job> {
+  async find(id: string): Promise<JobRecord> {
     const row = isId('job', id) ? await readJob(this.#parts.database.db, id) : undefined
     if (!row) throw notFound('such job')
     return toJob(row)
@@ -298,7 +284,7 @@ function failureOf(error: unknown): JobFailure {
   return { detail: 'Something failed on our side. The log has it under the job’s id.' }
 }
 
-function toJob(row: JobRow): Job {
+function toJob(row: JobRow): JobRecord {
   const parsed = (text: string | null) => (text === null ? null : JSON.parse(text))
   return {
     id: row.id,

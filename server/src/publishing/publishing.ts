@@ -1,13 +1,13 @@
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { compileInProcess } from '@wayleave/geodata/compile/compile-in-child-process.ts'
-import type {
-  CompileLimits,
-  CompileProgress,
-  CompileReport,
-} from '@wayleave/geodata/compile/compile-options.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
-import { SourceError } from '@wayleave/geodata/source-error.ts'
+import {
+  type CompileLimits,
+  type CompileProgress,
+  type CompileReport,
+  compileInProcess,
+  SourceError,
+} from '@wayleave/geodata/compile'
+import type { Manifest } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { DatasetDescription } from '../catalog/dataset.ts'
@@ -125,7 +125,7 @@ export class Publishing {
       if (buildExports) {
         const about = await this.#aboutExports(table, description)
         report.notes.push(
-          ...(await buildExportsAhead(folder, { table, ...about, updatedAt: this.#now(), signal })),
+          ...(await buildExportsAhead(folder, manifest, { table, ...about, updatedAt: this.#now(), signal })),
         )
       }
       await blobs.writeWhole(stage.name, folder)

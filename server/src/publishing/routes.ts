@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { basename } from 'node:path'
 import multipart from '@fastify/multipart'
+import { jobSchema } from '@wayleave/contract/records'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
@@ -11,12 +12,11 @@ import type { Config } from '../config.ts'
 import type { Origin } from '../events/events.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/fastify-app.ts'
-import { nullable } from '../http/nullable.ts'
+import { withoutBody } from '../http/headers.ts'
 import { security, tags } from '../http/openapi.ts'
-import { withoutBody } from '../http/without-body.ts'
 import { invalidInput, notFound, Problem } from '../problem.ts'
 import type { JobRequest } from './job-request.ts'
-import type { Job, Jobs } from './jobs.ts'
+import type { Jobs } from './jobs.ts'
 import type { Publishing } from './publishing.ts'
 import { receiveUpload } from './receive-upload.ts'
 import { splitKeywords } from './split-keywords.ts'
@@ -76,17 +76,6 @@ const uploadOptions = Type.Object(
 )
 type UploadOptions = Static<typeof uploadOptions>
 
-const job = Type.Object({
-  id: Type.String(),
-  table: Type.String(),
-  state: Type.String({ description: 'waiting, running, done or failed' }),
-  progress: nullable(Type.Object({}, { additionalProperties: true })),
-  report: nullable(Type.Object({}, { additionalProperties: true })),
-  problem: nullable(Type.Object({}, { additionalProperties: true })),
-  createdAt: Type.String(),
-  updatedAt: Type.String(),
-})
-
 const params = Type.Object({ table: Type.String() })
 
 export function publishingRoutes(
@@ -137,7 +126,7 @@ export function publishingRoutes(
         security: [...security.key, ...security.token],
         params,
         querystring: uploadOptions,
-        response: { 202: job },
+        response: { 202: jobSchema },
       },
       onRequest,
       handler: async (request, reply) => {
@@ -157,7 +146,7 @@ export function publishingRoutes(
         return reply
           .code(202)
           .header('location', `${baseUrl.of(request)}/v1/jobs/${id}`)
-          .send(started as Job)
+          .send(started)
       },
     })
   })
@@ -205,7 +194,7 @@ export function publishingRoutes(
       summary: 'How far a publishing has come, and its report',
       security: [...security.key, ...security.token],
       params: Type.Object({ id: Type.String() }),
-      response: { 200: job },
+      response: { 200: jobSchema },
     },
     handler: async (request, reply) => {
       if (/^bearer /i.test(request.headers.authorization ?? ''))
@@ -214,7 +203,7 @@ export function publishingRoutes(
         const grant = await authenticate.key(request, reply)
         if (grant.scope !== 'platform') throw notFound('such job')
       }
-      return (await jobs.find(request.params.id)) as Job
+      return jobs.find(request.params.id)
     },
   })
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { AddOn } from '@wayleave/contract/add-ons'
 import { operator } from '../events/events.ts'
 import { type SignedInUser, signIn } from './sign-in.ts'
 import type { TestServer } from './test-server.ts'
@@ -9,7 +10,7 @@ export interface Account extends SignedInUser {
 }
 
 export interface AccountWishes {
-  addOns?: ('API_ACCESS' | 'GIS_ACCESS' | 'ARCHIVED_DATA')[]
+  addOns?: AddOn[]
   credits?: number
   permissions?: string[]
 }

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import { makeBackup } from '../backup/make-backup.ts'
-import { restoreBackup } from '../backup/restore-backup.ts'
+import { restoreBackup } from '../backup/restore/restore-backup.ts'
 import { systemClock } from '../clock.ts'
 import {
   type DatabaseKind,

@@ -1,8 +1,16 @@
+/**
+ * Servers for tests, on SQLite or PostgreSQL.
+ *
+ * Which databases a test runs on: on both if the code under test has SQL that differs between them, or depends
+ * on locks, transactions at the same instant, or notifications (the stores, changes, credits, keys, jobs and
+ * backups). The contract test sends every kind of request on both. All other tests, of HTTP, validation,
+ * documents and rules, run on SQLite alone, with `testOnce` or without a loop over `databaseKinds`.
+ */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { type Clock, systemClock } from '../clock.ts'
 import { type Config, readConfig } from '../config.ts'
@@ -12,7 +20,16 @@ import { cleanUp } from './cleanup.ts'
 import { migratedTemplate } from './migrated-template.ts'
 
 export type DatabaseKind = 'sqlite' | 'postgres'
-export const databaseKinds: readonly DatabaseKind[] = ['sqlite', 'postgres']
+/** `npm run test:fast` starts no PostgreSQL. */
+const isFast = process.env['WAYLEAVE_TEST_FAST'] === 'true'
+export const databaseKinds: readonly DatabaseKind[] = isFast ? ['sqlite'] : ['sqlite', 'postgres']
+/** In a loop over `databaseKinds`: registers a test that does not depend on the database on one of them only. */
+export function testOnce(kind: DatabaseKind, name: string, run: (t: TestContext) => Promise<void>): void {
+  if (kind === 'sqlite') void test(name, run)
+}
+
+/** The option `skip` of a test that needs PostgreSQL. */
+export const withoutPostgres = isFast && 'needs PostgreSQL'
 
 export interface TestSettings {
   database?: DatabaseKind

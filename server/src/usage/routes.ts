@@ -1,8 +1,8 @@
+import { keyUsageSchema, organizationUsageSchema } from '@wayleave/contract/records'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { App } from '../http/fastify-app.ts'
-import { nullable } from '../http/nullable.ts'
 import { security, tags } from '../http/openapi.ts'
 import type { KeyActor } from '../keys/key-access.ts'
 import type { UsageReports } from './usage-reports.ts'
@@ -12,7 +12,6 @@ export interface UsageRoutesParts {
   authenticate: Authenticate
 }
 
-const date = Type.String({ description: 'A calendar date in UTC, such as 2026-01-31.' })
 const range = Type.Object(
   {
     startDate: Type.Optional(
@@ -24,35 +23,6 @@ const range = Type.Object(
   },
   { additionalProperties: false },
 )
-const count = { calls: Type.Integer(), credits: Type.Integer() }
-const report = {
-  startDate: date,
-  endDate: date,
-  totals: Type.Object(count),
-  days: Type.Array(Type.Object({ date, ...count }), { description: 'A row for each day of the range.' }),
-  operations: Type.Array(
-    Type.Object({
-      operation: Type.String(),
-      table: nullable(Type.String()),
-      format: nullable(Type.String()),
-      ...count,
-    }),
-  ),
-}
-const keyUsage = Type.Object({ keyId: Type.String(), ...report })
-const organizationUsage = Type.Object({
-  organizationId: Type.String(),
-  ...report,
-  keys: Type.Array(
-    Type.Object({
-      keyId: Type.String(),
-      name: nullable(Type.String({ description: 'Null for a key that exists no more.' })),
-      ...count,
-    }),
-  ),
-  datasets: Type.Array(Type.Object({ table: Type.String(), ...count })),
-})
-
 /** Reports of calls and credits, by key and for a whole organization. */
 export function usageRoutes(app: App, { usageReports, authenticate }: UsageRoutesParts): void {
   keyUsageRoute(app, {
@@ -72,7 +42,7 @@ export function usageRoutes(app: App, { usageReports, authenticate }: UsageRoute
       description: 'Needs BILLING_VIEW. Includes the calls of keys that exist no more.',
       params: Type.Object({ organizationId: Type.String() }),
       querystring: range,
-      response: { 200: organizationUsage },
+      response: { 200: organizationUsageSchema },
     },
     handler: (request) => {
       const { userId } = authenticate.userOf(request)
@@ -100,7 +70,7 @@ export function keyUsageRoute(app: App, { usageReports, path, tag, onRequest, ac
       description: 'Includes every call that was answered more than a second ago.',
       params: Type.Object({ keyId: Type.String() }),
       querystring: range,
-      response: { 200: keyUsage },
+      response: { 200: keyUsageSchema },
     },
     handler: (request) => usageReports.ofKey(actorOf(request), request.params.keyId, request.query),
   })

@@ -1,24 +1,17 @@
+import type { KeyUsage, OrganizationUsage } from '@wayleave/contract/records'
 import { requireMember } from '../access/membership.ts'
 import type { Clock } from '../clock.ts'
 import type { Db } from '../database/open.ts'
 import { isId } from '../id.ts'
 import { type KeyActor, requireKey } from '../keys/key-access.ts'
 import { findKey, keyNames } from '../keys/store.ts'
-import { type Count, groupUsage, type UsageReport, usageRange, usageReport } from './usage.ts'
+import { groupUsage, usageRange, usageReport } from './usage.ts'
 import { readKeyUsage, readOrganizationUsage } from './usage-store.ts'
 
 export interface GivenRange {
   startDate?: string
   endDate?: string
 }
-
-export type KeyUsage = { keyId: string } & UsageReport
-
-export type OrganizationUsage = { organizationId: string } & UsageReport & {
-    /** The name is null if the key no longer exists. */
-    keys: ({ keyId: string; name: string | null } & Count)[]
-    datasets: ({ table: string } & Count)[]
-  }
 
 /** Usage reports: by key for users who may see the key, by organization for users who may see its bills. */
 export class UsageReports {

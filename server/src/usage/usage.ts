@@ -1,22 +1,10 @@
+import type { UsageCount, UsageReport } from '@wayleave/contract/records'
 import { type Clock, DAY } from '../clock.ts'
 import { invalidInput } from '../problem.ts'
 import type { UsageRange, UsageRow } from './usage-store.ts'
 
 const DEFAULT_DAYS = 30
 const MOST_DAYS = 366
-
-export interface Count {
-  calls: number
-  credits: number
-}
-
-export interface UsageReport extends UsageRange {
-  totals: Count
-  /** One row for each day of the range, including days without calls. */
-  days: ({ date: string } & Count)[]
-  /** Null for calls without a dataset, or without a choice of format. */
-  operations: ({ operation: string; table: string | null; format: string | null } & Count)[]
-}
 
 /** Dates are UTC and inclusive; the default is the last 30 days. */
 export function usageRange(given: { startDate?: string; endDate?: string }, clock: Clock): UsageRange {
@@ -33,7 +21,7 @@ export function usageRange(given: { startDate?: string; endDate?: string }, cloc
 }
 
 export function usageReport(range: UsageRange, rows: UsageRow[]): UsageReport {
-  const days = new Map<string, Count>()
+  const days = new Map<string, UsageCount>()
   for (let at = Date.parse(range.startDate); at <= Date.parse(range.endDate); at += DAY) {
     days.set(textOf(at), { calls: 0, credits: 0 })
   }
@@ -55,8 +43,11 @@ export function usageReport(range: UsageRange, rows: UsageRow[]): UsageReport {
 }
 
 /** Sums the rows for which `nameOf` returns equal names, sorted by calls in descending order. */
-export function groupUsage<N extends object>(rows: UsageRow[], nameOf: (row: UsageRow) => N): (N & Count)[] {
-  const groups = new Map<string, N & Count>()
+export function groupUsage<N extends object>(
+  rows: UsageRow[],
+  nameOf: (row: UsageRow) => N,
+): (N & UsageCount)[] {
+  const groups = new Map<string, N & UsageCount>()
   for (const row of rows) {
     const name = nameOf(row)
     const label = JSON.stringify(name)
@@ -69,7 +60,7 @@ export function groupUsage<N extends object>(rows: UsageRow[], nameOf: (row: Usa
   )
 }
 
-function add(count: Count, row: UsageRow): void {
+function add(count: UsageCount, row: UsageRow): void {
   count.calls += row.calls
   count.credits += row.credits
 }

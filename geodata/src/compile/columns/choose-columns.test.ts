@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Feature, FeatureStream, SourceColumn } from '../../feature.ts'
@@ -210,4 +210,42 @@ test('half of a surrogate pair becomes U+FFFD, in a nested value as in a text', 
   assert.equal(features[0]!.properties['plain'], '\ufffd')
   const found = features[0]!.properties['nested'] as Record<string, unknown>
   assert.deepEqual(found['k\ufffd'], ['\ufffd', '\\ud800', '\\\ufffd', '😀'])
+})
+
+test('integers of more than 38 digits keep every digit as text, and the report says so', async () => {
+  const huge = '123456789012345678901234567890123456789'
+  const text = collection([feature({ v: 1 }), feature({ v: '?' })]).replace('"?"', huge)
+  const { features, manifest, report } = await compileText(text)
+  assert.equal(manifest.columns[0]!.type, 'text')
+  assert.deepEqual(
+    features.map(({ properties }) => properties['v']),
+    ['1', huge],
+  )
+  assert.deepEqual(report.notes, [
+    'Column v has integers of more than 38 digits: it is published as text, which keeps every digit.',
+  ])
+  const path = join(scratch, 'huge.csv')
+  await writeFile(path, `v\n1.5\n${huge}\n`)
+  const folder = join(scratch, 'huge')
+  await compileSnapshot({ path, folder })
+  assert.match(await readFile(join(folder, 'features.pack'), 'utf8'), new RegExp(`"${huge}"`))
+})
+
+test('ids that are missing in part, or are numbers and texts, are reported', async () => {
+  const some = await compileText(collection([feature({}, null, 'a'), feature({}, null)]))
+  assert.deepEqual(some.report.notes, [
+    'Only 1 of 2 features have an id in the source, so features are numbered by their rows.',
+  ])
+  assert.deepEqual(
+    some.features.map(({ id }) => id),
+    [1, 2],
+  )
+  const mixed = await compileText(collection([feature({}, null, 7), feature({}, null, 'a')]))
+  assert.deepEqual(mixed.report.notes, [
+    'Some ids in the source are numbers and some are texts, so all ids are published as texts.',
+  ])
+  assert.deepEqual(
+    mixed.features.map(({ id }) => id),
+    ['7', 'a'],
+  )
 })

@@ -4,7 +4,7 @@ import type { CompileOptions } from '../compile-options.ts'
 import { InvalidSourceError } from '../invalid-source-error.ts'
 import { MAX_LISTED_PROBLEMS, type StageSummary } from '../stage/stage.ts'
 import { columnNames } from './column-names.ts'
-import { areIntegers, columnType } from './value-kinds.ts'
+import { areHugeIntegers, areIntegers, areMixedIds, columnType, MAX_INTEGER_DIGITS } from './value-kinds.ts'
 
 /** The published columns, with names and types derived from all rows. */
 export function chooseColumns(summary: StageSummary, spatial: boolean, notes: string[]): FinalColumn[] {
@@ -16,6 +16,10 @@ export function chooseColumns(summary: StageSummary, spatial: boolean, notes: st
   return summary.columns.map((profile, i) => {
     const type = columnType(profile.kinds, profile.declared)
     if (profile.notFinite > 0) notes.push(notFiniteNote(names[i]!, profile.notFinite))
+    if (type === 'text' && areHugeIntegers(profile.kinds))
+      notes.push(
+        `Column ${names[i]} has integers of more than ${MAX_INTEGER_DIGITS} digits: it is published as text, which keeps every digit.`,
+      )
     const present = profile.present - (type === 'text' ? 0 : profile.blank)
     return { name: names[i]!, type, nullable: present < summary.rows, profile }
   })
@@ -41,12 +45,21 @@ export async function chooseIds(
     return column
   }
   const profile = summary.id
-  if (summary.rows === 0 || profile.present < summary.rows) return null
+  if (summary.rows === 0 || profile.present === 0) return null
+  if (profile.present < summary.rows) {
+    notes.push(
+      `Only ${profile.present} of ${summary.rows} features have an id in the source, so features are numbered by their rows.`,
+    )
+    return null
+  }
   if (await assembly.sourceIdsRepeat(profile)) {
     notes.push('Ids repeat in the source, so features are numbered by their rows.')
     return null
   }
-  return { profile, type: areIntegers(profile.kinds) ? 'integer' : 'text' }
+  if (areIntegers(profile.kinds)) return { profile, type: 'integer' }
+  if (areMixedIds(profile.kinds))
+    notes.push('Some ids in the source are numbers and some are texts, so all ids are published as texts.')
+  return { profile, type: 'text' }
 }
 
 async function checkIds(

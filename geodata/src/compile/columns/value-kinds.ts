@@ -31,6 +31,17 @@ export function areIntegers(kinds: number): boolean {
   return (kinds & ~INTEGER_COLUMN) === 0
 }
 
+/** Whether all values are integers, of which some are too large for any database column. */
+export function areHugeIntegers(kinds: number): boolean {
+  return (kinds & KIND.hugeInteger) !== 0 && (kinds & ~(INTEGER_COLUMN | KIND.hugeInteger)) === 0
+}
+
+/** Whether some values are numbers and some are texts. */
+export function areMixedIds(kinds: number): boolean {
+  const texts = KIND.text | KIND.date | KIND.timestamp
+  return (kinds & texts) !== 0 && (kinds & ~texts) !== 0
+}
+
 /** Whether all values are numbers that a double represents exactly, including large integers. */
 export function areNumbers(kinds: number): boolean {
   return (kinds & ~NUMBER_COLUMN) === 0
@@ -43,7 +54,9 @@ const INTEGER = /^(?:0|-?[1-9]\d*)$/
 const NUMBER = /^-?(?:(?:0|[1-9]\d*)(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/
 const BOOLEAN = /^(?:true|false)$/i
 
-const MAX_INTEGER_DIGITS = 38
+/** The most digits of a database column. */
+export const MAX_INTEGER_DIGITS = 38
+const MAX_DOUBLE_DIGITS = 309
 
 /** The kind of a value that has a JSON type. Null and undefined have no kind (0). */
 export function kindOfValue(value: Value | undefined): number {
@@ -80,11 +93,9 @@ export function kindOfText(text: string): number {
   if (!mayBeNumber) return BOOLEAN.test(text) ? KIND.boolean : KIND.text
   if (INTEGER.test(text)) {
     const digits = text.length - (first === 45 ? 1 : 0)
-    return digits <= 15
-      ? KIND.integer
-      : digits > MAX_INTEGER_DIGITS
-        ? KIND.hugeInteger
-        : kindOfBigint(BigInt(text))
+    if (digits <= 15) return KIND.integer
+    // No double is that large, and parsing takes time that grows with the square of the length.
+    return digits > MAX_DOUBLE_DIGITS ? KIND.hugeInteger | KIND.inexact : kindOfBigint(BigInt(text))
   }
   if (NUMBER.test(text)) return Number.isFinite(Number(text)) ? KIND.number : KIND.text
   return kindOfTime(text)

@@ -47,11 +47,11 @@ class Flushing {
   }
 }
 
-function geojsonStaging({ file, maxColumns }: Parsing<'geojson'>, stage: Stage) {
-  const parser = new GeojsonParser(file, maxColumns)
+function geojsonStaging({ file, maxColumns, place }: Parsing<'geojson'>, stage: Stage) {
+  const parser = new GeojsonParser(file, maxColumns, place)
   // Staged names are derived from the column name, because each thread discovers the columns in its own
   // order. They are hexadecimal, because the database treats names that differ only in case as equal.
-  const stagedName = (index: number) => Buffer.from(parser.columns[index]!.name, 'utf8').toString('hex')
+  const stagedName = (index: number) => Buffer.from(parser.keys[index]!, 'utf8').toString('hex')
   return (block: SourceBlock) => stage.add(parser.parse(block as GeojsonBlock), parser.columns, stagedName)
 }
 

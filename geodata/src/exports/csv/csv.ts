@@ -1,7 +1,7 @@
 import { FeatureSlices, readPack } from '../../pack/pack-reader.ts'
-import { RowSlices } from '../../pack/row-slices.ts'
 import { exportColumns } from '../../snapshot/feature-ids.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
+import { RowSlices } from '../../snapshot/row-slices.ts'
 import { ByteSink } from '../byte-sink.ts'
 import type { ExportOptions } from '../export-options.ts'
 import { PointSource } from '../geometry/point-source.ts'

@@ -1,8 +1,8 @@
 import { FeatureSlices, readPack } from '../../pack/pack-reader.ts'
 import { stringValue } from '../../pack/property-slices.ts'
-import { RowSlices } from '../../pack/row-slices.ts'
 import { exportColumns } from '../../snapshot/feature-ids.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
+import { RowSlices } from '../../snapshot/row-slices.ts'
 import { FlatGeometry } from '../geometry/flat-geometry.ts'
 import {
   COLLECTION,

@@ -8,6 +8,7 @@ import type { Manifest } from '../../snapshot/manifest.ts'
 export interface FixtureFeature {
   geometry?: Geometry | null
   properties: { [name: string]: Value }
+  id?: string | number
 }
 
 export interface Fixture {
@@ -28,8 +29,8 @@ export async function compileFeatures(folder: string, features: FixtureFeature[]
   const names = [...new Set(features.flatMap(({ properties }) => Object.keys(properties)))]
   const spatial = features.some(({ geometry }) => geometry !== undefined)
   const columns: SourceColumn[] = names.map((name) => ({ name, type: 'infer-json' }))
-  const rows: Feature[] = features.map(({ geometry, properties }, i) => ({
-    id: null,
+  const rows: Feature[] = features.map(({ geometry, properties, id }, i) => ({
+    id: id ?? null,
     values: names.map((name) => properties[name] ?? null),
     geometry: geometry ?? null,
     row: i + 1,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
+import type { ExportFormat } from '@wayleave/contract/export-formats'
 import type { Column, Geometry, Position } from '../../feature.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
-import type { ExportFormat } from '../index.ts'
 import { cutText, fieldNames } from '../shapefile/fields.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: XML cannot represent these characters

@@ -26,8 +26,9 @@ class ValueReader {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
+  /** Some writers add a byte at the end, which is too short for another column's number. */
   get isAtEnd(): boolean {
-    return this.#at >= this.#bytes.length
+    return this.#at + 2 > this.#bytes.length
   }
 
   uint16(): number {

@@ -9,6 +9,7 @@ import {
 import { SourceError } from '../../source-error.ts'
 import { parseJson } from '../json/parse-json.ts'
 import type { GeojsonBlock } from './geojson-scanner.ts'
+import { type PlaceReading, readPlace, readTime } from './json-fg.ts'
 
 const TYPE_NAMES: ReadonlySet<string> = new Set(GEOMETRY_TYPES)
 
@@ -19,12 +20,18 @@ interface RawFeature {
   type?: unknown
   id?: unknown
   geometry?: Geometry | null
+  /** The members that JSON-FG adds. */
+  place?: object | null
+  time?: unknown
   properties?: { [name: string]: Value } | null
 }
 
 /** Parses scanned blocks into features and discovers the columns. */
 export class GeojsonParser {
   readonly columns: SourceColumn[] = []
+  /** The names of the columns, made different from each other: a property may be called like a `time`. */
+  readonly keys: string[] = []
+  readonly #place: PlaceReading | null
   readonly #file: string
   readonly #maxColumns: number
   readonly #places = new Map<string, number>()
@@ -32,8 +39,10 @@ export class GeojsonParser {
   #names: string[] = []
   #namePlaces: number[] = []
 
-  constructor(file: string, maxColumns = DEFAULT_COLUMNS) {
+  /** `place`: how places are read, if the file's features have places instead of geometries. */
+  constructor(file: string, maxColumns = DEFAULT_COLUMNS, place: PlaceReading | null = null) {
     this.#file = file
+    this.#place = place
     this.#maxColumns = maxColumns
   }
 
@@ -86,11 +95,41 @@ export class GeojsonParser {
         return { id: null, values: [], geometry: element as Geometry, row }
       return { row, problem: `a Feature is expected, but "type" is ${JSON.stringify(raw.type) ?? 'missing'}` }
     }
-    const { geometry = null, properties = null, id } = raw
+    const { properties = null, id } = raw
+    const geometry = this.#geometry(raw)
+    if (typeof geometry === 'string') return { row, problem: geometry }
     if (properties !== null && (typeof properties !== 'object' || Array.isArray(properties)))
       return { row, problem: '"properties" is neither an object nor null' }
     const isId = typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint'
-    return { id: isId ? id : null, values: this.#values(properties), geometry, row }
+    const values = this.#values(properties)
+    if (raw.time !== undefined) this.#setTime(values, raw.time)
+    return { id: isId ? id : null, values, geometry, row }
+  }
+
+  /** The geometry, or a sentence if it is in another CRS than the file's first one. */
+  #geometry({ geometry = null, place = null }: RawFeature): Geometry | null | string {
+    if (place === null || typeof place !== 'object') {
+      if (geometry === null || this.#place === null) return geometry
+      return 'the feature has a "geometry" and no "place", unlike the first feature, and the two differ in their CRS'
+    }
+    if (this.#place === null) {
+      if (geometry !== null) return geometry
+      return 'the feature has a "place" and no "geometry", unlike the first feature, and the two differ in their CRS'
+    }
+    try {
+      return readPlace(place, this.#place)
+    } catch (error) {
+      if (error instanceof SourceError) return error.message
+      throw error
+    }
+  }
+
+  #setTime(values: Value[], time: unknown): void {
+    for (const [name, value] of readTime(time)) {
+      const place = this.#placeOf(name, `\0${name}`)
+      while (values.length < place) values.push(null)
+      values[place] = value
+    }
   }
 
   #values(properties: { [name: string]: Value } | null): Value[] {
@@ -100,7 +139,7 @@ export class GeojsonParser {
     for (const name in properties) {
       if (this.#names[i] !== name) {
         this.#names[i] = name
-        this.#namePlaces[i] = this.#place(name)
+        this.#namePlaces[i] = this.#placeOf(name)
       }
       const place = this.#namePlaces[i++]!
       while (values.length < place) values.push(null)
@@ -109,8 +148,8 @@ export class GeojsonParser {
     return values
   }
 
-  #place(name: string): number {
-    const known = this.#places.get(name)
+  #placeOf(name: string, key = name): number {
+    const known = this.#places.get(key)
     if (known !== undefined) return known
     const place = this.columns.length
     if (place >= this.#maxColumns)
@@ -119,7 +158,8 @@ export class GeojsonParser {
       throw new SourceError(
         `${this.#file} has a column whose name is longer than ${MAX_NAME_LENGTH} characters.`,
       )
-    this.#places.set(name, place)
+    this.#places.set(key, place)
+    this.keys.push(key)
     this.columns.push({ name, type: 'infer-json' })
     return place
   }

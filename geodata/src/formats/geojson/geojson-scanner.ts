@@ -183,7 +183,7 @@ export function readHead(bytes: Uint8Array, from: number, end: number, isAll: bo
     if (name === 'features' && bytes[start] === 0x5b) return { at: start + 1, isCollection: true, members }
     const stop = skipValue(bytes, start, end)
     if (stop >= end) return isAll ? { at: from, isCollection: false, members } : null
-    if (typeof name === 'string' && (name === 'type' || name === 'crs'))
+    if (typeof name === 'string' && (name === 'type' || name === 'crs' || name === 'coordRefSys'))
       members[name] = parseOr(text(start, stop))
     at = space(stop)
     if (bytes[at] !== COMMA) {

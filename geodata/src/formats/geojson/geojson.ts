@@ -1,9 +1,11 @@
+import { axisOrder } from '../../crs.ts'
 import { SourceError } from '../../source-error.ts'
 import type { BlockStream } from '../reading/block-stream.ts'
 import type { ByteSource } from '../reading/byte-source.ts'
 import { DEFAULT_LIMITS, largerThan } from '../reading/source-limits.ts'
 import { GeojsonParser } from './geojson-parser.ts'
 import { ElementScanner, type GeojsonBlock, readHead } from './geojson-scanner.ts'
+import { coordRefSysName, type PlaceReading } from './json-fg.ts'
 
 export interface GeojsonOptions {
   /** The max size of a single feature, in bytes. */
@@ -30,12 +32,13 @@ export async function openGeojson(source: ByteSource, options: GeojsonOptions = 
     await window.close()
     throw error
   })
-  const parser = new GeojsonParser(source.file, options.maxColumns)
-  const scanner = new ElementScanner(source.file, head.isCollection, options.maxDepth ?? DEFAULT_LIMITS.depth)
-  const crs = await crsOf(head, source.file, options).catch(async (error) => {
+  const maxDepth = options.maxDepth ?? DEFAULT_LIMITS.depth
+  const scanner = new ElementScanner(source.file, head.isCollection, maxDepth)
+  const { crs, place } = await crsAndPlace(window, head, maxDepth, options).catch(async (error) => {
     await window.close()
     throw error
   })
+  const parser = new GeojsonParser(source.file, options.maxColumns, place)
   const notes: string[] = []
   let spatial = false
   const blocks = async function* () {
@@ -56,7 +59,7 @@ export async function openGeojson(source: ByteSource, options: GeojsonOptions = 
     get spatial() {
       return spatial
     },
-    parsing: { format: 'geojson', file: source.file, maxColumns: options.maxColumns },
+    parsing: { format: 'geojson', file: source.file, maxColumns: options.maxColumns, place },
     blocks,
     async *batches() {
       for await (const block of blocks()) {
@@ -95,6 +98,51 @@ async function findHead(window: BlockWindow): Promise<Head> {
       throw new SourceError(`${file} has features, but its type is ${JSON.stringify(type)}.`)
     window.dropTo(head.at)
     return head
+  }
+}
+
+interface CrsAndPlace {
+  crs: string
+  /** Set if the file is JSON-FG whose features have a `place` in this CRS and no `geometry`. */
+  place: PlaceReading | null
+}
+
+/** The first feature decides whether places are read: `geometry` and `place` differ in their CRS. */
+async function crsAndPlace(
+  window: BlockWindow,
+  head: Head,
+  maxDepth: number,
+  options: GeojsonOptions,
+): Promise<CrsAndPlace> {
+  const first = await peekFirst(window, head, maxDepth)
+  if (first?.place == null || first.geometry != null)
+    return { crs: await crsOf(head, window.file, options), place: null }
+  if (options.crs !== undefined) return { crs: options.crs, place: { northingFirst: false } }
+  const crs = coordRefSysName(first.coordRefSys ?? head.members['coordRefSys'], window.file)
+  return { crs, place: { northingFirst: axisOrder(crs) === 'northing-first' } }
+}
+
+interface PeekedFeature {
+  geometry?: unknown
+  place?: unknown
+  coordRefSys?: unknown
+}
+
+/** Parses the first element, if it may have a place, without moving the window. */
+async function peekFirst(window: BlockWindow, head: Head, maxDepth: number): Promise<PeekedFeature | null> {
+  const scanner = new ElementScanner(window.file, head.isCollection, maxDepth)
+  try {
+    let at = scanner.scan(window.bytes, 0, window.end)
+    while (scanner.ranges.length === 0 && scanner.arrayEnd < 0 && (await window.fill()))
+      at = scanner.scan(window.bytes, at, window.end)
+    const [start, end] = scanner.ranges
+    if (start === undefined) return null
+    const bytes = Buffer.from(window.bytes.buffer, start, end! - start)
+    return bytes.includes('"place"') ? (JSON.parse(bytes.toString('utf8')) as PeekedFeature) : null
+  } catch (error) {
+    // What is wrong with the element is reported when it is read.
+    if (error instanceof SyntaxError) return null
+    throw error
   }
 }
 

@@ -3,6 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import type { Geometry } from '../../feature.ts'
+import { writeWkt } from '../../geometry/wkt.ts'
 import { SourceError } from '../../source-error.ts'
 import { DEFAULT_LIMITS } from '../reading/source-limits.ts'
 import {
@@ -226,4 +228,17 @@ test('a geometry over the size limit is refused with the name of the setting', a
     read(path, { limits: { ...DEFAULT_LIMITS, rowBytes: 20 } }),
     /row 1 is larger than 20 bytes, the limit of WAYLEAVE_MAX_FEATURE_BYTES\.$/,
   )
+})
+
+test('another geometry column becomes WKT, with a note', async (t) => {
+  const path = geopackage(scratch(t), 'two', [feature({ a: 1 }), feature({ a: 2 })])
+  const database = new DatabaseSync(path)
+  database.exec(`ALTER TABLE two ADD COLUMN centre POINT; UPDATE two SET centre = geom WHERE a = 1`)
+  database.close()
+  const { rows, stream } = await read(path)
+  assert.deepEqual(rows, [
+    { a: 1, centre: writeWkt(POINT as Geometry) },
+    { a: 2, centre: null },
+  ])
+  assert.match(stream.notes[0]!, /^Column centre is another geometry: it is kept as WKT text/)
 })

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { findEpsg } from '../../crs/epsg.ts'
 import type { ColumnType, Feature, FeatureStream, SourceColumn, UnreadableRow, Value } from '../../feature.ts'
+import { writeWkt } from '../../geometry/wkt.ts'
 import { quoteName } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
 import { chooseLayer } from '../choose-layer.ts'
@@ -50,7 +51,7 @@ export async function openGeopackage(
     let row = 0
     return {
       columns,
-      notes: [],
+      notes: attributes.filter(isGeometry).map(geometryNote),
       crs: layer.geometryColumn === null ? null : (options.crs ?? crsOf(database, layer, file)),
       spatial: layer.geometryColumn !== null,
       totalBytes: size,
@@ -152,6 +153,18 @@ function sourceColumn(name: string, declared: string, isJson: boolean): SourceCo
   return { name, type: isJson || declared === 'JSON' ? 'json' : typeOf(declared) }
 }
 
+const GEOMETRY_TYPE =
+  /^(MULTI)?(GEOMETRY|POINT|LINESTRING|POLYGON|CURVE|SURFACE)|^GEOM|^CIRCULARSTRING|^COMPOUNDCURVE/
+
+/** A GeoPackage table has one geometry column, but other programs add further ones. */
+function isGeometry({ declared }: TableColumn): boolean {
+  return GEOMETRY_TYPE.test(declared)
+}
+
+function geometryNote({ name }: TableColumn): string {
+  return `Column ${name} is another geometry: it is kept as WKT text, with the coordinates that it has in the file.`
+}
+
 function typeOf(declared: string): ColumnType | 'infer-json' {
   if (declared === 'BOOLEAN') return 'boolean'
   if (/^(TINY|SMALL|MEDIUM|BIG)?INT(EGER)?\b/.test(declared)) return 'integer'
@@ -200,9 +213,11 @@ function* readRows(
   const statement = database.prepare(`SELECT ${selected.join(', ')} FROM ${quoteName(layer.name)}`)
   statement.setReadBigInts(true)
   statement.setReturnArrays(true)
-  const converters = columns.map(({ type }) =>
-    type === 'boolean' ? toBoolean : type === 'json' ? toJson : toValue,
-  )
+  const geometries = new Set(table.filter(isGeometry).map(({ name }) => name))
+  const converters = columns.map(({ name, type }) => {
+    if (geometries.has(name)) return toWkt
+    return type === 'boolean' ? toBoolean : type === 'json' ? toJson : toValue
+  })
   let batch: (Feature | UnreadableRow)[] = []
   let row = 0
   for (const record of statement.iterate() as unknown as Iterable<SqliteValue[]>) {
@@ -244,6 +259,12 @@ function toValue(value: SqliteValue): Value {
   }
   // JSON and CSV cannot represent bytes, so they are encoded as base64, which clients expect.
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value
+}
+
+/** Bytes that are no geometry stay bytes. */
+function toWkt(value: SqliteValue): Value {
+  const geometry = readGeometry(value)
+  return geometry === null || typeof geometry === 'string' ? toValue(value) : writeWkt(geometry)
 }
 
 function toBoolean(value: SqliteValue): Value {

@@ -8,15 +8,34 @@ const GEOMETRIES = new Set([
   'LinearRing',
   'Polygon',
   'MultiGeometry',
+  // These are not in the standard, but some programs write them.
+  'MultiPoint',
+  'MultiLineString',
+  'MultiPolygon',
+  'GeometryCollection',
   'Track',
   'MultiTrack',
   'Model',
 ])
 
+/** The elements that hold coordinates in KML and in GML. */
+const COORDINATES = new Set(['coordinates', 'coord', 'pos', 'posList'])
+
 /** The geometry among a placemark's children, or null; throws a SourceError that says what is wrong. */
 export function readKmlGeometry(placemark: KmlElement): Geometry | null {
-  const element = placemark.children.find(({ name }) => GEOMETRIES.has(name))
-  return element ? geometryOf(element) : null
+  const elements = placemark.children.filter(({ name }) => GEOMETRIES.has(name))
+  if (elements.length === 1) return geometryOf(elements[0]!)
+  // The standard allows one geometry, but a file that has several means them all.
+  if (elements.length > 1) return joined(elements.map(geometryOf))
+  const unknown = placemark.children.find(hasCoordinates)
+  if (unknown) throw new SourceError(`the geometry is a ${unknown.name}, which is not known`)
+  return null
+}
+
+function hasCoordinates({ name, children }: KmlElement): boolean {
+  return (
+    name !== 'ExtendedData' && children.some((child) => COORDINATES.has(child.name) || hasCoordinates(child))
+  )
 }
 
 function geometryOf(element: KmlElement): Geometry {
@@ -32,11 +51,28 @@ function geometryOf(element: KmlElement): Geometry {
       return { type: 'LineString', coordinates: trackOf(element) }
     case 'MultiTrack':
       return { type: 'MultiLineString', coordinates: childrenOf(element, 'Track').map(trackOf) }
+    case 'MultiPoint':
+      if (childOf(element, 'coordinates')) return { type: 'MultiPoint', coordinates: positionsOf(element) }
+      return joined(membersOf(element).map(geometryOf))
     case 'MultiGeometry':
-      return joined(element.children.filter(({ name }) => GEOMETRIES.has(name)).map(geometryOf))
+    case 'MultiLineString':
+    case 'MultiPolygon':
+    case 'GeometryCollection':
+      return joined(membersOf(element).map(geometryOf))
     default:
       throw new SourceError('the geometry is a Model, which GeoJSON cannot express')
   }
+}
+
+/** The geometries inside a multiple one, also inside elements such as GML's `polygonMember`. */
+function membersOf(element: KmlElement): KmlElement[] {
+  return element.children.flatMap((child) => {
+    if (GEOMETRIES.has(child.name)) return [child]
+    if (/Members?$/.test(child.name)) return membersOf(child)
+    if (COORDINATES.has(child.name) || hasCoordinates(child))
+      throw new SourceError(`the geometry is a ${element.name} with ${child.name} inside, which is not known`)
+    return []
+  })
 }
 
 const MULTI: { [type in GeometryType]?: GeometryType } = {

@@ -1,7 +1,7 @@
 import type { Feature, SourceColumn, UnreadableRow, Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import type { SourceLimits } from '../reading/source-limits.ts'
-import { childOf, childrenOf, type KmlElement, textOf } from './kml-element.ts'
+import { childOf, childrenOf, contentOf, type KmlElement, textOf } from './kml-element.ts'
 import { readKmlGeometry } from './kml-geometry.ts'
 
 /** Turns placemarks into rows and discovers the columns. */
@@ -25,7 +25,8 @@ export class KmlTable {
       this.#declared.set(`${id}/${field.attributes['name']}`, field.attributes['type'] ?? 'string')
   }
 
-  row(placemark: KmlElement): Feature | UnreadableRow {
+  /** `folder` is the path of the named folders around the placemark, or null. */
+  row(placemark: KmlElement, folder: string | null): Feature | UnreadableRow {
     const row = ++this.rows
     const values: Value[] = []
     const set = (key: string, name: string, type: SourceColumn['type'], value: string | null) => {
@@ -35,6 +36,7 @@ export class KmlTable {
       values[place] = value
     }
     for (const name of ['name', 'description']) set(name, name, 'text', textOf(placemark, name))
+    set('folder', 'folder', 'text', folder)
     const stamp = childOf(placemark, 'TimeStamp')
     if (stamp) set('timestamp', 'timestamp', 'infer-text', textOf(stamp, 'when'))
     const span = childOf(placemark, 'TimeSpan')
@@ -57,14 +59,14 @@ export class KmlTable {
       set(`data ${name}`, name, 'infer-text', textOf(data, 'value'))
     } else if (data.name === 'SchemaData') {
       const schema = (data.attributes['schemaUrl'] ?? '').replace(/^.*#/, '')
-      for (const { attributes, text } of childrenOf(data, 'SimpleData')) {
-        const name = attributes['name'] ?? ''
+      for (const simple of childrenOf(data, 'SimpleData')) {
+        const name = simple.attributes['name'] ?? ''
         const declared = this.#declared.get(`${schema}/${name}`)
-        const value = text.trim() || null
+        const value = contentOf(simple)
         if (declared === 'bool') set(`data ${name}`, name, 'infer-text', value && booleanText(value))
         else set(`data ${name}`, name, declared === 'string' ? 'text' : 'infer-text', value)
       }
-    } else set(`data ${data.name}`, data.name, 'infer-text', data.text.trim() || null)
+    } else set(`data ${data.name}`, data.name, 'infer-text', contentOf(data))
   }
 
   #place(key: string, name: string, type: SourceColumn['type']): number {

@@ -259,6 +259,78 @@ test('names, times, data and schema data of placemarks at any depth become colum
   )
 })
 
+test('markup in texts is kept, whether or not it is in CDATA', async () => {
+  const { rows } = await read(
+    kml(`<Placemark><description>Open <b class="x">1 &lt; 2</b><br/>daily &amp; <i><u>nightly</u></i>.</description>
+      <ExtendedData><Data name="note"><value>a <b>c</b></value></Data></ExtendedData></Placemark>
+      <Placemark><description><![CDATA[Open <b>now</b>]]></description></Placemark>
+      <Placemark><description>1 &lt; 2</description></Placemark>`),
+  )
+  assert.deepEqual(
+    rows.map(({ description }) => description),
+    ['Open <b class="x">1 &lt; 2</b><br>daily &amp; <i><u>nightly</u></i>.', 'Open <b>now</b>', '1 < 2'],
+  )
+  assert.equal(rows[0]!['note'], 'a <b>c</b>')
+})
+
+test('the names of the folders around a placemark become a column', async () => {
+  const { rows, stream } = await read(
+    kml(`<name>whole</name><Folder><name>Roads</name><Placemark><name>a</name></Placemark>
+      <Folder><name> Main &amp; old </name><Placemark><name>b</name></Placemark></Folder>
+      <Folder><Placemark><name>c</name></Placemark></Folder></Folder><Placemark><name>d</name></Placemark>`),
+  )
+  assert.deepEqual(
+    rows.map(({ folder }) => folder),
+    ['Roads', 'Roads/Main & old', 'Roads', null],
+  )
+  assert.deepEqual(stream.columns, [
+    { name: 'name', type: 'text' },
+    { name: 'folder', type: 'text' },
+  ])
+  const without = await read(kml('<Folder><Placemark><name>a</name></Placemark></Folder>'))
+  assert.deepEqual(without.rows, [{ name: 'a' }])
+})
+
+test('multiple geometries under names that KML does not have are read, and unknown ones reported', async () => {
+  const point = (x: number) => `<Point><coordinates>${x},0</coordinates></Point>`
+  const square = `<Polygon><outerBoundaryIs><LinearRing><coordinates>0,0 1,0 1,1 0,0</coordinates></LinearRing></outerBoundaryIs></Polygon>`
+  const line = '<LineString><coordinates>0,0 1,1</coordinates></LineString>'
+  const { features, unreadable } = await read(
+    kml(
+      [
+        `<MultiPolygon>${square}${square}</MultiPolygon>`,
+        `<MultiPolygon><polygonMember>${square}</polygonMember></MultiPolygon>`,
+        `<MultiLineString>${line}${line}</MultiLineString>`,
+        `<MultiPoint>${point(1)}${point(2)}</MultiPoint>`,
+        '<MultiPoint><coordinates>1,0 2,0</coordinates></MultiPoint>',
+        `${point(1)}${line}`,
+        '<MultiSurface><surface><coordinates>1,0 2,0</coordinates></surface></MultiSurface>',
+        '<MultiPolygon><outerBoundaryIs><coordinates>1,0 2,0</coordinates></outerBoundaryIs></MultiPolygon>',
+        '<LookAt><longitude>1</longitude></LookAt>',
+      ]
+        .map((shape) => `<Placemark>${shape}</Placemark>`)
+        .join(''),
+    ),
+  )
+  assert.deepEqual(
+    features.map(({ geometry }) => geometry?.type),
+    [
+      'MultiPolygon',
+      'MultiPolygon',
+      'MultiLineString',
+      'MultiPoint',
+      'MultiPoint',
+      'GeometryCollection',
+      undefined,
+    ],
+  )
+  assert.deepEqual(features[3]!.geometry, features[4]!.geometry)
+  assert.deepEqual(unreadable, [
+    { row: 7, problem: 'the geometry is a MultiSurface, which is not known' },
+    { row: 8, problem: 'the geometry is a MultiPolygon with outerBoundaryIs inside, which is not known' },
+  ])
+})
+
 test('prefixed names and the encodings that the document declares are read', async () => {
   const prefixed =
     '<k:kml xmlns:k="http://www.opengis.net/kml/2.2"><k:Placemark><k:name>é</k:name></k:Placemark></k:kml>'

@@ -6,6 +6,7 @@ import { type ByteSource, peek } from '../reading/byte-source.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import { utf16Of } from '../reading/text-decoding.ts'
 import type { KmlElement } from './kml-element.ts'
+import { KmlFolders } from './kml-folders.ts'
 import { KmlTable } from './kml-table.ts'
 
 const HEAD_BYTES = 1024
@@ -101,6 +102,7 @@ class PlacemarkReader {
   #rows: (Feature | UnreadableRow)[] = []
   /** The open elements, from the placemark or schema inwards. */
   #open: KmlElement[] = []
+  readonly #folders = new KmlFolders()
   #depth = 0
   /** The size of the open placemark, and the characters for which the parser has emitted no event yet. */
   #characters = 0
@@ -157,16 +159,23 @@ class PlacemarkReader {
     if (++this.#depth > this.#limits.depth)
       throw new SourceError(`${this.#file} has elements nested more than ${this.#limits.depth} deep.`)
     if (name === 'NetworkLink') this.hasLinks = true
-    if (this.#open.length === 0 && name !== 'Placemark' && name !== 'Schema') return
-    const element: KmlElement = { name, attributes, text: '', children: [] }
-    this.#open.at(-1)?.children.push(element)
+    if (this.#open.length === 0 && name !== 'Placemark' && name !== 'Schema') {
+      this.#folders.open(name)
+      return
+    }
+    const parent = this.#open.at(-1)
+    const element: KmlElement = { name, attributes, text: '', children: [], at: parent?.text.length ?? 0 }
+    parent?.children.push(element)
     this.#open.push(element)
     this.#characters += ELEMENT_CHARACTERS
   }
 
   #said(text: string): void {
     const element = this.#open.at(-1)
-    if (!element) return
+    if (!element) {
+      this.#folders.text(text)
+      return
+    }
     element.text += text
     this.#characters += text.length
     this.#refuseLarge()
@@ -183,10 +192,11 @@ class PlacemarkReader {
     this.#unheard = 0
     this.#depth--
     const element = this.#open.pop()
+    if (!element) this.#folders.close()
     if (!element || this.#open.length > 0) return
     this.#characters = 0
     if (name === 'Schema') this.#table.addSchema(element)
-    else this.#rows.push(this.#table.row(element))
+    else this.#rows.push(this.#table.row(element, this.#folders.path()))
   }
 }
 

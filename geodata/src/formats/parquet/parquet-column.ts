@@ -8,6 +8,8 @@ export interface ParquetColumn extends SourceColumn {
   sql: string
   convert(value: unknown): Value
   note?: string
+  /** Whether its values are read by `WideDecimals` and not by the database. */
+  isWideDecimal?: boolean
 }
 
 /** A double represents this many digits of any decimal number exactly. */

@@ -1,8 +1,9 @@
 import type { Geometry, GeometryType, Position, Value } from '../../feature.ts'
 import { readWkb } from '../../geometry/wkb.ts'
+import { writeWkt } from '../../geometry/wkt.ts'
 import { quoteName } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
-import { bytesOf } from './parquet-column.ts'
+import { bytesOf, type ParquetColumn } from './parquet-column.ts'
 
 /** The column that contains the geometry, according to the file. */
 export interface ParquetGeometry {
@@ -14,7 +15,53 @@ export interface ParquetGeometry {
 
 interface GeoMetadata {
   primary_column?: string
-  columns?: { [name: string]: { encoding?: string; crs?: object | string | null } }
+  columns?: { [name: string]: GeoColumn }
+}
+
+interface GeoColumn {
+  encoding?: string
+  crs?: object | string | null
+  /** The column that holds the bounding boxes of the geometries (GeoParquet 1.1). */
+  covering?: { bbox?: { xmin?: unknown[] } }
+}
+
+/** What a file's "geo" metadata says about columns other than the geometry. */
+export interface OtherGeoColumns {
+  /** Further columns with geometries, by name, which become text. */
+  geometries: Map<string, ParquetColumn>
+  /** Columns of bounding boxes. The boxes are computed anew, so these are left out. */
+  coverings: string[]
+}
+
+export function otherGeoColumns(
+  metadata: string | null,
+  columns: DescribedColumn[],
+  primary: string | undefined,
+  file: string,
+): OtherGeoColumns {
+  const geo = metadata === null ? null : parseMetadata(metadata, file)
+  const geometries = new Map<string, ParquetColumn>()
+  const coverings = new Set<string>()
+  for (const [name, { encoding = 'WKB', covering }] of Object.entries(geo?.columns ?? {})) {
+    const box = covering?.bbox?.xmin?.[0]
+    const isBox = columns.some((column) => column.name === box && column.type.startsWith('STRUCT('))
+    if (isBox) coverings.add(String(box))
+    const described = columns.find((column) => column.name === name)
+    if (!described || name === primary) continue
+    const { sql, read } = reading(name, described.type, encoding, file)
+    const note = `Column ${name} is another geometry: it is kept as WKT text, with the coordinates that it has in the file.`
+    geometries.set(name, { name, type: 'text', sql, convert: (value) => wktOf(value, read), note })
+  }
+  return { geometries, coverings: [...coverings] }
+}
+
+/** Bytes that are no geometry stay bytes, which are published as base64 like other bytes. */
+function wktOf(value: unknown, read: ParquetGeometry['read']): Value {
+  const geometry = value === null ? null : read(value)
+  if (geometry === null) return null
+  if (typeof geometry !== 'string') return writeWkt(geometry)
+  const bytes = bytesOf(value)
+  return bytes === null ? String(value) : Buffer.from(bytes).toString('base64')
 }
 
 /** A column as DuckDB describes it. */
@@ -94,7 +141,16 @@ function reading(
   if (!native) throw new SourceError(`${file} encodes its geometry as ${encoding}, which is not known.`)
   return {
     sql: `CAST(to_json(${quoteName(name)}) AS VARCHAR)`,
-    read: (value) => ({ type: native, coordinates: positions(JSON.parse(String(value))) }) as Geometry,
+    read: (value) => ({ type: native, coordinates: positions(parseNested(String(value))) }) as Geometry,
+  }
+}
+
+/** DuckDB writes numbers that are not finite without quotes. An empty point has NaN for its coordinates. */
+function parseNested(text: string): Value {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return JSON.parse(text.replace(/\bNaN\b/g, 'null').replace(/\bInfinity\b/g, '1e999'))
   }
 }
 
@@ -113,6 +169,7 @@ type Nested = Position | Nested[]
 
 function positions(value: Value): Nested {
   if (Array.isArray(value)) return value.map(positions)
-  const { x, y, z } = value as { x: number; y: number; z?: number }
+  const { x, y, z } = value as { x: number | null; y: number | null; z?: number | null }
+  if (x === null || y === null) return []
   return typeof z === 'number' ? [x, y, z] : [x, y]
 }

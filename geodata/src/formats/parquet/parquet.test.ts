@@ -38,12 +38,23 @@ async function parquet(folder: string, query: string): Promise<string> {
 
 /** Importing geopandas takes seconds, so one run writes all files for the tests below. */
 const WRITE = `
-import json, sys, geopandas
+import decimal, json, os, sys, geopandas, pyarrow, pyarrow.parquet, shapely
 for job in json.loads(sys.argv[1]):
     frame = geopandas.read_file(job['source'])
     if 'crs' in job:
         frame = frame.set_crs(job['crs'], allow_override=True)
-    frame.to_parquet(job['path'], geometry_encoding=job.get('encoding', 'WKB'))
+    if 'second' in job:
+        frame['centre'] = frame.geometry.representative_point()
+        frame.loc[len(frame)] = {'geometry': shapely.Point(), 'centre': None}
+    frame.to_parquet(job['path'], geometry_encoding=job.get('encoding', 'WKB'), write_covering_bbox='second' in job)
+text = lambda value: None if value is None else decimal.Decimal(value)
+for name, codec in [('decimals', 'snappy'), ('zstd', 'zstd'), ('lz4', 'lz4')]:
+    pyarrow.parquet.write_table(pyarrow.table({
+        'n': [1, 2, 3],
+        'amount': pyarrow.array([text('1.00'), text('-0.05'), None], pyarrow.decimal256(40, 2)),
+        'count': pyarrow.array([text('1'), text('-' + '7' * 60), None], pyarrow.decimal256(76, 0)),
+        'nested': pyarrow.array([[text('1.00')], None, []], pyarrow.list_(pyarrow.decimal256(40, 2))),
+    }), os.path.join(sys.argv[2], name + '.parquet'), compression=codec)
 `
 const COUNTIES = '/usr/lib/R/site-library/sf/gpkg/nc.gpkg'
 const POINTS = [
@@ -65,8 +76,10 @@ test('GeoParquet that geopandas writes says the same as its source, with WKB and
     { source: points, path: path('points'), encoding: 'geoarrow' },
     { source: points, path: path('utm'), crs: 'EPSG:25832' },
     { source: points, path: path('own'), crs: '+proj=tmerc +lon_0=9.5 +ellps=GRS80' },
+    { source: points, path: path('second'), second: true },
+    { source: points, path: path('second-native'), encoding: 'geoarrow', second: true },
   ]
-  execFileSync(python, ['-c', WRITE, JSON.stringify(jobs)], { stdio: ['ignore', 'pipe', 'pipe'] })
+  execFileSync(python, ['-c', WRITE, JSON.stringify(jobs), folder], { stdio: ['ignore', 'pipe', 'pipe'] })
 
   await t.test('polygons', async () => {
     const theirs = gdalFeatures(COUNTIES)
@@ -87,6 +100,39 @@ test('GeoParquet that geopandas writes says the same as its source, with WKB and
       POINTS,
     )
     assert.equal(transformerToWgs84(stream.crs!), null)
+  })
+
+  await t.test(
+    'another geometry becomes WKT, covering boxes are left out, an empty point is one',
+    async () => {
+      for (const name of ['second', 'second-native']) {
+        const { features, rows, stream } = await read(path(name))
+        assert.deepEqual(
+          rows.map(({ centre }) => centre),
+          ['POINT (1 2)', 'POINT (4 5)', null],
+        )
+        assert.deepEqual(Object.keys(rows[0]!), ['a', 'centre'])
+        assert.deepEqual(features[2]!.geometry, { type: 'Point', coordinates: [] })
+        assert.deepEqual(stream.notes, [
+          'Column centre is another geometry: it is kept as WKT text, with the coordinates that it has in the file.',
+          'Column bbox holds the bounding boxes of the geometries: it is left out.',
+        ])
+      }
+    },
+  )
+
+  await t.test('decimals of more than 38 digits are exact', async () => {
+    for (const name of ['decimals', 'zstd']) {
+      const { rows, stream } = await read(path(name))
+      assert.deepEqual(rows, [
+        { n: 1, amount: '1.00', count: 1 },
+        { n: 2, amount: '-0.05', count: -BigInt('7'.repeat(60)) },
+        { n: 3, amount: null, count: null },
+      ])
+      assert.match(stream.notes[0]!, /^Column amount has decimals of 40 digits, .* kept as text\.$/)
+      assert.match(stream.notes[1]!, /^Column nested has decimals of more than 38 digits .* left out\.$/)
+    }
+    await refusal(path('lz4'), /^lz4.parquet has decimals of more than 38 digits that cannot be read: .*LZ4/)
   })
 
   await t.test('the CRS, by code or in full', async () => {

@@ -9,7 +9,13 @@ import type { BlockParsing, BlockStream } from '../reading/block-stream.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import type { ParquetBlock, ParquetOptions } from './parquet-block.ts'
 import { bytesOf, type ParquetColumn, parquetColumn } from './parquet-column.ts'
-import { type DescribedColumn, findParquetGeometry, type ParquetGeometry } from './parquet-geometry.ts'
+import {
+  type DescribedColumn,
+  findParquetGeometry,
+  otherGeoColumns,
+  type ParquetGeometry,
+} from './parquet-geometry.ts'
+import { findWideDecimals, type SchemaElement, WideDecimals, wideDecimalColumn } from './wide-decimals.ts'
 
 const DEFAULT_DATABASE_MEGABYTES = 512
 const THREADS = 2
@@ -42,10 +48,19 @@ export async function openParquet(
     const described = await database.describe()
     if (described.length > limits.columns)
       throw new SourceError(`${file} has ${described.length} columns; at most ${limits.columns} are read.`)
-    const stated = findParquetGeometry(await database.geoMetadata(), described, file)
+    const metadata = await database.geoMetadata()
+    const stated = findParquetGeometry(metadata, described, file)
+    const others = otherGeoColumns(metadata, described, stated?.name, file)
+    const wide = findWideDecimals(await database.schema())
+    const unread = new Set([stated?.name, ...others.coverings, ...wide.nested])
     const columns = described
-      .filter(({ name }) => name !== stated?.name)
-      .map(({ name, type }) => parquetColumn(name, type))
+      .filter(({ name }) => !unread.has(name))
+      .map(({ name, type }) => {
+        const decimals = wide.columns.find((column) => column.name === name)
+        return decimals
+          ? wideDecimalColumn(decimals)
+          : (others.geometries.get(name) ?? parquetColumn(name, type))
+      })
     const found = stated ? null : await findByNames(database, columns, options.crs !== undefined)
     const kept = found ? otherColumns(columns.length, found.columns).map((i) => columns[i]!) : columns
     const total = await database.count()
@@ -54,16 +69,27 @@ export async function openParquet(
     const table = shape?.usesTable ? columns : kept
     const read = async function* (block: ParquetBlock | null): AsyncGenerator<Batch> {
       let before = block === null ? 0 : block.firstRow - 1
-      for await (const values of database.columns(stated, table, rangeOf(block))) {
-        if (stated) refuseLarge(values[0]!, before, file, limits)
-        const batch = toRows(values, table, kept, shape, before)
-        before += batch.length
-        yield batch
+      const decimals = wide.columns.length > 0 ? await WideDecimals.open(path, file, wide.columns) : null
+      try {
+        for await (const values of database.columns(stated, table, rangeOf(block))) {
+          if (decimals) await insertDecimals(values, table, stated ? 1 : 0, decimals, before)
+          if (stated) refuseLarge(values[0]!, before, file, limits)
+          const batch = toRows(values, table, kept, shape, before)
+          before += batch.length
+          yield batch
+        }
+      } finally {
+        await decimals?.close()
       }
     }
     const stream: ParquetStream = {
       columns: kept.map(({ name, type }) => ({ name, type })),
-      notes: [...kept.flatMap(({ note }) => note ?? []), ...(found?.notes ?? [])],
+      notes: [
+        ...kept.flatMap(({ note }) => note ?? []),
+        ...others.coverings.map(coveringNote),
+        ...wide.nested.map(nestedNote),
+        ...(found?.notes ?? []),
+      ],
       crs: stated ? stated.crs : (found?.crs ?? null),
       spatial: stated !== null || found?.columns != null,
       totalBytes: size,
@@ -105,6 +131,27 @@ export async function openParquet(
     database.close()
     throw error
   }
+}
+
+function coveringNote(name: string): string {
+  return `Column ${name} holds the bounding boxes of the geometries: it is left out.`
+}
+
+function nestedNote(name: string): string {
+  return `Column ${name} has decimals of more than 38 digits inside lists or structures, which cannot be read: it is left out.`
+}
+
+/** Puts the values of wide decimals, which the database does not read, in the place of its nulls. */
+async function insertDecimals(
+  values: unknown[][],
+  table: ParquetColumn[],
+  first: number,
+  decimals: WideDecimals,
+  before: number,
+): Promise<void> {
+  const places = table.flatMap(({ isWideDecimal }, i) => (isWideDecimal ? [first + i] : []))
+  const read = await decimals.read(before, values[0]?.length ?? 0)
+  for (const [i, place] of places.entries()) values[place] = read[i]!
 }
 
 function refuseLarge(geometries: unknown[], before: number, file: string, { rowBytes }: SourceLimits): void {
@@ -283,6 +330,21 @@ class ParquetDatabase {
     const sql = `SELECT decode(value) FROM parquet_kv_metadata(${quoteText(this.#path)}) WHERE decode(key) = 'geo'`
     const [row] = await this.#rows(sql)
     return row ? String(row[0]) : null
+  }
+
+  async schema(): Promise<SchemaElement[]> {
+    const rows = await this.#rows(`SELECT name, num_children, logical_type, precision, scale, converted_type
+      FROM parquet_schema(${quoteText(this.#path)})`)
+    return rows.map(([name, children, logical, precision, scale, converted]) => {
+      const stated = /^DecimalType\(scale=(\d+), precision=(\d+)\)$/.exec(String(logical))
+      const isDecimal = stated !== null || converted === 'DECIMAL'
+      return {
+        name: String(name),
+        children: Number(children ?? 0),
+        digits: isDecimal ? Number(stated?.[2] ?? precision) : null,
+        scale: isDecimal ? Number(stated?.[1] ?? scale) : null,
+      }
+    })
   }
 
   async count(): Promise<number> {

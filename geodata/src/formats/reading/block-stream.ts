@@ -1,6 +1,7 @@
 import type { FeatureStream } from '../../feature.ts'
 import type { CsvBlock, CsvLayout } from '../csv/csv-parser.ts'
 import type { GeojsonBlock } from '../geojson/geojson-scanner.ts'
+import type { PlaceReading } from '../geojson/json-fg.ts'
 import type { ParquetBlock, ParquetOptions } from '../parquet/parquet-block.ts'
 
 /** A part of a source that can be parsed independently; its arrays own their memory (transferable). */
@@ -8,7 +9,12 @@ export type SourceBlock = GeojsonBlock | CsvBlock | ParquetBlock
 
 /** What the parser of a source's blocks needs to know: plain data that can be posted to a worker. */
 export type BlockParsing =
-  | { format: 'geojson'; file: string; maxColumns: number | undefined }
+  | {
+      format: 'geojson'
+      file: string
+      maxColumns: number | undefined
+      place: PlaceReading | null
+    }
   | { format: 'csv'; layout: CsvLayout }
   | { format: 'parquet'; path: string; file: string; options: ParquetOptions }
 

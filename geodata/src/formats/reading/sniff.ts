@@ -49,12 +49,17 @@ function isBinary(head: Buffer): boolean {
   return control > head.length / 100
 }
 
+const KML_ROOT = /<(\w+:)?kml[\s>]/i
+/** A document without the root element, as fragments of KML are passed around. */
+const KML_PART = /^(<\?[^>]*\?>\s*|<!--[\s\S]*?-->\s*)*<(\w+:)?(Document|Folder|Placemark)[\s>]/
+const PLACEMARK = /<(\w+:)?Placemark[\s>]/
+
 function sniffText(text: string): Kind {
   const trimmed = text.trimStart()
   if (trimmed === '') return 'empty'
   switch (trimmed[0]) {
     case '<':
-      return /<(\w+:)?kml[\s>]/i.test(trimmed) ? 'kml' : 'xml'
+      return KML_ROOT.test(trimmed) || (KML_PART.test(trimmed) && PLACEMARK.test(trimmed)) ? 'kml' : 'xml'
     case '{':
       return isGeojson(trimmed) ? 'geojson' : 'json'
     case '[':

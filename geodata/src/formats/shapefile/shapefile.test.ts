@@ -426,7 +426,7 @@ test('truncated, damaged and unequal files are refused with the place', async (t
   await refusal(cut, /^cut\.shp ends too early: it has no shapefile header\.$/)
   writeFileSync(cut, Buffer.alloc(200))
   await refusal(cut, /^cut\.shp is not a shapefile/)
-  await refusal(path, /made\.shp: shape 1 is larger than 0 MB/, {
+  await refusal(path, /made\.shp: shape 1 is larger than \d+ bytes/, {
     limits: { ...DEFAULT_LIMITS, rowBytes: 10 },
   })
   copyFileSync(join(REAL, 'nc.dbf'), join(folder, 'made.dbf'))
@@ -435,4 +435,15 @@ test('truncated, damaged and unequal files are refused with the place', async (t
   await refusal(path, /^made\.dbf ends too early: in row 4 of 100\.$|^made\.dbf ends too early/)
   writeFileSync(join(folder, 'made.dbf'), dbf([['A', 'C', 1, 0]], [' 1']))
   await refusal(path, /^made\.shp has more shapes than the 1 rows of its \.dbf\.$/)
+})
+
+test('texts lose the spaces that pad them, and keep line ends and tabs', async (t) => {
+  const folder = scratch(t)
+  const path = shapefile(folder, [feature({ a: 1 }), feature({ a: 2 }), feature({ a: 3 })])
+  writeFileSync(join(folder, 'made.dbf'), dbf([['TXT', 'C', 5, 0]], [' ab\n  ', '  \t   ', '      ']))
+  const { rows } = await read(path)
+  assert.deepEqual(
+    rows.map(({ TXT }) => TXT),
+    ['ab\n', ' \t', null],
+  )
 })

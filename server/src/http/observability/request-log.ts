@@ -8,6 +8,7 @@ const SECRET_LIKE = /[\w-]{26}/
 const INFO = 30
 const DEBUG = 20
 
+/** See docs/decisions/plain-request-log.md. */
 export interface AnsweredRequest {
   id: string
   method: string

@@ -1,6 +1,10 @@
 const BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
 
-/** One value of a metric, as in Prometheus's text format. */
+/**
+ * One value of a metric, as in Prometheus's text format.
+ *
+ * See docs/decisions/plain-request-log.md.
+ */
 export interface MetricValue {
   metricName?: string
   labels: Record<string, string | number>

@@ -8,6 +8,8 @@ const MOST_WAITING = 100
  * Handles the pipelined requests of a connection one after the other. Node starts each as soon as it arrives
  * and buffers responses that cannot be sent yet: a hundred pipelined requests for large pages, from a client
  * that reads nothing, held a gigabyte. Wraps the server's present request listeners.
+ *
+ * See docs/decisions/requests-in-turn.md.
  */
 export function answerInTurn(server: Server): void {
   const listeners = server.listeners('request') as RequestListener[]

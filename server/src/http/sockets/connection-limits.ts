@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
-import { addressBucket } from '../address.ts'
+import { addressBucket } from '../addresses.ts'
 import type { TrustedProxies } from '../caller.ts'
 import { connectionsWithin } from './descriptor-limit.ts'
 import { responseOn } from './node-internals.ts'

@@ -12,7 +12,11 @@ interface Head {
   _headerSent: boolean
 }
 
-/** Whether this Node allows marking a response's head as sent; tested on a response that is never sent. */
+/**
+ * Whether this Node allows marking a response's head as sent; tested on a response that is never sent.
+ *
+ * See docs/decisions/two-transports.md.
+ */
 export function canBypassHead(): boolean {
   const response = new ServerResponse(new IncomingMessage(new Socket()))
   const { _header, _headerSent } = response as ServerResponse & Partial<Head>

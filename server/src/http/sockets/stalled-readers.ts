@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { bytesTaken } from './node-internals.ts'
 
+/** See docs/decisions/stalled-readers.md. */
 export interface Patience {
   /** How long a client may read nothing, or almost nothing, of the pending data, in milliseconds. */
   milliseconds: number

@@ -1,4 +1,5 @@
-import { GEOMETRY_TYPES } from '@wayleave/geodata/feature.ts'
+import { problemSchema } from '@wayleave/contract/records'
+import { GEOMETRY_TYPES } from '@wayleave/geodata/geometry'
 import { csv, type Encoding, flatgeobuf, geojsonSeq, html, mvt, ndjson } from '../request/encodings.ts'
 
 const text = { type: 'string' } as const
@@ -28,6 +29,9 @@ export const ANSWER_SCHEMAS = {
     rel: text,
     type: text,
     title: text,
+    method: { type: 'string', enum: ['POST'] },
+    body: { type: 'object' },
+    merge: { type: 'boolean' },
   }),
   LandingPage: object(['links'], {
     title: text,
@@ -73,7 +77,7 @@ export const ANSWER_SCHEMAS = {
       type: 'integer',
       minimum: 0,
       description:
-        'How many features the request selects on all pages; left out where counting would take long.',
+        'The number of features that the request selects on all pages; absent if counting would take long.',
     },
     numberReturned: { type: 'integer', minimum: 0 },
     timeStamp: moment,
@@ -81,6 +85,24 @@ export const ANSWER_SCHEMAS = {
     features: list(object(['type', 'geometry', 'properties'], FEATURE)),
   }),
   Feature: object(['type', 'id', 'geometry', 'properties', 'links'], { ...FEATURE, links }),
+  Facets: object(['numberMatched', 'facets', 'links'], {
+    numberMatched: { type: 'integer', minimum: 0 },
+    facets: { type: 'object', additionalProperties: schema('Facet') },
+    links,
+  }),
+  Facet: object(['type', 'nulls'], {
+    type: text,
+    nulls: { type: 'integer', minimum: 0, description: 'How many features have no value.' },
+    values: list(object(['value', 'count'], { value: {}, count: { type: 'integer', minimum: 1 } })),
+    others: {
+      type: 'integer',
+      minimum: 0,
+      description: 'How many features have a value that is not in `values`.',
+    },
+    histogram: list(
+      object(['from', 'to', 'count'], { from: {}, to: {}, count: { type: 'integer', minimum: 0 } }),
+    ),
+  }),
   Geometry: {
     ...object(['type'], {
       type: {
@@ -93,16 +115,27 @@ export const ANSWER_SCHEMAS = {
     nullable: true,
   },
   Document: { type: 'object', additionalProperties: true },
-  Problem: object(['type', 'title', 'status', 'code', 'requestId'], {
-    type: { type: 'string', format: 'uri' },
-    title: text,
-    status: { type: 'integer' },
-    detail: text,
-    instance: text,
-    code: text,
-    requestId: text,
-    errors: list(object(['path', 'message'], { path: text, message: text })),
-  }),
+  Search: {
+    ...object([], {
+      f: text,
+      limit: { type: 'integer', minimum: 1 },
+      offset: { type: 'integer', minimum: 0 },
+      cursor: text,
+      bbox: { type: 'array', minItems: 4, maxItems: 6, items: { type: 'number' } },
+      'bbox-crs': text,
+      crs: text,
+      ids: list({ oneOf: [text, { type: 'integer' }] }),
+      datetime: text,
+      filter: { oneOf: [text, { type: 'object' }] },
+      'filter-lang': text,
+      'filter-crs': text,
+      sortby: list(text),
+      properties: list(text),
+      resulttype: { type: 'string', enum: ['results', 'hits'] },
+    }),
+    additionalProperties: true,
+  },
+  Problem: problemSchema,
 }
 
 export type AnswerSchema = keyof typeof ANSWER_SCHEMAS
@@ -113,7 +146,8 @@ const TEXTS: readonly Encoding[] = [html, csv, ndjson, geojsonSeq]
 /** The content of a response in each of its encodings. */
 export function answerContent(encodings: readonly Encoding[], name: AnswerSchema): Record<string, object> {
   const entries = encodings.map((encoding) => {
-    const of = encoding === flatgeobuf || encoding === mvt ? BYTES : TEXTS.includes(encoding) ? text : schema(name)
+    const of =
+      encoding === flatgeobuf || encoding === mvt ? BYTES : TEXTS.includes(encoding) ? text : schema(name)
     return [encoding.mediaType, { schema: of }]
   })
   return Object.fromEntries(entries)

@@ -1,5 +1,6 @@
 import type { Dataset } from '../../catalog/dataset.ts'
-import { aboutInfo, type ServiceAbout } from '../../http/service-about.ts'
+import { type About, aboutInfo } from '../../http/about.ts'
+import { SHARED_PARAMETERS } from '../facets/facet-query.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import {
   API_ENCODINGS,
@@ -10,6 +11,7 @@ import {
   ITEMS_ENCODINGS,
   json,
   SCHEMA_ENCODINGS,
+  SEARCH_ENCODINGS,
   TILE_DOCUMENT_ENCODINGS,
   TILE_ENCODINGS,
 } from '../request/encodings.ts'
@@ -28,7 +30,7 @@ export interface DefinitionParts {
   datasets: readonly Dataset[]
   crsList: CrsList
   version: string
-  about: ServiceAbout
+  about: About
   /** Whether a key may be a URL parameter. */
   keyInUrl: boolean
 }
@@ -44,7 +46,7 @@ export function apiDefinition(
   const get = operations(keyInUrl)
   const collection = [ref('collectionId')]
   const items = ITEMS_PARAMETERS.filter((name) => name !== 'f').map(ref)
-  const paths: Record<string, { get: Operation }> = {
+  const paths: Record<string, { get: Operation } | { post: Operation }> = {
     '/': get('landingPage', 'The landing page', [], DOCUMENT_ENCODINGS, 'LandingPage'),
     '/api': get('apiDefinition', 'This definition', [], API_ENCODINGS, 'Document'),
     '/conformance': get('conformance', 'What is supported', [], DOCUMENT_ENCODINGS, 'Conformance'),
@@ -91,6 +93,13 @@ export function apiDefinition(
       ITEMS_ENCODINGS,
       'Features',
     ),
+    '/collections/{collectionId}/facets': get(
+      'facets',
+      'The most frequent values, or histograms, of properties',
+      [...collection, ...FACET_PARAMETERS.map(ref)],
+      [json],
+      'Facets',
+    ),
     '/collections/{collectionId}/items/{featureId}': get(
       'item',
       'One feature',
@@ -100,6 +109,7 @@ export function apiDefinition(
     ),
     ...tilePaths(get),
   }
+  paths['/collections/{collectionId}/search'] = searchOperation(get, collection)
   for (const dataset of datasets) {
     const { table, title } = dataset
     paths[`/collections/${table}/items`] = get(
@@ -181,6 +191,32 @@ function tilePaths(get: DescribeGet): Record<string, { get: Operation }> {
 const JSON_ONLY = [json]
 const PUBLIC_JSON = [json]
 
+/** The parameters of facets; `limit` and `bins` have names of their own among the components. */
+const FACET_PARAMETERS = ['facetColumns', 'facetLimit', 'facetBins', ...SHARED_PARAMETERS]
+
+/** The features of a query in a body: it takes the parameters of a GET request as members of an object. */
+function searchOperation(get: ReturnType<typeof operations>, collection: object[]): { post: Operation } {
+  const described = get('search', 'Features by a query in the body', [], SEARCH_ENCODINGS, 'Features').get
+  const { 304: _, ...responses } = described.responses
+  return {
+    post: {
+      ...described,
+      parameters: collection,
+      requestBody: {
+        required: true,
+        description:
+          'The parameters of `items`, at most 256 KB. The `next` link has a `body` to be added to this one.',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Search' } } },
+      },
+      responses: {
+        ...responses,
+        413: { $ref: '#/components/responses/Problem' },
+        415: { $ref: '#/components/responses/Problem' },
+      },
+    },
+  }
+}
+
 function ref(name: string) {
   return { $ref: `#/components/parameters/${name}` }
 }
@@ -192,6 +228,7 @@ interface Operation {
   summary: string
   tags: string[]
   parameters: object[]
+  requestBody?: object
   responses: Record<string, object>
   security?: object[]
 }

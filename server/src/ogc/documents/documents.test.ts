@@ -166,6 +166,10 @@ test('a collection tells its time: days from first to last second, moments as th
   const page = async () => (await service.fetch('/collections/days?f=html')).text()
   assert.match(await page(), /2019-12-31 to 2020-03-01/)
   // A snapshot made by an earlier version of the program has no time extent.
+  await service.publish(
+    'days',
+    times.map((day) => point(1, 2, { day })),
+  )
   delete (await service.parts.catalog.find('days')).manifest.timeExtent
   assert.deepEqual(Object.keys(await extentOf('days')), ['spatial'])
   assert.doesNotMatch(await page(), /2019-12-31/)
@@ -281,4 +285,78 @@ test('the encoding is chosen by f, then by Accept', async (t) => {
     const chosen = await service.fetch('/collections/places/items?f=ndjson', { headers: { accept } })
     assert.equal(chosen.headers.get('content-type'), 'application/x-ndjson', accept)
   }
+})
+
+test('the landing page says what the operator says, and no document calls the software’s license the data’s', async (t) => {
+  const plain = await openOgc(t)
+  const landing = (await plain.get('')).body
+  assert.deepEqual([landing.title, landing.contact, landing.license], ['Wayleave', undefined, undefined])
+  for (const path of ['/v1/ogc/api', '/v1/openapi.json']) {
+    assert.equal('license' in (await plain.request('GET', path)).body.info, false, path)
+  }
+  const settings = {
+    title: 'Data of <Town>',
+    description: 'All that the town has measured.',
+    contactName: 'The land office',
+    contactUrl: 'mailto:land@example.org',
+    termsUrl: 'https://example.org/terms',
+    license: 'https://example.org/license',
+  }
+  const service = await openOgc(t, { settings })
+  const { body } = await service.get('')
+  assert.deepEqual(
+    [body.title, body.description, body.contact, body.license],
+    [
+      settings.title,
+      settings.description,
+      { name: 'The land office', email: 'land@example.org' },
+      settings.license,
+    ],
+  )
+  assert.equal(link(body.links, 'terms-of-service').href, settings.termsUrl)
+  assert.equal(link(body.links, 'license').href, settings.license)
+  for (const path of ['/v1/ogc/api', '/v1/openapi.json']) {
+    const { info } = (await service.request('GET', path)).body
+    assert.equal(info.title, settings.title, path)
+    assert.equal(info.termsOfService, settings.termsUrl)
+    assert.deepEqual(info.contact, { name: 'The land office', email: 'land@example.org' })
+    assert.deepEqual(info.license, { name: settings.license, url: settings.license })
+  }
+  const html = await (await service.fetch('?f=html')).text()
+  assert.match(html, /Data of &lt;Town&gt;/)
+  assert.match(html, /mailto:land@example\.org/)
+  assert.match(html, /GDAL_HTTP_USERPWD/)
+})
+
+test('describedby leads to the schema of a GeoJSON feature, and the logical schema has its own relation', async (t) => {
+  const service = await openOgc(t)
+  const properties = { n: 1, big: 5_000_000_000, share: 0.5, day: '2020-01-01', at: '2020-01-01T00:00:00Z' }
+  await service.publish('places', [point(1, 2, { ...properties, text: 'x', open: true, deep: [1] }, 'a')])
+  const { links } = (await service.get('/collections/places')).body
+  const described = link(links, 'describedby')
+  assert.equal(described.type, 'application/schema+json')
+  const schema = (await service.get(described.href.slice(`${service.url}/v1/ogc`.length))).body
+  assert.equal(schema.$id, described.href)
+  const types = Object.entries<{ type?: string; format?: string }>(schema.properties.properties.properties)
+  assert.deepEqual(
+    types.map(([name, { type, format }]) => [name, type, format]),
+    [
+      ['n', 'integer', undefined],
+      ['big', 'number', undefined],
+      ['share', 'number', undefined],
+      ['day', 'string', 'date'],
+      ['at', 'string', 'date-time'],
+      ['text', 'string', undefined],
+      ['open', 'boolean', undefined],
+      ['deep', undefined, undefined],
+    ],
+  )
+  assert.equal(schema.properties.id.type, 'string')
+  assert.deepEqual(schema.properties.geometry.oneOf[1], { $ref: 'https://geojson.org/schema/Point.json' })
+  const logical = link(links, 'http://www.opengis.net/def/rel/ogc/1.0/schema')
+  assert.equal(logical.href, `${service.url}/v1/ogc/collections/places/schema`)
+  const { conformsTo } = (await service.get('/conformance')).body
+  assert.ok(conformsTo.includes('http://www.opengis.net/spec/ogcapi-common-3/1.0/conf/schemas'))
+  assert.ok(conformsTo.includes('http://www.opengis.net/spec/cql2/1.0/conf/array-functions'))
+  assert.ok(!conformsTo.some((uri: string) => uri.includes('ogcapi-features-5')))
 })

@@ -1,4 +1,4 @@
-import type { ServiceAbout } from '../../http/service-about.ts'
+import type { About } from '../../http/about.ts'
 import { DOCUMENT_ENCODINGS, type Encoding, html, json, openApi } from '../request/encodings.ts'
 import type { QueryPair } from '../request/query-string.ts'
 import { TILING_SCHEMES } from '../tiles/tileset-documents.ts'
@@ -8,7 +8,7 @@ export function landingPage(
   base: string,
   pairs: readonly QueryPair[],
   encoding: Encoding,
-  { title, description, contact, termsUrl, license }: ServiceAbout,
+  { title, description, contact, termsUrl, license }: About,
 ) {
   const root = base + ROOT
   return {

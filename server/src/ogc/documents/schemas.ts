@@ -1,6 +1,5 @@
-import type { Column } from '@wayleave/geodata/feature.ts'
-import { exportColumns, idQueryable } from '@wayleave/geodata/snapshot/feature-ids.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { Column } from '@wayleave/geodata/geometry'
+import { exportColumns, idQueryable, type Manifest } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { isSortable } from '../request/sort-keys.ts'
 import { ROOT } from '../write/links.ts'
@@ -56,10 +55,10 @@ function namedColumns(kind: SchemaKind, manifest: Manifest): Column[] {
 }
 
 function roleOf({ name, type }: Column, { id, timeColumn }: Manifest): object {
-  if (id.column === null && name === id.name) return { 'x-ogc-role': 'id' }
+  if (name === id.name) return { 'x-ogc-role': 'id' }
   // The standard allows only integers and strings as ids; features have such ids too.
   const mayBeId = type !== 'number' && type !== 'boolean' && type !== 'json'
-  if (name === id.column && mayBeId) return { 'x-ogc-role': 'id' }
+  if (name === id.column && id.name === undefined && mayBeId) return { 'x-ogc-role': 'id' }
   if (name === timeColumn && (type === 'date' || type === 'timestamp'))
     return { 'x-ogc-role': 'primary-instant' }
   return {}

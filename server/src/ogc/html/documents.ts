@@ -1,6 +1,6 @@
 import type { Dataset } from '../../catalog/dataset.ts'
+import type { About } from '../../http/about.ts'
 import { type Content, html } from '../../http/pages/html.ts'
-import type { ServiceAbout } from '../../http/service-about.ts'
 import type { apiDefinition } from '../documents/api-definition.ts'
 import type { allCollections, CollectionDocument } from '../documents/collection.ts'
 import type { landingPage } from '../documents/landing.ts'
@@ -34,7 +34,7 @@ ${facts([
   })
 }
 
-function contactText({ name, url, email }: NonNullable<ServiceAbout['contact']>): Content {
+function contactText({ name, url, email }: NonNullable<About['contact']>): Content {
   const href = url ?? (email === undefined ? undefined : `mailto:${email}`)
   const text = name ?? url ?? email ?? ''
   return href === undefined ? text : html`<a href="${href}">${text}</a>`
@@ -162,21 +162,23 @@ export function apiHtml(base: string, document: ReturnType<typeof apiDefinition>
     string,
     { name: string; in: string; description?: string }
   >
-  const paths = Object.entries(document.paths) as [string, { get: Operation }][]
+  const paths = Object.entries(document.paths) as [string, { get: Operation } | { post: Operation }][]
   return htmlPage({
     title: 'The API',
     trail: [{ href: `${base}${ROOT}/api?f=html`, title: 'The API' }],
     base,
     links,
     body: html`<p>All addresses begin with <code>${document.servers[0]!.url}</code>. Collections and features need an API key, in the header <code>X-API-Key</code> or as Basic authentication.</p>${paths.map(
-      ([path, { get }]) =>
-        html`<h2><code>GET ${path}</code></h2><p>${get.summary}</p>${table(
+      ([path, methods]) => {
+        const [method, operation] = 'get' in methods ? ['GET', methods.get] : ['POST', methods.post]
+        return html`<h2><code>${method} ${path}</code></h2><p>${operation.summary}</p>${table(
           ['Parameter', 'In', 'What it means'],
-          get.parameters.map((parameter) => {
+          operation.parameters.map((parameter) => {
             const known = '$ref' in parameter ? shared[parameter.$ref.split('/').at(-1)!]! : parameter
             return [html`<code>${known.name}</code>`, known.in, withCode(known.description ?? '')]
           }),
-        )}`,
+        )}`
+      },
     )}`,
   })
 }

@@ -1,9 +1,8 @@
-import { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { PositionRuns, type Snapshot } from '@wayleave/geodata/features'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Grant } from '../../access/grant.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
-import { matchesEtag } from '../../http/matches-etag.ts'
+import { matchesEtag } from '../../http/headers.ts'
 import { ISOLATION_HEADERS } from '../../http/pages/html.ts'
 import { type DataResponse, emptyResponse, responseOf } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
@@ -43,6 +42,8 @@ const CACHE_LINE = `cache-control: ${CACHE_CONTROL}\r\n`
  * path. It returns synchronously if everything it needs is in memory (the key, the dataset, the open
  * snapshot, the bytes), otherwise it returns a promise. `readBody` gives the parameters of a search, whose
  * query is in the body of the request instead of its URL.
+ *
+ * See docs/decisions/two-transports.md.
  */
 export function itemsResponse(
   exchange: Exchange,
@@ -101,11 +102,11 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
     exchange.setHeader('etag', unchanged)
     return emptyResponse(304)
   }
-  if (isPlain(page) && plan === null && query.ids === null && query.sort.length === 0) {
+  if (isPlain(page) && query.ids === null) {
     const pageInMemory =
       coding === null
-        ? plainPageInMemory(page, limit, deps)
-        : compressedPageInMemory(page, limit, coding, deps)
+        ? plainPageInMemory(page, plan, limit, deps)
+        : compressedPageInMemory(page, plan, limit, coding, deps)
     if (pageInMemory !== null) {
       returnUnused(pageInMemory.returned)
       return andThen(pageInMemory.response, (response) => {

@@ -1,7 +1,6 @@
-import { axisOrder, crsCode, type Transform, transformer } from '@wayleave/geodata/crs.ts'
-import type { Position } from '@wayleave/geodata/feature.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
-import { SourceError } from '@wayleave/geodata/source-error.ts'
+import { SourceError } from '@wayleave/geodata/compile'
+import { axisOrder, crsCode, type Position, type Transform, transformer } from '@wayleave/geodata/geometry'
+import type { Manifest } from '@wayleave/geodata/snapshot'
 import { SettingError } from '../../config.ts'
 import { invalidInput } from '../../problem.ts'
 
@@ -33,7 +32,7 @@ export const CRS84: Crs = describe(WGS84)
 const CRS84H_URI = defUri('OGC/0/CRS84h')
 
 /** CRS84 with heights above the ellipsoid: the CRS of features whose positions have heights. */
-export const CRS84H: Crs = { ...CRS84, uri: CRS84H_URI, header: `<${CRS84H_URI}>`, code: 'OGC:CRS84h' }
+const CRS84H: Crs = { ...CRS84, uri: CRS84H_URI, header: `<${CRS84H_URI}>`, code: 'OGC:CRS84h' }
 
 /** The CRS in which a dataset's features are stored, and in which they are returned by default. */
 export function storageCrs({ hasZ }: Pick<Manifest, 'hasZ'>): Crs {
@@ -120,8 +119,8 @@ export class CrsList {
     if (text === CRS84.uri) return CRS84
     const bare = /^\[(.+)\]$/.exec(text)?.[1] ?? text
     const offered = this.of(manifest)
-    if (isCrs84h(bare) && offered.includes(CRS84H)) return CRS84H
-    const code = /^(https?:|urn:|EPSG:|ESRI:|OGC:)/i.test(bare) ? codeOf(bare) : null
+    const isNamed = /^(https?:|urn:|EPSG:|ESRI:|OGC:)/i.test(bare)
+    const code = isCrs84h(bare) ? CRS84H.code : isNamed ? codeOf(bare) : null
     const found = code === null ? undefined : offered.find((crs) => crs.code === code)
     if (found) return found
     throw invalidInput(parameter, `must be one of ${offered.map(({ uri }) => uri).join(', ')}`)

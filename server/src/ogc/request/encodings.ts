@@ -1,3 +1,5 @@
+import Negotiator from 'negotiator'
+import { BoundedCache } from '../../caching/bounded-cache.ts'
 import { invalidInput, Problem } from '../../problem.ts'
 
 /** An encoding of a response: its name in `f=`, its media type, and the other values that select it. */
@@ -68,7 +70,7 @@ export type ItemsEncoding = (typeof ITEMS_ENCODINGS)[number]
 export const ITEM_ENCODINGS = [geojson, jsonFg, html]
 
 /** Cached results of parsing `Accept` headers, for each list of encodings: clients send the same few. */
-const remembered = new Map<readonly Encoding[], Map<string, Encoding | null>>()
+const remembered = new Map<readonly Encoding[], BoundedCache<string, Encoding | null>>()
 const MOST_REMEMBERED = 1000
 
 /** Uses `f` if it is given, else `Accept`, else the first encoding. */
@@ -84,12 +86,11 @@ export function negotiate<E extends Encoding>(
   if (accept === undefined || accept === '' || accept === '*/*') return encodings[0]!
   let known = remembered.get(encodings)
   if (!known) {
-    known = new Map()
+    known = new BoundedCache(MOST_REMEMBERED)
     remembered.set(encodings, known)
   }
   let found = known.get(accept) as E | null | undefined
   if (found === undefined) {
-    if (known.size >= MOST_REMEMBERED) known.clear()
     found = accepted(encodings, accept)
     known.set(accept, found)
   }
@@ -101,38 +102,19 @@ export function negotiate<E extends Encoding>(
 }
 
 /**
- * The first of the encodings with the highest quality. A range that names a type takes precedence over one
- * that does not.
+ * The encoding of the media type that the client prefers (RFC 9110, section 12.5.1). Of types with the same quality,
+ * one that the header names takes precedence over one that only a range covers, then the header's order decides.
  */
 function accepted<E extends Encoding>(encodings: readonly E[], accept: string): E | null {
-  const ranges = accept.split(',').map((part) => {
-    const [type = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase())
-    const q = parameters.find((parameter) => parameter.startsWith('q='))
-    const quality = q === undefined ? 1 : Number(q.slice(2))
-    return { type, quality: Number.isNaN(quality) ? 0 : quality }
-  })
-  let best: E | null = null
-  let bestQuality = 0
-  for (const one of encodings) {
-    let quality = 0
-    let precision = -1
-    for (const range of ranges) {
-      const precise = precisionOf(range.type, one)
-      if (precise > precision || (precise === precision && range.quality > quality)) {
-        precision = precise
-        quality = range.quality
-      }
-    }
-    if (precision >= 0 && quality > bestQuality) {
-      best = one
-      bestQuality = quality
-    }
-  }
-  return best
-}
-
-function precisionOf(range: string, { types }: Encoding): number {
-  if (types.includes(range)) return 2
-  if (range.endsWith('/*') && types[0]!.startsWith(range.slice(0, -1))) return 1
-  return range === '*/*' || range === '*' ? 0 : -1
+  // Parameters such as `version=3.0` do not distinguish our encodings, and some clients send `*` for `*/*`.
+  const ranges = accept
+    .replaceAll(/;\s*(?!q\s*=)[^;,]*/gi, '')
+    .replaceAll(/(^|,)\s*\*\s*(?=[,;]|$)/g, '$1*/*')
+  // An encoding's other types count only if the header names them: a range alone must not select a refused encoding.
+  const offered = encodings.flatMap(({ types: [main, ...others] }) => [
+    main!,
+    ...others.filter((type) => ranges.toLowerCase().includes(type)),
+  ])
+  const type = new Negotiator({ headers: { accept: ranges } }).mediaType(offered)
+  return encodings.find(({ types }) => type !== undefined && types.includes(type)) ?? null
 }

@@ -1,6 +1,6 @@
-import type { Geometry } from '@wayleave/geodata/feature.ts'
-import { sliceFeature } from '@wayleave/geodata/pack/pack.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { type Snapshot, sliceFeature } from '@wayleave/geodata/features'
+import type { Geometry } from '@wayleave/geodata/geometry'
+import { BoundedCache } from '../../caching/bounded-cache.ts'
 
 interface Kept {
   geometry: Geometry | null
@@ -12,13 +12,11 @@ interface Kept {
  * repeatedly, and parsing a country's outline takes longer than comparing it. Evicts in FIFO order.
  */
 export class GeometryCache {
-  readonly #maxBytes: number
-  readonly #kept = new Map<string, Kept>()
-  #bytes = 0
+  readonly #kept: BoundedCache<string, Kept>
 
   /** `maxBytes` counts bytes of GeoJSON text; parsed geometries take about five times as much memory. */
   constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes
+    this.#kept = new BoundedCache(maxBytes, ({ bytes }) => bytes)
   }
 
   /** Synchronous; undefined if the geometry must be read. A 2D point is in the tree already. */
@@ -37,19 +35,8 @@ export class GeometryCache {
     const key = keyOf(snapshot, position)
     const text = sliceFeature(await snapshot.readPack(position, position + 1)).geometry
     const geometry = JSON.parse(text.toString('utf8')) as Geometry | null
-    this.#keep(key, { geometry, bytes: text.length + 100 })
+    this.#kept.set(key, { geometry, bytes: text.length + 100 })
     return geometry
-  }
-
-  #keep(key: string, kept: Kept): void {
-    if (kept.bytes > this.#maxBytes || this.#kept.has(key)) return
-    this.#kept.set(key, kept)
-    this.#bytes += kept.bytes
-    for (const [oldest, { bytes }] of this.#kept) {
-      if (this.#bytes <= this.#maxBytes) break
-      this.#kept.delete(oldest)
-      this.#bytes -= bytes
-    }
   }
 }
 

@@ -1,6 +1,6 @@
-import { quoteName } from '@wayleave/geodata/quote-sql.ts'
-import { queryColumns } from '@wayleave/geodata/snapshot/feature-ids.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { quoteName, type Snapshot } from '@wayleave/geodata/features'
+import { queryColumns } from '@wayleave/geodata/snapshot'
+import { BoundedCache } from '../../caching/bounded-cache.ts'
 
 /** Smaller snapshots are not cached: reading their files is as fast. */
 const LEAST_ROWS = 20_000
@@ -11,6 +11,8 @@ const QUESTIONS_AFTER_FAILURE = 100
 /**
  * What a query reads from a snapshot: columns by name, each with the SQL that computes it from the file's
  * columns.
+ *
+ * See docs/decisions/duckdb-for-filters.md.
  */
 export interface RowSource {
   snapshot: Snapshot
@@ -40,7 +42,7 @@ export class RowCache {
   readonly #run: RunSql
   /** In LRU order, least recently used first. */
   readonly #kept = new Set<KeptRows>()
-  readonly #questions = new Map<string, number>()
+  readonly #questions = new BoundedCache<string, number>(MOST_QUESTIONS)
   #bytes = 0
   #tables = 0
 
@@ -73,7 +75,6 @@ export class RowCache {
     if (snapshot.manifest.rows < LEAST_ROWS || columns.size === 0 || !canBeKept(source)) return false
     const key = questionKey(source)
     const asked = (this.#questions.get(key) ?? 0) + 1
-    if (this.#questions.size >= MOST_QUESTIONS) this.#questions.clear()
     this.#questions.set(key, asked)
     return asked > 1
   }

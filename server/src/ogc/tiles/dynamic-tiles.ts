@@ -1,5 +1,4 @@
-import { SelectedTilesInThread } from '@wayleave/geodata/tiles/selected-tiles-in-thread.ts'
-import type { TileAddress } from '@wayleave/geodata/tiles/tile-id.ts'
+import { SelectedTilesInThread, type TileAddress } from '@wayleave/geodata/tiles'
 import type { Version } from '../../catalog/dataset.ts'
 import type { OpenSnapshots } from '../../catalog/open-snapshots.ts'
 import { Problem } from '../../problem.ts'

@@ -1,5 +1,4 @@
-import { PmtilesArchive } from '@wayleave/geodata/tiles/pmtiles-archive.ts'
-import type { TileAddress } from '@wayleave/geodata/tiles/tile-id.ts'
+import { PmtilesArchive, type TileAddress } from '@wayleave/geodata/tiles'
 import type { Logger } from 'pino'
 import type { Blobs } from '../../blobs/blobs.ts'
 import type { Version } from '../../catalog/dataset.ts'

@@ -1,17 +1,22 @@
 import { existsSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ExportError } from '@wayleave/geodata/export-error.ts'
-import type { BuiltTiles } from '@wayleave/geodata/tiles/build-tiles.ts'
-import { buildTilesInProcess } from '@wayleave/geodata/tiles/build-tiles-in-child-process.ts'
-import { makeFolderDurably } from '@wayleave/geodata/write-durably.ts'
+import type { TilesRecord } from '@wayleave/contract/records'
+import { ExportError } from '@wayleave/geodata/exports'
+import { makeFolderDurably } from '@wayleave/geodata/snapshot'
+import { type BuiltTiles, buildTilesInProcess } from '@wayleave/geodata/tiles'
 import type { Logger } from 'pino'
 import type { Blobs } from '../../blobs/blobs.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Dataset, Version } from '../../catalog/dataset.ts'
+import { stampOf } from '../../catalog/file-stamp.ts'
+import type { VerifiedExport } from '../../downloads/built-file.ts'
 import { Durations } from '../../http/observability/durations.ts'
 import { tryLock } from '../../locks/file-lock.ts'
+import type { MaybePromise } from '../../maybe-promise.ts'
 import {
   archivePath,
+  isTilesIntact,
   lockPath,
   readFailure,
   readProgress,
@@ -22,16 +27,6 @@ import {
   writeProgress,
   writeTilesMeta,
 } from './tile-files.ts'
-
-/** What is told of a version's tiles. */
-export interface TilesState {
-  state: 'pending' | 'building' | 'ready' | 'failed'
-  /** From 0 to 1 while they are built. */
-  progress: number | null
-  maxZoom: number | null
-  /** Why they could not be built. */
-  reason: string | null
-}
 
 export interface TileBuildsParts {
   blobs: Blobs
@@ -85,13 +80,19 @@ export class TileBuilds {
   }
 
   /** Null for a version that has no tiles: a table, or one that was published without. */
-  async stateOf(version: Version): Promise<TilesState | null> {
+  stateOf(version: Version): MaybePromise<TilesRecord | null> {
     if (version.manifest.located === 0) return null
     const { snapshot } = version
     const build = this.#builds.get(snapshot)
     if (build) return { state: 'building', progress: build.progress, maxZoom: null, reason: null }
+    const built = this.#ready.get(snapshot)
+    return built ? readyState(built) : this.#readState(version)
+  }
+
+  async #readState(version: Version): Promise<TilesRecord | null> {
+    const { snapshot } = version
     const built = await this.find(version)
-    if (built) return { state: 'ready', progress: null, maxZoom: built.maxZoom, reason: null }
+    if (built) return readyState(built)
     if (this.#running.has(snapshot)) return PENDING
     const folder = await this.#parts.blobs.localFolder(snapshot)
     if (isLocked(folder))
@@ -108,6 +109,18 @@ export class TileBuilds {
     const built = await readTilesMeta(await this.#parts.blobs.localFolder(snapshot))
     if (built) this.#ready.set(snapshot, built)
     return built
+  }
+
+  /** The archive as a file to send, if it is there and has the bytes that were built; a damaged one is removed. */
+  async findFile(version: Version): Promise<(VerifiedExport & { path: string }) | undefined> {
+    const folder = await this.#parts.blobs.localFolder(version.snapshot)
+    const path = archivePath(folder)
+    const built = await this.find(version)
+    const file = built && (await stat(path).catch(() => undefined))
+    if (!built || !file) return undefined
+    if (await isTilesIntact(folder, built)) return { path, ...built, stamp: stampOf(file) }
+    await this.discard(version)
+    return undefined
   }
 
   /** Forgets an archive that turned out to be damaged or gone, and removes it: it is built again. */
@@ -228,7 +241,11 @@ export class TileBuilds {
   }
 }
 
-const PENDING: TilesState = { state: 'pending', progress: null, maxZoom: null, reason: null }
+const PENDING: TilesRecord = { state: 'pending', progress: null, maxZoom: null, reason: null }
+
+function readyState({ maxZoom }: BuiltTiles): TilesRecord {
+  return { state: 'ready', progress: null, maxZoom, reason: null }
+}
 
 /** A sentence without anything of the inside; the log has the rest. */
 function reasonOf(error: unknown): string {

@@ -1,7 +1,7 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { BuiltTiles } from '@wayleave/geodata/tiles/build-tiles.ts'
-import { writeDurably } from '@wayleave/geodata/write-durably.ts'
+import { writeDurably } from '@wayleave/geodata/snapshot'
+import type { BuiltTiles } from '@wayleave/geodata/tiles'
 import { checkFile } from '../../downloads/check-file.ts'
 
 /**

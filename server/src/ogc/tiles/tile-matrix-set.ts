@@ -1,4 +1,4 @@
-import { MAX_ZOOM } from '@wayleave/geodata/tiles/tile-id.ts'
+import { MAX_ZOOM } from '@wayleave/geodata/tiles'
 
 /** The one tile matrix set, by OGC 17-083r4, annex D.1. */
 export const WEB_MERCATOR_QUAD = 'WebMercatorQuad'

@@ -1,4 +1,4 @@
-import { MAX_ZOOM, type TileAddress } from '@wayleave/geodata/tiles/tile-id.ts'
+import { MAX_ZOOM, type TileAddress } from '@wayleave/geodata/tiles'
 import { ROOT } from '../write/links.ts'
 import { WEB_MERCATOR_QUAD } from './tile-matrix-set.ts'
 

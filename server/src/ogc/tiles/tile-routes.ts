@@ -91,8 +91,11 @@ export function tileRoutes(app: App, deps: TileRoutesDeps): void {
 export function tileRoute(deps: TileDeps): DataRoute {
   return {
     pattern: TILE_PATTERN,
-    tableIn: tableInTileUrl,
-    respond: (exchange, table) => tileResponse(exchange, table, deps),
+    match: (url) => {
+      const table = tableInTileUrl(url)
+      return table === null ? null : { table }
+    },
+    respond: (exchange, { table }) => tileResponse(exchange, table!, deps),
   }
 }
 

@@ -1,4 +1,4 @@
-import { ownProperties } from '@wayleave/geodata/tiles/tile-layer.ts'
+import { ownProperties } from '@wayleave/geodata/tiles'
 import { boundsOf, type Tileset, tileTemplate } from './tileset-documents.ts'
 
 const BACKGROUND = '#f6f7f4'

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type DecodedFeature, decodeTile } from '@wayleave/geodata/tiles/test-archive.ts'
+import { type DecodedFeature, decodeTile } from '@wayleave/geodata/testing'
 import { openAccount } from '../../testing/account.ts'
 import { type OgcService, openOgc, point } from '../testing/open-ogc.ts'
 

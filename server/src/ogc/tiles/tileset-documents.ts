@@ -1,6 +1,5 @@
-import { type Bbox, roundOutward } from '@wayleave/geodata/geometry/bbox.ts'
-import type { TileMetadata } from '@wayleave/geodata/tiles/tile-metadata.ts'
-import { MAX_LATITUDE, tileSize, worldX, worldY } from '@wayleave/geodata/tiles/web-mercator.ts'
+import { type Bbox, roundOutward } from '@wayleave/geodata/geometry'
+import { MAX_LATITUDE, type TileMetadata, tileSize, worldX, worldY } from '@wayleave/geodata/tiles'
 import type { Dataset, Version } from '../../catalog/dataset.ts'
 import { CRS84 } from '../request/crs-list.ts'
 import { json, mvt } from '../request/encodings.ts'

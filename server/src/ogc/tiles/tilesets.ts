@@ -1,4 +1,4 @@
-import type { BuiltTiles } from '@wayleave/geodata/tiles/build-tiles.ts'
+import type { BuiltTiles } from '@wayleave/geodata/tiles'
 import type { Authenticate } from '../../access/authenticate.ts'
 import { type Grant, requireAddOn } from '../../access/grant.ts'
 import type { Catalog } from '../../catalog/catalog.ts'

@@ -1,9 +1,11 @@
 import { promisify } from 'node:util'
 import { constants, gzip, zstdCompress } from 'node:zlib'
-import { preferredEncoding } from '../../http/accept-encoding.ts'
+import { BoundedCache } from '../../caching/bounded-cache.ts'
+import { preferredEncoding } from '../../http/headers.ts'
 import { bodyLength, type DataResponse, responseOf, wholeBody } from '../../http/sockets/data-response.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 
+/** See docs/decisions/compressed-pages.md. */
 export type PageCoding = 'zstd' | 'gzip'
 
 /** In order of preference if the client accepts both equally. */
@@ -19,7 +21,7 @@ const ZSTD_OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 const GZIP_OPTIONS = { level: 1 }
 
 /** `Accept-Encoding` headers that were parsed already: clients send the same few. */
-const parsedHeaders = new Map<string, PageCoding | null>()
+const parsedHeaders = new BoundedCache<string, PageCoding | null>(1000)
 
 /** The content coding that a client prefers; null if it prefers none. */
 export function pageCoding(header: string | string[] | undefined): PageCoding | null {
@@ -29,7 +31,6 @@ export function pageCoding(header: string | string[] | undefined): PageCoding | 
   if (coding === undefined) {
     const preferred = preferredEncoding(text, CODINGS)
     coding = preferred === 'identity' ? null : preferred
-    if (parsedHeaders.size >= 1000) parsedHeaders.clear()
     parsedHeaders.set(text, coding)
   }
   return coding
@@ -79,12 +80,11 @@ export interface PageInMemory {
 }
 
 /**
- * An LRU cache of compressed pages, so that a page whose bytes are in memory is compressed once. The cached
- * page has the time stamp of the request that it was made for.
+ * Compressed pages, so that a page whose bytes are in memory is compressed once. A cached page has the time
+ * stamp of the request that it was made for.
  */
 export class CompressedPages {
-  readonly #pages = new Map<string, { bytes: Buffer; returned: number }>()
-  #bytes = 0
+  readonly #pages = new BoundedCache<string, CompressedPage>(MAX_CACHED_BYTES, ({ bytes }) => bytes.length)
 
   /** `key` covers everything that the page depends on. `make` returns the page without compression. */
   get(
@@ -93,29 +93,20 @@ export class CompressedPages {
     make: () => { response: DataResponse; returned: number } | null,
   ): PageInMemory | null {
     const cached = this.#pages.get(key)
-    if (cached) {
-      this.#pages.delete(key)
-      this.#pages.set(key, cached)
-      return { response: codedResponse(cached.bytes, coding), returned: cached.returned }
-    }
+    if (cached) return { response: codedResponse(cached.bytes, coding), returned: cached.returned }
     const page = make()
     if (page === null || !isWorthCompressing(page.response)) return page
     const { returned } = page
     const response = compress(page.response, coding).then((bytes) => {
-      this.#keep(key, bytes, returned)
+      this.#pages.set(key, { bytes, returned })
       return codedResponse(bytes, coding)
     })
     return { response, returned }
   }
+}
 
-  #keep(key: string, bytes: Buffer, returned: number): void {
-    if (bytes.length > MAX_CACHED_BYTES / 16 || this.#pages.has(key)) return
-    this.#pages.set(key, { bytes, returned })
-    this.#bytes += bytes.length
-    for (const [oldest, page] of this.#pages) {
-      if (this.#bytes <= MAX_CACHED_BYTES) break
-      this.#pages.delete(oldest)
-      this.#bytes -= page.bytes.length
-    }
-  }
+interface CompressedPage {
+  bytes: Buffer
+  /** The number of its features. */
+  returned: number
 }

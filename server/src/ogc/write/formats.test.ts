@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { transformer } from '@wayleave/geodata/crs.ts'
+import { transformer } from '@wayleave/geodata/geometry'
 import { temporaryFolder } from '../../testing/test-server.ts'
 import { openOgc, point } from '../testing/open-ogc.ts'
 import { randomPlaces } from '../testing/random-places.ts'
@@ -152,16 +152,31 @@ test('features come in the CRS asked for, axes in its order, in one order of fea
   }
 })
 
-test('what has no place in a CRS has no geometry there, and the answer is still JSON', async (t) => {
+test('Web Mercator cuts geometries at its edges instead of losing them, in every encoding', async (t) => {
   const service = await openOgc(t)
-  await service.publish('places', [point(0, 90, {}), point(0, 0, {})])
-  const { body } = await service.get('/collections/places/items?crs=EPSG:3857')
-  const geometries = body.features.map(
-    ({ geometry }: { geometry: { coordinates: number[] } | null }) => geometry,
-  )
-  assert.equal(geometries.length, 2)
-  for (const geometry of geometries)
-    assert.ok(geometry === null || geometry.coordinates.every(Number.isFinite))
+  const edge = Math.PI * 6378137
+  const ring = [[-180, -90], [180, -90], [180, -70], [-180, -70], [-180, -90]] // biome-ignore format: one ring
+  const antarctica = { type: 'Feature', geometry: { type: 'Polygon', coordinates: [ring] }, properties: {} }
+  await service.publish('places', [antarctica, point(0, 90, {}), point(0, 0, {})])
+  const path = '/collections/places/items?crs=EPSG:3857'
+  const { body } = await service.get(path)
+  const check = (features: { geometry: { coordinates: unknown[] } | null }[]) => {
+    assert.equal(features.length, 3)
+    const ys = features.flatMap(({ geometry }) =>
+      (geometry!.coordinates.flat(2) as number[]).filter((_, i) => i % 2 === 1),
+    )
+    assert.ok(Math.abs(Math.min(...ys) + edge) < 1e-3, `${Math.min(...ys)} is the southern edge`)
+    assert.ok(Math.abs(Math.max(...ys) - edge) < 1e-3, `${Math.max(...ys)} is the northern edge`)
+  }
+  check(body.features)
+  const fg = (await service.get(`${path}&f=jsonfg`)).body
+  check(fg.features.map(({ place }: { place: object }) => ({ geometry: place })))
+  const file = join(temporaryFolder(t), 'page.fgb')
+  writeFileSync(file, Buffer.from(await (await service.fetch(`${path}&f=fgb`)).arrayBuffer()))
+  const args = ['-f', 'GeoJSON', '-lco', 'RFC7946=NO', '/vsistdout/', file]
+  check(JSON.parse(execFileSync('ogr2ogr', args, { encoding: 'utf8' })).features)
+  const csv = await (await service.fetch(`${path}&f=csv`)).text()
+  assert.ok(!/(^|\n),,/.test(csv), csv)
 })
 
 test('heights: six numbers select by height too, and heights come back', async (t) => {
@@ -178,4 +193,17 @@ test('heights: six numbers select by height too, and heights come back', async (
     [[1, 2, 10]],
   )
   assert.equal((await service.get('/collections/places/items?bbox=0,0,3,3')).body.numberMatched, 3)
+  // Features with heights are in CRS84h (Part 1, /req/core/crs84; Part 2, /req/crs/fc-md-storageCrs).
+  const crs84h = 'http://www.opengis.net/def/crs/OGC/0/CRS84h'
+  const collection = (await service.get('/collections/places')).body
+  assert.deepEqual([collection.crs[0], collection.storageCrs], [crs84h, crs84h])
+  for (const query of ['', `?crs=${crs84h}`, `?crs=OGC:CRS84h&bbox=0,0,-5,3,3,50&bbox-crs=${crs84h}`]) {
+    const answer = await service.get(`/collections/places/items${query}`)
+    assert.equal(answer.headers.get('content-crs'), `<${crs84h}>`, query)
+    assert.equal(answer.body.numberMatched, 3, query)
+  }
+  const flat = await service.get('/collections/places/items?crs=http://www.opengis.net/def/crs/OGC/1.3/CRS84')
+  assert.equal(flat.headers.get('content-crs'), '<http://www.opengis.net/def/crs/OGC/1.3/CRS84>')
+  await service.publish('flat', [point(1, 2, {})])
+  assert.equal((await service.get(`/collections/flat/items?crs=${crs84h}`)).status, 400)
 })

@@ -1,0 +1,111 @@
+// Made from contract/ by `npm run contract`; do not edit.
+
+/** A column of a dataset. */
+export interface Column {
+  name: string
+  type: 'boolean' | 'integer' | 'number' | 'text' | 'date' | 'timestamp' | 'json'
+  nullable: boolean
+}
+
+/** A format that a version can be downloaded in. */
+export interface Format {
+  format: string
+  mediaType: string
+  url: string
+}
+
+/** How far the vector tiles of a dataset are. */
+export interface Tiles {
+  state: 'pending' | 'building' | 'ready' | 'failed'
+  /** From 0 to 1 while they are built. */
+  progress: number | null
+  /** The deepest zoom, once they are ready. */
+  maxZoom: number | null
+  /** Why they could not be built. */
+  reason: string | null
+}
+
+/** The public metadata of a dataset. */
+export interface Dataset {
+  table: string
+  title: string
+  description: string
+  license: string
+  attribution: string
+  keywords: string[]
+  /** `Geometry` if types are mixed; null for a table without geometry. */
+  geometryType: string | null
+  /** The types that occur. */
+  geometryTypes: string[]
+  /** West, south, east, north in WGS84. */
+  bbox: [number, number, number, number] | null
+  /** The earliest and the latest value of the time column; null if there is none. */
+  timeExtent: [string, string] | null
+  rows: number
+  columns: Column[]
+  version: number
+  updatedAt: string
+  /** The price of one download in credits. */
+  credits: number
+  formats: Format[]
+  tiles: Tiles | null
+  /** The URL of the free sample; null if there is none. */
+  sample: string | null
+}
+
+/** One version of a dataset. */
+export interface Archive {
+  version: number
+  current: boolean
+  createdAt: string
+  rows: number
+  /** `Geometry` if types are mixed; null for a table without geometry. */
+  geometryType: string | null
+  /** The types that occur. */
+  geometryTypes: string[]
+  /** West, south, east, north in WGS84. */
+  bbox: [number, number, number, number] | null
+  /** The earliest and the latest value of the time column; null if there is none. */
+  timeExtent: [string, string] | null
+  columns: Column[]
+  formats: Format[]
+}
+
+/** One wrong value of a request. */
+export interface FieldError {
+  /** A JSON pointer into the body, or the name of the query parameter or header. */
+  path: string
+  message: string
+}
+
+/** The body of an error (RFC 9457). */
+export interface ProblemBody {
+  /** The address of the problem’s page. */
+  type: string
+  title: string
+  status: number
+  /** A sentence for this case. */
+  detail: string
+  /** The path of the request. */
+  instance?: string
+  /** The problem’s stable name, such as `add-on-missing`. */
+  code: string
+  /** Name it when you ask the operator about the problem. */
+  requestId: string
+  /** For invalid input: each wrong value. */
+  errors?: FieldError[]
+  /** Where to ask for add-ons and credits, if the operator says so. */
+  contact?: string
+}
+
+/** The download formats that this version of the client knows. */
+export type ExportFormat =
+  | 'csv'
+  | 'json'
+  | 'geojson'
+  | 'kml'
+  | 'shp'
+  | 'geoparquet'
+  | 'gpkg'
+  | 'fgb'
+  | 'pmtiles'

@@ -1,0 +1,21 @@
+/** What a member may do in an organization beyond reading its name and members, as the console shows it. */
+export const MEMBER_PERMISSION_MEANINGS = {
+  APIKEY_VIEW: 'See the organization’s keys and their usage.',
+  APIKEY_CREATE: 'Create, change, rotate, revoke and delete the organization’s keys.',
+  MEMBER_MANAGE: 'Invite, change and remove members, rename the organization, see events.',
+  BILLING_VIEW: 'See credits, the ledger and the usage of all keys.',
+} as const
+
+export type MemberPermission = keyof typeof MEMBER_PERMISSION_MEANINGS
+
+export const MEMBER_PERMISSIONS = Object.keys(MEMBER_PERMISSION_MEANINGS) as readonly MemberPermission[]
+
+/** What a key may do with all datasets; `read:parcels` limits a permission to one dataset. */
+export const KEY_PERMISSIONS = ['read', 'write'] as const
+
+export type KeyPermission = (typeof KEY_PERMISSIONS)[number]
+
+/** Whose key it is. */
+export const KEY_SCOPES = ['user', 'organization', 'platform'] as const
+
+export type KeyScope = (typeof KEY_SCOPES)[number]

@@ -1,0 +1,11 @@
+/** The bodies that the service sends and takes: the schemas that its routes validate and document, and their types. */
+export * from './records/administration.ts'
+export * from './records/dataset.ts'
+export * from './records/event.ts'
+export * from './records/job.ts'
+export * from './records/key.ts'
+export * from './records/ledger.ts'
+export * from './records/organization.ts'
+export * from './records/page.ts'
+export * from './records/problem.ts'
+export * from './records/usage.ts'

@@ -1,0 +1,117 @@
+import { type Static, Type } from 'typebox'
+import { nullable, oneOf } from './schema-parts.ts'
+
+const bbox = nullable(
+  Type.Unsafe<[number, number, number, number]>({
+    type: 'array',
+    items: { type: 'number' },
+    minItems: 4,
+    maxItems: 4,
+    description: 'West, south, east, north in WGS84.',
+  }),
+)
+const geometryType = nullable(
+  Type.String({ description: '`Geometry` if types are mixed; null for a table without geometry.' }),
+)
+const geometryTypes = Type.Array(Type.String(), { description: 'The types that occur.' })
+const timeExtent = nullable(
+  Type.Unsafe<[string, string]>({
+    type: 'array',
+    items: { type: 'string' },
+    minItems: 2,
+    maxItems: 2,
+    description: 'The earliest and the latest value of the time column; null if there is none.',
+  }),
+)
+
+export const columnSchema = Type.Object({
+  name: Type.String(),
+  type: oneOf(['boolean', 'integer', 'number', 'text', 'date', 'timestamp', 'json']),
+  nullable: Type.Boolean(),
+})
+
+/** A format that a version can be downloaded in. */
+export const offeredFormatSchema = Type.Object({
+  format: Type.String(),
+  mediaType: Type.String(),
+  url: Type.String(),
+})
+
+/** How far the vector tiles of a version are. */
+export const tilesSchema = Type.Object({
+  state: oneOf(['pending', 'building', 'ready', 'failed']),
+  progress: nullable(Type.Number({ description: 'From 0 to 1 while they are built.' })),
+  maxZoom: nullable(Type.Integer({ description: 'The deepest zoom, once they are ready.' })),
+  reason: nullable(Type.String({ description: 'Why they could not be built.' })),
+})
+
+export type TilesRecord = Static<typeof tilesSchema>
+
+export const datasetSchema = Type.Object({
+  table: Type.String(),
+  title: Type.String(),
+  description: Type.String(),
+  license: Type.String(),
+  attribution: Type.String(),
+  keywords: Type.Array(Type.String()),
+  geometryType,
+  geometryTypes,
+  bbox,
+  timeExtent,
+  rows: Type.Integer(),
+  columns: Type.Array(columnSchema),
+  version: Type.Integer(),
+  updatedAt: Type.String(),
+  credits: Type.Integer({ description: 'The price of one download in credits.' }),
+  formats: Type.Array(offeredFormatSchema),
+  /** Null for a table, or a dataset that was published without tiles. */
+  tiles: nullable(tilesSchema),
+  sample: nullable(Type.String({ description: 'The URL of the free sample; null if there is none.' })),
+})
+
+/** The public metadata of a dataset. */
+export type DatasetRecord = Static<typeof datasetSchema>
+
+const value = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
+const count = Type.Integer({ minimum: 0 })
+
+const columnStatisticsSchema = Type.Object({
+  nulls: count,
+  distinct: count,
+  isExact: Type.Boolean({ description: 'False if `distinct` is an estimate.' }),
+  min: Type.Optional(value),
+  max: Type.Optional(value),
+  mean: Type.Optional(Type.Number()),
+  histogram: Type.Optional(
+    Type.Array(count, { description: 'Rows in intervals of equal width between `min` and `max`.' }),
+  ),
+  frequent: Type.Optional(
+    Type.Array(Type.Object({ value, count }), { description: 'The most frequent values.' }),
+  ),
+})
+
+/** The metadata of one dataset, with statistics, which would be most of a list of datasets. */
+export const datasetDetailsSchema = Type.Object({
+  ...datasetSchema.properties,
+  statistics: nullable(
+    Type.Record(Type.String(), columnStatisticsSchema, {
+      description: 'By column; null for datasets that were published before there were any.',
+    }),
+  ),
+})
+
+export const archiveSchema = Type.Object({
+  version: Type.Integer(),
+  current: Type.Boolean(),
+  createdAt: Type.String(),
+  rows: Type.Integer(),
+  geometryType,
+  geometryTypes,
+  bbox,
+  timeExtent,
+  columns: Type.Array(columnSchema),
+  formats: Type.Array(offeredFormatSchema),
+})
+
+/** One version of a dataset. */
+export type ArchiveRecord = Static<typeof archiveSchema>

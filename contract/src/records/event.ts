@@ -1,0 +1,20 @@
+import { type Static, Type } from 'typebox'
+import { nullable, time } from './schema-parts.ts'
+
+export const eventSchema = Type.Object({
+  id: Type.Integer(),
+  at: time,
+  actor: Type.String({ description: 'Who: `user:<id>`, `key:<id>`, `operator` or `system`.' }),
+  action: Type.String({ description: 'What, such as `key.created` or `member.removed`.' }),
+  subject: Type.String({ description: 'To what, such as `key:<id>` or `user:<id>`.' }),
+  detail: Type.Unsafe<Record<string, unknown>>({
+    type: 'object',
+    properties: {},
+    additionalProperties: true,
+  }),
+  address: nullable(Type.String({ description: 'The network address it came from.' })),
+  requestId: nullable(Type.String()),
+})
+
+/** A row of the audit log. */
+export type EventRecord = Static<typeof eventSchema>

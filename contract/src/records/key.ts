@@ -1,0 +1,79 @@
+import { type Static, Type } from 'typebox'
+import { KEY_SCOPES } from '../permissions.ts'
+import { nullable, oneOf, time } from './schema-parts.ts'
+
+const id = Type.String({ description: 'Identifies the key in paths.' })
+const name = Type.String({ description: 'A label: 1 to 100 characters after trimming.' })
+const scope = oneOf(KEY_SCOPES, {
+  description:
+    'Whose key it is. A user key acts with the add-ons and credits of its owner’s organization and stops when the owner leaves it; an organization key belongs to the organization; a platform key is the operator’s.',
+})
+const permissions = Type.Array(Type.String(), {
+  description:
+    'What the key may do: `read` and `write`, each optionally limited to one dataset (`read:parcels`). Reading data needs `read`. `write` publishes with a platform key; on other keys it is kept and opens nothing.',
+  maxItems: 100,
+})
+const expiresAt = nullable(
+  Type.String({ description: 'When the key stops: an ISO 8601 timestamp in UTC. Null: never.' }),
+)
+const secret = Type.String({ description: 'The whole key. Shown this once and never again.' })
+
+export const keyRecordSchema = Type.Object({
+  id,
+  name,
+  scope,
+  permissions,
+  prefix: Type.String({ description: 'The leading part of the secret, to recognise it by.' }),
+  status: oneOf(['active', 'expired', 'revoked'], { description: 'Only an active key is accepted.' }),
+  organizationId: nullable(Type.String({ description: 'Null for a platform key.' })),
+  expiresAt,
+  createdAt: time,
+  rotatedAt: nullable(time),
+  revokedAt: nullable(time),
+  lastUsedAt: nullable(Type.String({ format: 'date-time', description: 'At most a minute behind.' })),
+})
+
+/** A key as shown in lists and responses: never its secret, nor the secret's hash. */
+export type KeyRecord = Static<typeof keyRecordSchema>
+
+export const keyListSchema = Type.Object({ data: Type.Array(keyRecordSchema) })
+
+export const createdKeySchema = Type.Object({
+  id,
+  name,
+  scope,
+  permissions,
+  secret,
+  expiresAt,
+  createdAt: time,
+})
+
+/** The response to a creation. Only this and rotation show the secret. */
+export type CreatedKey = Static<typeof createdKeySchema>
+
+export const rotatedKeySchema = Type.Object({ id, secret, rotatedAt: time })
+
+export type RotatedKey = Static<typeof rotatedKeySchema>
+
+const input = {
+  name,
+  permissions,
+  expiresAt: nullable(
+    Type.String({
+      description: 'An ISO 8601 timestamp with a time zone, in the future. Null or left out: never.',
+    }),
+  ),
+}
+
+export const newKeySchema = Type.Object(
+  { ...input, expiresAt: Type.Optional(input.expiresAt) },
+  { additionalProperties: false },
+)
+
+/** A key as the client requests it. */
+export type NewKey = Static<typeof newKeySchema>
+
+/** At least one property; those left out stay unchanged. */
+export const keyChangeSchema = Type.Partial(Type.Object(input), { additionalProperties: false })
+
+export type KeyChange = Static<typeof keyChangeSchema>

@@ -1,0 +1,20 @@
+import { type Static, Type } from 'typebox'
+import { nullable, oneOf, time } from './schema-parts.ts'
+
+const kind = oneOf(['grant', 'correction', 'download', 'refund'])
+
+export const ledgerRowSchema = Type.Object({
+  id: Type.Integer(),
+  at: time,
+  kind,
+  amount: Type.Integer({ description: 'Positive: credits that came. Negative: credits that were spent.' }),
+  balance: Type.Integer({ description: 'What was left after it.' }),
+  keyId: nullable(Type.String()),
+  table: nullable(Type.String()),
+  version: nullable(Type.Integer()),
+  format: nullable(Type.String()),
+  actor: nullable(Type.String({ description: 'Who did it: `user:<id>`, `key:<id>` or `operator`.' })),
+})
+
+/** One change of an organization's credits. */
+export type LedgerRow = Static<typeof ledgerRowSchema>

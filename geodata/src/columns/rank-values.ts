@@ -1,0 +1,132 @@
+/**
+ * Ranks the values of a column. A value is an unsigned 64-bit key in two 32-bit words, in such a form that
+ * keys have the order of their values.
+ */
+export interface Ranked {
+  /** One code per row: 0 for null, otherwise 1 + the rank of the row's value among the distinct values. */
+  codes: Uint32Array
+  /** The distinct keys, ascending. */
+  high: Uint32Array
+  low: Uint32Array
+  /** How many rows have each code; `counts[0]` is the number of nulls. */
+  counts: Uint32Array
+}
+
+const DIGIT_BITS = 11
+const DIGITS_PER_WORD = 3
+const BUCKETS = 1 << DIGIT_BITS
+
+/** `isNull` has a 1 for every row without a value. Takes up to 28 bytes of memory per row. */
+export function rankValues(high: Uint32Array, low: Uint32Array, isNull: Uint8Array | null): Ranked {
+  const { order, keys } = sortedRows(high, low, isNull)
+  const codes = new Uint32Array(high.length)
+  // The distinct keys are collected at the start of arrays that are large enough for all keys.
+  const distinctHigh = new Uint32Array(order.length)
+  const distinctLow = new Uint32Array(order.length)
+  const counts = new Uint32Array(order.length + 1)
+  counts[0] = high.length - order.length
+  let rank = 0
+  for (let i = 0; i < order.length; i++) {
+    const row = order[i]!
+    const h = keys[i]!
+    const l = low[row]!
+    if (rank === 0 || h !== distinctHigh[rank - 1] || l !== distinctLow[rank - 1]) {
+      distinctHigh[rank] = h
+      distinctLow[rank] = l
+      rank++
+    }
+    codes[row] = rank
+    counts[rank]!++
+  }
+  return {
+    codes,
+    high: distinctHigh.subarray(0, rank),
+    low: distinctLow.subarray(0, rank),
+    counts: counts.subarray(0, rank + 1),
+  }
+}
+
+/**
+ * The rows that have a value, in the order of their keys, and the high words in that order; equal keys are in
+ * row order. A radix sort from the lowest digit, which moves the current word along with the row: random reads
+ * of the words would take most of the time.
+ */
+function sortedRows(
+  high: Uint32Array,
+  low: Uint32Array,
+  isNull: Uint8Array | null,
+): { order: Uint32Array; keys: Uint32Array } {
+  let order = new Uint32Array(high.length)
+  let count = 0
+  for (let row = 0; row < high.length; row++) if (!isNull || isNull[row] === 0) order[count++] = row
+  order = order.subarray(0, count)
+  let keys = new Uint32Array(count)
+  let spareOrder = new Uint32Array(count)
+  let spareKeys = new Uint32Array(count)
+  for (const words of [low, high]) {
+    for (let i = 0; i < count; i++) keys[i] = words[order[i]!]!
+    const sizes = digitSizes(keys)
+    for (let digit = 0; digit < DIGITS_PER_WORD; digit++) {
+      const starts = sizes[digit]!
+      // All keys have the same digit, as in the high words of small integers.
+      if (starts.includes(count)) continue
+      const shift = digit * DIGIT_BITS
+      let start = 0
+      for (let bucket = 0; bucket < BUCKETS; bucket++) {
+        const size = starts[bucket]!
+        starts[bucket] = start
+        start += size
+      }
+      for (let i = 0; i < count; i++) {
+        const key = keys[i]!
+        const to = starts[(key >>> shift) & (BUCKETS - 1)]!++
+        spareOrder[to] = order[i]!
+        spareKeys[to] = key
+      }
+      ;[order, spareOrder] = [spareOrder, order]
+      ;[keys, spareKeys] = [spareKeys, keys]
+    }
+  }
+  return { order, keys }
+}
+
+/** For each digit, how many keys have each of its values. */
+function digitSizes(keys: Uint32Array): Uint32Array[] {
+  const sizes = Array.from({ length: DIGITS_PER_WORD }, () => new Uint32Array(BUCKETS))
+  const [first, second, third] = sizes as [Uint32Array, Uint32Array, Uint32Array]
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!
+    first[key & (BUCKETS - 1)]!++
+    second[(key >>> DIGIT_BITS) & (BUCKETS - 1)]!++
+    third[key >>> (2 * DIGIT_BITS)]!++
+  }
+  return sizes
+}
+
+/** Converts the words of signed 64-bit integers to keys, in place. */
+export function keysOfIntegers(high: Uint32Array): void {
+  for (let i = 0; i < high.length; i++) high[i]! ^= 0x8000_0000
+}
+
+/** Converts the words of doubles to keys, in place. Negative zero becomes zero, because they are equal. */
+export function keysOfDoubles(high: Uint32Array, low: Uint32Array): void {
+  for (let i = 0; i < high.length; i++) {
+    const word = high[i]!
+    if (word >>> 31 === 0 || (word === 0x8000_0000 && low[i] === 0)) high[i] = word | 0x8000_0000
+    else {
+      high[i] = ~word
+      low[i] = ~low[i]!
+    }
+  }
+}
+
+/** The double of a key, through a scratch buffer. */
+export function doubleOfKey(high: number, low: number): number {
+  const isPositive = high >>> 31 === 1
+  scratchWords[1] = isPositive ? high & 0x7fff_ffff : ~high
+  scratchWords[0] = isPositive ? low : ~low
+  return scratchDouble[0]!
+}
+
+const scratchDouble = new Float64Array(1)
+const scratchWords = new Uint32Array(scratchDouble.buffer)

@@ -1,0 +1,78 @@
+/**
+ * `npm run release`: checks that the tree is clean, the versions agree and the changelog has the version, runs all
+ * tests, builds the packages of both clients into dist/release, and tags the commit. `--dry-run` runs the static
+ * checks instead of the tests and makes no tag. `--set 0.2.0` writes a new version everywhere and dates the changelog.
+ */
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { ensurePython } from '../python.ts'
+import { dateChangelog, requireReleased } from './changelog.ts'
+import { commonVersion, writeVersion } from './versions.ts'
+
+const root = join(import.meta.dirname, '../..')
+const changelog = join(root, 'CHANGELOG.md')
+const out = join(root, 'dist', 'release')
+
+const { values } = parseArgs({ options: { 'dry-run': { type: 'boolean' }, set: { type: 'string' } } })
+try {
+  if (values.set === undefined) release(values['dry-run'] ?? false)
+  else setVersion(values.set)
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}
+
+function setVersion(version: string): void {
+  const text = dateChangelog(readFileSync(changelog, 'utf8'), version, new Date().toISOString().slice(0, 10))
+  writeVersion(root, version)
+  writeFileSync(changelog, text)
+  // Workspaces refer to each other by version, and the lock file repeats it.
+  run('npm', 'install', '--package-lock-only', '--ignore-scripts')
+  run('npm', 'run', 'lock')
+  console.log(`Everything has the version ${version}. Read CHANGELOG.md, commit, then run npm run release.`)
+}
+
+function release(isDryRun: boolean): void {
+  const version = commonVersion(root)
+  const tag = `v${version}`
+  requireReleased(readFileSync(changelog, 'utf8'), version)
+  if (output('git', 'status', '--porcelain') !== '') throw new Error('The tree has uncommitted changes.')
+  if (output('git', 'tag', '--list', tag) !== '') throw new Error(`The tag ${tag} exists already.`)
+  run('npm', ...(isDryRun ? ['run', 'check'] : ['test']))
+  pack()
+  if (!isDryRun) run('git', 'tag', '--annotate', tag, '--message', `Wayleave ${version}`)
+  console.log(`${isDryRun ? 'Not tagged (dry run):' : 'Tagged'} ${tag}. The packages are in ${out}.`)
+}
+
+/** The packed clients and their SHA-256 checksums. */
+function pack(): void {
+  rmSync(out, { recursive: true, force: true })
+  mkdirSync(out, { recursive: true })
+  run('npm', 'pack', '--workspace', 'client-js', '--pack-destination', out)
+  const python = ensurePython(join(root, '.cache', 'venv'), join(root, 'scripts', 'test-requirements.txt'))
+  run(python, '-m', 'build', '--outdir', out, join(root, 'client-python'))
+  const sums = readdirSync(out)
+    .sort()
+    .map(
+      (name) =>
+        `${createHash('sha256')
+          .update(readFileSync(join(out, name)))
+          .digest('hex')}  ${name}\n`,
+    )
+  writeFileSync(join(out, 'SHA256SUMS'), sums.join(''))
+  console.log(sums.join('').trimEnd())
+}
+
+function run(command: string, ...args: string[]): void {
+  const { status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
+  if (status !== 0) throw new Error(`Failed: ${[command, ...args].join(' ')}`)
+}
+
+function output(command: string, ...args: string[]): string {
+  const { status, stdout } = spawnSync(command, args, { cwd: root, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`Failed: ${[command, ...args].join(' ')}`)
+  return stdout.trim()
+}

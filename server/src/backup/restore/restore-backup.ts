@@ -1,0 +1,205 @@
+import { existsSync } from 'node:fs'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { type Manifest, SNAPSHOT_FILES, syncFolder } from '@wayleave/geodata/snapshot'
+import { openDatabase } from '../../database/open.ts'
+import { lockDataFolder } from '../../locks/data-folder-lock.ts'
+import { BackupFolder } from '../backup-folder.ts'
+import type { BackupRecord } from '../backup-record.ts'
+import { checkBackup } from '../check-backup.ts'
+import { CopyError } from '../copy-error.ts'
+import { copiedBefore, copySnapshot } from '../copy-snapshot.ts'
+import { revocationLogFile } from '../revocations/revocation-log.ts'
+import { type Revocation, readRevocations } from '../revocations/revocations.ts'
+import { backupRows, loadDatabase } from '../rows/load-database.ts'
+import { hasPostgresSchema, isPostgresEmpty, openPostgresWriter } from '../rows/postgres-rows-store.ts'
+import { openSqliteWriter, sqliteFile } from '../rows/sqlite-rows-store.ts'
+import { latestSchemaVersion, tableShapes } from '../rows/table-shapes-store.ts'
+import { type UnfinishedRestore, unmarkMovedDatabase, unmarkRestore } from './folder-marks.ts'
+import { beginRestore, moveFolderAside, type RestorePlace } from './restore-place.ts'
+import { type RestoredState, settleRestoredState, suspendKeys } from './restored-state-store.ts'
+
+export type RestoreProgress =
+  | { phase: 'checking'; done: number; total: number }
+  | { phase: 'snapshots'; done: number; total: number }
+  | { phase: 'database'; rows: number }
+
+export interface RestoreOptions extends RestorePlace {
+  source: string
+  /** Restores the newest backup made at or before this time; null restores the newest one. */
+  at: Date | null
+  suspendKeys: boolean
+  onProgress?: (progress: RestoreProgress) => void
+  /** Called if revocations after a certain time are unknown. If it is missing, keys are not suspended. */
+  confirmSuspension?: (workingKeys: number, revocationsUntil: string) => Promise<boolean>
+}
+
+export interface RestoreReport extends RestoredState {
+  backup: string
+  at: string
+  rows: number
+  snapshots: number
+  missing: BackupRecord['missing']
+  /** Where the previous contents are now; null if there were none. */
+  movedAside: string | null
+  /** Revocations are known up to this time; later ones only if a surviving log or database has them. */
+  revocationsUntil: string
+  /** Whether the old database or the data folder's own log could be read. */
+  hasOwnRevocations: boolean
+}
+
+/**
+ * Restores a backup into an empty data folder and an empty database. The database is put in place last and
+ * atomically; until then a mark in the folder prevents servers from starting. After a crash, running the same
+ * command again continues the restore.
+ */
+export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
+  const { config, at, onProgress = () => {} } = options
+  const { dataDir } = config
+  const source = new BackupFolder(resolve(options.source))
+  const { generation, record } = await source.find(at)
+  if (record.database.schemaVersion > latestSchemaVersion()) {
+    throw new CopyError(
+      `The backup ${generation.name} is of schema version ${record.database.schemaVersion}, and this program knows versions up to ${latestSchemaVersion()}. Use a newer program.`,
+    )
+  }
+  const total = record.snapshots.length
+  const damage = await checkBackup(source, generation, record, (done) =>
+    onProgress({ phase: 'checking', done, total }),
+  )
+  if (damage.length > 0) {
+    throw new CopyError(
+      `The backup ${generation.name} is damaged, and nothing was restored:\n${damage.map((sentence) => `  ${sentence}`).join('\n')}\nRestore another one with --at.`,
+    )
+  }
+
+  const unlock = lockDataFolder(dataDir)
+  try {
+    const mark = await beginRestore(options, source.root, generation.name)
+    await moveFolderAside(dataDir, mark)
+    await restoreSnapshots(source, record, dataDir, (done) => onProgress({ phase: 'snapshots', done, total }))
+    const rows = await restoreDatabase(options, generation.folder, record, mark, (count) =>
+      onProgress({ phase: 'database', rows: count }),
+    )
+    const revocations = await readRevocations(revocationLogFile(dataDir))
+    for (const [hash, revocation] of await readRevocations(source.revocations))
+      revocations.set(hash, revocation)
+    const revocationsUntil = await newestTime(source)
+    const confirm = mark.hasOwnRevocations ? undefined : options.confirmSuspension
+    const state = await settle(options, generation.name, revocations, async (workingKeys) =>
+      options.suspendKeys ? true : ((await confirm?.(workingKeys, revocationsUntil)) ?? false),
+    )
+    await unmarkMovedDatabase(dataDir)
+    await unmarkRestore(dataDir)
+    return {
+      ...state,
+      backup: generation.name,
+      at: record.at,
+      rows,
+      snapshots: total,
+      missing: record.missing,
+      movedAside: mark.aside?.name ?? null,
+      revocationsUntil,
+      hasOwnRevocations: mark.hasOwnRevocations,
+    }
+  } finally {
+    unlock()
+  }
+}
+
+/** The list next to the backups was updated by the newest of them, not by the one that is restored. */
+async function newestTime(source: BackupFolder): Promise<string> {
+  return (await source.read((await source.generations()).at(-1)!)).at
+}
+
+async function restoreSnapshots(
+  source: BackupFolder,
+  record: BackupRecord,
+  dataDir: string,
+  onSnapshot: (done: number) => void,
+): Promise<void> {
+  const root = join(dataDir, 'snapshots')
+  await mkdir(root, { recursive: true, mode: 0o700 })
+  for (const [index, { name }] of record.snapshots.entries()) {
+    onSnapshot(index)
+    const folder = join(source.snapshots, name)
+    // The manifest has been checked against the record, and the files against the manifest.
+    const { files } = JSON.parse(await readFile(join(folder, SNAPSHOT_FILES.manifest), 'utf8')) as Manifest
+    if (await copiedBefore(root, name, files)) continue
+    await copySnapshot(folder, root, name, files)
+  }
+  await syncFolder(dataDir)
+}
+
+/** Returns the number of rows, or 0 if an earlier attempt has restored the database already. */
+async function restoreDatabase(
+  { config }: RestoreOptions,
+  folder: string,
+  record: BackupRecord,
+  { aside }: UnfinishedRestore,
+  onRows: (rows: number) => void,
+): Promise<number> {
+  const { schemaVersion, tables } = record.database
+  const expected = new Map(tables.map(({ name, digest }) => [name, digest]))
+  const shapes = tableShapes(latestSchemaVersion())
+  let writer: Awaited<ReturnType<typeof openSqliteWriter>>
+  if (config.databaseUrl) {
+    // Moving aside and loading are one transaction: an unfinished restore has done both or neither.
+    const moveAsideTo = aside && `wayleave_${aside.name}`
+    const isLoaded = moveAsideTo
+      ? await hasPostgresSchema(config.databaseUrl, moveAsideTo)
+      : !(await isPostgresEmpty(config.databaseUrl, shapes))
+    if (isLoaded) return 0
+    writer = await openPostgresWriter(config.databaseUrl, schemaVersion, shapes, { moveAsideTo })
+  } else {
+    if (existsSync(sqliteFile(config.dataDir))) return 0
+    const scratch = scratchFolder(config.dataDir)
+    await rm(scratch, { recursive: true, force: true })
+    await mkdir(scratch, { mode: 0o700 })
+    writer = await openSqliteWriter(sqliteFile(scratch), schemaVersion)
+  }
+  try {
+    const { rows } = await loadDatabase(backupRows(folder, record), writer, schemaVersion, expected, onRows)
+    await writer.commit()
+    return rows
+  } finally {
+    await writer.close()
+  }
+}
+
+/** Migrates the database and makes it safe to serve, where no server can see it, then puts it in place. */
+async function settle(
+  { config, clock }: RestoreOptions,
+  backup: string,
+  revocations: ReadonlyMap<string, Revocation>,
+  isToSuspend: (workingKeys: number) => Promise<boolean>,
+): Promise<RestoredState> {
+  const { dataDir, databaseUrl } = config
+  const scratch = scratchFolder(dataDir)
+  const isPlaced = !databaseUrl && existsSync(sqliteFile(dataDir))
+  const database = await openDatabase({ databaseUrl, dataDir: databaseUrl || isPlaced ? dataDir : scratch })
+  let state: RestoredState
+  try {
+    state = await settleRestoredState(database, clock(), backup, revocations)
+    if (state.workingKeys > 0 && (await isToSuspend(state.workingKeys))) {
+      const suspendedKeys = await suspendKeys(database, clock(), backup)
+      state = { ...state, workingKeys: state.workingKeys - suspendedKeys, suspendedKeys }
+    }
+  } finally {
+    await database.close()
+  }
+  if (!databaseUrl && !isPlaced) {
+    // Closing the last connection has checkpointed the WAL into the file.
+    const handle = await open(sqliteFile(scratch), 'r+')
+    await handle.chmod(0o600)
+    await handle.sync().finally(() => handle.close())
+    await rename(sqliteFile(scratch), sqliteFile(dataDir))
+    await syncFolder(dataDir)
+    await rm(scratch, { recursive: true, force: true })
+  }
+  return state
+}
+
+function scratchFolder(dataDir: string): string {
+  return join(dataDir, 'restoring')
+}

@@ -1,0 +1,138 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { syncFolder } from '@wayleave/geodata/snapshot'
+import type { Clock } from '../../clock.ts'
+import type { Config } from '../../config.ts'
+import { CopyError } from '../copy-error.ts'
+import { revocationLogFile } from '../revocations/revocation-log.ts'
+import { appendRevocations, type Revocation, readRevocations } from '../revocations/revocations.ts'
+import { readRevokedRows } from '../rows/dump-database.ts'
+import { openRowReader } from '../rows/open-row-reader.ts'
+import { isPostgresEmpty, runningNodes } from '../rows/postgres-rows-store.ts'
+import { latestSchemaVersion, tableShapes } from '../rows/table-shapes-store.ts'
+import { markUnfinishedRestore, readUnfinishedRestore, type UnfinishedRestore } from './folder-marks.ts'
+
+/** The folder and the database that a backup is restored into. */
+export interface RestorePlace {
+  config: Pick<Config, 'dataDir' | 'databaseUrl'>
+  /** Moves the current contents of the data folder and the database aside. */
+  force: boolean
+  /** More lists of revocations, such as the log of a data folder that is otherwise lost. */
+  revocationFiles: string[]
+  clock: Clock
+}
+
+/** Makes every decision that a second attempt must not make again, and records it in the folder. */
+export async function beginRestore(
+  options: RestorePlace,
+  source: string,
+  backup: string,
+): Promise<UnfinishedRestore> {
+  const { config, clock } = options
+  const before = readUnfinishedRestore(config.dataDir)
+  if (before?.backup === backup && before.source === source) return before
+  const log = revocationLogFile(config.dataDir)
+  const hadLog = existsSync(log)
+  const aside = await planEmptyPlace(options, clock())
+  const hasOwnRevocations = await keepRevocations(options, log)
+  const mark = { source, backup, aside, hasOwnRevocations: hadLog || hasOwnRevocations }
+  await markUnfinishedRestore(config.dataDir, mark)
+  return mark
+}
+
+/**
+ * Adds the revocations from the old database and the given files to the folder's own log, where a second
+ * attempt finds them. Returns whether the old database could be read.
+ */
+async function keepRevocations({ config, revocationFiles }: RestorePlace, log: string): Promise<boolean> {
+  const listed = await readRevocations(log)
+  const added: Revocation[] = []
+  for (const file of revocationFiles) {
+    if (!existsSync(file)) throw new CopyError(`There is no file ${file}.`)
+    added.push(...(await readRevocations(file)).values())
+  }
+  const rows = await readOldDatabase(config)
+  added.push(...(rows ?? []))
+  await appendRevocations(
+    log,
+    added.filter(({ secretHash }) => !listed.has(secretHash)),
+  )
+  return rows !== null
+}
+
+/** Null if the database is missing or too damaged to read: then only the other lists are used. */
+async function readOldDatabase(config: RestorePlace['config']): Promise<Revocation[] | null> {
+  try {
+    const reader = await openRowReader(config)
+    try {
+      return await readRevokedRows(reader)
+    } finally {
+      await reader.close()
+    }
+  } catch {
+    return null
+  }
+}
+
+/** What has to be moved aside, or null if there is nothing. Throws without `force`. */
+async function planEmptyPlace(
+  { config, force }: RestorePlace,
+  now: Date,
+): Promise<UnfinishedRestore['aside']> {
+  const { dataDir, databaseUrl } = config
+  const names = ['snapshots', 'installation.json', 'restoring']
+  if (!databaseUrl) names.push('wayleave.db', 'wayleave.db-wal', 'wayleave.db-shm')
+  const present: string[] = []
+  for (const name of names) if (await holdsAnything(join(dataDir, name))) present.push(name)
+  const nodes = databaseUrl ? await runningNodes(databaseUrl) : []
+  if (nodes.length > 0) {
+    throw new CopyError('A server runs on this PostgreSQL database. Stop every node before a restore.')
+  }
+  const hasTables =
+    databaseUrl !== null && !(await isPostgresEmpty(databaseUrl, tableShapes(latestSchemaVersion())))
+  if (present.length === 0 && !hasTables) return null
+  if (!force) {
+    const what = [
+      ...(present.length > 0 ? [`The data folder ${dataDir} is not empty (${present.join(', ')}).`] : []),
+      ...(hasTables ? ['The PostgreSQL database is not empty.'] : []),
+    ]
+    throw new CopyError(
+      `${what.join(' ')} Restore into an empty folder and database, or let --force move aside what is there.`,
+    )
+  }
+  return { name: `replaced_${now.toISOString().replaceAll(/[-:.]/g, '').toLowerCase()}`, entries: present }
+}
+
+/** An entry that is already in the target folder was moved by an earlier attempt. */
+export async function moveFolderAside(dataDir: string, { aside }: UnfinishedRestore): Promise<void> {
+  if (!aside) return
+  const folder = join(dataDir, aside.name)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  for (const name of aside.entries) {
+    if (existsSync(join(folder, name))) continue
+    await rename(join(dataDir, name), join(folder, name)).catch((error: NodeJS.ErrnoException) => {
+      // SQLite deletes its -wal and -shm files when the last connection closes.
+      if (error.code === 'ENOENT') return
+      if (error.code !== 'EBUSY' && error.code !== 'EXDEV') throw error
+      throw new CopyError(
+        `${join(dataDir, name)} is a volume of its own and cannot be moved aside. Empty it first.`,
+      )
+    })
+  }
+  await syncFolder(folder)
+  await syncFolder(dataDir)
+}
+
+/** A volume's `lost+found` and names that start with a dot do not count as data. */
+async function holdsAnything(path: string): Promise<boolean> {
+  try {
+    const names = await readdir(path)
+    return names.some((name) => !name.startsWith('.') && name !== 'lost+found')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return false
+    if (code === 'ENOTDIR') return true
+    throw error
+  }
+}

@@ -1,0 +1,184 @@
+import pg from 'pg'
+import { CopyError } from '../copy-error.ts'
+import type { Row, RowReader, RowWriter } from './row-database.ts'
+import { quoted, requireReadableVersion } from './sqlite-rows-store.ts'
+import { schemaStatements, type TableShape } from './table-shapes-store.ts'
+
+const FETCH_ROWS = 1000
+const BIGINT = 20
+
+/** Reads in one REPEATABLE READ transaction: a consistent state of all tables, without blocking writers. */
+export async function openPostgresReader(url: string): Promise<RowReader> {
+  const client = await connect(url)
+  try {
+    await client.query('begin isolation level repeatable read read only')
+    const schemaVersion = await readSchemaVersion(client)
+    if (schemaVersion === null) throw new CopyError('The PostgreSQL database holds no control database.')
+    return {
+      kind: 'postgres',
+      schemaVersion: requireReadableVersion(schemaVersion),
+      rows: (shape) => readRows(client, shape),
+      close: () => client.end(),
+    }
+  } catch (error) {
+    await client.end()
+    throw error
+  }
+}
+
+/**
+ * Creates the tables in the connection's schema, inside the transaction. Throws if a table of ours exists.
+ */
+export async function openPostgresWriter(
+  url: string,
+  schemaVersion: number,
+  shapes: TableShape[],
+  { moveAsideTo = null }: { moveAsideTo?: string | null } = {},
+): Promise<RowWriter> {
+  const client = await connect(url)
+  try {
+    await client.query('begin')
+    if (moveAsideTo !== null) await moveAside(client, shapes, moveAsideTo)
+    const present = await presentTables(client, shapes)
+    if (present.length > 0) {
+      throw new CopyError(
+        `The PostgreSQL database is not empty: it has the tables ${present.slice(0, 5).join(', ')}${present.length > 5 ? ', …' : ''}. Name an empty database.`,
+      )
+    }
+    for (const statement of schemaStatements('postgres', schemaVersion)) await client.query(statement)
+    // Migrations insert initial rows, which the copy contains too. Delete them, child tables first.
+    for (const { name } of shapes.toReversed()) await client.query(`delete from "${name}"`)
+  } catch (error) {
+    await client.end()
+    throw error
+  }
+  return {
+    async insert({ name, columns, identity }, rows) {
+      const records = rows.map((row) =>
+        Object.fromEntries(columns.map((column, index) => [column, row[index]])),
+      )
+      const overriding = identity === null ? '' : ' overriding system value'
+      await client
+        .query(
+          `insert into "${name}" (${quoted(columns)})${overriding} select ${quoted(columns)} from json_populate_recordset(null::"${name}", $1)`,
+          [JSON.stringify(records)],
+        )
+        .catch((error: Error) => {
+          throw new CopyError(`PostgreSQL refused rows of ${name}: ${error.message}.`, { cause: error })
+        })
+    },
+    rows: (shape) => readRows(client, shape),
+    async complete(tables) {
+      for (const { name, identity } of tables) {
+        if (identity === null) continue
+        await client.query(
+          `select setval(pg_get_serial_sequence($1, $2), max("${identity}")) from "${name}" having max("${identity}") is not null`,
+          [`"${name}"`, identity],
+        )
+      }
+    },
+    async commit() {
+      await client.query('commit')
+    },
+    close: () => client.end(),
+  }
+}
+
+/** Whether the database has none of our tables. */
+export async function isPostgresEmpty(url: string, shapes: TableShape[]): Promise<boolean> {
+  const client = await connect(url)
+  try {
+    return (await presentTables(client, shapes)).length === 0
+  } finally {
+    await client.end()
+  }
+}
+
+export async function hasPostgresSchema(url: string, schema: string): Promise<boolean> {
+  const client = await connect(url)
+  try {
+    const { rows } = await client.query('select 1 from pg_namespace where nspname = $1', [schema])
+    return rows.length > 0
+  } finally {
+    await client.end()
+  }
+}
+
+export async function postgresClock(url: string): Promise<Date> {
+  const client = await connect(url)
+  try {
+    const { rows } = await client.query('select clock_timestamp() as now')
+    return rows[0].now as Date
+  } finally {
+    await client.end()
+  }
+}
+
+/** The ids of nodes that hold a valid lease: the servers running on this database. */
+export async function runningNodes(url: string): Promise<string[]> {
+  const client = await connect(url)
+  try {
+    const { rows: tables } = await client.query(`select to_regclass('nodes') as name`)
+    if (tables[0].name === null) return []
+    const { rows } = await client.query(
+      `select id from nodes where lease_until > to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+    )
+    return rows.map((row: { id: string }) => row.id)
+  } finally {
+    await client.end()
+  }
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const types = {
+    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+      oid === BIGINT ? Number : pg.types.getTypeParser(oid, format),
+  }
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    types: types as pg.CustomTypesConfig,
+  })
+  // A broken connection makes its query fail. Without a listener, the error event would crash the process.
+  client.on('error', () => {})
+  await client.connect()
+  await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0')
+  return client
+}
+
+async function readSchemaVersion(client: pg.Client): Promise<number | null> {
+  const { rows } = await client.query(`select to_regclass('migrations') as name`)
+  if (rows[0].name === null) return null
+  const { rows: versions } = await client.query('select max(number) as number from migrations')
+  return versions[0].number as number | null
+}
+
+async function presentTables(client: pg.Client, shapes: TableShape[]): Promise<string[]> {
+  const { rows } = await client.query(
+    'select name from unnest($1::text[]) as name where to_regclass(quote_ident(name)) is not null',
+    [[...shapes.map(({ name }) => name), 'nodes']],
+  )
+  return rows.map((row: { name: string }) => row.name)
+}
+
+/** Indexes and sequences move together with their tables. Nothing is deleted. */
+async function moveAside(client: pg.Client, shapes: TableShape[], schema: string): Promise<void> {
+  const present = await presentTables(client, shapes)
+  // Created even without tables: its existence tells an interrupted restore that this was committed.
+  await client.query(`create schema "${schema}"`)
+  for (const name of present) await client.query(`alter table "${name}" set schema "${schema}"`)
+}
+
+async function* readRows(client: pg.Client, { name, columns }: TableShape): AsyncGenerator<Row[]> {
+  await client.query(`declare copied_rows no scroll cursor for select ${quoted(columns)} from "${name}"`)
+  try {
+    for (;;) {
+      const { rows } = await client.query({ text: `fetch ${FETCH_ROWS} from copied_rows`, rowMode: 'array' })
+      if (rows.length === 0) return
+      yield rows as Row[]
+    }
+  } finally {
+    await client.query('close copied_rows').catch(() => {})
+  }
+}

@@ -1,0 +1,5 @@
+import type { Finding } from '../../verification/finding.ts'
+
+export function findingText({ severity, check, subject, message, remedy }: Finding): string {
+  return `${severity === 'problem' ? 'Problem' : 'Warning'} (${check}, ${subject}): ${message}\n  ${remedy}`
+}

@@ -1,0 +1,68 @@
+import type { FastifyRequest } from 'fastify'
+import Negotiator from 'negotiator'
+
+/** The raw value of a cookie, without decoding. */
+export function readCookie(request: FastifyRequest, name: string): string | undefined {
+  for (const pair of request.headers.cookie?.split(';') ?? []) {
+    const at = pair.indexOf('=')
+    if (pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim()
+  }
+  return undefined
+}
+
+/** Builds a cookie with SameSite=Strict and HttpOnly, sent only for requests below the path. */
+export function strictCookie(
+  name: string,
+  value: string,
+  { path, maxAge, secure }: { path: string; maxAge: number; secure: boolean },
+): string {
+  return `${name}=${value}; Path=${path}; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
+}
+
+/** Whether `If-None-Match`, a list of tags or `*`, matches this tag. Uses weak comparison. */
+export function matchesEtag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  if (header.trim() === '*') return true
+  const opaque = opaqueTag(etag)
+  return header.split(',').some((tag) => opaqueTag(tag.trim()) === opaque)
+}
+
+function opaqueTag(etag: string): string {
+  return etag.startsWith('W/') ? etag.slice(2) : etag
+}
+
+type Coding = 'gzip' | 'zstd'
+
+/** The package's types lack the option `preferred`: the order of codings that the client accepts equally. */
+interface EncodingNegotiator {
+  encodings(available: string[], options?: { preferred: string[] }): string[]
+}
+
+/**
+ * Content negotiation (RFC 9110, section 12.5.3): of the available codings, given in our order of preference,
+ * returns the one that the client prefers, or 'identity' if the client prefers that. If no coding is acceptable,
+ * it is identity too: never send a coding that the client did not accept.
+ */
+export function preferredEncoding<Available extends Coding>(
+  header: string | undefined,
+  codings: readonly Available[],
+): 'identity' | Available {
+  if (header === undefined || header.trim() === '') return 'identity'
+  // RFC 9110, section 8.4.1.3: x-gzip is another name of gzip. Spaces around `=` are tolerated.
+  const normalized = header.toLowerCase().replaceAll('x-gzip', 'gzip').replaceAll(/\s+/g, '')
+  const available: (Available | 'identity')[] = [...codings, 'identity']
+  const negotiator: EncodingNegotiator = new Negotiator({ headers: { 'accept-encoding': normalized } })
+  const [preferred] = negotiator.encodings(available, { preferred: available })
+  return (preferred as Available | undefined) ?? 'identity'
+}
+
+/**
+ * An `onRequest` hook for calls without a body: many clients send `Content-Type: application/json` with every
+ * POST, and an empty body is not valid JSON.
+ */
+export async function withoutBody(request: FastifyRequest): Promise<void> {
+  const { headers } = request.raw
+  if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) {
+    delete headers['content-type']
+  }
+}
