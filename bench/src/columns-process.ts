@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { openDuckDb, quoteText, writeColumns } from '@wayleave/geodata/features'
 import { readManifest } from '@wayleave/geodata/snapshot'
 
-const [folder] = process.argv.slice(2) as [string]
+const [folder, which] = process.argv.slice(2) as [string, string?]
 const { columns, rows } = await readManifest(folder)
 const { connection, close } = await openDuckDb({ threads: 2, memoryLimit: '512MB', folders: [folder] })
 const from = `read_parquet(${quoteText(join(folder, 'rows.parquet'))})`
 await writeColumns(
-  join(folder, 'rows.columns'),
+  join(folder, which === 'none' ? 'none.columns' : 'rows.columns'),
   { connection, from, rows },
-  columns.map((column) => ({ ...column, isWide: false })),
+  which === 'none' ? [] : columns.map((column) => ({ ...column, isWide: false })),
 )
 close()

@@ -198,20 +198,14 @@ def test_a_cancelled_async_download_leaves_a_part_to_resume(
     assert (folder / "file").read_bytes() == client.download("many", "geoparquet", "other").read_bytes()
 
 
-def test_a_server_that_goes_away_and_comes_back_is_waited_for(commands: Commands, tmp_path: Path) -> None:
-    service = Service(tmp_path, commands)
-    key = service.platform_key()
-    service.start()
-    try:
-        with wayleave.Client(key, service.url, max_retries=20) as client:
-            assert client.datasets() == []
-            service.stop()
-            returning = threading.Timer(0.5, service.start)
-            returning.start()
-            assert client.datasets() == []
-            returning.join()
-    finally:
+def test_a_server_that_goes_away_and_comes_back_is_waited_for(service: Service, key: str) -> None:
+    with wayleave.Client(key, service.url, max_retries=20) as client:
+        datasets = client.datasets()
         service.stop()
+        returning = threading.Timer(0.5, service.start)
+        returning.start()
+        assert client.datasets() == datasets
+        returning.join()
 
 
 def test_429_is_waited_out_for_as_long_as_the_service_says(commands: Commands, tmp_path: Path) -> None:

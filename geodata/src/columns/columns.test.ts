@@ -157,3 +157,25 @@ test('ranks follow the keys, whichever of their digits differ', () => {
     rows.length,
   )
 })
+
+test('keys of a small range, across the border of their low word, have the same ranks as sorted ones', () => {
+  const offsets = Array.from({ length: 4000 }, (_, i) => (Math.imul(i, 2654435761) >>> 0) % 9000)
+  const [high, low] = [new Uint32Array(4000), new Uint32Array(4000)]
+  offsets.forEach((offset, i) => {
+    const key = 5 * 2 ** 32 - 4000 + offset
+    high[i] = Math.floor(key / 2 ** 32)
+    low[i] = key % 2 ** 32
+  })
+  const isNull = Uint8Array.from(offsets, (offset) => (offset % 7 === 0 ? 1 : 0))
+  const counted = rankValues(high, low, isNull)
+  const distinct = [...new Set(offsets.filter((offset) => offset % 7 !== 0))].sort((a, b) => a - b)
+  assert.deepEqual(
+    [...counted.codes],
+    offsets.map((offset) => (offset % 7 === 0 ? 0 : distinct.indexOf(offset) + 1)),
+  )
+  assert.deepEqual(
+    Array.from(counted.high, (word, i) => word * 2 ** 32 + counted.low[i]! - 5 * 2 ** 32 + 4000),
+    distinct,
+  )
+  assert.equal(counted.counts[0], isNull.filter((flag) => flag === 1).length)
+})

@@ -18,6 +18,64 @@ const BUCKETS = 1 << DIGIT_BITS
 
 /** `isNull` has a 1 for every row without a value. Takes up to 28 bytes of memory per row. */
 export function rankValues(high: Uint32Array, low: Uint32Array, isNull: Uint8Array | null): Ranked {
+  return rankByCounting(high, low, isNull) ?? rankBySorting(high, low, isNull)
+}
+
+/** The max width of the range of keys that are counted, per row: 16 bytes of memory. */
+const MAX_RANGE_PER_ROW = 4
+
+/** Ranks keys of a small range, such as years, by counting each: a fifth of the time of sorting. */
+function rankByCounting(high: Uint32Array, low: Uint32Array, isNull: Uint8Array | null): Ranked | null {
+  const rows = high.length
+  let first = -1
+  let last = -1
+  for (let row = 0; row < rows; row++) {
+    if (isNull && isNull[row] === 1) continue
+    if (first === -1 || isBelow(high, low, row, first)) first = row
+    if (last === -1 || isBelow(high, low, last, row)) last = row
+  }
+  if (first === -1) return null
+  const minHigh = high[first]!
+  const minLow = low[first]!
+  const range = (high[last]! - minHigh) * 2 ** 32 + low[last]! - minLow + 1
+  if (range > rows * MAX_RANGE_PER_ROW) return null
+  // At first the number of rows of each key, then its rank.
+  const ranks = new Uint32Array(range)
+  let nulls = 0
+  for (let row = 0; row < rows; row++) {
+    if (isNull && isNull[row] === 1) nulls++
+    else ranks[(high[row]! - minHigh) * 2 ** 32 + low[row]! - minLow]!++
+  }
+  let distinct = 0
+  for (let key = 0; key < range; key++) if (ranks[key]! > 0) distinct++
+  const ranked: Ranked = {
+    codes: new Uint32Array(rows),
+    high: new Uint32Array(distinct),
+    low: new Uint32Array(distinct),
+    counts: new Uint32Array(distinct + 1),
+  }
+  ranked.counts[0] = nulls
+  let rank = 0
+  for (let key = 0; key < range; key++) {
+    if (ranks[key] === 0) continue
+    const lower = minLow + key
+    ranked.low[rank] = lower
+    ranked.high[rank] = lower > 0xffff_ffff ? minHigh + 1 : minHigh
+    ranked.counts[++rank] = ranks[key]!
+    ranks[key] = rank
+  }
+  for (let row = 0; row < rows; row++) {
+    if (isNull && isNull[row] === 1) continue
+    ranked.codes[row] = ranks[(high[row]! - minHigh) * 2 ** 32 + low[row]! - minLow]!
+  }
+  return ranked
+}
+
+function isBelow(high: Uint32Array, low: Uint32Array, a: number, b: number): boolean {
+  return high[a]! < high[b]! || (high[a] === high[b] && low[a]! < low[b]!)
+}
+
+function rankBySorting(high: Uint32Array, low: Uint32Array, isNull: Uint8Array | null): Ranked {
   const { order, keys } = sortedRows(high, low, isNull)
   const codes = new Uint32Array(high.length)
   // The distinct keys are collected at the start of arrays that are large enough for all keys.

@@ -17,7 +17,7 @@ import { type Config, readConfig } from '../config.ts'
 import { makeLogger } from '../http/observability/logger.ts'
 import { type RunningServer, startServer } from '../start-server.ts'
 import { cleanUp } from './cleanup.ts'
-import { migratedTemplate } from './migrated-template.ts'
+import { copyMigratedSqlite, migratedTemplate } from './migrated-template.ts'
 
 export type DatabaseKind = 'sqlite' | 'postgres'
 /** `npm run test:fast` starts no PostgreSQL. */
@@ -67,6 +67,8 @@ export interface Answer {
 /** Starts a server on a free loopback port, with its own data folder and database, removed after the test. */
 export async function openTestServer(t: TestContext, given: TestSettings = {}): Promise<TestServer> {
   const dataDir = given.dataDir ?? temporaryFolder(t)
+  const isNewSqlite = !given.dataDir && !given.databaseUrl && given.database !== 'postgres'
+  if (isNewSqlite) await copyMigratedSqlite(dataDir)
   const databaseUrl = given.databaseUrl ?? (given.database === 'postgres' ? await migratedDatabase(t) : null)
   const config: Config = {
     ...readConfig({ environment: {}, file: null, flags: { port: '0' } }),

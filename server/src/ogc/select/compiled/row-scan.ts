@@ -25,6 +25,8 @@ const COST = { scanned: 2, inBox: 8, candidate: 50 }
 const ESTIMATE_BUDGET = 200
 /** More candidates are not collected: sorting them would block the event loop. */
 const MAX_CANDIDATES = 50_000
+/** The number of rows that a scan tests first. */
+const FIRST_STEP = 256
 /** Rows that are tested one by one between two looks at the clock. */
 const STEP = 512
 
@@ -129,6 +131,8 @@ class ScannedBlocks implements SlicedWork {
   readonly #filter: RowFilter | null
   readonly #take: (row: number) => boolean
   #next: number
+  /** Rows that are tested at once: few at first, because a page may be full soon. */
+  #step = FIRST_STEP
 
   constructor(rows: number, filter: RowFilter | null, from: number, take: (row: number) => boolean) {
     this.#rows = rows
@@ -143,7 +147,8 @@ class ScannedBlocks implements SlicedWork {
     while (this.#next < this.#rows) {
       const from = this.#next
       const block = from >>> BLOCK_SHIFT
-      const end = Math.min(this.#rows, (block + 1) << BLOCK_SHIFT)
+      const end = Math.min(this.#rows, (block + 1) << BLOCK_SHIFT, from + this.#step)
+      if (this.#step < BLOCK_ROWS) this.#step *= 2
       const state = filter ? filter.blockState(block) : ALL_ROWS
       if (state === ALL_ROWS) {
         for (let row = from; row < end; row++) if (take(row)) return ENDED
@@ -158,7 +163,7 @@ class ScannedBlocks implements SlicedWork {
   }
 }
 
-/** Used by one scan at a time: a scan does not stop inside a block. */
+/** Used by one scan at a time: a scan does not stop while it reads the mask. */
 const mask = new Uint8Array(BLOCK_ROWS)
 
 interface WalkedParts {
