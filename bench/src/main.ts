@@ -10,6 +10,8 @@ const benches = {
   downloads: 'a finished export, against a bare static file server',
   items: 'pages of features by bbox, against a bare node:http server that sends the same bytes',
   filters: 'filters, sort orders and facets, against the same page without, and against PostGIS',
+  tiles:
+    'vector tiles: building against tippecanoe, serving against a bare node:http server, a filtered tile',
   clients: 'the clients, against the tools their users would use without them',
 }
 

@@ -14,6 +14,17 @@ export interface Format {
   url: string
 }
 
+/** How far the vector tiles of a dataset are. */
+export interface Tiles {
+  state: 'pending' | 'building' | 'ready' | 'failed'
+  /** From 0 to 1 while they are built. */
+  progress: number | null
+  /** The deepest zoom, once they are ready. */
+  maxZoom: number | null
+  /** Why they could not be built. */
+  reason: string | null
+}
+
 /** The public metadata of a dataset. */
 export interface Dataset {
   table: string
@@ -37,6 +48,7 @@ export interface Dataset {
   /** The price of one download in credits. */
   credits: number
   formats: Format[]
+  tiles: Tiles | null
   /** The URL of the free sample; null if there is none. */
   sample: string | null
 }
@@ -87,4 +99,13 @@ export interface ProblemBody {
 }
 
 /** The download formats that this version of the client knows. */
-export type ExportFormat = 'csv' | 'json' | 'geojson' | 'kml' | 'shp' | 'geoparquet' | 'gpkg' | 'fgb'
+export type ExportFormat =
+  | 'csv'
+  | 'json'
+  | 'geojson'
+  | 'kml'
+  | 'shp'
+  | 'geoparquet'
+  | 'gpkg'
+  | 'fgb'
+  | 'pmtiles'

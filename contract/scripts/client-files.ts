@@ -6,6 +6,7 @@ import {
   fieldErrorSchema,
   offeredFormatSchema,
   problemSchema,
+  tilesSchema,
 } from '../src/records.ts'
 import { typeText, unionText } from './type-text.ts'
 
@@ -24,6 +25,7 @@ function javascriptTypes(): string {
   const records = typeText({
     Column: { schema: columnSchema, description: 'A column of a dataset.' },
     Format: { schema: offeredFormatSchema, description: 'A format that a version can be downloaded in.' },
+    Tiles: { schema: tilesSchema, description: 'How far the vector tiles of a dataset are.' },
     Dataset: { schema: datasetSchema, description: 'The public metadata of a dataset.' },
     Archive: { schema: archiveSchema, description: 'One version of a dataset.' },
     FieldError: { schema: fieldErrorSchema, description: 'One wrong value of a request.' },

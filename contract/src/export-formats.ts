@@ -70,6 +70,13 @@ export const EXPORT_FORMATS = {
     isCompressed: false,
     needsGeometry: false,
   },
+  pmtiles: {
+    title: 'PMTiles',
+    extension: 'pmtiles',
+    mediaType: 'application/vnd.pmtiles',
+    isCompressed: true,
+    needsGeometry: true,
+  },
 } as const satisfies Record<string, ExportFormatRow>
 
 export type ExportFormat = keyof typeof EXPORT_FORMATS

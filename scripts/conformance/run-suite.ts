@@ -2,8 +2,9 @@ import { coreTests } from './core-tests.ts'
 import { crsTests } from './crs-tests.ts'
 import { itemsTests } from './items-tests.ts'
 import { Api, type Outcome, Suite } from './suite.ts'
+import { tilesTests } from './tiles-tests.ts'
 
-/** Runs the abstract test suites of OGC API - Features, Parts 1 and 2, against the service at this root. */
+/** Runs the abstract test suites of OGC API - Features, Parts 1 and 2, and of OGC API - Tiles against the service at this root. */
 export async function runSuite(
   root: string,
   key: string | null,
@@ -14,5 +15,6 @@ export async function runSuite(
   const found = await coreTests(suite, api)
   await itemsTests(suite, api, found)
   await crsTests(suite, api, found)
+  await tilesTests(suite, api, found.collections)
   return suite.outcomes
 }

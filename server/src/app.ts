@@ -19,6 +19,7 @@ import { documentRoutes } from './ogc/documents/document-routes.ts'
 import { itemRoute } from './ogc/items/item-route.ts'
 import { itemsRoute } from './ogc/items/items-routes.ts'
 import { ogcRoutes } from './ogc/routes.ts'
+import { tileRoute, tileRoutes } from './ogc/tiles/tile-routes.ts'
 import { eventRoutes } from './organizations/event-routes.ts'
 import { organizationRoutes } from './organizations/routes.ts'
 import { publishingRoutes } from './publishing/routes.ts'
@@ -39,6 +40,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   catalogRoutes(app, parts)
   const ogc = { ...parts, about: aboutOf(parts.config), keyInUrl: parts.config.keyInUrl }
   ogcRoutes(app, ogc)
+  tileRoutes(app, ogc)
   publishingRoutes(app, parts)
   downloadRoutes(app, parts)
   signInRoutes(app, { ...parts, addressRate: parts.config.signInAddressRate })
@@ -53,7 +55,13 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   documentationRoutes(app)
   definitionRoutes(app, parts)
 
-  const dataRoutes = [itemsRoute(ogc), itemRoute(ogc), metadataRoute(parts), ...documentRoutes(ogc)]
+  const dataRoutes = [
+    itemsRoute(ogc),
+    itemRoute(ogc),
+    metadataRoute(parts),
+    ...documentRoutes(ogc),
+    tileRoute(ogc),
+  ]
   const handedOver = new HandedOver()
   for (const route of dataRoutes) addDataRoute(app, route, handedOver)
 

@@ -151,6 +151,16 @@ export const problems = {
     'Data damaged',
     'Files of this version of the dataset are damaged on the server, so it is not served. Nothing was charged. The operator finds the name of the file in the log.',
   ],
+  'tiles-not-ready': [
+    503,
+    'Tiles not ready',
+    'The vector tiles of this version are being built. Try again after `Retry-After` seconds; `GET /v1/dataset/<table>` tells how far they are.',
+  ],
+  'tiles-failed': [
+    503,
+    'Tiles failed',
+    'The vector tiles of this version could not be built; the sentence says why. The features themselves are served. The operator can try again with `wayleave tiles <table>`.',
+  ],
   'disk-full': [
     503,
     'Disk full',

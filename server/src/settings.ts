@@ -236,6 +236,24 @@ export const settings = {
     integer(1, 100_000_000),
     'Requests that all keys of one owner may make at once. Without it, that of a key, or the figure of WAYLEAVE_OWNER_RATE if that is set.',
   ),
+  tileRate: setting(
+    'WAYLEAVE_TILE_RATE',
+    6_000,
+    integer(1, 100_000_000),
+    'Vector tiles a minute for one key, besides its other requests. So many may also be fetched at once.',
+  ),
+  tiles: setting(
+    'WAYLEAVE_TILES',
+    true,
+    boolean(),
+    'Build the vector tiles of every version that is published. Without it they are built when they are first asked for, or by `wayleave tiles`.',
+  ),
+  tileMaxZoom: setting(
+    'WAYLEAVE_TILE_MAX_ZOOM',
+    14,
+    integer(0, 16),
+    'The deepest zoom for which vector tiles are built. Data that needs less gets less; maps enlarge the deepest tiles.',
+  ),
   userRate: setting(
     'WAYLEAVE_USER_RATE',
     120,

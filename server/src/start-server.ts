@@ -76,6 +76,15 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   const collectGarbage = async () => parts.garbage.collectAndLog(await parts.housekeepingClock.now())
   await collectGarbage()
   parts.housekeeping.add('snapshots that no version names', HOUR, collectGarbage)
+  if (config.tiles) {
+    const buildTiles = () => parts.tileBuilds.sweep()
+    parts.housekeeping.add('tiles of new versions', MINUTE, buildTiles)
+    // Right after a version has become visible, whichever process published it.
+    parts.changes.listen((subject) => {
+      if (subject === 'dataset')
+        setTimeout(() => parts.housekeeping.runSoon('tiles of new versions', buildTiles), 10).unref()
+    })
+  }
   parts.housekeeping.add('unfinished exports', 10 * MINUTE, () => sweepAllExports(parts))
   // Listing the datasets checks the files of each. Not awaited: a dataset is also checked before its use.
   parts.housekeeping.add('sizes of published files', DAY, async () => void (await parts.catalog.all()))

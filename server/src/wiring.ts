@@ -49,6 +49,10 @@ import { CompiledSelection } from './ogc/select/compiled/compiled-selection.ts'
 import { GeometryCache } from './ogc/select/geometry-cache.ts'
 import { Items } from './ogc/select/items.ts'
 import { RowQueries } from './ogc/select/row-queries.ts'
+import { DynamicTiles } from './ogc/tiles/dynamic-tiles.ts'
+import { TileArchives } from './ogc/tiles/tile-archives.ts'
+import { TileBuilds } from './ogc/tiles/tile-builds.ts'
+import { Tilesets } from './ogc/tiles/tilesets.ts'
 import { Invitations } from './organizations/invitations.ts'
 import { GarbageCollection } from './publishing/garbage-collection.ts'
 import { Jobs } from './publishing/jobs.ts'
@@ -99,6 +103,10 @@ export interface Parts extends ControlPlane {
   jobs: Jobs
   cashier: Cashier
   exports: Exports
+  tileBuilds: TileBuilds
+  tileArchives: TileArchives
+  dynamicTiles: DynamicTiles
+  tilesets: Tilesets
   housekeepingClock: HousekeepingClock
   checkReady: CheckReady
   close: () => Promise<void>
@@ -219,6 +227,16 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     dataDir: config.dataDir,
     trashDays: config.trashDays,
   })
+  const tileBuilds = opened.use(new TileBuilds({ blobs, catalog, log, maxZoom: config.tileMaxZoom }))
+  const tileArchives = opened.use(new TileArchives({ blobs, builds: tileBuilds, log }))
+  const dynamicTiles = opened.use(new DynamicTiles({ items, snapshots }))
+  const tilesets = new Tilesets({
+    catalog,
+    clock,
+    builds: tileBuilds,
+    archives: tileArchives,
+    dynamic: dynamicTiles,
+  })
   const publishing = new Publishing({
     database,
     changes,
@@ -255,7 +273,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   )
   // Closed after the exports: when a stop aborts a build, its deliveries fail and write refunds.
   const cashier = opened.use(new Cashier(database, meter, clock))
-  const exports = opened.use(new Exports({ blobs, health, verification }))
+  const exports = opened.use(new Exports({ blobs, health, verification, tiles: tileBuilds }))
   const authenticate = new Authenticate({
     verifier,
     verifyToken: (token) => identity.accessTokens.verify(token),
@@ -264,6 +282,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     rates: {
       user: { requests: config.userRate, burst: config.userRate },
       address: { requests: config.addressRate, burst: config.addressRate },
+      tile: { requests: config.tileRate, burst: config.tileRate },
     },
     keyInUrl: config.keyInUrl,
   })
@@ -350,6 +369,10 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     jobs,
     cashier,
     exports,
+    tileBuilds,
+    tileArchives,
+    dynamicTiles,
+    tilesets,
     checkReady: readiness({
       database,
       changes,

@@ -11,6 +11,7 @@ EXTENSIONS = {
     "geoparquet": "parquet",
     "gpkg": "gpkg",
     "fgb": "fgb",
+    "pmtiles": "pmtiles",
 }
 """The extension of a file, by its download format."""
 
@@ -18,6 +19,7 @@ COMPRESSED_FORMATS = frozenset(
     {
         "shp",
         "geoparquet",
+        "pmtiles",
     }
 )
 """The formats whose files are already compressed: a compressed transfer would not save anything."""

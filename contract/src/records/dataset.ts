@@ -37,6 +37,16 @@ export const offeredFormatSchema = Type.Object({
   url: Type.String(),
 })
 
+/** How far the vector tiles of a version are. */
+export const tilesSchema = Type.Object({
+  state: oneOf(['pending', 'building', 'ready', 'failed']),
+  progress: nullable(Type.Number({ description: 'From 0 to 1 while they are built.' })),
+  maxZoom: nullable(Type.Integer({ description: 'The deepest zoom, once they are ready.' })),
+  reason: nullable(Type.String({ description: 'Why they could not be built.' })),
+})
+
+export type TilesRecord = Static<typeof tilesSchema>
+
 export const datasetSchema = Type.Object({
   table: Type.String(),
   title: Type.String(),
@@ -54,6 +64,8 @@ export const datasetSchema = Type.Object({
   updatedAt: Type.String(),
   credits: Type.Integer({ description: 'The price of one download in credits.' }),
   formats: Type.Array(offeredFormatSchema),
+  /** Null for a table, or a dataset that was published without tiles. */
+  tiles: nullable(tilesSchema),
   sample: nullable(Type.String({ description: 'The URL of the free sample; null if there is none.' })),
 })
 

@@ -94,6 +94,7 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
       timeExtent: timeColumn === null ? null : await assembly.timeExtent(timeColumn),
       source,
       notes,
+      tiles: options.tiles !== false && spatial,
       ...(statistics ? { statistics } : {}),
     }
     return { head, index, pack }

@@ -27,6 +27,8 @@ export interface CompileOptions extends ReadOptions {
   skipInvalid?: boolean
   /** Whether to write a sample; true by default. */
   sample?: boolean
+  /** False: no vector tiles are built for the snapshot. */
+  tiles?: boolean
   limits?: CompileLimits
   /** How many of the rows that cannot be published are listed; 10 by default. */
   maxProblems?: number

@@ -72,6 +72,12 @@ const WRITERS: Record<ExportFormat, ExportWriter> = {
   },
   gpkg: built(async () => (await import('./geopackage/write-geopackage.ts')).writeGeopackage),
   fgb: built(async () => (await import('./flatgeobuf/write-flatgeobuf.ts')).writeFlatgeobuf),
+  pmtiles: {
+    // The archive that serves the tiles.
+    ready: true,
+    reads: [pack],
+    writer: async () => (await import('../tiles/build-tiles.ts')).writePmtiles,
+  },
 }
 
 function built(writer: () => Promise<Writer>): ExportWriter {

@@ -72,8 +72,10 @@ export interface Manifest {
     bytes: number
   }
   notes: string[]
+  /** Whether vector tiles are to be built. Missing in snapshots that were compiled before there were tiles. */
+  tiles?: boolean
   /** By column. Missing in snapshots that were compiled before they existed, and in very large ones. */
   statistics?: { [column: string]: ColumnStatistics }
-  /** Every other file in the folder. */
+  /** Every other file in the folder, except for exports and tiles, which are made later. */
   files: { [name: string]: { bytes: number; sha256: string } }
 }

@@ -1,12 +1,12 @@
-import { FlatGeometry } from '../exports/geometry/flat-geometry.ts'
-import { FeatureSlices } from '../pack/pack-reader.ts'
+import type { IndexTree } from '../snapshot/index-tree.ts'
 import { maxZoomOfShapes, type ShapeSample } from './choose-max-zoom.ts'
-import { clipShape, type WorldBox } from './clip-shape.ts'
-import { type Shape, shapesOf } from './shape.ts'
+import type { WorldBox } from './clip-shape.ts'
+import { clipToTile, ShapeReader, tileBox } from './read-shapes.ts'
+import type { Shape } from './shape.ts'
 import type { TileBuild } from './tile-build.ts'
 import { POINT } from './tile-geometry.ts'
 import { firstTileId, type TileAddress, tileOf } from './tile-id.ts'
-import { BUFFER, tileBounds, tileSize, unitSize } from './web-mercator.ts'
+import { BUFFER, tileBounds } from './web-mercator.ts'
 
 /** Up to this many bytes of the pack, the features of a tile are held in memory for all tiles below it. */
 const MAX_HELD_BYTES = 24 << 20
@@ -21,14 +21,14 @@ const SAMPLED_POSITIONS = 500
  */
 export async function buildShapeTiles(build: TileBuild): Promise<number> {
   const maxZoom = maxZoomOfShapes(sample(build), build.zoomLimit)
-  const reader = new ShapeReader(build)
+  const reader = new TileReader(build)
   await visit({ build, reader, maxZoom, done: 0 }, 0, 0)
   return maxZoom
 }
 
 interface Visit {
   build: TileBuild
-  reader: ShapeReader
+  reader: TileReader
   maxZoom: number
   /** The share of the world that is finished. */
   done: number
@@ -73,7 +73,7 @@ async function descend(
   if (build.isFull) await build.room()
   if (z === maxZoom) return finished(state, z)
   const { coarser, withoutProperties } = encoded.content
-  if (coarser + withoutProperties === 0 && shapes.every((shape) => covers(shape, boxOf(tile)))) {
+  if (coarser + withoutProperties === 0 && shapes.every((shape) => covers(shape, tileBox(tile)))) {
     // Every tile below looks the same.
     for (let below = z + 1, run = 4; below <= maxZoom; below++, run *= 4)
       build.add(below, index * run, encoded, run)
@@ -81,7 +81,7 @@ async function descend(
   }
   for (let child = 0; child < 4; child++) {
     const below = tileOf(firstTileId(z + 1) + index * 4 + child)
-    await descend(state, below, index * 4 + child, clipAll(shapes, below))
+    await descend(state, below, index * 4 + child, clipToTile(shapes, below))
   }
 }
 
@@ -89,28 +89,6 @@ function finished(state: Visit, z: number): void {
   const before = Math.floor(state.done * 1000)
   state.done += 4 ** -z
   if (Math.floor(state.done * 1000) > before) state.build.progress(state.done)
-}
-
-function clipAll(shapes: Iterable<Shape>, tile: TileAddress): Shape[] {
-  const withMargin = boxOf(tile)
-  const exact = boxOf(tile, 0)
-  const clipped: Shape[] = []
-  for (const shape of shapes) {
-    const part = clipShape(shape, shape.type === POINT ? exact : withMargin)
-    if (part !== null) clipped.push(part)
-  }
-  return clipped
-}
-
-function boxOf({ z, x, y }: TileAddress, margin = BUFFER): WorldBox {
-  const size = tileSize(z)
-  const more = margin * unitSize(z)
-  return {
-    minX: x * size - more,
-    minY: y * size - more,
-    maxX: (x + 1) * size + more,
-    maxY: (y + 1) * size + more,
-  }
 }
 
 /** Whether a clipped polygon is the whole box. */
@@ -124,14 +102,14 @@ function covers({ ends, xy, minX, minY, maxX, maxY }: Shape, box: WorldBox): boo
   return true
 }
 
-/** Reads the shapes of tiles from the pack. */
-class ShapeReader {
+/** Finds the features of tiles by the tree, and reads their shapes. */
+class TileReader {
   readonly #build: TileBuild
-  readonly #slices = new FeatureSlices()
-  readonly #geometry = new FlatGeometry()
+  readonly #shapes: ShapeReader
 
   constructor(build: TileBuild) {
     this.#build = build
+    this.#shapes = new ShapeReader(build.source)
   }
 
   /** The size in the pack of all features whose boxes meet the tile. */
@@ -143,26 +121,20 @@ class ShapeReader {
     return bytes
   }
 
-  *shapesIn(tile: TileAddress): Generator<Shape> {
-    const walk = this.#build.tree.walk(tileBounds(tile, BUFFER), 0)
-    while (walk.next()) {
-      for (let position = walk.begin; position < walk.end; position++)
-        yield* clipAll(this.read(position), tile)
-    }
+  shapesIn(tile: TileAddress): Generator<Shape> {
+    return this.#shapes.inTile(positionsIn(this.#build.tree, tile), tile)
   }
+}
 
-  read(position: number): Shape[] {
-    const { source } = this.#build
-    source.seek(position)
-    this.#slices.locate(source.bytes, source.start, source.end)
-    this.#geometry.read(source.bytes, this.#slices.geometryStart)
-    return shapesOf(this.#geometry, position)
-  }
+/** The positions of all features whose boxes meet a tile. */
+export function* positionsIn(tree: IndexTree, tile: TileAddress): Generator<number> {
+  const walk = tree.walk(tileBounds(tile, BUFFER), 0)
+  while (walk.next()) for (let position = walk.begin; position < walk.end; position++) yield position
 }
 
 function sample(build: TileBuild): ShapeSample {
   const { tree } = build
-  const reader = new ShapeReader(build)
+  const reader = new ShapeReader(build.source)
   const distances: number[] = []
   const boxes: number[] = []
   const step = Math.max(1, Math.floor(tree.count / SAMPLED_FEATURES))

@@ -1,5 +1,5 @@
-import type { BuiltFile } from '../exports/write-atomically.ts'
-import { writeAtomically } from '../exports/write-atomically.ts'
+import { type BuiltFile, writeAtomically } from '../exports/write-atomically.ts'
+import type { Bbox } from '../geometry/bbox.ts'
 import { readBlockChecksums } from '../snapshot/block-checksums.ts'
 import { readIndex, treeOf } from '../snapshot/index-file.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
@@ -13,6 +13,8 @@ import { PmtilesWriter } from './pmtiles-writer.ts'
 import { TileBuild } from './tile-build.ts'
 import { TileEncoder } from './tile-encoder.ts'
 import { type TileDescription, type TileMetadata, vectorLayer } from './tile-metadata.ts'
+
+const WORLD: Bbox = [-180, -90, 180, 90]
 
 export interface TileOptions extends TileDescription {
   /** The deepest zoom that may be built; the data may need less. */
@@ -42,16 +44,32 @@ export async function buildTiles(
   await verifyFilesFast(snapshotFolder, trusted, [SNAPSHOT_FILES.pack])
   let maxZoom = 0
   const built = await writeAtomically(outPath, async (partial) => {
-    const writer = new PmtilesWriter(partial)
-    try {
-      const made = await makeTiles(snapshotFolder, trusted, writer, options)
-      maxZoom = made.metadata.vector_layers[0]!.maxzoom
-      return writer.finish(made.metadata, trusted.bbox ?? [-180, -85, 180, 85], maxZoom)
-    } finally {
-      writer.abandon()
-    }
+    const written = await writeArchive(snapshotFolder, trusted, partial, options)
+    maxZoom = written.maxZoom
+    return written.sha256
   })
   return { ...built, maxZoom }
+}
+
+/** The writer of the download format: the same archive. */
+export async function writePmtiles(
+  folder: string,
+  manifest: Manifest,
+  partial: string,
+  options: TileDescription & { signal?: AbortSignal },
+): Promise<string | undefined> {
+  return (await writeArchive(folder, manifest, partial, options)).sha256
+}
+
+async function writeArchive(folder: string, manifest: Manifest, partial: string, options: TileOptions) {
+  const writer = new PmtilesWriter(partial)
+  try {
+    const metadata = await makeTiles(folder, manifest, writer, options)
+    const maxZoom = metadata.vector_layers[0]!.maxzoom
+    return { sha256: writer.finish(metadata, manifest.bbox ?? WORLD, maxZoom), maxZoom }
+  } finally {
+    writer.abandon()
+  }
 }
 
 async function makeTiles(
@@ -59,7 +77,7 @@ async function makeTiles(
   manifest: Manifest,
   writer: PmtilesWriter,
   { maxZoom: zoomLimit = DEFAULT_MAX_ZOOM, signal, onProgress, ...description }: TileOptions,
-): Promise<{ metadata: TileMetadata }> {
+): Promise<TileMetadata> {
   const name = SNAPSHOT_FILES.index
   const checksums = await readBlockChecksums(folder, manifest)
   const index = await readIndex(folder, manifest.files[name]!, checksums?.get(name))
@@ -72,7 +90,7 @@ async function makeTiles(
     const build = new TileBuild({ tree, offsets, encoder, source, writer, zoomLimit, signal, onProgress })
     const maxZoom = tree.isPoints ? await buildPointTiles(build) : await buildShapeTiles(build)
     await build.finish()
-    return { metadata: describe(manifest, description, maxZoom, build) }
+    return describe(manifest, description, maxZoom, build)
   } finally {
     source.close()
   }

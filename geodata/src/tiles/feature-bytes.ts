@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
+import { CHECKED_BLOCK_BYTES, requireBlock } from '../snapshot/block-checksums.ts'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 
@@ -30,10 +31,13 @@ export class PackFile implements FeatureBytes {
   readonly #blocks = new Map<number, Buffer>()
   #last = -1
   #joined = Buffer.alloc(0)
+  readonly #checksums: Uint32Array | undefined
 
-  constructor(folder: string, offsets: Uint32Array | Float64Array) {
+  /** With `checksums`, which are those of the snapshot, each block is verified when it is read. */
+  constructor(folder: string, offsets: Uint32Array | Float64Array, checksums?: Uint32Array) {
     this.#file = openSync(join(folder, SNAPSHOT_FILES.pack), 'r')
     this.#offsets = offsets
+    this.#checksums = checksums
   }
 
   seek(position: number): void {
@@ -48,13 +52,10 @@ export class PackFile implements FeatureBytes {
       return
     }
     if (this.#joined.length < to - from) this.#joined = Buffer.allocUnsafeSlow((to - from) * 2)
-    if (lastBlock - block > MAX_BLOCKS / 2) this.#read(this.#joined, from, to)
-    else {
-      let at = 0
-      for (let number = block; number <= lastBlock; number++) {
-        const first = number * BLOCK_BYTES
-        at += this.#block(number).copy(this.#joined, at, Math.max(0, from - first), to - first)
-      }
+    let at = 0
+    for (let number = block; number <= lastBlock; number++) {
+      const first = number * BLOCK_BYTES
+      at += this.#block(number).copy(this.#joined, at, Math.max(0, from - first), to - first)
     }
     this.bytes = this.#joined
     this.start = 0
@@ -84,10 +85,20 @@ export class PackFile implements FeatureBytes {
     if (buffer?.length !== BLOCK_BYTES) buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES)
     const packBytes = this.#offsets[this.#offsets.length - 1]! - SEPARATOR_BYTES
     const from = number * BLOCK_BYTES
-    this.#read(buffer, from, Math.min(packBytes, from + BLOCK_BYTES))
+    const to = Math.min(packBytes, from + BLOCK_BYTES)
+    this.#read(buffer, from, to)
+    this.#check(buffer.subarray(0, to - from), from)
     this.#blocks.set(number, buffer)
     this.#last = number
     return buffer
+  }
+
+  #check(bytes: Buffer, from: number): void {
+    if (this.#checksums === undefined) return
+    for (let at = 0; at < bytes.length; at += CHECKED_BLOCK_BYTES) {
+      const block = bytes.subarray(at, at + CHECKED_BLOCK_BYTES)
+      requireBlock(SNAPSHOT_FILES.pack, this.#checksums, (from + at) / CHECKED_BLOCK_BYTES, block)
+    }
   }
 
   #read(buffer: Buffer, from: number, to: number): void {

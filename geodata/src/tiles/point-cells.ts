@@ -52,19 +52,19 @@ export class PointCells {
       const shown = Array.from(points.order.subarray(from, to))
       if (limits.all || sumBytes(points, shown) <= MAX_SHOWN_BYTES) return { points: shown, clusters: [] }
     }
-    this.clear()
-    this.add(tile, points, from, to)
-    return this.finish(tile, points, from, to, limits)
+    this.#clear()
+    this.#add(tile, points, from, to)
+    return this.#finish(tile, points, from, to, limits)
   }
 
-  clear(): void {
+  #clear(): void {
     this.#counts.fill(0)
     this.#sumX.fill(0)
     this.#sumY.fill(0)
   }
 
-  /** Counts points in their cells. A caller that must not take long adds them in several steps. */
-  add({ z }: TileAddress, { xs, ys, order }: PointSet, from: number, to: number): void {
+  /** Counts points in their cells. */
+  #add({ z }: TileAddress, { xs, ys, order }: PointSet, from: number, to: number): void {
     const counts = this.#counts
     const sumX = this.#sumX
     const sumY = this.#sumY
@@ -81,14 +81,13 @@ export class PointCells {
   }
 
   /** The result for the points that were added: the same range. */
-  finish({ z }: TileAddress, points: PointSet, from: number, to: number, limits: PointLimits): PointsShown {
+  #finish({ z }: TileAddress, points: PointSet, from: number, to: number, limits: PointLimits): PointsShown {
     const counts = this.#counts
     let fullest = limits.none ? 0 : this.#fullestShown()
-    let shown: number[] = []
-    for (; fullest > 0; fullest--) {
-      shown = this.#membersOf(z, points, from, to, fullest)
-      if (sumBytes(points, shown) <= MAX_SHOWN_BYTES_IN_DENSE) break
-      shown = []
+    let shown = fullest === 0 ? [] : this.#membersOf(z, points, from, to, fullest)
+    while (fullest > 0 && sumBytes(points, shown) > MAX_SHOWN_BYTES_IN_DENSE) {
+      fullest--
+      shown = shown.filter((point) => this.#counts[cellOf(z, points, point)]! <= fullest)
     }
     const clusters: number[] = []
     for (let cell = 0; cell < counts.length; cell++) {
@@ -111,16 +110,19 @@ export class PointCells {
     return cellsOf.length - 1
   }
 
-  #membersOf(z: number, { xs, ys, order }: PointSet, from: number, to: number, fullest: number): number[] {
+  #membersOf(z: number, points: PointSet, from: number, to: number, fullest: number): number[] {
     const members: number[] = []
-    const down = WORLD_BITS - CELL_BITS
     for (let i = from; i < to; i++) {
-      const point = order[i]!
-      const cell = (((ys[point]! << z) >>> down) << CELL_BITS) | ((xs[point]! << z) >>> down)
-      if (this.#counts[cell]! <= fullest) members.push(point)
+      const point = points.order[i]!
+      if (this.#counts[cellOf(z, points, point)]! <= fullest) members.push(point)
     }
     return members
   }
+}
+
+function cellOf(z: number, { xs, ys }: PointSet, point: number): number {
+  const down = WORLD_BITS - CELL_BITS
+  return (((ys[point]! << z) >>> down) << CELL_BITS) | ((xs[point]! << z) >>> down)
 }
 
 function sumBytes({ bytesOf }: PointSet, points: readonly number[]): number {
@@ -130,7 +132,7 @@ function sumBytes({ bytesOf }: PointSet, points: readonly number[]): number {
 }
 
 /** From a fraction of the tile in 32 bits to tile units. A point on the far edge would not be drawn. */
-export function tileUnit(fraction: number): number {
+function tileUnit(fraction: number): number {
   return Math.min(EXTENT - 1, Math.round(fraction / 2 ** (WORLD_BITS - EXTENT_BITS)))
 }
 

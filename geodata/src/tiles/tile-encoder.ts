@@ -11,7 +11,7 @@ import type { TileAddress } from './tile-id.ts'
 import { TileLayer } from './tile-layer.ts'
 
 /** The max size of a tile, compressed, in bytes. */
-export const MAX_TILE_BYTES = 200_000
+const MAX_TILE_BYTES = 200_000
 /** A tile that is larger than this before compression is not tried. */
 const MAX_RAW_BYTES = 4_000_000
 /**

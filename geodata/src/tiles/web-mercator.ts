@@ -32,11 +32,11 @@ export function worldY(latitude: number): number {
   return Math.round((0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI)) * WORLD)
 }
 
-export function longitudeOf(x: number): number {
+function longitudeOf(x: number): number {
   return (x / WORLD) * 360 - 180
 }
 
-export function latitudeOf(y: number): number {
+function latitudeOf(y: number): number {
   return Math.atan(Math.sinh(Math.PI * (1 - (2 * y) / WORLD))) / RADIANS
 }
 

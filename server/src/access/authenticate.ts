@@ -23,7 +23,7 @@ export interface AuthenticateOptions {
   verifyToken: (token: string) => Promise<Pick<SignedIn, 'userId' | 'email' | 'sessionId'> | null>
   administrators: ReadonlySet<string>
   limiter: Limiter
-  rates: { user: Rate; address: Rate }
+  rates: { user: Rate; address: Rate; tile: Rate }
   keyInUrl: boolean
 }
 
@@ -74,9 +74,12 @@ export class Authenticate {
     return this.keyOf(askerOf(request, reply))
   }
 
-  /** The same for either transport. Synchronous if the key is cached and its limit is counted in-process. */
-  keyOf(asker: Asker): MaybePromise<Grant> {
-    const { verifier, limiter } = this.#options
+  /**
+   * The same for either transport. Tiles have a bucket of their own: a map must not be stopped by a limit made
+   * for pages. All session keys of a user share their buckets: otherwise a new key every second would have new
+   * ones. Synchronous if the key is cached and its limit is counted in-process. */
+  keyOf(asker: Asker, limit: 'key' | 'tile' = 'key'): MaybePromise<Grant> {
+    const { verifier, limiter, rates } = this.#options
     const secret = this.#secretOf(asker.request)
     if (secret === undefined) return this.#refuseKey(asker, 'key-missing')
     if (isSentByOtherSite(asker.request.headers)) {
@@ -88,6 +91,12 @@ export class Authenticate {
     const cachedGrant = verifier.peek(secret, asker.request.socket)
     return andThen(cachedGrant ?? verifier.verify(secret), (grant) => {
       if (grant === null) return this.#refuseKey(asker, 'key-invalid')
+      if (limit === 'tile') {
+        return andThen(limiter.take(`tile:${grant.owner}`, rates.tile), (decision) => {
+          applyLimit(asker, limit, rates.tile, decision)
+          return grant
+        })
+      }
       const { ownerBucket } = grant
       if (ownerBucket === null) {
         return andThen(limiter.take(bucketOf(grant), grant.rate), (decision) => {
@@ -173,6 +182,11 @@ export function askerOf(request: FastifyRequest, reply: FastifyReply): Asker {
   }
 }
 
+/** All session keys of a user share a bucket: otherwise a new key every second would have a new one. */
+function bucketOf({ payer }: Grant): string {
+  return `key:${payer}`
+}
+
 /** Sets the rate limit headers; throws 429 if the limit is exceeded. */
 function applyLimit(response: Pick<Asker, 'setHeader'>, name: string, rate: Rate, decision: Decision): void {
   const [policy, state] = rateLimitHeaders(name, rate, decision)
@@ -183,11 +197,6 @@ function applyLimit(response: Pick<Asker, 'setHeader'>, name: string, rate: Rate
       headers: { 'retry-after': String(decision.retryAfter) },
     })
   }
-}
-
-/** All session keys of a user share one bucket: otherwise a new key every second would be a new bucket. */
-function bucketOf({ payer }: Grant): string {
-  return `key:${payer}`
 }
 
 function secretIn({ 'x-api-key': header, authorization: basic }: IncomingHttpHeaders): string | undefined {

@@ -21,6 +21,7 @@ const METADATA = [
     'updatedAt',
     'credits',
     'formats',
+    'tiles',
     'sample',
   ],
 ]

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import { datasetDetailsSchema } from '@wayleave/contract/records'
+import { isDeepStrictEqual } from 'node:util'
+import { type DatasetRecord, datasetDetailsSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { BaseUrl } from '../http/base-url.ts'
@@ -12,32 +13,41 @@ import type { Meter } from '../usage/meter.ts'
 import type { Catalog } from './catalog.ts'
 import type { Dataset } from './dataset.ts'
 import { datasetMetadata } from './metadata.ts'
+import type { TilesStates } from './tiles-states.ts'
 
 interface MetadataParts {
   catalog: Catalog
   authenticate: Authenticate
   meter: Meter
   baseUrl: BaseUrl
+  tileBuilds: TilesStates
 }
 
 /** The metadata of a dataset as the bytes to send, and its tag. */
 interface FinishedMetadata {
   base: string
+  tiles: DatasetRecord['tiles']
   bytes: Buffer
   tag: string
 }
 
-/** The route of one dataset's metadata: finished bytes, made once for each version. */
-export function metadataRoute({ catalog, authenticate, meter, baseUrl }: MetadataParts): DataRoute {
+/** The route of one dataset's metadata: finished bytes, made once for each version and state of its tiles. */
+export function metadataRoute({
+  catalog,
+  authenticate,
+  meter,
+  baseUrl,
+  tileBuilds,
+}: MetadataParts): DataRoute {
   const pattern = '/v1/dataset/:table'
   const match = matchPattern(pattern)
   const finished = new WeakMap<Dataset, FinishedMetadata>()
-  const metadataOf = (dataset: Dataset, base: string): FinishedMetadata => {
+  const metadataOf = (dataset: Dataset, base: string, tiles: DatasetRecord['tiles']): FinishedMetadata => {
     const cached = finished.get(dataset)
-    if (cached?.base === base) return cached
+    if (cached?.base === base && isDeepStrictEqual(cached.tiles, tiles)) return cached
     const statistics = dataset.manifest.statistics ?? null
-    const bytes = Buffer.from(JSON.stringify({ ...datasetMetadata(dataset, base), statistics }))
-    const made = { base, bytes, tag: `W/"${hash('sha1', bytes, 'base64url').slice(0, 16)}"` }
+    const bytes = Buffer.from(JSON.stringify({ ...datasetMetadata(dataset, base, tiles), statistics }))
+    const made = { base, tiles, bytes, tag: `W/"${hash('sha1', bytes, 'base64url').slice(0, 16)}"` }
     finished.set(dataset, made)
     return made
   }
@@ -56,12 +66,14 @@ export function metadataRoute({ catalog, authenticate, meter, baseUrl }: Metadat
       andThen(authenticate.optionalKeyOf(exchange), (grant) =>
         andThen(catalog.find(table!), (dataset) => {
           if (grant) meter.record(grant, { operation: 'metadata', table: dataset.table, format: 'json' })
-          const { bytes, tag } = metadataOf(dataset, baseUrl.of(exchange.caller))
-          exchange.setHeader('etag', tag)
-          exchange.setHeader('cache-control', 'public, no-cache')
-          if (matchesEtag(exchange.request.headers['if-none-match'], tag)) return emptyResponse(304)
-          exchange.setHeader('content-type', 'application/json; charset=utf-8')
-          return responseOf(200, bytes)
+          return andThen(tileBuilds.stateOf(dataset), (tiles) => {
+            const { bytes, tag } = metadataOf(dataset, baseUrl.of(exchange.caller), tiles)
+            exchange.setHeader('etag', tag)
+            exchange.setHeader('cache-control', 'public, no-cache')
+            if (matchesEtag(exchange.request.headers['if-none-match'], tag)) return emptyResponse(304)
+            exchange.setHeader('content-type', 'application/json; charset=utf-8')
+            return responseOf(200, bytes)
+          })
         }),
       ),
   }

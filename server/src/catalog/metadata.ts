@@ -3,7 +3,11 @@ import { exportFormatsOf } from '@wayleave/geodata/exports'
 import type { Dataset, Version } from './dataset.ts'
 
 /** The public metadata of a dataset. */
-export function datasetMetadata(dataset: Dataset, baseUrl: string): DatasetRecord {
+export function datasetMetadata(
+  dataset: Dataset,
+  baseUrl: string,
+  tiles: DatasetRecord['tiles'],
+): DatasetRecord {
   const { table, manifest } = dataset
   return {
     table,
@@ -26,6 +30,7 @@ export function datasetMetadata(dataset: Dataset, baseUrl: string): DatasetRecor
       mediaType,
       url: `${baseUrl}/v1/dataset/${table}/files/${format}`,
     })),
+    tiles,
     sample: dataset.hasSample ? `${baseUrl}/v1/dataset/${table}/sample/json` : null,
   }
 }

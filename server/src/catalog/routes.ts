@@ -13,6 +13,7 @@ import type { Catalog } from './catalog.ts'
 import { archiveMetadata, datasetMetadata } from './metadata.ts'
 import { readSample } from './read-sample.ts'
 import type { SnapshotHealth } from './snapshot-health.ts'
+import type { TilesStates } from './tiles-states.ts'
 
 interface CatalogParts {
   catalog: Catalog
@@ -21,6 +22,7 @@ interface CatalogParts {
   authenticate: Authenticate
   meter: Meter
   baseUrl: BaseUrl
+  tileBuilds: TilesStates
 }
 
 const tableParams = Type.Object({ table: Type.String() })
@@ -32,7 +34,7 @@ const rowsAsBytes = Type.Unsafe<Buffer>({
 
 export function catalogRoutes(
   app: App,
-  { catalog, blobs, health, authenticate, meter, baseUrl }: CatalogParts,
+  { catalog, blobs, health, authenticate, meter, baseUrl, tileBuilds }: CatalogParts,
 ): void {
   const call = (table: string, operation: string) => ({ operation, table, format: 'json' })
 
@@ -47,7 +49,9 @@ export function catalogRoutes(
       const grant = await authenticate.optionalKey(request, reply)
       if (grant) meter.record(grant, call('', 'metadata'))
       const base = baseUrl.of(request)
-      return { data: (await catalog.all()).map((dataset) => datasetMetadata(dataset, base)) }
+      const datasets = await catalog.all()
+      const states = await Promise.all(datasets.map((dataset) => tileBuilds.stateOf(dataset)))
+      return { data: datasets.map((dataset, i) => datasetMetadata(dataset, base, states[i]!)) }
     },
   })
 

@@ -16,8 +16,12 @@ export function unpublishCommand(): Command {
 
 async function list(flags: OperatorFlags): Promise<void> {
   const { datasetMetadata } = await import('../catalog/metadata.ts')
-  const data = await withParts(flags, async ({ catalog, baseUrl }) =>
-    (await catalog.all()).map((dataset) => datasetMetadata(dataset, baseUrl.settled())),
+  const data = await withParts(flags, async ({ catalog, baseUrl, tileBuilds }) =>
+    Promise.all(
+      (await catalog.all()).map(async (dataset) =>
+        datasetMetadata(dataset, baseUrl.settled(), await tileBuilds.stateOf(dataset)),
+      ),
+    ),
   )
   const rows = data.map((dataset) => [
     dataset.table,

@@ -16,6 +16,7 @@ import { publishCommand } from './publish.ts'
 import { restoreCommand } from './restore.ts'
 import { rotateSigningKeyCommand } from './rotate-signing-key.ts'
 import { serveCommand } from './serve.ts'
+import { tilesCommand } from './tiles.ts'
 import { userCommand } from './user.ts'
 import { verifyCommand } from './verify.ts'
 
@@ -41,6 +42,7 @@ export async function runProgram(args: string[], options: ProgramOptions = {}): 
     datasetsCommand(),
     unpublishCommand(),
     gcCommand(),
+    tilesCommand(),
     adoptFolderCommand(),
     orgCommand(),
     keyCommand(),

@@ -30,6 +30,7 @@ interface PublishFlags extends OperatorFlags {
   format?: string
   skipInvalid?: boolean
   sample: boolean
+  tiles: boolean
   buildExports?: boolean
   encoding?: string
   longitude?: string
@@ -81,6 +82,7 @@ export function publishCommand(compile?: PublishOptions['compile']): Command {
     .option('--format <name>', 'the format where the file does not show it')
     .option('--skip-invalid', 'publish the valid rows and report the others')
     .option('--no-sample', 'publish no free sample')
+    .option('--no-tiles', 'build no vector tiles')
     .option('--build-exports', 'build every download format before the version is shown')
     .option('--dry-run', 'do everything except making the version visible, and print the report')
     .action((file: string, flags: PublishFlags) => publish(file, flags, compile))
@@ -91,9 +93,8 @@ async function publish(file: string, flags: PublishFlags, compile: PublishOption
   if (!isStandardInput && !existsSync(file)) throw new Error(`There is no file ${file}.`)
   const bar = new ProgressBar(process.stderr)
   const { table, title, description, license, attribution, credits } = flags
-  const { idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample, buildExports } =
-    flags
-  const { encoding, longitude, latitude, geometryColumn, type: types, dryRun } = flags
+  const { idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample, tiles } = flags
+  const { buildExports, encoding, longitude, latitude, geometryColumn, type: types, dryRun } = flags
   const keywords = flags.keywords === undefined ? undefined : splitKeywords(flags.keywords)
   try {
     const { report, base } = await withParts(flags, async (parts) => {
@@ -105,7 +106,7 @@ async function publish(file: string, flags: PublishFlags, compile: PublishOption
             ...(isStandardInput && { file: 'standard input' }),
             description: { title, description, license, attribution, credits, keywords },
             ...{ idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample },
-            ...{ buildExports, encoding, longitude, latitude, geometryColumn, types, dryRun },
+            ...{ tiles, buildExports, encoding, longitude, latitude, geometryColumn, types, dryRun },
             // Commander sets options that begin with no- to true if they are absent.
             geometry: flags.geometry ? undefined : false,
             header: flags.header ? undefined : false,

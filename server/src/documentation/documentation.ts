@@ -14,6 +14,7 @@ export const PAGES = [
   'keys-and-access',
   'downloads',
   'ogc',
+  'tiles',
   'python',
   'javascript',
   'operating',

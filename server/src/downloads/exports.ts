@@ -49,12 +49,19 @@ const MOST_READY = 10_000
 const CHECKED_FIRST_BYTES = 64 << 20
 
 interface ExportsParts {
+  tiles: TileFiles
   blobs: Blobs
   health: SnapshotHealth
   verification: Verification
 }
 
 /** See docs/decisions/one-export-at-a-time.md. */
+/** The archives of vector tiles, which are built by `ogc/tiles` and are also a download format. */
+export interface TileFiles {
+  findFile(version: Version): Promise<(VerifiedExport & { path: string }) | undefined>
+  build(version: Version, dataset: Dataset): Promise<unknown>
+}
+
 export interface ExportRequest {
   dataset: Dataset
   version: Version
@@ -128,6 +135,10 @@ export class Exports {
   async #look(request: ExportRequest): Promise<ExportFile | undefined> {
     const { version, format, encoding } = request
     const folder = await this.#parts.blobs.localFolder(version.snapshot)
+    if (format.format === 'pmtiles') {
+      const archive = await this.#parts.tiles.findFile(version)
+      return archive && this.#file(request, archive)
+    }
     if (format.ready && encoding === 'identity') {
       return this.#own(request, folder).catch(async (error: unknown) => {
         throw await this.#parts.health.problemOf(version, error)
@@ -140,6 +151,7 @@ export class Exports {
 
   async #make(request: ExportRequest): Promise<ExportFile> {
     const folder = await this.#parts.blobs.localFolder(request.version.snapshot)
+    if (request.format.format === 'pmtiles') return this.#makeTiles(request)
     await makeFolderDurably(join(folder, 'exports'))
     const { path } = pathsOf(request, folder)
     return this.#file(request, { path, ...(await this.#build(request, folder)) })
@@ -211,6 +223,21 @@ export class Exports {
     const turn = this.#queue.then(alone, alone).finally(() => this.waiting--)
     this.#queue = turn.catch(() => {})
     return turn
+  }
+
+  async #makeTiles(request: ExportRequest): Promise<ExportFile> {
+    const { dataset, version } = request
+    if (version.manifest.located === 0)
+      throw new Problem('export-impossible', `No feature of "${dataset.table}" has a place.`)
+    try {
+      await this.#parts.tiles.build(version, dataset)
+    } catch (error) {
+      if (error instanceof DamagedSnapshotError) throw await this.#parts.health.problemOf(version, error)
+      throw asProblem(error, dataset.table, request.format.format)
+    }
+    const archive = await this.#parts.tiles.findFile(version)
+    if (!archive) throw new Problem('build-failed', `The tiles of "${dataset.table}" vanished.`)
+    return this.#file(request, archive)
   }
 
   /** GeoParquet is the snapshot's own file; GeoJSON is its pack between a head and a tail. */

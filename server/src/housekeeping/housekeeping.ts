@@ -18,6 +18,11 @@ export class Housekeeping {
     this.#timers.push(setInterval(() => this.#run(name, work), everyMs).unref())
   }
 
+  /** Runs work that was added once more, unless it is running. */
+  runSoon(name: string, work: () => Promise<void>): void {
+    this.#run(name, work)
+  }
+
   /** Resolves when nothing is running any more. */
   async close(): Promise<void> {
     this.#closed = true

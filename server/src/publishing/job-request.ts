@@ -47,6 +47,7 @@ const storedRequest = Type.Object(
     timeColumn: text(1000),
     skipInvalid: Type.Optional(Type.Boolean()),
     sample: Type.Optional(Type.Boolean()),
+    tiles: Type.Optional(Type.Boolean()),
     buildExports: Type.Optional(Type.Boolean()),
     origin: Type.Object({ actor: Type.String(), address: nullableText, requestId: nullableText }),
     uploadBytes: Type.Integer({ minimum: 1 }),

@@ -46,6 +46,8 @@ export interface PublishRequest extends ReadOptions {
   skipInvalid?: boolean
   /** False: publish no sample. */
   sample?: boolean
+  /** False: build no vector tiles. */
+  tiles?: boolean
   /** Build every download format before the version becomes visible. */
   buildExports?: boolean
   /** How many rows that cannot be published are listed; 10 by default. */
@@ -62,6 +64,8 @@ export interface PublishReport extends CompileReport {
   file: string
   format: string
   geometryType: Manifest['geometryType']
+  /** Vector tiles are built after the version is visible; null if it has none. */
+  tiles: { state: 'pending' } | null
   seconds: number
 }
 
@@ -141,6 +145,7 @@ export class Publishing {
         geometryType: manifest.geometryType,
         seconds: Math.round(performance.now() - began) / 1000,
         ...report,
+        tiles: manifest.tiles && manifest.located > 0 ? { state: 'pending' } : null,
       })
       if (dryRun) return reportOf(null)
       await blobs.writeWhole(stage.name, folder)

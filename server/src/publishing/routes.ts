@@ -89,6 +89,7 @@ const uploadOptions = Type.Object(
       Type.Boolean({ description: 'Publish the valid rows and report the others.' }),
     ),
     sample: Type.Optional(Type.Boolean({ description: 'False publishes no sample.' })),
+    tiles: Type.Optional(Type.Boolean({ description: 'False builds no vector tiles.' })),
     buildExports: Type.Optional(
       Type.Boolean({ description: 'Build every download format before the version is shown.' }),
     ),

@@ -76,6 +76,8 @@ export async function openTestServer(t: TestContext, given: TestSettings = {}): 
     databaseUrl,
     // Tests send requests faster than users do: limits are only set in the tests of limits.
     keyRate: 1_000_000,
+    // Tests that need tiles ask for them.
+    tiles: false,
     keyBurst: 1_000_000,
     ownerRate: given.settings?.keyRate ?? 1_000_000,
     ownerBurst: given.settings?.keyBurst ?? 1_000_000,

@@ -53,7 +53,7 @@ export function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchan
 export function sendResponse(reply: FastifyReply, exchange: Exchange, response: DataResponse): FastifyReply {
   setHeaders(reply, exchange)
   reply.code(response.status)
-  return response.status === 304 ? reply.send() : reply.send(wholeBody(response))
+  return response.status === 304 || response.status === 204 ? reply.send() : reply.send(wholeBody(response))
 }
 
 export function setHeaders(reply: FastifyReply, exchange: Exchange): void {

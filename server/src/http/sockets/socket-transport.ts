@@ -135,8 +135,8 @@ const CORS = `access-control-allow-origin: *\r\naccess-control-expose-headers: $
 function headOf(exchange: Exchange, id: string, response: DataResponse, keepAlive: string): string {
   const { status } = response
   const cors = exchange.request.headers.origin === undefined ? '' : CORS
-  // 304 has no body and no Content-Length.
-  const length = status === 304 ? '' : `content-length: ${bodyLength(response)}\r\n`
+  // 204 and 304 have no body and no Content-Length.
+  const length = status === 304 || status === 204 ? '' : `content-length: ${bodyLength(response)}\r\n`
   return `${statusLine(status)}x-content-type-options: nosniff\r\nx-request-id: ${id}\r\n${cors}${exchange.headerLines}${length}Date: ${httpDate()}\r\n${keepAlive}\r\n`
 }
 

@@ -1,6 +1,6 @@
 import { problemSchema } from '@wayleave/contract/records'
 import { GEOMETRY_TYPES } from '@wayleave/geodata/geometry'
-import { csv, type Encoding, flatgeobuf, geojsonSeq, html, ndjson } from '../request/encodings.ts'
+import { csv, type Encoding, flatgeobuf, geojsonSeq, html, mvt, ndjson } from '../request/encodings.ts'
 
 const text = { type: 'string' } as const
 const moment = { type: 'string', format: 'date-time' } as const
@@ -23,6 +23,7 @@ const FEATURE = {
 
 /** The schemas of response bodies. Members that only some responses have are not required. */
 export const ANSWER_SCHEMAS = {
+  Tile: { type: 'string', format: 'binary' },
   Link: object(['href', 'rel'], {
     href: { type: 'string', format: 'uri' },
     rel: text,
@@ -145,7 +146,8 @@ const TEXTS: readonly Encoding[] = [html, csv, ndjson, geojsonSeq]
 /** The content of a response in each of its encodings. */
 export function answerContent(encodings: readonly Encoding[], name: AnswerSchema): Record<string, object> {
   const entries = encodings.map((encoding) => {
-    const of = encoding === flatgeobuf ? BYTES : TEXTS.includes(encoding) ? text : schema(name)
+    const of =
+      encoding === flatgeobuf || encoding === mvt ? BYTES : TEXTS.includes(encoding) ? text : schema(name)
     return [encoding.mediaType, { schema: of }]
   })
   return Object.fromEntries(entries)

@@ -12,6 +12,8 @@ import {
   json,
   SCHEMA_ENCODINGS,
   SEARCH_ENCODINGS,
+  TILE_DOCUMENT_ENCODINGS,
+  TILE_ENCODINGS,
 } from '../request/encodings.ts'
 import { ITEMS_PARAMETERS } from '../request/items-query.ts'
 import { ROOT } from '../write/links.ts'
@@ -105,6 +107,7 @@ export function apiDefinition(
       ITEM_ENCODINGS,
       'Feature',
     ),
+    ...tilePaths(get),
   }
   paths['/collections/{collectionId}/search'] = searchOperation(get, collection)
   for (const dataset of datasets) {
@@ -121,7 +124,7 @@ export function apiDefinition(
     openapi: '3.0.3',
     info: { title: about.title, description: about.description, version, ...aboutInfo(about) },
     servers: [{ url: base + ROOT }],
-    tags: [{ name: 'Capabilities' }, { name: 'Features' }],
+    tags: [{ name: 'Capabilities' }, { name: 'Features' }, { name: 'Tiles' }],
     paths,
     components: {
       parameters: apiParameters(crsList),
@@ -135,6 +138,58 @@ export function apiDefinition(
     },
   }
 }
+
+type DescribeGet = ReturnType<typeof operations>
+
+/** The paths of OGC API - Tiles. */
+function tilePaths(get: DescribeGet): Record<string, { get: Operation }> {
+  const collection = ref('collectionId')
+  const matrixSet = ref('tileMatrixSetId')
+  const tileset = '/collections/{collectionId}/tiles/{tileMatrixSetId}'
+  const address = ['tileMatrix', 'tileRow', 'tileCol'].map(ref)
+  const selection = ['version', 'filter', 'filter-lang', 'filter-crs', 'datetime'].map(ref)
+  return {
+    '/tileMatrixSets': get('tileMatrixSets', 'The tile matrix sets', [], PUBLIC_JSON, 'Document'),
+    '/tileMatrixSets/{tileMatrixSetId}': get(
+      'tileMatrixSet',
+      'One tile matrix set',
+      [matrixSet],
+      PUBLIC_JSON,
+      'Document',
+    ),
+    '/collections/{collectionId}/tiles': get(
+      '.collection.vector.getTileSetsList',
+      'The tilesets of a collection',
+      [collection],
+      JSON_ONLY,
+      'Document',
+    ),
+    [tileset]: get(
+      '.collection.vector.getTileSet',
+      'A tileset; `f=tilejson` gives TileJSON',
+      [collection, matrixSet, ref('version')],
+      TILE_DOCUMENT_ENCODINGS,
+      'Document',
+    ),
+    [`${tileset}/{tileMatrix}/{tileRow}/{tileCol}`]: get(
+      '.collection.vector.getTile',
+      'A vector tile; 204 if it has no features',
+      [collection, matrixSet, ...address, ...selection],
+      TILE_ENCODINGS,
+      'Tile',
+    ),
+    '/collections/{collectionId}/style': get(
+      'style',
+      'A MapLibre style for the tiles',
+      [collection, ref('version')],
+      JSON_ONLY,
+      'Document',
+    ),
+  }
+}
+
+const JSON_ONLY = [json]
+const PUBLIC_JSON = [json]
 
 /** The parameters of facets; `limit` and `bins` have names of their own among the components. */
 const FACET_PARAMETERS = ['facetColumns', 'facetLimit', 'facetBins', ...SHARED_PARAMETERS]
@@ -196,7 +251,7 @@ function operations(keyInUrl: boolean) {
       style: 'form',
       explode: false,
     }
-    const isPublic = PUBLIC.includes(answer) || encodings === API_ENCODINGS
+    const isPublic = PUBLIC.includes(answer) || encodings === API_ENCODINGS || encodings === PUBLIC_JSON
     const hasFeatures = answer === 'Features' || answer === 'Feature'
     const { ETag, Link, 'Content-Crs': contentCrs } = ANSWER_HEADERS
     const headers = {
@@ -209,10 +264,11 @@ function operations(keyInUrl: boolean) {
       get: {
         operationId,
         summary,
-        tags: [hasFeatures ? 'Features' : 'Capabilities'],
+        tags: [hasFeatures ? 'Features' : answer === 'Tile' ? 'Tiles' : 'Capabilities'],
         parameters: [...parameters, format],
         responses: {
           200: { description: summary, headers, content: answerContent(encodings, answer) },
+          ...(answer === 'Tile' ? { 204: { description: 'The tile has no features.' } } : {}),
           304: { $ref: '#/components/responses/NotModified' },
           ...Object.fromEntries(
             problems.map((status) => [status, { $ref: '#/components/responses/Problem' }]),

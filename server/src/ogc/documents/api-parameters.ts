@@ -1,8 +1,10 @@
 import { idQueryable } from '@wayleave/geodata/snapshot'
+import { MAX_ZOOM } from '@wayleave/geodata/tiles'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { DEFAULT_BINS, DEFAULT_VALUES, MAX_BINS, MAX_COLUMNS, MAX_VALUES } from '../facets/facet-query.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import { DEFAULT_LIMIT, ITEMS_PARAMETERS, MAX_IDS, MOST_LIMIT } from '../request/items-query.ts'
+import { WEB_MERCATOR_QUAD } from '../tiles/tile-matrix-set.ts'
 
 const text = { type: 'string' } as const
 const RESULT_TYPE = { type: 'string', enum: ['results', 'hits'], default: 'results' } as const
@@ -11,11 +13,24 @@ function query(name: string, description: string, schema: object) {
   return { name, in: 'query', description, required: false, schema, style: 'form', explode: false }
 }
 
+function path(name: string, schema: object) {
+  return { name, in: 'path', required: true, schema }
+}
+
 export function apiParameters(crsList: CrsList) {
   const uris = crsList.common.map(({ uri }) => uri)
   const crs = { type: 'string', format: 'uri', default: uris[0] }
   return {
     collectionId: { name: 'collectionId', in: 'path', required: true, schema: text },
+    tileMatrixSetId: path('tileMatrixSetId', { type: 'string', enum: [WEB_MERCATOR_QUAD] }),
+    tileMatrix: path('tileMatrix', { type: 'integer', minimum: 0, maximum: MAX_ZOOM }),
+    tileRow: path('tileRow', { type: 'integer', minimum: 0 }),
+    tileCol: path('tileCol', { type: 'integer', minimum: 0 }),
+    version: query(
+      'version',
+      'The number of a version; without it, the current one. What a URL with a version returns never changes.',
+      { type: 'integer', minimum: 1 },
+    ),
     featureId: { name: 'featureId', in: 'path', required: true, schema: text },
     limit: query('limit', 'How many features a page has at most. A larger number means the maximum.', {
       type: 'integer',

@@ -9,8 +9,12 @@ import {
   ITEMS_ENCODINGS,
   json,
   schemaJson,
+  tileJson,
 } from '../request/encodings.ts'
 import type { QueryPair } from '../request/query-string.ts'
+import { hasTiles } from '../tiles/tile-builds.ts'
+import { WEB_MERCATOR_QUAD } from '../tiles/tile-matrix-set.ts'
+import { TILESETS_VECTOR } from '../tiles/tileset-documents.ts'
 import { type Link, ROOT, selfAndAlternates } from '../write/links.ts'
 
 const QUERYABLES = 'http://www.opengis.net/def/rel/ogc/1.0/queryables'
@@ -65,6 +69,7 @@ export function collectionDocument(dataset: Dataset, base: string, crsList: CrsL
         type: schemaJson.mediaType,
         title: 'The schema of a feature in GeoJSON',
       },
+      ...tileLinks(dataset, url),
       { href: `${base}/v1/dataset/${table}`, rel: 'about', type: json.mediaType, title: 'The dataset' },
       ...licenseLink(dataset.license),
     ],
@@ -130,6 +135,27 @@ function extentOf({ geometryType, bbox, timeExtent }: Manifest): { extent?: Exte
 function asMoments([start, end]: [string, string]): [string, string] {
   const isDay = !start.includes('T')
   return isDay ? [`${start}T00:00:00Z`, `${end}T23:59:59Z`] : [start, end]
+}
+
+/** Where the tiles of a collection are described; a table has none. */
+function tileLinks(dataset: Dataset, url: string): Link[] {
+  if (!hasTiles(dataset)) return []
+  const tileset = `${url}/tiles/${WEB_MERCATOR_QUAD}`
+  return [
+    { href: `${url}/tiles`, rel: TILESETS_VECTOR, type: json.mediaType, title: 'The tilesets' },
+    {
+      href: `${tileset}?f=tilejson`,
+      rel: 'tilejson',
+      type: tileJson.mediaType,
+      title: 'The tiles as TileJSON',
+    },
+    {
+      href: `${url}/style`,
+      rel: 'stylesheet',
+      type: json.mediaType,
+      title: 'A MapLibre style for the tiles',
+    },
+  ]
 }
 
 /** A license that is a URL becomes a link; others are only named. A link must have a type. */

@@ -20,6 +20,9 @@ export const CONFORMANCE: readonly string[] = [
   `${SCHEMAS}/returnables-and-receivables`,
   `${SCHEMAS}/queryables`,
   `${SCHEMAS}/sortables`,
+  ...['core', 'tileset', 'tilesets-list', 'geodata-tilesets', 'mvt', 'tilejson', 'oas30'].map(
+    (name) => `http://www.opengis.net/spec/ogcapi-tiles-1/1.0/conf/${name}`,
+  ),
   'http://www.opengis.net/spec/json-fg-1/1.0/conf/core',
   'http://www.opengis.net/spec/json-fg-1/1.0/conf/types-schemas',
 ]

@@ -1,6 +1,7 @@
 import type { About } from '../../http/about.ts'
 import { DOCUMENT_ENCODINGS, type Encoding, html, json, openApi } from '../request/encodings.ts'
 import type { QueryPair } from '../request/query-string.ts'
+import { TILING_SCHEMES } from '../tiles/tileset-documents.ts'
 import { type Link, ROOT, selfAndAlternates } from '../write/links.ts'
 
 export function landingPage(
@@ -25,6 +26,12 @@ export function landingPage(
         rel: 'http://www.opengis.net/def/rel/ogc/1.0/conformance',
         type: json.mediaType,
         title: 'What is supported',
+      },
+      {
+        href: `${root}/tileMatrixSets`,
+        rel: TILING_SCHEMES,
+        type: json.mediaType,
+        title: 'The tile matrix sets',
       },
       { href: `${root}/collections`, rel: 'data', type: json.mediaType, title: 'The collections' },
       {

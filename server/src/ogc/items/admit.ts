@@ -13,8 +13,9 @@ export function admit(
   asker: Asker,
   table: string,
   { authenticate, catalog }: { authenticate: Authenticate; catalog: Catalog },
+  limit: 'key' | 'tile' = 'key',
 ): MaybePromise<{ grant: Grant; dataset: Dataset }> {
-  return andThen(authenticate.keyOf(asker), (grant) => {
+  return andThen(authenticate.keyOf(asker, limit), (grant) => {
     requireAddOn(grant, 'GIS_ACCESS')
     return andThen(catalog.find(table), (dataset) => {
       requirePermission(grant, 'read', dataset.table)

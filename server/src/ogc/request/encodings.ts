@@ -46,7 +46,17 @@ export const flatgeobuf = encoding('fgb', 'application/vnd.flatgeobuf', 'FlatGeo
   types: ['application/flatgeobuf'],
 })
 
+export const mvt = encoding('mvt', 'application/vnd.mapbox-vector-tile', 'Mapbox Vector Tile', {
+  names: ['pbf'],
+  types: ['application/x-protobuf', 'application/vnd.mapbox-vector-tile'],
+})
+export const tileJson = encoding('tilejson', 'application/vnd.mapbox.tile+json', 'TileJSON 3.0', {
+  types: ['application/vnd.mapbox.tilejson+json'],
+})
+
 /** The first encoding of each list is the default. */
+export const TILE_ENCODINGS = [mvt]
+export const TILE_DOCUMENT_ENCODINGS = [json, tileJson]
 export const DOCUMENT_ENCODINGS = [json, html]
 export const API_ENCODINGS = [openApi, html]
 export const SCHEMA_ENCODINGS = [schemaJson, html]

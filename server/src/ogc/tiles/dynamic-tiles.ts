@@ -1,0 +1,93 @@
+import { SelectedTilesInThread, type TileAddress } from '@wayleave/geodata/tiles'
+import type { Version } from '../../catalog/dataset.ts'
+import type { OpenSnapshots } from '../../catalog/open-snapshots.ts'
+import { Problem } from '../../problem.ts'
+import type { ItemsQuery } from '../request/items-query.ts'
+import type { Items } from '../select/items.ts'
+import { planConditions } from '../select/plan-conditions.ts'
+import { ByteLru } from './byte-lru.ts'
+
+/** Sizes of the caches, in bytes: selected positions, and finished tiles. */
+const MAX_SELECTION_BYTES = 64 << 20
+const MAX_TILE_BYTES = 32 << 20
+/** More tiles than this are not made at once: a map that is moved quickly asks again. */
+const MAX_WAITING = 256
+
+export interface DynamicTilesParts {
+  items: Items
+  snapshots: OpenSnapshots
+}
+
+type Positions = Uint32Array<SharedArrayBuffer>
+
+/**
+ * Tiles of the features that a filter selects. The selection is made once and kept for all tiles of a map; the
+ * tiles are encoded in a thread. Both are cached, and made once for concurrent requests (single-flight).
+ */
+export class DynamicTiles {
+  readonly #parts: DynamicTilesParts
+  readonly #thread = new SelectedTilesInThread()
+  readonly #selections = new ByteLru<Positions>(MAX_SELECTION_BYTES, (positions) => positions.byteLength)
+  readonly #tiles = new ByteLru<Buffer>(MAX_TILE_BYTES, (bytes) => bytes.length + 100)
+  readonly #selecting = new Map<string, Promise<Positions>>()
+  readonly #encoding = new Map<string, Promise<Buffer>>()
+
+  constructor(parts: DynamicTilesParts) {
+    this.#parts = parts
+  }
+
+  /** The gzipped tile; empty if it shows nothing. Throws 400 for a filter that cannot be understood. */
+  async tile(version: Version, query: ItemsQuery, tile: TileAddress, isDeepest: boolean): Promise<Buffer> {
+    const selection = `${version.snapshot}\n${query.selection}`
+    const key = `${selection}\n${tile.z}/${tile.x}/${tile.y}`
+    const cached = this.#tiles.get(key)
+    if (cached) return cached
+    if (this.#encoding.size >= MAX_WAITING)
+      throw new Problem('overloaded', undefined, { headers: { 'retry-after': '1' } })
+    return once(this.#encoding, key, async () => {
+      const positions =
+        this.#selections.get(selection) ??
+        (await once(this.#selecting, selection, () => this.#select(version, query, selection)))
+      const bytes = await this.#parts.snapshots.use(version, ({ folder, manifest }) =>
+        this.#thread.encode({ folder, table: version.table, manifest, tile, positions, isDeepest }),
+      )
+      this.#tiles.set(key, bytes)
+      return bytes
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.close()
+  }
+
+  async #select(version: Version, query: ItemsQuery, key: string): Promise<Positions> {
+    const plan = planConditions(query.conditions!, version)
+    const positions = await this.#parts.snapshots.use(version, async (snapshot) => {
+      const { rows } = snapshot.manifest
+      const signal = () => new AbortController().signal
+      const { runs } = await this.#parts.items.select(snapshot, query, plan, {
+        after: -1,
+        limit: rows,
+        signal,
+      })
+      const selected: Positions = new Uint32Array(new SharedArrayBuffer(runs.count * 4))
+      let count = 0
+      for (let run = 0; run < runs.length; run++) {
+        const end = runs.bounds[run * 2 + 1]!
+        for (let position = runs.bounds[run * 2]!; position < end; position++) selected[count++] = position
+      }
+      return selected
+    })
+    this.#selections.set(key, positions)
+    return positions
+  }
+}
+
+/** Concurrent calls with the same key share one run of the work. */
+function once<T>(running: Map<string, Promise<T>>, key: string, work: () => Promise<T>): Promise<T> {
+  const present = running.get(key)
+  if (present) return present
+  const started = work().finally(() => running.delete(key))
+  running.set(key, started)
+  return started
+}

@@ -1,0 +1,115 @@
+import { PmtilesArchive, type TileAddress } from '@wayleave/geodata/tiles'
+import type { Logger } from 'pino'
+import type { Blobs } from '../../blobs/blobs.ts'
+import type { Version } from '../../catalog/dataset.ts'
+import { ByteLru } from './byte-lru.ts'
+import type { TileBuilds } from './tile-builds.ts'
+import { archivePath, isTilesIntact } from './tile-files.ts'
+
+/** Max open archives. Their directories take about 24 bytes for each tile. */
+const MAX_OPEN = 64
+/** Size of the cache of tiles, in bytes. */
+const MAX_CACHED_BYTES = 64 << 20
+
+interface OpenArchive {
+  archive: PmtilesArchive
+  /** Identifies the archive's bytes; part of each tile's ETag. */
+  tag: string
+}
+
+/** A tile of an archive: its gzipped bytes, or null if it has no features. */
+export interface StoredTile {
+  bytes: Buffer | null
+  etag: string
+}
+
+/**
+ * The open archives (LRU) and the tiles that were read from them (LRU by bytes). An archive is compared with its
+ * checksum before this process first uses it; a damaged one is removed, so that it is built again.
+ */
+export class TileArchives {
+  readonly #parts: { blobs: Blobs; builds: TileBuilds; log: Logger }
+  readonly #open = new Map<string, OpenArchive>()
+  readonly #opening = new Map<string, Promise<OpenArchive | null>>()
+  readonly #tiles = new ByteLru<Buffer>(MAX_CACHED_BYTES, (bytes) => bytes.length + 100)
+
+  constructor(parts: { blobs: Blobs; builds: TileBuilds; log: Logger }) {
+    this.#parts = parts
+  }
+
+  /** The tile if its archive is open and its bytes are in memory; undefined otherwise. */
+  peek({ snapshot }: Version, tile: TileAddress): StoredTile | undefined {
+    const open = this.#open.get(snapshot)
+    if (open === undefined) return undefined
+    const entry = open.archive.find(tile)
+    const etag = etagOf(open, entry)
+    if (entry === -1) return { bytes: null, etag }
+    const bytes = this.#tiles.peek(`${snapshot} ${entry}`)
+    return bytes && { bytes, etag }
+  }
+
+  /** The deepest zoom of an archive that is open; null if it is not. */
+  maxZoom({ snapshot }: Version): number | null {
+    return this.#open.get(snapshot)?.archive.header.maxZoom ?? null
+  }
+
+  /** The tile, read from the archive; null if the version has no archive. */
+  async read(version: Version, tile: TileAddress): Promise<StoredTile | null> {
+    const open = await this.open(version)
+    if (open === null) return null
+    const entry = open.archive.find(tile)
+    const etag = etagOf(open, entry)
+    if (entry === -1) return { bytes: null, etag }
+    const key = `${version.snapshot} ${entry}`
+    const present = this.#tiles.get(key)
+    if (present) return { bytes: present, etag }
+    const bytes = await open.archive.read(entry)
+    this.#tiles.set(key, bytes)
+    return { bytes, etag }
+  }
+
+  /** The version's archive; null if it has none. */
+  async open(version: Version): Promise<OpenArchive | null> {
+    const { snapshot } = version
+    const present = this.#open.get(snapshot) ?? this.#opening.get(snapshot)
+    if (present) return present
+    const opening = this.#openFile(version).finally(() => this.#opening.delete(snapshot))
+    this.#opening.set(snapshot, opening)
+    return opening
+  }
+
+  async close(): Promise<void> {
+    for (const { archive } of this.#open.values()) await archive.close()
+    this.#open.clear()
+  }
+
+  async #openFile(version: Version): Promise<OpenArchive | null> {
+    const { blobs, builds, log } = this.#parts
+    const built = await builds.find(version)
+    if (!built) return null
+    const folder = await blobs.localFolder(version.snapshot)
+    const archive = (await isTilesIntact(folder, built))
+      ? await PmtilesArchive.open(archivePath(folder)).catch(() => null)
+      : null
+    if (archive === null) {
+      log.error(
+        { table: version.table, version: version.version },
+        'Tiles are damaged: they are built again.',
+      )
+      await builds.discard(version)
+      return null
+    }
+    const open = { archive, tag: built.sha256.slice(0, 16) }
+    this.#open.set(version.snapshot, open)
+    for (const [snapshot, oldest] of this.#open) {
+      if (this.#open.size <= MAX_OPEN) break
+      this.#open.delete(snapshot)
+      oldest.archive.close().catch(() => {})
+    }
+    return open
+  }
+}
+
+function etagOf({ tag }: OpenArchive, entry: number): string {
+  return `"${tag}.${entry}"`
+}

@@ -1,0 +1,85 @@
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { writeDurably } from '@wayleave/geodata/snapshot'
+import type { BuiltTiles } from '@wayleave/geodata/tiles'
+import { checkFile } from '../../downloads/check-file.ts'
+
+/**
+ * The files of a snapshot's tiles, in a folder of their own: they are made after the snapshot, so its manifest
+ * does not name them. As with exports, an archive without its meta file does not exist.
+ */
+export function tilesFolder(snapshotFolder: string): string {
+  return join(snapshotFolder, 'tiles')
+}
+
+export function archivePath(snapshotFolder: string): string {
+  return join(tilesFolder(snapshotFolder), 'tiles.pmtiles')
+}
+
+const metaPath = (folder: string) => `${archivePath(folder)}.meta.json`
+const failurePath = (folder: string) => join(tilesFolder(folder), 'failure.json')
+const progressPath = (folder: string) => join(tilesFolder(folder), 'progress.json')
+
+export function lockPath(snapshotFolder: string): string {
+  return join(tilesFolder(snapshotFolder), 'lock')
+}
+
+/** The finished archive according to its meta file and its size; undefined if there is none. */
+export async function readTilesMeta(folder: string): Promise<BuiltTiles | undefined> {
+  const meta = await readJson<BuiltTiles>(metaPath(folder))
+  const isWhole =
+    meta !== null &&
+    Number.isSafeInteger(meta.bytes) &&
+    Number.isSafeInteger(meta.maxZoom) &&
+    /^[0-9a-f]{64}$/.test(String(meta.sha256))
+  if (!isWhole) return undefined
+  const size = await stat(archivePath(folder)).then(
+    (file) => file.size,
+    () => -1,
+  )
+  return size === meta.bytes ? meta : undefined
+}
+
+/** Whether the archive still has the bytes that were built. */
+export function isTilesIntact(folder: string, { sha256 }: BuiltTiles): Promise<boolean> {
+  return checkFile(archivePath(folder), sha256)
+}
+
+export async function writeTilesMeta(folder: string, built: BuiltTiles): Promise<void> {
+  await writeDurably(metaPath(folder), JSON.stringify(built))
+}
+
+/** Removes the archive (its meta file first) and everything that a killed build left. Needs the lock. */
+export async function removeTiles(folder: string): Promise<void> {
+  await rm(metaPath(folder), { force: true })
+  for (const name of await readdir(tilesFolder(folder)).catch(() => [])) {
+    if (!name.startsWith('lock')) await rm(join(tilesFolder(folder), name), { force: true })
+  }
+}
+
+/** The reason of the last build, if it failed. */
+export async function readFailure(folder: string): Promise<string | null> {
+  return (await readJson<{ reason: string }>(failurePath(folder)))?.reason ?? null
+}
+
+export async function writeFailure(folder: string, reason: string): Promise<void> {
+  await writeDurably(failurePath(folder), JSON.stringify({ reason }))
+}
+
+/** How far a build of another process is, from 0 to 1. */
+export async function readProgress(folder: string): Promise<number> {
+  return (await readJson<{ progress: number }>(progressPath(folder)))?.progress ?? 0
+}
+
+export async function writeProgress(folder: string, progress: number): Promise<void> {
+  await writeDurably(progressPath(folder), JSON.stringify({ progress }))
+}
+
+async function readJson<T>(path: string): Promise<T | null> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as T
+  } catch {
+    // Missing, empty or cut off.
+    return null
+  }
+}

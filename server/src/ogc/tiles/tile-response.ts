@@ -1,0 +1,140 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import type { TileAddress } from '@wayleave/geodata/tiles'
+import type { Grant } from '../../access/grant.ts'
+import type { Dataset, Version } from '../../catalog/dataset.ts'
+import { matchesEtag, preferredEncoding } from '../../http/headers.ts'
+import { type DataResponse, emptyResponse, responseOf } from '../../http/sockets/data-response.ts'
+import type { Exchange } from '../../http/sockets/exchange.ts'
+import { andThen, type MaybePromise } from '../../maybe-promise.ts'
+import { invalidInput, notFound } from '../../problem.ts'
+import type { Meter } from '../../usage/meter.ts'
+import { admit } from '../items/admit.ts'
+import { hash64 } from '../request/cursor.ts'
+import { mvt, negotiate, TILE_ENCODINGS } from '../request/encodings.ts'
+import { type ItemsQuery, readItemsQuery } from '../request/items-query.ts'
+import { parameterOf, readQuery, unknownParameter } from '../request/query-string.ts'
+import type { StoredTile } from './tile-archives.ts'
+import { readTileAddress } from './tile-path.ts'
+import type { Tilesets, TilesetsParts } from './tilesets.ts'
+
+const inflate = promisify(gunzip)
+const STORED = ['gzip'] as const
+const VARY_LINE = 'vary: Accept-Encoding, Authorization, X-API-Key, Origin\r\n'
+/** A URL with a version never changes what it returns. Only the client may store it, for keys are revoked. */
+const IMMUTABLE_LINE = 'cache-control: private, max-age=31536000, immutable\r\n'
+const CURRENT_LINE = 'cache-control: private, no-cache\r\n'
+
+const TILE_PARAMETERS = ['f', 'version', 'filter', 'filter-lang', 'filter-crs', 'datetime'] as const
+
+export interface TileDeps extends TilesetsParts {
+  tilesets: Tilesets
+  meter: Meter
+  keyInUrl: boolean
+}
+
+/**
+ * Produces a tile, from the request to the finished response. It returns synchronously if the tile is in memory.
+ */
+export function tileResponse(exchange: Exchange, table: string, deps: TileDeps): MaybePromise<DataResponse> {
+  return andThen(admit(exchange, table, deps, 'tile'), ({ grant, dataset }) => {
+    const mark = exchange.url.indexOf('?')
+    const path = mark === -1 ? exchange.url : exchange.url.slice(0, mark)
+    const tile = readTileAddress(path)
+    if (tile === null) throw notFound('tile at this place of the tile matrix set')
+    const query = readTileQuery(exchange, dataset, deps)
+    return andThen(deps.tilesets.versionOf(grant, dataset, query.version), (version) =>
+      query.selection === null
+        ? storedTile({ exchange, grant, dataset, version, tile, query }, deps)
+        : filteredTile({ exchange, grant, dataset, version, tile, query }, deps),
+    )
+  })
+}
+
+interface TileQuery {
+  version: string | undefined
+  /** Null for tiles of all features. */
+  selection: ItemsQuery | null
+}
+
+interface AdmittedTile {
+  exchange: Exchange
+  grant: Grant
+  dataset: Dataset
+  version: Version
+  tile: TileAddress
+  query: TileQuery
+}
+
+function readTileQuery(exchange: Exchange, dataset: Dataset, deps: TileDeps): TileQuery {
+  const pairs = readQuery(exchange.url)
+  for (const { name } of pairs) {
+    const isKnown = (TILE_PARAMETERS as readonly string[]).includes(name)
+    if (!isKnown && !(name === 'api_key' && deps.keyInUrl)) throw unknownParameter(name)
+  }
+  negotiate(TILE_ENCODINGS, parameterOf(pairs, 'f'), exchange.request.headers.accept)
+  const version = parameterOf(pairs, 'version')
+  if (version !== undefined && !/^[1-9]\d{0,14}$/.test(version))
+    throw invalidInput('version', 'must be the number of a version')
+  const selecting = pairs.filter(({ name }) => name !== 'f' && name !== 'version')
+  const selection = selecting.length === 0 ? null : readItemsQuery(selecting, undefined, dataset, deps)
+  return { version, selection: selection?.conditions ? selection : null }
+}
+
+function storedTile(admitted: AdmittedTile, deps: TileDeps): MaybePromise<DataResponse> {
+  const { version, tile } = admitted
+  const { archives } = deps.tilesets
+  const cached = archives.peek(version, tile)
+  if (cached) return respond(admitted, requireZoom(admitted, cached, deps), deps)
+  return deps.tilesets.require(version, admitted.dataset).then(async () => {
+    const stored = await archives.read(version, tile)
+    if (stored === null) throw await deps.tilesets.notReady(version, admitted.dataset)
+    return respond(admitted, requireZoom(admitted, stored, deps), deps)
+  })
+}
+
+async function filteredTile(admitted: AdmittedTile, deps: TileDeps): Promise<DataResponse> {
+  const { exchange, version, tile, query } = admitted
+  const { maxZoom } = await deps.tilesets.require(version, admitted.dataset)
+  if (tile.z > maxZoom) throw deeperThan(maxZoom)
+  const isDeepest = tile.z === maxZoom
+  const bytes = await deps.tilesets.dynamic.tile(version, query.selection!, tile, isDeepest)
+  const [high, low] = hash64(`${version.snapshot}\n${exchange.url}`)
+  const etag = `"${high.toString(36)}.${low.toString(36)}"`
+  return respond(admitted, { bytes: bytes.length === 0 ? null : bytes, etag }, deps)
+}
+
+/** Tiles of the archive end at its deepest zoom: deeper ones are not empty, they do not exist. */
+function requireZoom(
+  { version, tile }: AdmittedTile,
+  stored: StoredTile,
+  { tilesets }: TileDeps,
+): StoredTile {
+  const maxZoom = tilesets.archives.maxZoom(version)
+  if (maxZoom !== null && tile.z > maxZoom) throw deeperThan(maxZoom)
+  return stored
+}
+
+function deeperThan(maxZoom: number) {
+  return notFound(`tile matrix above ${maxZoom}: enlarge the tiles of ${maxZoom}`)
+}
+
+function respond(
+  { exchange, grant, dataset, query }: AdmittedTile,
+  { bytes, etag }: StoredTile,
+  { meter }: TileDeps,
+): MaybePromise<DataResponse> {
+  meter.record(grant, { operation: 'tiles', table: dataset.table, format: mvt.name })
+  const { headers } = exchange.request
+  const isPlain = preferredEncoding(headers['accept-encoding'], STORED) !== 'gzip'
+  const tag = isPlain ? `${etag.slice(0, -1)}.plain"` : etag
+  exchange.addHeaderLines(VARY_LINE)
+  exchange.addHeaderLines(query.version === undefined ? CURRENT_LINE : IMMUTABLE_LINE)
+  exchange.setHeader('etag', tag)
+  if (matchesEtag(headers['if-none-match'], tag)) return emptyResponse(304)
+  if (bytes === null) return emptyResponse(204)
+  exchange.setHeader('content-type', mvt.mediaType)
+  if (isPlain) return inflate(bytes).then((plain) => responseOf(200, plain))
+  exchange.setHeader('content-encoding', 'gzip')
+  return responseOf(200, bytes)
+}

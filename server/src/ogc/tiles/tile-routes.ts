@@ -1,0 +1,106 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { askerOf } from '../../access/authenticate.ts'
+import type { BaseUrl } from '../../http/base-url.ts'
+import type { App } from '../../http/fastify-app.ts'
+import type { DataRoute } from '../../http/sockets/data-response.ts'
+import { notFound } from '../../problem.ts'
+import { admit, tableOf } from '../items/admit.ts'
+import { type Encoding, json, negotiate, TILE_DOCUMENT_ENCODINGS, tileJson } from '../request/encodings.ts'
+import { parameterOf, type QueryPair, readQuery, refuseUnknown } from '../request/query-string.ts'
+import { ROOT, selfAndAlternates } from '../write/links.ts'
+import { sendDocument } from '../write/respond.ts'
+import { hasTiles } from './tile-builds.ts'
+import { tileMatrixSet, WEB_MERCATOR_QUAD } from './tile-matrix-set.ts'
+import { TILE_PATTERN, tableInTileUrl } from './tile-path.ts'
+import { type TileDeps, tileResponse } from './tile-response.ts'
+import { tileStyle } from './tile-style.ts'
+import { tileJsonDocument, tileMatrixSets, tilesetDocument, tilesets } from './tileset-documents.ts'
+
+export interface TileRoutesDeps extends TileDeps {
+  baseUrl: BaseUrl
+}
+
+const JSON_ONLY = [json]
+
+/** The documents of OGC API - Tiles, Part 1: tile matrix sets, tilesets, TileJSON and a style. */
+export function tileRoutes(app: App, deps: TileRoutesDeps): void {
+  const { authenticate, baseUrl, meter, tilesets: sets } = deps
+  const own = deps.keyInUrl ? ['f', 'api_key'] : ['f']
+
+  const read = (request: FastifyRequest, encodings: readonly Encoding[], known: readonly string[] = own) => {
+    const pairs = readQuery(request.url)
+    refuseUnknown(pairs, known)
+    const encoding = negotiate(encodings, parameterOf(pairs, 'f'), request.headers.accept)
+    return { base: baseUrl.of(request), pairs, encoding }
+  }
+  const send = (request: FastifyRequest, reply: FastifyReply, encoding: Encoding, document: object) =>
+    sendDocument(request, reply, encoding, JSON.stringify(document))
+  const linksOf = (url: string, pairs: readonly QueryPair[], encodings: readonly Encoding[], one: Encoding) =>
+    selfAndAlternates(url, pairs, encodings, one)
+
+  app.get(`${ROOT}/tileMatrixSets`, async (request, reply) => {
+    await authenticate.optionalKey(request, reply)
+    const { base, pairs, encoding } = read(request, JSON_ONLY)
+    const links = linksOf(`${base}${ROOT}/tileMatrixSets`, pairs, JSON_ONLY, encoding)
+    return send(request, reply, encoding, tileMatrixSets(base, links))
+  })
+
+  app.get(`${ROOT}/tileMatrixSets/:tileMatrixSetId`, async (request, reply) => {
+    await authenticate.optionalKey(request, reply)
+    const { encoding } = read(request, JSON_ONLY)
+    requireMatrixSet(request)
+    return send(request, reply, encoding, tileMatrixSet())
+  })
+
+  app.get(`${ROOT}/collections/:table/tiles`, async (request, reply) => {
+    const { grant, dataset } = await admit(askerOf(request, reply), tableOf(request), deps)
+    const { base, pairs, encoding } = read(request, JSON_ONLY)
+    meter.record(grant, { operation: 'collections', table: dataset.table, format: encoding.name })
+    if (!hasTiles(dataset)) throw notFound(`tileset of the dataset "${dataset.table}"`)
+    const url = `${base}${ROOT}/collections/${dataset.table}/tiles`
+    return send(request, reply, encoding, tilesets(dataset, base, linksOf(url, pairs, JSON_ONLY, encoding)))
+  })
+
+  const versioned = [...own, 'version']
+
+  app.get(`${ROOT}/collections/:table/tiles/:tileMatrixSetId`, async (request, reply) => {
+    const { grant, dataset } = await admit(askerOf(request, reply), tableOf(request), deps)
+    const { base, pairs, encoding } = read(request, TILE_DOCUMENT_ENCODINGS, versioned)
+    requireMatrixSet(request)
+    meter.record(grant, { operation: 'collections', table: dataset.table, format: encoding.name })
+    const version = await sets.versionOf(grant, dataset, parameterOf(pairs, 'version'))
+    const tileset = await sets.describe(version, dataset)
+    const url = `${base}${ROOT}/collections/${dataset.table}/tiles/${WEB_MERCATOR_QUAD}`
+    const document =
+      encoding === tileJson
+        ? tileJsonDocument(tileset, base)
+        : tilesetDocument(tileset, base, linksOf(url, pairs, TILE_DOCUMENT_ENCODINGS, encoding))
+    return send(request, reply, encoding, document)
+  })
+
+  app.get(`${ROOT}/collections/:table/style`, async (request, reply) => {
+    const { grant, dataset } = await admit(askerOf(request, reply), tableOf(request), deps)
+    const { base, pairs, encoding } = read(request, JSON_ONLY, versioned)
+    meter.record(grant, { operation: 'collections', table: dataset.table, format: encoding.name })
+    const version = await sets.versionOf(grant, dataset, parameterOf(pairs, 'version'))
+    return send(request, reply, encoding, tileStyle(await sets.describe(version, dataset), base))
+  })
+}
+
+/** The route of tiles. */
+export function tileRoute(deps: TileDeps): DataRoute {
+  return {
+    pattern: TILE_PATTERN,
+    match: (url) => {
+      const table = tableInTileUrl(url)
+      return table === null ? null : { table }
+    },
+    respond: (exchange, { table }) => tileResponse(exchange, table!, deps),
+  }
+}
+
+function requireMatrixSet(request: FastifyRequest): void {
+  const { tileMatrixSetId } = request.params as { tileMatrixSetId: string }
+  if (tileMatrixSetId !== WEB_MERCATOR_QUAD)
+    throw notFound(`tile matrix set named "${tileMatrixSetId.slice(0, 80)}"`)
+}

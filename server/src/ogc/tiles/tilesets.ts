@@ -1,0 +1,95 @@
+import type { BuiltTiles } from '@wayleave/geodata/tiles'
+import type { Authenticate } from '../../access/authenticate.ts'
+import { type Grant, requireAddOn } from '../../access/grant.ts'
+import type { Catalog } from '../../catalog/catalog.ts'
+import type { Dataset, Version } from '../../catalog/dataset.ts'
+import { type Clock, HOUR } from '../../clock.ts'
+import type { MaybePromise } from '../../maybe-promise.ts'
+import { notFound, Problem } from '../../problem.ts'
+import type { CrsList } from '../request/crs-list.ts'
+import type { DynamicTiles } from './dynamic-tiles.ts'
+import type { TileArchives } from './tile-archives.ts'
+import { hasTiles, type TileBuilds } from './tile-builds.ts'
+import type { Tileset } from './tileset-documents.ts'
+
+/** How long the tiles of a replaced version can be fetched without ARCHIVED_DATA. */
+const GRACE = HOUR
+/** Seconds after which a client should ask again for tiles that are being built. */
+const RETRY_AFTER = '5'
+
+export interface TilesetsParts {
+  authenticate: Authenticate
+  catalog: Catalog
+  clock: Clock
+  crsList: CrsList
+}
+
+interface Parts {
+  catalog: Catalog
+  clock: Clock
+  builds: TileBuilds
+  archives: TileArchives
+  dynamic: DynamicTiles
+}
+
+/** The tilesets of versions: which version a request means, and whether its tiles are there. */
+export class Tilesets {
+  readonly archives: TileArchives
+  readonly dynamic: DynamicTiles
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.archives = parts.archives
+    this.dynamic = parts.dynamic
+  }
+
+  /**
+   * The version with this number, or the current one. A map that shows a version which is replaced goes on with
+   * it for an hour; older versions need ARCHIVED_DATA.
+   */
+  versionOf(grant: Grant, dataset: Dataset, number: string | undefined): MaybePromise<Version> {
+    if (number === undefined || Number(number) === dataset.version) return dataset
+    return this.#older(grant, dataset, Number(number))
+  }
+
+  async #older(grant: Grant, { table }: Dataset, number: number): Promise<Version> {
+    const { catalog, clock } = this.#parts
+    const versions = await catalog.versions(table)
+    const at = versions.findIndex(({ version }) => version === number)
+    const version = versions[at]
+    if (!version) throw notFound(`version ${number} of the dataset "${table}"`)
+    const successor = versions[at - 1]
+    const isRecent = successor && clock().getTime() - Date.parse(successor.createdAt) <= GRACE
+    if (!isRecent) requireAddOn(grant, 'ARCHIVED_DATA')
+    return version
+  }
+
+  /** The version's archive. Throws 404 if it can have none, and 503 and has it built if it has none yet. */
+  async require(version: Version, dataset: Dataset): Promise<BuiltTiles> {
+    const built = await this.#parts.builds.find(version)
+    if (built) return built
+    throw await this.notReady(version, dataset)
+  }
+
+  async notReady(version: Version, dataset: Dataset): Promise<Problem> {
+    const { builds } = this.#parts
+    if (!hasTiles(version)) return notFound(`tileset of the dataset "${dataset.table}"`)
+    const state = await builds.stateOf(version)
+    if (state?.state === 'failed')
+      return new Problem('tiles-failed', state.reason ?? undefined, { headers: { 'retry-after': '3600' } })
+    builds.request(version, dataset)
+    const progress = state?.progress == null ? '' : ` ${Math.floor(state.progress * 100)} % are done.`
+    return new Problem('tiles-not-ready', `The tiles of "${dataset.table}" are being built.${progress}`, {
+      headers: { 'retry-after': RETRY_AFTER },
+    })
+  }
+
+  /** What the documents of a tileset are made of. */
+  async describe(version: Version, dataset: Dataset): Promise<Tileset> {
+    const { maxZoom } = await this.require(version, dataset)
+    const open = await this.archives.open(version)
+    if (open === null) throw await this.notReady(version, dataset)
+    return { dataset, version, metadata: open.archive.metadata, maxZoom }
+  }
+}
