@@ -30,7 +30,7 @@ export class Cursors {
     const bytes = Buffer.allocUnsafe(BYTES)
     bytes.writeUIntBE(version, 0, 6)
     bytes.writeUInt32BE(position, 6)
-    bytes.latin1Write(this.#signature(bytes, query), SIGNED_BYTES)
+    bytes.write(this.#signature(bytes, query), SIGNED_BYTES, 'latin1')
     return bytes.toString('base64url')
   }
 

@@ -27,7 +27,7 @@ export class HmacSha256 {
     this.#inner.copy(message)
     bytes.copy(message, BLOCK)
     message.write(text, start)
-    this.#outer.latin1Write(hash('sha256', message, 'latin1'), BLOCK)
-    return hash('sha256', this.#outer, 'latin1')
+    this.#outer.write(hash('sha256', message, 'binary'), BLOCK, 'latin1')
+    return hash('sha256', this.#outer, 'binary')
   }
 }
