@@ -87,6 +87,8 @@ export interface Parts extends ControlPlane {
   cursors: Cursors
   items: Items
   dailyFeatures: DailyFeatures
+  /** Whether CSV texts that spreadsheets execute get an apostrophe. */
+  escapeFormulas: boolean
   publishing: Publishing
   garbage: GarbageCollection
   jobs: Jobs
@@ -209,7 +211,9 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     dataDir: config.dataDir,
     trashDays: config.trashDays,
   })
+  const escapeFormulas = config.csvFormulas === 'escape'
   const publishing = new Publishing({
+    escapeFormulas,
     database,
     changes,
     clock,
@@ -240,7 +244,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   )
   // Closed after the exports: when a stop aborts a build, its deliveries fail and write refunds.
   const cashier = opened.use(new Cashier(database, meter, clock))
-  const exports = opened.use(new Exports({ blobs, health, verification }))
+  const exports = opened.use(new Exports({ blobs, health, verification, escapeFormulas }))
   const authenticate = new Authenticate({
     verifier,
     verifyToken: (token) => identity.accessTokens.verify(token),
@@ -329,6 +333,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     cursors,
     items,
     dailyFeatures,
+    escapeFormulas,
     publishing,
     garbage,
     jobs,

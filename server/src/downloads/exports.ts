@@ -47,6 +47,8 @@ interface ExportsParts {
   blobs: Blobs
   health: SnapshotHealth
   verification: Verification
+  /** For CSV: put an apostrophe before texts that spreadsheets would execute as formulas. */
+  escapeFormulas: boolean
 }
 
 /** See docs/decisions/one-export-at-a-time.md. */
@@ -128,7 +130,7 @@ export class Exports {
         throw await this.#parts.health.problemOf(version, error)
       })
     }
-    const { path } = pathsOf(request, folder)
+    const { path } = pathsOf(request, folder, this.#parts.escapeFormulas)
     const built = await findBuilt(path, exportGeneration(version.manifest))
     return built && this.#file(request, { path, ...built })
   }
@@ -136,14 +138,14 @@ export class Exports {
   async #make(request: ExportRequest): Promise<ExportFile> {
     const folder = await this.#parts.blobs.localFolder(request.version.snapshot)
     await makeFolderDurably(join(folder, 'exports'))
-    const { path } = pathsOf(request, folder)
+    const { path } = pathsOf(request, folder, this.#parts.escapeFormulas)
     return this.#file(request, { path, ...(await this.#build(request, folder)) })
   }
 
   async #build(request: ExportRequest, folder: string): Promise<VerifiedExport> {
     const { dataset, version, format, encoding } = request
     const { manifest } = version
-    const { plain, path } = pathsOf(request, folder)
+    const { plain, path } = pathsOf(request, folder, this.#parts.escapeFormulas)
     const signal = this.#stopping.signal
     const options = {
       table: dataset.table,
@@ -152,6 +154,7 @@ export class Exports {
       attribution: dataset.attribution,
       license: dataset.license,
       updatedAt: version.createdAt,
+      escapeFormulas: this.#parts.escapeFormulas,
       signal,
     }
     return this.#inTurn(folder, async () => {
@@ -297,8 +300,8 @@ function nameOf({ version, format, encoding }: ExportRequest): string {
   return `${version.snapshot} ${format.format} ${encoding}`
 }
 
-function pathsOf({ dataset, format, encoding }: ExportRequest, folder: string) {
-  const plain = exportPath(folder, dataset.table, format)
+function pathsOf({ dataset, format, encoding }: ExportRequest, folder: string, escapeFormulas: boolean) {
+  const plain = exportPath(folder, dataset.table, format, escapeFormulas)
   return { plain, path: encoding === 'identity' ? plain : variantPath(plain, encoding) }
 }
 

@@ -80,6 +80,8 @@ export interface PublishingParts {
   /** The max size of a file, in bytes. */
   mostBytes: number
   keepVersions: number | null
+  /** For CSV: put an apostrophe before texts that spreadsheets would execute as formulas. */
+  escapeFormulas: boolean
 }
 
 /**
@@ -121,7 +123,13 @@ export class Publishing {
       if (buildExports) {
         const about = await this.#aboutExports(table, description)
         report.notes.push(
-          ...(await buildExportsAhead(folder, manifest, { table, ...about, updatedAt: this.#now(), signal })),
+          ...(await buildExportsAhead(folder, manifest, {
+            table,
+            ...about,
+            updatedAt: this.#now(),
+            escapeFormulas: this.#parts.escapeFormulas,
+            signal,
+          })),
         )
       }
       await blobs.writeWhole(stage.name, folder)

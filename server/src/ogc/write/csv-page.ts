@@ -1,4 +1,4 @@
-import { CSV_LINE_END, csvCell } from '@wayleave/geodata/exports/csv/csv-value.ts'
+import { CSV_LINE_END, csvCell, withoutFormula } from '@wayleave/geodata/exports/csv/csv-value.ts'
 import type { Geometry } from '@wayleave/geodata/feature.ts'
 import { pointOnSurface } from '@wayleave/geodata/geometry/point-on-surface.ts'
 import { writeWkt } from '@wayleave/geodata/geometry/wkt.ts'
@@ -17,7 +17,7 @@ const QUOTE = 0x22
  * Writes rows like those of the CSV download: the id if it is a column, the columns, a point's coordinates,
  * and other geometries as WKT.
  */
-export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, block }) => {
+export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, block, escapeFormulas }) => {
   const { columns, geometryType } = manifest
   const places = shown ?? columns.map((_, i) => i)
   const isSpatial = geometryType !== null
@@ -26,7 +26,8 @@ export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, blo
   const names = [...(id === null ? [] : [id.name]), ...places.map((column) => columns[column]!.name)]
   const heads = [...names, ...(isSpatial ? coordinateNames(crs) : []), ...(hasShapes ? ['geometry'] : [])]
   const page = new PageBytes(block.bytes.length + 1024)
-  page.text(heads.map((name) => csvCell(name)).join(',') + CSV_LINE_END)
+  const safeText = (text: string) => (escapeFormulas ? withoutFormula(text) : text)
+  page.text(heads.map((name) => csvCell(safeText(name))).join(',') + CSV_LINE_END)
   const slices = new FeatureSlices()
   const values = new PropertySlices(columns)
   const { bytes } = block
@@ -38,12 +39,15 @@ export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, blo
       const start = values.starts[column]!
       const end = values.ends[column]!
       const isText = bytes[start] === QUOTE && columns[column]!.type !== 'json'
-      return csvCell(isText ? stringValue(bytes, start, end) : bytes.toString('utf8', start, end), isText)
+      return csvCell(
+        isText ? safeText(stringValue(bytes, start, end)) : bytes.toString('utf8', start, end),
+        isText,
+      )
     })
     if (id !== null) {
       const isText = bytes[slices.idStart] === QUOTE
       const value = isText
-        ? stringValue(bytes, slices.idStart, slices.idEnd)
+        ? safeText(stringValue(bytes, slices.idStart, slices.idEnd))
         : bytes.toString('utf8', slices.idStart, slices.idEnd)
       cells.unshift(csvCell(value, isText))
     }
