@@ -278,6 +278,12 @@ export const settings = {
     integer(1, 1_000_000),
     'Sign-in mails asked for from one network address in 15 minutes.',
   ),
+  csvFormulas: setting(
+    'WAYLEAVE_CSV_FORMULAS',
+    'keep' as 'keep' | 'escape',
+    choice('keep', 'escape'),
+    'Texts that spreadsheets execute (they begin with =, +, -, @, a tab or a carriage return) in CSV pages and downloads: `keep` writes them as they are published; `escape` puts an apostrophe before them. Numbers are never changed.',
+  ),
   dailyFeatures: setting(
     'WAYLEAVE_DAILY_FEATURES',
     null as number | null,

@@ -98,6 +98,8 @@ export interface Parts extends ControlPlane {
   items: Items
   facets: Facets
   dailyFeatures: DailyFeatures
+  /** Whether CSV texts that spreadsheets execute get an apostrophe. */
+  escapeFormulas: boolean
   publishing: Publishing
   garbage: GarbageCollection
   jobs: Jobs
@@ -237,7 +239,9 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     archives: tileArchives,
     dynamic: dynamicTiles,
   })
+  const escapeFormulas = config.csvFormulas === 'escape'
   const publishing = new Publishing({
+    escapeFormulas,
     database,
     changes,
     clock,
@@ -273,7 +277,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   )
   // Closed after the exports: when a stop aborts a build, its deliveries fail and write refunds.
   const cashier = opened.use(new Cashier(database, meter, clock))
-  const exports = opened.use(new Exports({ blobs, health, verification, tiles: tileBuilds }))
+  const exports = opened.use(new Exports({ blobs, health, verification, tiles: tileBuilds, escapeFormulas }))
   const authenticate = new Authenticate({
     verifier,
     verifyToken: (token) => identity.accessTokens.verify(token),
@@ -364,6 +368,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     items,
     facets,
     dailyFeatures,
+    escapeFormulas,
     publishing,
     garbage,
     jobs,

@@ -54,8 +54,8 @@ class Session {
     this.#begin(await post<Tokens>('/v1/auth/token', { token, cookie: true }))
   }
 
-  async signInByCode(email: string, code: string): Promise<void> {
-    this.#begin(await post<Tokens>('/v1/auth/token', { email, code, cookie: true }))
+  async signInByCode(email: string, code: string, request: string): Promise<void> {
+    this.#begin(await post<Tokens>('/v1/auth/token', { email, code, request, cookie: true }))
   }
 
   async signOut(): Promise<void> {

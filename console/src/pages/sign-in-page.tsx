@@ -29,6 +29,8 @@ interface Sent {
   email: string
   /** The link of the previous mail, if the service is a demo. */
   linkBefore: string | null
+  /** Binds the code to this page: the code works only together with it. */
+  request: string
 }
 
 /** Only paths of this console are allowed, to prevent open redirects. */
@@ -49,8 +51,8 @@ function AskForMail({
   const ask = useMutation({
     mutationFn: async (): Promise<Sent> => {
       const linkBefore = await demoLink(email)
-      await post('/v1/auth/magic-link', { email })
-      return { email: email.trim(), linkBefore }
+      const { request } = await post<{ request: string }>('/v1/auth/magic-link', { email, bind: true })
+      return { email: email.trim(), linkBefore, request }
     },
     onSuccess: onSent,
   })
@@ -89,11 +91,11 @@ function AskForMail({
 }
 
 function CheckMail({ sent, next, onBack }: { sent: Sent; next: string; onBack: () => void }) {
-  const { email, linkBefore } = sent
+  const { email, linkBefore, request } = sent
   const navigate = useNavigate()
   const [code, setCode] = useState('')
   const redeem = useMutation({
-    mutationFn: () => session.signInByCode(email, code.trim()),
+    mutationFn: () => session.signInByCode(email, code.trim(), request),
     onSuccess: () => navigate(next, { replace: true }),
   })
   const submit = (event: FormEvent) => {

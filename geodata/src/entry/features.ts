@@ -8,7 +8,7 @@ export { BLOCK_ROWS, BLOCK_SHIFT, type Codes, type CompiledColumn } from '../col
 export { writeColumns } from '../columns/write-columns.ts'
 export { jsonText } from '../compile/columns/json-text.ts'
 export type { Room } from '../exports/byte-sink.ts'
-export { CSV_LINE_END, csvCell } from '../exports/csv/csv-value.ts'
+export { CSV_LINE_END, csvCell, withoutFormula } from '../exports/csv/csv-value.ts'
 export { featureBound, putFeature } from '../exports/flatgeobuf/feature-encoder.ts'
 export { columnCode, putProperties } from '../exports/flatgeobuf/properties.ts'
 export { MAGIC, sizePrefixed, type TableField } from '../exports/flatgeobuf/table.ts'

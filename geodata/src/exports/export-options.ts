@@ -9,6 +9,8 @@ export interface ExportOptions {
   license?: string
   /** When the version was published, ISO 8601. Used as the date of files inside an archive. */
   updatedAt?: string
+  /** For CSV: put an apostrophe before texts that spreadsheets would execute as formulas. */
+  escapeFormulas?: boolean
   signal?: AbortSignal
   /** For DuckDB, if a format needs it. */
   threads?: number

@@ -12,7 +12,16 @@ export const migrations: Migration[] = [
   { name: 'usage by date', statements: usageByDate },
   { name: 'a token for each change', statements: tokensOfChanges },
   { name: 'when the installation last ran', statements: heartbeat },
+  { name: 'codes bound to their request', statements: boundCodes },
 ]
+
+/** Links of earlier versions have no request; their codes work without one. */
+function boundCodes(): string[] {
+  return [
+    'alter table sign_in_links add column request_hash text',
+    'alter table sign_in_links add column bound integer not null default 0',
+  ]
+}
 
 /** `request` is null for jobs of earlier versions, which cannot be resumed. */
 function repeatableJobs(): string[] {

@@ -14,6 +14,10 @@ export interface Tables {
     email: string
     token_hash: string
     code_hash: string
+    /** The hash of the value that the request for the mail returned; null on links of earlier versions. */
+    request_hash: string | null
+    /** 1 if the code works only together with that value. */
+    bound: number
     wrong_codes: number
     created_at: string
     expires_at: string

@@ -21,7 +21,7 @@ export async function buildExportsAhead(
   await makeFolderDurably(join(folder, 'exports'))
   for (const format of exportFormatsOf(manifest)) {
     if (format.ready) continue
-    const path = exportPath(folder, options.table, format)
+    const path = exportPath(folder, options.table, format, options.escapeFormulas)
     try {
       await writeMeta(path, await buildExportInProcess(folder, format.format, path, options))
     } catch (error) {

@@ -5,9 +5,18 @@ import { writeDurably } from '@wayleave/geodata/snapshot'
 import { type FileStamp, stampOf } from '../catalog/file-stamp.ts'
 import { checkFile } from './check-file.ts'
 
-/** The path of an export in a snapshot's folder. */
-export function exportPath(folder: string, table: string, format: ExportFormatEntry): string {
-  return join(folder, 'exports', `${table}.${format.extension}`)
+/**
+ * The path of an export in a snapshot's folder. A CSV file with escaped formulas has another name, so that it
+ * is not taken for one with the texts as published after the setting was changed.
+ */
+export function exportPath(
+  folder: string,
+  table: string,
+  format: ExportFormatEntry,
+  escapeFormulas = false,
+): string {
+  const variant = escapeFormulas && format.format === 'csv' ? '.escaped' : ''
+  return join(folder, 'exports', `${table}${variant}.${format.extension}`)
 }
 
 const META = '.meta.json'

@@ -53,6 +53,8 @@ interface ExportsParts {
   blobs: Blobs
   health: SnapshotHealth
   verification: Verification
+  /** For CSV: put an apostrophe before texts that spreadsheets would execute as formulas. */
+  escapeFormulas: boolean
 }
 
 /** See docs/decisions/one-export-at-a-time.md. */
@@ -144,7 +146,7 @@ export class Exports {
         throw await this.#parts.health.problemOf(version, error)
       })
     }
-    const { path } = pathsOf(request, folder)
+    const { path } = pathsOf(request, folder, this.#parts.escapeFormulas)
     const built = await findBuilt(path, exportGeneration(version.manifest))
     return built && this.#file(request, { path, ...built })
   }
@@ -153,14 +155,14 @@ export class Exports {
     const folder = await this.#parts.blobs.localFolder(request.version.snapshot)
     if (request.format.format === 'pmtiles') return this.#makeTiles(request)
     await makeFolderDurably(join(folder, 'exports'))
-    const { path } = pathsOf(request, folder)
+    const { path } = pathsOf(request, folder, this.#parts.escapeFormulas)
     return this.#file(request, { path, ...(await this.#build(request, folder)) })
   }
 
   async #build(request: ExportRequest, folder: string): Promise<VerifiedExport> {
     const { dataset, version, format, encoding } = request
     const { manifest } = version
-    const { plain, path } = pathsOf(request, folder)
+    const { plain, path } = pathsOf(request, folder, this.#parts.escapeFormulas)
     const signal = this.#stopping.signal
     const options = {
       table: dataset.table,
@@ -169,6 +171,7 @@ export class Exports {
       attribution: dataset.attribution,
       license: dataset.license,
       updatedAt: version.createdAt,
+      escapeFormulas: this.#parts.escapeFormulas,
       signal,
     }
     return this.#inTurn(folder, async () => {
@@ -329,8 +332,8 @@ function nameOf({ version, format, encoding }: ExportRequest): string {
   return `${version.snapshot} ${format.format} ${encoding}`
 }
 
-function pathsOf({ dataset, format, encoding }: ExportRequest, folder: string) {
-  const plain = exportPath(folder, dataset.table, format)
+function pathsOf({ dataset, format, encoding }: ExportRequest, folder: string, escapeFormulas: boolean) {
+  const plain = exportPath(folder, dataset.table, format, escapeFormulas)
   return { plain, path: encoding === 'identity' ? plain : variantPath(plain, encoding) }
 }
 

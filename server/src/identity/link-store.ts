@@ -5,6 +5,8 @@ export interface LinkRow {
   email: string
   token_hash: string
   code_hash: string
+  request_hash: string | null
+  bound: number
   wrong_codes: number
   created_at: string
   expires_at: string
@@ -14,9 +16,21 @@ export interface LinkRow {
 /** Max outstanding links per address; the oldest beyond this are invalidated. */
 const MOST_OUTSTANDING = 3
 
-/** Adds a link and invalidates the oldest ones above the limit; the lock serializes concurrent calls. */
+/** After so many wrong codes, the code of a link is no longer valid. */
+export const MAX_WRONG_CODES = 5
+
+/**
+ * Adds a link, invalidates the codes of the earlier ones, and invalidates the oldest links above the limit. The
+ * lock serializes concurrent calls.
+ */
 export async function insertLink(database: ControlDatabase, tx: Tx, row: LinkRow): Promise<void> {
   await database.lockName(tx, `sign-in-links ${row.email}`)
+  await tx
+    .updateTable('sign_in_links')
+    .set({ wrong_codes: MAX_WRONG_CODES })
+    .where('email', '=', row.email)
+    .where('used_at', 'is', null)
+    .execute()
   await tx.insertInto('sign_in_links').values(row).execute()
   await tx
     .deleteFrom('sign_in_links')
@@ -60,16 +74,6 @@ export async function lockOutstandingLinks(
     .orderBy('id')
     .limit(MOST_OUTSTANDING)
   return database.forUpdate(query).execute()
-}
-
-export async function hadLinkSince(tx: Tx, email: string, since: Date): Promise<boolean> {
-  const row = await tx
-    .selectFrom('sign_in_links')
-    .select('id')
-    .where('email', '=', email)
-    .where('created_at', '>', since.toISOString())
-    .executeTakeFirst()
-  return row !== undefined
 }
 
 export async function countWrongCodes(tx: Tx, email: string, since: Date): Promise<number> {

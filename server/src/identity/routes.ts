@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { JWK } from 'jose'
 import { type Static, Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
+import { newToken } from '../access/random-token.ts'
 import { SECOND } from '../clock.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import { normalEmail } from '../email.ts'
@@ -58,6 +59,7 @@ const TokenBody = Type.Object(
     token: Type.Optional(OpaqueToken),
     email: Type.Optional(Email),
     code: Type.Optional(Type.String({ pattern: '^[0-9]{6}$' })),
+    request: Type.Optional(OpaqueToken),
     cookie: Type.Optional(UseCookie),
   },
   { additionalProperties: false },
@@ -102,13 +104,18 @@ export function signInRoutes(app: App, parts: SignInRoutesParts): void {
       tags: [tags.signIn],
       summary: 'Ask for a mail with a sign-in link and a code',
       description:
-        'Always answers the same, whether or not the address is known and whether or not a mail is sent: at most 5 go to one address in 15 minutes. The link and the code work once, for 15 minutes.',
-      body: Type.Object({ email: Email }, { additionalProperties: false }),
-      response: { 202: Type.Object({ message: Type.String() }) },
+        'Always answers the same, whether or not the address is known and whether or not a mail is sent: at most 5 go to one address in 15 minutes. The link and the code work once, for 15 minutes; only the code of the newest mail works. `request` in the response binds the code to the client that asked for it: sent with the code, the code has to be of this request. With `bind`, the code works only together with it.',
+      body: Type.Object(
+        { email: Email, bind: Type.Optional(Type.Boolean()) },
+        { additionalProperties: false },
+      ),
+      response: { 202: Type.Object({ message: Type.String(), request: Type.String() }) },
     },
     handler: async (request, reply) => {
-      signIn.request(checkEmail(request.body.email))
-      return reply.code(202).send({ message: 'If this address may sign in, a mail is on its way to it.' })
+      const value = newToken()
+      signIn.request(checkEmail(request.body.email), { request: value, isBound: request.body.bind === true })
+      const message = 'If this address may sign in, a mail is on its way to it.'
+      return reply.code(202).header('cache-control', 'no-store').send({ message, request: value })
     },
   })
 
@@ -117,7 +124,8 @@ export function signInRoutes(app: App, parts: SignInRoutesParts): void {
     schema: {
       tags: [tags.signIn],
       summary: 'Sign in with the token of a link, or with an address and its code',
-      description: 'The body has either `token`, or `email` and `code`.',
+      description:
+        'The body has either `token`, or `email` and `code`, and with these the `request` of the response to the request for the mail, if the client kept it.',
       body: TokenBody,
       response: { 200: Tokens },
     },
@@ -126,7 +134,7 @@ export function signInRoutes(app: App, parts: SignInRoutesParts): void {
       const entry =
         'token' in given
           ? await signIn.redeemLink(given.token, originOf(request))
-          : await signIn.redeemCode(given.email, given.code, originOf(request))
+          : await signIn.redeemCode(given.email, given.code, given.request, originOf(request))
       return answer(reply, entry, request.body.cookie === true)
     },
   })
@@ -233,18 +241,19 @@ function checkEmail(text: string, path = '/email'): string {
   return email
 }
 
-type Credentials = { token: string } | { email: string; code: string }
+type Credentials = { token: string } | { email: string; code: string; request: string | undefined }
 
-function credentialsOf({ token, email, code }: Static<typeof TokenBody>): Credentials {
+function credentialsOf({ token, email, code, request }: Static<typeof TokenBody>): Credentials {
   if (token !== undefined) {
     if (email !== undefined) throw invalidInput('/email', 'must be left out where a token is given')
     if (code !== undefined) throw invalidInput('/code', 'must be left out where a token is given')
+    if (request !== undefined) throw invalidInput('/request', 'must be left out where a token is given')
     return { token }
   }
   if (email === undefined && code === undefined) throw invalidInput('/token', 'is required')
   if (email === undefined) throw invalidInput('/email', 'is required beside a code')
   if (code === undefined) throw invalidInput('/code', 'is required beside an address')
-  return { email: checkEmail(email), code }
+  return { email: checkEmail(email), code, request }
 }
 
 async function absentBodyIsEmpty(request: FastifyRequest): Promise<void> {

@@ -19,15 +19,15 @@ import {
   addWrongCode,
   countWrongCodes,
   deleteOldLinks,
-  hadLinkSince,
   insertLink,
+  type LinkRow,
   lockOutstandingLinks,
+  MAX_WRONG_CODES,
   useLink,
 } from './link-store.ts'
 import type { Session, Sessions } from './sessions.ts'
 
 const LINK_LIFETIME = 15 * MINUTE
-const MOST_WRONG_FOR_LINK = 5
 const MOST_WRONG_IN_A_DAY = 10
 const MOST_REQUESTS_AT_ONCE = 2000
 
@@ -45,6 +45,14 @@ export interface SignInOptions {
   signUp: 'open' | 'invite'
   administrators: ReadonlySet<string>
   starting: StartingGrant
+}
+
+/** What binds a code to the client that asked for it. */
+export interface CodeRequest {
+  /** A random value that the client got in the response to its request for a mail. */
+  request: string
+  /** Whether the code works only together with it. */
+  isBound: boolean
 }
 
 export interface Entry extends Session {
@@ -65,10 +73,12 @@ export class SignIn {
    * Returns at once, whatever happens to the mail: neither the response nor its timing reveals whether the
    * address is known, may sign up, or has reached its rate limit.
    */
-  request(email: string): void {
+  request(email: string, { request, isBound }: CodeRequest): void {
     if (this.#background.full)
       throw new Problem('overloaded', undefined, { headers: { 'retry-after': '10' } })
-    this.#background.run('A sign-in mail could not be made.', () => this.#sendLink(email))
+    this.#background.run('A sign-in mail could not be made.', () =>
+      this.#sendLink(email, { request, isBound }),
+    )
   }
 
   async redeemLink(token: string, origin: Origin): Promise<Entry> {
@@ -81,8 +91,12 @@ export class SignIn {
     return entry
   }
 
-  /** Counts guesses while the address's links are locked: concurrent guesses count like sequential ones. */
-  async redeemCode(email: string, code: string, origin: Origin): Promise<Entry> {
+  /**
+   * Only the code of the newest mail is valid. `request` is the value that the request for the mail returned: if
+   * the client sends it, the code has to be of that request; if the request was bound, the client must send it.
+   * Counts guesses while the address's links are locked: concurrent guesses count like sequential ones.
+   */
+  async redeemCode(email: string, code: string, request: string | undefined, origin: Origin): Promise<Entry> {
     const { database, clock } = this.#options
     const entry = await database.db.transaction().execute(async (tx) => {
       const now = clock()
@@ -90,12 +104,15 @@ export class SignIn {
       const links = await lockOutstandingLinks(database, tx, email, now)
       const wrong = await countWrongCodes(tx, email, dayAgo)
       if (wrong >= MOST_WRONG_IN_A_DAY) return null
-      const match = links.find(
-        (link) => link.wrong_codes < MOST_WRONG_FOR_LINK && matchesCode(code, link.code_hash),
+      // A guess at a code of another request cannot succeed. It does not count, so that a guesser without
+      // the value cannot lock the user out.
+      const guessed = links.filter((link) => isOfRequest(link, request))
+      const match = guessed.find(
+        (link) => link.wrong_codes < MAX_WRONG_CODES && matchesCode(code, link.code_hash),
       )
       if (match && (await useLink(tx, { id: match.id }, now))) return this.#enter(tx, email, origin, 'code')
-      if (await hadLinkSince(tx, email, dayAgo)) {
-        const ids = links.map((link) => link.id)
+      if (guessed.length > 0) {
+        const ids = guessed.map((link) => link.id)
         await addWrongCode(tx, email, ids, now)
       }
       return null
@@ -117,7 +134,7 @@ export class SignIn {
     await this.#background.settled()
   }
 
-  async #sendLink(email: string): Promise<void> {
+  async #sendLink(email: string, { request, isBound }: CodeRequest): Promise<void> {
     const { database, clock, limiter, mailer, mailRate, baseUrl } = this.#options
     const { allowed } = await limiter.take(`mail:${email}`, mailRate)
     if (!allowed || !(await this.#mayEnter(database.db, email))) return
@@ -129,6 +146,8 @@ export class SignIn {
       email,
       token_hash: hashToken(token),
       code_hash: hashCode(code),
+      request_hash: hashToken(request),
+      bound: isBound ? 1 : 0,
       wrong_codes: 0,
       created_at: now.toISOString(),
       expires_at: plus(now, LINK_LIFETIME).toISOString(),
@@ -171,6 +190,12 @@ export class SignIn {
     })
     return { user, ...(await sessions.start(tx, user.id)) }
   }
+}
+
+/** Hashes are compared, so the time that it takes reveals nothing about the value. */
+function isOfRequest({ request_hash, bound }: LinkRow, request: string | undefined): boolean {
+  if (request === undefined) return bound === 0
+  return request_hash === hashToken(request)
 }
 
 /** The initial name of a user's own organization. */

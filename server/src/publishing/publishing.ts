@@ -92,6 +92,8 @@ export interface PublishingParts {
   /** The max size of a file, in bytes. */
   mostBytes: number
   keepVersions: number | null
+  /** For CSV: put an apostrophe before texts that spreadsheets would execute as formulas. */
+  escapeFormulas: boolean
 }
 
 /**
@@ -134,7 +136,13 @@ export class Publishing {
       if (buildExports) {
         const about = await this.#aboutExports(table, description)
         report.notes.push(
-          ...(await buildExportsAhead(folder, manifest, { table, ...about, updatedAt: this.#now(), signal })),
+          ...(await buildExportsAhead(folder, manifest, {
+            table,
+            ...about,
+            updatedAt: this.#now(),
+            escapeFormulas: this.#parts.escapeFormulas,
+            signal,
+          })),
         )
       }
       const reportOf = (version: number | null): PublishReport => ({

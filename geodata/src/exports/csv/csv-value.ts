@@ -9,6 +9,18 @@ const QUOTE = 0x22
 /** The first letter of `null`. */
 const NULL = 0x6e
 
+/**
+ * Puts an apostrophe before a text that spreadsheets would execute as a formula. Numbers are not changed: a
+ * negative one is no formula.
+ */
+export function withoutFormula(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+}
+
+function beginsFormula(byte: number | undefined): boolean {
+  return byte === 0x3d || byte === 0x2b || byte === 0x2d || byte === 0x40
+}
+
 /** A CSV cell, quoted if necessary. The quotes distinguish an empty text from a missing value. */
 export function csvCell(text: string, isText = true): string {
   return (isText && text === '') || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
@@ -23,12 +35,16 @@ export function putCsvValue(
   json: boolean,
   out: Buffer,
   at: number,
+  escapeFormulas = false,
 ): number {
   const first = bytes[start]
   if (first === NULL) return at
   if (json) return putNested(bytes, start, end, out, at)
   if (first !== QUOTE) return copyBytes(bytes, start, end, out, at)
-  if (escaped) return at + out.write(csvCell(stringValue(bytes, start, end)), at)
+  if (escaped || (escapeFormulas && beginsFormula(bytes[start + 1]))) {
+    const text = stringValue(bytes, start, end)
+    return at + out.write(csvCell(escapeFormulas ? withoutFormula(text) : text), at)
+  }
   // Without escapes there is no quote and no line break, so only a comma or an empty text requires quotes.
   let comma = end - start === 2
   for (let p = start + 1; p < end - 1; p++) {

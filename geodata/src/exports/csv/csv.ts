@@ -7,7 +7,7 @@ import { ByteSink } from '../byte-sink.ts'
 import type { ExportOptions } from '../export-options.ts'
 import { PointSource } from '../geometry/point-source.ts'
 import { WktWriter } from '../geometry/wkt-writer.ts'
-import { CSV_LINE_END, csvCell, putCsvValue } from './csv-value.ts'
+import { CSV_LINE_END, csvCell, putCsvValue, withoutFormula } from './csv-value.ts'
 
 const COMMA = 0x2c
 const QUOTE = 0x22
@@ -17,7 +17,8 @@ const NULL = 0x6e
 
 /**
  * RFC 4180 with a header, in UTF-8, in the same dialect as CSV pages of features: lines end with CRLF, null
- * is an empty cell and an empty text is `""`. A value that begins with `=` or `@` is not changed.
+ * is an empty cell and an empty text is `""`. A text that a spreadsheet would execute is changed only with
+ * `escapeFormulas`.
  *
  * The bytes are copied from features.pack, whose values are already formatted; this is faster than formatting
  * values from Parquet.
@@ -31,13 +32,16 @@ export async function writeCsv(
   const sink = new ByteSink(partial)
   const points = await PointSource.open(folder, manifest, options)
   try {
+    const { escapeFormulas = false } = options
     const spatial = manifest.geometryType !== null
     const shapes = spatial && manifest.geometryType !== 'Point'
     const columns = exportColumns(manifest)
     const names = rowNames(columns, spatial)
     if (spatial) names.push('longitude', 'latitude')
     if (shapes) names.push('geometry')
-    sink.text(names.map((name) => csvCell(name)).join(',') + CSV_LINE_END)
+    sink.text(
+      names.map((name) => csvCell(escapeFormulas ? withoutFormula(name) : name)).join(',') + CSV_LINE_END,
+    )
 
     const json = columns.map((column) => column.type === 'json')
     const slices = new FeatureSlices()
@@ -56,7 +60,16 @@ export async function writeCsv(
         let at = sink.at
         for (let c = 0; c < json.length; c++) {
           if (c > 0) out[at++] = COMMA
-          at = putCsvValue(bytes, values.starts[c]!, values.ends[c]!, values.escaped[c]!, json[c]!, out, at)
+          at = putCsvValue(
+            bytes,
+            values.starts[c]!,
+            values.ends[c]!,
+            values.escaped[c]!,
+            json[c]!,
+            out,
+            at,
+            escapeFormulas,
+          )
         }
         if (points) {
           if (json.length > 0) out[at++] = COMMA

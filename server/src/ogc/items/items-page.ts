@@ -8,7 +8,7 @@ import type { BaseUrl } from '../../http/base-url.ts'
 import type { Meter } from '../../usage/meter.ts'
 import { type CrsList, isPackCrs } from '../request/crs-list.ts'
 import { type Cursors, hash64 } from '../request/cursor.ts'
-import { geojson, ITEMS_ENCODINGS } from '../request/encodings.ts'
+import { csv, geojson, ITEMS_ENCODINGS } from '../request/encodings.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
 import type { Items, Start } from '../select/items.ts'
 import type { Selected } from '../select/selected.ts'
@@ -23,6 +23,7 @@ export interface ItemsDeps {
   crsList: CrsList
   cursors: Cursors
   dailyFeatures: DailyFeatures
+  escapeFormulas: boolean
   items: Items
   keyInUrl: boolean
   meter: Meter
@@ -50,8 +51,13 @@ export function isPlain({ query: { encoding, crs, shown, hitsOnly }, isSearch }:
  * that links and titles are made from, the encoding, and the max number of features, which is lower than
  * requested if the key's daily limit is nearly reached.
  */
-export function pageTag({ version, dataset, base, query }: PageRequest, limit: number): string {
-  return `W/"${contentTag(version, dataset, base)}.${ITEMS_ENCODINGS.indexOf(query.encoding)}.${limit}"`
+export function pageTag(
+  { version, dataset, base, query }: PageRequest,
+  limit: number,
+  escapeFormulas: boolean,
+): string {
+  const variant = escapeFormulas && query.encoding === csv ? 'e' : ''
+  return `W/"${contentTag(version, dataset, base)}.${ITEMS_ENCODINGS.indexOf(query.encoding)}${variant}.${limit}"`
 }
 
 /** A tag of everything that a response about a version is made of, besides its URL and encoding. */

@@ -91,7 +91,7 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
   const limit = allowance.count
   const returnUnused = (returned: number) =>
     deps.dailyFeatures.giveBack(grant.owner, allowance, limit - returned)
-  const tag = pageTag(page, limit)
+  const tag = pageTag(page, limit, deps.escapeFormulas)
   const coding = pageCoding(exchange.request.headers['accept-encoding'])
   exchange.addHeaderLines(VARY_LINE)
   deps.meter.record(grant, { operation: 'items', table: dataset.table, format: query.encoding.name })
@@ -183,6 +183,7 @@ async function readPage(
         query,
         head,
         block,
+        escapeFormulas: deps.escapeFormulas,
       }
       const body = await PAGE_WRITERS[query.encoding.name](content)
       const response = await compressed(responseOf(200, body), coding)

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { HOUR } from '../../clock.ts'
 import { Problem } from '../../problem.ts'
 import { openOgc, point } from '../testing/open-ogc.ts'
 import { Cursors, hash64 } from './cursor.ts'
+import { HmacSha256 } from './hmac-sha256.ts'
 
 const cursors = new Cursors(Buffer.alloc(32, 1).toString('base64url'))
 
@@ -19,6 +21,17 @@ test('a cursor says what was put into it, with its own query alone', () => {
       assert.match(text, /^[\w-]{24}$/)
       assert.deepEqual(cursors.read(text, query), cursor)
       if (other !== query) assert.throws(() => cursors.read(text, other), Problem)
+    }),
+  )
+})
+
+test('the signature is HMAC-SHA-256', () => {
+  const key = fc.uint8Array({ maxLength: 64 }).map((bytes) => Buffer.from(bytes))
+  const message = fc.uint8Array({ maxLength: 100 }).map((bytes) => Buffer.from(bytes))
+  fc.assert(
+    fc.property(key, message, fc.string({ unit: 'binary' }), (secret, bytes, text) => {
+      const expected = createHmac('sha256', secret).update(bytes).update(text).digest('binary')
+      assert.equal(new HmacSha256(secret).of(bytes, text), expected)
     }),
   )
 })

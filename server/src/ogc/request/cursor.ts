@@ -1,5 +1,6 @@
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { Problem } from '../../problem.ts'
+import { HmacSha256 } from './hmac-sha256.ts'
 
 /**
  * A paging position: the version, and the position of the last feature that was returned. A snapshot never
@@ -19,17 +20,17 @@ const BYTES = 18
  * service can make one: a client continues reading a replaced version only from a page of that version.
  */
 export class Cursors {
-  readonly #key: KeyObject
+  readonly #sign: HmacSha256
 
   constructor(secret: string) {
-    this.#key = createSecretKey(secret, 'base64url')
+    this.#sign = new HmacSha256(Buffer.from(secret, 'base64url'))
   }
 
   write({ version, position }: Cursor, query: string): string {
     const bytes = Buffer.allocUnsafe(BYTES)
     bytes.writeUIntBE(version, 0, 6)
     bytes.writeUInt32BE(position, 6)
-    this.#signature(bytes, query).copy(bytes, SIGNED_BYTES, 0, BYTES - SIGNED_BYTES)
+    bytes.write(this.#signature(bytes, query), SIGNED_BYTES, 'latin1')
     return bytes.toString('base64url')
   }
 
@@ -37,13 +38,14 @@ export class Cursors {
   read(text: string, query: string): Cursor {
     const bytes = text.length === (BYTES * 4) / 3 ? Buffer.from(text, 'base64url') : null
     if (bytes?.length !== BYTES || bytes.toString('base64url') !== text) throw new Problem('invalid-cursor')
-    const signature = this.#signature(bytes, query).subarray(0, BYTES - SIGNED_BYTES)
+    const signature = Buffer.from(this.#signature(bytes, query), 'latin1')
     if (!timingSafeEqual(bytes.subarray(SIGNED_BYTES), signature)) throw new Problem('invalid-cursor')
     return { version: bytes.readUIntBE(0, 6), position: bytes.readUInt32BE(6) }
   }
 
-  #signature(bytes: Buffer, query: string): Buffer {
-    return createHmac('sha256', this.#key).update(bytes.subarray(0, SIGNED_BYTES)).update(query).digest()
+  /** As latin1 text. */
+  #signature(bytes: Buffer, query: string): string {
+    return this.#sign.of(bytes.subarray(0, SIGNED_BYTES), query).slice(0, BYTES - SIGNED_BYTES)
   }
 }
 

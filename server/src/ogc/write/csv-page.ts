@@ -5,6 +5,7 @@ import {
   PropertySlices,
   rowNames,
   stringValue,
+  withoutFormula,
 } from '@wayleave/geodata/features'
 import { type Geometry, pointOnSurface, writeWkt } from '@wayleave/geodata/geometry'
 import { idColumn } from '@wayleave/geodata/snapshot'
@@ -20,7 +21,7 @@ const QUOTE = 0x22
  * Writes rows like those of the CSV download: the id if it is a column, the columns, a point's coordinates,
  * and other geometries as WKT.
  */
-export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, block }) => {
+export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, block, escapeFormulas }) => {
   const { columns, geometryType } = manifest
   const places = shown ?? columns.map((_, i) => i)
   const isSpatial = geometryType !== null
@@ -30,7 +31,8 @@ export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, blo
   const names = [...(id === null ? [] : [id.name]), ...places.map((column) => columnNames[column]!)]
   const heads = [...names, ...(isSpatial ? coordinateNames(crs) : []), ...(hasShapes ? ['geometry'] : [])]
   const page = new PageBytes(block.bytes.length + 1024)
-  page.text(heads.map((name) => csvCell(name)).join(',') + CSV_LINE_END)
+  const safeText = (text: string) => (escapeFormulas ? withoutFormula(text) : text)
+  page.text(heads.map((name) => csvCell(safeText(name))).join(',') + CSV_LINE_END)
   const slices = new FeatureSlices()
   const values = new PropertySlices(columns)
   const { bytes } = block
@@ -42,12 +44,15 @@ export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, blo
       const start = values.starts[column]!
       const end = values.ends[column]!
       const isText = bytes[start] === QUOTE && columns[column]!.type !== 'json'
-      return csvCell(isText ? stringValue(bytes, start, end) : bytes.toString('utf8', start, end), isText)
+      return csvCell(
+        isText ? safeText(stringValue(bytes, start, end)) : bytes.toString('utf8', start, end),
+        isText,
+      )
     })
     if (id !== null) {
       const isText = bytes[slices.idStart] === QUOTE
       const value = isText
-        ? stringValue(bytes, slices.idStart, slices.idEnd)
+        ? safeText(stringValue(bytes, slices.idStart, slices.idEnd))
         : bytes.toString('utf8', slices.idStart, slices.idEnd)
       cells.unshift(csvCell(value, isText))
     }

@@ -24,6 +24,8 @@ export interface PageContent {
   query: ItemsQuery
   head: PageHead
   block: FeatureBlock
+  /** For CSV: put an apostrophe before texts that spreadsheets would execute as formulas. */
+  escapeFormulas: boolean
 }
 
 export type WritePage = (content: PageContent) => Promise<Buffer>

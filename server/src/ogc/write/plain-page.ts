@@ -83,7 +83,7 @@ export function compressedPageInMemory(
   coding: PageCoding,
   deps: ItemsDeps,
 ): PageInMemory | null {
-  const tag = codedTag(pageTag(page, limit), coding)
+  const tag = codedTag(pageTag(page, limit, false), coding)
   // The query without a key, which is never part of the page.
   const key = `${tag}\n${page.dataset.table}\n${linkQuery(page.query.pairs, [])}`
   return compressedPages.get(key, coding, () => plainPageInMemory(page, plan, limit, deps))
