@@ -10,25 +10,36 @@ import { traceFaces } from './trace-faces.ts'
  */
 export function cleanPolygon(rings: Rings, holes: readonly boolean[]): Rings {
   const polygons = polygonNumbers(rings, holes)
-  const touched = findContacts(rings, polygons)
-  const result: Rings = { xy: [], ends: [] }
-  const broken: Rings = { xy: [], ends: [] }
-  let from = 0
-  rings.ends.forEach((end, ring) => {
-    const isBroken = touched[polygons[from]!] === 1
-    if (!isBroken && ringArea(rings.xy, from, end) > 0 === holes[ring]) reverseRing(rings.xy, from, end)
-    appendRing(isBroken ? broken : result, rings.xy, from, end)
-    from = end
-  })
-  if (broken.ends.length > 0) {
+  const touched = new Uint8Array(rings.ends.length + 1)
+  findContacts(rings, polygons, touched)
+  for (;;) {
+    const kept: Rings = { xy: [], ends: [] }
+    const keptPolygons: number[] = []
+    const broken: Rings = { xy: [], ends: [] }
+    let from = 0
+    rings.ends.forEach((end, ring) => {
+      const polygon = polygons[from]!
+      const isBroken = touched[polygon] === 1
+      if (!isBroken && ringArea(rings.xy, from, end) > 0 === holes[ring]) reverseRing(rings.xy, from, end)
+      appendRing(isBroken ? broken : kept, rings.xy, from, end)
+      if (!isBroken) for (let i = from; i < end; i++) keptPolygons.push(polygon)
+      from = end
+    })
+    if (broken.ends.length === 0) return kept
+    const keptRings = kept.ends.length
     const traced = traceFaces(arrangeEdges(broken))
     let start = 0
     for (const end of traced.ends) {
-      appendRing(result, traced.xy, start, end)
+      appendRing(kept, traced.xy, start, end)
       start = end
     }
+    if (keptRings === 0) return kept
+    // Rounding crossings moves edges, which may then meet a polygon that was valid: it is made anew as well.
+    const made = rings.ends.length
+    touched[made] = 1
+    const numbers = Int32Array.from({ length: kept.xy.length / 2 }, (_, i) => keptPolygons[i] ?? made)
+    if (!findContacts(kept, numbers, touched)) return kept
   }
-  return result
 }
 
 function appendRing({ xy, ends }: Rings, from: readonly number[], start: number, end: number): void {
@@ -51,10 +62,10 @@ function polygonNumbers({ xy, ends }: Rings, holes: readonly boolean[]): Int32Ar
 
 /**
  * Marks the polygons that have an edge which meets another edge anywhere but at the end that they share as
- * neighbours in a ring.
+ * neighbours in a ring. Pairs that are marked already are not looked at. Returns whether it marked any.
  */
-function findContacts({ xy, ends }: Rings, polygons: Int32Array): Uint8Array {
-  const touched = new Uint8Array(ends.length)
+function findContacts({ xy, ends }: Rings, polygons: Int32Array, touched: Uint8Array): boolean {
+  let isAny = false
   const count = xy.length / 2
   const next = new Int32Array(count)
   let from = 0
@@ -76,13 +87,14 @@ function findContacts({ xy, ends }: Rings, polygons: Int32Array): Uint8Array {
       if (next[edge] === other || next[other] === edge) continue
       if (isTouched && touched[polygons[other]!] === 1) continue
       if (!meet(xy, edge, next[edge]!, other, next[other]!)) continue
+      isAny = true
       touched[polygons[edge]!] = 1
       touched[polygons[other]!] = 1
     }
     active.length = kept
     active.push(edge)
   }
-  return touched
+  return isAny
 }
 
 function meet(xy: readonly number[], a: number, b: number, c: number, d: number): boolean {
