@@ -12,7 +12,7 @@ const workspaces = {
   'client-js': [],
   console: ['client-js', 'contract'],
   server: ['contract', 'geodata', 'demo'],
-  bench: ['contract', 'geodata', 'demo', 'client-js'],
+  bench: ['contract', 'geodata', 'demo', 'client-js', 'scripts'],
   scripts: [],
 }
 
@@ -24,9 +24,11 @@ const geodataFolders = [
   'formats',
   'pack',
   'snapshot',
+  'columns',
   'compile',
   'exports',
   'tiles',
+  'entry',
 ]
 
 /** Bottom first, as in geodata. */

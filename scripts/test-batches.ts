@@ -36,7 +36,7 @@ export const alone = [
 ]
 
 /** Importing the modules of the server takes a process more than a second, so its tests share processes. */
-const filesPerBatch = 10
+const filesPerBatch = 15
 
 /**
  * The batches of a run in the order in which they start. Long ones come first, so that no core is idle while

@@ -14,7 +14,7 @@ const WORDS = [
   'the "Old" Mill',
   'Station',
 ]
-const KINDS = ['hotel', 'school', 'shop', 'bridge', 'well', 'tower', 'park']
+export const KINDS = ['hotel', 'school', 'shop', 'bridge', 'well', 'tower', 'park']
 const BATCH = 2000
 
 export interface Generated {
@@ -81,7 +81,7 @@ function round(degrees: number): number {
 }
 
 /** Mulberry32: small, fast, and deterministic on every machine. */
-function randomNumbers(seed: number): () => number {
+export function randomNumbers(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

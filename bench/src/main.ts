@@ -9,6 +9,7 @@ const benches = {
   exports: 'a snapshot to every format, against ogr2ogr',
   downloads: 'a finished export, against a bare static file server',
   items: 'pages of features by bbox, against a bare node:http server that sends the same bytes',
+  filters: 'filters, sort orders and facets, against the same page without, and against PostGIS',
   clients: 'the clients, against the tools their users would use without them',
 }
 

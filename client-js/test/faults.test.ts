@@ -200,19 +200,12 @@ test('a stream that breaks ends the download with its own error', async () => {
 })
 
 test('a server that goes away and comes back is waited for', async () => {
-  const away = new TestServer()
-  const apiKey = await away.platformKey()
-  await away.start()
-  try {
-    const patient = new Wayleave({ apiKey, baseUrl: away.url, maxRetries: 20 })
-    assert.deepEqual(await patient.datasets(), [])
-    await away.stop()
-    const back = delay(300).then(() => away.start())
-    assert.deepEqual(await patient.datasets(), [])
-    await back
-  } finally {
-    await away.close()
-  }
+  const patient = new Wayleave({ apiKey: key, baseUrl: server.url, maxRetries: 20 })
+  const datasets = await patient.datasets()
+  await server.stop()
+  const back = delay(300).then(() => server.start())
+  assert.deepEqual(await patient.datasets(), datasets)
+  await back
 })
 
 test('429 is waited out for as long as the service says', async () => {

@@ -13,15 +13,32 @@ import { points, TestServer } from './test-server.ts'
 
 const root = join(import.meta.dirname, '..')
 const server = new TestServer()
-const project = mkdtempSync(join(tmpdir(), 'wayleave-project-'))
+const folder = mkdtempSync(join(tmpdir(), 'wayleave-project-'))
+/** The folder that the documented commands create. */
+const project = join(folder, 'my-project')
 const installed = join(project, 'node_modules/@wayleave/client')
+const manifests = ['../package.json', '../package-lock.json', 'package.json'].map((file) => join(root, file))
+const readManifests = () => manifests.map((file) => readFileSync(file, 'utf8'))
+const manifestsBefore = readManifests()
 let environment: NodeJS.ProcessEnv
 
+const documents = ['README.md', '../docs/javascript.md']
+const blocks = documents.flatMap((name) => {
+  const text = readFileSync(join(root, name), 'utf8')
+  const fences = text.matchAll(
+    /(?:^Save this as `(?<file>[^`]+)`:\n\n)?^```(?<kind>.+?)\n(?<source>.*?)^```$/gms,
+  )
+  return [...fences].map(({ groups }) => ({
+    name,
+    ...(groups as { file?: string; kind: string; source: string }),
+  }))
+})
+
 before(async () => {
-  const npm = (...args: string[]) => execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' })
-  const tarball = npm('pack', '--silent', '--pack-destination', project).trim().split('\n').at(-1)!
-  writeFileSync(join(project, 'package.json'), '{ "private": true }')
-  npm('install', '--prefix', project, '--offline', '--no-audit', '--no-fund', join(project, tarball))
+  // The package is packed and installed once, with the commands of the documents.
+  const install = shellBlocks('README.md')[0]!.replaceAll('/path/to/wayleave', join(root, '..'))
+  const env = { ...process.env, npm_config_offline: 'true' }
+  execFileSync('sh', ['-euc', install], { cwd: folder, env, stdio: 'pipe', timeout: 300_000 })
   await server.publish('places', points(1500))
   await server.start()
   const key = await server.platformKey()
@@ -29,7 +46,7 @@ before(async () => {
 })
 after(async () => {
   await server.close()
-  rmSync(project, { recursive: true, force: true })
+  rmSync(folder, { recursive: true, force: true })
 })
 
 function start(program: string, args: string[], env = environment) {
@@ -236,18 +253,6 @@ test('it works in a page of a real browser, of another origin, and gives Blobs t
   })
 })
 
-const documents = ['README.md', '../docs/javascript.md']
-const blocks = documents.flatMap((name) => {
-  const text = readFileSync(join(root, name), 'utf8')
-  const fences = text.matchAll(
-    /(?:^Save this as `(?<file>[^`]+)`:\n\n)?^```(?<kind>.+?)\n(?<source>.*?)^```$/gms,
-  )
-  return [...fences].map(({ groups }) => ({
-    name,
-    ...(groups as { file?: string; kind: string; source: string }),
-  }))
-})
-
 test('every JavaScript example of the documents runs, and prints no undefined', async (t) => {
   const examples = blocks.filter(({ kind }) => kind.startsWith('js'))
   assert.ok(examples.length >= 14)
@@ -272,34 +277,32 @@ test('every JavaScript example of the documents runs, and prints no undefined', 
   }
 })
 
+/** The commands of a document, one text for each block. */
+function shellBlocks(name: string): string[] {
+  return blocks.filter((block) => block.name === name && block.kind === 'sh').map(({ source }) => source)
+}
+
 for (const name of documents) {
-  test(`every command of ${name} runs from another folder, and changes nothing in the repository`, (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'wayleave-folder-'))
-    t.after(() => rmSync(folder, { recursive: true, force: true }))
-    const steps = blocks
-      .filter((block) => block.name === name && (block.kind === 'sh' || block.file))
-      .map(({ file, source }) => (file ? `cat > ${file} <<'END'\n${source}END\n` : source))
-    const script = steps
+  test(`every command of ${name} runs from another folder, and changes nothing in the repository`, () => {
+    const [install, ...others] = shellBlocks(name)
+    const withoutName = (text: string) => text.replaceAll(/my-\w+/g, 'folder')
+    assert.equal(
+      withoutName(install!),
+      withoutName(shellBlocks('README.md')[0]!),
+      'these commands ran before',
+    )
+    const files = blocks.filter((block) => block.name === name && block.file)
+    for (const { file, source } of files) writeFileSync(join(project, file!), source)
+    const script = others
       .join('')
-      .replaceAll('/path/to/wayleave', join(root, '..'))
       .replaceAll('http://127.0.0.1:8080', server.url)
       .replaceAll('svc_live_…', environment['WAYLEAVE_API_KEY']!)
     assert.doesNotMatch(script, /8080|…/)
-    const manifests = ['../package.json', '../package-lock.json', 'package.json'].map((file) =>
-      join(root, file),
-    )
-    const read = () => manifests.map((file) => readFileSync(file, 'utf8'))
-    const before = read()
     const { WAYLEAVE_API_KEY: _key, WAYLEAVE_BASE_URL: _url, ...env } = environment
-    const { status, stdout, stderr } = spawnSync('sh', ['-euc', script], {
-      cwd: folder,
-      env: { ...env, npm_config_offline: 'true' },
-      encoding: 'utf8',
-      timeout: 300_000,
-    })
+    const { status, stdout, stderr } = start('sh', ['-euc', script], env)
     assert.equal(status, 0, stderr)
     assert.match(stdout, /^places .*1500$/m)
     assert.doesNotMatch(stdout, /undefined/)
-    assert.deepEqual(read(), before)
+    assert.deepEqual(readManifests(), manifestsBefore)
   })
 }

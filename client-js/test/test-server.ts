@@ -1,32 +1,32 @@
-import { execFile, type SpawnOptions, spawn } from 'node:child_process'
+import { type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { promisify } from 'node:util'
+import { runInSharedProcess } from '../../server/src/testing/shared-process.ts'
 
 const program = join(import.meta.dirname, '../../server/bin/wayleave.js')
-const run = promisify(execFile)
 
 /** The real service on its own port, in a data folder that is removed with it. */
 export class TestServer {
   readonly folder = mkdtempSync(join(tmpdir(), 'wayleave-client-'))
   readonly dataDir = join(this.folder, 'data')
   readonly #environment: NodeJS.ProcessEnv
+  readonly #settings: Record<string, string>
   #port = 0
   #stop = async () => {}
 
   constructor(settings: Record<string, string> = {}) {
     const others = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYLEAVE_'))
-    this.#environment = {
-      ...Object.fromEntries(others),
+    this.#settings = {
       WAYLEAVE_DATA_DIR: this.dataDir,
       WAYLEAVE_KEY_RATE: '1000000',
       WAYLEAVE_ADDRESS_RATE: '1000000',
       ...settings,
     }
+    this.#environment = { ...Object.fromEntries(others), ...this.#settings }
   }
 
   get port(): number {
@@ -69,7 +69,9 @@ export class TestServer {
 
   // biome-ignore lint/suspicious/noExplicitAny: every command prints a different document.
   async command(...args: string[]): Promise<any> {
-    const { stdout } = await run(process.execPath, [program, ...args, '--json'], { env: this.#environment })
+    const request = { args: [...args, '--json'], settings: this.#settings, cwd: this.folder }
+    const { code, stdout, stderr } = await runInSharedProcess(request)
+    if (code !== 0) throw new Error(`wayleave ${args.join(' ')}: ${stdout}${stderr}`)
     return JSON.parse(stdout)
   }
 

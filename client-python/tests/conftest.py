@@ -6,18 +6,25 @@ from pathlib import Path
 import data
 import pytest
 from proxy import Proxy
-from service import Service
+from service import Commands, Service
 
 import wayleave
 
-MANY = 100_000
+MANY = 40_000
 
 
 @pytest.fixture(scope="session")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def commands() -> Iterator[Commands]:
+    commands = Commands()
+    yield commands
+    commands.close()
+
+
+@pytest.fixture(scope="session")
+def service(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     folder = tmp_path_factory.mktemp("service")
     # Behind a proxy a service is known by another address than it is reached at.
-    service = Service(folder, WAYLEAVE_BASE_URL="https://data.example.org")
+    service = Service(folder, commands, WAYLEAVE_BASE_URL="https://data.example.org")
     service.publish("places", data.places(folder / "places-1.geojson", 120))
     service.publish("places", data.places(folder / "places.geojson"), "--title", "Places", "--credits", "2")
     service.publish("shapes", data.shapes(folder / "shapes.geojson"))

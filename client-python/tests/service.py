@@ -15,7 +15,9 @@ from pathlib import Path
 import httpx
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = [str(ROOT / "node_modules/.bin/node"), str(ROOT / "server/bin/wayleave.js")]
+NODE = str(ROOT / "node_modules/.bin/node")
+PROGRAM = [NODE, str(ROOT / "server/bin/wayleave.js")]
+COMMAND_PROCESS = [NODE, str(ROOT / "server/src/testing/command-process.ts")]
 PATIENCE = 60
 
 
@@ -25,9 +27,32 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
+class Commands:
+    """Runs commands of the service in one process, because starting one for each takes a second."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            COMMAND_PROCESS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def run(self, settings: dict[str, str], cwd: Path, *arguments: str) -> dict:
+        request = {"args": [*arguments, "--json"], "settings": settings, "cwd": str(cwd)}
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        result = json.loads(self.process.stdout.readline())
+        assert result["code"] == 0, result["stdout"] + result["stderr"]
+        return json.loads(result["stdout"])
+
+    def close(self) -> None:
+        self.process.stdin.close()
+        self.process.wait(PATIENCE)
+        self.process.stdout.close()
+
+
 class Service:
-    def __init__(self, folder: Path, **settings: str) -> None:
+    def __init__(self, folder: Path, commands: Commands, **settings: str) -> None:
         self.folder = folder
+        self.commands = commands
         self.data_dir = folder / "data"
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
@@ -35,7 +60,8 @@ class Service:
         unlimited = dict.fromkeys(
             ("WAYLEAVE_KEY_RATE", "WAYLEAVE_ADDRESS_RATE", "WAYLEAVE_USER_RATE"), "1000000"
         )
-        self.environment = {**others, **unlimited, **settings, "WAYLEAVE_DATA_DIR": str(self.data_dir)}
+        self.settings = {**unlimited, **settings, "WAYLEAVE_DATA_DIR": str(self.data_dir)}
+        self.environment = {**others, **self.settings}
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> Service:
@@ -64,11 +90,7 @@ class Service:
             self.process = None
 
     def command(self, *arguments: str) -> dict:
-        done = subprocess.run(
-            [*PROGRAM, *arguments, "--json"], env=self.environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return json.loads(done.stdout)
+        return self.commands.run(self.settings, self.folder, *arguments)
 
     def publish(self, table: str, file: Path, *arguments: str) -> dict:
         return self.command("publish", str(file), "--table", table, *arguments)

@@ -162,7 +162,7 @@ from pathlib import Path
 from wayleave._cache import Cache
 from wayleave._sink import Representation
 cache = Cache(Path(sys.argv[1]), max_bytes=700_000)
-for round in range(60):
+for round in range(int(sys.argv[3])):
     for name in "abcde":
         body = f"{name}{sys.argv[2]}{round}".encode() * 20_000
         cache.keep(name, Representation(name, '"x"', "identity", None, None), body)
@@ -175,7 +175,7 @@ def test_many_processes_write_and_read_at_once(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     writers = [
         subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(tmp_path), str(number)],
+            [sys.executable, "-c", WRITER, str(tmp_path), str(number), "20"],
             env=environment,
             stderr=subprocess.PIPE,
         )
@@ -197,9 +197,10 @@ def test_many_processes_write_and_read_at_once(tmp_path: Path) -> None:
 
 
 def test_a_writer_that_is_killed_leaves_no_entry(tmp_path: Path) -> None:
-    for _ in range(5):
-        environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
-        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), "k"], env=environment)
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    endless = [sys.executable, "-c", WRITER, str(tmp_path), "k", "1000000"]
+    for _ in range(3):
+        writer = subprocess.Popen(endless, env=environment)
         threading.Timer(0.6, writer.kill).start()
         writer.wait()
     cache = Cache(tmp_path)

@@ -107,13 +107,13 @@ def test_mistakes_are_told_before_anything_is_sent(client: wayleave.Client, prox
 def test_publishing_needs_a_platform_key(service: Service, folder: Path) -> None:
     key = Account(service, "writer@example.org").key()
     with wayleave.Client(key, service.url) as client, pytest.raises(wayleave.PermissionDeniedError):
-        client.publish("denied", data.many(folder / "x.geojson", 20_000))
+        client.publish("denied", data.many(folder / "x.geojson", 5_000))
 
 
 def test_an_upload_that_breaks_is_sent_again_and_a_lost_response_is_not(
     client: wayleave.Client, proxy: Proxy, key: str, folder: Path
 ) -> None:
-    file = data.many(folder / "retried.geojson", 40_000)
+    file = data.many(folder / "retried.geojson", 8_000)
     waits: list[float] = []
     with wayleave.Client(key, proxy.url, sleep=waits.append) as fragile:
         proxy.cut_uploads = [300_000]

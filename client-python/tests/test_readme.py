@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -20,9 +21,25 @@ def examples(language: str) -> list[str]:
     return [code for text in texts for code in re.findall(rf"^```{language}\n(.*?)^```$", text, re.S | re.M)]
 
 
-@pytest.fixture
-def environment(service: Service, key: str, folder: Path) -> dict[str, str]:
-    command = folder / "bin" / "wayleave-get"
+# Runs each example by itself in one process, because importing geopandas takes longer than most examples.
+RUNNER = """
+import contextlib, io, json, sys, traceback
+results = []
+for code in json.load(sys.stdin):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            exec(compile(code, "example", "exec"), {"__name__": "__main__"})
+        except BaseException:
+            traceback.print_exc()
+    results.append([out.getvalue(), err.getvalue()])
+json.dump(results, sys.stdout)
+"""
+
+
+@pytest.fixture(scope="module")
+def environment(service: Service, key: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    command = tmp_path_factory.mktemp("path") / "bin" / "wayleave-get"
     command.parent.mkdir()
     command.write_text(
         f"#!{sys.executable}\nimport sys\nfrom wayleave.command import main\nsys.exit(main())\n"
@@ -33,16 +50,28 @@ def environment(service: Service, key: str, folder: Path) -> dict[str, str]:
     return {**os.environ, **source, "WAYLEAVE_API_KEY": key, "WAYLEAVE_BASE_URL": service.url}
 
 
-@pytest.mark.parametrize("code", examples("python"), ids=range(len(examples("python"))))
-def test_every_example_runs(environment: dict[str, str], folder: Path, code: str) -> None:
+@pytest.fixture(scope="module")
+def outputs(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str]]:
+    """What each example writes to standard output and to standard error."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-W", "ignore::ResourceWarning", "-c", code],
+        [sys.executable, "-W", "error", "-W", "ignore::ResourceWarning", "-c", RUNNER],
         env=environment,
+        cwd=tmp_path_factory.mktemp("examples"),
+        input=json.dumps(examples("python")),
         capture_output=True,
         text=True,
     )
-    assert (done.returncode, done.stderr if "progress=True" not in code else "") == (0, "")
-    assert done.stdout
+    assert (done.returncode, done.stderr) == (0, "")
+    return [(out, err) for out, err in json.loads(done.stdout)]
+
+
+@pytest.mark.parametrize("number", range(len(examples("python"))))
+def test_every_example_runs(outputs: list[tuple[str, str]], number: int) -> None:
+    out, err = outputs[number]
+    if "progress=True" not in examples("python")[number]:
+        assert err == ""
+    assert "Traceback" not in err
+    assert out
 
 
 def test_what_is_said_to_need_no_key_needs_none(environment: dict[str, str], folder: Path) -> None:

@@ -53,7 +53,7 @@ def test_iterating_takes_pages_of_1000_and_reading_the_rest_takes_large_ones(
     rest = items.read()
     assert len(rest) == MANY - 1000
     assert sorted([*(one["id"] for one in first), *rest.id]) == list(range(1, MANY + 1))
-    assert len(pages(proxy)) == 1 + 10
+    assert len(pages(proxy)) == 1 + MANY // 10_000
     assert list(items) == []
 
 
@@ -61,7 +61,7 @@ def test_bbox_selects_what_lies_in_the_box(client: wayleave.Client) -> None:
     whole = client.read("many", format="geojson")
     inside = whole.cx[0:20, 30:40]
     box = client.read("many", bbox=(0, 30, 20, 40))
-    assert 300 < len(inside) < MANY
+    assert 100 < len(inside) < MANY
     assert_frame_equal(pd.DataFrame(box), pd.DataFrame(inside.reset_index(drop=True)))
     assert box.crs == whole.crs
     across = client.read("many", bbox=(170, -90, -170, 90))

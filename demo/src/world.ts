@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { Geometry } from '@wayleave/geodata/feature.ts'
+import type { Geometry } from '@wayleave/geodata/geometry'
 import { feature } from 'topojson-client'
 import type { GeometryCollection, Topology } from 'topojson-specification'
 import { cutAtAntimeridian } from './cut-at-antimeridian.ts'

@@ -102,10 +102,11 @@ async function checkDefinition(api: Api, definition: Definition): Promise<void> 
   assert.match(definition.openapi, /^3\.0\./)
   assert.equal(definition.servers[0]?.url, api.root, 'the server is the root')
   const operations = new Set<string>()
-  for (const [path, { get }] of Object.entries(definition.paths)) {
-    assert.ok(!operations.has(get.operationId), `${get.operationId} is there once`)
-    operations.add(get.operationId)
-    assert.ok('200' in get.responses, `${path} has an answer`)
+  for (const [path, methods] of Object.entries(definition.paths)) {
+    const { operationId, responses } = (methods.get ?? methods.post)!
+    assert.ok(!operations.has(operationId), `${operationId} is there once`)
+    operations.add(operationId)
+    assert.ok('200' in responses, `${path} has an answer`)
     const parameters = parametersOf(definition, path)
     const names = parameters.map((one) => `${one.in} ${one.name}`)
     assert.equal(new Set(names).size, names.length, `${path} has each parameter once`)
@@ -119,7 +120,8 @@ async function checkDefinition(api: Api, definition: Definition): Promise<void> 
 
 /** The parameters of a path, each resolved to its definition. */
 export function parametersOf(definition: Definition, path: string): Parameter[] {
-  return definition.paths[path]!.get.parameters.map((given) => {
+  const { get, post } = definition.paths[path]!
+  return (get ?? post)!.parameters.map((given) => {
     if (!('$ref' in given)) return given as Parameter
     const name = String(given.$ref).replace('#/components/parameters/', '')
     const found = definition.components.parameters[name]

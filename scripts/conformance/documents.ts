@@ -61,10 +61,17 @@ export interface Parameter {
   }
 }
 
+interface Operation {
+  operationId: string
+  parameters: object[]
+  responses: object
+}
+
 export interface Definition {
   openapi: string
   servers: { url: string }[]
-  paths: Record<string, { get: { operationId: string; parameters: object[]; responses: object } }>
+  /** A path has one operation. */
+  paths: Record<string, Partial<Record<'get' | 'post', Operation>>>
   components: { parameters: Record<string, Parameter> }
 }
 

@@ -64,7 +64,7 @@ export class Installation {
     this.dataDir = options.dataDir ?? join(run.folder, 'data')
     this.databaseUrl = options.databaseUrl ?? null
     this.environment = options.environment ?? {}
-    mkdirSync(this.dataDir, { recursive: true })
+    mkdirSync(this.dataDir, { recursive: true, mode: 0o700 })
     run.cleanUp(() => this.killAll())
   }
 

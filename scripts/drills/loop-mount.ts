@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { constants, copyFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, constants, copyFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { DrillRun } from './drill.ts'
 
@@ -21,7 +21,7 @@ export function mountObstacle(): string | null {
 export function mountTmpfs(run: DrillRun, name: string, megabytes: number): string {
   const folder = join(run.folder, name)
   mkdirSync(folder)
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder])
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=700`, 'tmpfs', folder])
   run.cleanUp(() => unmount(folder))
   return folder
 }
@@ -39,6 +39,7 @@ export class LoopMount {
     // The kernel releases the loop device together with its last user, the mount.
     execFileSync('mount', ['-o', 'loop', image, this.folder])
     run.cleanUp(() => unmount(this.folder))
+    chmodSync(this.folder, 0o700)
     this.#device = execFileSync('findmnt', ['-n', '-o', 'SOURCE', this.folder], { encoding: 'utf8' }).trim()
   }
 

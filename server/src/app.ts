@@ -1,4 +1,5 @@
 import { administrationRoutes } from './administration/routes.ts'
+import { metadataRoute } from './catalog/metadata-route.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { creditRoutes } from './credits/routes.ts'
@@ -14,6 +15,8 @@ import { addDataRoute, HandedOver } from './http/sockets/fastify-transport.ts'
 import { SocketTransport } from './http/sockets/socket-transport.ts'
 import { signInRoutes } from './identity/routes.ts'
 import { keyRoutes } from './keys/routes.ts'
+import { documentRoutes } from './ogc/documents/document-routes.ts'
+import { itemRoute } from './ogc/items/item-route.ts'
 import { itemsRoute } from './ogc/items/items-routes.ts'
 import { ogcRoutes } from './ogc/routes.ts'
 import { eventRoutes } from './organizations/event-routes.ts'
@@ -34,7 +37,8 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   })
 
   catalogRoutes(app, parts)
-  ogcRoutes(app, { ...parts, about: aboutOf(parts.config), keyInUrl: parts.config.keyInUrl })
+  const ogc = { ...parts, about: aboutOf(parts.config), keyInUrl: parts.config.keyInUrl }
+  ogcRoutes(app, ogc)
   publishingRoutes(app, parts)
   downloadRoutes(app, parts)
   signInRoutes(app, { ...parts, addressRate: parts.config.signInAddressRate })
@@ -49,11 +53,11 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   documentationRoutes(app)
   definitionRoutes(app, parts)
 
-  const items = itemsRoute({ ...parts, keyInUrl: parts.config.keyInUrl })
+  const dataRoutes = [itemsRoute(ogc), itemRoute(ogc), metadataRoute(parts), ...documentRoutes(ogc)]
   const handedOver = new HandedOver()
-  addDataRoute(app, items, handedOver)
+  for (const route of dataRoutes) addDataRoute(app, route, handedOver)
 
   await app.ready()
-  if (parts.config.socketTransport) new SocketTransport(parts, items, handedOver).precede(app.server)
+  if (parts.config.socketTransport) new SocketTransport(parts, dataRoutes, handedOver).precede(app.server)
   return { app, routes }
 }

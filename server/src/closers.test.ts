@@ -5,7 +5,7 @@ import type { Grant } from './access/grant.ts'
 import { Closers } from './closers.ts'
 import { makeLogger } from './http/observability/logger.ts'
 import { type Account, openAccount, readAccountLedger } from './testing/account.ts'
-import { databaseKinds, openTestServer } from './testing/test-server.ts'
+import { databaseKinds, openTestServer, testOnce } from './testing/test-server.ts'
 
 test('what was opened is closed in the opposite order, and a part that nobody registered is named', async () => {
   const closers = new Closers()
@@ -45,28 +45,32 @@ test('parts are closed in the opposite order, and one that hangs or fails is nam
 })
 
 for (const database of databaseKinds) {
-  test(`a stop waits for a delivery that ends in a refund, while there is no usage to save, on ${database}`, async (t) => {
-    const server = await openTestServer(t, { database })
-    const account = await openAccount(server, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 5 })
-    const { cashier, meter } = server.parts
-    const call = { operation: 'download', table: 'places', format: 'kml' }
-    const charge = await cashier.charge({ grant: grantOf(account), call, version: 1, price: 1 })
-    assert.equal(charge.remaining, 4)
-    await meter.flush()
-    const delivery = cashier.watch(sleep(1000).then(() => charge.refund()))
-    await Promise.all([server.stop(), delivery])
+  testOnce(
+    database,
+    `a stop waits for a delivery that ends in a refund, while there is no usage to save, on ${database}`,
+    async (t) => {
+      const server = await openTestServer(t, { database })
+      const account = await openAccount(server, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 5 })
+      const { cashier, meter } = server.parts
+      const call = { operation: 'download', table: 'places', format: 'kml' }
+      const charge = await cashier.charge({ grant: grantOf(account), call, version: 1, price: 1 })
+      assert.equal(charge.remaining, 4)
+      await meter.flush()
+      const delivery = cashier.watch(sleep(1000).then(() => charge.refund()))
+      await Promise.all([server.stop(), delivery])
 
-    const { dataDir, databaseUrl } = server.config
-    const next = await openTestServer(t, { dataDir, databaseUrl: databaseUrl ?? undefined })
-    const { balance, rows } = await readAccountLedger(next, account)
-    assert.deepEqual(
-      rows.map(({ amount }) => amount),
-      [5, -1, 1],
-    )
-    assert.equal(balance, 5)
-    const usage = await next.request('GET', `/v1/api-keys/${account.keyId}/usage`, { token: account.token })
-    assert.deepEqual(usage.body.totals, { calls: 1, credits: 0 })
-  })
+      const { dataDir, databaseUrl } = server.config
+      const next = await openTestServer(t, { dataDir, databaseUrl: databaseUrl ?? undefined })
+      const { balance, rows } = await readAccountLedger(next, account)
+      assert.deepEqual(
+        rows.map(({ amount }) => amount),
+        [5, -1, 1],
+      )
+      assert.equal(balance, 5)
+      const usage = await next.request('GET', `/v1/api-keys/${account.keyId}/usage`, { token: account.token })
+      assert.deepEqual(usage.body.totals, { calls: 1, credits: 0 })
+    },
+  )
 }
 
 function grantOf({ keyId, organizationId }: Account): Grant {

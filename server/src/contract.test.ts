@@ -7,7 +7,7 @@ import { errors } from './testing/contract-errors.ts'
 import { rules } from './testing/contract-rules.ts'
 import { states } from './testing/contract-states.ts'
 import { points, publishText } from './testing/publish.ts'
-import { databaseKinds, openTestServer } from './testing/test-server.ts'
+import { databaseKinds, openTestServer, testOnce } from './testing/test-server.ts'
 
 /**
  * The contract, row by row, over HTTP: endpoints, rules, states, errors, limits and versions. Each row is the
@@ -45,7 +45,7 @@ for (const database of databaseKinds) {
     })
   })
 
-  test(`errors: 429 past the rate, for keys and for users (${database})`, async (t) => {
+  testOnce(database, `errors: 429 past the rate, for keys and for users (${database})`, async (t) => {
     const clock = () => new Date('2026-11-15T12:00:00Z')
     const service = await openTestServer(t, {
       database,

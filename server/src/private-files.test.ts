@@ -3,7 +3,7 @@ import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { publishText } from './testing/publish.ts'
-import { runCommand } from './testing/run-command.ts'
+import { runProgramFile } from './testing/run-command.ts'
 import { openTestServer, temporaryFolder } from './testing/test-server.ts'
 
 function openToOthers(folder: string): string[] {
@@ -30,7 +30,7 @@ test('every file that a command makes is private, also in a folder that existed 
   writeFileSync(join(dataDir, 'wayleave.db'), '', { mode: 0o644 })
   const file = join(temporaryFolder(t), 'towns.csv')
   writeFileSync(file, 'name,longitude,latitude\nA,1,2\n')
-  const { code, stderr } = await runCommand(
+  const { code, stderr } = await runProgramFile(
     { dataDir, databaseUrl: null },
     'publish',
     file,

@@ -362,6 +362,24 @@ export const settings = {
     integer(2, 100_000),
     'How many times larger than itself a compressed file may unpack.',
   ),
+  gdal: setting(
+    'WAYLEAVE_GDAL',
+    'ogr2ogr',
+    text(),
+    'GDAL’s program ogr2ogr, by name or path, which reads GML, MapInfo, File Geodatabase, SpatiaLite and .xls files. "off" refuses these formats.',
+  ),
+  gdalSeconds: setting(
+    'WAYLEAVE_GDAL_SECONDS',
+    600,
+    integer(1, 86_400),
+    'Seconds after which ogr2ogr is ended and the file refused.',
+  ),
+  gdalMegabytes: setting(
+    'WAYLEAVE_GDAL_MEGABYTES',
+    4096,
+    integer(256, 1_048_576),
+    'The address space that ogr2ogr may use, in megabytes.',
+  ),
   crs: setting(
     'WAYLEAVE_CRS',
     [] as string[],

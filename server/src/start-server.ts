@@ -15,6 +15,7 @@ import { descriptorLimit } from './http/sockets/descriptor-limit.ts'
 import { StalledReaders } from './http/sockets/stalled-readers.ts'
 import { lockDataFolder } from './locks/data-folder-lock.ts'
 import { requirePrivateFolder } from './private-files.ts'
+import { recordServerAddress } from './server-address.ts'
 import { openParts, type Parts } from './wiring.ts'
 
 /** Max memory that stalled clients may hold together. */
@@ -93,6 +94,7 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   await app.listen({ port: config.port, host: config.host })
   const { address, port } = app.server.address() as AddressInfo
   parts.baseUrl.listening(config.host === 'localhost' ? 'localhost' : address, port)
+  const forgetAddress = recordServerAddress(config.dataDir, parts.baseUrl.bound())
 
   let stopped: Promise<void> | undefined
   const draining = new AbortController()
@@ -122,6 +124,7 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
       log.error({ err: error }, 'Stopping: requests under way did not end in time.'),
     )
     readers.stop()
+    forgetAddress()
     await parts.close().finally(unlock)
   }
   return {

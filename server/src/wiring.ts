@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import { ColumnCache } from '@wayleave/geodata/features'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import { Authenticate } from './access/authenticate.ts'
 import { Verifier } from './access/verifier.ts'
@@ -39,9 +41,11 @@ import { RedisLimiter } from './limits/redis-limiter.ts'
 import { RedisLink } from './limits/redis-link.ts'
 import { checkMailSettings } from './mail/mailer.ts'
 import { sweepOutbox } from './mail/outbox-mailer.ts'
+import { Facets } from './ogc/facets/facets.ts'
 import { DailyFeatures } from './ogc/items/daily-features.ts'
 import { CrsList } from './ogc/request/crs-list.ts'
 import { Cursors } from './ogc/request/cursor.ts'
+import { CompiledSelection } from './ogc/select/compiled/compiled-selection.ts'
 import { GeometryCache } from './ogc/select/geometry-cache.ts'
 import { Items } from './ogc/select/items.ts'
 import { RowQueries } from './ogc/select/row-queries.ts'
@@ -58,6 +62,8 @@ import { deleteUsageBatchesBefore } from './usage/usage-store.ts'
 
 /** Size in bytes of GeoJSON text; parsed geometries take about five times as much. */
 const GEOMETRY_CACHE_BYTES = 32 * 1024 ** 2
+/** Size of the cache of compiled columns. A column takes 5 to 32 bytes per feature. */
+const COLUMN_CACHE_BYTES = Math.min(1024 ** 3, Math.floor(totalmem() / 16))
 
 /** All parts of the service, created and wired by hand. The command line opens them too, without serving. */
 export interface Parts extends ControlPlane {
@@ -86,6 +92,7 @@ export interface Parts extends ControlPlane {
   crsList: CrsList
   cursors: Cursors
   items: Items
+  facets: Facets
   dailyFeatures: DailyFeatures
   /** Whether CSV texts that spreadsheets execute get an apostrophe. */
   escapeFormulas: boolean
@@ -190,7 +197,10 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   const cursors = new Cursors(
     await installationSecret(database.db, 'cursor-signature', () => randomBytes(32).toString('base64url')),
   )
-  const items = new Items({ catalog, snapshots, geometries, rows, clock, cursors })
+  const columns = new ColumnCache(COLUMN_CACHE_BYTES)
+  const compiled = new CompiledSelection(columns, geometries)
+  const items = new Items({ catalog, snapshots, geometries, rows, compiled, clock, cursors })
+  const facets = new Facets({ columns, compiled, geometries, rows })
   const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, redis)
   const staging = new Staging(join(config.dataDir, 'snapshots', '.staging'), [
     join(config.dataDir, 'staging'),
@@ -220,6 +230,11 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     log,
     blobs,
     staging,
+    gdal: {
+      program: config.gdal === 'off' ? null : config.gdal,
+      seconds: config.gdalSeconds,
+      megabytes: config.gdalMegabytes,
+    },
     limits: {
       rows: config.maxRows,
       columns: config.maxColumns,
@@ -332,6 +347,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     crsList,
     cursors,
     items,
+    facets,
     dailyFeatures,
     escapeFormulas,
     publishing,

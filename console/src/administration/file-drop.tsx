@@ -1,6 +1,10 @@
 import { type DragEvent, useId, useState } from 'react'
 import { bytes } from '../words.ts'
 
+/** What the file dialog offers first. The server decides by the content, so a dropped file may have any name. */
+const ACCEPTED =
+  '.geojson,.json,.geojsonl,.ndjson,.jsonl,.topojson,.csv,.tsv,.txt,.psv,.xlsx,.xlsm,.ods,.xls,.shp,.dbf,.gpkg,.fgb,.parquet,.geoparquet,.arrow,.feather,.kml,.kmz,.gpx,.gml,.tab,.mif,.sqlite,.zip,.gz,.zst'
+
 /** A drop zone for a file, with a button as the alternative. */
 export function FileDrop({ file, onFile }: { file: File | null; onFile: (file: File) => void }) {
   const id = useId()
@@ -26,13 +30,16 @@ export function FileDrop({ file, onFile }: { file: File | null; onFile: (file: F
     >
       <strong>{file ? file.name : 'Drop a file here'}</strong>
       <span className="small soft">
-        {file ? bytes(file.size) : 'GeoPackage, zipped shapefile, GeoJSON, FlatGeobuf, KML, CSV and others'}
+        {file
+          ? bytes(file.size)
+          : 'GeoPackage, zipped shapefile, GeoJSON, CSV, Excel, Parquet, KML, GPX and others'}
       </span>
       <label className="button small" htmlFor={id}>
         {file ? 'Choose another file' : 'Choose a file'}
         <input
           id={id}
           type="file"
+          accept={ACCEPTED}
           className="visually-hidden"
           onChange={(event) => event.target.files?.[0] && onFile(event.target.files[0])}
         />

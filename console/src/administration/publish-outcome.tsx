@@ -29,7 +29,13 @@ function Report({ report }: { report: PublishReportRecord }) {
   return (
     <div className="stack-small">
       <p className="note good" role="status">
-        Published <Link to={`/datasets/${report.table}`}>{report.table}</Link>, version {report.version}:{' '}
+        {report.version === null ? (
+          `${report.table} can be published; nothing was changed: `
+        ) : (
+          <>
+            Published <Link to={`/datasets/${report.table}`}>{report.table}</Link>, version {report.version}:{' '}
+          </>
+        )}
         {plural(report.rows, 'row')} in {report.seconds} s.
       </p>
       <dl className="facts">

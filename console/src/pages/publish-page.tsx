@@ -3,6 +3,7 @@ import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { type Description, DescriptionFields } from '../administration/description-fields.tsx'
 import { FileDrop } from '../administration/file-drop.tsx'
 import { PublishOutcome } from '../administration/publish-outcome.tsx'
+import { noReadingChoices, ReadingFields } from '../administration/reading-fields.tsx'
 import { tableNameOf } from '../administration/table-name.ts'
 import { upload } from '../administration/upload.ts'
 import { useDatasets, useJob } from '../api/queries.ts'
@@ -30,13 +31,7 @@ export function PublishPage() {
   const [file, setFile] = useState<File | null>(null)
   const [table, setTable] = useState('')
   const [said, setSaid] = useState(nothingSaid)
-  const [reading, setReading] = useState({
-    layer: '',
-    crs: '',
-    idColumn: '',
-    timeColumn: '',
-    skipInvalid: false,
-  })
+  const [reading, setReading] = useState(noReadingChoices)
   const [sending, setSending] = useState<Sending>({ kind: 'idle' })
   const stopping = useRef<AbortController>(null)
   const [jobId, setJobId] = useState<string | null>(null)
@@ -61,9 +56,13 @@ export function PublishPage() {
     setSending({ kind: 'sending', sent: 0 })
     stopping.current = new AbortController()
     const { signal } = stopping.current
-    const { skipInvalid, ...texts } = reading
+    const { skipInvalid, isTable, ...texts } = reading
     const given = Object.entries({ ...said, ...texts }).filter(([, value]) => value.trim() !== '')
-    const options = { ...Object.fromEntries(given), ...(skipInvalid && { skipInvalid: 'true' }) }
+    const options = {
+      ...Object.fromEntries(given),
+      ...(skipInvalid && { skipInvalid: 'true' }),
+      ...(isTable && { geometry: 'false' }),
+    }
     try {
       const onProgress = (sent: number) => setSending({ kind: 'sending', sent })
       const started = await upload(table, file, options, onProgress, signal)
@@ -74,8 +73,6 @@ export function PublishPage() {
     }
   }
   const busy = sending.kind === 'sending' || state === 'waiting' || state === 'running'
-  const set = (name: 'layer' | 'crs' | 'idColumn' | 'timeColumn') => (event: { target: { value: string } }) =>
-    setReading({ ...reading, [name]: event.target.value })
   return (
     <form className="columns" onSubmit={publish}>
       <section className="card stack">
@@ -101,32 +98,7 @@ export function PublishPage() {
         <DescriptionFields value={said} onChange={setSaid} />
         <details>
           <summary>How to read the file</summary>
-          <div className="stack padded-top">
-            <div className="inline-form">
-              <Field label="Layer" help="Of a file that has several.">
-                {(props) => <input {...props} value={reading.layer} onChange={set('layer')} />}
-              </Field>
-              <Field label="CRS" help="Where the file does not say, such as EPSG:25832.">
-                {(props) => <input {...props} value={reading.crs} onChange={set('crs')} />}
-              </Field>
-            </div>
-            <div className="inline-form">
-              <Field label="Column of ids">
-                {(props) => <input {...props} value={reading.idColumn} onChange={set('idColumn')} />}
-              </Field>
-              <Field label="Column of times">
-                {(props) => <input {...props} value={reading.timeColumn} onChange={set('timeColumn')} />}
-              </Field>
-            </div>
-            <label className="choice">
-              <input
-                type="checkbox"
-                checked={reading.skipInvalid}
-                onChange={(event) => setReading({ ...reading, skipInvalid: event.target.checked })}
-              />
-              Publish the valid rows, and leave the others out
-            </label>
-          </div>
+          <ReadingFields value={reading} onChange={setReading} />
         </details>
         <div>
           <button type="submit" className="button primary" disabled={!file || busy}>

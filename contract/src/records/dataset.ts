@@ -60,6 +60,34 @@ export const datasetSchema = Type.Object({
 /** The public metadata of a dataset. */
 export type DatasetRecord = Static<typeof datasetSchema>
 
+const value = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
+const count = Type.Integer({ minimum: 0 })
+
+const columnStatisticsSchema = Type.Object({
+  nulls: count,
+  distinct: count,
+  isExact: Type.Boolean({ description: 'False if `distinct` is an estimate.' }),
+  min: Type.Optional(value),
+  max: Type.Optional(value),
+  mean: Type.Optional(Type.Number()),
+  histogram: Type.Optional(
+    Type.Array(count, { description: 'Rows in intervals of equal width between `min` and `max`.' }),
+  ),
+  frequent: Type.Optional(
+    Type.Array(Type.Object({ value, count }), { description: 'The most frequent values.' }),
+  ),
+})
+
+/** The metadata of one dataset, with statistics, which would be most of a list of datasets. */
+export const datasetDetailsSchema = Type.Object({
+  ...datasetSchema.properties,
+  statistics: nullable(
+    Type.Record(Type.String(), columnStatisticsSchema, {
+      description: 'By column; null for datasets that were published before there were any.',
+    }),
+  ),
+})
+
 export const archiveSchema = Type.Object({
   version: Type.Integer(),
   current: Type.Boolean(),

@@ -16,11 +16,11 @@ const progress = Type.Object({
 
 const report = Type.Object({
   table: Type.String(),
-  version: Type.Integer(),
+  version: nullable(Type.Integer({ description: 'Null after a dry run, which makes no version.' })),
   file: Type.String(),
   format: Type.String(),
   rows: Type.Integer(),
-  skipped: Type.Integer({ description: 'Rows that were left out; `problems` has the first ten reasons.' }),
+  skipped: Type.Integer({ description: 'Rows that were left out; `problems` has the first reasons.' }),
   problems: Type.Array(rowProblem),
   geometryType: nullable(Type.String()),
   geometryTypes: Type.Array(Type.String()),
@@ -41,7 +41,7 @@ export type PublishReportRecord = Static<typeof report>
 const failure = Type.Object({
   detail: Type.String(),
   problems: Type.Optional(
-    Type.Array(rowProblem, { description: 'The first ten rows that cannot be published.' }),
+    Type.Array(rowProblem, { description: 'The first rows that cannot be published.' }),
   ),
   problemCount: Type.Optional(Type.Integer({ description: 'The number of all such rows.' })),
 })

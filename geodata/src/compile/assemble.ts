@@ -1,14 +1,22 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { MAX_ROWS, writeColumns } from '../columns/write-columns.ts'
 import type { Column, ColumnType } from '../feature.ts'
 import type { Bbox } from '../geometry/bbox.ts'
 import { type DuckDb, openDuckDb } from '../open-duckdb.ts'
 import { FEATURE_TAIL, PROPERTIES_HEAD } from '../pack/pack.ts'
 import { quoteName, quoteText } from '../quote-sql.ts'
-import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
-import { columnSql, jsonTextSql, numberText } from './columns/column-sql.ts'
+import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import { columnSql, jsonTextSql, numberText, textSql } from './columns/column-sql.ts'
+import { KIND } from './columns/value-kinds.ts'
+import { writeColumnsInThread } from './columns-in-thread.ts'
 import type { ColumnProfile } from './stage/staged-column.ts'
+
+/** Starting a thread takes longer than compiling the columns of fewer rows. */
+const ROWS_FOR_THREAD = 200_000
+/** The memory limit of the database that reads columns in a thread. */
+const COLUMNS_MEGABYTES = 256
 
 /** A published column and how it was staged. */
 export interface FinalColumn extends Column {
@@ -88,6 +96,13 @@ export class Assembly {
     }
   }
 
+  /** Aggregates over the texts of a column, which the expressions call `t`; empty texts are left out. */
+  async aggregateTexts(profile: ColumnProfile, expressions: string[]): Promise<unknown[]> {
+    const texts = `SELECT ${textSql(profile)} AS t, row FROM ${this.#source}`
+    const [row] = await this.#rows(`SELECT ${expressions.join(', ')} FROM (${texts}) WHERE t <> ''`)
+    return row!
+  }
+
   async excludeBadIds(column: FinalColumn): Promise<void> {
     await this.#connection.run(`CREATE TABLE excluded AS SELECT row FROM (${this.#badIdsSql(column)})`)
     this.#source = '(SELECT * FROM staged WHERE row NOT IN (SELECT row FROM excluded))'
@@ -146,6 +161,31 @@ export class Assembly {
       )
     if (id?.isRowNumber)
       await this.#copy('row AS id', this.#file(SNAPSHOT_FILES.ids), 'FORMAT parquet, COMPRESSION zstd')
+  }
+
+  /**
+   * Writes the compiled columns, and returns their statistics; undefined if there are too many rows. Call it
+   * after the rows are written.
+   */
+  async writeColumns(rows: number, signal?: AbortSignal): Promise<Manifest['statistics']> {
+    if (rows > MAX_ROWS) return undefined
+    const columns = this.#options.columns.map(({ name, type, nullable, profile }) => {
+      return { name, type, nullable, isWide: (profile.kinds & KIND.wideInteger) !== 0 }
+    })
+    const rowsPath = this.#file(SNAPSHOT_FILES.rows)
+    const path = this.#file(SNAPSHOT_FILES.columns)
+    if (rows >= ROWS_FOR_THREAD) {
+      const memoryMegabytes = COLUMNS_MEGABYTES
+      return writeColumnsInThread({ rowsPath, path, rows, columns, memoryMegabytes }, signal)
+    }
+    // A connection of its own, because another query may run meanwhile.
+    const connection = await this.#database.instance.connect()
+    try {
+      const table = { connection, from: `read_parquet(${quoteText(rowsPath)})`, rows }
+      return await writeColumns(path, table, columns, signal)
+    } finally {
+      connection.closeSync()
+    }
   }
 
   /** The earliest and the latest value of a date or timestamp column. Call it after the rows are written. */

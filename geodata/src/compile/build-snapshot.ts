@@ -7,8 +7,10 @@ import { buildIdTable } from '../snapshot/id-table.ts'
 import { type IndexParts, layIndex, writeIndex } from '../snapshot/index-file.ts'
 import { buildTree } from '../snapshot/index-tree.ts'
 import { FORMAT_VERSION, type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import { RenamedProperties } from '../snapshot/renamed-properties.ts'
 import { Assembly, type FinalColumn, type IdSource } from './assemble.ts'
 import { chooseColumns, chooseIds, chooseTimeColumn } from './columns/choose-columns.ts'
+import { chooseNotations } from './columns/choose-notations.ts'
 import type { Compiled, CompileOptions, CompilePhase } from './compile-options.ts'
 import { DEFAULT_THREADS } from './limits.ts'
 import { divideMemory } from './memory.ts'
@@ -56,7 +58,6 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
   const { options, summary, spatial, notes, source } = build
   const { places } = summary
   const columns = chooseColumns(summary, spatial, notes)
-  const timeColumn = chooseTimeColumn(columns, options.timeColumn, source.file)
   const assembly = await Assembly.open({
     folder: options.folder,
     temporaryFolder: join(build.staging, 'spill'),
@@ -71,11 +72,13 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
   const interrupt = () => assembly.interrupt()
   build.signal?.addEventListener('abort', interrupt)
   try {
+    await chooseNotations(assembly, columns, notes, source.file, { rows: summary.rows, types: options.types })
+    const timeColumn = chooseTimeColumn(columns, options.timeColumn, source.file)
     const id = await chooseIds(assembly, options, summary, columns, source.file, notes)
     const counts = summary.skippedForIds > 0 ? await assembly.bounds() : countsOf(summary)
     build.onPhase('sorting')
     const ids = await describeIds(assembly, columns, id)
-    const { index, pack } = await writeRowsAndPack(build, assembly, counts, columns, id, ids)
+    const { index, pack, statistics } = await writeRowsAndPack(build, assembly, counts, columns, id, ids)
     build.signal?.throwIfAborted()
     build.onPhase('indexing')
     const geometryTypes = GEOMETRY_TYPES.filter((_, i) => places.geometryTypes & (1 << i))
@@ -91,6 +94,7 @@ async function writeFeatures(build: BuildOptions): Promise<Written> {
       timeExtent: timeColumn === null ? null : await assembly.timeExtent(timeColumn),
       source,
       notes,
+      ...(statistics ? { statistics } : {}),
     }
     return { head, index, pack }
   } finally {
@@ -126,13 +130,15 @@ async function writeRowsAndPack(
   columns: FinalColumn[],
   id: IdSource,
   { name, isRowNumber }: Manifest['id'],
-): Promise<Pick<Written, 'index' | 'pack'>> {
+): Promise<Pick<Written, 'index' | 'pack'> & Pick<Manifest, 'statistics'>> {
   const isReady = summary.skippedForIds === 0 && areRight(summary.texts, columns, id)
   const linesPath = join(staging, 'properties')
   const writing = assembly.writeRows(
     name === undefined ? null : { name, source: id, isRowNumber: isRowNumber === true },
   )
-  writing.catch(() => {})
+  // The columns are compiled from the written rows, while the pack is merged. Its failure is awaited below.
+  const compiling = writing.then(() => assembly.writeColumns(counts.rows, signal))
+  compiling.catch(() => {})
   let lines: PropertyLines | null = null
   try {
     if (!isReady) {
@@ -148,10 +154,12 @@ async function writeRowsAndPack(
     })
     const path = join(options.folder, SNAPSHOT_FILES.pack)
     const pack = await mergeRuns(summary.runs, path, index, { ids: id !== null, lines, signal })
-    return { index, pack }
+    const statistics = await compiling
+    return { index, pack, ...(statistics ? { statistics } : {}) }
   } finally {
     lines?.close()
-    await writing
+    // Neither may still run when the caller closes the database.
+    await Promise.allSettled([writing, compiling])
   }
 }
 
@@ -180,11 +188,12 @@ async function writeSample(folder: string, { offsets }: IndexParts, head: Manife
   const handle = await open(join(folder, SNAPSHOT_FILES.pack))
   try {
     const texts: string[] = []
+    const properties = new RenamedProperties(head)
     for (const position of samplePositions(head.rows)) {
       const from = offsets[position]!
       const feature = Buffer.alloc(offsets[position + 1]! - 2 - from)
       await handle.read(feature, 0, feature.length, from)
-      texts.push(sampleRow(feature, head))
+      texts.push(sampleRow(feature, head, properties))
     }
     await writeFile(join(folder, SNAPSHOT_FILES.sample), `[${texts.join(',\n')}]`)
   } finally {

@@ -1,4 +1,6 @@
 import type { CrsTransformation } from '../crs/crs-accuracy.ts'
+import type { GdalOptions } from '../formats/gdal/gdal-options.ts'
+import type { ReadOptions } from '../formats/reading/read-options.ts'
 import type { SourceLimits } from '../formats/reading/source-limits.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import type { RowProblem } from '../source-error.ts'
@@ -8,7 +10,7 @@ export interface CompileLimits extends Partial<SourceLimits> {
   rows?: number
 }
 
-export interface CompileOptions {
+export interface CompileOptions extends ReadOptions {
   path: string
   /** The file name for reports and the manifest, if `path` is a temporary file. */
   file?: string
@@ -26,6 +28,10 @@ export interface CompileOptions {
   /** Whether to write a sample; true by default. */
   sample?: boolean
   limits?: CompileLimits
+  /** How many of the rows that cannot be published are listed; 10 by default. */
+  maxProblems?: number
+  /** How to run GDAL for formats without a reader of our own. */
+  gdal?: GdalOptions
   /** The folder for the snapshot's files; created if it does not exist. */
   folder: string
   /** How much memory compiling may use, in megabytes; by default half of the machine's. */
@@ -45,7 +51,7 @@ export interface CompileProgress {
 /** The report for the publisher. */
 export interface CompileReport {
   rows: number
-  /** The number of rows that were skipped; `problems` has the first ten reasons. */
+  /** The number of rows that were skipped; `problems` has the first reasons. */
   skipped: number
   problems: RowProblem[]
   geometryTypes: Manifest['geometryTypes']

@@ -1,6 +1,7 @@
 import { mkdir, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { FeatureStream } from '../feature.ts'
+import { readOptionsOf } from '../formats/reading/read-options.ts'
 import { isOutOfMemory } from '../open-duckdb.ts'
 import { SourceError } from '../source-error.ts'
 import { syncFolder } from '../write-durably.ts'
@@ -42,6 +43,7 @@ export async function compileSnapshot(
       signal,
     )
     refuseInvalid(file, summary, options.skipInvalid === true)
+    if (summary.rows === 0 && source === undefined) throw new SourceError(`${file} has no rows.`)
     const compiled = await buildSnapshot({
       options,
       staging,
@@ -73,7 +75,7 @@ function refuseInvalid(file: string, summary: StageSummary, skipInvalid: boolean
 }
 
 async function openPath(options: CompileOptions, staging: string): Promise<OpenSource> {
-  const { path, file, format, layer, crs, limits, memoryMegabytes } = options
+  const { path, file, format, layer, crs, limits, gdal, memoryMegabytes } = options
   const { openSource } = await import('../formats/index.ts')
   const stream = await openSource(path, {
     originalName: file,
@@ -82,6 +84,8 @@ async function openPath(options: CompileOptions, staging: string): Promise<OpenS
     layer,
     crs,
     limits,
+    gdal,
+    ...readOptionsOf(options),
     databaseMegabytes: divideMemory(memoryMegabytes).database,
   })
   return { stream, format: stream.format, bytes: (await stat(path)).size }

@@ -23,7 +23,9 @@ export class InvalidSourceError extends SourceError {
 export function withRowProblems(error: unknown, file: string, found: FoundProblems): unknown {
   const last = found.problems.at(-1)
   if (!(error instanceof SourceError) || last === undefined) return error
-  const problems = [...found.problems.slice(0, 9), { row: last.row, message: `${error.message} (later on)` }]
+  // The list keeps its length if it was cut at the usual ten.
+  const kept = found.problems.length === 10 ? found.problems.slice(0, 9) : found.problems
+  const problems = [...kept, { row: last.row, message: `${error.message} (later on)` }]
   return new InvalidSourceError(file, problems, found.problemCount + 1)
 }
 

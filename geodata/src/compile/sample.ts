@@ -4,6 +4,7 @@ import { pointOnSurface } from '../geometry/point-on-surface.ts'
 import { sliceFeature } from '../pack/pack.ts'
 import { idColumn } from '../snapshot/feature-ids.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
+import type { RenamedProperties } from '../snapshot/renamed-properties.ts'
 
 const MAX_SAMPLE_ROWS = 100
 
@@ -21,12 +22,15 @@ export function samplePositions(rows: number): number[] {
 export function sampleRow(
   feature: Buffer,
   manifest: Pick<Manifest, 'columns' | 'geometryType' | 'id'>,
+  properties: RenamedProperties,
 ): string {
   const parts = sliceFeature(feature)
+  const out = Buffer.alloc(parts.properties.length + properties.extraBytes)
+  const end = properties.putMembers(parts.properties, 0, parts.properties.length, out, 0)
   const id = idColumn(manifest)
   const columns = [
     ...(id === null ? [] : [`${JSON.stringify(id.name)}:${parts.id.toString('utf8')}`]),
-    ...(manifest.columns.length === 0 ? [] : [parts.properties.toString('utf8').slice(1, -1)]),
+    ...(manifest.columns.length === 0 ? [] : [out.toString('utf8', 0, end)]),
   ].join(',')
   if (manifest.geometryType === null) return `{${columns}}`
   const geometry = JSON.parse(parts.geometry.toString('utf8')) as Geometry | null

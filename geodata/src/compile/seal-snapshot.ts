@@ -15,6 +15,7 @@ export interface FileChecksums {
 /** The large files, which get a checksum for every block. */
 const CHECKED_FILES = [
   SNAPSHOT_FILES.rows,
+  SNAPSHOT_FILES.columns,
   SNAPSHOT_FILES.points,
   SNAPSHOT_FILES.ids,
   SNAPSHOT_FILES.pack,

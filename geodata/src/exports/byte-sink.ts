@@ -95,13 +95,3 @@ function writeAll(file: number, bytes: Uint8Array, position: number | null): voi
     done += writeSync(file, bytes, done, bytes.length - done, position === null ? null : position + done)
   }
 }
-
-/** For short copies a loop is faster than a call into the runtime. */
-export function copyBytes(from: Buffer, start: number, end: number, to: Buffer, at: number): number {
-  if (end - start > 48) {
-    from.copy(to, at, start, end)
-    return at + (end - start)
-  }
-  for (let p = start; p < end; p++) to[at++] = from[p]!
-  return at
-}

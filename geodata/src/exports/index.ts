@@ -6,6 +6,7 @@ import {
 } from '@wayleave/contract/export-formats'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { readManifest } from '../snapshot/read-manifest.ts'
+import { hasRenamedRows } from '../snapshot/row-names.ts'
 import { verifyFilesFast } from '../snapshot/verify.ts'
 import type { ExportOptions } from './export-options.ts'
 import { type BuiltFile, writeAtomically } from './write-atomically.ts'
@@ -36,9 +37,16 @@ export interface ExportFormatEntry extends ExportFormatRow, ExportWriter {
  */
 export const EXPORT_GENERATION = 2
 
-/** The generation that exports of a snapshot need. The first one is enough if its exports have no ids. */
-export function exportGeneration({ id }: Pick<Manifest, 'id'>): number {
-  return id.isRowNumber === false ? EXPORT_GENERATION : 1
+/**
+ * The generation that exports of a snapshot need. The first one is enough if its exports have no ids and no
+ * column has another name in rows.
+ */
+export function exportGeneration({
+  id,
+  columns,
+  geometryType,
+}: Pick<Manifest, 'id' | 'columns' | 'geometryType'>): number {
+  return id.isRowNumber === false || hasRenamedRows(columns, geometryType !== null) ? EXPORT_GENERATION : 1
 }
 
 const { pack, rows, points } = SNAPSHOT_FILES

@@ -1,131 +1,27 @@
-import { createWriteStream } from 'node:fs'
-import { mkdtemp, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { basename, extname, join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
+import { stat } from 'node:fs/promises'
+import { basename, extname } from 'node:path'
 import type { FeatureStream } from '../feature.ts'
 import { SourceError } from '../source-error.ts'
-import { type ByteSource, fileSource, gunzipSource, peek } from './reading/byte-source.ts'
-import { type Kind, sniff } from './reading/sniff.ts'
-import { DEFAULT_LIMITS, type SourceLimits } from './reading/source-limits.ts'
+import { chooseFormat, formatNamed, formatsWithExtension } from './choose-format.ts'
+import type { Format, Input } from './format-table.ts'
+import { openCompressed } from './open-compressed.ts'
+import { type ByteSource, fileSource, peek } from './reading/byte-source.ts'
+import { encodingNamed } from './reading/encoding.ts'
+import { refuseNonDataset } from './reading/not-a-dataset.ts'
+import { sniff } from './reading/sniff.ts'
+import { DEFAULT_LIMITS } from './reading/source-limits.ts'
+import { utf8Source } from './reading/text-decoding.ts'
+import {
+  cleanUp,
+  type OpenedSource,
+  onDisk,
+  type SourceContext,
+  type SourceOptions,
+} from './source-context.ts'
+import { refuseCoordinateColumns, withCoordinateColumns, withoutGeometry } from './table-geometry.ts'
 
-/** A format that can be read: its name in options and manifests, and its title in messages. */
-export interface Format {
-  name: Kind
-  title: string
-  extensions: string[]
-  open(input: Input, options: OpenOptions): Promise<FeatureStream>
-}
-
-interface Input {
-  file: string
-  source: ByteSource
-  /** The path of the same bytes on disk, for formats that cannot be read sequentially. */
-  path(): Promise<string>
-  /** Whether that file still exists after the source has been read. */
-  stays: boolean
-}
-
-interface OpenOptions {
-  layer?: string
-  crs?: string
-  limits: SourceLimits
-  databaseMegabytes?: number
-}
-
-/** The table of formats. Readers are imported when needed, because some load a database. */
-export const FORMATS: Format[] = [
-  {
-    name: 'geojson',
-    title: 'GeoJSON',
-    extensions: ['.geojson', '.json', '.geojsonl', '.geojsons', '.ndgeojson', '.ndjson', '.jsonl'],
-    async open({ source, path, stays }, { limits, crs }) {
-      const { openGeojson } = await import('./geojson/geojson.ts')
-      const { readTailMembers } = await import('./geojson/geojson-tail.ts')
-      return openGeojson(source, {
-        crs,
-        // The end of a compressed file is unknown until all of it has been read.
-        tailMembers: stays ? async () => readTailMembers(await path()) : undefined,
-        maxColumns: limits.columns,
-        maxFeatureBytes: limits.rowBytes,
-        maxDepth: limits.depth,
-      })
-    },
-  },
-  {
-    name: 'csv',
-    title: 'CSV',
-    extensions: ['.csv', '.tsv', '.tab', '.txt', '.psv'],
-    open: async ({ source }, options) => (await import('./csv/csv.ts')).openCsv(source, options),
-  },
-  {
-    name: 'json',
-    title: 'JSON rows',
-    extensions: ['.json', '.ndjson', '.jsonl'],
-    open: async ({ source }, options) => (await import('./json/json.ts')).openJson(source, options),
-  },
-  {
-    name: 'shapefile',
-    title: 'Shapefile',
-    extensions: ['.shp'],
-    async open({ path, file }, options) {
-      const { openShapefile } = await import('./shapefile/shapefile.ts')
-      return openShapefile(await path(), file, options)
-    },
-  },
-  {
-    name: 'geopackage',
-    title: 'GeoPackage',
-    extensions: ['.gpkg'],
-    async open({ path, file }, options) {
-      const { openGeopackage } = await import('./geopackage/geopackage.ts')
-      return openGeopackage(await path(), file, options)
-    },
-  },
-  {
-    name: 'flatgeobuf',
-    title: 'FlatGeobuf',
-    extensions: ['.fgb'],
-    open: async ({ source }, options) =>
-      (await import('./flatgeobuf/flatgeobuf.ts')).openFlatgeobuf(source, options),
-  },
-  {
-    name: 'parquet',
-    title: 'Parquet',
-    extensions: ['.parquet', '.geoparquet', '.pq'],
-    async open({ path, file, stays }, { limits, crs, databaseMegabytes }) {
-      const { openParquet } = await import('./parquet/parquet.ts')
-      return openParquet(await path(), file, { limits, crs, stays, databaseMegabytes })
-    },
-  },
-  {
-    name: 'kml',
-    title: 'KML',
-    extensions: ['.kml'],
-    open: async ({ source }, options) => (await import('./kml/kml.ts')).openKml(source, options),
-  },
-]
-
-export interface SourceOptions {
-  /** A name in `FORMATS`; detected from the file's content if absent. */
-  format?: string
-  /** The layer of a GeoPackage, the shapefile or file in a zip. */
-  layer?: string
-  /** The CRS chosen by the publisher; with it, coordinates need not be degrees. */
-  crs?: string
-  limits?: Partial<SourceLimits>
-  /** The original file name, if `path` is a temporary file. */
-  originalName?: string
-  /** Where to unpack a file that must be on disk to be read; by default the system's temporary folder. */
-  scratchFolder?: string
-  /** The memory limit of a database that reads the file, in megabytes. */
-  databaseMegabytes?: number
-}
-
-export interface OpenedSource extends FeatureStream {
-  /** The name of its format in `FORMATS`. */
-  readonly format: string
-}
+export { FORMATS } from './choose-format.ts'
+export type { OpenedSource, SourceOptions } from './source-context.ts'
 
 const HEAD_BYTES = 1 << 16
 
@@ -133,13 +29,21 @@ const HEAD_BYTES = 1 << 16
 export async function openSource(path: string, options: SourceOptions = {}): Promise<OpenedSource> {
   const file = options.originalName ?? basename(path)
   const wanted = options.format === undefined ? null : formatNamed(options.format)
-  const limits = { ...DEFAULT_LIMITS, ...withoutUndefined(options.limits) }
-  const context: Context = { ...options, limits, wanted, cleanups: [] }
+  const context: SourceContext = {
+    ...options,
+    limits: { ...DEFAULT_LIMITS, ...withoutUndefined(options.limits) },
+    wanted,
+    isFormatChosen: wanted !== null,
+    isAlone: options.originalName !== undefined && options.originalName !== basename(path),
+    cleanups: [],
+  }
   const stats = await stat(path).catch(() => null)
-  if (!stats?.isFile()) throw new SourceError(`${file} cannot be read: it is not a file.`)
+  if (!stats?.isFile() && !(stats?.isDirectory() && /\.gdb\/?$/i.test(path)))
+    throw new SourceError(`${file} cannot be read: it is not a file.`)
   try {
-    const source = await fileSource(path, file)
-    const stream = await openBytes(source, file, path, context)
+    const stream = stats.isDirectory()
+      ? await openFormat(formatNamed('filegdb'), folderInput(path, file), path, context)
+      : await openBytes(await fileSource(path, file), file, path, context)
     return whenDone(stream, () => cleanUp(context))
   } catch (error) {
     await cleanUp(context)
@@ -147,49 +51,52 @@ export async function openSource(path: string, options: SourceOptions = {}): Pro
   }
 }
 
-interface Context extends SourceOptions {
-  limits: SourceLimits
-  wanted: Format | null
-  cleanups: (() => unknown)[]
-}
-
-async function cleanUp({ cleanups }: Context): Promise<void> {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
-}
-
-function withoutUndefined(limits: Partial<SourceLimits> = {}): Partial<SourceLimits> {
-  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined))
-}
-
-function formatNamed(name: string): Format {
-  const format = FORMATS.find((each) => each.name === name.toLowerCase())
-  if (format) return format
-  const names = FORMATS.map((each) => each.name).join(', ')
-  throw new SourceError(`There is no format ${name}; there are ${names}.`)
-}
-
 /** `path` is the path of the same bytes on disk, or null if they come from a compressed file. */
 async function openBytes(
   unread: ByteSource,
   name: string,
   path: string | null,
-  context: Context,
+  context: SourceContext,
 ): Promise<OpenedSource> {
   const [head, source] = await peek(unread, HEAD_BYTES)
   const { file } = source
-  const kind = sniff(head.subarray(0, HEAD_BYTES))
-  if (kind === 'zip' || kind === 'gzip') return openCompressed(kind, name, path, context, source)
-  const format = chooseFormat(kind, name, file, context.wanted)
+  const encoding = context.encoding === undefined ? null : encodingNamed(context.encoding)
+  let kind = sniff(head.subarray(0, HEAD_BYTES))
+  // The publisher's encoding may be one whose bytes do not look like text, such as UTF-16 without a mark.
+  if (kind === 'binary' && encoding) kind = sniff(Buffer.from(encoding.decodeLossy(head)))
+  if (kind === 'zip' || kind === 'gzip' || kind === 'zstd')
+    return openCompressed(kind, name, path, context, source, openBytes, openFormat)
+  refuseNonDataset(head, kind === 'binary', file)
+  let unpacked: Promise<string> | null = null
+  const diskPath = async () => {
+    if (path !== null) return path
+    unpacked ??= onDisk(source, name, context)
+    return unpacked
+  }
+  const format = await chooseFormat(kind, file, head, context.wanted, diskPath)
   const input: Input = {
     file,
-    source,
-    path: async () => path ?? (await onDisk(source, name, context)),
+    source: encoding && format.encoding === 'text' ? utf8Source(source, encoding) : source,
+    path: diskPath,
     stays: path !== null,
+    isAlone: context.isAlone,
   }
-  if (path !== null && !isStreamed(format)) await discard(source)
-  const stream = await format.open(input, context)
+  if (path !== null && !format.isStreamed) await discard(source)
+  return openFormat(format, input, name, context)
+}
+
+async function openFormat(
+  format: Format,
+  input: Input,
+  name: string,
+  context: SourceContext,
+): Promise<OpenedSource> {
+  const { file } = input
+  refuseOptions(format, file, context)
+  const read = await format.open(input, context)
+  const stream = await applyCoordinates(read, format, { ...context, file })
   const extension = extname(name).toLowerCase()
-  const expected = FORMATS.filter(({ extensions }) => extensions.includes(extension))
+  const expected = formatsWithExtension(extension)
   if (expected.length > 0 && !expected.includes(format))
     stream.notes.push(
       `${file} is ${format.title} by its content and was read so, although its name ends in ${extension}.`,
@@ -197,70 +104,43 @@ async function openBytes(
   return Object.assign(stream, { format: format.name })
 }
 
-function isStreamed(format: Format): boolean {
-  return !['shapefile', 'geopackage', 'parquet'].includes(format.name)
+/** Options that do not apply to the format are errors, because the publisher expects them to have an effect. */
+function refuseOptions(format: Format, file: string, context: SourceContext): void {
+  if (context.layer !== undefined && !format.hasLayers)
+    throw new SourceError(`${file} is ${format.title} and has no layers, so --layer cannot choose one.`)
+  if (context.encoding !== undefined && format.encoding === undefined)
+    throw new SourceError(
+      `${file} is ${format.title}, whose encoding is fixed, so --encoding has no meaning.`,
+    )
+  if (context.header !== undefined && !format.hasHeader)
+    throw new SourceError(
+      `${file} is ${format.title}, which has no header row, so --no-header has no meaning.`,
+    )
+}
+
+async function applyCoordinates(
+  stream: FeatureStream,
+  { geometry }: Format,
+  choice: SourceContext & { file: string },
+): Promise<FeatureStream> {
+  if (choice.geometry === false)
+    return geometry === 'columns' && !stream.spatial ? stream : withoutGeometry(stream)
+  if (geometry === 'table' && !stream.spatial) return withCoordinateColumns(stream, choice)
+  if (geometry !== 'columns') refuseCoordinateColumns(choice, choice.file)
+  return stream
+}
+
+function folderInput(path: string, file: string): Input {
+  const source: ByteSource = { file, bytes: (async function* () {})(), totalBytes: null }
+  return { file, source, path: async () => path, stays: true, isAlone: false }
+}
+
+function withoutUndefined<T extends object>(limits: T = {} as T): Partial<T> {
+  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)) as Partial<T>
 }
 
 async function discard(source: ByteSource): Promise<void> {
   await source.bytes[Symbol.asyncIterator]().return?.()
-}
-
-function chooseFormat(kind: Kind, name: string, file: string, wanted: Format | null): Format {
-  if (kind === 'empty') throw new SourceError(`${file} is empty.`)
-  if (kind === 'tar')
-    throw new SourceError(`${file} is a tar archive. Publish the file itself, or a zip of it.`)
-  if (/\.(dbf|shx|prj|cpg)$/i.test(name) && kind === 'binary')
-    throw new SourceError(
-      `${file} is a part of a shapefile. Publish the .shp beside it, or a zip of them all.`,
-    )
-  const found = FORMATS.find((format) => format.name === kind)
-  if (wanted) {
-    const isJson = (each: Format | undefined) => each?.name === 'json' || each?.name === 'geojson'
-    if (found === wanted || (isJson(found) && isJson(wanted))) return wanted
-    throw new SourceError(
-      found
-        ? `${file} is not ${wanted.title}: by its content it is ${found.title}.`
-        : `${file} is not ${wanted.title}.`,
-    )
-  }
-  if (found) return found
-  const titles = FORMATS.map(({ title }) => title).join(', ')
-  if (kind === 'xml') throw new SourceError(`${file} is XML, but not KML. What can be read is ${titles}.`)
-  throw new SourceError(`${file} is of no known format. What can be read is ${titles}.`)
-}
-
-async function openCompressed(
-  kind: 'zip' | 'gzip',
-  name: string,
-  path: string | null,
-  context: Context,
-  source: ByteSource,
-): Promise<OpenedSource> {
-  if (path === null) throw new SourceError(`${source.file} is compressed twice.`)
-  await discard(source)
-  if (kind === 'gzip') {
-    const inner = name.replace(/\.(gz|gzip)$/i, '')
-    return openBytes(gunzipSource(path, source.file, context.limits), inner, null, context)
-  }
-  const [{ ZipArchive }, { openZip }] = await Promise.all([
-    import('./zip/zip.ts'),
-    import('./zip/open-zip.ts'),
-  ])
-  const archive = await ZipArchive.open(path, source.file, context.limits)
-  context.cleanups.push(() => archive.close())
-  const isReadable = (each: string) =>
-    FORMATS.some(({ extensions }) => extensions.includes(extname(each).toLowerCase()))
-  return openZip(archive, context, isReadable, (inner, innerName) =>
-    openBytes(inner, innerName, null, context),
-  )
-}
-
-async function onDisk(source: ByteSource, name: string, context: Context): Promise<string> {
-  const folder = await mkdtemp(join(context.scratchFolder ?? tmpdir(), 'unpacked-'))
-  context.cleanups.push(() => rm(folder, { recursive: true, force: true }))
-  const path = join(folder, basename(name))
-  await pipeline(source.bytes, createWriteStream(path))
-  return path
 }
 
 /** Makes the stream clean up at its end. It is changed in place, because a copy would lose its getters. */

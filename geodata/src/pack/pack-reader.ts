@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { doubled, doubledBuffer } from '../doubled.ts'
 import { ExportError } from '../export-error.ts'
 import { PACK_FILE } from './pack.ts'
 
@@ -42,7 +43,7 @@ export async function* readPack(
     const block: PackBlock = { bytes, count: 0, starts: new Int32Array(4096), ends: new Int32Array(4096) }
     for (;;) {
       signal?.throwIfAborted()
-      if (held === bytes.length) bytes = grown(bytes)
+      if (held === bytes.length) bytes = doubledBuffer(bytes)
       const { bytesRead } = await file.read(bytes, held, bytes.length - held)
       const last = bytesRead === 0
       held += bytesRead
@@ -82,18 +83,6 @@ function split(bytes: Buffer, held: number, last: boolean, block: PackBlock): nu
     start = end + 1
   }
   return start
-}
-
-function grown(bytes: Buffer): Buffer<ArrayBuffer> {
-  const larger = Buffer.allocUnsafeSlow(bytes.length * 2)
-  bytes.copy(larger)
-  return larger
-}
-
-function doubled(array: Int32Array): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(array.length * 2)
-  larger.set(array)
-  return larger
 }
 
 /** The byte ranges of the members of one feature; `geometryStart` points to `{` or `null`. */

@@ -1,3 +1,5 @@
+import { doubled } from '../doubled.ts'
+
 /**
  * Positions of features in a given order, stored as runs of consecutive positions. Features that are adjacent
  * in the pack are read, measured and copied together.
@@ -31,7 +33,7 @@ export class PositionRuns {
       }
       if (begin < last) this.isAscending = false
     }
-    if (at === this.bounds.length) this.#grow()
+    if (at === this.bounds.length) this.bounds = doubled(this.bounds)
     this.bounds[at] = begin
     this.bounds[at + 1] = end
     this.length++
@@ -68,11 +70,5 @@ export class PositionRuns {
       for (let position = this.bounds[run * 2]!; position < end; position++) positions[i++] = position
     }
     return positions
-  }
-
-  #grow(): void {
-    const larger = new Uint32Array(this.bounds.length * 2)
-    larger.set(this.bounds)
-    this.bounds = larger
   }
 }

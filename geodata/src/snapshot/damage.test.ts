@@ -36,11 +36,12 @@ test('every file of a snapshot is in the manifest, and every block of the large 
     'features.index',
     'features.pack',
     'points.parquet',
+    'rows.columns',
     'rows.parquet',
     'sample.json',
   ])
   const checksums = (await readBlockChecksums(folder, manifest))!
-  for (const name of ['features.index', 'features.pack', 'points.parquet', 'rows.parquet']) {
+  for (const name of ['features.index', 'features.pack', 'points.parquet', 'rows.columns', 'rows.parquet']) {
     const blocks = Math.ceil(manifest.files[name]!.bytes / CHECKED_BLOCK_BYTES)
     assert.equal(checksums.get(name)!.length, blocks, name)
   }

@@ -187,7 +187,8 @@ interface TreeParts {
 /**
  * A search in progress: `next` finds the next run of hits in snapshot order, taking a node as a whole if it
  * lies inside the query. West > east crosses the antimeridian. It needs no stack: the number of a node
- * determines where its children and its next sibling are.
+ * determines where its children and its next sibling are. `runsWhere` navigates in the same way, in code of its
+ * own: sharing it through a cursor made this search, which serves every page of a box, up to 1.5 times as slow.
  */
 export class TreeWalk {
   /** The most recent run, from `begin` to `end` (exclusive). */

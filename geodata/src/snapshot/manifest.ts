@@ -2,12 +2,15 @@ import type { CrsTransformation } from '../crs/crs-accuracy.ts'
 import type { Column, GeometryType } from '../feature.ts'
 import type { Bbox } from '../geometry/bbox.ts'
 import { PACK_FILE } from '../pack/pack.ts'
+import type { ColumnStatistics } from './column-statistics.ts'
 
 /**
  * The file names of a snapshot, which is a folder of immutable files.
  *
  * - `rows.parquet`: GeoParquet, one row per feature in snapshot order: the ids if they are a column, the
  *   columns, then `geometry` if spatial. A feature's position is its row number in the file.
+ * - `rows.columns`: columns that can be searched without a database, see columns/column-file.ts. Missing in
+ *   snapshots that were compiled before it existed, and in very large ones.
  * - `points.parquet`: only if spatial: `longitude`, `latitude` in the same order (a point's own coordinates;
  *   for other geometries a point on the surface; null for features without a location).
  * - `ids.parquet`: only if ids are row numbers: the column `id`, in the same order.
@@ -21,6 +24,7 @@ import { PACK_FILE } from '../pack/pack.ts'
 export const SNAPSHOT_FILES = {
   manifest: 'manifest.json',
   rows: 'rows.parquet',
+  columns: 'rows.columns',
   points: 'points.parquet',
   ids: 'ids.parquet',
   pack: PACK_FILE,
@@ -68,6 +72,8 @@ export interface Manifest {
     bytes: number
   }
   notes: string[]
+  /** By column. Missing in snapshots that were compiled before they existed, and in very large ones. */
+  statistics?: { [column: string]: ColumnStatistics }
   /** Every other file in the folder. */
   files: { [name: string]: { bytes: number; sha256: string } }
 }

@@ -85,7 +85,7 @@ export class Snapshot {
   }
 
   /**
-   * Copies what `readRuns` would read of ascending runs into `target`, starting at `at`, without waiting.
+   * Copies what `readRuns` would read of the runs, in any order, into `target`, starting at `at`, without waiting.
    * Returns the end of the copied bytes, or -1 if not all of them are in memory. For small runs a copy is
    * cheaper than creating a Buffer object for each run.
    */
@@ -103,6 +103,8 @@ export class Snapshot {
         end += block.copy(target, end, start - first, stop - first)
         start = first + PACK_BLOCK_BYTES
       }
+      // The last feature of the pack has no separator after it, but may come first in a sorted page.
+      if (stop === this.#packBytes && run < length - 1) end += SEPARATOR.copy(target, end)
     }
     return end
   }
@@ -118,13 +120,14 @@ export class Snapshot {
       if (!this.#pushInMemory(pieces, start, this.#stopOf(bounds[run * 2 + 1]!, run === length - 1))) {
         return null
       }
+      if (bounds[run * 2 + 1] === this.manifest.rows && run < length - 1) pieces.push(SEPARATOR)
     }
     return pieces
   }
 
-  /** The end of a run's bytes, including the separator that follows it unless it is the last run. */
+  /** The end of a run's bytes, including the separator that follows it in the pack unless it is the last run. */
   #stopOf(end: number, isLast: boolean): number {
-    return isLast ? this.#endOf(end) : this.offsets[end]!
+    return isLast || end === this.manifest.rows ? this.#endOf(end) : this.offsets[end]!
   }
 
   #pushInMemory(pieces: Buffer[], start: number, end: number): boolean {
@@ -145,18 +148,34 @@ export class Snapshot {
 
   /** The position of the feature with this id (as it is written in a URL), or -1. */
   async findById(id: string): Promise<number> {
-    const text = this.manifest.id.type === 'integer' ? id : JSON.stringify(id)
-    const wanted = Buffer.from(text, 'utf8')
+    const wanted = this.#idBytes(id)
     const { idStarts, idPositions, offsets } = this.#index
     for (const position of idCandidates(hashId(wanted, 0, wanted.length), idStarts, idPositions)) {
       const start = offsets[position]! + FEATURE_HEAD.length
       // Read one byte more than the id to see whether the id ends there.
       const end = Math.min(start + wanted.length + 1, this.#endOf(position + 1))
-      const found = await this.readBytes(start, end)
-      if (idEnd(found, 0) === wanted.length && found.subarray(0, wanted.length).equals(wanted))
-        return position
+      if (isId(await this.readBytes(start, end), wanted)) return position
     }
     return -1
+  }
+
+  /** The same without waiting; undefined if something has to be read. */
+  findByIdInMemory(id: string): number | undefined {
+    const wanted = this.#idBytes(id)
+    const { idStarts, idPositions, offsets } = this.#index
+    for (const position of idCandidates(hashId(wanted, 0, wanted.length), idStarts, idPositions)) {
+      const start = offsets[position]! + FEATURE_HEAD.length
+      const end = Math.min(start + wanted.length + 1, this.#endOf(position + 1))
+      const pieces = this.#inMemory(start, end)
+      if (pieces === null) return undefined
+      if (isId(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), wanted)) return position
+    }
+    return -1
+  }
+
+  /** The id as it is in the pack. */
+  #idBytes(id: string): Buffer {
+    return Buffer.from(this.manifest.id.type === 'integer' ? id : JSON.stringify(id), 'utf8')
   }
 
   async close(): Promise<void> {
@@ -220,6 +239,11 @@ export class Snapshot {
     }
     return bytes
   }
+}
+
+/** Whether bytes of the pack begin with this id, and the id ends there. */
+function isId(bytes: Buffer, wanted: Buffer): boolean {
+  return idEnd(bytes, 0) === wanted.length && bytes.subarray(0, wanted.length).equals(wanted)
 }
 
 /** Adds the part of a block between the offsets `at` and `to`; returns the offset of the next block. */

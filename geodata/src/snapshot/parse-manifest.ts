@@ -70,6 +70,7 @@ const MEMBERS: Record<keyof Manifest, Check> = {
   timeExtent: optional(nullOr(listOf(isText, 2))),
   source: shape({ file: isText, format: isText, crs: nullOr(isText), bytes: isCount }),
   notes: listOf(isText),
+  statistics: optional(recordOf(isText, shape({ nulls: isCount, distinct: isCount, isExact: isFlag }))),
   // A name is joined to the folder's path, so it must not contain a path out of the folder.
   files: recordOf(
     matches(/^[a-z][a-z0-9-]*(\.[a-z0-9-]+)*$/),

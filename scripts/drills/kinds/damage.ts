@@ -19,7 +19,7 @@ import { waitUntil } from '../processes.ts'
 import { openWorld, type World } from '../world.ts'
 import { restart } from './kills.ts'
 
-const PUBLISHINGS = 3
+const PUBLISHINGS = { long: 3, short: 2 }
 /** Files that are damaged at once. */
 const FILES = 2
 const FORMATS = ['geojson', 'csv', 'json', 'kml', 'geoparquet']
@@ -36,9 +36,9 @@ export const drill: Drill = {
     const installation = new Installation(run)
     await installation.startNode()
     const world = await openWorld(installation, { tables: 2 })
-    world.maxRows = 3000
+    world.maxRows = run.short ? 300 : 3000
     const pristine = new Pristine(world)
-    for (let i = 0; i < PUBLISHINGS; i++) {
+    for (let i = 0; i < PUBLISHINGS[run.short ? 'short' : 'long']; i++) {
       await publishAndWait(world)
       await pristine.record()
     }

@@ -1,3 +1,3 @@
 import { killDrill } from './kills.ts'
 
-export const drill = killDrill('sqlite', { long: 1000, short: 3 }, 1)
+export const drill = killDrill('sqlite', { long: 1000, short: 2 }, 1)

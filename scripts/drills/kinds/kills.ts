@@ -38,7 +38,7 @@ async function openKillWorld(run: DrillRun, databaseUrl: string | null, nodes: n
   const installation = new Installation(run, { databaseUrl })
   for (let i = 0; i < nodes; i++) await installation.startNode()
   const world = await openWorld(installation, { tables: 8 })
-  if (run.short) world.maxRows = 1000
+  if (run.short) world.maxRows = 300
   await prepare(world)
   return world
 }

@@ -105,11 +105,14 @@ export class Authenticate {
 
   /** For public data: a key is optional and counts if it is sent; without one the address is limited. */
   async optionalKey(request: FastifyRequest, reply: FastifyReply): Promise<Grant | null> {
-    if (this.#secretOf(request.raw) !== undefined && !isSentByOtherSite(request.headers)) {
-      return this.key(request, reply)
-    }
-    await this.anonymous(request, reply)
-    return null
+    return this.optionalKeyOf(askerOf(request, reply))
+  }
+
+  /** The same for either transport. */
+  optionalKeyOf(asker: Asker): MaybePromise<Grant | null> {
+    const { request } = asker
+    if (this.#secretOf(request) !== undefined && !isSentByOtherSite(request.headers)) return this.keyOf(asker)
+    return andThen(this.#limitAddress(asker), () => null)
   }
 
   /** Counts a request without credentials against its network address. */
@@ -131,10 +134,11 @@ export class Authenticate {
     return values.length === 1 && values[0] !== '' ? values[0] : undefined
   }
 
-  async #limitAddress(asker: Asker): Promise<void> {
+  #limitAddress(asker: Asker): MaybePromise<void> {
     const { limiter, rates } = this.#options
-    const decision = await limiter.take(addressBucket(asker.caller.address), rates.address)
-    applyLimit(asker, 'address', rates.address, decision)
+    return andThen(limiter.take(addressBucket(asker.caller.address), rates.address), (decision) =>
+      applyLimit(asker, 'address', rates.address, decision),
+    )
   }
 
   /** Rejected requests count against their network address, so that guessing keys is rate limited. */

@@ -6,7 +6,7 @@ import { openChanges } from '../database/open-changes.ts'
 import { newId } from '../id.ts'
 import { deleteKey, insertKey, type StoredKey, updateKey } from '../keys/store.ts'
 import { cleanUp } from '../testing/cleanup.ts'
-import { databaseKinds, temporaryDatabase, temporaryFolder } from '../testing/test-server.ts'
+import { databaseKinds, temporaryDatabase, temporaryFolder, testOnce } from '../testing/test-server.ts'
 import { timeVerification } from '../testing/time-verification.ts'
 import { hashOf, newSecret, prefixOf } from './secret.ts'
 import { Verifier } from './verifier.ts'
@@ -76,28 +76,36 @@ async function open(t: TestContext, kind: 'sqlite' | 'postgres') {
 }
 
 for (const kind of databaseKinds) {
-  test(`the database is asked once for a key, however many requests come at once (${kind})`, async (t) => {
-    const { verifier, insert, asked } = await open(t, kind)
-    const { id, secret } = await insert()
-    const grants = await Promise.all(Array.from({ length: 50 }, async () => verifier.verify(secret)))
-    assert.ok(grants.every((grant) => grant?.keyId === id))
-    assert.equal(asked(), 1)
-    assert.equal(verifier.peek(secret, {})?.keyId, id)
-    assert.equal(asked(), 1)
-  })
+  testOnce(
+    kind,
+    `the database is asked once for a key, however many requests come at once (${kind})`,
+    async (t) => {
+      const { verifier, insert, asked } = await open(t, kind)
+      const { id, secret } = await insert()
+      const grants = await Promise.all(Array.from({ length: 50 }, async () => verifier.verify(secret)))
+      assert.ok(grants.every((grant) => grant?.keyId === id))
+      assert.equal(asked(), 1)
+      assert.equal(verifier.peek(secret, {})?.keyId, id)
+      assert.equal(asked(), 1)
+    },
+  )
 
-  test(`a connection that sends another key is granted what that one opens (${kind})`, async (t) => {
-    const { verifier, insert } = await open(t, kind)
-    const [first, second] = [await insert(), await insert()]
-    for (const { secret } of [first, second]) await verifier.verify(secret)
-    const connection = {}
-    for (const { id, secret } of [first, second, second, first]) {
-      assert.equal(verifier.peek(secret, connection)?.keyId, id)
-    }
-    assert.equal(verifier.peek(newSecret(format), connection), null)
-  })
+  testOnce(
+    kind,
+    `a connection that sends another key is granted what that one opens (${kind})`,
+    async (t) => {
+      const { verifier, insert } = await open(t, kind)
+      const [first, second] = [await insert(), await insert()]
+      for (const { secret } of [first, second]) await verifier.verify(secret)
+      const connection = {}
+      for (const { id, secret } of [first, second, second, first]) {
+        assert.equal(verifier.peek(secret, connection)?.keyId, id)
+      }
+      assert.equal(verifier.peek(newSecret(format), connection), null)
+    },
+  )
 
-  test(`an unknown secret is asked for once, a malformed one never (${kind})`, async (t) => {
+  testOnce(kind, `an unknown secret is asked for once, a malformed one never (${kind})`, async (t) => {
     const { verifier, asked } = await open(t, kind)
     for (const malformed of ['', 'x', 'svc_live_', `${newSecret(format).slice(0, -1)}!`]) {
       assert.equal(verifier.peek(malformed, {}), null)
@@ -111,7 +119,7 @@ for (const kind of databaseKinds) {
     assert.equal(asked(), 1)
   })
 
-  test(`expiry is checked at every use, also of what the cache holds (${kind})`, async (t) => {
+  testOnce(kind, `expiry is checked at every use, also of what the cache holds (${kind})`, async (t) => {
     const { verifier, insert, passed, now } = await open(t, kind)
     const { id, secret } = await insert({ expires_at: plus(now(), MINUTE).toISOString() })
     assert.equal((await verifier.verify(secret))?.keyId, id)
@@ -192,20 +200,24 @@ for (const kind of databaseKinds) {
     }
   })
 
-  test(`a key's own rate goes before the settings', and a session's purchases are its user's (${kind})`, async (t) => {
-    const { database, verifier, insert } = await open(t, kind)
-    const user = { id: newId('usr'), email: 'a@example.org', created_at: '', last_sign_in_at: null }
-    await database.db.insertInto('users').values(user).execute()
-    const plain = await insert()
-    const slow = await insert({ rate: 30 })
-    const bursty = await insert({ rate: 30, burst: 300 })
-    const session = await insert({ kind: 'session', scope: 'organization', user_id: user.id })
-    assert.deepEqual((await verifier.verify(plain.secret))?.rate, { requests: 600, burst: 100 })
-    assert.deepEqual((await verifier.verify(slow.secret))?.rate, { requests: 30, burst: 30 })
-    assert.deepEqual((await verifier.verify(bursty.secret))?.rate, { requests: 30, burst: 300 })
-    assert.equal((await verifier.verify(plain.secret))?.payer, plain.id)
-    assert.equal((await verifier.verify(session.secret))?.payer, `user:${user.id}`)
-  })
+  testOnce(
+    kind,
+    `a key's own rate goes before the settings', and a session's purchases are its user's (${kind})`,
+    async (t) => {
+      const { database, verifier, insert } = await open(t, kind)
+      const user = { id: newId('usr'), email: 'a@example.org', created_at: '', last_sign_in_at: null }
+      await database.db.insertInto('users').values(user).execute()
+      const plain = await insert()
+      const slow = await insert({ rate: 30 })
+      const bursty = await insert({ rate: 30, burst: 300 })
+      const session = await insert({ kind: 'session', scope: 'organization', user_id: user.id })
+      assert.deepEqual((await verifier.verify(plain.secret))?.rate, { requests: 600, burst: 100 })
+      assert.deepEqual((await verifier.verify(slow.secret))?.rate, { requests: 30, burst: 30 })
+      assert.deepEqual((await verifier.verify(bursty.secret))?.rate, { requests: 30, burst: 300 })
+      assert.equal((await verifier.verify(plain.secret))?.payer, plain.id)
+      assert.equal((await verifier.verify(session.secret))?.payer, `user:${user.id}`)
+    },
+  )
 }
 
 test('a cached key is verified at once, without waiting for anything', async () => {

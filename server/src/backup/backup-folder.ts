@@ -1,6 +1,6 @@
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncFolder } from '@wayleave/geodata/write-durably.ts'
+import { syncFolder } from '@wayleave/geodata/snapshot'
 import { tryLock } from '../locks/file-lock.ts'
 import { type BackupRecord, RECORD_FILE, readRecord } from './backup-record.ts'
 import { CopyError } from './copy-error.ts'

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { checksum } from '@wayleave/geodata/snapshot/checksum.ts'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
-import { verifySnapshot } from '@wayleave/geodata/snapshot/verify.ts'
+import { checksum, SNAPSHOT_FILES, verifySnapshot } from '@wayleave/geodata/snapshot'
 import type { BackupFolder, Generation } from './backup-folder.ts'
 import { type BackedUpSnapshot, type BackupRecord, tableFile } from './backup-record.ts'
 

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Manifest, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
-import { syncFolder } from '@wayleave/geodata/write-durably.ts'
+import { type Manifest, SNAPSHOT_FILES, syncFolder } from '@wayleave/geodata/snapshot'
 import { CopyError } from './copy-error.ts'
 
 export type SnapshotFiles = Manifest['files']

@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { writeAtomically } from '@wayleave/geodata/exports/write-atomically.ts'
+import { writeAtomically } from '@wayleave/geodata/exports'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { version as program } from '../version.ts'

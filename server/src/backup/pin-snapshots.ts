@@ -1,6 +1,6 @@
 import { link, mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import { MINUTE } from '../clock.ts'
 import { randomBase62 } from '../id.ts'
 import { tryLock } from '../locks/file-lock.ts'

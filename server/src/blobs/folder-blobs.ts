@@ -1,6 +1,6 @@
 import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeFolderDurably, renameDurably } from '@wayleave/geodata/write-durably.ts'
+import { makeFolderDurably, renameDurably } from '@wayleave/geodata/snapshot'
 import type { Blobs, DiscardedSnapshot } from './blobs.ts'
 import { isSnapshotName } from './snapshot-name.ts'
 

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { CoherentCache } from '../caching/coherent-cache.ts'
 import type { Changes, Subject } from '../database/changes.ts'
 import type { Db } from '../database/open.ts'
-import type { MaybePromise } from '../maybe-promise.ts'
+import { andThen, type MaybePromise } from '../maybe-promise.ts'
 import { notFound } from '../problem.ts'
 import { type Dataset, isTable, type Version } from './dataset.ts'
 import { eachBounded } from './each-bounded.ts'
@@ -64,8 +64,9 @@ export class Catalog {
     return this.#datasets.peek(table) ?? this.#load(table)
   }
 
-  async all(): Promise<Dataset[]> {
-    return (await this.#all.get('')) ?? []
+  /** Returns synchronously if the list is cached; the array is the same until a dataset changes. */
+  all(): MaybePromise<Dataset[]> {
+    return andThen(this.#all.get(''), (datasets) => datasets ?? [])
   }
 
   /** All versions, newest first. Throws 404 for a table that does not exist. */

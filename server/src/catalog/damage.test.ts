@@ -129,6 +129,11 @@ test('a dataset without a whole version is told in the list and the metadata, an
   )
 })
 
+/** A filter that neither compiled columns nor the tree alone can decide. */
+function inDatabase(number: number): string {
+  return encodeURIComponent(`number > ${number} OR S_INTERSECTS(geometry, POINT(80 80))`)
+}
+
 /**
  * For each file, a request that runs into the damage. `before` is requested while the file is still
  * undamaged.
@@ -140,11 +145,14 @@ const CASES: { file: string; path: string; before?: string }[] = [
   { file: 'features.pack', path: '/v1/dataset/T/files/json' },
   { file: 'features.index', path: '/v1/ogc/collections/T/items' },
   { file: 'checksums.json', path: '/v1/ogc/collections/T/items' },
-  { file: 'rows.parquet', path: '/v1/ogc/collections/T/items?filter=number%3E3' },
+  { file: 'rows.columns', path: '/v1/ogc/collections/T/items?filter=number%3E3' },
+  { file: 'rows.columns', path: '/v1/ogc/collections/T/items?sortby=number' },
+  { file: 'rows.columns', path: '/v1/ogc/collections/T/facets?columns=number' },
+  { file: 'rows.parquet', path: `/v1/ogc/collections/T/items?filter=${inDatabase(3)}` },
   {
     file: 'rows.parquet',
-    before: '/v1/ogc/collections/T/items?filter=number%3E3',
-    path: '/v1/ogc/collections/T/items?filter=number%3E4',
+    before: `/v1/ogc/collections/T/items?filter=${inDatabase(3)}`,
+    path: `/v1/ogc/collections/T/items?filter=${inDatabase(4)}`,
   },
   { file: 'rows.parquet', path: '/v1/ogc/collections/T/items?f=fgb' },
   { file: 'rows.parquet', path: '/v1/dataset/T/files/geoparquet' },

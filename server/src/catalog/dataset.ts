@@ -1,4 +1,4 @@
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { Manifest } from '@wayleave/geodata/snapshot'
 
 const TABLE = /^[a-z][a-z0-9_]{0,62}$/
 

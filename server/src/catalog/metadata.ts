@@ -1,5 +1,5 @@
 import type { ArchiveRecord, DatasetRecord } from '@wayleave/contract/records'
-import { exportFormatsOf } from '@wayleave/geodata/exports/index.ts'
+import { exportFormatsOf } from '@wayleave/geodata/exports'
 import type { Dataset, Version } from './dataset.ts'
 
 /** The public metadata of a dataset. */

@@ -1,6 +1,5 @@
 import { totalmem } from 'node:os'
-import { PackCache } from '@wayleave/geodata/pack/pack-cache.ts'
-import { openSnapshot, type Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { openSnapshot, PackCache, type Snapshot } from '@wayleave/geodata/features'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Version } from './dataset.ts'
 import type { SnapshotHealth } from './snapshot-health.ts'

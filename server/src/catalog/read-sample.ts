@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DamagedSnapshotError } from '@wayleave/geodata/snapshot/damaged-snapshot-error.ts'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
+import { DamagedSnapshotError, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Version } from './dataset.ts'
 
 /** The sample's bytes. Throws a DamagedSnapshotError if they differ from those that were published. */

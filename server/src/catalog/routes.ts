@@ -51,22 +51,6 @@ export function catalogRoutes(
     },
   })
 
-  app.get('/v1/dataset/:table', {
-    schema: {
-      tags: [tags.catalog],
-      summary: 'One dataset',
-      params: tableParams,
-      querystring: noQuery,
-      response: { 200: datasetSchema },
-    },
-    handler: async (request, reply) => {
-      const grant = await authenticate.optionalKey(request, reply)
-      const dataset = await catalog.find(request.params.table)
-      if (grant) meter.record(grant, call(dataset.table, 'metadata'))
-      return datasetMetadata(dataset, baseUrl.of(request))
-    },
-  })
-
   app.get('/v1/dataset/:table/sample/json', {
     schema: {
       tags: [tags.data],

@@ -1,6 +1,4 @@
-import { DamagedSnapshotError } from '@wayleave/geodata/snapshot/damaged-snapshot-error.ts'
-import { readManifest } from '@wayleave/geodata/snapshot/read-manifest.ts'
-import { checkSizes } from '@wayleave/geodata/snapshot/verify.ts'
+import { checkSizes, DamagedSnapshotError, readManifest } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import type { Blobs } from '../blobs/blobs.ts'
 import { BoundedCache } from '../caching/bounded-cache.ts'

@@ -1,4 +1,4 @@
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { Manifest } from '@wayleave/geodata/snapshot'
 import type { ControlDatabase, Db, Tx } from '../database/open.ts'
 import type { Tables } from '../database/schema.ts'
 import type { Dataset, DatasetDescription, Version } from './dataset.ts'

@@ -1,11 +1,13 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { geojsonParts } from '@wayleave/geodata/exports/geojson.ts'
-import { DamagedSnapshotError } from '@wayleave/geodata/snapshot/damaged-snapshot-error.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
-import { verifyFilesFast } from '@wayleave/geodata/snapshot/verify.ts'
-import { verifyInThread } from '@wayleave/geodata/snapshot/verify-in-thread.ts'
-import { writeDurably } from '@wayleave/geodata/write-durably.ts'
+import { geojsonParts } from '@wayleave/geodata/exports'
+import {
+  DamagedSnapshotError,
+  type Manifest,
+  verifyFilesFast,
+  verifyInThread,
+  writeDurably,
+} from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import type { Blobs } from '../blobs/blobs.ts'
 import { BoundedCache } from '../caching/bounded-cache.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Command } from 'commander'
 import { newId } from '../id.ts'
-import { runCommand } from '../testing/run-command.ts'
+import { runCommand, runProgramFile } from '../testing/run-command.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 import { backupCommand } from './backup.ts'
 import { databaseCommand } from './database.ts'
@@ -43,8 +43,11 @@ test('so do the commands that look after an installation', () => {
 
 test('the operator makes organizations, members, grants and keys, and lists them', async (t) => {
   const dataDir = temporaryFolder(t)
+  // One command of each group runs in a process of its own.
+  const alone = ['org create', 'user list', 'key create']
   const run = async (...args: string[]) => {
-    const result = await runCommand({ dataDir, databaseUrl: null }, ...args, '--json')
+    const start = alone.includes(args.slice(0, 2).join(' ')) ? runProgramFile : runCommand
+    const result = await start({ dataDir, databaseUrl: null }, ...args, '--json')
     assert.equal(result.code, 0, result.stderr)
     assert.equal(result.stderr, '')
     assert.equal(result.stdout, `${JSON.stringify(result.json)}\n`)
@@ -130,8 +133,10 @@ test('wrong usage exits 2, a failure exits 1, and each says why', async (t) => {
     assert.match(result.stderr, says)
     assert.equal(result.stdout, '')
   }
-  const json = await runCommand(place, 'key', 'revoke', newId('key'), '--json')
+  const json = await runProgramFile(place, 'key', 'revoke', newId('key'), '--json')
   assert.deepEqual([json.code, json.json], [1, { error: 'There is no such key.' }])
+  const usage = await runProgramFile(place, 'org', 'list', '--bogus')
+  assert.deepEqual([usage.code, usage.stdout], [2, ''])
 })
 
 function helpOf(command: Command): string {

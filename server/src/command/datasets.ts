@@ -1,5 +1,5 @@
+import type { DatasetRecord } from '@wayleave/contract/records'
 import type { Command } from 'commander'
-import { datasetMetadata } from '../catalog/metadata.ts'
 import { operator } from '../events/events.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
 import { withParts } from './with-parts.ts'
@@ -15,6 +15,7 @@ export function unpublishCommand(): Command {
 }
 
 async function list(flags: OperatorFlags): Promise<void> {
+  const { datasetMetadata } = await import('../catalog/metadata.ts')
   const data = await withParts(flags, async ({ catalog, baseUrl }) =>
     (await catalog.all()).map((dataset) => datasetMetadata(dataset, baseUrl.settled())),
   )
@@ -32,7 +33,7 @@ async function list(flags: OperatorFlags): Promise<void> {
 }
 
 /** Lists up to two types, such as a type and its multi-type; more would make the table too wide. */
-function geometryText({ geometryType, geometryTypes }: ReturnType<typeof datasetMetadata>): string {
+function geometryText({ geometryType, geometryTypes }: DatasetRecord): string {
   const areFew = geometryTypes.length > 0 && geometryTypes.length <= 2
   return areFew ? geometryTypes.join(', ') : (geometryType ?? '-')
 }

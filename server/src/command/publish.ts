@@ -1,9 +1,14 @@
 import { existsSync } from 'node:fs'
-import { InvalidSourceError } from '@wayleave/geodata/compile/invalid-source-error.ts'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ColumnType } from '@wayleave/geodata/features'
 import { type Command, InvalidArgumentError } from 'commander'
 import { isTable } from '../catalog/dataset.ts'
 import { operator } from '../events/events.ts'
-import type { PublishReport } from '../publishing/publishing.ts'
+import { COLUMN_TYPES, ColumnTypesError, parseColumnTypes } from '../publishing/column-types.ts'
+import type { PublishOptions, PublishReport } from '../publishing/publishing.ts'
+import { receiveUpload } from '../publishing/receive-upload.ts'
 import { splitKeywords } from '../publishing/split-keywords.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
 import { ProgressBar } from './output/progress-bar.ts'
@@ -26,13 +31,26 @@ interface PublishFlags extends OperatorFlags {
   skipInvalid?: boolean
   sample: boolean
   buildExports?: boolean
+  encoding?: string
+  longitude?: string
+  latitude?: string
+  geometryColumn?: string
+  geometry: boolean
+  header: boolean
+  type?: { [column: string]: ColumnType }
+  dryRun?: boolean
 }
 
-export function publishCommand(): Command {
+/** With `--json` all problems are listed, up to this many. */
+const MAX_JSON_PROBLEMS = 100_000
+
+export function publishCommand(compile?: PublishOptions['compile']): Command {
   return operatorCommand('publish <file>', 'Publish a file as a dataset, or as a dataset’s new version.', [
     'publish parcels.gpkg --table parcels --title "Parcels" --license CC-BY-4.0',
     'publish trees.csv --table trees --id-column tree_id --credits 5',
     'publish roads.zip --table roads --crs EPSG:25832 --skip-invalid',
+    'publish stops.csv --table stops --longitude x --latitude y --type code=text --dry-run',
+    'publish - --format csv --table stops < stops.csv',
   ])
     .requiredOption('--table <name>', 'the dataset’s name in addresses', tableName)
     .option('--title <text>', 'its name for people')
@@ -45,54 +63,76 @@ export function publishCommand(): Command {
     .option('--time-column <name>', 'the column that `datetime` filters')
     .option('--crs <crs>', 'the CRS where the file does not state it, such as EPSG:25832')
     .option('--allow-inaccurate-crs', 'publish although the CRS cannot be brought to WGS84 within 20 m')
-    .option('--layer <name>', 'the layer of a file that has several')
+    .option('--layer <name>', 'the layer or sheet of a file that has several')
+    .option(
+      '--encoding <name>',
+      'the encoding of texts where the file does not state it, such as windows-1251',
+    )
+    .option('--longitude <column>', 'the column of longitudes or x; together with --latitude')
+    .option('--latitude <column>', 'the column of latitudes or y')
+    .option('--geometry-column <column>', 'the column of WKT, WKB, GeoJSON or points as text')
+    .option('--no-geometry', 'publish a table without geometry, whatever the file holds')
+    .option('--no-header', 'the first row of the table is a row and has no column names')
+    .option(
+      '--type <column=type>',
+      `the type of a column: ${COLUMN_TYPES.join(', ')}; may be repeated`,
+      columnTypes,
+    )
     .option('--format <name>', 'the format where the file does not show it')
     .option('--skip-invalid', 'publish the valid rows and report the others')
     .option('--no-sample', 'publish no free sample')
     .option('--build-exports', 'build every download format before the version is shown')
-    .action(publish)
+    .option('--dry-run', 'do everything except making the version visible, and print the report')
+    .action((file: string, flags: PublishFlags) => publish(file, flags, compile))
 }
 
-async function publish(file: string, flags: PublishFlags): Promise<void> {
-  if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
+async function publish(file: string, flags: PublishFlags, compile: PublishOptions['compile']): Promise<void> {
+  const isStandardInput = file === '-'
+  if (!isStandardInput && !existsSync(file)) throw new Error(`There is no file ${file}.`)
   const bar = new ProgressBar(process.stderr)
   const { table, title, description, license, attribution, credits } = flags
   const { idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample, buildExports } =
     flags
+  const { encoding, longitude, latitude, geometryColumn, type: types, dryRun } = flags
   const keywords = flags.keywords === undefined ? undefined : splitKeywords(flags.keywords)
   try {
-    const { report, base } = await withParts(flags, async (parts) => ({
-      report: await parts.publishing.publish(
-        {
-          table,
-          path: file,
-          description: { title, description, license, attribution, credits, keywords },
-          ...{
-            idColumn,
-            timeColumn,
-            crs,
-            allowInaccurateCrs,
-            layer,
-            format,
-            skipInvalid,
-            sample,
-            buildExports,
+    const { report, base } = await withParts(flags, async (parts) => {
+      const publishPath = (path: string) =>
+        parts.publishing.publish(
+          {
+            table,
+            path,
+            ...(isStandardInput && { file: 'standard input' }),
+            description: { title, description, license, attribution, credits, keywords },
+            ...{ idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample },
+            ...{ buildExports, encoding, longitude, latitude, geometryColumn, types, dryRun },
+            // Commander sets options that begin with no- to true if they are absent.
+            geometry: flags.geometry ? undefined : false,
+            header: flags.header ? undefined : false,
+            maxProblems: flags.json ? MAX_JSON_PROBLEMS : undefined,
           },
-        },
-        operator,
-        { onProgress: (progress) => bar.show(progress) },
-      ),
-      base: parts.baseUrl.settled(),
-    }))
+          operator,
+          { onProgress: (progress) => bar.show(progress), ...(compile && { compile }) },
+        )
+      const published = isStandardInput
+        ? await withStandardInput(parts.config.maxUploadBytes, publishPath)
+        : await publishPath(file)
+      return { report: published, base: parts.baseUrl.settled() }
+    })
     bar.clear()
     const urls = {
       dataset: `${base}/v1/dataset/${table}`,
       download: `${base}/v1/dataset/${table}/files/csv`,
       items: `${base}/v1/ogc/collections/${table}/items`,
     }
-    print(flags, { ...report, urls }, describe(report, urls))
+    print(
+      flags,
+      report.version === null ? { ...report, dryRun: true } : { ...report, urls },
+      describe(report, urls),
+    )
   } catch (error) {
     bar.clear()
+    const { InvalidSourceError } = await import('@wayleave/geodata/compile')
     if (error instanceof InvalidSourceError) {
       const { message, file: name, problems, problemCount } = error
       if (flags.json) {
@@ -117,7 +157,7 @@ async function publish(file: string, flags: PublishFlags): Promise<void> {
 
 function describe(report: PublishReport, urls: Record<string, string>): string {
   const facts: string[][] = [
-    ['Version', String(report.version)],
+    ['Version', report.version === null ? 'none: a dry run' : String(report.version)],
     ['Rows', `${report.rows.toLocaleString('en')} in ${report.seconds} s`],
     ['Format', report.format],
     ['Geometry', report.geometryTypes.length > 0 ? report.geometryTypes.join(', ') : 'none'],
@@ -132,14 +172,16 @@ function describe(report: PublishReport, urls: Record<string, string>): string {
   )
   const problems = report.problems.map((problem) => `  row ${problem.row}: ${problem.message}`)
   return [
-    `Published ${report.table} from ${report.file}.`,
+    report.version === null
+      ? `${report.file} can be published as ${report.table}; nothing was changed.`
+      : `Published ${report.table} from ${report.file}.`,
     ...facts.map(([name, value]) => `  ${name!.padEnd(10)}${value}`),
     '',
     columns,
     ...(report.notes.length > 0 ? ['', ...report.notes.map((note) => `Note: ${note}`)] : []),
     ...(report.skipped > 0 ? ['', `Left out ${report.skipped} rows:`, ...problems] : []),
     '',
-    ...Object.entries(urls).map(([name, url]) => `${name.padEnd(10)}${url}`),
+    ...(report.version === null ? [] : Object.entries(urls)).map(([name, url]) => `${name.padEnd(10)}${url}`),
   ].join('\n')
 }
 
@@ -153,6 +195,28 @@ function crsText({ crs, crsTransformation }: PublishReport): string {
 function timeText({ timeColumn, timeExtent }: PublishReport): string {
   if (timeColumn === null) return '-'
   return timeExtent === null ? `${timeColumn}, all empty` : `${timeColumn}, ${timeExtent.join(' to ')}`
+}
+
+/** Receives standard input into a temporary file, which is removed afterwards. */
+async function withStandardInput<T>(maxBytes: number, publishPath: (path: string) => Promise<T>): Promise<T> {
+  if (process.stdin.isTTY) throw new Error('Standard input is a terminal. Pipe a file into the command.')
+  const folder = await mkdtemp(join(tmpdir(), 'wayleave-'))
+  try {
+    const path = join(folder, 'input')
+    await receiveUpload(process.stdin, path, maxBytes)
+    return await publishPath(path)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function columnTypes(text: string, previous: PublishFlags['type'] = {}): PublishFlags['type'] {
+  try {
+    return { ...previous, ...parseColumnTypes(text) }
+  } catch (error) {
+    if (error instanceof ColumnTypesError) throw new InvalidArgumentError(error.message)
+    throw error
+  }
 }
 
 function tableName(text: string): string {

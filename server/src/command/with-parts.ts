@@ -3,6 +3,7 @@ import { Closers } from '../closers.ts'
 import { readConfig } from '../config.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import { newId } from '../id.ts'
+import { runningServerAddress } from '../server-address.ts'
 import type { Parts } from '../wiring.ts'
 
 // The modules of a command are loaded when it runs: help and usage errors are printed at once, and listing
@@ -21,7 +22,10 @@ export async function withParts<T>(
   const { openParts } = await import('../wiring.ts')
   const quiet = config.logLevel === 'silent' ? 'silent' : 'warn'
   const parts = await openParts({ config, log: makeLogger(quiet), clock: systemClock, serving: false })
-  parts.baseUrl.listening(config.host, config.port)
+  // Printed addresses are those of the running server, whatever port it was started with.
+  const running = runningServerAddress(config.dataDir)
+  if (running) parts.baseUrl.servedAt(running)
+  else parts.baseUrl.listening(config.host, config.port)
   try {
     return await work(parts)
   } finally {

@@ -142,7 +142,7 @@ const isRoot = process.getuid?.() === 0
 function smallDisk(t: TestContext, megabytes: number): string {
   const folder = join(temporaryFolder(t), 'disk')
   mkdirSync(folder)
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder])
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=700`, 'tmpfs', folder])
   cleanUp(t, () => execFileSync('umount', ['--lazy', folder]))
   return folder
 }

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
-import { ExportError } from '@wayleave/geodata/export-error.ts'
-import { buildExportInProcess } from '@wayleave/geodata/exports/build-in-child-process.ts'
-import type { ExportOptions } from '@wayleave/geodata/exports/export-options.ts'
-import { exportFormatsOf } from '@wayleave/geodata/exports/index.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
-import { makeFolderDurably } from '@wayleave/geodata/write-durably.ts'
+import {
+  buildExportInProcess,
+  ExportError,
+  type ExportOptions,
+  exportFormatsOf,
+} from '@wayleave/geodata/exports'
+import { type Manifest, makeFolderDurably } from '@wayleave/geodata/snapshot'
 import { exportPath, writeMeta } from './built-file.ts'
 
 /**

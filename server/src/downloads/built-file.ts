@@ -1,8 +1,7 @@
 import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { EXPORT_GENERATION, type ExportFormatEntry } from '@wayleave/geodata/exports/index.ts'
-import type { BuiltFile } from '@wayleave/geodata/exports/write-atomically.ts'
-import { writeDurably } from '@wayleave/geodata/write-durably.ts'
+import { type BuiltFile, EXPORT_GENERATION, type ExportFormatEntry } from '@wayleave/geodata/exports'
+import { writeDurably } from '@wayleave/geodata/snapshot'
 import { type FileStamp, stampOf } from '../catalog/file-stamp.ts'
 import { checkFile } from './check-file.ts'
 

@@ -1,19 +1,24 @@
 import { hash } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ExportError } from '@wayleave/geodata/export-error.ts'
 import {
+  type BuiltFile,
   buildExportInProcess,
   buildVariantInProcess,
-} from '@wayleave/geodata/exports/build-in-child-process.ts'
-import { geojsonParts } from '@wayleave/geodata/exports/geojson.ts'
-import { type ExportFormatEntry, exportGeneration } from '@wayleave/geodata/exports/index.ts'
-import { type Variant, variantPath } from '@wayleave/geodata/exports/variant.ts'
-import { type BuiltFile, removeStalePartials } from '@wayleave/geodata/exports/write-atomically.ts'
-import { readBlockChecksums } from '@wayleave/geodata/snapshot/block-checksums.ts'
-import { DamagedSnapshotError } from '@wayleave/geodata/snapshot/damaged-snapshot-error.ts'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
-import { makeFolderDurably } from '@wayleave/geodata/write-durably.ts'
+  ExportError,
+  type ExportFormatEntry,
+  exportGeneration,
+  geojsonParts,
+  removeStalePartials,
+  type Variant,
+  variantPath,
+} from '@wayleave/geodata/exports'
+import {
+  DamagedSnapshotError,
+  makeFolderDurably,
+  readBlockChecksums,
+  SNAPSHOT_FILES,
+} from '@wayleave/geodata/snapshot'
 import type { Blobs } from '../blobs/blobs.ts'
 import { BoundedCache } from '../caching/bounded-cache.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'

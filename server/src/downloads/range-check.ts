@@ -1,6 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { BlockCheck, CHECKED_BLOCK_BYTES } from '@wayleave/geodata/snapshot/block-checksums.ts'
-import { DamagedSnapshotError } from '@wayleave/geodata/snapshot/damaged-snapshot-error.ts'
+import { BlockCheck, CHECKED_BLOCK_BYTES, DamagedSnapshotError } from '@wayleave/geodata/snapshot'
 
 /** A file of a snapshot and the checksums of its blocks. */
 export interface CheckedFile {

@@ -30,6 +30,11 @@ export class BaseUrl {
     this.#port = port
   }
 
+  /** The address of a server in another process, for commands beside it. */
+  servedAt(url: string): void {
+    this.#bound = url
+  }
+
   /** The address that the service itself listens on, behind any proxies. */
   bound(): string {
     return this.#bound

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { runCommand } from '../testing/run-command.ts'
+import { runProgramFile } from '../testing/run-command.ts'
 import { signIn } from '../testing/sign-in.ts'
 import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
 import { KeyCipher } from './key-cipher.ts'
@@ -49,7 +49,7 @@ test('with a secret key the stored signing key is encrypted, sessions go on, and
     name: 'SettingError',
     message: /WAYLEAVE_SECRET_KEY/,
   })
-  const { code } = await runCommand({ dataDir, databaseUrl: null }, 'rotate-signing-key')
+  const { code } = await runProgramFile({ dataDir, databaseUrl: null }, 'rotate-signing-key')
   assert.equal(code, 0)
   const plain = await openTestServer(t, { dataDir })
   await signIn(plain, 'ada@example.org')

@@ -8,6 +8,7 @@ import {
   openTestServer,
   type TestServer,
   temporaryDatabase,
+  testOnce,
   withoutPostgres,
 } from '../testing/test-server.ts'
 
@@ -17,8 +18,9 @@ const refresh = (service: TestServer, refreshToken: string) =>
 for (const database of databaseKinds) {
   const guarantee = (name: string, run: (t: TestContext) => Promise<void>) =>
     test(`${name} (${database})`, run)
+  const once = (name: string, run: (t: TestContext) => Promise<void>) => testOnce(database, name, run)
 
-  guarantee('a refresh token is exchanged for a new pair that works', async (t) => {
+  once('a refresh token is exchanged for a new pair that works', async (t) => {
     const service = await openTestServer(t, { database })
     const { refreshToken, userId } = await signIn(service, 'ada@example.org')
     const answer = await refresh(service, refreshToken)
@@ -60,7 +62,7 @@ for (const database of databaseKinds) {
     assert.equal((await refresh(service, answers[0]!.body.refreshToken)).status, 200)
   })
 
-  guarantee('a tab that comes late gets the newest token, not one that was used since', async (t) => {
+  once('a tab that comes late gets the newest token, not one that was used since', async (t) => {
     const { clock, pass } = testClock()
     const service = await openTestServer(t, { database, clock })
     const { refreshToken } = await signIn(service, 'ada@example.org')
@@ -73,7 +75,7 @@ for (const database of databaseKinds) {
     assert.equal((await refresh(service, late.body.refreshToken)).status, 200)
   })
 
-  guarantee('a session lasts for 30 days after its last refresh', async (t) => {
+  once('a session lasts for 30 days after its last refresh', async (t) => {
     const { clock, pass } = testClock()
     const service = await openTestServer(t, { database, clock })
     const { refreshToken } = await signIn(service, 'ada@example.org')
@@ -94,7 +96,7 @@ for (const database of databaseKinds) {
     assert.deepEqual(await left(), [])
   })
 
-  guarantee('signing out ends the whole family', async (t) => {
+  once('signing out ends the whole family', async (t) => {
     const service = await openTestServer(t, { database })
     const { refreshToken } = await signIn(service, 'ada@example.org')
     const next = await refresh(service, refreshToken)
@@ -123,7 +125,7 @@ for (const database of databaseKinds) {
     }
   })
 
-  guarantee('no refresh token is stored, only its hash', async (t) => {
+  once('no refresh token is stored, only its hash', async (t) => {
     const service = await openTestServer(t, { database })
     const { refreshToken } = await signIn(service, 'ada@example.org')
     const rows = await service.parts.database.db.selectFrom('refresh_tokens').selectAll().execute()

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { DAY, MINUTE } from '../clock.ts'
 import { askForLink, nextMail, signIn, untakenMail } from '../testing/sign-in.ts'
 import { testClock } from '../testing/test-clock.ts'
-import { databaseKinds, openTestServer, type TestServer } from '../testing/test-server.ts'
+import { databaseKinds, openTestServer, type TestServer, testOnce } from '../testing/test-server.ts'
 
 const redeem = (service: TestServer, body: object) => service.request('POST', '/v1/auth/token', { body })
 
@@ -14,6 +14,7 @@ const mailed = (service: TestServer) => service.parts.identity.close()
 for (const database of databaseKinds) {
   const guarantee = (name: string, run: (t: TestContext) => Promise<void>) =>
     test(`${name} (${database})`, run)
+  const once = (name: string, run: (t: TestContext) => Promise<void>) => testOnce(database, name, run)
 
   guarantee('a new address signs up by its link, with an organization of its own', async (t) => {
     const settings = { newOrganizationAddOns: ['GIS_ACCESS' as const], newOrganizationCredits: 50 }
@@ -48,7 +49,7 @@ for (const database of databaseKinds) {
     )
   })
 
-  guarantee('a link works once', async (t) => {
+  once('a link works once', async (t) => {
     const service = await openTestServer(t, { database })
     const { token } = await askForLink(service, 'ada@example.org')
     const first = await redeem(service, { token })
@@ -82,14 +83,14 @@ for (const database of databaseKinds) {
     assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, ...Array(9).fill(401)])
   })
 
-  guarantee('the link of a mail is spent with its code', async (t) => {
+  once('the link of a mail is spent with its code', async (t) => {
     const service = await openTestServer(t, { database })
     const { code, token } = await askForLink(service, 'ada@example.org')
     assert.equal((await redeem(service, { email: 'ada@example.org', code })).status, 200)
     assert.equal((await redeem(service, { token })).status, 401)
   })
 
-  guarantee('fetching the link with GET or HEAD redeems nothing', async (t) => {
+  once('fetching the link with GET or HEAD redeems nothing', async (t) => {
     const service = await openTestServer(t, { database })
     const { link, token } = await askForLink(service, 'ada@example.org')
     assert.equal(link, `${service.url}/sign-in#${token}`)
@@ -101,7 +102,7 @@ for (const database of databaseKinds) {
     assert.equal((await redeem(service, { token })).status, 200)
   })
 
-  guarantee('a link and its code stop after 15 minutes', async (t) => {
+  once('a link and its code stop after 15 minutes', async (t) => {
     const { clock, pass } = testClock()
     const service = await openTestServer(t, { database, clock })
     const old = await askForLink(service, 'ada@example.org')
@@ -163,7 +164,7 @@ for (const database of databaseKinds) {
     assert.equal((await redeem(service, own)).status, 200)
   })
 
-  guarantee('five wrong codes void the code, and not the link', async (t) => {
+  once('five wrong codes void the code, and not the link', async (t) => {
     const service = await openTestServer(t, { database })
     const { token, code } = await askForLink(service, 'ada@example.org')
     const wrong = { email: 'ada@example.org', code: otherThan(code) }
@@ -173,14 +174,14 @@ for (const database of databaseKinds) {
     assert.equal((await redeem(service, { token })).status, 200)
   })
 
-  guarantee('four wrong codes leave the right one working', async (t) => {
+  once('four wrong codes leave the right one working', async (t) => {
     const service = await openTestServer(t, { database })
     const { code } = await askForLink(service, 'ada@example.org')
     for (let i = 0; i < 4; i++) await redeem(service, { email: 'ada@example.org', code: otherThan(code) })
     assert.equal((await redeem(service, { email: 'ada@example.org', code })).status, 200)
   })
 
-  guarantee('ten wrong codes stop codes for a day, and not links', async (t) => {
+  once('ten wrong codes stop codes for a day, and not links', async (t) => {
     const { clock, pass } = testClock()
     const service = await openTestServer(t, { database, clock })
     const email = 'ada@example.org'
@@ -199,7 +200,7 @@ for (const database of databaseKinds) {
     assert.equal((await redeem(service, { email, code: later.code })).status, 200)
   })
 
-  guarantee(
+  once(
     'known and unknown addresses get the same answer, and by invitation only known ones a mail',
     async (t) => {
       const service = await openTestServer(t, { database, settings: { signUp: 'invite' } })
@@ -226,7 +227,7 @@ for (const database of databaseKinds) {
     },
   )
 
-  guarantee('an address beyond its limit gets the same answer and no mail', async (t) => {
+  once('an address beyond its limit gets the same answer and no mail', async (t) => {
     const service = await openTestServer(t, { database, settings: { signInRate: 5 } })
     const answers = []
     for (let i = 0; i < 7; i++) {
@@ -241,7 +242,7 @@ for (const database of databaseKinds) {
     assert.equal(mails, 5)
   })
 
-  guarantee('a mail that no terminal sees is whole, 7bit, and has its link alone on a line', async (t) => {
+  once('a mail that no terminal sees is whole, 7bit, and has its link alone on a line', async (t) => {
     const baseUrl = `https://${'long-name.'.repeat(9)}example.org`
     const service = await openTestServer(t, { database, settings: { baseUrl } })
     const { source, token } = await askForLink(service, 'ada@example.org')
@@ -252,7 +253,7 @@ for (const database of databaseKinds) {
     assert.match(source, /--\r\n$/)
   })
 
-  guarantee(
+  once(
     'nothing of a bad request for a link or a token is stored, and each wrong field is named',
     async (t) => {
       const service = await openTestServer(t, { database })
@@ -293,7 +294,7 @@ for (const database of databaseKinds) {
     },
   )
 
-  guarantee('no token, code or link of a sign-in is in any log line or event', async (t) => {
+  once('no token, code or link of a sign-in is in any log line or event', async (t) => {
     const service = await openTestServer(t, { database })
     const mail = await askForLink(service, 'ada@example.org')
     await redeem(service, { token: 'A'.repeat(43) })

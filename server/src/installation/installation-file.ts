@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeFolderDurably, writeDurably } from '@wayleave/geodata/write-durably.ts'
+import { makeFolderDurably, writeDurably } from '@wayleave/geodata/snapshot'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 

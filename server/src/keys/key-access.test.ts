@@ -4,7 +4,7 @@ import { newId } from '../id.ts'
 import { addMember, MAP, openKeyHolder, RECORD, verbsOf } from '../testing/key-holder.ts'
 import { keyOpens } from '../testing/key-opens.ts'
 import { signIn } from '../testing/sign-in.ts'
-import { databaseKinds } from '../testing/test-server.ts'
+import { databaseKinds, testOnce } from '../testing/test-server.ts'
 
 for (const database of databaseKinds) {
   test(`lists show what the caller may see, newest first, and never a secret (${database})`, async (t) => {
@@ -30,7 +30,7 @@ for (const database of databaseKinds) {
     assert.deepEqual(await ids(shared, viewer.token), [organizations.id])
   })
 
-  test(`another user's key is 404 on every verb (${database})`, async (t) => {
+  testOnce(database, `another user's key is 404 on every verb (${database})`, async (t) => {
     const service = await openKeyHolder(t, { database })
     const { ada, create, call, shared } = service
     const { id, secret } = await create('/v1/api-keys/personal')
@@ -60,75 +60,87 @@ for (const database of databaseKinds) {
     assert.ok(await keyOpens(service.service, organizations.secret))
   })
 
-  test(`an organization's keys need APIKEY_VIEW to see and APIKEY_CREATE to touch (${database})`, async (t) => {
-    const service = await openKeyHolder(t, { database })
-    const { ada, create, call, shared } = service
-    const { id } = await create(shared)
-    const viewer = await addMember(service, ada.organizationId, 'vera@example.org', ['APIKEY_VIEW'])
-    const maker = await addMember(service, ada.organizationId, 'mike@example.org', ['APIKEY_CREATE'])
-    const seeing = verbsOf(id)
-      .filter(({ method }) => method === 'GET')
-      .concat({ method: 'GET', path: shared, body: undefined })
-    const touching = verbsOf(id)
-      .filter(({ method }) => method !== 'GET')
-      .concat({ method: 'POST', path: shared, body: MAP })
-    for (const { method, path, body } of touching) {
-      const refused = await call(method, path, body, viewer.token)
-      assert.equal(refused.status, 403, `${method} ${path}`)
-      assert.equal(refused.body.code, 'permission-missing')
-      assert.match(refused.body.detail, /APIKEY_CREATE/)
-    }
-    for (const { method, path } of seeing) {
-      assert.equal((await call(method, path, undefined, viewer.token)).status, 200)
-      const refused = await call(method, path, undefined, maker.token)
-      assert.equal(refused.status, 403, `${method} ${path}`)
-      assert.match(refused.body.detail, /APIKEY_VIEW/)
-    }
-    for (const { method, path, body } of touching) {
-      assert.ok((await call(method, path, body, maker.token)).status < 300, `${method} ${path}`)
-    }
-  })
-
-  test(`an organization that does not exist is 404, one of others 403 (${database})`, async (t) => {
-    const { service, call, shared } = await openKeyHolder(t, { database })
-    const eve = await signIn(service, 'eve@example.org')
-    for (const [method, body] of [
-      ['GET', undefined],
-      ['POST', MAP],
-    ] as const) {
-      for (const unknown of [newId('org'), 'nonsense', '%00', newId('key')]) {
-        const answer = await call(method, `/v1/api-keys/organization/${unknown}`, body)
-        assert.equal(answer.status, 404, `${method} ${unknown}`)
+  testOnce(
+    database,
+    `an organization's keys need APIKEY_VIEW to see and APIKEY_CREATE to touch (${database})`,
+    async (t) => {
+      const service = await openKeyHolder(t, { database })
+      const { ada, create, call, shared } = service
+      const { id } = await create(shared)
+      const viewer = await addMember(service, ada.organizationId, 'vera@example.org', ['APIKEY_VIEW'])
+      const maker = await addMember(service, ada.organizationId, 'mike@example.org', ['APIKEY_CREATE'])
+      const seeing = verbsOf(id)
+        .filter(({ method }) => method === 'GET')
+        .concat({ method: 'GET', path: shared, body: undefined })
+      const touching = verbsOf(id)
+        .filter(({ method }) => method !== 'GET')
+        .concat({ method: 'POST', path: shared, body: MAP })
+      for (const { method, path, body } of touching) {
+        const refused = await call(method, path, body, viewer.token)
+        assert.equal(refused.status, 403, `${method} ${path}`)
+        assert.equal(refused.body.code, 'permission-missing')
+        assert.match(refused.body.detail, /APIKEY_CREATE/)
       }
-      assert.equal((await call(method, shared, body, eve.token)).status, 403)
-    }
-  })
+      for (const { method, path } of seeing) {
+        assert.equal((await call(method, path, undefined, viewer.token)).status, 200)
+        const refused = await call(method, path, undefined, maker.token)
+        assert.equal(refused.status, 403, `${method} ${path}`)
+        assert.match(refused.body.detail, /APIKEY_VIEW/)
+      }
+      for (const { method, path, body } of touching) {
+        assert.ok((await call(method, path, body, maker.token)).status < 300, `${method} ${path}`)
+      }
+    },
+  )
 
-  test(`an organization key outlives its maker, and a user's key stops when the user is removed (${database})`, async (t) => {
-    const service = await openKeyHolder(t, { database })
-    const { ada, call, create, shared } = service
-    const maker = await addMember(service, ada.organizationId, 'mike@example.org', ['APIKEY_CREATE'])
-    const organizations = await create(shared, MAP, maker.token)
-    const personal = await create('/v1/api-keys/personal', MAP, maker.token)
-    const session = await create('/v1/auth/session-key', undefined, maker.token)
-    for (const { secret } of [organizations, personal, session]) {
-      assert.ok(await keyOpens(service.service, secret))
-    }
-    const removal = `/v1/organization/${ada.organizationId}/members/${maker.userId}`
-    assert.equal((await call('DELETE', removal)).status, 204)
-    assert.ok(await keyOpens(service.service, organizations.secret))
-    assert.ok(!(await keyOpens(service.service, personal.secret)))
-    assert.ok(!(await keyOpens(service.service, session.secret)))
+  testOnce(
+    database,
+    `an organization that does not exist is 404, one of others 403 (${database})`,
+    async (t) => {
+      const { service, call, shared } = await openKeyHolder(t, { database })
+      const eve = await signIn(service, 'eve@example.org')
+      for (const [method, body] of [
+        ['GET', undefined],
+        ['POST', MAP],
+      ] as const) {
+        for (const unknown of [newId('org'), 'nonsense', '%00', newId('key')]) {
+          const answer = await call(method, `/v1/api-keys/organization/${unknown}`, body)
+          assert.equal(answer.status, 404, `${method} ${unknown}`)
+        }
+        assert.equal((await call(method, shared, body, eve.token)).status, 403)
+      }
+    },
+  )
 
-    // The key's status shows it, and stays the same when its owner comes back.
-    const record = () => call('GET', `/v1/api-keys/${personal.id}`, undefined, maker.token)
-    assert.equal((await record()).body.status, 'revoked')
-    await addMember(service, ada.organizationId, 'mike@example.org', [])
-    assert.equal((await record()).body.status, 'revoked')
-    assert.ok(!(await keyOpens(service.service, personal.secret)))
-  })
+  testOnce(
+    database,
+    `an organization key outlives its maker, and a user's key stops when the user is removed (${database})`,
+    async (t) => {
+      const service = await openKeyHolder(t, { database })
+      const { ada, call, create, shared } = service
+      const maker = await addMember(service, ada.organizationId, 'mike@example.org', ['APIKEY_CREATE'])
+      const organizations = await create(shared, MAP, maker.token)
+      const personal = await create('/v1/api-keys/personal', MAP, maker.token)
+      const session = await create('/v1/auth/session-key', undefined, maker.token)
+      for (const { secret } of [organizations, personal, session]) {
+        assert.ok(await keyOpens(service.service, secret))
+      }
+      const removal = `/v1/organization/${ada.organizationId}/members/${maker.userId}`
+      assert.equal((await call('DELETE', removal)).status, 204)
+      assert.ok(await keyOpens(service.service, organizations.secret))
+      assert.ok(!(await keyOpens(service.service, personal.secret)))
+      assert.ok(!(await keyOpens(service.service, session.secret)))
 
-  test(`a key stops when its owner moves to another organization (${database})`, async (t) => {
+      // The key's status shows it, and stays the same when its owner comes back.
+      const record = () => call('GET', `/v1/api-keys/${personal.id}`, undefined, maker.token)
+      assert.equal((await record()).body.status, 'revoked')
+      await addMember(service, ada.organizationId, 'mike@example.org', [])
+      assert.equal((await record()).body.status, 'revoked')
+      assert.ok(!(await keyOpens(service.service, personal.secret)))
+    },
+  )
+
+  testOnce(database, `a key stops when its owner moves to another organization (${database})`, async (t) => {
     const service = await openKeyHolder(t, { database })
     const { ada, create } = service
     const bob = await signIn(service.service, 'bob@example.org')

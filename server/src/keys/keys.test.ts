@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { MINUTE, plus } from '../clock.ts'
 import { CREATED, MAP, openKeyHolder, RECORD, verbsOf } from '../testing/key-holder.ts'
 import { keyOpens } from '../testing/key-opens.ts'
-import { databaseKinds } from '../testing/test-server.ts'
+import { databaseKinds, testOnce } from '../testing/test-server.ts'
 import { deleteSessionKeysExpiredBefore } from './store.ts'
 
 for (const database of databaseKinds) {
@@ -99,49 +99,57 @@ for (const database of databaseKinds) {
     }
   })
 
-  test(`an expired key is refused, keeps its record, and works again with a later expiry (${database})`, async (t) => {
-    let now = new Date('2026-11-15T12:00:00Z')
-    const { service, create, call } = await openKeyHolder(t, { database, clock: () => now })
-    const expiresAt = plus(now, MINUTE).toISOString()
-    const { id, secret } = await create('/v1/api-keys/personal', { ...MAP, expiresAt })
-    const path = `/v1/api-keys/${id}`
-    assert.ok(await keyOpens(service, secret))
-    now = plus(now, MINUTE - 1)
-    assert.ok(await keyOpens(service, secret))
-    now = plus(now, 1)
-    assert.ok(!(await keyOpens(service, secret)))
-    assert.equal((await call('GET', path)).body.status, 'expired')
-    const rotated = await call('POST', `${path}/rotate`)
-    assert.equal(rotated.status, 409)
-    assert.equal(rotated.body.code, 'key-state-conflict')
-    assert.equal((await call('PATCH', path, { name: 'Old' })).body.status, 'expired')
-    assert.equal((await call('PATCH', path, { expiresAt })).status, 400)
-    const later = await call('PATCH', path, { expiresAt: plus(now, MINUTE).toISOString() })
-    assert.equal(later.body.status, 'active')
-    assert.ok(await keyOpens(service, secret))
-    assert.equal((await call('PATCH', path, { expiresAt: null })).body.expiresAt, null)
-    now = plus(now, 5 * MINUTE)
-    assert.ok(await keyOpens(service, secret))
-  })
+  testOnce(
+    database,
+    `an expired key is refused, keeps its record, and works again with a later expiry (${database})`,
+    async (t) => {
+      let now = new Date('2026-11-15T12:00:00Z')
+      const { service, create, call } = await openKeyHolder(t, { database, clock: () => now })
+      const expiresAt = plus(now, MINUTE).toISOString()
+      const { id, secret } = await create('/v1/api-keys/personal', { ...MAP, expiresAt })
+      const path = `/v1/api-keys/${id}`
+      assert.ok(await keyOpens(service, secret))
+      now = plus(now, MINUTE - 1)
+      assert.ok(await keyOpens(service, secret))
+      now = plus(now, 1)
+      assert.ok(!(await keyOpens(service, secret)))
+      assert.equal((await call('GET', path)).body.status, 'expired')
+      const rotated = await call('POST', `${path}/rotate`)
+      assert.equal(rotated.status, 409)
+      assert.equal(rotated.body.code, 'key-state-conflict')
+      assert.equal((await call('PATCH', path, { name: 'Old' })).body.status, 'expired')
+      assert.equal((await call('PATCH', path, { expiresAt })).status, 400)
+      const later = await call('PATCH', path, { expiresAt: plus(now, MINUTE).toISOString() })
+      assert.equal(later.body.status, 'active')
+      assert.ok(await keyOpens(service, secret))
+      assert.equal((await call('PATCH', path, { expiresAt: null })).body.expiresAt, null)
+      now = plus(now, 5 * MINUTE)
+      assert.ok(await keyOpens(service, secret))
+    },
+  )
 
-  test(`a revoked key can be neither rotated nor changed, only seen and deleted (${database})`, async (t) => {
-    const { service, create, call } = await openKeyHolder(t, { database })
-    const { id, secret } = await create('/v1/api-keys/personal')
-    const path = `/v1/api-keys/${id}`
-    const revoked = await call('POST', `${path}/revoke`)
-    for (const [method, at, body] of [
-      ['POST', `${path}/rotate`, undefined],
-      ['PATCH', path, { name: 'New' }],
-      ['PATCH', path, { expiresAt: null }],
-    ] as const) {
-      const answer = await call(method, at, body)
-      assert.equal(answer.status, 409)
-      assert.equal(answer.body.code, 'key-state-conflict')
-    }
-    assert.deepEqual((await call('GET', path)).body, revoked.body)
-    assert.ok(!(await keyOpens(service, secret)))
-    assert.equal((await call('DELETE', path)).status, 204)
-  })
+  testOnce(
+    database,
+    `a revoked key can be neither rotated nor changed, only seen and deleted (${database})`,
+    async (t) => {
+      const { service, create, call } = await openKeyHolder(t, { database })
+      const { id, secret } = await create('/v1/api-keys/personal')
+      const path = `/v1/api-keys/${id}`
+      const revoked = await call('POST', `${path}/revoke`)
+      for (const [method, at, body] of [
+        ['POST', `${path}/rotate`, undefined],
+        ['PATCH', path, { name: 'New' }],
+        ['PATCH', path, { expiresAt: null }],
+      ] as const) {
+        const answer = await call(method, at, body)
+        assert.equal(answer.status, 409)
+        assert.equal(answer.body.code, 'key-state-conflict')
+      }
+      assert.deepEqual((await call('GET', path)).body, revoked.body)
+      assert.ok(!(await keyOpens(service, secret)))
+      assert.equal((await call('DELETE', path)).status, 204)
+    },
+  )
 
   test(`of many rotations and a revocation at once, one secret or none is left (${database})`, async (t) => {
     const { service, create, call } = await openKeyHolder(t, { database })
@@ -161,28 +169,32 @@ for (const database of databaseKinds) {
     }
   })
 
-  test(`a session key reads for 15 minutes, stands in no list and counts against no limit (${database})`, async (t) => {
-    let now = new Date('2026-11-15T12:00:00Z')
-    const { service, create, call } = await openKeyHolder(t, {
-      database,
-      clock: () => now,
-      settings: { keysPerUser: 1 },
-    })
-    const session = await create('/v1/auth/session-key', undefined)
-    assert.deepEqual(Object.keys(session), CREATED)
-    assert.equal(session.expiresAt, plus(now, 15 * MINUTE).toISOString())
-    await create('/v1/api-keys/personal')
-    await create('/v1/auth/session-key', undefined)
-    for (const list of ['my-keys', 'accessible']) {
-      assert.equal((await call('GET', `/v1/api-keys/${list}`)).body.data.length, 1)
-    }
-    for (const { method, path, body } of verbsOf(session.id)) {
-      assert.equal((await call(method, path, body)).status, 404)
-    }
-    assert.ok(await keyOpens(service, session.secret))
-    now = plus(now, 15 * MINUTE)
-    assert.ok(!(await keyOpens(service, session.secret)))
-  })
+  testOnce(
+    database,
+    `a session key reads for 15 minutes, stands in no list and counts against no limit (${database})`,
+    async (t) => {
+      let now = new Date('2026-11-15T12:00:00Z')
+      const { service, create, call } = await openKeyHolder(t, {
+        database,
+        clock: () => now,
+        settings: { keysPerUser: 1 },
+      })
+      const session = await create('/v1/auth/session-key', undefined)
+      assert.deepEqual(Object.keys(session), CREATED)
+      assert.equal(session.expiresAt, plus(now, 15 * MINUTE).toISOString())
+      await create('/v1/api-keys/personal')
+      await create('/v1/auth/session-key', undefined)
+      for (const list of ['my-keys', 'accessible']) {
+        assert.equal((await call('GET', `/v1/api-keys/${list}`)).body.data.length, 1)
+      }
+      for (const { method, path, body } of verbsOf(session.id)) {
+        assert.equal((await call(method, path, body)).status, 404)
+      }
+      assert.ok(await keyOpens(service, session.secret))
+      now = plus(now, 15 * MINUTE)
+      assert.ok(!(await keyOpens(service, session.secret)))
+    },
+  )
 
   test(`expired session keys are thrown away, and other expired keys are kept (${database})`, async (t) => {
     let now = new Date('2026-11-15T12:00:00Z')
@@ -203,63 +215,67 @@ for (const database of databaseKinds) {
     assert.deepEqual(await left(), new Set([personal.id]))
   })
 
-  test(`bad input of every kind gets 400 with the field's name, and nothing is stored (${database})`, async (t) => {
-    const { create, call, shared } = await openKeyHolder(t, { database })
-    const { id } = await create('/v1/api-keys/personal')
-    const bodies: [body: unknown, path: string][] = [
-      [{}, '/name'],
-      [{ name: 'x' }, '/permissions'],
-      [{ permissions: ['read'] }, '/name'],
-      [{ ...MAP, name: 7 }, '/name'],
-      [{ ...MAP, name: null }, '/name'],
-      [{ ...MAP, name: ' ' }, '/name'],
-      [{ ...MAP, name: 'a\u0000' }, '/name'],
-      [{ ...MAP, permissions: 'read' }, '/permissions'],
-      [{ ...MAP, permissions: [] }, '/permissions'],
-      [{ ...MAP, permissions: [null] }, '/permissions/0'],
-      [{ ...MAP, permissions: ['read', 'own'] }, '/permissions/1'],
-      [{ ...MAP, permissions: Array(101).fill('read') }, '/permissions'],
-      [{ ...MAP, expiresAt: 'soon' }, '/expiresAt'],
-      [{ ...MAP, expiresAt: 1_900_000_000 }, '/expiresAt'],
-      [{ ...MAP, expiresAt: '2020-01-01T00:00:00Z' }, '/expiresAt'],
-      [{ ...MAP, scope: 'platform' }, '/scope'],
-      [{ ...MAP, id: 'x' }, '/id'],
-    ]
-    for (const [body, path] of bodies) {
-      for (const address of ['/v1/api-keys/personal', shared]) {
-        const { status, body: problem } = await call('POST', address, body)
-        assert.equal(status, 400, JSON.stringify(body))
-        assert.equal(problem.code, 'invalid-input')
-        assert.ok(
-          problem.errors.some((error: { path: string }) => error.path === path),
-          JSON.stringify(problem.errors),
-        )
+  testOnce(
+    database,
+    `bad input of every kind gets 400 with the field's name, and nothing is stored (${database})`,
+    async (t) => {
+      const { create, call, shared } = await openKeyHolder(t, { database })
+      const { id } = await create('/v1/api-keys/personal')
+      const bodies: [body: unknown, path: string][] = [
+        [{}, '/name'],
+        [{ name: 'x' }, '/permissions'],
+        [{ permissions: ['read'] }, '/name'],
+        [{ ...MAP, name: 7 }, '/name'],
+        [{ ...MAP, name: null }, '/name'],
+        [{ ...MAP, name: ' ' }, '/name'],
+        [{ ...MAP, name: 'a\u0000' }, '/name'],
+        [{ ...MAP, permissions: 'read' }, '/permissions'],
+        [{ ...MAP, permissions: [] }, '/permissions'],
+        [{ ...MAP, permissions: [null] }, '/permissions/0'],
+        [{ ...MAP, permissions: ['read', 'own'] }, '/permissions/1'],
+        [{ ...MAP, permissions: Array(101).fill('read') }, '/permissions'],
+        [{ ...MAP, expiresAt: 'soon' }, '/expiresAt'],
+        [{ ...MAP, expiresAt: 1_900_000_000 }, '/expiresAt'],
+        [{ ...MAP, expiresAt: '2020-01-01T00:00:00Z' }, '/expiresAt'],
+        [{ ...MAP, scope: 'platform' }, '/scope'],
+        [{ ...MAP, id: 'x' }, '/id'],
+      ]
+      for (const [body, path] of bodies) {
+        for (const address of ['/v1/api-keys/personal', shared]) {
+          const { status, body: problem } = await call('POST', address, body)
+          assert.equal(status, 400, JSON.stringify(body))
+          assert.equal(problem.code, 'invalid-input')
+          assert.ok(
+            problem.errors.some((error: { path: string }) => error.path === path),
+            JSON.stringify(problem.errors),
+          )
+        }
       }
-    }
-    for (const [body, path] of [
-      [{}, 'body'],
-      [{ name: '' }, '/name'],
-      [{ name: null }, '/name'],
-      [{ permissions: [] }, '/permissions'],
-      [{ permissions: null }, '/permissions'],
-      [{ expiresAt: '' }, '/expiresAt'],
-      [{ secret: 'x' }, '/secret'],
-      [{ scope: 'organization' }, '/scope'],
-    ] as const) {
-      const { status, body: problem } = await call('PATCH', `/v1/api-keys/${id}`, body)
-      assert.equal(status, 400, JSON.stringify(body))
-      assert.ok(problem.errors.some((error: { path: string }) => error.path === path))
-    }
-    for (const body of ['', '{', '[1', 'name=x']) {
-      assert.equal((await call('POST', '/v1/api-keys/personal', body)).status, 400)
-    }
-    for (const body of ['[]', 'null', '"x"', '7']) {
-      assert.equal((await call('POST', '/v1/api-keys/personal', body)).status, 400, body)
-    }
-    const { data } = (await call('GET', '/v1/api-keys/accessible')).body
-    assert.equal(data.length, 1)
-    assert.equal(data[0].name, 'Map')
-  })
+      for (const [body, path] of [
+        [{}, 'body'],
+        [{ name: '' }, '/name'],
+        [{ name: null }, '/name'],
+        [{ permissions: [] }, '/permissions'],
+        [{ permissions: null }, '/permissions'],
+        [{ expiresAt: '' }, '/expiresAt'],
+        [{ secret: 'x' }, '/secret'],
+        [{ scope: 'organization' }, '/scope'],
+      ] as const) {
+        const { status, body: problem } = await call('PATCH', `/v1/api-keys/${id}`, body)
+        assert.equal(status, 400, JSON.stringify(body))
+        assert.ok(problem.errors.some((error: { path: string }) => error.path === path))
+      }
+      for (const body of ['', '{', '[1', 'name=x']) {
+        assert.equal((await call('POST', '/v1/api-keys/personal', body)).status, 400)
+      }
+      for (const body of ['[]', 'null', '"x"', '7']) {
+        assert.equal((await call('POST', '/v1/api-keys/personal', body)).status, 400, body)
+      }
+      const { data } = (await call('GET', '/v1/api-keys/accessible')).body
+      assert.equal(data.length, 1)
+      assert.equal(data[0].name, 'Map')
+    },
+  )
 
   test(`every step of a key's life is an event, and no event or log line holds a secret (${database})`, async (t) => {
     const { service, ada, create, call } = await openKeyHolder(t, { database })

@@ -8,7 +8,7 @@ import { readConfig } from '../config.ts'
 import { makeLogger } from '../http/observability/logger.ts'
 import { isLoopback } from '../loopback.ts'
 import { cleanUp } from '../testing/cleanup.ts'
-import { runCommand } from '../testing/run-command.ts'
+import { runProgramFile } from '../testing/run-command.ts'
 import { askForLink } from '../testing/sign-in.ts'
 import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
 import { invitationMail, nameInMail, signInMail } from './mail-texts.ts'
@@ -176,7 +176,7 @@ test('without a mail server every mail is a whole file that only the operator ca
 test('a server that listens beyond loopback without a mail server refuses to start, with exit code 2', async (t) => {
   const place = { dataDir: temporaryFolder(t), databaseUrl: null }
   // An address of the documentation range: if the check were missing, listening on it would fail with code 1.
-  const { code, stderr } = await runCommand(place, 'serve', '--host', '192.0.2.1', '--port', '0')
+  const { code, stderr } = await runProgramFile(place, 'serve', '--host', '192.0.2.1', '--port', '0')
   assert.equal(code, 2)
   assert.match(stderr, /WAYLEAVE_SMTP_URL.*WAYLEAVE_ALLOW_OUTBOX/)
   assert.deepEqual(

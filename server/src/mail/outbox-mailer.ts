@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeFolderDurably, writeDurably } from '@wayleave/geodata/write-durably.ts'
+import { makeFolderDurably, writeDurably } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import { Background } from '../concurrency/background.ts'

@@ -6,7 +6,7 @@ import { operator } from '../events/events.ts'
 import { keyOpens } from '../testing/key-opens.ts'
 import { nextMail, type SignedInUser, signIn, untakenMail } from '../testing/sign-in.ts'
 import { testClock } from '../testing/test-clock.ts'
-import { databaseKinds, openTestServer, type TestServer } from '../testing/test-server.ts'
+import { databaseKinds, openTestServer, type TestServer, testOnce } from '../testing/test-server.ts'
 
 /** Invites an address and returns the invitation with the token from its mail. */
 async function invite(service: TestServer, by: SignedInUser, email: string, permissions: string[] = []) {
@@ -26,6 +26,7 @@ const accept = (service: TestServer, by: SignedInUser, token: string) =>
 for (const database of databaseKinds) {
   const guarantee = (name: string, run: (t: TestContext) => Promise<void>) =>
     test(`${name} (${database})`, run)
+  const once = (name: string, run: (t: TestContext) => Promise<void>) => testOnce(database, name, run)
 
   guarantee('whoever accepts an invitation moves, and their keys of before stop', async (t) => {
     const service = await openTestServer(t, { database })
@@ -78,7 +79,7 @@ for (const database of databaseKinds) {
     assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, 409, 409, 409, 409])
   })
 
-  guarantee(
+  once(
     'an invitation is of use to its own address alone, until it is withdrawn, replaced or old',
     async (t) => {
       const { clock, pass } = testClock()
@@ -107,7 +108,7 @@ for (const database of databaseKinds) {
     },
   )
 
-  guarantee('the last manager of others cannot move away by an invitation', async (t) => {
+  once('the last manager of others cannot move away by an invitation', async (t) => {
     const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     const bob = await signIn(service, 'bob@example.org')
@@ -119,7 +120,7 @@ for (const database of databaseKinds) {
     assert.equal((await accept(service, bob, token)).status, 200)
   })
 
-  guarantee(
+  once(
     'an invited address signs up where sign-up is by invitation, into that organization alone',
     async (t) => {
       const service = await openTestServer(t, { database, settings: { signUp: 'invite' } })
@@ -236,7 +237,7 @@ for (const database of databaseKinds) {
     assert.equal((await signIn(service, 'bob@example.org')).userId.slice(0, 4), 'usr_')
   })
 
-  guarantee('a member is not invited again, and invitations to one address are limited', async (t) => {
+  once('a member is not invited again, and invitations to one address are limited', async (t) => {
     const service = await openTestServer(t, { database, settings: { signInRate: 2 } })
     const ada = await signIn(service, 'ada@example.org')
     const path = `/v1/organization/${ada.organizationId}/invitations`

@@ -9,6 +9,7 @@ import {
   openTestServer,
   type TestServer,
   temporaryDatabase,
+  testOnce,
   withoutPostgres,
 } from '../testing/test-server.ts'
 
@@ -33,8 +34,9 @@ async function personalKey(service: TestServer, token: string): Promise<string> 
 for (const database of databaseKinds) {
   const guarantee = (name: string, run: (t: TestContext) => Promise<void>) =>
     test(`${name} (${database})`, run)
+  const once = (name: string, run: (t: TestContext) => Promise<void>) => testOnce(database, name, run)
 
-  guarantee('an organization is 404 where it does not exist and 403 for whoever is not in it', async (t) => {
+  once('an organization is 404 where it does not exist and 403 for whoever is not in it', async (t) => {
     const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     const eve = await signIn(service, 'eve@example.org')
@@ -66,7 +68,7 @@ for (const database of databaseKinds) {
     assert.equal(members.body.data.length, 1)
   })
 
-  guarantee('what cannot be a member or an invitation is 404, and no row number is too large', async (t) => {
+  once('what cannot be a member or an invitation is 404, and no row number is too large', async (t) => {
     const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     const path = `/v1/organization/${ada.organizationId}`
@@ -86,7 +88,7 @@ for (const database of databaseKinds) {
     }
   })
 
-  guarantee(
+  once(
     'a member without MEMBER_MANAGE reads, and changes nothing; the answer names what they lack',
     async (t) => {
       const service = await openTestServer(t, { database })
@@ -121,7 +123,7 @@ for (const database of databaseKinds) {
     },
   )
 
-  guarantee('a member cannot grant what they do not hold', async (t) => {
+  once('a member cannot grant what they do not hold', async (t) => {
     const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     const bob = await joinAs(service, ada.organizationId, 'bob@example.org', ['MEMBER_MANAGE', 'APIKEY_VIEW'])
@@ -177,7 +179,7 @@ for (const database of databaseKinds) {
     },
   )
 
-  guarantee('the operator moves no last manager away from other members', async (t) => {
+  once('the operator moves no last manager away from other members', async (t) => {
     const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     await joinAs(service, ada.organizationId, 'bob@example.org', [])
@@ -222,7 +224,7 @@ for (const database of databaseKinds) {
     },
   )
 
-  guarantee('where sign-up is by invitation, users make no organizations', async (t) => {
+  once('where sign-up is by invitation, users make no organizations', async (t) => {
     const service = await openTestServer(t, {
       database,
       settings: { signUp: 'invite', admins: ['ada@example.org'] },
@@ -235,7 +237,7 @@ for (const database of databaseKinds) {
     assert.deepEqual([me.body.administrator, me.body.organization], [true, null])
   })
 
-  guarantee('bad input of every kind is 400 with the field named, and changes nothing', async (t) => {
+  once('bad input of every kind is 400 with the field named, and changes nothing', async (t) => {
     const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     const path = `/v1/organization/${ada.organizationId}`
@@ -271,7 +273,7 @@ for (const database of databaseKinds) {
     assert.deepEqual((await service.request('GET', `${path}/invitations`, ada)).body, { data: [] })
   })
 
-  guarantee('a user’s key stops when the user is removed; an organization key stays', async (t) => {
+  once('a user’s key stops when the user is removed; an organization key stays', async (t) => {
     const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     const bob = await joinAs(service, ada.organizationId, 'bob@example.org', ['APIKEY_CREATE'])

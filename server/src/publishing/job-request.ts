@@ -1,11 +1,15 @@
+import type { ColumnType } from '@wayleave/geodata/features'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { isTable } from '../catalog/dataset.ts'
 import type { Origin } from '../events/events.ts'
+import { COLUMN_TYPES } from './column-types.ts'
 import type { PublishRequest } from './publishing.ts'
 
 const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }))
 const nullableText = Type.Union([Type.String({ maxLength: 1000 }), Type.Null()])
+
+const columnType = Type.Unsafe<ColumnType>(Type.Enum([...COLUMN_TYPES]))
 
 /**
  * The part of the request that a job stores, so that another process can publish it. The limits equal those
@@ -28,7 +32,17 @@ const storedRequest = Type.Object(
     ),
     format: text(100),
     layer: text(1000),
-    crs: text(10_000),
+    crs: text(20_000),
+    allowInaccurateCrs: Type.Optional(Type.Boolean()),
+    encoding: text(1000),
+    longitude: text(1000),
+    latitude: text(1000),
+    geometryColumn: text(1000),
+    geometry: Type.Optional(Type.Boolean()),
+    header: Type.Optional(Type.Boolean()),
+    types: Type.Optional(Type.Record(Type.String({ maxLength: 1000 }), columnType)),
+    maxProblems: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+    dryRun: Type.Optional(Type.Boolean()),
     idColumn: text(1000),
     timeColumn: text(1000),
     skipInvalid: Type.Optional(Type.Boolean()),

@@ -1,11 +1,13 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobRecord } from '@wayleave/contract/records'
-import { CompileInterruptedError } from '@wayleave/geodata/compile/compile-in-child-process.ts'
-import type { CompileProgress } from '@wayleave/geodata/compile/compile-options.ts'
-import { InvalidSourceError } from '@wayleave/geodata/compile/invalid-source-error.ts'
-import { SourceError } from '@wayleave/geodata/source-error.ts'
-import { makeFolderDurably } from '@wayleave/geodata/write-durably.ts'
+import {
+  CompileInterruptedError,
+  type CompileProgress,
+  InvalidSourceError,
+  SourceError,
+} from '@wayleave/geodata/compile'
+import { makeFolderDurably } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import { type Clock, DAY, plus, SECOND } from '../clock.ts'
 import type { ControlDatabase } from '../database/open.ts'
@@ -249,7 +251,7 @@ export class Jobs {
       toldAt = now
       this.#update(attempt, { progress: JSON.stringify(progress) }).catch(() => {})
     }
-    await publishing.publish({ ...request.publish, path }, request.origin, {
+    const published = await publishing.publish({ ...request.publish, path }, request.origin, {
       onProgress,
       signal: this.#stopping.signal,
       alongside: async (tx, report) => {
@@ -262,6 +264,9 @@ export class Jobs {
         if (!isOurs) throw new AttemptLostError()
       },
     })
+    // A dry run makes no version, so there is no transaction to end the job in.
+    if (request.publish.dryRun)
+      await this.#update(attempt, { state: 'done', report: JSON.stringify(published) })
   }
 
   #upload(jobId: string): string {

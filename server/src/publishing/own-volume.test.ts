@@ -12,7 +12,7 @@ import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
 function mountVolume(t: TestContext, folder: string): string | null {
   mkdirSync(folder, { recursive: true })
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'wayleave-test', folder], { stdio: 'pipe' })
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m,mode=700', 'wayleave-test', folder], { stdio: 'pipe' })
   } catch (error) {
     return `a volume cannot be mounted here: ${(error as Error).message.split('\n')[0]}`
   }

@@ -9,9 +9,15 @@ import { fileURLToPath } from 'node:url'
 import { operator } from '../events/events.ts'
 import { openAccount } from '../testing/account.ts'
 import { points, publishText } from '../testing/publish.ts'
-import { runCommand } from '../testing/run-command.ts'
+import { runCommand, runProgramFile } from '../testing/run-command.ts'
 import { signIn } from '../testing/sign-in.ts'
-import { databaseKinds, openTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
+import {
+  databaseKinds,
+  openTestServer,
+  type TestServer,
+  temporaryFolder,
+  testOnce,
+} from '../testing/test-server.ts'
 
 const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
 
@@ -164,46 +170,50 @@ test('only a platform key with write, or an administrator, publishes, describes 
 })
 
 for (const database of databaseKinds) {
-  test(`who asks is found out before what for, and no form or text is a failure of ours, on ${database}`, async (t) => {
-    const service = await openTestServer(t, { database })
-    const key = await publisherKey(service)
-    const account = await openAccount(service, 'ada@example.org')
-    const types = { 'content-type': 'application/json' }
-    for (const method of ['PUT', 'PATCH', 'DELETE']) {
-      const ask = async (options: object) =>
-        (await service.request(method, '/v1/dataset/No-Table', { headers: types, ...options })).status
-      assert.deepEqual(
-        [await ask({}), await ask({ key: account.key }), await ask({ token: account.token })],
-        [401, 404, 404],
-        method,
+  testOnce(
+    database,
+    `who asks is found out before what for, and no form or text is a failure of ours, on ${database}`,
+    async (t) => {
+      const service = await openTestServer(t, { database })
+      const key = await publisherKey(service)
+      const account = await openAccount(service, 'ada@example.org')
+      const types = { 'content-type': 'application/json' }
+      for (const method of ['PUT', 'PATCH', 'DELETE']) {
+        const ask = async (options: object) =>
+          (await service.request(method, '/v1/dataset/No-Table', { headers: types, ...options })).status
+        assert.deepEqual(
+          [await ask({}), await ask({ key: account.key }), await ask({ token: account.token })],
+          [401, 404, 404],
+          method,
+        )
+      }
+      assert.equal(
+        (await service.request('DELETE', '/v1/dataset/nowhere', { key, headers: types })).status,
+        404,
       )
-    }
-    assert.equal(
-      (await service.request('DELETE', '/v1/dataset/nowhere', { key, headers: types })).status,
-      404,
-    )
-    await publishText(service, 'places', 'places.geojson', points(2))
-    for (const field of ['title', 'description', 'license', 'attribution']) {
-      const answer = await service.request('PATCH', '/v1/dataset/places', { key, body: { [field]: 'a\0' } })
-      assert.deepEqual([answer.status, answer.body.errors[0].path], [400, `/${field}`])
-    }
-    const part = (name: string) => `--X\r\nContent-Disposition: form-data; name="${name}"\r\n\r\nv\r\n`
-    const many = Array.from({ length: 40 }, (_, i) => part(`field${i}`)).join('')
-    const forms: [type: string, body: string, status: number][] = [
-      ['multipart/form-data', part('title'), 400],
-      ['multipart/form-data; boundary=X', part('title'), 400],
-      ['multipart/form-data; boundary=X', `${part('__proto__')}--X--\r\n`, 400],
-      ['multipart/form-data; boundary=X', `${many}--X--\r\n`, 413],
-    ]
-    for (const [type, body, status] of forms) {
-      const answer = await service.request('PUT', '/v1/dataset/places', {
-        key,
-        body,
-        headers: { 'content-type': type },
-      })
-      assert.equal(answer.status, status, answer.text)
-    }
-  })
+      await publishText(service, 'places', 'places.geojson', points(2))
+      for (const field of ['title', 'description', 'license', 'attribution']) {
+        const answer = await service.request('PATCH', '/v1/dataset/places', { key, body: { [field]: 'a\0' } })
+        assert.deepEqual([answer.status, answer.body.errors[0].path], [400, `/${field}`])
+      }
+      const part = (name: string) => `--X\r\nContent-Disposition: form-data; name="${name}"\r\n\r\nv\r\n`
+      const many = Array.from({ length: 40 }, (_, i) => part(`field${i}`)).join('')
+      const forms: [type: string, body: string, status: number][] = [
+        ['multipart/form-data', part('title'), 400],
+        ['multipart/form-data; boundary=X', part('title'), 400],
+        ['multipart/form-data; boundary=X', `${part('__proto__')}--X--\r\n`, 400],
+        ['multipart/form-data; boundary=X', `${many}--X--\r\n`, 413],
+      ]
+      for (const [type, body, status] of forms) {
+        const answer = await service.request('PUT', '/v1/dataset/places', {
+          key,
+          body,
+          headers: { 'content-type': type },
+        })
+        assert.equal(answer.status, status, answer.text)
+      }
+    },
+  )
 }
 
 test('a broken file publishes nothing: the job names the rows, and --skip-invalid publishes the rest', async (t) => {
@@ -292,7 +302,8 @@ test('what the command line publishes and removes is seen by the running serverâ
   const file = join(temporaryFolder(t), 'places.geojson')
   for (const count of [4, 6]) {
     writeFileSync(file, points(count))
-    const published = await runCommand(
+    const run = count === 4 ? runProgramFile : runCommand
+    const published = await run(
       service.config,
       'publish',
       file,

@@ -1,13 +1,15 @@
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { compileInProcess } from '@wayleave/geodata/compile/compile-in-child-process.ts'
-import type {
-  CompileLimits,
-  CompileProgress,
-  CompileReport,
-} from '@wayleave/geodata/compile/compile-options.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
-import { SourceError } from '@wayleave/geodata/source-error.ts'
+import {
+  type CompileLimits,
+  type CompileProgress,
+  type CompileReport,
+  compileInProcess,
+  type GdalOptions,
+  type ReadOptions,
+  SourceError,
+} from '@wayleave/geodata/compile'
+import type { Manifest } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { DatasetDescription } from '../catalog/dataset.ts'
@@ -28,7 +30,7 @@ import { type Origin, recordEvent } from '../events/events.ts'
 import { notFound } from '../problem.ts'
 import type { Staging } from './staging.ts'
 
-export interface PublishRequest {
+export interface PublishRequest extends ReadOptions {
   table: string
   path: string
   /** The file's name if `path` is a temporary file. */
@@ -46,12 +48,17 @@ export interface PublishRequest {
   sample?: boolean
   /** Build every download format before the version becomes visible. */
   buildExports?: boolean
+  /** How many rows that cannot be published are listed; 10 by default. */
+  maxProblems?: number
+  /** Do everything except making the version visible. */
+  dryRun?: boolean
 }
 
 /** The report for the publisher: what the file contained and what was published. */
 export interface PublishReport extends CompileReport {
   table: string
-  version: number
+  /** Null after a dry run, which makes no version. */
+  version: number | null
   file: string
   format: string
   geometryType: Manifest['geometryType']
@@ -75,6 +82,7 @@ export interface PublishingParts {
   blobs: Blobs
   staging: Staging
   limits: CompileLimits
+  gdal: GdalOptions
   /** How much memory one compilation may use, in megabytes; by default half of the machine's. */
   memoryMegabytes?: number | undefined
   /** The max size of a file, in bytes. */
@@ -100,13 +108,14 @@ export class Publishing {
     origin: Origin,
     { onProgress, signal, alongside, compile = compileInProcess }: PublishOptions = {},
   ): Promise<PublishReport> {
-    const { blobs, staging, limits, memoryMegabytes } = this.#parts
+    const { blobs, staging, limits, gdal, memoryMegabytes } = this.#parts
     const {
       table,
       path,
       description,
       sample = true,
       buildExports,
+      dryRun = false,
       file = basename(path),
       ...options
     } = request
@@ -116,7 +125,7 @@ export class Publishing {
     try {
       const folder = join(stage.folder, 'snapshot')
       const { manifest, report } = await compile(
-        { ...options, sample, path, file, folder, limits, memoryMegabytes },
+        { ...options, sample, path, file, folder, limits, gdal, memoryMegabytes },
         onProgress,
         signal,
       )
@@ -132,18 +141,20 @@ export class Publishing {
           })),
         )
       }
+      const reportOf = (version: number | null): PublishReport => ({
+        table,
+        version,
+        file,
+        format: manifest.source.format,
+        geometryType: manifest.geometryType,
+        seconds: Math.round(performance.now() - began) / 1000,
+        ...report,
+      })
+      if (dryRun) return reportOf(null)
       await blobs.writeWhole(stage.name, folder)
       let published: PublishReport | undefined
       const finish = async (tx: Tx, version: number) => {
-        published = {
-          table,
-          version,
-          file,
-          format: manifest.source.format,
-          geometryType: manifest.geometryType,
-          seconds: Math.round(performance.now() - began) / 1000,
-          ...report,
-        }
+        published = reportOf(version)
         await alongside?.(tx, published)
       }
       await this.#makeVisible(request, stage.name, manifest, origin, finish).catch(async (error: unknown) => {

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { syncFolder } from '@wayleave/geodata/write-durably.ts'
+import { syncFolder } from '@wayleave/geodata/snapshot'
 import { Problem } from '../problem.ts'
 
 /**

@@ -15,6 +15,7 @@ import type { App } from '../http/fastify-app.ts'
 import { withoutBody } from '../http/headers.ts'
 import { security, tags } from '../http/openapi.ts'
 import { invalidInput, notFound, Problem } from '../problem.ts'
+import { ColumnTypesError, parseColumnTypes } from './column-types.ts'
 import type { JobRequest } from './job-request.ts'
 import type { Jobs } from './jobs.ts'
 import type { Publishing } from './publishing.ts'
@@ -59,6 +60,27 @@ const uploadOptions = Type.Object(
     allowInaccurateCrs: Type.Optional(
       Type.Boolean({
         description: 'Publish although the CRS cannot be brought to WGS84 within 20 m.',
+      }),
+    ),
+    encoding: text(40, 'The encoding of the texts where the file does not state it, such as windows-1251.'),
+    longitude: text(200, 'The column that holds longitudes or x; together with `latitude`.'),
+    latitude: text(200, 'The column that holds latitudes or y.'),
+    geometryColumn: text(200, 'The column that holds WKT, WKB, GeoJSON or points as text.'),
+    geometry: Type.Optional(
+      Type.Boolean({ description: 'False publishes a table without geometry, whatever the file holds.' }),
+    ),
+    header: Type.Optional(Type.Boolean({ description: 'Whether the first row has the column names.' })),
+    types: text(20_000, 'Types of columns, such as `zip=text,opened=date`.'),
+    maxProblems: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1000,
+        description: 'How many rows that cannot be published are listed; 10 by default.',
+      }),
+    ),
+    dryRun: Type.Optional(
+      Type.Boolean({
+        description: 'Do everything except making the version visible; the job has the report.',
       }),
     ),
     idColumn: text(200, 'The column that holds the features’ ids.'),
@@ -132,15 +154,19 @@ export function publishingRoutes(
         const table = tableOf(request as FastifyRequest<{ Params: { table: string } }>)
         const id = jobs.newId()
         const path = await jobs.uploadPath(id)
-        const received = await receive(request, path, config.maxUploadBytes).catch(async (error: unknown) => {
+        const receiving = receive(request, path, config.maxUploadBytes).then(
+          ({ options, filename, uploadBytes }) => ({
+            publish: publishRequestOf(table, filename, options),
+            uploadBytes,
+          }),
+        )
+        const { publish, uploadBytes } = await receiving.catch(async (error: unknown) => {
           await rm(path, { force: true })
           // The rest of the body is not needed any more.
           reply.header('connection', 'close')
           reply.raw.once('finish', () => request.raw.destroy())
           throw request.isMultipart() ? asFormProblem(error) : error
         })
-        const { options, filename, uploadBytes } = received
-        const publish = publishRequestOf(table, filename, options)
         const started = await jobs.start(id, { publish, origin: origins.get(request)!, uploadBytes })
         return reply
           .code(202)
@@ -258,6 +284,7 @@ function publishRequestOf(
     keywords,
     credits,
     filename: _,
+    types,
     ...compile
   } = options
   return {
@@ -272,5 +299,15 @@ function publishRequestOf(
       keywords: keywords === undefined ? undefined : splitKeywords(keywords),
     },
     ...compile,
+    types: types === undefined ? undefined : columnTypesOf(types),
+  }
+}
+
+function columnTypesOf(types: string): JobRequest['publish']['types'] {
+  try {
+    return parseColumnTypes(types)
+  } catch (error) {
+    if (error instanceof ColumnTypesError) throw invalidInput('types', error.message)
+    throw error
   }
 }

@@ -1,10 +1,38 @@
 import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import pg from 'pg'
 import { migrations } from '../database/migrations.ts'
 import { openDatabase } from '../database/open.ts'
 
 let template: Promise<string> | undefined
+let sqliteTemplate: Promise<Buffer> | undefined
+let isFirstSqlite = true
+
+/**
+ * Writes a database that has all migrations and no rows into a data folder. The first server of a process
+ * applies the migrations itself: a template pays off for the others.
+ */
+export async function copyMigratedSqlite(dataDir: string): Promise<void> {
+  if (isFirstSqlite) {
+    isFirstSqlite = false
+    return
+  }
+  sqliteTemplate ??= migrateSqlite()
+  writeFileSync(join(dataDir, 'wayleave.db'), await sqliteTemplate, { mode: 0o600 })
+}
+
+async function migrateSqlite(): Promise<Buffer> {
+  const folder = mkdtempSync(join(tmpdir(), 'wayleave-template-'))
+  try {
+    // Closing writes the log into the file.
+    await (await openDatabase({ dataDir: folder, databaseUrl: null })).close()
+    return readFileSync(join(folder, 'wayleave.db'))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
 
 /**
  * The name of a database on the test runner's PostgreSQL that has all migrations and no rows. A copy of it is

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { compileSnapshot } from '@wayleave/geodata/compile/compile.ts'
+import { compileSnapshot } from '@wayleave/geodata/compile'
 import { operator } from '../events/events.ts'
 import type { PublishReport, PublishRequest } from '../publishing/publishing.ts'
 import type { TestServer } from './test-server.ts'

@@ -1,37 +1,47 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { type CommandOutput, runInSharedProcess } from './shared-process.ts'
 import type { TestServer } from './test-server.ts'
 
 const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
 
-export interface CommandResult {
-  code: number
-  stdout: string
-  stderr: string
+export interface CommandResult extends CommandOutput {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape.
   json: any
 }
 
-/** Runs the real program, in a separate process, on the folder and database of a running service. */
-export function runCommand(
-  place: Pick<TestServer['config'], 'dataDir' | 'databaseUrl'>,
-  ...args: string[]
-): Promise<CommandResult> {
+type Place = Pick<TestServer['config'], 'dataDir' | 'databaseUrl'>
+
+/**
+ * Runs a command on the folder and database of a running service, in a process that all commands of a test
+ * file share.
+ */
+export async function runCommand(place: Place, ...args: string[]): Promise<CommandResult> {
+  const output = await runInSharedProcess({ args, settings: settingsOf(place), cwd: place.dataDir })
+  return { ...output, json: documentOf(args, output.stdout) }
+}
+
+/** Runs the real program in a process of its own, as operators do. */
+export function runProgramFile(place: Place, ...args: string[]): Promise<CommandResult> {
   const { PATH = '', NODE_COMPILE_CACHE } = process.env
-  const env: NodeJS.ProcessEnv = { PATH, NODE_COMPILE_CACHE, WAYLEAVE_DATA_DIR: place.dataDir }
-  if (place.databaseUrl) env['WAYLEAVE_DATABASE_URL'] = place.databaseUrl
+  const env: NodeJS.ProcessEnv = { PATH, NODE_COMPILE_CACHE, ...settingsOf(place) }
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [program, ...args], { env, cwd: place.dataDir }, (error, stdout, stderr) => {
       const code = error ? error.code : 0
       if (typeof code !== 'number') reject(error)
-      else resolve({ code, stdout, stderr, json: args.includes('--json') ? parse(stdout) : undefined })
+      else resolve({ code, stdout, stderr, json: documentOf(args, stdout) })
     })
   })
 }
 
-function parse(text: string): unknown {
+function settingsOf({ dataDir, databaseUrl }: Place): Record<string, string> {
+  return { WAYLEAVE_DATA_DIR: dataDir, ...(databaseUrl && { WAYLEAVE_DATABASE_URL: databaseUrl }) }
+}
+
+function documentOf(args: string[], stdout: string): unknown {
+  if (!args.includes('--json')) return undefined
   try {
-    return JSON.parse(text)
+    return JSON.parse(stdout)
   } catch {
     return undefined
   }

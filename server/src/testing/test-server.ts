@@ -1,20 +1,33 @@
+/**
+ * Servers for tests, on SQLite or PostgreSQL.
+ *
+ * Which databases a test runs on: on both if the code under test has SQL that differs between them, or depends
+ * on locks, transactions at the same instant, or notifications (the stores, changes, credits, keys, jobs and
+ * backups). The contract test sends every kind of request on both. All other tests, of HTTP, validation,
+ * documents and rules, run on SQLite alone, with `testOnce` or without a loop over `databaseKinds`.
+ */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { type Clock, systemClock } from '../clock.ts'
 import { type Config, readConfig } from '../config.ts'
 import { makeLogger } from '../http/observability/logger.ts'
 import { type RunningServer, startServer } from '../start-server.ts'
 import { cleanUp } from './cleanup.ts'
-import { migratedTemplate } from './migrated-template.ts'
+import { copyMigratedSqlite, migratedTemplate } from './migrated-template.ts'
 
 export type DatabaseKind = 'sqlite' | 'postgres'
 /** `npm run test:fast` starts no PostgreSQL. */
 const isFast = process.env['WAYLEAVE_TEST_FAST'] === 'true'
 export const databaseKinds: readonly DatabaseKind[] = isFast ? ['sqlite'] : ['sqlite', 'postgres']
+/** In a loop over `databaseKinds`: registers a test that does not depend on the database on one of them only. */
+export function testOnce(kind: DatabaseKind, name: string, run: (t: TestContext) => Promise<void>): void {
+  if (kind === 'sqlite') void test(name, run)
+}
+
 /** The option `skip` of a test that needs PostgreSQL. */
 export const withoutPostgres = isFast && 'needs PostgreSQL'
 
@@ -54,6 +67,8 @@ export interface Answer {
 /** Starts a server on a free loopback port, with its own data folder and database, removed after the test. */
 export async function openTestServer(t: TestContext, given: TestSettings = {}): Promise<TestServer> {
   const dataDir = given.dataDir ?? temporaryFolder(t)
+  const isNewSqlite = !given.dataDir && !given.databaseUrl && given.database !== 'postgres'
+  if (isNewSqlite) await copyMigratedSqlite(dataDir)
   const databaseUrl = given.databaseUrl ?? (given.database === 'postgres' ? await migratedDatabase(t) : null)
   const config: Config = {
     ...readConfig({ environment: {}, file: null, flags: { port: '0' } }),

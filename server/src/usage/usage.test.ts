@@ -6,7 +6,7 @@ import { DAY, plus } from '../clock.ts'
 import { operator } from '../events/events.ts'
 import { newId } from '../id.ts'
 import { signIn } from '../testing/sign-in.ts'
-import { databaseKinds, openTestServer } from '../testing/test-server.ts'
+import { databaseKinds, openTestServer, testOnce } from '../testing/test-server.ts'
 import { usageRange, usageReport } from './usage.ts'
 import { addUsage } from './usage-store.ts'
 
@@ -175,7 +175,7 @@ for (const database of databaseKinds) {
     }
   })
 
-  test(`an organization's usage needs BILLING_VIEW (${database})`, async (t) => {
+  testOnce(database, `an organization's usage needs BILLING_VIEW (${database})`, async (t) => {
     const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
     await service.parts.members.add(operator, ada.organizationId, 'carl@example.org', ['APIKEY_VIEW'])

@@ -1,8 +1,9 @@
+import { rowNames } from '../../snapshot/row-names.ts'
 import { SourceError } from '../../source-error.ts'
 import type { Assembly, FinalColumn, IdSource } from '../assemble.ts'
 import type { CompileOptions } from '../compile-options.ts'
 import { InvalidSourceError } from '../invalid-source-error.ts'
-import { MAX_LISTED_PROBLEMS, type StageSummary } from '../stage/stage.ts'
+import { DEFAULT_LISTED_PROBLEMS, type StageSummary } from '../stage/stage.ts'
 import { columnNames } from './column-names.ts'
 import { areHugeIntegers, areIntegers, areMixedIds, columnType, MAX_INTEGER_DIGITS } from './value-kinds.ts'
 
@@ -13,7 +14,7 @@ export function chooseColumns(summary: StageSummary, spatial: boolean, notes: st
     spatial,
     notes,
   )
-  return summary.columns.map((profile, i) => {
+  const columns = summary.columns.map((profile, i): FinalColumn => {
     const type = columnType(profile.kinds, profile.declared)
     if (profile.notFinite > 0) notes.push(notFiniteNote(names[i]!, profile.notFinite))
     if (type === 'text' && areHugeIntegers(profile.kinds))
@@ -23,6 +24,9 @@ export function chooseColumns(summary: StageSummary, spatial: boolean, notes: st
     const present = profile.present - (type === 'text' ? 0 : profile.blank)
     return { name: names[i]!, type, nullable: present < summary.rows, profile }
   })
+  for (const [i, name] of rowNames(columns, spatial).entries())
+    if (name !== names[i]) notes.push(`Column ${names[i]} is named ${name} in csv and json.`)
+  return columns
 }
 
 function notFiniteNote(name: string, count: number): string {
@@ -41,7 +45,7 @@ export async function chooseIds(
 ): Promise<IdSource> {
   if (options.idColumn !== undefined) {
     const column = findColumn(columns, options.idColumn, file)
-    await checkIds(assembly, summary, column, file, options.skipInvalid === true)
+    await checkIds(assembly, summary, column, file, options)
     return column
   }
   const profile = summary.id
@@ -67,17 +71,17 @@ async function checkIds(
   summary: StageSummary,
   column: FinalColumn,
   file: string,
-  skipInvalid: boolean,
+  { skipInvalid, maxProblems = DEFAULT_LISTED_PROBLEMS }: CompileOptions,
 ): Promise<void> {
   if (column.type === 'json')
     throw new SourceError(`${file}: column ${column.name} holds nested values and cannot be the id.`)
-  const bad = await assembly.badIds(column, MAX_LISTED_PROBLEMS)
+  const bad = await assembly.badIds(column, maxProblems)
   if (bad.count === 0) return
   const problems = bad.rows.map(({ row, id }) => ({
     row,
     message: id === null ? `the id column ${column.name} is empty` : `the id ${JSON.stringify(id)} repeats`,
   }))
-  const all = [...summary.problems, ...problems].sort((a, b) => a.row - b.row).slice(0, MAX_LISTED_PROBLEMS)
+  const all = [...summary.problems, ...problems].sort((a, b) => a.row - b.row).slice(0, maxProblems)
   summary.problemCount += bad.count
   if (!skipInvalid) throw new InvalidSourceError(file, all, summary.problemCount)
   summary.problems = all
@@ -101,7 +105,7 @@ export function chooseTimeColumn(
   return column.name
 }
 
-function findColumn(columns: FinalColumn[], name: string, file: string): FinalColumn {
+export function findColumn(columns: FinalColumn[], name: string, file: string): FinalColumn {
   const found =
     columns.find((column) => column.name === name) ?? columns.find((column) => column.profile.name === name)
   if (found) return found

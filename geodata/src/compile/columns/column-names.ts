@@ -1,5 +1,5 @@
-/** Columns that rows of a spatial dataset have in addition to its own. */
-const PLACE_COLUMNS = ['longitude', 'latitude', 'geometry']
+/** The name of the geometry in the files of a spatial snapshot and in filters. */
+const GEOMETRY_COLUMN = 'geometry'
 /** The name that DuckDB gives the row number in a file, which is a feature's position. */
 const POSITION_COLUMN = 'file_row_number'
 
@@ -9,7 +9,7 @@ const POSITION_COLUMN = 'file_row_number'
  * change.
  */
 export function columnNames(sourceNames: string[], spatial: boolean, notes: string[]): string[] {
-  const taken = new Set([POSITION_COLUMN, ...(spatial ? PLACE_COLUMNS : [])])
+  const taken = new Set([POSITION_COLUMN, ...(spatial ? [GEOMETRY_COLUMN] : [])])
   // A valid name is kept, even if an earlier renamed column would get the same name.
   const wanted = new Set(sourceNames.map((name) => name.toLowerCase()))
   return sourceNames.map((sourceName, index) => {

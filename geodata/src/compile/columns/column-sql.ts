@@ -1,6 +1,7 @@
 import type { ColumnType } from '../../feature.ts'
 import { quoteName } from '../../quote-sql.ts'
 import type { ColumnProfile, StagedAs } from '../stage/staged-column.ts'
+import { notationSql } from './notation.ts'
 import { KIND } from './value-kinds.ts'
 
 /** SQL for a column's final values, and for their JSON text, from the forms in which they were staged. */
@@ -33,10 +34,16 @@ function fromStaged(profile: ColumnProfile, as: StagedAs, type: ColumnType, targ
     const text = type === 'text' ? textOf(value, as) : jsonOf(value, as)
     return type === 'text' ? text : `(${text})::JSON`
   }
+  if (profile.notation) return notationSql(textOf(value, as), profile.notation, target)
   if (as !== 'text') return `${value}::${target}`
   // In a source of strings, an empty string in a column of numbers or dates is a missing value.
   const present = profile.declared === 'infer-text' ? `nullif(${value}, '')` : value
   return `${type === 'timestamp' ? withSeconds(present) : present}::${target}`
+}
+
+/** The source's text of each value of a column. */
+export function textSql(profile: ColumnProfile): string {
+  return columnSql({ ...profile, notation: undefined }, 'text')
 }
 
 function textOf(value: string, as: StagedAs): string {

@@ -22,6 +22,10 @@ export const KIND = {
   hugeInteger: 512,
   /** Set together with one of the large integer kinds if a double cannot represent the value exactly. */
   inexact: 1024,
+  /** A number in a notation of a language, such as `12,5` or `1.234,56`; see `notation.ts`. */
+  writtenNumber: 2048,
+  /** A date in a notation of a language, such as `31.12.2020`, perhaps with a time. */
+  writtenDate: 4096,
 } as const
 
 const INTEGER_COLUMN = KIND.integer | KIND.bigInteger | KIND.wideInteger | KIND.inexact
@@ -52,6 +56,12 @@ const TIMESTAMP =
   /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-](\d{2})(?::?(\d{2}))?)?$/
 const INTEGER = /^(?:0|-?[1-9]\d*)$/
 const NUMBER = /^-?(?:(?:0|[1-9]\d*)(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/
+/** Digits in groups of three, or with a decimal comma. */
+const WRITTEN_NUMBER =
+  /^-?(?:[1-9]\d{0,2}(?:\.\d{3})+|[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d{0,2}(?:[ \u00a0\u202f]\d{3})+|[1-9]\d{0,2}(?:['’]\d{3})+|0|[1-9]\d*)(?:[.,]\d+)?$/
+const WRITTEN_DATE =
+  /^(?:\d{1,2}([./-])\d{1,2}\1\d{4}|\d{4}([./])\d{1,2}\2\d{1,2})(?: \d{1,2}:\d{2}(?::\d{2})?)?$/
+const MAX_WRITTEN_LENGTH = 22
 const BOOLEAN = /^(?:true|false)$/i
 
 /** The most digits of a database column. */
@@ -98,7 +108,13 @@ export function kindOfText(text: string): number {
     return digits > MAX_DOUBLE_DIGITS ? KIND.hugeInteger | KIND.inexact : kindOfBigint(BigInt(text))
   }
   if (NUMBER.test(text)) return Number.isFinite(Number(text)) ? KIND.number : KIND.text
-  return kindOfTime(text)
+  const kind = kindOfTime(text)
+  if (kind !== KIND.text || text.length > MAX_WRITTEN_LENGTH) return kind
+  return WRITTEN_NUMBER.test(text)
+    ? KIND.writtenNumber
+    : WRITTEN_DATE.test(text)
+      ? KIND.writtenDate
+      : KIND.text
 }
 
 function kindOfTime(text: string): number {
@@ -165,7 +181,7 @@ export function columnType(kinds: number, declared: SourceColumn['type']): Colum
 }
 
 /** Whether the values seen fit the declared type; a file may contradict its own declaration. */
-function admits(declared: ColumnType, kinds: number): boolean {
+export function admits(declared: ColumnType, kinds: number): boolean {
   switch (declared) {
     case 'json':
       return true

@@ -1,16 +1,19 @@
 import { joinChanges } from '../../geometry/geometry-changes.ts'
-import { MAX_LISTED_PROBLEMS, type StageSummary } from './stage.ts'
+import { DEFAULT_LISTED_PROBLEMS, type StageSummary } from './stage.ts'
 import type { ColumnProfile } from './staged-column.ts'
 import type { PlaceProfile } from './staged-places.ts'
 import { joinTexts } from './staged-texts.ts'
 
 /** Merges the summaries of several threads into one, with columns in order of their first occurrence. */
-export function joinSummaries(summaries: StageSummary[]): StageSummary {
+export function joinSummaries(
+  summaries: StageSummary[],
+  maxProblems = DEFAULT_LISTED_PROBLEMS,
+): StageSummary {
   const [first, ...others] = structuredClone(summaries) as [StageSummary, ...StageSummary[]]
   const columns = new Map(first.columns.map((profile) => [profile.staged, profile]))
   for (const other of others) {
     first.rows += other.rows
-    first.problems.push(...other.problems)
+    first.problems = first.problems.concat(other.problems)
     first.problemCount += other.problemCount
     joinPlaces(first.places, other.places)
     joinChanges(first.changes, other.changes)
@@ -25,7 +28,7 @@ export function joinSummaries(summaries: StageSummary[]): StageSummary {
     }
   }
   first.problems.sort((a, b) => a.row - b.row)
-  first.problems.length = Math.min(first.problems.length, MAX_LISTED_PROBLEMS)
+  first.problems.length = Math.min(first.problems.length, maxProblems)
   first.columns = [...columns.values()].sort((a, b) => a.firstRow - b.firstRow || a.firstPlace - b.firstPlace)
   return first
 }

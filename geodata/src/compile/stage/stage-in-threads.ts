@@ -31,8 +31,8 @@ export async function stageInThreads(
   const file = options.file ?? basename(options.path)
   const maxRows = options.limits?.rows ?? DEFAULT_MAX_ROWS
   const threads = Array.from({ length: options.threads ?? DEFAULT_THREADS }, (_, i) => {
-    const { idColumn, memoryMegabytes } = options
-    const data = { folder, prefix: `rows${i}`, crs, idColumn, parsing: stream.parsing }
+    const { idColumn, maxProblems, memoryMegabytes } = options
+    const data = { folder, prefix: `rows${i}`, crs, idColumn, maxProblems, parsing: stream.parsing }
     return new StageThread(data, file, memoryMegabytes)
   })
   let rows = 0
@@ -50,7 +50,7 @@ export async function stageInThreads(
     } catch (error) {
       broken = error
     }
-    const summary = joinSummaries(await finishAll(threads))
+    const summary = joinSummaries(await finishAll(threads), options.maxProblems)
     if (broken !== null) throw withRowProblems(broken, file, summary)
     return summary
   } finally {

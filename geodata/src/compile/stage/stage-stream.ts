@@ -65,7 +65,13 @@ async function stageHere(
   signal?: AbortSignal,
 ): Promise<StageSummary> {
   const transform = await transformerFor(crs)
-  const stage = new Stage({ folder, prefix: 'rows', transform, idColumn: options.idColumn })
+  const stage = new Stage({
+    folder,
+    prefix: 'rows',
+    transform,
+    idColumn: options.idColumn,
+    maxProblems: options.maxProblems,
+  })
   const maxRows = options.limits?.rows ?? DEFAULT_MAX_ROWS
   const file = options.file ?? basename(options.path)
   let rows = 0

@@ -10,6 +10,7 @@ export interface StageWorkerData {
   prefix: string
   crs: string | null
   idColumn: string | undefined
+  maxProblems: number | undefined
   parsing: BlockParsing
 }
 
@@ -19,8 +20,8 @@ export type StageRequest = SourceBlock | null
 export type StageReply = { done: true } | { summary: StageSummary } | { refused: string }
 
 const port = parentPort!
-const { folder, prefix, crs, idColumn, parsing } = workerData as StageWorkerData
-const stage = new Stage({ folder, prefix, transform: await transformerFor(crs), idColumn })
+const { folder, prefix, crs, idColumn, maxProblems, parsing } = workerData as StageWorkerData
+const stage = new Stage({ folder, prefix, transform: await transformerFor(crs), idColumn, maxProblems })
 const stager = await openStager(parsing, stage)
 
 /** Blocks are staged sequentially, although the next one may arrive before the current one is done. */

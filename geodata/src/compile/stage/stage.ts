@@ -23,7 +23,7 @@ import { type PlaceProfile, StagedPlaces } from './staged-places.ts'
 import { StagedText } from './staged-text.ts'
 import { joinTexts, noTexts, type StagedTexts } from './staged-texts.ts'
 
-export const MAX_LISTED_PROBLEMS = 10
+export const DEFAULT_LISTED_PROBLEMS = 10
 
 /** The rows per staged file: enough for the database to work in bulk, few enough to need little memory. */
 const CHUNK_ROWS = 8192
@@ -56,6 +56,8 @@ export interface StageOptions {
   transform: Transformer | null
   /** The column that the publisher chose as the features' id. */
   idColumn: string | undefined
+  /** How many problems are listed; all are counted. */
+  maxProblems?: number
 }
 
 /**
@@ -68,6 +70,7 @@ export class Stage {
   readonly #prefix: string
   readonly #transform: Transformer | null
   readonly #idColumn: string | undefined
+  readonly #maxProblems: number
   readonly #columns: StagedColumn[] = []
   readonly #id: StagedColumn
   readonly #runs: RunWriter
@@ -84,6 +87,7 @@ export class Stage {
     this.#prefix = options.prefix
     this.#transform = options.transform
     this.#idColumn = options.idColumn
+    this.#maxProblems = options.maxProblems ?? DEFAULT_LISTED_PROBLEMS
     this.#runs = new RunWriter(join(options.folder, `${options.prefix}.runs`))
     this.#id = new StagedColumn(newProfile('id', 'id', 'infer-json', 0, 0))
     this.summary = {
@@ -164,7 +168,7 @@ export class Stage {
 
   problem(row: number, message: string): void {
     this.summary.problemCount++
-    if (this.summary.problems.length < MAX_LISTED_PROBLEMS) this.summary.problems.push({ row, message })
+    if (this.summary.problems.length < this.#maxProblems) this.summary.problems.push({ row, message })
   }
 
   /** Writes the current chunk. Call it once more at the end of the source. */

@@ -2,6 +2,7 @@ import type { SourceColumn, Value } from '../../feature.ts'
 import { ColumnBytes } from '../../pack/column-bytes.ts'
 import { ANY_TYPE, TYPE, utcText } from '../../pack/value-text.ts'
 import { countNotFinite, jsonText } from '../columns/json-text.ts'
+import type { Notation } from '../columns/notation.ts'
 import type { PlainColumn, PlainType } from '../columns/plain-parquet.ts'
 import { areIntegers, areNumbers, KIND, kindOfText, kindOfValue } from '../columns/value-kinds.ts'
 
@@ -35,6 +36,8 @@ export interface ColumnProfile {
   /** Where the column first occurred: the source row, then the position in that row. */
   firstRow: number
   firstPlace: number
+  /** How the texts spell numbers or dates, if not as in JSON; set once all rows have been seen. */
+  notation?: Notation
 }
 
 export class StagedColumn {

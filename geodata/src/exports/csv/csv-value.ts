@@ -1,5 +1,5 @@
+import { copyBytes } from '../../copy-bytes.ts'
 import { stringValue } from '../../pack/property-slices.ts'
-import { copyBytes } from '../byte-sink.ts'
 
 /** RFC 4180, section 2. The last line has it too. */
 export const CSV_LINE_END = '\r\n'

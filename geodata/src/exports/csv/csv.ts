@@ -1,6 +1,7 @@
 import { FeatureSlices, readPack } from '../../pack/pack-reader.ts'
 import { exportColumns } from '../../snapshot/feature-ids.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
+import { rowNames } from '../../snapshot/row-names.ts'
 import { RowSlices } from '../../snapshot/row-slices.ts'
 import { ByteSink } from '../byte-sink.ts'
 import type { ExportOptions } from '../export-options.ts'
@@ -35,7 +36,7 @@ export async function writeCsv(
     const spatial = manifest.geometryType !== null
     const shapes = spatial && manifest.geometryType !== 'Point'
     const columns = exportColumns(manifest)
-    const names = columns.map((column) => column.name)
+    const names = rowNames(columns, spatial)
     if (spatial) names.push('longitude', 'latitude')
     if (shapes) names.push('geometry')
     sink.text(

@@ -1,6 +1,7 @@
+import { copyBytes } from '../../copy-bytes.ts'
 import type { Column } from '../../feature.ts'
 import { type PropertySlices, stringValue } from '../../pack/property-slices.ts'
-import { copyBytes, type Room } from '../byte-sink.ts'
+import type { Room } from '../byte-sink.ts'
 import { parseNumber } from '../geometry/geometry-bytes.ts'
 import type { IntegerSize } from '../integer-ranges.ts'
 

@@ -1,3 +1,4 @@
+import { doubled } from '../../doubled.ts'
 import {
   COLLECTION,
   DEPTH,
@@ -135,24 +136,12 @@ export class FlatGeometry {
   }
 
   #endRing(): void {
-    if (this.ringCount === this.rings.length) this.rings = doubledIntegers(this.rings)
+    if (this.ringCount === this.rings.length) this.rings = doubled(this.rings)
     this.rings[this.ringCount++] = this.points
   }
 
   #endPart(): void {
-    if (this.partCount === this.parts.length) this.parts = doubledIntegers(this.parts)
+    if (this.partCount === this.parts.length) this.parts = doubled(this.parts)
     this.parts[this.partCount++] = this.ringCount
   }
-}
-
-function doubled(array: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
-  const larger = new Float64Array(array.length * 2)
-  larger.set(array)
-  return larger
-}
-
-function doubledIntegers(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(array.length * 2)
-  larger.set(array)
-  return larger
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import type { DuckDBResult } from '@duckdb/node-api'
+import { copyBytes } from '../../copy-bytes.ts'
 import { ExportError } from '../../export-error.ts'
 import type { DuckDb } from '../../open-duckdb.ts'
 import { quoteText } from '../../quote-sql.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
-import { copyBytes } from '../byte-sink.ts'
 import { duckDbOptions, type ExportOptions } from '../export-options.ts'
 
 const COMMA = 0x2c

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { doubled } from '../../doubled.ts'
 
 /** SQLite's own limit for two dimensions: 51 cells of 24 bytes after a header of 4 bytes. */
 const NODE_CELLS = 51
@@ -32,10 +33,8 @@ export class RtreeBuilder {
   add(id: number, west: number, east: number, south: number, north: number): void {
     const level = this.#level
     if (level.count === level.ids.length) {
-      level.ids = grown(level.ids)
-      const boxes = new Float32Array(level.boxes.length * 2)
-      boxes.set(level.boxes)
-      level.boxes = boxes
+      level.ids = doubled(level.ids)
+      level.boxes = doubled(level.boxes)
     }
     level.ids[level.count] = id
     setBox(level.boxes, level.count++, below(west), above(east), below(south), above(north))
@@ -130,10 +129,4 @@ function step(direction: 1 | -1): void {
   if (float[0] === 0) {
     bits[0] = direction === 1 ? 1 : -0x7fffffff
   } else bits[0]! += float[0]! > 0 ? direction : -direction
-}
-
-function grown(array: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
-  const larger = new Float64Array(array.length * 2)
-  larger.set(array)
-  return larger
 }

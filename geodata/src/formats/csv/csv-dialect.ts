@@ -9,14 +9,26 @@ export interface CsvDialect {
 const DELIMITERS = [',', ';', '\t', '|']
 const SAMPLE_RECORDS = 50
 
+/** What is already known: the publisher's word about the header, the delimiter from a line `sep=;`. */
+export interface KnownDialect {
+  header?: boolean
+  delimiter?: string | null
+}
+
 /** Detects the delimiter and the header from the first records. */
-export function recogniseDialect(sample: Uint8Array, isWhole: boolean): CsvDialect {
-  const delimiter = recogniseDelimiter(sample, isWhole)
+export function recogniseDialect(sample: Uint8Array, isWhole: boolean, known: KnownDialect = {}): CsvDialect {
+  const delimiter = known.delimiter ?? recogniseDelimiter(sample, isWhole)
   const { records } = sampleRecords(sample, delimiter, isWhole, SAMPLE_RECORDS)
   const first = records[0] ?? []
-  const hasHeader = looksLikeHeader(first, records.slice(1))
+  const hasHeader = known.header ?? looksLikeHeader(first, records.slice(1))
   const names = first.map((name, i) => (hasHeader ? name.trim() : '') || `column_${i + 1}`)
   return { delimiter, hasHeader, names }
+}
+
+/** Excel writes the delimiter into a first line of its own: `sep=;`. */
+export function readSepLine(head: Buffer): { delimiter: string; length: number } | null {
+  const match = /^sep=([,;|\t])\r?\n/i.exec(head.toString('latin1', 0, 8))
+  return match && { delimiter: match[1]!, length: match[0].length }
 }
 
 /** The delimiter for which most records have the same number of values, and more than one. */
@@ -45,7 +57,7 @@ const NUMERIC = /^\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*$/
  * The first record is a header unless it has numbers above numbers. One text above numbers is enough for a
  * header, and years next to texts may be column names.
  */
-function looksLikeHeader(first: string[], others: string[][]): boolean {
+export function looksLikeHeader(first: string[], others: string[][]): boolean {
   let numbersAboveNumbers = false
   const hasText = first.some((name) => name.trim() !== '' && !NUMERIC.test(name))
   for (const [i, name] of first.entries()) {

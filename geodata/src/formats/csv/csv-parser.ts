@@ -1,6 +1,7 @@
 import { readDecimal } from '../../decimal.ts'
 import type { Feature, Geometry, UnreadableRow, Value } from '../../feature.ts'
-import { type CoordinateColumns, geometryReader } from '../coordinate-columns.ts'
+import type { CoordinateColumns } from '../coordinate-reader.ts'
+import { geometryReader } from '../coordinate-reader.ts'
 import { RecordReader } from './csv-records.ts'
 
 /** Complete records of a file, to be parsed in this or another thread. */
@@ -79,7 +80,7 @@ function isDamaged(bytes: Buffer, from: number, to: number): boolean {
 function recordGeometry(coordinates: CoordinateColumns, { names, crs }: CsvLayout): GeometryOf {
   const read = geometryReader(coordinates, names, crs)
   const row: Value[] = new Array(names.length).fill(null)
-  if (coordinates.kind === 'geometry') {
+  if (coordinates.kind !== 'pair') {
     const { column } = coordinates
     return (record) => {
       row[column] = record.text(column)

@@ -1,3 +1,5 @@
+import { doubled } from '../../doubled.ts'
+
 /**
  * Splits records according to RFC 4180, directly in the bytes of the source: quoted values may contain
  * delimiters, line ends and doubled quotes. The bytes are UTF-8 or ASCII, so none of these can be part of
@@ -168,13 +170,9 @@ export class RecordReader {
   }
 
   #grow(): void {
-    const { starts, ends, escaped } = this
-    this.starts = new Int32Array(starts.length * 2)
-    this.starts.set(starts)
-    this.ends = new Int32Array(starts.length * 2)
-    this.ends.set(ends)
-    this.escaped = new Uint8Array(starts.length * 2)
-    this.escaped.set(escaped)
+    this.starts = doubled(this.starts)
+    this.ends = doubled(this.ends)
+    this.escaped = doubled(this.escaped)
   }
 }
 

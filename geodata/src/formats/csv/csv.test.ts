@@ -101,7 +101,9 @@ test('UTF-8 with and without mark, UTF-16 of both orders and windows-1252 are re
   }
   const western = await read(Buffer.from('name\nCaf\xe9 \x80\n', 'latin1'))
   assert.deepEqual(western.rows, [{ name: 'Café €' }])
-  assert.deepEqual(western.stream.notes, ['The text is not UTF-8 and was read as windows-1252.'])
+  assert.deepEqual(western.stream.notes, [
+    'The text is not UTF-8 and was read as windows-1252, which was detected. If that is wrong, name the encoding with --encoding.',
+  ])
 })
 
 test('bytes that are no UTF-8 after real UTF-8 are a problem of their row', async () => {
@@ -117,7 +119,6 @@ test('longitude and latitude are found under their usual names and are no attrib
     ['Longitude', 'LATITUDE'],
     ['lng', 'lat'],
     ['long', 'latitude'],
-    ['x', 'y'],
     ['POINT_X', 'POINT_Y'],
     ['decimalLongitude', 'decimalLatitude'],
   ]) {
@@ -210,7 +211,7 @@ test('what is no table, or too large a one, is refused with a sentence', async (
   const limits = { ...DEFAULT_LIMITS, rowBytes: 1 << 20 }
   await refusal(
     `a,b\n1,"2\n${'3,4\n'.repeat(1 << 20)}`,
-    /row 1 is larger than 1 MB\. A quote in it is opened and not closed/,
+    /row 1 is larger than 1 MB, the limit of WAYLEAVE_MAX_FEATURE_BYTES\. A quote in it is opened and not closed/,
     { limits },
   )
   await refusal('x'.repeat(10 << 20), /has a line that is larger than 1 MB/, { limits })

@@ -3,10 +3,11 @@ import { SourceError } from '../../source-error.ts'
 import { findCoordinateColumns, otherColumns } from '../coordinate-columns.ts'
 import type { BlockStream } from '../reading/block-stream.ts'
 import { type ByteSource, peek } from '../reading/byte-source.ts'
+import type { ReadOptions } from '../reading/read-options.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import { TextDecoding, utf16Of, utf16ToUtf8 } from '../reading/text-decoding.ts'
 import { CsvBlocks } from './csv-blocks.ts'
-import { recogniseDialect } from './csv-dialect.ts'
+import { readSepLine, recogniseDialect } from './csv-dialect.ts'
 import { CsvFeatures, type CsvLayout, CsvParser } from './csv-parser.ts'
 import { sampleRecords } from './csv-records.ts'
 
@@ -15,48 +16,57 @@ const HEAD_BYTES = 1 << 18
 const NEWLINE = 0x0a
 const RETURN = 0x0d
 
+export interface CsvOptions extends ReadOptions {
+  limits?: SourceLimits
+  crs?: string
+  /** Whether lines without any delimiter are a table of one column; otherwise such text is refused. */
+  allowOneColumn?: boolean
+}
+
 /** Reads delimited text: comma, semicolon, tab or pipe between the values, with or without a header. */
-export async function openCsv(
-  source: ByteSource,
-  options: { limits?: SourceLimits; crs?: string } = {},
-): Promise<BlockStream> {
+export async function openCsv(source: ByteSource, options: CsvOptions = {}): Promise<BlockStream> {
   const limits = options.limits ?? DEFAULT_LIMITS
   const { file, totalBytes } = source
   const { head, whole, isWhole, lineEnd } = await readHead(await asUtf8(source), limits)
   refuseBinary(head, file)
-  const start = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0
+  const mark = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0
+  const sepLine = readSepLine(head.subarray(mark))
+  const start = mark + (sepLine?.length ?? 0)
   const sampleEnd = isWhole ? head.length : head.lastIndexOf(lineEnd) + 1
-  const sample = asLines(new TextDecoding().decode(head.subarray(start, sampleEnd)).bytes, lineEnd)
-  const { names, hasHeader, delimiter } = recogniseDialect(sample, isWhole)
+  const decoding = new TextDecoding(file)
+  const sample = asLines(decoding.decode(head.subarray(start, sampleEnd)).bytes, lineEnd)
+  const { names, hasHeader, delimiter } = recogniseDialect(sample, isWhole, {
+    header: options.header,
+    delimiter: sepLine?.delimiter,
+  })
   if (names.length === 0 || sample.toString('latin1').trim() === '')
     throw new SourceError(`${file} is empty.`)
+  if (names.length === 1 && sepLine === null && options.allowOneColumn === false)
+    throw new SourceError(
+      `${file} is text without columns: no comma, semicolon, tab or | separates values in its lines. If it is a table of one column, publish it with --format csv.`,
+    )
   if (names.length > limits.columns)
     throw new SourceError(`${file} has ${names.length} columns; at most ${limits.columns} are read.`)
   const { records, count, isQuoted } = sampleRecords(sample, delimiter, isWhole)
   if (count === (hasHeader ? 1 : 0) && isWhole && !isQuoted)
     throw new SourceError(`${file} has a header but no rows.`)
-  const found = findCoordinateColumns(
-    names,
-    hasHeader ? records.slice(1) : records,
-    options.crs !== undefined,
-  )
+  const found = findCoordinateColumns(names, hasHeader ? records.slice(1) : records, { ...options, file })
   const kept = otherColumns(names.length, found.columns)
   const columns: SourceColumn[] = kept.map((i) => ({ name: names[i]!, type: 'infer-text' }))
   const notes = [...found.notes]
+  if (sepLine) notes.push(`The first line, sep=${delimiter}, names the delimiter and is no row.`)
   if (!hasHeader) notes.push('The file has no header: its columns are named column_1, column_2 and so on.')
   const layout: CsvLayout = { delimiter, names, kept, coordinates: found.columns, crs: found.crs }
   const blocks = new CsvBlocks(file, limits, delimiter, hasHeader)
   let bytesRead = 0
   const readBlocks = async function* () {
-    const decoding = new TextDecoding()
     for await (const [piece, isLast, length] of wholeLines(whole.bytes, start, lineEnd, file, limits)) {
       bytesRead += length
       const { bytes, damaged } = decoding.decode(piece)
       const block = blocks.take(asLines(bytes, lineEnd), damaged, isLast)
       if (block !== null) yield block
     }
-    if (decoding.encoding === 'windows-1252')
-      notes.push('The text is not UTF-8 and was read as windows-1252.')
+    notes.push(...decoding.notes())
   }
   return {
     columns,
@@ -103,7 +113,7 @@ async function readHead(source: ByteSource, limits: SourceLimits): Promise<Head>
 }
 
 async function asUtf8(source: ByteSource): Promise<ByteSource> {
-  const [head, whole] = await peek(source, 2)
+  const [head, whole] = await peek(source, 64)
   const encoding = utf16Of(head)
   return encoding ? { ...whole, bytes: utf16ToUtf8(whole.bytes, encoding) } : whole
 }

@@ -1,4 +1,6 @@
 import { SourceError } from '../../source-error.ts'
+import { ERROR_MEMBERS, refuseSingleObject } from '../reading/not-a-dataset.ts'
+import { parseJson } from './parse-json.ts'
 
 export interface JsonRowsPlace {
   /** The offset at which the rows begin. */
@@ -25,12 +27,27 @@ export function findJsonRows(head: Buffer, isWhole: boolean, file: string): Json
   // It is a sequence of rows if anything follows the first object, or if that has no array of rows.
   if (end !== null && next < head.length) return sequence
   const arrays = arraysOfObjects(head, start)
-  if (arrays.length === 0) return sequence
+  if (arrays.length === 0) {
+    if (end !== null && isWhole && !/\.(ndjson|jsonl)$/i.test(file))
+      refuseSingle(head.subarray(start, end), file)
+    return sequence
+  }
   if (arrays.length > 1 && isWhole)
     throw new SourceError(
       `${file} is an object with ${arrays.length} arrays of rows, and only one can be read.`,
     )
   return { at: arrays[0]! + 1, inArray: true, closing: '}' }
+}
+
+function refuseSingle(object: Buffer, file: string): void {
+  let value: unknown
+  try {
+    value = parseJson(object.toString('utf8'))
+  } catch {
+    // The reader of the rows says what is wrong with it.
+    return
+  }
+  refuseSingleObject(value, file)
 }
 
 function skipSpace(bytes: Buffer, from: number): number {
@@ -47,7 +64,9 @@ function arraysOfObjects(bytes: Buffer, start: number): number[] {
     const nameEnd = valueEnd(bytes, at)
     if (nameEnd === null) break
     const value = skipSpace(bytes, skipSpace(bytes, nameEnd) + 1)
-    if (bytes[value] === OPEN_BRACKET && bytes[skipSpace(bytes, value + 1)] === OPEN_BRACE) arrays.push(value)
+    const name = bytes.toString('utf8', at + 1, nameEnd - 1)
+    if (bytes[value] === OPEN_BRACKET && bytes[skipSpace(bytes, value + 1)] === OPEN_BRACE)
+      if (!ERROR_MEMBERS.includes(name)) arrays.push(value)
     const end = valueEnd(bytes, value)
     if (end === null) break
     at = skipSpace(bytes, skipSpace(bytes, end) + 1)

@@ -1,9 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import type { Feature, FeatureStream, Geometry, SourceColumn, UnreadableRow, Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
-import { type CoordinateColumns, findCoordinateColumns, geometryReader } from '../coordinate-columns.ts'
+import { findCoordinateColumns } from '../coordinate-columns.ts'
+import { type CoordinateColumns, geometryReader } from '../coordinate-reader.ts'
 import { ElementScanner } from '../geojson/geojson-scanner.ts'
 import { type ByteSource, peek } from '../reading/byte-source.ts'
+import type { ReadOptions } from '../reading/read-options.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import { utf16Of, utf16ToUtf8 } from '../reading/text-decoding.ts'
 import { findJsonRows } from './json-head.ts'
@@ -14,14 +16,16 @@ const HEAD_BYTES = 1 << 20
 
 type JsonRow = { [name: string]: Value }
 
+interface JsonOptions extends ReadOptions {
+  limits?: SourceLimits
+  crs?: string
+}
+
 /** Reads rows as JSON objects: an array, one object per line, or an object that contains one array. */
-export async function openJson(
-  source: ByteSource,
-  options: { limits?: SourceLimits; crs?: string } = {},
-): Promise<FeatureStream> {
+export async function openJson(source: ByteSource, options: JsonOptions = {}): Promise<FeatureStream> {
   const limits = options.limits ?? DEFAULT_LIMITS
   const { file } = source
-  const [start, unmarked] = await peek(source, 2)
+  const [start, unmarked] = await peek(source, 64)
   const encoding = utf16Of(start)
   const utf8 = encoding ? { ...unmarked, bytes: utf16ToUtf8(unmarked.bytes, encoding) } : unmarked
   const [head, whole] = await peek(utf8, HEAD_BYTES)
@@ -29,7 +33,7 @@ export async function openJson(
   const elements = new JsonElements(whole, place, limits)
   const blocks = elements.blocks()
   const { value: first = [] } = await blocks.next()
-  const table = new JsonTable(file, first, limits, options.crs !== undefined)
+  const table = new JsonTable(file, first, limits, options)
   return {
     columns: table.columns,
     notes: table.notes,
@@ -51,9 +55,9 @@ export async function openJson(
 }
 
 /** A row's object, or a sentence that says what is wrong with it. */
-type Element = JsonRow | string
+export type Element = JsonRow | string
 
-class JsonElements {
+export class JsonElements {
   bytesRead = 0
   readonly #source: ByteSource
   readonly #inArray: boolean
@@ -163,7 +167,7 @@ class JsonTable {
   readonly #coordinates: string[] = []
   #count = 0
 
-  constructor(file: string, first: Element[], limits: SourceLimits, crsGiven: boolean) {
+  constructor(file: string, first: Element[], limits: SourceLimits, options: JsonOptions) {
     this.#file = file
     this.#limits = limits
     const rows = first.filter((element) => typeof element !== 'string')
@@ -171,7 +175,7 @@ class JsonTable {
     const found = findCoordinateColumns(
       names,
       rows.map((row) => names.map((name) => row[name] ?? null)),
-      crsGiven,
+      { ...options, file },
     )
     this.notes = found.notes
     this.crs = found.crs

@@ -1,10 +1,9 @@
-import { TextDecoder } from 'node:util'
 import { SaxesParser } from 'saxes'
 import type { Feature, FeatureStream, UnreadableRow } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import { type ByteSource, peek } from '../reading/byte-source.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
-import { utf16Of } from '../reading/text-decoding.ts'
+import { XmlText } from '../reading/xml-text.ts'
 import type { KmlElement } from './kml-element.ts'
 import { KmlFolders } from './kml-folders.ts'
 import { KmlTable } from './kml-table.ts'
@@ -18,12 +17,12 @@ const PIECE_CHARACTERS = 1 << 19
 /** Reads the placemarks of a KML document, at any folder depth. */
 export async function openKml(
   source: ByteSource,
-  options: { limits?: SourceLimits } = {},
+  options: { limits?: SourceLimits; encoding?: string } = {},
 ): Promise<FeatureStream> {
   const limits = options.limits ?? DEFAULT_LIMITS
   const { file } = source
   const [head, whole] = await peek(source, HEAD_BYTES)
-  const decoder = decoderFor(head, file)
+  const text = new XmlText(head, file, options.encoding)
   const table = new KmlTable(file, limits)
   let bytesRead = 0
   return {
@@ -39,11 +38,11 @@ export async function openKml(
       const reader = new PlacemarkReader(file, table, limits)
       for await (const piece of whole.bytes) {
         bytesRead += piece.length
-        reader.write(decode(decoder, piece, file, bytesRead))
+        reader.write(text.decode(piece))
         const rows = reader.take()
         if (rows.length > 0) yield rows
       }
-      reader.write(decode(decoder, null, file, bytesRead))
+      reader.write(text.decode(null))
       reader.close()
       const rows = reader.take()
       if (rows.length > 0) yield rows
@@ -56,29 +55,6 @@ function noPlacemarks(file: string, hasLinks: boolean): string {
   return hasLinks
     ? `${file} has no placemarks, only links to other files, which are not followed.`
     : `${file} has no placemarks.`
-}
-
-/** The encoding from the byte order mark, otherwise from the XML declaration. */
-function decoderFor(head: Buffer, file: string): TextDecoder {
-  const declared = /^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w.-]+)["']/.exec(
-    head.toString('latin1').replace(/^\xef\xbb\xbf/, ''),
-  )
-  const label = utf16Of(head) ?? declared?.[1] ?? 'utf-8'
-  try {
-    return new TextDecoder(label, { fatal: true })
-  } catch {
-    throw new SourceError(`${file} is encoded as ${label}, which is not known.`)
-  }
-}
-
-function decode(decoder: TextDecoder, piece: Uint8Array | null, file: string, bytesRead: number): string {
-  try {
-    return piece ? decoder.decode(piece, { stream: true }) : decoder.decode()
-  } catch {
-    throw new SourceError(
-      `${file} is not ${decoder.encoding}, which it is said to be, before byte ${bytesRead}.`,
-    )
-  }
 }
 
 /** HTML entities, undefined in XML, that occur in descriptions. External entities are never resolved. */

@@ -1,8 +1,11 @@
+import type { CoordinateChoice } from '../reading/read-options.ts'
 import type { SourceLimits } from '../reading/source-limits.ts'
 
 export interface ParquetOptions {
   limits?: SourceLimits
   crs?: string
+  /** The publisher's choice of coordinate columns. */
+  coordinates?: CoordinateChoice
   databaseMegabytes?: number
   threads?: number
   /** Whether the file outlives the reading of its blocks; otherwise it is not split into blocks. */

@@ -4,8 +4,10 @@ import type { Feature, FeatureStream, Geometry, UnreadableRow, Value } from '../
 import { type DuckDb, isOutOfMemory, openDuckDb } from '../../open-duckdb.ts'
 import { quoteText } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
-import { findCoordinateColumns, geometryReader, otherColumns } from '../coordinate-columns.ts'
+import { findCoordinateColumns, otherColumns } from '../coordinate-columns.ts'
+import { geometryReader } from '../coordinate-reader.ts'
 import type { BlockParsing, BlockStream } from '../reading/block-stream.ts'
+import type { CoordinateChoice } from '../reading/read-options.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import type { ParquetBlock, ParquetOptions } from './parquet-block.ts'
 import { bytesOf, type ParquetColumn, parquetColumn } from './parquet-column.ts'
@@ -61,7 +63,9 @@ export async function openParquet(
           ? wideDecimalColumn(decimals)
           : (others.geometries.get(name) ?? parquetColumn(name, type))
       })
-    const found = stated ? null : await findByNames(database, columns, options.crs !== undefined)
+    const found = stated
+      ? null
+      : await findByNames(database, columns, { ...options.coordinates, crs: options.crs, file })
     const kept = found ? otherColumns(columns.length, found.columns).map((i) => columns[i]!) : columns
     const total = await database.count()
     let row = 0
@@ -112,12 +116,12 @@ export async function openParquet(
     }
     if (!options.stays || described.some(({ name }) => name.toLowerCase() === ROW_NUMBER)) return stream
     // The workers that read the blocks open the file again.
-    const { crs, databaseMegabytes } = options
+    const { crs, coordinates, databaseMegabytes } = options
     const parsing: BlockParsing = {
       format: 'parquet',
       path,
       file,
-      options: { limits, crs, databaseMegabytes, threads: 1 },
+      options: { limits, crs, coordinates, databaseMegabytes, threads: 1 },
     }
     return Object.assign(stream, {
       parsing,
@@ -186,7 +190,11 @@ async function refuseTruncated(path: string, file: string): Promise<number> {
   }
 }
 
-async function findByNames(database: ParquetDatabase, columns: ParquetColumn[], crsGiven: boolean) {
+async function findByNames(
+  database: ParquetDatabase,
+  columns: ParquetColumn[],
+  choice: CoordinateChoice & { crs?: string; file: string },
+) {
   const sample: Value[][] = []
   for await (const values of database.columns(null, columns, ` LIMIT ${SAMPLE_ROWS}`)) {
     for (let i = 0; i < (values[0]?.length ?? 0); i++)
@@ -195,7 +203,7 @@ async function findByNames(database: ParquetDatabase, columns: ParquetColumn[], 
   return findCoordinateColumns(
     columns.map(({ name }) => name),
     sample,
-    crsGiven,
+    choice,
   )
 }
 

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { createGunzip } from 'node:zlib'
+import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { SourceError } from '../../source-error.ts'
 import { megabytes, RATIO_FREE_BYTES, type SourceLimits } from './source-limits.ts'
 
@@ -20,13 +20,25 @@ export async function fileSource(path: string, file: string): Promise<ByteSource
   return { file, bytes: createReadStream(path, { highWaterMark: PIECE_BYTES }), totalBytes: size }
 }
 
-export function gunzipSource(path: string, file: string, limits: SourceLimits): ByteSource {
-  return { file, bytes: gunzip(path, file, limits), totalBytes: null }
+/** The content of a file that was compressed as a whole. */
+export function decompressedSource(
+  path: string,
+  file: string,
+  compression: 'gzip' | 'zstd',
+  limits: SourceLimits,
+): ByteSource {
+  return { file, bytes: decompress(path, file, compression, limits), totalBytes: null }
 }
 
-async function* gunzip(path: string, file: string, limits: SourceLimits): AsyncGenerator<Uint8Array> {
+async function* decompress(
+  path: string,
+  file: string,
+  compression: 'gzip' | 'zstd',
+  limits: SourceLimits,
+): AsyncGenerator<Uint8Array> {
   const compressed = createReadStream(path, { highWaterMark: PIECE_BYTES })
-  const unzip = createGunzip({ chunkSize: PIECE_BYTES })
+  const create = compression === 'gzip' ? createGunzip : createZstdDecompress
+  const unzip = create({ chunkSize: PIECE_BYTES })
   compressed.on('error', (error) => unzip.destroy(error))
   const bound = new DecompressionBound(file, limits)
   try {

@@ -3,8 +3,10 @@ import type { ColumnType, SourceColumn, Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import type { ByteSource } from '../reading/byte-source.ts'
 import { ByteWindow } from '../reading/byte-window.ts'
+import type { Encoding } from '../reading/encoding.ts'
 import type { SourceLimits } from '../reading/source-limits.ts'
-import { type DecodeText, textDecoder } from './code-page.ts'
+import { statedEncoding } from './code-page.ts'
+import { DbfTexts } from './dbf-texts.ts'
 
 /** A field of a shapefile's attributes: dBase III with the extensions of later programs. */
 
@@ -20,6 +22,7 @@ const DELETED = 0x2a
 /** Texts are padded with spaces. Line ends and tabs at the end of a text belong to it. */
 const PADDING = / +$/
 const HEADER_END = 0x0d
+const DETECTION_BYTES = 1 << 18
 
 export class DbfReader {
   readonly columns: SourceColumn[]
@@ -29,26 +32,32 @@ export class DbfReader {
   readonly #file: string
   readonly #recordLength: number
   readonly #fields: Field[]
-  readonly #decode: DecodeText
+  readonly #texts: DbfTexts
   #row = 0
 
   private constructor(
     window: ByteWindow,
     header: Buffer,
     file: string,
-    cpg: string | null,
+    stated: Encoding | null,
     limits: SourceLimits,
   ) {
     this.window = window
     this.#file = file
     this.rows = header.readUInt32LE(4)
     this.#recordLength = header.readUInt16LE(10)
-    this.#decode = textDecoder(cpg, header[29]!)
+    this.#texts = new DbfTexts(file, stated, this.notes, () => window.bytes.subarray(window.at))
     this.#fields = this.#readFields(header, limits)
     this.columns = this.#fields.map(({ name, type }) => ({ name, type: columnType(type) }))
   }
 
-  static async open(source: ByteSource, cpg: string | null, limits: SourceLimits): Promise<DbfReader> {
+  /** `encoding` is the publisher's choice, which overrides what the file states. */
+  static async open(
+    source: ByteSource,
+    cpg: string | null,
+    limits: SourceLimits,
+    encoding: Encoding | null = null,
+  ): Promise<DbfReader> {
     const window = new ByteWindow(source.bytes)
     if (!(await window.fill(32)))
       throw new SourceError(`${source.file} ends too early: it has no dBase header.`)
@@ -57,7 +66,9 @@ export class DbfReader {
       throw new SourceError(`${source.file} ends too early: its dBase header is not whole.`)
     const header = Buffer.from(window.bytes.subarray(window.at, window.at + headerLength))
     window.at += headerLength
-    return new DbfReader(window, header, source.file, cpg, limits)
+    // Names may have to be decoded with an encoding that only the rows show.
+    await window.fill(DETECTION_BYTES)
+    return new DbfReader(window, header, source.file, encoding ?? statedEncoding(cpg, header[29]!), limits)
   }
 
   #readFields(header: Buffer, limits: SourceLimits): Field[] {
@@ -65,7 +76,8 @@ export class DbfReader {
     let offset = 1
     for (let at = 32; at + 32 <= header.length && header[at] !== HEADER_END; at += 32) {
       const end = header.indexOf(0, at)
-      const name = this.#decode(header.subarray(at, end >= 0 && end < at + 11 ? end : at + 11)).trim()
+      const nameBytes = header.subarray(at, end >= 0 && end < at + 11 ? end : at + 11)
+      const name = (this.#texts.decode(nameBytes) ?? nameBytes.toString('latin1')).trim()
       const code = String.fromCharCode(header[at + 11]!)
       const decimals = header[at + 17]!
       // Texts longer than 255 store the high byte of their length in the byte that numbers use for decimals.
@@ -93,8 +105,11 @@ export class DbfReader {
     throw new SourceError(`${this.#file} ends too early: in row ${this.#row + 1} of ${this.rows}.`)
   }
 
-  /** The next row's values, null if it is marked as deleted, or undefined if `fill` must be awaited first. */
-  next(): Value[] | null | undefined {
+  /**
+   * The next row's values, or a sentence that says what is wrong with it; null if it is marked as deleted;
+   * undefined if `fill` must be awaited first.
+   */
+  next(): Value[] | string | null | undefined {
     const { window } = this
     if (this.#row >= this.rows || window.available < this.#recordLength) return undefined
     const record = window.bytes.subarray(window.at, window.at + this.#recordLength)
@@ -107,10 +122,14 @@ export class DbfReader {
     for (let i = 0; i < values.length; i++) {
       const field = this.#fields[i]!
       const end = field.offset + field.length
-      values[i] =
-        plain || field.type !== 'C'
-          ? field.read(text.slice(field.offset, end), record.subarray(field.offset, end))
-          : trimmed(this.#decode(record.subarray(field.offset, end)))
+      const bytes = record.subarray(field.offset, end)
+      if (plain || field.type !== 'C') values[i] = field.read(text.slice(field.offset, end), bytes)
+      else {
+        const decoded = this.#texts.decode(bytes)
+        if (decoded === null)
+          return `the text of column ${field.name} is not valid ${this.#texts.encodingName}; name the encoding with --encoding`
+        values[i] = trimmed(decoded)
+      }
     }
     return values
   }

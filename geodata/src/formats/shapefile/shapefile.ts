@@ -1,8 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, extname, join, parse } from 'node:path'
-import type { Feature, FeatureStream, UnreadableRow } from '../../feature.ts'
+import type { Feature, FeatureStream, UnreadableRow, Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import { type ByteSource, fileSource } from '../reading/byte-source.ts'
+import { encodingNamed } from '../reading/encoding.ts'
 import { DEFAULT_LIMITS, type SourceLimits } from '../reading/source-limits.ts'
 import { DbfReader } from './dbf.ts'
 import { ShpReader } from './shp.ts'
@@ -19,11 +20,19 @@ export interface ShapefileParts {
   cpg: string | null
 }
 
+export interface ShapefileOptions {
+  limits?: SourceLimits
+  /** The encoding of the texts, chosen by the publisher. */
+  encoding?: string
+  /** Whether the .shp was received alone, so that a missing .dbf was left behind by its sender. */
+  isAlone?: boolean
+}
+
 /** Opens a .shp on disk with its sibling files, whose extensions may differ in case. */
 export async function openShapefile(
   path: string,
   file: string,
-  options: { limits?: SourceLimits } = {},
+  options: ShapefileOptions = {},
 ): Promise<FeatureStream> {
   const { name, ext } = parse(path)
   const folder = dirname(path)
@@ -53,12 +62,19 @@ export async function openShapefile(
 
 export async function openShapefileParts(
   parts: ShapefileParts,
-  options: { limits?: SourceLimits } = {},
+  options: ShapefileOptions = {},
 ): Promise<FeatureStream> {
   const limits = options.limits ?? DEFAULT_LIMITS
   const { file } = parts.shp
+  if (!parts.dbf && options.isAlone) {
+    await parts.shp.bytes[Symbol.asyncIterator]().return?.()
+    throw new SourceError(
+      `${file} came without the .dbf, .prj and other files that belong to it. Send a zip of them all.`,
+    )
+  }
   const shapes = await ShpReader.open(parts.shp, limits)
-  const table = parts.dbf && (await DbfReader.open(parts.dbf, parts.cpg, limits))
+  const encoding = options.encoding === undefined ? null : encodingNamed(options.encoding)
+  const table = parts.dbf && (await DbfReader.open(parts.dbf, parts.cpg, limits, encoding))
   const notes = table
     ? table.notes
     : ['The shapefile has no .dbf beside it: its features have no attributes.']
@@ -100,7 +116,7 @@ async function* readRows(
       }
       geometry = shapes.next()!
     }
-    let values = table ? table.next() : []
+    let values: Value[] | string | null | undefined = table ? table.next() : []
     if (values === undefined) {
       if (!(await table!.fill()))
         throw new SourceError(`${file} has more shapes than the ${table!.rows} rows of its .dbf.`)
@@ -108,6 +124,7 @@ async function* readRows(
     }
     if (values === null) continue
     if (typeof geometry === 'string') batch.push({ row, problem: geometry })
+    else if (typeof values === 'string') batch.push({ row, problem: values })
     else batch.push({ id: null, values, geometry, row })
     if (batch.length === BATCH_ROWS) {
       yield batch

@@ -1,44 +1,106 @@
-import { basename, extname } from 'node:path'
-import type { FeatureStream } from '../../feature.ts'
+import { basename, dirname, extname } from 'node:path'
 import { SourceError } from '../../source-error.ts'
 import { chooseLayer } from '../choose-layer.ts'
 import type { ByteSource } from '../reading/byte-source.ts'
 import type { SourceLimits } from '../reading/source-limits.ts'
 import { openShapefileParts } from '../shapefile/shapefile.ts'
+import type { OpenedSource, SourceContext } from '../source-context.ts'
+import { withoutGeometry } from '../table-geometry.ts'
 import type { ZipArchive } from './zip.ts'
 
-/**
- * Opens the content of a zip: a layer of shapefiles, or one other file, which `openFile` opens. If there are
- * several, `layer` selects one by name.
- */
-export async function openZip<T extends FeatureStream>(
-  archive: ZipArchive,
-  options: { layer?: string; limits: SourceLimits },
-  isReadable: (name: string) => boolean,
-  openFile: (source: ByteSource, name: string) => Promise<T>,
-): Promise<T | (FeatureStream & { format: string })> {
+export interface ZipOpeners {
+  isReadable(name: string): boolean
+  /** Opens one of several files, which `--layer` chose. */
+  openFile(source: ByteSource, name: string): Promise<OpenedSource>
+  /** Opens the only file, of which `--layer` chooses a layer. */
+  openLayered(source: ByteSource, name: string): Promise<OpenedSource>
+  /** Opens a format that consists of several files, after these were extracted; `main` is one of them or their folder. */
+  openExtracted(format: string, names: string[], main: string): Promise<OpenedSource>
+}
+
+/** The format of a document that is a zip file itself; null for an ordinary zip. */
+export async function documentFormat(archive: ZipArchive): Promise<'xlsx' | 'ods' | null> {
   const { file, names } = archive
-  if (names.includes('xl/workbook.xml'))
-    throw new SourceError(`${file} is an Excel workbook. Save its sheet as CSV and publish that.`)
+  if (names.includes('xl/workbook.xml')) return 'xlsx'
+  if (names.includes('xl/workbook.bin'))
+    throw new SourceError(`${file} is a binary Excel workbook (.xlsb). Save it as .xlsx or CSV.`)
+  if (names.includes('word/document.xml')) throw new SourceError(`${file} is a Word document.`)
+  if (names.includes('ppt/presentation.xml')) throw new SourceError(`${file} is a PowerPoint presentation.`)
+  if (!names.includes('mimetype') || !names.includes('content.xml')) return null
+  const type = (await archive.text('mimetype')).trim()
+  if (type.startsWith('application/vnd.oasis.opendocument.spreadsheet')) return 'ods'
+  throw new SourceError(`${file} is an OpenDocument file, but not a spreadsheet (${type.slice(0, 80)}).`)
+}
+
+/**
+ * Opens the content of a zip: a layer of shapefiles, a geodatabase or MapInfo table, or one other file. If there
+ * are several, `layer` selects one by name.
+ */
+export async function openZip(
+  archive: ZipArchive,
+  context: SourceContext,
+  openers: ZipOpeners,
+): Promise<OpenedSource> {
+  const { file, names } = archive
   const shapes = names.filter((name) => extname(name).toLowerCase() === '.shp')
   if (shapes.length > 0) {
     const layers = shapes.map((path) => ({ name: basename(path, extname(path)), path }))
-    const layer = chooseLayer(layers, options.layer, file)
-    return Object.assign(await openLayer(archive, layer.path, options.limits), { format: 'shapefile' })
+    const layer = chooseLayer(layers, context.layer, file)
+    const stream = await openLayer(archive, layer.path, context)
+    return Object.assign(context.geometry === false ? withoutGeometry(stream) : stream, {
+      format: 'shapefile',
+    })
+  }
+  const database = names
+    .map((name) => /^(.*?\.gdb)\//i.exec(name)?.[1])
+    .find((folder) => folder !== undefined)
+  if (database !== undefined)
+    return openers.openExtracted(
+      'filegdb',
+      names.filter((name) => name.startsWith(`${database}/`)),
+      database,
+    )
+  const tables = names.filter((name) => isMapinfo(name, names))
+  if (tables.length > 0) {
+    const { path } = chooseLayer(
+      tables.map((each) => ({ name: basename(each, extname(each)), path: each })),
+      context.layer,
+      file,
+    )
+    const siblings = names.filter((name) => stem(name) === stem(path))
+    return openers.openExtracted('mapinfo', siblings, path)
   }
   const main = names.find((name) => /(^|\/)doc\.kml$/i.test(name))
-  const readable = main ? [main] : names.filter(isReadable)
+  const readable = main ? [main] : names.filter(openers.isReadable)
   if (readable.length === 0) throw new SourceError(`${file} has no file in it that can be read.`)
-  const wanted = readable.length > 1 ? options.layer : undefined
+  if (readable.length === 1) return openers.openLayered(archive.source(readable[0]!), readable[0]!)
   const files = readable.map((path) => ({ name: basename(path), path }))
-  const { path } = chooseLayer(files, wanted, file)
-  return openFile(archive.source(path), path)
+  const { path } = chooseLayer(files, context.layer, file)
+  return openers.openFile(archive.source(path), path)
 }
 
-async function openLayer(archive: ZipArchive, shp: string, limits: SourceLimits): Promise<FeatureStream> {
-  const stem = shp.slice(0, -extname(shp).length).toLowerCase()
+function stem(name: string): string {
+  return `${dirname(name)}/${basename(name, extname(name))}`.toLowerCase()
+}
+
+/** A `.tab` is MapInfo's if its data is beside it; otherwise it is a table separated by tabs. */
+function isMapinfo(name: string, names: string[]): boolean {
+  const extension = extname(name).toLowerCase()
+  if (extension === '.mif') return true
+  return (
+    extension === '.tab' &&
+    names.some((each) => each.toLowerCase() === `${name.slice(0, -4)}.dat`.toLowerCase())
+  )
+}
+
+async function openLayer(
+  archive: ZipArchive,
+  shp: string,
+  { limits, encoding }: { limits: SourceLimits; encoding?: string },
+) {
+  const shpStem = shp.slice(0, -extname(shp).length).toLowerCase()
   const part = (extension: string) =>
-    archive.names.find((name) => name.toLowerCase() === `${stem}${extension}`)
+    archive.names.find((name) => name.toLowerCase() === `${shpStem}${extension}`)
   const text = async (extension: string) => {
     const name = part(extension)
     return name ? await archive.text(name) : null
@@ -47,6 +109,6 @@ async function openLayer(archive: ZipArchive, shp: string, limits: SourceLimits)
   const [prj, cpg] = [await text('.prj'), await text('.cpg')]
   return openShapefileParts(
     { shp: archive.source(shp), dbf: dbf ? archive.source(dbf) : null, prj, cpg },
-    { limits },
+    { limits, encoding },
   )
 }

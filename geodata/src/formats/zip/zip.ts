@@ -1,3 +1,7 @@
+import { createWriteStream } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { type Entry, openPromise, type ZipFile } from 'yauzl'
 import { SourceError } from '../../source-error.ts'
 import { type ByteSource, DecompressionBound } from '../reading/byte-source.ts'
@@ -69,6 +73,29 @@ export class ZipArchive {
         throw new SourceError(`${this.file}/${name} is too large to be what its name says.`)
     }
     return Buffer.concat(pieces).toString('latin1')
+  }
+
+  /**
+   * Extracts entries into a folder. Returns the path of an entry, or of a folder of entries, by its name in the
+   * archive. Only the last two parts of a name are used, so that no entry can be written elsewhere.
+   */
+  async extract(names: string[], folder: string): Promise<(name: string) => string> {
+    const pathOf = (name: string) => {
+      const parts = name.split('/').filter((part) => part !== '' && part !== '.' && part !== '..')
+      return join(folder, ...parts.slice(-2))
+    }
+    let bytes = 0
+    for (const name of names) {
+      const { uncompressedSize } = this.#entries.get(name)!
+      bytes += uncompressedSize
+      if (bytes > this.#limits.decompressedBytes)
+        throw new SourceError(
+          `${this.file} decompresses to more than ${megabytes(this.#limits.decompressedBytes)}.`,
+        )
+      await mkdir(dirname(pathOf(name)), { recursive: true })
+      await pipeline(this.source(name).bytes, createWriteStream(pathOf(name)))
+    }
+    return (name) => (this.#entries.has(name) ? pathOf(name) : dirname(pathOf(`${name}/file`)))
   }
 
   /** Rejects a decompression bomb by the sizes in the central directory, before anything is read. */

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeAtomically } from '@wayleave/geodata/exports/write-atomically.ts'
-import { syncFolder } from '@wayleave/geodata/write-durably.ts'
+import { writeAtomically } from '@wayleave/geodata/exports'
+import { syncFolder } from '@wayleave/geodata/snapshot'
 import type { Config } from '../../config.ts'
 import { CopyError } from '../copy-error.ts'
 

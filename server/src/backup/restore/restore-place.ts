@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncFolder } from '@wayleave/geodata/write-durably.ts'
+import { syncFolder } from '@wayleave/geodata/snapshot'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import { CopyError } from '../copy-error.ts'

@@ -1,4 +1,4 @@
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { Manifest } from '@wayleave/geodata/snapshot'
 import { type BackedUpTable, tableFile } from '../backup-record.ts'
 import type { SnapshotFiles } from '../copy-snapshot.ts'
 import type { Revocation } from '../revocations/revocations.ts'

@@ -1,4 +1,4 @@
-import type { CompileProgress } from '@wayleave/geodata/compile/compile-options.ts'
+import type { CompileProgress } from '@wayleave/geodata/compile'
 
 const WIDTH = 24
 const PHASES = { reading: 'Reading', sorting: 'Sorting', indexing: 'Indexing' } as const

@@ -1,3 +1,4 @@
+import type { FastifySchema } from 'fastify'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -25,10 +26,34 @@ export interface DataResponse {
 export interface DataRoute {
   /** The route in Fastify's syntax. */
   pattern: string
-  /** The table in a URL of this route that needs no decoding; null for any other URL. */
-  tableIn(url: string): string | null
-  respond(exchange: Exchange, table: string): MaybePromise<DataResponse>
+  /** The parameters in a URL of this route that needs no decoding; null for any other URL. */
+  match(url: string): RouteParameters | null
+  respond(exchange: Exchange, parameters: RouteParameters): MaybePromise<DataResponse>
+  /** The schema of the route in Fastify, if it is part of the API definition. */
+  schema?: FastifySchema
 }
+
+/** The parameters of a route by their names in its pattern; `*` is the rest of the path. */
+export type RouteParameters = { readonly [name: string]: string }
+
+/**
+ * Matches URLs of a route whose pattern has at most one parameter, such as `/v1/dataset/:table`, and whose
+ * parameter needs no decoding. The query is ignored.
+ */
+export function matchPattern(pattern: string): DataRoute['match'] {
+  const [before = '', name, after = ''] = pattern.split(/:(\w+)/)
+  return (url) => {
+    if (!url.startsWith(before)) return null
+    const mark = url.indexOf('?', before.length)
+    const end = (mark === -1 ? url.length : mark) - after.length
+    if (name === undefined) return end === before.length ? NO_PARAMETERS : null
+    if (end <= before.length || (after !== '' && !url.startsWith(after, end))) return null
+    const value = url.slice(before.length, end)
+    return value.includes('/') || value.includes('%') ? null : { [name]: value }
+  }
+}
+
+const NO_PARAMETERS: RouteParameters = {}
 
 const NO_BYTES = Buffer.alloc(0)
 const NO_PIECES: readonly Buffer[] = []

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import type { App } from '../fastify-app.ts'
-import { type DataResponse, type DataRoute, wholeBody } from './data-response.ts'
+import { type DataResponse, type DataRoute, type RouteParameters, wholeBody } from './data-response.ts'
 import { Exchange } from './exchange.ts'
 
 /**
@@ -32,12 +32,12 @@ export class HandedOver {
 
 /** Serves a data route through Fastify, for everything that the socket transport does not send itself. */
 export function addDataRoute(app: App, route: DataRoute, handedOver: HandedOver): void {
-  app.get(route.pattern, async (request, reply) => {
+  app.get(route.pattern, route.schema ? { schema: route.schema } : {}, async (request, reply) => {
     const begun = handedOver.take(request.raw)
     const exchange = begun?.exchange ?? exchangeOf(request, reply)
     try {
-      const { table } = request.params as { table: string }
-      return sendResponse(reply, exchange, await (begun?.response ?? route.respond(exchange, table)))
+      const parameters = request.params as RouteParameters
+      return sendResponse(reply, exchange, await (begun?.response ?? route.respond(exchange, parameters)))
     } catch (error) {
       setHeaders(reply, exchange)
       throw error

@@ -8,7 +8,7 @@ import { requestId } from '../hooks/request-id.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Overload } from '../observability/overload.ts'
 import { logRequest } from '../observability/request-log.ts'
-import { bodyLength, type DataResponse, type DataRoute } from './data-response.ts'
+import { bodyLength, type DataResponse, type DataRoute, type RouteParameters } from './data-response.ts'
 import { Exchange } from './exchange.ts'
 import type { HandedOver } from './fastify-transport.ts'
 import { canBypassHead, markHeadSent } from './node-internals.ts'
@@ -30,14 +30,13 @@ export interface SocketTransportDeps {
  */
 export class SocketTransport {
   readonly #deps: SocketTransportDeps
-  readonly #route: DataRoute
-  readonly #prefix: string
+  readonly #routes: readonly DataRoute[]
   readonly #handedOver: HandedOver
 
-  constructor(deps: SocketTransportDeps, route: DataRoute, handedOver: HandedOver) {
+  /** The routes are tried in turn, so the most frequent one should be the first. */
+  constructor(deps: SocketTransportDeps, routes: readonly DataRoute[], handedOver: HandedOver) {
     this.#deps = deps
-    this.#route = route
-    this.#prefix = route.pattern.slice(0, route.pattern.indexOf(':'))
+    this.#routes = routes
     this.#handedOver = handedOver
   }
 
@@ -63,12 +62,18 @@ export class SocketTransport {
   #handle(request: IncomingMessage, response: ServerResponse, keepAlive: string): boolean {
     const { log, metrics, proxies, baseUrl } = this.#deps
     if (!this.#isEligible(request, response)) return false
-    const table = this.#route.tableIn(request.url!)
-    if (table === null) return false
+    let route: DataRoute | undefined
+    let parameters: RouteParameters | null = null
+    for (route of this.#routes) {
+      parameters = route.match(request.url!)
+      if (parameters !== null) break
+    }
+    if (route === undefined || parameters === null) return false
+    const { pattern } = route
     const began = performance.now()
     const caller = proxies.callerOf(request)
     const exchange = new Exchange(request, response, caller)
-    const result = this.#respond(exchange, table)
+    const result = respondOrReject(route, exchange, parameters)
     if (result instanceof Promise) {
       this.#handedOver.set(request, { exchange, response: result })
       return false
@@ -82,7 +87,7 @@ export class SocketTransport {
       (error) => {
         if (!error) result.release()
         const milliseconds = performance.now() - began
-        metrics.requests.observe('GET', this.#route.pattern, status, milliseconds)
+        metrics.requests.observe('GET', pattern, status, milliseconds)
         const { address } = caller
         const path = pathIn(request.url!)
         logRequest(log, {
@@ -101,22 +106,26 @@ export class SocketTransport {
 
   #isEligible(request: IncomingMessage, response: ServerResponse): boolean {
     const { overload } = this.#deps
-    const { headers, url = '' } = request
-    if (!url.startsWith(this.#prefix) || request.method !== 'GET') return false
+    const { headers } = request
+    if (request.method !== 'GET') return false
     // `socket` is null while the previous response on the connection is being sent.
     if (!response.shouldKeepAlive || response.socket === null || response.socket.destroyed) return false
     if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return false
     // While draining, every response needs `Connection: close`, which Fastify sends.
     return !overload.isOverloaded() && !overload.isDraining()
   }
+}
 
-  /** Converts a thrown error to a rejection: Fastify's error handler sends it. */
-  #respond(exchange: Exchange, table: string): MaybePromise<DataResponse> {
-    try {
-      return this.#route.respond(exchange, table)
-    } catch (error) {
-      return Promise.reject(error)
-    }
+/** Converts a thrown error to a rejection: Fastify's error handler sends it. */
+function respondOrReject(
+  route: DataRoute,
+  exchange: Exchange,
+  parameters: RouteParameters,
+): MaybePromise<DataResponse> {
+  try {
+    return route.respond(exchange, parameters)
+  } catch (error) {
+    return Promise.reject(error)
   }
 }
 

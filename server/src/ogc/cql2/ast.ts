@@ -22,7 +22,7 @@
  * dataset's columns → `condition` → `plan-filter`, which produces SQL for what DuckDB can decide and a
  * function for the rest.
  */
-import type { Geometry } from '@wayleave/geodata/feature.ts'
+import type { Geometry } from '@wayleave/geodata/geometry'
 
 /** `at` is the node's location in the source, for error messages. */
 export type Expression =

@@ -4,8 +4,7 @@
  * BETWEEN and the temporal functions are comparisons here, types are resolved and literals have their final
  * values.
  */
-import type { Geometry } from '@wayleave/geodata/feature.ts'
-import type { SpatialPredicate } from '@wayleave/geodata/predicates/predicates.ts'
+import type { Geometry, SpatialPredicate } from '@wayleave/geodata/geometry'
 import type { ArrayFunction, Comparison, Fold } from './ast.ts'
 
 export type ScalarType = 'boolean' | 'integer' | 'number' | 'text' | 'date' | 'timestamp'

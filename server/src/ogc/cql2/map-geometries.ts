@@ -1,5 +1,4 @@
-import type { Position } from '@wayleave/geodata/feature.ts'
-import { mapPositions } from '@wayleave/geodata/geometry/map-positions.ts'
+import { mapPositions, type Position } from '@wayleave/geodata/geometry'
 import { assertNever } from '../../assert-never.ts'
 import type { Bound, Expression } from './ast.ts'
 import { boxGeometry } from './parse/literals.ts'

@@ -1,6 +1,4 @@
-import type { Column, Geometry } from '@wayleave/geodata/feature.ts'
-import type { Bbox } from '@wayleave/geodata/geometry/bbox.ts'
-import { prepare } from '@wayleave/geodata/predicates/predicates.ts'
+import { type Bbox, type Column, type Geometry, prepare } from '@wayleave/geodata/geometry'
 import { assertNever } from '../../assert-never.ts'
 import type { Expression } from './ast.ts'
 import { type ColumnAlias, check } from './check/check.ts'
@@ -23,6 +21,8 @@ export interface FilterSql {
 }
 
 export interface FilterPlan {
+  /** The checked filter. */
+  condition: Condition
   /** For DuckDB: selects every match, and nothing else if `exact` is null. */
   sql: FilterSql
   /** Every match has a geometry whose box intersects this box; null if no such box is known. */
@@ -59,7 +59,41 @@ export function planFilter(
   columns: readonly Column[],
   options: PlanOptions,
 ): FilterPlan {
-  const condition = check(expression, columns, options.isSpatial, options.alias)
+  return planCondition(check(expression, columns, options.isSpatial, options.alias), options)
+}
+
+/**
+ * Plans a checked filter when a part of the plan other than the condition is first read: writing SQL takes
+ * longer than selecting a page by compiled columns, which needs only the condition.
+ */
+export function planLazily(condition: Condition, options: PlanOptions): FilterPlan {
+  let made: FilterPlan | null = null
+  const plan = () => {
+    made ??= planCondition(condition, options)
+    return made
+  }
+  return {
+    condition,
+    get sql() {
+      return plan().sql
+    },
+    get bbox() {
+      return plan().bbox
+    },
+    get exact() {
+      return plan().exact
+    },
+    get matches() {
+      return plan().matches
+    },
+    get decide() {
+      return plan().decide
+    },
+  }
+}
+
+/** Plans a filter that was checked. */
+function planCondition(condition: Condition, options: PlanOptions): FilterPlan {
   const writer = new SqlWriter()
   const usesTree = options.usesTree ?? true
   const conjuncts = condition.kind === 'and' ? condition.args : [condition]
@@ -70,6 +104,7 @@ export function planFilter(
   const whole = evaluator(condition)
   const rest = evaluator({ kind: 'and', args: open })
   return {
+    condition,
     sql: {
       where: where.length === 0 ? 'TRUE' : where.join(' AND '),
       params: writer.parameters,

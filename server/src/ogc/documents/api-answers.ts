@@ -1,5 +1,5 @@
 import { problemSchema } from '@wayleave/contract/records'
-import { GEOMETRY_TYPES } from '@wayleave/geodata/feature.ts'
+import { GEOMETRY_TYPES } from '@wayleave/geodata/geometry'
 import { csv, type Encoding, flatgeobuf, geojsonSeq, html, ndjson } from '../request/encodings.ts'
 
 const text = { type: 'string' } as const
@@ -84,6 +84,24 @@ export const ANSWER_SCHEMAS = {
     features: list(object(['type', 'geometry', 'properties'], FEATURE)),
   }),
   Feature: object(['type', 'id', 'geometry', 'properties', 'links'], { ...FEATURE, links }),
+  Facets: object(['numberMatched', 'facets', 'links'], {
+    numberMatched: { type: 'integer', minimum: 0 },
+    facets: { type: 'object', additionalProperties: schema('Facet') },
+    links,
+  }),
+  Facet: object(['type', 'nulls'], {
+    type: text,
+    nulls: { type: 'integer', minimum: 0, description: 'How many features have no value.' },
+    values: list(object(['value', 'count'], { value: {}, count: { type: 'integer', minimum: 1 } })),
+    others: {
+      type: 'integer',
+      minimum: 0,
+      description: 'How many features have a value that is not in `values`.',
+    },
+    histogram: list(
+      object(['from', 'to', 'count'], { from: {}, to: {}, count: { type: 'integer', minimum: 0 } }),
+    ),
+  }),
   Geometry: {
     ...object(['type'], {
       type: {

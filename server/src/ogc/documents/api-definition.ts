@@ -1,5 +1,6 @@
 import type { Dataset } from '../../catalog/dataset.ts'
 import { type About, aboutInfo } from '../../http/about.ts'
+import { SHARED_PARAMETERS } from '../facets/facet-query.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import {
   API_ENCODINGS,
@@ -8,6 +9,7 @@ import {
   FEATURE_SCHEMA_ENCODINGS,
   ITEM_ENCODINGS,
   ITEMS_ENCODINGS,
+  json,
   SCHEMA_ENCODINGS,
   SEARCH_ENCODINGS,
 } from '../request/encodings.ts'
@@ -89,6 +91,13 @@ export function apiDefinition(
       ITEMS_ENCODINGS,
       'Features',
     ),
+    '/collections/{collectionId}/facets': get(
+      'facets',
+      'The most frequent values, or histograms, of properties',
+      [...collection, ...FACET_PARAMETERS.map(ref)],
+      [json],
+      'Facets',
+    ),
     '/collections/{collectionId}/items/{featureId}': get(
       'item',
       'One feature',
@@ -126,6 +135,9 @@ export function apiDefinition(
     },
   }
 }
+
+/** The parameters of facets; `limit` and `bins` have names of their own among the components. */
+const FACET_PARAMETERS = ['facetColumns', 'facetLimit', 'facetBins', ...SHARED_PARAMETERS]
 
 /** The features of a query in a body: it takes the parameters of a GET request as members of an object. */
 function searchOperation(get: ReturnType<typeof operations>, collection: object[]): { post: Operation } {

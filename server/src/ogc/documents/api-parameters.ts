@@ -1,5 +1,6 @@
-import { idQueryable } from '@wayleave/geodata/snapshot/feature-ids.ts'
+import { idQueryable } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
+import { DEFAULT_BINS, DEFAULT_VALUES, MAX_BINS, MAX_COLUMNS, MAX_VALUES } from '../facets/facet-query.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import { DEFAULT_LIMIT, ITEMS_PARAMETERS, MAX_IDS, MOST_LIMIT } from '../request/items-query.ts'
 
@@ -21,6 +22,24 @@ export function apiParameters(crsList: CrsList) {
       minimum: 1,
       maximum: MOST_LIMIT,
       default: DEFAULT_LIMIT,
+    }),
+    facetColumns: query('columns', 'The properties whose values are counted; without it, all.', {
+      type: 'array',
+      minItems: 1,
+      maxItems: MAX_COLUMNS,
+      items: text,
+    }),
+    facetLimit: query('limit', 'How many values a property has at most. A larger number means the maximum.', {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_VALUES,
+      default: DEFAULT_VALUES,
+    }),
+    facetBins: query('bins', 'How many intervals a histogram has. A larger number means the maximum.', {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_BINS,
+      default: DEFAULT_BINS,
     }),
     bbox: query(
       'bbox',

@@ -1,5 +1,5 @@
-import { type Bbox, roundOutward } from '@wayleave/geodata/geometry/bbox.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import { type Bbox, roundOutward } from '@wayleave/geodata/geometry'
+import type { Manifest } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { CRS84, type CrsList, storageCrs } from '../request/crs-list.ts'
 import {

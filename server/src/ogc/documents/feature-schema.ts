@@ -1,5 +1,5 @@
-import type { IntegerSize } from '@wayleave/geodata/exports/integer-ranges.ts'
-import type { Column } from '@wayleave/geodata/feature.ts'
+import type { IntegerSize } from '@wayleave/geodata/features'
+import type { Column } from '@wayleave/geodata/geometry'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { ROOT } from '../write/links.ts'
 

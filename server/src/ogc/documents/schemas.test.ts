@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Column, GeometryType } from '@wayleave/geodata/feature.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { Column, GeometryType } from '@wayleave/geodata/geometry'
+import type { Manifest } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { collectionSchema } from './schemas.ts'
 

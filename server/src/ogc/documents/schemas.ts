@@ -1,6 +1,5 @@
-import type { Column } from '@wayleave/geodata/feature.ts'
-import { exportColumns, idQueryable } from '@wayleave/geodata/snapshot/feature-ids.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { Column } from '@wayleave/geodata/geometry'
+import { exportColumns, idQueryable, type Manifest } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { isSortable } from '../request/sort-keys.ts'
 import { ROOT } from '../write/links.ts'

@@ -1,5 +1,11 @@
-import type { Geometry, Position } from '@wayleave/geodata/feature.ts'
-import { type Bbox, emptyBbox, geometryBbox, isEmptyBbox } from '@wayleave/geodata/geometry/bbox.ts'
+import {
+  type Bbox,
+  emptyBbox,
+  type Geometry,
+  geometryBbox,
+  isEmptyBbox,
+  type Position,
+} from '@wayleave/geodata/geometry'
 import { Html, html } from '../../http/pages/html.ts'
 import { takeTurns } from '../select/take-turns.ts'
 

@@ -60,7 +60,8 @@ export function pageTag(
   return `W/"${contentTag(version, dataset, base)}.${ITEMS_ENCODINGS.indexOf(query.encoding)}${variant}.${limit}"`
 }
 
-function contentTag(version: Version, dataset: Dataset, base: string): string {
+/** A tag of everything that a response about a version is made of, besides its URL and encoding. */
+export function contentTag(version: Version, dataset: Dataset, base: string): string {
   const known = contentTags.get(version)
   const { updatedAt } = dataset
   if (known && known.base === base && known.updatedAt === updatedAt) return known.tag

@@ -1,6 +1,5 @@
-import { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { PositionRuns, type Snapshot } from '@wayleave/geodata/features'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Grant } from '../../access/grant.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { matchesEtag } from '../../http/headers.ts'
@@ -103,11 +102,11 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
     exchange.setHeader('etag', unchanged)
     return emptyResponse(304)
   }
-  if (isPlain(page) && plan === null && query.ids === null && query.sort.length === 0) {
+  if (isPlain(page) && query.ids === null) {
     const pageInMemory =
       coding === null
-        ? plainPageInMemory(page, limit, deps)
-        : compressedPageInMemory(page, limit, coding, deps)
+        ? plainPageInMemory(page, plan, limit, deps)
+        : compressedPageInMemory(page, plan, limit, coding, deps)
     if (pageInMemory !== null) {
       returnUnused(pageInMemory.returned)
       return andThen(pageInMemory.response, (response) => {

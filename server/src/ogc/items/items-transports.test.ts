@@ -60,6 +60,11 @@ test('a page is the same through the socket transport and through Fastify', asyn
     '?bbox=170,-90,-170,90&limit=5',
     '?limit=3&offset=20',
     '?bbox=-150,-70,150,60&limit=999',
+    '?open=true&limit=4',
+    '?filter=size%20%3E%202%20AND%20NOT%20open&limit=3',
+    '?sortby=-size&limit=300',
+    '?sortby=i&filter=size%20IS%20NULL',
+    '?sortby=-i&limit=3',
   ]
   for (const table of ['places', 'points']) {
     for (const query of [
@@ -89,6 +94,67 @@ test('a page is the same through the socket transport and through Fastify', asyn
       }
     }
   }
+})
+
+test('a feature and documents are the same through both transports, with a tag', async (t) => {
+  const { getBelow } = await openPlaces(t)
+  for (const path of [
+    'points/items/7',
+    'points/items/7?f=json&crs=http://www.opengis.net/def/crs/OGC/1.3/CRS84',
+    'points',
+    'points?f=html',
+    'points/schema',
+    'points/queryables',
+    'points/sortables?f=json',
+    '../collections',
+    '../conformance',
+    '../api',
+    '../../ogc',
+    '../../dataset/points',
+  ]) {
+    await getBelow(path)
+    const viaSocket = await getBelow(path)
+    const viaFastify = await getBelow(path, { connection: 'close' })
+    assert.deepEqual([viaSocket.isFromSocket, viaFastify.isFromSocket], [true, false], path)
+    assert.equal(viaSocket.text, viaFastify.text)
+    for (const name of [
+      'content-type',
+      'etag',
+      'vary',
+      'cache-control',
+      'content-crs',
+      'content-security-policy',
+    ]) {
+      assert.equal(viaSocket.headers[name], viaFastify.headers[name], `${name} of ${path}`)
+    }
+    for (const connection of ['keep-alive', 'close']) {
+      const again = await getBelow(path, { 'if-none-match': viaSocket.headers['etag']!, connection })
+      assert.deepEqual([again.status, again.text], [304, ''], path)
+      assert.equal(again.headers['etag'], viaSocket.headers['etag'])
+    }
+  }
+})
+
+test('a document is made again when its dataset changes, and the list shows what a key may read', async (t) => {
+  const { getBelow, publish, parts } = await openPlaces(t)
+  const countOf = async (path: string) => JSON.parse((await getBelow(path)).text).itemCount
+  assert.equal(await countOf('points'), 300)
+  const before = await getBelow('../../dataset/points')
+  await publish('points', randomPlaces(40, 6, false))
+  assert.equal(await countOf('points'), 40)
+  const after = await getBelow('../../dataset/points', { 'if-none-match': before.headers['etag']! })
+  assert.deepEqual([after.status, JSON.parse(after.text).rows], [200, 40])
+  const limited = await parts.keys.createPlatform(operator, { name: 'one', permissions: ['read:points'] })
+  const namesFor = async (headers: Record<string, string>) => {
+    const { collections } = JSON.parse((await getBelow('../collections', headers)).text)
+    return collections.map(({ id }: { id: string }) => id)
+  }
+  for (let time = 0; time < 2; time++) {
+    assert.deepEqual(await namesFor({}), ['places', 'points'])
+    assert.deepEqual(await namesFor({ 'x-api-key': limited.secret }), ['points'])
+  }
+  const { status } = await getBelow('places', { 'x-api-key': limited.secret })
+  assert.equal(status, 403)
 })
 
 test('all pages of a reading are sent by the socket transport', async (t) => {

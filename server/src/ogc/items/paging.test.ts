@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Geometry } from '@wayleave/geodata/feature.ts'
-import { test as relates } from '@wayleave/geodata/predicates/predicates.ts'
+import { type Geometry, test as relates } from '@wayleave/geodata/geometry'
 import { type OgcService, openOgc } from '../testing/open-ogc.ts'
 import { type Place, randomPlaces } from '../testing/random-places.ts'
 

@@ -1,5 +1,4 @@
-import type { Transform } from '@wayleave/geodata/crs.ts'
-import type { Bbox } from '@wayleave/geodata/geometry/bbox.ts'
+import type { Bbox, Transform } from '@wayleave/geodata/geometry'
 import { invalidInput } from '../../problem.ts'
 import type { Crs } from './crs-list.ts'
 

@@ -1,7 +1,6 @@
-import { axisOrder, crsCode, type Transform, transformer } from '@wayleave/geodata/crs.ts'
-import type { Position } from '@wayleave/geodata/feature.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
-import { SourceError } from '@wayleave/geodata/source-error.ts'
+import { SourceError } from '@wayleave/geodata/compile'
+import { axisOrder, crsCode, type Position, type Transform, transformer } from '@wayleave/geodata/geometry'
+import type { Manifest } from '@wayleave/geodata/snapshot'
 import { SettingError } from '../../config.ts'
 import { invalidInput } from '../../problem.ts'
 

@@ -1,4 +1,4 @@
-import { queryColumn } from '@wayleave/geodata/snapshot/feature-ids.ts'
+import { queryColumn } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { invalidInput } from '../../problem.ts'
 import { DEFAULT_LIMITS, type Limits } from '../cql2/ast.ts'

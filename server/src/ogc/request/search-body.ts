@@ -1,5 +1,5 @@
-import type { Value } from '@wayleave/geodata/feature.ts'
-import { parseJson } from '@wayleave/geodata/formats/json/parse-json.ts'
+import { parseJson } from '@wayleave/geodata/features'
+import type { Value } from '@wayleave/geodata/geometry'
 import { invalidInput } from '../../problem.ts'
 import type { QueryPair } from './query-string.ts'
 

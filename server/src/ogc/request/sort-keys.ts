@@ -1,5 +1,4 @@
-import { queryColumn, queryColumns } from '@wayleave/geodata/snapshot/feature-ids.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import { type Manifest, queryColumn, queryColumns } from '@wayleave/geodata/snapshot'
 import { invalidInput } from '../../problem.ts'
 
 export interface SortKey {

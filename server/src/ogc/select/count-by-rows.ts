@@ -2,7 +2,7 @@ import type { RowSelection, RowSelectionParts } from './row-selection.ts'
 import { selectByRows } from './select-by-rows.ts'
 
 /** Counting may take as long as the selection of the page did, or this long, in ms, if that was less. */
-const MIN_COUNT_MS = 1000
+export const MIN_COUNT_MS = 1000
 
 /**
  * The number of features that meet a query's conditions, on all pages. Null if counting them takes longer than

@@ -1,6 +1,5 @@
-import type { Geometry } from '@wayleave/geodata/feature.ts'
-import { sliceFeature } from '@wayleave/geodata/pack/pack.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { type Snapshot, sliceFeature } from '@wayleave/geodata/features'
+import type { Geometry } from '@wayleave/geodata/geometry'
 import { BoundedCache } from '../../caching/bounded-cache.ts'
 
 interface Kept {

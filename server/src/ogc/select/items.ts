@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import type { PositionRuns, Snapshot } from '@wayleave/geodata/features'
 import { BoundedCache } from '../../caching/bounded-cache.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Dataset, Version } from '../../catalog/dataset.ts'
@@ -11,7 +10,10 @@ import { Problem } from '../../problem.ts'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
 import type { Cursor, Cursors } from '../request/cursor.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
-import { countByRows } from './count-by-rows.ts'
+import type { CompiledRequest, CompiledSelection } from './compiled/compiled-selection.ts'
+import { countOfLists, isCountable, MatchCount } from './compiled/match-count.ts'
+import { type PageBounds, PageSearch } from './compiled/page-search.ts'
+import { countByRows, MIN_COUNT_MS } from './count-by-rows.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import { PageUnderWay } from './page-builder.ts'
 import { PositionSet } from './position-set.ts'
@@ -27,6 +29,7 @@ import {
 } from './select-by-box.ts'
 import { selectByRows } from './select-by-rows.ts'
 import type { Selected } from './selected.ts'
+import { SLICE_MS } from './take-turns.ts'
 
 /** How long a client may continue paging through a version after it was replaced. */
 const GRACE = HOUR
@@ -50,14 +53,22 @@ export interface SelectionParts {
   snapshots: OpenSnapshots
   geometries: GeometryCache
   rows: RowQueries
+  compiled: CompiledSelection
   clock: Clock
   cursors: Cursors
+}
+
+/** A search that did not end in its first time slice, and what `advance` returned. */
+interface BegunSearch {
+  search: PageSearch
+  state: number
 }
 
 /** Finds the features of a query's page. */
 export class Items {
   readonly #parts: SelectionParts
   readonly #counts = new WeakMap<Snapshot, BoundedCache<string, number | null>>()
+  readonly #begun = new WeakMap<ItemsQuery, BegunSearch>()
 
   constructor(parts: SelectionParts) {
     this.#parts = parts
@@ -91,15 +102,19 @@ export class Items {
   }
 
   /**
-   * The page of a query without conditions or sort order, found synchronously and put into `runs`. Null if a
-   * geometry has to be read.
+   * The page of a query, found synchronously in one time slice; `runs` is used for a query without conditions
+   * or sort order. Null if something has to be read, if it takes longer, or if the database has to decide;
+   * then `select` goes on. `plan` is made of the query's conditions.
    */
   selectSync(
     snapshot: Snapshot,
-    { box, offset: skip }: ItemsQuery,
+    query: ItemsQuery,
+    plan: FilterPlan | null,
     { after, limit }: Omit<Reading, 'signal'>,
     runs?: PositionRuns,
   ): Selected | null {
+    const { box, offset: skip, sort } = query
+    if (plan || sort.length > 0) return this.#searchSync(snapshot, query, plan, { after, skip, limit })
     const page = new PageUnderWay(skip, limit, runs)
     if (!box) page.addRun(after + 1, snapshot.manifest.rows)
     else if (isDecidedByTree(snapshot, box)) selectInTree(snapshot, box, after, page)
@@ -108,6 +123,41 @@ export class Items {
       if (search.advance() !== ENDED) return null
     }
     return page.finish()
+  }
+
+  #searchSync(
+    snapshot: Snapshot,
+    query: ItemsQuery,
+    plan: FilterPlan | null,
+    bounds: PageBounds,
+  ): Selected | null {
+    const prepared = this.#parts.compiled.prepareSync(requestOf(snapshot, query, plan))
+    if (!prepared) return null
+    const search = new PageSearch(prepared, bounds)
+    const state = search.advance(performance.now() + SLICE_MS)
+    if (state === ENDED) return search.finish()
+    this.#begun.set(query, { search, state })
+    return null
+  }
+
+  /** The page by compiled columns; null if the database has to decide. */
+  async #search(
+    snapshot: Snapshot,
+    query: ItemsQuery,
+    plan: FilterPlan | null,
+    bounds: PageBounds,
+    signal: AbortSignal,
+  ): Promise<Selected | null> {
+    const { compiled } = this.#parts
+    if (query.ids) return null
+    let begun = this.#begun.get(query)
+    if (begun === undefined) {
+      const prepared = await compiled.prepare(requestOf(snapshot, query, plan), signal)
+      if (prepared === null) return null
+      begun = { search: new PageSearch(prepared, bounds), state: PAUSED }
+    }
+    await compiled.run(begun.search, snapshot, signal, { state: begun.state })
+    return begun.search.finish()
   }
 
   /** `plan` is the compiled `conditions`. `signal` aborts when the client has disconnected. */
@@ -120,13 +170,17 @@ export class Items {
     const { rows, geometries } = this.#parts
     const { box, sort, offset: skip } = query
     if (plan || query.ids || sort.length > 0) {
+      const aborted = signal()
+      const found = await this.#search(snapshot, query, plan, { after, skip, limit }, aborted)
+      if (found) return found
       const only = await positionsOf(snapshot, query.ids)
       return selectByRows(
         { snapshot, plan, box, only, sort, after, skip, limit },
-        { rows, geometries, signal: signal() },
+        { rows, geometries, signal: aborted },
       )
     }
-    if (!box || isDecidedByTree(snapshot, box)) return this.selectSync(snapshot, query, { after, limit })!
+    if (!box || isDecidedByTree(snapshot, box))
+      return this.selectSync(snapshot, query, null, { after, limit })!
     const page = new PageUnderWay(skip, limit)
     const search = new BoxSearch(snapshot, box, geometries, after, page)
     for (let needed = search.advance(); needed !== ENDED; ) {
@@ -147,18 +201,12 @@ export class Items {
     selected: Selected,
     { selectedMs, signal }: { selectedMs: number; signal: () => AbortSignal },
   ): Promise<number | null> {
-    if ((plan || query.ids) && !isAll(query, selected)) {
-      const cached = this.#counts.get(snapshot)?.get(query.selection)
-      if (cached !== undefined) return cached
-      const { rows, geometries } = this.#parts
-      const only = await positionsOf(snapshot, query.ids)
-      const parts = { rows, geometries, signal: signal() }
-      const count = await countByRows({ snapshot, plan, box: query.box, only }, parts, selectedMs)
-      return this.#keepCount(snapshot, query, count)
-    }
-    const known = this.countSync(snapshot, query, selected)
+    const known = this.countSync(snapshot, query, plan, selected)
     if (known !== undefined) return known
-    const count = await countByBox(snapshot, query.box!, this.#parts.geometries)
+    const count =
+      plan || query.ids
+        ? await this.#countMatches(snapshot, query, plan, selectedMs, signal())
+        : await countByBox(snapshot, query.box!, this.#parts.geometries)
     return this.#keepCount(snapshot, query, count)
   }
 
@@ -180,14 +228,54 @@ export class Items {
     return runs.count
   }
 
-  /** The same for a query without conditions, synchronously; undefined if geometries have to be read. */
-  countSync(snapshot: Snapshot, query: ItemsQuery, selected: Selected): number | null | undefined {
+  /** The same synchronously; undefined if something has to be read or if it takes longer than a time slice. */
+  countSync(
+    snapshot: Snapshot,
+    query: ItemsQuery,
+    plan: FilterPlan | null,
+    selected: Selected,
+  ): number | null | undefined {
     if (isAll(query, selected)) return query.offset + selected.runs.count
-    if (!query.box) return snapshot.manifest.rows
+    if (!query.box && !plan && !query.ids) return snapshot.manifest.rows
     const known = this.#counts.get(snapshot)?.get(query.selection)
     if (known !== undefined) return known
-    const count = countAtHand(snapshot, query.box, this.#parts.geometries)
+    if (query.ids) return undefined
+    const count = plan
+      ? this.#countMatchesSync(snapshot, query, plan)
+      : countAtHand(snapshot, query.box!, this.#parts.geometries)
     return count === undefined ? undefined : this.#keepCount(snapshot, query, count)
+  }
+
+  #countMatchesSync(snapshot: Snapshot, query: ItemsQuery, plan: FilterPlan): number | null | undefined {
+    const prepared = this.#parts.compiled.prepareSync({ ...requestOf(snapshot, query, plan), sort: [] })
+    if (!prepared) return undefined
+    const listed = countOfLists(prepared)
+    if (listed !== null || !isCountable(prepared)) return listed
+    const matches = new MatchCount(prepared)
+    return matches.advance(performance.now() + SLICE_MS) === ENDED ? matches.count : undefined
+  }
+
+  async #countMatches(
+    snapshot: Snapshot,
+    query: ItemsQuery,
+    plan: FilterPlan | null,
+    selectedMs: number,
+    signal: AbortSignal,
+  ): Promise<number | null> {
+    const { compiled, rows, geometries } = this.#parts
+    const request = { ...requestOf(snapshot, query, plan), sort: [] }
+    const prepared = query.ids ? null : await compiled.prepare(request, signal)
+    if (!prepared) {
+      const only = await positionsOf(snapshot, query.ids)
+      const parts = { rows, geometries, signal }
+      return countByRows({ snapshot, plan, box: query.box, only }, parts, selectedMs)
+    }
+    const listed = countOfLists(prepared)
+    if (listed !== null || !isCountable(prepared)) return listed
+    const matches = new MatchCount(prepared)
+    const deadline = performance.now() + Math.max(MIN_COUNT_MS, selectedMs)
+    const mayRead = () => performance.now() < deadline
+    return (await compiled.run(matches, snapshot, signal, { mayRead })) ? matches.count : null
   }
 
   /** Cached, because all pages of one paging sequence need it. */
@@ -200,6 +288,10 @@ export class Items {
     counts.set(selection, count)
     return count
   }
+}
+
+function requestOf(snapshot: Snapshot, { box, sort }: ItemsQuery, plan: FilterPlan | null): CompiledRequest {
+  return { snapshot, condition: plan?.condition ?? null, sort, box }
 }
 
 /** The positions of the features with these ids; ids that no feature has are ignored. */

@@ -1,4 +1,4 @@
-import { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
+import { PositionRuns } from '@wayleave/geodata/features'
 import type { Selected } from './selected.ts'
 
 /** Collects matches in order: skips the first `skip` and takes up to one more than the limit. */

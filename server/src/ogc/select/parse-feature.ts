@@ -1,5 +1,5 @@
-import type { Geometry, Value } from '@wayleave/geodata/feature.ts'
-import { parseJson } from '@wayleave/geodata/formats/json/parse-json.ts'
+import { parseJson } from '@wayleave/geodata/features'
+import type { Geometry, Value } from '@wayleave/geodata/geometry'
 
 export interface ParsedFeature {
   id: string | number | bigint

@@ -1,14 +1,16 @@
-import type { Column } from '@wayleave/geodata/feature.ts'
-import { idQueryable, queryColumn, queryColumns } from '@wayleave/geodata/snapshot/feature-ids.ts'
+import type { Column } from '@wayleave/geodata/geometry'
+import { idQueryable, queryColumn, queryColumns } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { invalidInput, Problem } from '../../problem.ts'
 import type { Expression } from '../cql2/ast.ts'
+import { check } from '../cql2/check/check.ts'
+import { columnsOf } from '../cql2/columns-of.ts'
 import { Cql2Error } from '../cql2/cql2-error.ts'
 import { mapGeometries } from '../cql2/map-geometries.ts'
 import { dateValue, isDate, numberValue, timestampValue } from '../cql2/parse/literals.ts'
 import { parseJson } from '../cql2/parse/parse-json.ts'
 import { parseText } from '../cql2/parse/parse-text.ts'
-import { type FilterPlan, planFilter } from '../cql2/plan-filter.ts'
+import { type FilterPlan, planFilter, planLazily } from '../cql2/plan-filter.ts'
 import type { Crs } from '../request/crs-list.ts'
 import { readDatetime } from '../request/datetime.ts'
 import type { Conditions } from '../request/items-query.ts'
@@ -41,6 +43,8 @@ export function planConditions(
     const isSpatial = manifest.geometryType !== null
     const columns = queryColumns(manifest)
     const alias = idQueryable(manifest)
+    const condition = check(whole, columns, isSpatial, alias)
+    if (!columnsOf(condition).geometry) return planLazily(condition, { isSpatial, alias })
     const plan = planFilter(whole, columns, { isSpatial, alias, usesTree: false })
     // Searching one box around all matches is faster than finding the positions for each condition.
     const isBounded = plan.exact === null || plan.bbox !== null || plan.decide !== null

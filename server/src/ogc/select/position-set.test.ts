@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { buildTree, IndexTree, treeNodeNumbers } from '@wayleave/geodata/snapshot/index-tree.ts'
+import { buildTree, IndexTree, treeNodeNumbers } from '@wayleave/geodata/features'
 import fc from 'fast-check'
 import { PositionSet } from './position-set.ts'
 

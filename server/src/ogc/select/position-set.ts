@@ -1,5 +1,5 @@
-import type { Bbox } from '@wayleave/geodata/geometry/bbox.ts'
-import type { IndexTree } from '@wayleave/geodata/snapshot/index-tree.ts'
+import type { IndexTree } from '@wayleave/geodata/features'
+import type { Bbox } from '@wayleave/geodata/geometry'
 import type { DecideInBox } from '../cql2/evaluate/decide-in-box.ts'
 import type { Turns } from './take-turns.ts'
 

@@ -1,4 +1,4 @@
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { Manifest } from '@wayleave/geodata/snapshot'
 import { type ParsedFeature, parseFeature } from './parse-feature.ts'
 
 /** Parses a feature for a filter or a sort order, to which the id is a property like the others. */

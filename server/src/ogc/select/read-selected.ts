@@ -1,6 +1,4 @@
-import { PACK_SEPARATOR } from '@wayleave/geodata/pack/pack.ts'
-import { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { PACK_SEPARATOR, PositionRuns, type Snapshot } from '@wayleave/geodata/features'
 import { PageBytes } from '../write/page-bytes.ts'
 import { Turns } from './take-turns.ts'
 

@@ -1,6 +1,5 @@
-import { quoteName } from '@wayleave/geodata/quote-sql.ts'
-import { queryColumns } from '@wayleave/geodata/snapshot/feature-ids.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { quoteName, type Snapshot } from '@wayleave/geodata/features'
+import { queryColumns } from '@wayleave/geodata/snapshot'
 import { BoundedCache } from '../../caching/bounded-cache.ts'
 
 /** Smaller snapshots are not cached: reading their files is as fast. */

@@ -1,10 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance, DuckDBValue } from '@duckdb/node-api'
-import { openDuckDb } from '@wayleave/geodata/open-duckdb.ts'
-import { quoteName, quoteText } from '@wayleave/geodata/quote-sql.ts'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot/manifest.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { openDuckDb, quoteName, quoteText, type Snapshot } from '@wayleave/geodata/features'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import { Problem } from '../../problem.ts'
 import { originalName, RowCache, type RowSource, selectSql } from './row-cache.ts'
@@ -16,7 +14,8 @@ const MEMORY = '768MB'
 const KEPT_BYTES = 256 << 20
 /** Max duration of a query, in ms. A slower query blocks others, and clients do not wait that long. */
 const MOST_MS = 20_000
-const TOO_LONG = 'The filter takes too long on this collection. Ask for less in one filter, or in a box.'
+export const TOO_LONG =
+  'The filter takes too long on this collection. Ask for less in one filter, or in a box.'
 const TOO_MUCH =
   'The filter or the order needs more memory than a query may have. Ask in a box or page by cursor.'
 
@@ -79,6 +78,28 @@ export class RowQueries {
     values: DuckDBValue[],
     signal: AbortSignal,
   ): Promise<Uint32Array> {
+    return this.#query(source, sql, values, signal, readPositions)
+  }
+
+  /** The same for a query whose result is a few rows of texts. */
+  async texts(
+    source: RowSource,
+    sql: (table: string) => string,
+    values: DuckDBValue[],
+    signal: AbortSignal,
+  ): Promise<(string | null)[][]> {
+    return this.#query(source, sql, values, signal, async (connection, text, bound) => {
+      return (await connection.runAndReadAll(text, bound)).getRows() as (string | null)[][]
+    })
+  }
+
+  async #query<T>(
+    source: RowSource,
+    sql: (table: string) => string,
+    values: DuckDBValue[],
+    signal: AbortSignal,
+    read: (connection: DuckDBConnection, sql: string, values: DuckDBValue[]) => Promise<T>,
+  ): Promise<T> {
     await this.#requireRows(source.snapshot)
     await this.#enter(signal)
     const kept = this.#cache.borrow(source)
@@ -104,7 +125,7 @@ export class RowQueries {
       }, this.#mostMs)
       try {
         const table = kept?.table ?? `(${selectSql(source.columns, rowsFile(source))})`
-        return await readPositions(connection, sql(table), values)
+        return await read(connection, sql(table), values)
       } finally {
         clearTimeout(timer)
         clearInterval(interrupting)

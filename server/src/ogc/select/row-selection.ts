@@ -1,4 +1,4 @@
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import type { Snapshot } from '@wayleave/geodata/features'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
 import type { BoxQuery } from '../request/box-query.ts'
 import type { SortKey } from '../request/sort-keys.ts'

@@ -1,8 +1,5 @@
-import type { Geometry, Position } from '@wayleave/geodata/feature.ts'
-import { intersectsBbox } from '@wayleave/geodata/geometry/intersects-bbox.ts'
-import { mapPositions } from '@wayleave/geodata/geometry/map-positions.ts'
-import type { TreeCount, TreeWalk } from '@wayleave/geodata/snapshot/index-tree.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import type { Snapshot, TreeCount, TreeWalk } from '@wayleave/geodata/features'
+import { type Geometry, intersectsBbox, mapPositions, type Position } from '@wayleave/geodata/geometry'
 import type { BoxQuery } from '../request/box-query.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import type { PageUnderWay } from './page-builder.ts'
@@ -21,7 +18,7 @@ export function isDecidedByTree({ tree, manifest }: Snapshot, query: BoxQuery): 
 }
 
 /** Whether a feature whose box is inside the query's box certainly matches. */
-function isDecidedInside({ hasZ }: Snapshot['manifest'], { projected, heights }: BoxQuery): boolean {
+export function isDecidedInside({ hasZ }: Snapshot['manifest'], { projected, heights }: BoxQuery): boolean {
   return projected === null && !(heights && hasZ)
 }
 

@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import {
-  collection,
-  compileText,
-  feature,
-  type GeojsonFeature,
-  scratch,
-} from '@wayleave/geodata/compile/compile-fixture.ts'
-import { openSnapshot, type Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { ColumnCache, openSnapshot, type Snapshot } from '@wayleave/geodata/features'
+import { collection, compileText, feature, type GeojsonFeature, scratch } from '@wayleave/geodata/testing'
 import { Problem } from '../../problem.ts'
 import { readBox } from '../request/box-query.ts'
 import { CRS84 } from '../request/crs-list.ts'
 import { readSort } from '../request/sort-keys.ts'
+import { CompiledSelection } from './compiled/compiled-selection.ts'
+import { countOfLists, MatchCount } from './compiled/match-count.ts'
+import { PageSearch } from './compiled/page-search.ts'
 import { GeometryCache } from './geometry-cache.ts'
 import { planConditions } from './plan-conditions.ts'
 import { RowQueries } from './row-queries.ts'
+import { ENDED, PAUSED } from './select-by-box.ts'
 import { selectByRows } from './select-by-rows.ts'
 
 /** Three row groups in the file, which DuckDB's threads read concurrently. */
@@ -25,7 +23,9 @@ const WORDS = ['Straße', 'STRASSE', 'Lake', 'lake', 'Müller', '東京', 'x%y']
 let snapshot: Snapshot
 let features: GeojsonFeature[]
 const rows = new RowQueries(scratch)
+const columns = new ColumnCache(1 << 28)
 const parts = { rows, geometries: new GeometryCache(1 << 20), signal: new AbortController().signal }
+const compiled = new CompiledSelection(columns, parts.geometries)
 
 before(async () => {
   const made = Array.from({ length: ROWS }, (_, i) => {
@@ -62,26 +62,51 @@ async function page(
   limit: number,
   asked: RowQueries = rows,
 ) {
-  const { manifest } = snapshot
-  const conditions = filter
-    ? { filter: { text: filter, language: 'cql2-text' as const, crs: CRS84 }, datetime: null, properties: [] }
-    : null
-  const selected = await selectByRows(
-    {
-      snapshot,
-      plan: conditions && planConditions(conditions, { manifest }),
-      box: box ? readBox(box.join(','), CRS84) : null,
-      sort: sortby ? readSort(sortby, manifest) : [],
-      after,
-      skip,
-      limit,
-    },
-    { ...parts, rows: asked },
-  )
+  const selection = selectionOf({ filter, sortby, box })
+  const selected = await selectByRows({ ...selection, after, skip, limit }, { ...parts, rows: asked })
   return {
     positions: [...selected.runs.toArray()],
     more: selected.more,
   }
+}
+
+function selectionOf({ filter, sortby, box }: Question) {
+  const { manifest } = snapshot
+  const conditions = filter
+    ? { filter: { text: filter, language: 'cql2-text' as const, crs: CRS84 }, datetime: null, properties: [] }
+    : null
+  return {
+    snapshot,
+    plan: conditions && planConditions(conditions, { manifest }),
+    box: box ? readBox(box.join(','), CRS84) : null,
+    sort: sortby ? readSort(sortby, manifest) : [],
+  }
+}
+
+/** The same page by compiled columns; null if the database has to decide. `slice` is the time slice, in ms. */
+async function compiledPage(question: Question, after: number, skip: number, limit: number, slice: number) {
+  const { plan, ...rest } = selectionOf(question)
+  const prepared = await compiled.prepare({ ...rest, condition: plan?.condition ?? null }, parts.signal)
+  if (prepared === null) return null
+  const search = new PageSearch(prepared, { after, skip, limit })
+  for (let state = search.advance(performance.now() + slice); state !== ENDED; ) {
+    assert.equal(state, PAUSED)
+    state = search.advance(performance.now() + slice)
+  }
+  const { runs, more } = search.finish()
+  return { positions: [...runs.toArray()], more }
+}
+
+async function compiledCount(question: Question): Promise<number | null> {
+  const { plan, ...rest } = selectionOf(question)
+  const request = { ...rest, condition: plan?.condition ?? null, sort: [] }
+  const prepared = await compiled.prepare(request, parts.signal)
+  if (prepared === null) return null
+  const count = new MatchCount(prepared)
+  await compiled.run(count, snapshot, parts.signal)
+  const listed = countOfLists(prepared)
+  if (listed !== null) assert.equal(listed, count.count)
+  return count.count
 }
 
 type Row = { n: number; group: number; rare: number; word: string; maybe: number | null }
@@ -89,6 +114,9 @@ type Matches = (row: Row, place: [number, number] | null) => boolean
 
 const isIn = (place: [number, number] | null, west: number, south: number, east: number, north: number) =>
   place !== null && place[0] >= west && place[0] <= east && place[1] >= south && place[1] <= north
+
+/** The `bbox` parameter: features without a geometry match every box. */
+const inBox: typeof isIn = (place, ...box) => place === null || isIn(place, ...box)
 
 const FILTERS: [question: Question, matches: Matches][] = [
   [{ filter: 'n >= 0' }, () => true],
@@ -107,6 +135,25 @@ const FILTERS: [question: Question, matches: Matches][] = [
   [{ filter: "word LIKE '%\\%y' AND rare < 300" }, ({ word, rare }) => word === 'x%y' && rare < 300],
   [{ filter: "CASEI(word) = CASEI('strasse')" }, ({ word }) => word.toUpperCase() === 'STRASSE'],
   [{ filter: "ACCENTI(CASEI(word)) LIKE '%mull%'" }, ({ word }) => word === 'Müller'],
+  [
+    { filter: 'maybe IN (1, 2.5, 12) AND NOT group IN (0, 6)' },
+    ({ maybe, group }) => {
+      return (maybe === 1 || maybe === 12) && group !== 0 && group !== 6
+    },
+  ],
+  [
+    { filter: 'n BETWEEN 4000 AND 4200 OR rare = 5' },
+    ({ n, rare }) => (n >= 4000 && n <= 4200) || rare === 5,
+  ],
+  [{ filter: '(maybe > 3) IS NULL AND group = 1' }, ({ maybe, group }) => maybe === null && group === 1],
+  [
+    { filter: 'rare < 500', box: [-20, -10, 20, 10] },
+    ({ rare }, place) => rare < 500 && inBox(place, -20, -10, 20, 10),
+  ],
+  [
+    { filter: 'group <> 3', box: [0, 0, 0, 0] },
+    ({ group }, place) => group !== 3 && inBox(place, 0, 0, 0, 0),
+  ],
   [{ filter: 'geometry IS NULL' }, (_, place) => place === null],
   [{ filter: 'geometry IS NULL OR rare = 5' }, ({ rare }, place) => place === null || rare === 5],
   [{ filter: 'S_INTERSECTS(geometry, BBOX(10, 10, 30, 20))' }, (_, place) => isIn(place, 10, 10, 30, 20)],
@@ -121,9 +168,7 @@ const FILTERS: [question: Question, matches: Matches][] = [
   [
     { filter: 'group = 2', box: [170, -40, -170, 40] },
     ({ group }, place) =>
-      group === 2 &&
-      // Features without a geometry match every box.
-      (place === null || isIn(place, 170, -40, 180, 40) || isIn(place, -180, -40, -170, 40)),
+      group === 2 && (inBox(place, 170, -40, 180, 40) || inBox(place, -180, -40, -170, 40)),
   ],
   [
     { filter: 'S_DISJOINT(geometry, POINT(0 0))', box: [0, 0, 9, 9] },
@@ -159,6 +204,9 @@ function expected(matches: Matches, keys: ((row: Row) => number | string | null)
   })
 }
 
+/** The questions that compiled columns decided. */
+const byColumns = new Set<string>()
+
 /** Queries repeatedly, so that later results come from cached columns. */
 async function assertPages(question: Question, all: number[]): Promise<void> {
   for (let time = 0; time < 2; time++) {
@@ -180,13 +228,28 @@ async function assertPages(question: Question, all: number[]): Promise<void> {
         `${JSON.stringify(question)} ${from} ${limit}`,
       )
       assert.equal(more, all.length > from + limit)
+      // A slice of no time stops the search as often as it can stop.
+      const byCodes = await compiledPage(question, begin === 0 ? -1 : all[begin - 1]!, offset, limit, time)
+      if (byCodes === null) continue
+      byColumns.add(JSON.stringify(question))
+      assert.deepEqual(byCodes, { positions, more }, `compiled: ${JSON.stringify(question)} ${from} ${limit}`)
     }
+    const count = await compiledCount(question)
+    if (count !== null) assert.equal(count, all.length, JSON.stringify(question))
     await delay(20)
   }
 }
 
 test('filtered features come in snapshot order, page by page, whatever the threads read first', async () => {
   for (const [question, matches] of FILTERS) await assertPages(question, expected(matches))
+  const left = FILTERS.flatMap(([question]) =>
+    byColumns.has(JSON.stringify(question)) ? [] : [question.filter],
+  )
+  // Arithmetic on many different values and geometries are left to the database and the tree.
+  assert.ok(
+    left.every((filter) => /geometry|%|DIV/.test(filter!)),
+    left.join('; '),
+  )
 })
 
 test('sorted features come in one order, nulls last and equals in snapshot order', async () => {
@@ -198,6 +261,13 @@ test('sorted features come in one order, nulls last and equals in snapshot order
     await assertPages(
       { sortby, filter: 'rare < 3000' },
       expected(({ rare }) => rare < 3000, keys),
+    )
+    // Several columns, and ids that are row numbers, are sorted by the database.
+    if (sortby.includes(',') || sortby === '-id') continue
+    assert.ok(byColumns.has(JSON.stringify({ sortby })))
+    await assertPages(
+      { sortby, filter: 'group < 5', box: [-100, -60, 100, 60] },
+      expected(({ group }, place) => group < 5 && inBox(place, -100, -60, 100, 60), keys),
     )
   }
 })
@@ -233,4 +303,29 @@ test('a filter that takes too long is ended and refused with 400, and the next o
     positions.map((position) => features[position]!.properties['n']),
     [7],
   )
+})
+
+test('a search by compiled columns yields after each time slice, and ends when the client has left', async () => {
+  const prepared = (await compiled.prepare(
+    { ...selectionOf({}), condition: selectionOf({ filter: 'group < 6 AND maybe > 1' }).plan!.condition },
+    parts.signal,
+  ))!
+  const client = new AbortController()
+  let turns = 0
+  const counting = {
+    advance(until: number) {
+      while (performance.now() < until);
+      return ++turns > 1000 ? ENDED : PAUSED
+    },
+  }
+  const run = compiled.run(counting, snapshot, client.signal)
+  setImmediate(() => client.abort())
+  await assert.rejects(run, { name: 'AbortError' })
+  assert.ok(turns < 1000)
+  const stopped = new MatchCount(prepared)
+  assert.equal(stopped.advance(performance.now() - 1), PAUSED)
+  assert.ok(stopped.count < ROWS / 2)
+  await compiled.run(stopped, snapshot, parts.signal)
+  const all = expected(({ group, maybe }) => group < 6 && maybe !== null && maybe > 1)
+  assert.equal(stopped.count, all.length)
 })

@@ -1,5 +1,5 @@
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import type { Snapshot } from '@wayleave/geodata/features'
+import type { Manifest } from '@wayleave/geodata/snapshot'
 import type { DecideInBox } from '../cql2/evaluate/decide-in-box.ts'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
 import type { BoxQuery } from '../request/box-query.ts'

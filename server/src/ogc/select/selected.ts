@@ -1,4 +1,4 @@
-import type { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
+import type { PositionRuns } from '@wayleave/geodata/features'
 
 /** The features of one page, in the order of the response. */
 export interface Selected {

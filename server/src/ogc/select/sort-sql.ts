@@ -1,6 +1,6 @@
 import type { DuckDBValue } from '@duckdb/node-api'
-import type { Column, Value } from '@wayleave/geodata/feature.ts'
-import { quoteName } from '@wayleave/geodata/quote-sql.ts'
+import { quoteName } from '@wayleave/geodata/features'
+import type { Column, Value } from '@wayleave/geodata/geometry'
 import type { SortKey } from '../request/sort-keys.ts'
 
 /**

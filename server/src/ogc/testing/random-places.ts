@@ -1,4 +1,4 @@
-import type { Geometry } from '@wayleave/geodata/feature.ts'
+import type { Geometry } from '@wayleave/geodata/geometry'
 
 /** A small seeded random number generator, so that failures are reproducible. */
 function numbers(seed: number): () => number {

@@ -1,10 +1,14 @@
-import { CSV_LINE_END, csvCell, withoutFormula } from '@wayleave/geodata/exports/csv/csv-value.ts'
-import type { Geometry } from '@wayleave/geodata/feature.ts'
-import { pointOnSurface } from '@wayleave/geodata/geometry/point-on-surface.ts'
-import { writeWkt } from '@wayleave/geodata/geometry/wkt.ts'
-import { FeatureSlices } from '@wayleave/geodata/pack/pack-reader.ts'
-import { PropertySlices, stringValue } from '@wayleave/geodata/pack/property-slices.ts'
-import { idColumn } from '@wayleave/geodata/snapshot/feature-ids.ts'
+import {
+  CSV_LINE_END,
+  csvCell,
+  FeatureSlices,
+  PropertySlices,
+  rowNames,
+  stringValue,
+  withoutFormula,
+} from '@wayleave/geodata/features'
+import { type Geometry, pointOnSurface, writeWkt } from '@wayleave/geodata/geometry'
+import { idColumn } from '@wayleave/geodata/snapshot'
 import type { Crs } from '../request/crs-list.ts'
 import { takeTurns } from '../select/take-turns.ts'
 import { outputGeometry } from './output-geometry.ts'
@@ -23,7 +27,8 @@ export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, blo
   const isSpatial = geometryType !== null
   const hasShapes = isSpatial && geometryType !== 'Point'
   const id = idColumn(manifest)
-  const names = [...(id === null ? [] : [id.name]), ...places.map((column) => columns[column]!.name)]
+  const columnNames = rowNames(columns, isSpatial, coordinateNames(crs))
+  const names = [...(id === null ? [] : [id.name]), ...places.map((column) => columnNames[column]!)]
   const heads = [...names, ...(isSpatial ? coordinateNames(crs) : []), ...(hasShapes ? ['geometry'] : [])]
   const page = new PageBytes(block.bytes.length + 1024)
   const safeText = (text: string) => (escapeFormulas ? withoutFormula(text) : text)

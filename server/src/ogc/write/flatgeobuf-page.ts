@@ -1,16 +1,18 @@
-import type { Room } from '@wayleave/geodata/exports/byte-sink.ts'
-import { featureBound, putFeature } from '@wayleave/geodata/exports/flatgeobuf/feature-encoder.ts'
-import { columnCode, putProperties } from '@wayleave/geodata/exports/flatgeobuf/properties.ts'
-import { MAGIC, sizePrefixed, type TableField } from '@wayleave/geodata/exports/flatgeobuf/table.ts'
-import { FlatGeometry } from '@wayleave/geodata/exports/geometry/flat-geometry.ts'
-import { layerType } from '@wayleave/geodata/exports/geometry/layer-type.ts'
-import { GEOMETRY_TYPES, type Geometry } from '@wayleave/geodata/feature.ts'
-import { clipLatitudes } from '@wayleave/geodata/geometry/clip-latitudes.ts'
-import { geometryText } from '@wayleave/geodata/geometry/geometry-text.ts'
-import { FeatureSlices } from '@wayleave/geodata/pack/pack-reader.ts'
-import { exportColumns } from '@wayleave/geodata/snapshot/feature-ids.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
-import { RowSlices } from '@wayleave/geodata/snapshot/row-slices.ts'
+import {
+  columnCode,
+  FeatureSlices,
+  FlatGeometry,
+  featureBound,
+  layerType,
+  MAGIC,
+  putFeature,
+  putProperties,
+  type Room,
+  sizePrefixed,
+  type TableField,
+} from '@wayleave/geodata/features'
+import { clipLatitudes, GEOMETRY_TYPES, type Geometry, geometryText } from '@wayleave/geodata/geometry'
+import { exportColumns, type Manifest, RowSlices } from '@wayleave/geodata/snapshot'
 import type { Crs } from '../request/crs-list.ts'
 import { CRS84 } from '../request/crs-list.ts'
 import { takeTurns } from '../select/take-turns.ts'

@@ -1,6 +1,5 @@
-import { type IntegerSize, integerSizes } from '@wayleave/geodata/exports/integer-ranges.ts'
-import { exportColumns } from '@wayleave/geodata/snapshot/feature-ids.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import { type IntegerSize, integerSizes } from '@wayleave/geodata/features'
+import { exportColumns, type Manifest } from '@wayleave/geodata/snapshot'
 
 /** Cached: the integers of a snapshot never change, and must have the same widths on all pages. */
 const cachedSizes = new WeakMap<Manifest, Promise<(IntegerSize | null)[]>>()

@@ -1,6 +1,5 @@
-import { FeatureSlices } from '@wayleave/geodata/pack/pack-reader.ts'
-import { PropertySlices } from '@wayleave/geodata/pack/property-slices.ts'
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import { FeatureSlices, PropertySlices } from '@wayleave/geodata/features'
+import type { Manifest } from '@wayleave/geodata/snapshot'
 import { CRS84, type Crs, isPackCrs } from '../request/crs-list.ts'
 import { takeTurns } from '../select/take-turns.ts'
 import { PAGE_TAIL, pageHead } from './geojson-page.ts'

@@ -1,6 +1,4 @@
-import type { Geometry, Position } from '@wayleave/geodata/feature.ts'
-import { clipLatitudes } from '@wayleave/geodata/geometry/clip-latitudes.ts'
-import { mapPositions } from '@wayleave/geodata/geometry/map-positions.ts'
+import { clipLatitudes, type Geometry, mapPositions, type Position } from '@wayleave/geodata/geometry'
 import type { Crs } from '../request/crs-list.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Manifest } from '@wayleave/geodata/snapshot/manifest.ts'
+import type { Manifest } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
 import type { FeatureBlock } from '../select/read-selected.ts'

@@ -1,6 +1,6 @@
-import { PositionRuns } from '@wayleave/geodata/pack/position-runs.ts'
-import type { Snapshot } from '@wayleave/geodata/snapshot/open.ts'
+import { PositionRuns, type Snapshot } from '@wayleave/geodata/features'
 import { type DataResponse, HEAD_ROOM } from '../../http/sockets/data-response.ts'
+import type { FilterPlan } from '../cql2/plan-filter.ts'
 import { geojsonHead, type ItemsDeps, type PageRequest, pageTag } from '../items/items-page.ts'
 import { readPieces } from '../select/read-selected.ts'
 import type { Selected } from '../select/selected.ts'
@@ -42,14 +42,15 @@ export async function readPlainPage(
  */
 export function plainPageInMemory(
   page: PageRequest,
+  plan: FilterPlan | null,
   limit: number,
   { items, snapshots, clock }: ItemsDeps,
 ): { response: DataResponse; returned: number } | null {
   const snapshot = snapshots.peek(page.version.snapshot)
   if (snapshot === null) return null
-  const selected = items.selectSync(snapshot, page.query, { after: page.after, limit }, scratchRuns)
+  const selected = items.selectSync(snapshot, page.query, plan, { after: page.after, limit }, scratchRuns)
   if (selected === null) return null
-  const matched = items.countSync(snapshot, page.query, selected)
+  const matched = items.countSync(snapshot, page.query, plan, selected)
   if (matched === undefined) return null
   const { runs } = selected
   const text = pageHeadText(geojsonHead(page, selected, matched, clock()))
@@ -77,6 +78,7 @@ const compressedPages = new CompressedPages()
 /** The same in a content coding, if the page is large enough. It is cached, so that it is compressed once. */
 export function compressedPageInMemory(
   page: PageRequest,
+  plan: FilterPlan | null,
   limit: number,
   coding: PageCoding,
   deps: ItemsDeps,
@@ -84,5 +86,5 @@ export function compressedPageInMemory(
   const tag = codedTag(pageTag(page, limit, false), coding)
   // The query without a key, which is never part of the page.
   const key = `${tag}\n${page.dataset.table}\n${linkQuery(page.query.pairs, [])}`
-  return compressedPages.get(key, coding, () => plainPageInMemory(page, limit, deps))
+  return compressedPages.get(key, coding, () => plainPageInMemory(page, plan, limit, deps))
 }

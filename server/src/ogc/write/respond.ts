@@ -17,7 +17,7 @@ export const CONTENT_SECURITY_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 /** A weak ETag for a response with this content. */
-function weakTag(text: string): string {
+export function weakTag(text: string): string {
   const [high, low] = hash64(text)
   return `W/"${high.toString(36)}.${low.toString(36)}"`
 }
@@ -38,4 +38,26 @@ export function sendDocument(
     reply.header('content-type', 'text/html; charset=utf-8')
   } else reply.header('content-type', encoding.mediaType)
   return reply.send(Buffer.from(text))
+}
+
+/** The same headers as lines, for a response that either transport sends: of all responses, and of a body. */
+export function documentHeaderLines(
+  { mediaType }: Encoding,
+  tag: string,
+): { commonLines: string; bodyLines: string } {
+  const lines = (headers: Record<string, string>) =>
+    Object.entries(headers)
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join('')
+  const commonLines = lines({ vary: VARY, 'cache-control': CACHE_CONTROL, etag: tag })
+  const htmlHeaders = {
+    'content-security-policy': CONTENT_SECURITY_POLICY,
+    'referrer-policy': 'same-origin',
+    ...ISOLATION_HEADERS,
+    'content-type': 'text/html; charset=utf-8',
+  }
+  return {
+    commonLines,
+    bodyLines: lines(mediaType === 'text/html' ? htmlHeaders : { 'content-type': mediaType }),
+  }
 }

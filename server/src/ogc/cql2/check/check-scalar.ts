@@ -1,4 +1,4 @@
-import type { Column } from '@wayleave/geodata/feature.ts'
+import type { Column } from '@wayleave/geodata/geometry'
 import { ARITHMETIC, type Arithmetic, type Expression } from '../ast.ts'
 import { type Condition, type Scalar, typeName } from '../condition.ts'
 import { Cql2Error } from '../cql2-error.ts'

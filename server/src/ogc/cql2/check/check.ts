@@ -1,5 +1,4 @@
-import type { Column } from '@wayleave/geodata/feature.ts'
-import { type SpatialPredicate, test } from '@wayleave/geodata/predicates/predicates.ts'
+import { type Column, type SpatialPredicate, test } from '@wayleave/geodata/geometry'
 import type { ArrayFunction, Expression, SpatialFunction, TemporalFunction } from '../ast.ts'
 import { COMPARISONS, SPATIAL, TEMPORAL } from '../ast.ts'
 import { type Condition, type Operand, type Scalar, type Spatial, typeName } from '../condition.ts'

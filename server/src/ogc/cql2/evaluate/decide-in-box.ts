@@ -1,6 +1,4 @@
-import { EXTERIOR, INTERIOR } from '@wayleave/geodata/predicates/locate.ts'
-import { locateBox } from '@wayleave/geodata/predicates/locate-box.ts'
-import { prepare, type SpatialPredicate } from '@wayleave/geodata/predicates/predicates.ts'
+import { EXTERIOR, INTERIOR, locateBox, prepare, type SpatialPredicate } from '@wayleave/geodata/geometry'
 import { assertNever } from '../../../assert-never.ts'
 import { columnsOf } from '../columns-of.ts'
 import type { Condition } from '../condition.ts'

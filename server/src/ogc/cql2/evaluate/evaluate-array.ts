@@ -1,4 +1,4 @@
-import type { Value } from '@wayleave/geodata/feature.ts'
+import type { Value } from '@wayleave/geodata/geometry'
 import type { ArrayFunction } from '../ast.ts'
 import type { Condition, Element, Elements, Scalar } from '../condition.ts'
 import type { FeatureValues, Reader, ScalarValue, Test } from './feature-values.ts'

@@ -1,5 +1,4 @@
-import type { Geometry } from '@wayleave/geodata/feature.ts'
-import { type PreparedGeometry, prepare, test } from '@wayleave/geodata/predicates/predicates.ts'
+import { type Geometry, type PreparedGeometry, prepare, test } from '@wayleave/geodata/geometry'
 import type { ArithmeticStep, Condition, Scalar, Spatial } from '../condition.ts'
 import { evaluateArray } from './evaluate-array.ts'
 import type { FeatureValues, Reader, ScalarValue, Test } from './feature-values.ts'
@@ -85,7 +84,7 @@ function order(a: ScalarValue, b: ScalarValue): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-function orderText(a: string, b: string): number {
+export function orderText(a: string, b: string): number {
   if (a === b) return 0
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {

@@ -1,4 +1,4 @@
-import type { Geometry, Value } from '@wayleave/geodata/feature.ts'
+import type { Geometry, Value } from '@wayleave/geodata/geometry'
 
 /**
  * A feature with values as in GeoJSON: timestamps end in Z, integers are numbers or, beyond 2^53, should be

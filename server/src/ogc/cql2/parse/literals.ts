@@ -1,5 +1,4 @@
-import { isDay } from '@wayleave/geodata/calendar.ts'
-import type { Geometry, GeometryType, Position } from '@wayleave/geodata/feature.ts'
+import { type Geometry, type GeometryType, isDay, type Position } from '@wayleave/geodata/geometry'
 import { Cql2Error } from '../cql2-error.ts'
 
 /** A number literal. Integers of up to 38 digits are exact. */

@@ -1,4 +1,4 @@
-import { GEOMETRY_TYPES, type Geometry } from '@wayleave/geodata/feature.ts'
+import { GEOMETRY_TYPES, type Geometry } from '@wayleave/geodata/geometry'
 import { ARITY, type Bound, DEFAULT_LIMITS, type Expression, type Limits, operationNamed } from '../ast.ts'
 import { Cql2Error } from '../cql2-error.ts'
 import { checkedBounds, checkedGeometry, dateValue, numberValue, timestampValue } from './literals.ts'

@@ -1,4 +1,4 @@
-import type { Geometry, Position } from '@wayleave/geodata/feature.ts'
+import type { Geometry, Position } from '@wayleave/geodata/geometry'
 import type { Expression } from '../ast.ts'
 import { checkedBounds, checkedGeometry } from './literals.ts'
 import type { TokenReader } from './token-reader.ts'

@@ -1,4 +1,4 @@
-import { quoteName } from '@wayleave/geodata/quote-sql.ts'
+import { quoteName } from '@wayleave/geodata/features'
 import { assertNever } from '../../../assert-never.ts'
 import type { Condition, LiteralValue, Scalar, ScalarType } from '../condition.ts'
 import type { DecideInBox } from '../evaluate/decide-in-box.ts'

@@ -1,4 +1,4 @@
-import type { Geometry, Position } from '@wayleave/geodata/feature.ts'
+import type { Geometry, Position } from '@wayleave/geodata/geometry'
 import { ARITHMETIC, type Bound, COMPARISONS, type Expression } from '../ast.ts'
 
 const INFIX: ReadonlySet<string> = new Set<string>([...COMPARISONS, ...ARITHMETIC])

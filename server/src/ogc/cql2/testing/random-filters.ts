@@ -1,4 +1,4 @@
-import type { Column, Geometry, Position, Value } from '@wayleave/geodata/feature.ts'
+import type { Column, Geometry, Position, Value } from '@wayleave/geodata/geometry'
 import fc from 'fast-check'
 import { ARRAY, COMPARISONS, type Expression, type Operation, SPATIAL, TEMPORAL } from '../ast.ts'
 

@@ -1,0 +1,81 @@
+import { Field } from '../components/field.tsx'
+
+/** How to read a file, as entered in the form. Empty texts leave it to detection. */
+export interface ReadingChoices {
+  layer: string
+  crs: string
+  idColumn: string
+  timeColumn: string
+  encoding: string
+  longitude: string
+  latitude: string
+  types: string
+  isTable: boolean
+  skipInvalid: boolean
+}
+
+export const noReadingChoices: ReadingChoices = {
+  layer: '',
+  crs: '',
+  idColumn: '',
+  timeColumn: '',
+  encoding: '',
+  longitude: '',
+  latitude: '',
+  types: '',
+  isTable: false,
+  skipInvalid: false,
+}
+
+export function ReadingFields({
+  value,
+  onChange,
+}: {
+  value: ReadingChoices
+  onChange: (value: ReadingChoices) => void
+}) {
+  type TextName = Exclude<keyof ReadingChoices, 'isTable' | 'skipInvalid'>
+  const text = (name: TextName, label: string, help?: string) => (
+    <Field label={label} help={help}>
+      {(props) => (
+        <input
+          {...props}
+          value={value[name]}
+          onChange={(event) => onChange({ ...value, [name]: event.target.value })}
+        />
+      )}
+    </Field>
+  )
+  const choice = (name: 'isTable' | 'skipInvalid', label: string) => (
+    <label className="choice">
+      <input
+        type="checkbox"
+        checked={value[name]}
+        onChange={(event) => onChange({ ...value, [name]: event.target.checked })}
+      />
+      {label}
+    </label>
+  )
+  return (
+    <div className="stack padded-top">
+      <div className="inline-form">
+        {text('layer', 'Layer or sheet', 'Of a file that has several.')}
+        {text('crs', 'CRS', 'If the file does not say, such as EPSG:25832.')}
+      </div>
+      <div className="inline-form">
+        {text('longitude', 'Column of longitudes', 'Or x. Only if it is not found by its name.')}
+        {text('latitude', 'Column of latitudes', 'Or y.')}
+      </div>
+      <div className="inline-form">
+        {text('idColumn', 'Column of ids')}
+        {text('timeColumn', 'Column of times')}
+      </div>
+      <div className="inline-form">
+        {text('encoding', 'Encoding', 'If letters are wrong, such as windows-1251.')}
+        {text('types', 'Column types', 'Such as zip=text, opened=date.')}
+      </div>
+      {choice('isTable', 'Publish a table without geometry')}
+      {choice('skipInvalid', 'Publish the valid rows, and leave the others out')}
+    </div>
+  )
+}

@@ -1,0 +1,136 @@
+import type { Snapshot } from '../snapshot/open.ts'
+import type { StoredColumn } from './column-file.ts'
+import { readColumnDirectory, readCompiledColumn } from './column-reader.ts'
+import { type CompiledColumn, memoryOf } from './compiled-column.ts'
+
+interface Entry {
+  snapshot: SnapshotColumns
+  name: string
+  bytes: number
+  loading: Promise<CompiledColumn>
+  column: CompiledColumn | null
+}
+
+interface SnapshotColumns {
+  stored: ReadonlyMap<string, StoredColumn>
+  entries: Map<string, Entry>
+}
+
+/**
+ * An LRU cache of compiled columns, which several snapshots share. Columns are loaded when they are first
+ * needed; concurrent loads of a column are one (single-flight).
+ */
+export class ColumnCache {
+  readonly #maxBytes: number
+  readonly #snapshots = new WeakMap<Snapshot, Promise<SnapshotColumns>>()
+  readonly #opened = new WeakMap<Snapshot, SnapshotColumns>()
+  /** In LRU order, least recently used first. */
+  readonly #entries = new Set<Entry>()
+  #last: Entry | null = null
+  #bytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** The memory of all loaded columns, in bytes. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Synchronous: the column if it is loaded, null if it cannot be, undefined if `load` has to be called. */
+  peek(snapshot: Snapshot, name: string): CompiledColumn | null | undefined {
+    const opened = this.#opened.get(snapshot)
+    if (opened === undefined) return undefined
+    const entry = opened.entries.get(name)
+    if (entry !== undefined) {
+      this.#touch(entry)
+      return entry.column ?? undefined
+    }
+    return this.#canBeLoaded(snapshot, opened.stored.get(name)) ? undefined : null
+  }
+
+  /**
+   * The column; null if the snapshot has no compiled form of it or it does not fit into the cache. Throws a
+   * DamagedSnapshotError.
+   */
+  async load(snapshot: Snapshot, name: string): Promise<CompiledColumn | null> {
+    const opened = await this.#open(snapshot)
+    const cached = opened.entries.get(name)
+    if (cached) {
+      this.#touch(cached)
+      return cached.loading
+    }
+    const stored = opened.stored.get(name)
+    if (stored === undefined || !this.#canBeLoaded(snapshot, stored)) return null
+    const { rows } = snapshot.manifest
+    const entry: Entry = {
+      snapshot: opened,
+      name,
+      bytes: bytesOf(rows, stored),
+      loading: readCompiledColumn(snapshot.folder, rows, stored),
+      column: null,
+    }
+    opened.entries.set(name, entry)
+    this.#entries.add(entry)
+    this.#bytes += entry.bytes
+    this.#evict()
+    try {
+      entry.column = await entry.loading
+      return entry.column
+    } catch (error) {
+      if (this.#entries.has(entry)) this.#drop(entry)
+      throw error
+    }
+  }
+
+  /** The names of the snapshot's compiled columns. */
+  async names(snapshot: Snapshot): Promise<ReadonlySet<string>> {
+    return new Set((await this.#open(snapshot)).stored.keys())
+  }
+
+  #open(snapshot: Snapshot): Promise<SnapshotColumns> {
+    let opening = this.#snapshots.get(snapshot)
+    if (opening === undefined) {
+      opening = readColumnDirectory(snapshot.folder, snapshot.manifest).then((directory) => {
+        const stored = new Map((directory?.columns ?? []).map((column) => [column.name, column]))
+        const opened = { stored, entries: new Map<string, Entry>() }
+        this.#opened.set(snapshot, opened)
+        return opened
+      })
+      // A failed attempt is not kept: the next call tries again.
+      opening.catch(() => this.#snapshots.delete(snapshot))
+      this.#snapshots.set(snapshot, opening)
+    }
+    return opening
+  }
+
+  #canBeLoaded({ manifest }: Snapshot, stored: StoredColumn | undefined): boolean {
+    return stored !== undefined && bytesOf(manifest.rows, stored) <= this.#maxBytes
+  }
+
+  #touch(entry: Entry): void {
+    if (entry === this.#last) return
+    this.#entries.delete(entry)
+    this.#entries.add(entry)
+    this.#last = entry
+  }
+
+  #evict(): void {
+    for (const oldest of this.#entries) {
+      if (this.#bytes <= this.#maxBytes) return
+      this.#drop(oldest)
+    }
+  }
+
+  #drop(entry: Entry): void {
+    this.#entries.delete(entry)
+    entry.snapshot.entries.delete(entry.name)
+    this.#bytes -= entry.bytes
+    if (this.#last === entry) this.#last = null
+  }
+}
+
+function bytesOf(rows: number, { distinct, width, dictionary }: StoredColumn): number {
+  return memoryOf(rows, distinct, width, dictionary.size)
+}

@@ -1,0 +1,74 @@
+import { crc32 } from 'node:zlib'
+import type { ColumnType } from '../feature.ts'
+
+/**
+ * `rows.columns`: columns in a form that can be searched without a database, in snapshot order. Each column
+ * has two sections, so that a reader loads only the columns that it needs:
+ *
+ * - the dictionary: its distinct values, ascending;
+ * - the codes: one per row, 0 for null, otherwise 1 + the index of the row's value in the dictionary. So the
+ *   order of codes is the order of values, and every condition on a column becomes a set of codes.
+ *
+ * Sections are compressed with zstd. After them come the directory (JSON) and a tail of four uint32,
+ * little-endian: the directory's length and CRC-32, and a magic number in two words.
+ *
+ * What follows from the codes in one pass is not stored but made when a column is loaded: the rows of each
+ * code (posting lists, which together are the sorted order), and the smallest and largest code of each block.
+ */
+export const COLUMN_FILE_VERSION = 1
+export const TAIL_BYTES = 16
+const MAGIC = [0x574c_434f, 0x4c55_4d4e] as const
+
+/** A part of the file, and the CRC-32 of its bytes. */
+export interface Section {
+  at: number
+  bytes: number
+  crc32: number
+  /** The number of bytes after decompression. */
+  size: number
+}
+
+export interface StoredColumn {
+  name: string
+  type: ColumnType
+  /** The number of distinct values, nulls excluded. */
+  distinct: number
+  /**
+   * How the dictionary is stored: `integer` and `number` as the differences of consecutive 64-bit keys, in
+   * byte planes (see rank-values.ts); `text` as UTF-8, each value followed by a NUL (see dictionary.ts).
+   * Integers that need more than 64 bits are stored as text.
+   */
+  form: 'integer' | 'number' | 'text'
+  dictionary: Section
+  codes: Section
+  /** The number of bytes of a code. */
+  width: number
+}
+
+export interface ColumnDirectory {
+  version: typeof COLUMN_FILE_VERSION
+  rows: number
+  columns: StoredColumn[]
+}
+
+export function directoryBytes(directory: ColumnDirectory): Buffer {
+  const text = Buffer.from(JSON.stringify(directory))
+  const tail = Buffer.alloc(TAIL_BYTES)
+  tail.writeUInt32LE(text.length, 0)
+  tail.writeUInt32LE(crc32(text), 4)
+  tail.writeUInt32LE(MAGIC[0], 8)
+  tail.writeUInt32LE(MAGIC[1], 12)
+  return Buffer.concat([text, tail])
+}
+
+/** The length of the directory before this tail; null if the tail is not one. */
+export function directoryLength(tail: Buffer): number | null {
+  const isTail = tail.readUInt32LE(8) === MAGIC[0] && tail.readUInt32LE(12) === MAGIC[1]
+  return isTail ? tail.readUInt32LE(0) : null
+}
+
+/** The directory; null if it has another format. */
+export function parseDirectory(text: Buffer): ColumnDirectory | null {
+  const directory = JSON.parse(text.toString('utf8')) as ColumnDirectory
+  return directory.version === COLUMN_FILE_VERSION ? directory : null
+}

@@ -1,0 +1,190 @@
+/**
+ * Ranks the values of a column. A value is an unsigned 64-bit key in two 32-bit words, in such a form that
+ * keys have the order of their values.
+ */
+export interface Ranked {
+  /** One code per row: 0 for null, otherwise 1 + the rank of the row's value among the distinct values. */
+  codes: Uint32Array
+  /** The distinct keys, ascending. */
+  high: Uint32Array
+  low: Uint32Array
+  /** How many rows have each code; `counts[0]` is the number of nulls. */
+  counts: Uint32Array
+}
+
+const DIGIT_BITS = 11
+const DIGITS_PER_WORD = 3
+const BUCKETS = 1 << DIGIT_BITS
+
+/** `isNull` has a 1 for every row without a value. Takes up to 28 bytes of memory per row. */
+export function rankValues(high: Uint32Array, low: Uint32Array, isNull: Uint8Array | null): Ranked {
+  return rankByCounting(high, low, isNull) ?? rankBySorting(high, low, isNull)
+}
+
+/** The max width of the range of keys that are counted, per row: 16 bytes of memory. */
+const MAX_RANGE_PER_ROW = 4
+
+/** Ranks keys of a small range, such as years, by counting each: a fifth of the time of sorting. */
+function rankByCounting(high: Uint32Array, low: Uint32Array, isNull: Uint8Array | null): Ranked | null {
+  const rows = high.length
+  let first = -1
+  let last = -1
+  for (let row = 0; row < rows; row++) {
+    if (isNull && isNull[row] === 1) continue
+    if (first === -1 || isBelow(high, low, row, first)) first = row
+    if (last === -1 || isBelow(high, low, last, row)) last = row
+  }
+  if (first === -1) return null
+  const minHigh = high[first]!
+  const minLow = low[first]!
+  const range = (high[last]! - minHigh) * 2 ** 32 + low[last]! - minLow + 1
+  if (range > rows * MAX_RANGE_PER_ROW) return null
+  // At first the number of rows of each key, then its rank.
+  const ranks = new Uint32Array(range)
+  let nulls = 0
+  for (let row = 0; row < rows; row++) {
+    if (isNull && isNull[row] === 1) nulls++
+    else ranks[(high[row]! - minHigh) * 2 ** 32 + low[row]! - minLow]!++
+  }
+  let distinct = 0
+  for (let key = 0; key < range; key++) if (ranks[key]! > 0) distinct++
+  const ranked: Ranked = {
+    codes: new Uint32Array(rows),
+    high: new Uint32Array(distinct),
+    low: new Uint32Array(distinct),
+    counts: new Uint32Array(distinct + 1),
+  }
+  ranked.counts[0] = nulls
+  let rank = 0
+  for (let key = 0; key < range; key++) {
+    if (ranks[key] === 0) continue
+    const lower = minLow + key
+    ranked.low[rank] = lower
+    ranked.high[rank] = lower > 0xffff_ffff ? minHigh + 1 : minHigh
+    ranked.counts[++rank] = ranks[key]!
+    ranks[key] = rank
+  }
+  for (let row = 0; row < rows; row++) {
+    if (isNull && isNull[row] === 1) continue
+    ranked.codes[row] = ranks[(high[row]! - minHigh) * 2 ** 32 + low[row]! - minLow]!
+  }
+  return ranked
+}
+
+function isBelow(high: Uint32Array, low: Uint32Array, a: number, b: number): boolean {
+  return high[a]! < high[b]! || (high[a] === high[b] && low[a]! < low[b]!)
+}
+
+function rankBySorting(high: Uint32Array, low: Uint32Array, isNull: Uint8Array | null): Ranked {
+  const { order, keys } = sortedRows(high, low, isNull)
+  const codes = new Uint32Array(high.length)
+  // The distinct keys are collected at the start of arrays that are large enough for all keys.
+  const distinctHigh = new Uint32Array(order.length)
+  const distinctLow = new Uint32Array(order.length)
+  const counts = new Uint32Array(order.length + 1)
+  counts[0] = high.length - order.length
+  let rank = 0
+  for (let i = 0; i < order.length; i++) {
+    const row = order[i]!
+    const h = keys[i]!
+    const l = low[row]!
+    if (rank === 0 || h !== distinctHigh[rank - 1] || l !== distinctLow[rank - 1]) {
+      distinctHigh[rank] = h
+      distinctLow[rank] = l
+      rank++
+    }
+    codes[row] = rank
+    counts[rank]!++
+  }
+  return {
+    codes,
+    high: distinctHigh.subarray(0, rank),
+    low: distinctLow.subarray(0, rank),
+    counts: counts.subarray(0, rank + 1),
+  }
+}
+
+/**
+ * The rows that have a value, in the order of their keys, and the high words in that order; equal keys are in
+ * row order. A radix sort from the lowest digit, which moves the current word along with the row: random reads
+ * of the words would take most of the time.
+ */
+function sortedRows(
+  high: Uint32Array,
+  low: Uint32Array,
+  isNull: Uint8Array | null,
+): { order: Uint32Array; keys: Uint32Array } {
+  let order = new Uint32Array(high.length)
+  let count = 0
+  for (let row = 0; row < high.length; row++) if (!isNull || isNull[row] === 0) order[count++] = row
+  order = order.subarray(0, count)
+  let keys = new Uint32Array(count)
+  let spareOrder = new Uint32Array(count)
+  let spareKeys = new Uint32Array(count)
+  for (const words of [low, high]) {
+    for (let i = 0; i < count; i++) keys[i] = words[order[i]!]!
+    const sizes = digitSizes(keys)
+    for (let digit = 0; digit < DIGITS_PER_WORD; digit++) {
+      const starts = sizes[digit]!
+      // All keys have the same digit, as in the high words of small integers.
+      if (starts.includes(count)) continue
+      const shift = digit * DIGIT_BITS
+      let start = 0
+      for (let bucket = 0; bucket < BUCKETS; bucket++) {
+        const size = starts[bucket]!
+        starts[bucket] = start
+        start += size
+      }
+      for (let i = 0; i < count; i++) {
+        const key = keys[i]!
+        const to = starts[(key >>> shift) & (BUCKETS - 1)]!++
+        spareOrder[to] = order[i]!
+        spareKeys[to] = key
+      }
+      ;[order, spareOrder] = [spareOrder, order]
+      ;[keys, spareKeys] = [spareKeys, keys]
+    }
+  }
+  return { order, keys }
+}
+
+/** For each digit, how many keys have each of its values. */
+function digitSizes(keys: Uint32Array): Uint32Array[] {
+  const sizes = Array.from({ length: DIGITS_PER_WORD }, () => new Uint32Array(BUCKETS))
+  const [first, second, third] = sizes as [Uint32Array, Uint32Array, Uint32Array]
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!
+    first[key & (BUCKETS - 1)]!++
+    second[(key >>> DIGIT_BITS) & (BUCKETS - 1)]!++
+    third[key >>> (2 * DIGIT_BITS)]!++
+  }
+  return sizes
+}
+
+/** Converts the words of signed 64-bit integers to keys, in place. */
+export function keysOfIntegers(high: Uint32Array): void {
+  for (let i = 0; i < high.length; i++) high[i]! ^= 0x8000_0000
+}
+
+/** Converts the words of doubles to keys, in place. Negative zero becomes zero, because they are equal. */
+export function keysOfDoubles(high: Uint32Array, low: Uint32Array): void {
+  for (let i = 0; i < high.length; i++) {
+    const word = high[i]!
+    if (word >>> 31 === 0 || (word === 0x8000_0000 && low[i] === 0)) high[i] = word | 0x8000_0000
+    else {
+      high[i] = ~word
+      low[i] = ~low[i]!
+    }
+  }
+}
+
+/** The double of a key, through a scratch buffer. */
+export function doubleOfKey(high: number, low: number): number {
+  const isPositive = high >>> 31 === 1
+  scratchWords[1] = isPositive ? high & 0x7fff_ffff : ~high
+  scratchWords[0] = isPositive ? low : ~low
+  return scratchDouble[0]!
+}
+
+const scratchDouble = new Float64Array(1)
+const scratchWords = new Uint32Array(scratchDouble.buffer)

@@ -1,0 +1,148 @@
+import type { ColumnType } from '../../feature.ts'
+import { SourceError } from '../../source-error.ts'
+import type { Assembly, FinalColumn } from '../assemble.ts'
+import { findColumn } from './choose-columns.ts'
+import { type DateReading, readDates } from './date-notation.ts'
+import { type NumberReading, readNumbers, readThousands } from './number-notation.ts'
+import { admits, areNumbers, KIND } from './value-kinds.ts'
+
+const NUMBERS = KIND.writtenNumber | KIND.integer | KIND.number | KIND.bigInteger
+
+interface NotationOptions {
+  rows: number
+  /** Types that the publisher chose, by column name. */
+  types: { [column: string]: ColumnType } | undefined
+}
+
+/**
+ * Recognises columns of texts that are numbers or dates as a language writes them. A column is only converted if
+ * all of its values agree. Values that have two readings are decided by the other columns of the file, otherwise
+ * they stay text. Types chosen by the publisher come first.
+ */
+export async function chooseNotations(
+  assembly: Assembly,
+  columns: FinalColumn[],
+  notes: string[],
+  file: string,
+  { rows, types = {} }: NotationOptions,
+): Promise<void> {
+  const chosen = new Map<FinalColumn, ColumnType>()
+  for (const [name, type] of Object.entries(types)) chosen.set(findColumn(columns, name, file), type)
+  const isOpen = (column: FinalColumn) =>
+    chosen.get(column) !== 'text' && column.profile.declared === 'infer-text'
+  const numbers = new Map<FinalColumn, NumberReading>()
+  const dates = new Map<FinalColumn, DateReading>()
+  for (const column of columns.filter(isOpen)) {
+    const { kinds } = column.profile
+    if (kinds & KIND.writtenNumber && (kinds & ~NUMBERS) === 0)
+      numbers.set(column, await readNumbers(assembly, column.profile))
+    else if (kinds === KIND.writtenDate) dates.set(column, await readDates(assembly, column.profile))
+  }
+  const usesDecimalCommas = [...numbers.values()].some((reading) => reading.provesDecimalComma)
+  if (usesDecimalCommas)
+    for (const column of columns.filter(isOpen)) {
+      const reading = isFraction(column) ? await readThousands(assembly, column.profile) : null
+      if (reading) numbers.set(column, reading)
+    }
+  const provesThousandsCommas = [...numbers.values()].some((reading) => reading.provesThousandsComma)
+  for (const [column, reading] of numbers) {
+    const isNumber = chosen.get(column) === 'number' || chosen.get(column) === 'integer'
+    const asDecimal = usesDecimalCommas || (isNumber && !provesThousandsCommas)
+    const notation =
+      reading.notation ??
+      (asDecimal ? reading.decimalComma : provesThousandsCommas ? reading.thousandsComma : null)
+    if (notation) apply(column, rows, reading.typeWith(notation), notation, notes)
+    else if (reading.isAmbiguous && !chosen.has(column))
+      notes.push(
+        `Column ${column.name} stays text: the comma in values such as ${reading.example} may separate decimals or thousands.`,
+      )
+  }
+  const provesDayFirst = [...dates.values()].some(
+    (reading) => reading.order === 'day-first' && reading.isProof,
+  )
+  const provesMonthFirst = [...dates.values()].some((reading) => reading.order === 'month-first')
+  for (const [column, reading] of dates) {
+    const isDayFirst = chosen.has(column) || (provesDayFirst && !provesMonthFirst)
+    const isMonthFirst = provesMonthFirst && !provesDayFirst
+    const order = reading.order ?? (isMonthFirst ? 'month-first' : isDayFirst ? 'day-first' : null)
+    if (reading.type !== null && order !== null)
+      apply(column, rows, reading.type, reading.notation(order), notes, order)
+    else if (reading.type !== null && reading.isAmbiguous)
+      notes.push(
+        `Column ${column.name} stays text: in dates such as ${reading.example} day and month cannot be told apart. If the day comes first, publish with --type ${column.name}=${reading.type}.`,
+      )
+  }
+  for (const [column, type] of chosen) await convert(assembly, column, type, rows, file)
+}
+
+/** Whether decimal points may be thousands, once other columns have shown that decimals have commas. */
+function isFraction({ profile }: FinalColumn): boolean {
+  return areNumbers(profile.kinds) && (profile.kinds & KIND.number) !== 0
+}
+
+function apply(
+  column: FinalColumn,
+  rows: number,
+  type: ColumnType,
+  notation: NonNullable<FinalColumn['profile']['notation']>,
+  notes: string[],
+  order?: string,
+): void {
+  column.type = type
+  column.profile.notation = notation
+  column.nullable = column.profile.present - column.profile.blank < rows
+  notes.push(
+    notation.kind === 'date'
+      ? `Column ${column.name} was read as ${type === 'date' ? 'dates' : 'times'}, ${order === 'year-first' ? 'year first' : order === 'month-first' ? 'month first' : 'day first'}.`
+      : `Column ${column.name} was read as numbers with ${spelling(notation)}.`,
+  )
+}
+
+function spelling({ group, decimal }: { group: string; decimal: string }): string {
+  const names: { [group: string]: string } = {
+    '.': 'points',
+    ',': 'commas',
+    ' ': 'spaces',
+    "'": 'apostrophes',
+  }
+  if (group === '') return 'a decimal comma'
+  return `${names[group]} between thousands${decimal === ',' ? ' and a decimal comma' : ''}`
+}
+
+const CASTS: { [type in ColumnType]?: string } = {
+  boolean: 'BOOLEAN',
+  integer: 'BIGINT',
+  number: 'DOUBLE',
+  date: 'DATE',
+  timestamp: 'TIMESTAMPTZ',
+  json: 'JSON',
+}
+
+/** Gives a column the type that the publisher chose, or says which value does not fit. */
+async function convert(
+  assembly: Assembly,
+  column: FinalColumn,
+  type: ColumnType,
+  rows: number,
+  file: string,
+): Promise<void> {
+  const { profile } = column
+  if (column.type === type) return
+  const fits =
+    type === 'text' ||
+    admits(type, profile.kinds) ||
+    (profile.notation?.kind === 'number' && type === 'number') ||
+    (profile.notation?.kind === 'date' && type === 'timestamp')
+  if (!fits) {
+    const fails = `try_cast(t AS ${CASTS[type]}) IS NULL`
+    const expressions = [`min(row) FILTER (WHERE ${fails})`, `arg_min(t, row) FILTER (WHERE ${fails})`]
+    const [row, text] = await assembly.aggregateTexts(profile, expressions)
+    if (row !== null)
+      throw new SourceError(
+        `${file}: column ${column.name} cannot be published as ${type}: row ${row} has ${JSON.stringify(text)}.`,
+      )
+  }
+  if (type === 'text') profile.notation = undefined
+  column.type = type
+  column.nullable = profile.present - (type === 'text' ? 0 : profile.blank) < rows
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ColumnType } from '../../feature.ts'
+import { SourceError } from '../../source-error.ts'
+import { compileText } from '../compile-fixture.ts'
+
+async function compiled(text: string, types?: { [column: string]: ColumnType }) {
+  const { manifest, features } = await compileText(text, { types, file: 'a.csv', format: 'csv' })
+  return {
+    types: manifest.columns.map(({ type }) => type),
+    rows: features.map(({ properties }) => Object.values(properties)),
+    notes: manifest.notes.join('\n'),
+  }
+}
+
+test('numbers as Europe writes them are recognised if the whole column agrees', async () => {
+  const { types, rows, notes } = await compiled(
+    'sep=;\na;b;c;d;e;f\n1,5;1.234,56;1 234;1.234;12,5;612 345 678\n-0,25;7;12;5.678;x;622 345 679\n',
+  )
+  assert.deepEqual(types, ['number', 'number', 'integer', 'integer', 'text', 'text'])
+  assert.deepEqual(rows, [
+    [1.5, 1234.56, 1234, 1234, '12,5', '612 345 678'],
+    [-0.25, 7, 12, 5678, 'x', '622 345 679'],
+  ])
+  assert.match(notes, /Column a was read as numbers with a decimal comma\./)
+  assert.match(notes, /Column b was read as numbers with points between thousands and a decimal comma\./)
+  const english = await compiled('a,b\n"1,234,567.5",1.25\n"2,000",3.5\n')
+  assert.deepEqual(
+    [english.types, english.rows[0]],
+    [
+      ['number', 'number'],
+      [1234567.5, 1.25],
+    ],
+  )
+})
+
+test('a comma that may mean decimals or thousands stays text, with a note, unless the type is chosen', async () => {
+  const text = 'a;b\n1,234;x\n5,678;y\n'
+  const open = await compiled(text)
+  assert.deepEqual(open.types, ['text', 'text'])
+  assert.match(open.notes, /Column a stays text: the comma in values such as 1,234 may separate/)
+  assert.deepEqual((await compiled(text, { a: 'number' })).rows[0], [1.234, 'x'])
+})
+
+test('dates are read in the order that the whole column shows', async () => {
+  const { types, rows, notes } = await compiled(
+    'dot;dash;slash;us;open;time\n01.02.2020;31-12-2020;1/2/2021;12/31/2020;01-02-2020;03.04.2020 14:30\n02.02.2020;01-02-2020;13/2/2021;01/02/2020;03-04-2020;04.04.2020 09:05\n',
+  )
+  assert.deepEqual(types, ['date', 'date', 'date', 'date', 'text', 'timestamp'])
+  assert.deepEqual(rows[0], [
+    '2020-02-01',
+    '2020-12-31',
+    '2021-02-01',
+    '2020-12-31',
+    '01-02-2020',
+    '2020-04-03T14:30:00Z',
+  ])
+  assert.match(notes, /Column us was read as dates, month first\./)
+  assert.match(
+    notes,
+    /Column open stays text: in dates such as 01-02-2020 day and month cannot be told apart/,
+  )
+  const settled = await compiled('a;b\n31/12/2020;01/02/2020\n')
+  assert.deepEqual(settled.rows, [['2020-12-31', '2020-02-01']])
+})
+
+test('the publisher chooses types, and a value that does not fit is named', async () => {
+  const text = 'zip,n,code\n1234,5,007\n5678,6,08\n'
+  const chosen = await compiled(text, { zip: 'text', n: 'number', code: 'integer' })
+  assert.deepEqual(
+    [chosen.types, chosen.rows[0]],
+    [
+      ['text', 'number', 'integer'],
+      ['1234', 5, 7],
+    ],
+  )
+  await assert.rejects(compiled('a,b\n1,x\n2,3\n', { b: 'integer' }), (error: Error) => {
+    assert.ok(error instanceof SourceError)
+    assert.match(error.message, /column b cannot be published as integer: row 1 has "x"\.$/)
+    return true
+  })
+  await assert.rejects(compiled('a,b\n1,x\n', { c: 'text' }), /has no column "c"/)
+})

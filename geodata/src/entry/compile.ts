@@ -1,0 +1,14 @@
+/** From a source to a snapshot. The compiler itself is imported when it is called, because the command line imports this file. */
+export {
+  CompileInterruptedError,
+  compileInProcess,
+  compileNodeFlags,
+} from '../compile/compile-in-child-process.ts'
+export type { CompileLimits, CompileProgress, CompileReport } from '../compile/compile-options.ts'
+export { InvalidSourceError } from '../compile/invalid-source-error.ts'
+export { SourceError } from '../source-error.ts'
+
+export const compileSnapshot: typeof import('../compile/compile.ts').compileSnapshot = async (...args) =>
+  (await import('../compile/compile.ts')).compileSnapshot(...args)
+export type { GdalOptions } from '../formats/gdal/gdal-options.ts'
+export type { ReadOptions } from '../formats/reading/read-options.ts'

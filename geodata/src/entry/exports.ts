@@ -1,0 +1,14 @@
+/** The download formats and how they are built. Writers are imported when they are called. */
+export { ExportError } from '../export-error.ts'
+export { buildExportInProcess, buildVariantInProcess } from '../exports/build-in-child-process.ts'
+export type { ExportOptions } from '../exports/export-options.ts'
+export { geojsonParts } from '../exports/geojson.ts'
+export {
+  buildExport,
+  EXPORT_GENERATION,
+  type ExportFormatEntry,
+  exportFormatsOf,
+  exportGeneration,
+} from '../exports/index.ts'
+export { type Variant, variantPath } from '../exports/variant.ts'
+export { type BuiltFile, removeStalePartials, writeAtomically } from '../exports/write-atomically.ts'

@@ -1,0 +1,35 @@
+/** Reads the features and rows of a snapshot, and encodes them for pages. */
+
+export { ColumnCache } from '../columns/column-cache.ts'
+export { readColumnDirectory, readCompiledColumn } from '../columns/column-reader.ts'
+export { mostFrequent } from '../columns/column-statistics.ts'
+export { dateText, dayOf, microsecondsOf, timestampText } from '../columns/column-value.ts'
+export { BLOCK_ROWS, BLOCK_SHIFT, type Codes, type CompiledColumn } from '../columns/compiled-column.ts'
+export { writeColumns } from '../columns/write-columns.ts'
+export { jsonText } from '../compile/columns/json-text.ts'
+export type { Room } from '../exports/byte-sink.ts'
+export { CSV_LINE_END, csvCell, withoutFormula } from '../exports/csv/csv-value.ts'
+export { featureBound, putFeature } from '../exports/flatgeobuf/feature-encoder.ts'
+export { columnCode, putProperties } from '../exports/flatgeobuf/properties.ts'
+export { MAGIC, sizePrefixed, type TableField } from '../exports/flatgeobuf/table.ts'
+export { FlatGeometry } from '../exports/geometry/flat-geometry.ts'
+export { layerType } from '../exports/geometry/layer-type.ts'
+export { type IntegerSize, integerSizes } from '../exports/integer-ranges.ts'
+export type { ColumnType } from '../feature.ts'
+export { parseJson } from '../formats/json/parse-json.ts'
+export { openDuckDb } from '../open-duckdb.ts'
+export { PACK_SEPARATOR, sliceFeature } from '../pack/pack.ts'
+export { PackCache } from '../pack/pack-cache.ts'
+export { FeatureSlices } from '../pack/pack-reader.ts'
+export { PositionRuns } from '../pack/position-runs.ts'
+export { PropertySlices, stringValue } from '../pack/property-slices.ts'
+export { quoteName, quoteText } from '../quote-sql.ts'
+export {
+  buildTree,
+  IndexTree,
+  type TreeCount,
+  type TreeWalk,
+  treeNodeNumbers,
+} from '../snapshot/index-tree.ts'
+export { openSnapshot, type Snapshot } from '../snapshot/open.ts'
+export { rowNames } from '../snapshot/row-names.ts'

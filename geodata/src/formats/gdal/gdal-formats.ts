@@ -1,0 +1,34 @@
+import type { Format, Input, OpenOptions } from '../format-table.ts'
+
+/** Formats that GDAL reads, if the operator has installed it. */
+interface GdalFormat {
+  name: string
+  title: string
+  extensions: string[]
+  /** GDAL's name of the driver; no other is tried, whatever the file pretends to be. */
+  driver: string
+  /** Whether the file states ids of features; otherwise GDAL numbers the rows. */
+  hasIds?: true
+}
+
+const GDAL_FORMATS: GdalFormat[] = [
+  { name: 'gml', title: 'GML', extensions: ['.gml'], driver: 'GML' },
+  { name: 'mapinfo', title: 'MapInfo', extensions: ['.tab', '.mif'], driver: 'MapInfo File' },
+  { name: 'filegdb', title: 'a File Geodatabase', extensions: ['.gdb'], driver: 'OpenFileGDB', hasIds: true },
+  { name: 'spatialite', title: 'SpatiaLite', extensions: ['.sqlite', '.db'], driver: 'SQLite', hasIds: true },
+  { name: 'xls', title: 'an old Excel workbook', extensions: ['.xls'], driver: 'XLS' },
+]
+
+export const GDAL_FORMAT_TABLE: Format[] = GDAL_FORMATS.map(
+  ({ name, title, extensions, driver, hasIds }) => ({
+    name,
+    title,
+    extensions,
+    hasLayers: true,
+    geometry: 'table',
+    async open({ path, file, isAlone }: Input, options: OpenOptions) {
+      const { openWithGdal } = await import('./open-with-gdal.ts')
+      return openWithGdal(await path(), file, { ...options, driver, title, isAlone, hasIds: hasIds === true })
+    },
+  }),
+)

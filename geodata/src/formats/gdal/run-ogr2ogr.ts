@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process'
+import { SourceError } from '../../source-error.ts'
+import type { GdalOptions } from './gdal-options.ts'
+
+const OUTPUT_KEPT = 4000
+/** A file that decompresses without end must not fill the disk; the unit of ulimit is 512 bytes. */
+const MAX_FILE_BLOCKS = (64 * 2 ** 30) / 512
+
+/**
+ * The environment of the program. It gets no proxy and no credentials of the service, and whatever would make
+ * GDAL fetch something from the network is turned off or led to a closed port.
+ */
+function environment(folder: string, skippedDrivers: string[]): NodeJS.ProcessEnv {
+  const nowhere = 'http://127.0.0.1:9'
+  return {
+    PATH: process.env['PATH'],
+    LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'],
+    GDAL_DATA: process.env['GDAL_DATA'],
+    PROJ_DATA: process.env['PROJ_DATA'],
+    PROJ_LIB: process.env['PROJ_LIB'],
+    GDAL_DRIVER_PATH: process.env['GDAL_DRIVER_PATH'],
+    LC_ALL: 'C.UTF-8',
+    HOME: folder,
+    TMPDIR: folder,
+    CPL_TMPDIR: folder,
+    http_proxy: nowhere,
+    https_proxy: nowhere,
+    HTTP_PROXY: nowhere,
+    HTTPS_PROXY: nowhere,
+    ALL_PROXY: nowhere,
+    no_proxy: '',
+    GDAL_HTTP_PROXY: nowhere.slice('http://'.length),
+    GDAL_HTTP_TIMEOUT: '1',
+    GDAL_HTTP_MAX_RETRY: '0',
+    CPL_VSIL_CURL_ALLOWED_EXTENSIONS: '.none',
+    GML_DOWNLOAD_SCHEMA: 'NO',
+    GML_SKIP_RESOLVE_ELEMS: 'ALL',
+    OGR_SQLITE_LIST_VIRTUAL_OGR: 'NO',
+    GDAL_SKIP: skippedDrivers.join(','),
+    PROJ_NETWORK: 'OFF',
+    OGR_GEOJSON_MAX_OBJ_SIZE: '200',
+    GDAL_NUM_THREADS: '1',
+    // A newer GDAL may ask for confirmation in a terminal; there is none.
+    CPL_DEBUG: 'OFF',
+  }
+}
+
+/** Runs the program under limits of time and memory, in a folder of its own. Returns its standard output. */
+export async function runOgr2ogr(
+  args: string[],
+  { program, seconds, megabytes }: GdalOptions & { program: string },
+  { folder, file, skippedDrivers = [] }: { folder: string; file: string; skippedDrivers?: string[] },
+): Promise<string> {
+  // The shell sets the limits and is then replaced by the program.
+  const script = `ulimit -v ${megabytes * 1024}; ulimit -t ${seconds}; ulimit -f ${MAX_FILE_BLOCKS}; ulimit -c 0; exec "$0" "$@"`
+  const child = spawn('/bin/sh', ['-c', script, program, ...args], {
+    cwd: folder,
+    env: environment(folder, skippedDrivers),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout = (stdout + text).slice(0, 1 << 20)
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(0, OUTPUT_KEPT)
+  })
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    child.kill('SIGKILL')
+  }, seconds * 1000)
+  // If the compiling process is told to stop, the child must not go on alone.
+  const stop = () => child.kill('SIGKILL')
+  process.once('exit', stop)
+  try {
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject)
+      child.once('close', resolve)
+    })
+    if (isLate) throw new SourceError(`GDAL did not read ${file} within ${seconds} s.`)
+    if (code === 0) return stdout
+    // The loader ends with the same code as the shell does for a program that does not exist.
+    const isLoaderError = /shared librar|cannot allocate/i.test(stderr)
+    if ((code === 127 || code === 126) && !isLoaderError) throw new MissingProgramError(program)
+    throw new SourceError(`GDAL cannot read ${file}: ${reasonOf(stderr) || `it ended with code ${code}`}.`)
+  } finally {
+    clearTimeout(timer)
+    process.removeListener('exit', stop)
+  }
+}
+
+/** All drivers of the installed GDAL but those that are needed, so that a file is read as nothing else. */
+export async function otherDrivers(
+  needed: string[],
+  gdal: GdalOptions & { program: string },
+  place: { folder: string; file: string },
+): Promise<string[]> {
+  const formats = await runOgr2ogr(['--formats'], gdal, place)
+  const names = [...formats.matchAll(/^\s+(\S.*?) -[\w,]+- /gm)].map((match) => match[1]!)
+  if (needed.some((driver) => !names.includes(driver))) throw new SourceError('No such driver.')
+  return names.filter((name) => !needed.includes(name))
+}
+
+export class MissingProgramError extends Error {
+  override name = 'MissingProgramError'
+}
+
+/** The first lines that GDAL wrote, without the paths of temporary files. */
+function reasonOf(stderr: string): string {
+  return stderr
+    .split('\n')
+    .filter((line) => /\S/.test(line) && !/^(Usage|Note|FAILURE:\s*$)/.test(line))
+    .map((line) =>
+      line.replace(/^(ERROR|Warning) \d+: /, '').replace(/(['"`]?)\/[^\s'"`]*\/([^\s'"`/]+)/g, '$1$2'),
+    )
+    .slice(0, 3)
+    .join(' ')
+    .replace(/[.\s]+$/, '')
+}

@@ -1,0 +1,111 @@
+import type { Feature, Geometry, Position, SourceColumn, UnreadableRow, Value } from '../../feature.ts'
+import { SourceError } from '../../source-error.ts'
+import type { SourceLimits } from '../reading/source-limits.ts'
+
+export interface GpxElement {
+  name: string
+  attributes: { [name: string]: string }
+  text: string
+  children: GpxElement[]
+}
+
+const POINTS = ['wpt', 'rtept', 'trkpt']
+/** Children that are geometry and not attributes. */
+const SHAPES = ['trkseg', 'rtept', 'trkpt', 'ele']
+
+/** Collects the columns of GPX features: the texts of their simple children, and of extensions. */
+export class GpxTable {
+  readonly columns: SourceColumn[] = []
+  rows = 0
+  readonly #file: string
+  readonly #limits: SourceLimits
+  readonly #places = new Map<string, number>()
+
+  constructor(file: string, limits: SourceLimits, isMixed: boolean) {
+    this.#file = file
+    this.#limits = limits
+    // Without it, waypoints, routes and tracks in one dataset could not be told apart.
+    if (isMixed) this.#place('element')
+  }
+
+  row(element: GpxElement): Feature | UnreadableRow {
+    const row = ++this.rows
+    const geometry = readGeometry(element)
+    if (typeof geometry === 'string') return { row, problem: geometry }
+    const values: Value[] = new Array(this.columns.length).fill(null)
+    const set = (name: string, value: string) => {
+      const place = this.#place(name)
+      while (values.length < place) values.push(null)
+      values[place] = value
+    }
+    if (this.#places.has('element')) set('element', element.name)
+    for (const child of element.children) this.#addValues(child, set)
+    return { id: null, values, geometry, row }
+  }
+
+  #addValues(child: GpxElement, set: (name: string, value: string) => void): void {
+    if (SHAPES.includes(child.name)) return
+    if (child.name === 'link') {
+      if (child.attributes['href']) set('link', child.attributes['href'])
+      return
+    }
+    if (child.children.length > 0) for (const inner of child.children) this.#addValues(inner, set)
+    else if (child.text.trim() !== '') set(child.name, child.text.trim())
+  }
+
+  #place(name: string): number {
+    const place = this.#places.get(name)
+    if (place !== undefined) return place
+    if (this.columns.length >= this.#limits.columns)
+      throw new SourceError(`${this.#file} has more than ${this.#limits.columns} columns.`)
+    this.#places.set(name, this.columns.length)
+    return this.columns.push({ name, type: 'infer-text' }) - 1
+  }
+}
+
+function readGeometry(element: GpxElement): Geometry | null | string {
+  if (POINTS.includes(element.name)) {
+    const point = positionOf(element)
+    return typeof point === 'string' ? point : { type: 'Point', coordinates: point }
+  }
+  if (element.name === 'rte') {
+    const line = positionsOf(element, 'rtept')
+    return typeof line === 'string'
+      ? line
+      : line.length < 2
+        ? null
+        : { type: 'LineString', coordinates: line }
+  }
+  const lines: Position[][] = []
+  for (const segment of element.children.filter(({ name }) => name === 'trkseg')) {
+    const line = positionsOf(segment, 'trkpt')
+    if (typeof line === 'string') return line
+    // A segment of one point is written when recording starts and stops at once; it is no line.
+    if (line.length > 1) lines.push(line)
+  }
+  if (lines.length === 0) return null
+  return { type: 'MultiLineString', coordinates: lines }
+}
+
+/** Heights are kept only if all points of a line have one. */
+function positionsOf(element: GpxElement, name: string): Position[] | string {
+  const positions: Position[] = []
+  let haveHeights = true
+  for (const child of element.children) {
+    if (child.name !== name) continue
+    const position = positionOf(child)
+    if (typeof position === 'string') return position
+    haveHeights &&= position.length > 2
+    positions.push(position)
+  }
+  return haveHeights ? positions : positions.map(([x, y]) => [x!, y!])
+}
+
+function positionOf({ name, attributes, children }: GpxElement): Position | string {
+  const [lon, lat] = [attributes['lon'] ?? '', attributes['lat'] ?? '']
+  const [x, y] = [Number(lon), Number(lat)]
+  if (lon.trim() === '' || lat.trim() === '' || Number.isNaN(x) || Number.isNaN(y))
+    return `a ${name} has no valid lat and lon`
+  const height = children.find((child) => child.name === 'ele')?.text.trim() ?? ''
+  return height === '' || Number.isNaN(Number(height)) ? [x, y] : [x, y, Number(height)]
+}

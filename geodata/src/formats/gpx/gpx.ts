@@ -1,0 +1,144 @@
+import { SaxesParser } from 'saxes'
+import type { Feature, FeatureStream, UnreadableRow } from '../../feature.ts'
+import { SourceError } from '../../source-error.ts'
+import { type ByteSource, peek } from '../reading/byte-source.ts'
+import { DEFAULT_LIMITS, megabytes, type SourceLimits } from '../reading/source-limits.ts'
+import { XmlText } from '../reading/xml-text.ts'
+import { type GpxElement, GpxTable } from './gpx-table.ts'
+
+const HEAD_BYTES = 1024
+/** The elements of each layer; without a choice, waypoints, routes and tracks are read together. */
+const LAYERS: { [layer: string]: string[] } = {
+  waypoints: ['wpt'],
+  routes: ['rte'],
+  tracks: ['trk'],
+  route_points: ['rtept'],
+  track_points: ['trkpt'],
+}
+const TOP_ELEMENTS = ['wpt', 'rte', 'trk']
+/** The size that an empty element counts for, because it is an object in memory. */
+const ELEMENT_CHARACTERS = 64
+
+/** Reads waypoints as points, routes as lines and tracks as lines with a part per segment. */
+export async function openGpx(
+  source: ByteSource,
+  options: { layer?: string; limits?: SourceLimits; encoding?: string } = {},
+): Promise<FeatureStream> {
+  const limits = options.limits ?? DEFAULT_LIMITS
+  const { file } = source
+  const layer = options.layer?.toLowerCase()
+  if (layer !== undefined && !(layer in LAYERS))
+    throw new SourceError(`${file} has no layer ${options.layer}; GPX has ${Object.keys(LAYERS).join(', ')}.`)
+  const wanted = layer === undefined ? TOP_ELEMENTS : LAYERS[layer]!
+  const [head, whole] = await peek(source, HEAD_BYTES)
+  const text = new XmlText(head, file, options.encoding)
+  const table = new GpxTable(file, limits, layer === undefined)
+  let bytesRead = 0
+  return {
+    columns: table.columns,
+    notes: [],
+    crs: 'OGC:CRS84',
+    spatial: true,
+    totalBytes: source.totalBytes,
+    get bytesRead() {
+      return bytesRead
+    },
+    async *batches() {
+      const reader = new GpxReader(file, wanted, table, limits)
+      for await (const piece of whole.bytes) {
+        bytesRead += piece.length
+        reader.write(text.decode(piece))
+        const rows = reader.take()
+        if (rows.length > 0) yield rows
+      }
+      reader.write(text.decode(null))
+      reader.close()
+      const rows = reader.take()
+      if (rows.length > 0) yield rows
+      if (table.rows === 0)
+        throw new SourceError(`${file} has no ${layer ?? 'waypoints, routes or tracks'}.`.replace('_', ' '))
+    },
+  }
+}
+
+class GpxReader {
+  readonly #file: string
+  readonly #wanted: string[]
+  readonly #table: GpxTable
+  readonly #limits: SourceLimits
+  readonly #parser = new SaxesParser()
+  #rows: (Feature | UnreadableRow)[] = []
+  /** The open elements, from the feature inwards. */
+  #open: GpxElement[] = []
+  #depth = 0
+  #characters = 0
+
+  constructor(file: string, wanted: string[], table: GpxTable, limits: SourceLimits) {
+    this.#file = file
+    this.#wanted = wanted
+    this.#table = table
+    this.#limits = limits
+    const parser = this.#parser
+    parser.on('error', (error) => {
+      throw new SourceError(
+        `${file} is not valid XML after feature ${table.rows}: ${error.message.replace(/\.$/, '')}.`,
+      )
+    })
+    parser.on('opentag', ({ name, attributes }) => this.#opened(localName(name), attributes))
+    parser.on('closetag', () => this.#closed())
+    parser.on('text', (text) => this.#said(text))
+    parser.on('cdata', (text) => this.#said(text))
+  }
+
+  write(text: string): void {
+    this.#parser.write(text)
+  }
+
+  close(): void {
+    this.#parser.close()
+  }
+
+  take(): (Feature | UnreadableRow)[] {
+    const rows = this.#rows
+    this.#rows = []
+    return rows
+  }
+
+  #opened(name: string, attributes: { [name: string]: string }): void {
+    if (++this.#depth > this.#limits.depth)
+      throw new SourceError(`${this.#file} has elements nested more than ${this.#limits.depth} deep.`)
+    if (this.#open.length === 0 && !this.#wanted.includes(name)) return
+    const element: GpxElement = { name, attributes, text: '', children: [] }
+    this.#open.at(-1)?.children.push(element)
+    this.#open.push(element)
+    this.#count(ELEMENT_CHARACTERS)
+  }
+
+  #said(text: string): void {
+    const element = this.#open.at(-1)
+    if (!element) return
+    element.text += text
+    this.#count(text.length)
+  }
+
+  #count(characters: number): void {
+    this.#characters += characters
+    // A track has many points, each with several elements: it may be larger in memory than other rows.
+    if (this.#characters > this.#limits.rowBytes * 4)
+      throw new SourceError(
+        `${this.#file}: feature ${this.#table.rows + 1} is larger than ${megabytes(this.#limits.rowBytes * 4)}.`,
+      )
+  }
+
+  #closed(): void {
+    this.#depth--
+    const element = this.#open.pop()
+    if (!element || this.#open.length > 0) return
+    this.#characters = 0
+    this.#rows.push(this.#table.row(element))
+  }
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1)
+}

@@ -1,0 +1,74 @@
+import { extname } from 'node:path'
+import { SourceError } from '../source-error.ts'
+import { formatNamed, formatsWithExtension } from './choose-format.ts'
+import type { Format, Input } from './format-table.ts'
+import { type ByteSource, decompressedSource } from './reading/byte-source.ts'
+import { type OpenedSource, type SourceContext, temporaryFolder } from './source-context.ts'
+
+type OpenBytes = (
+  source: ByteSource,
+  name: string,
+  path: string | null,
+  context: SourceContext,
+) => Promise<OpenedSource>
+type OpenFormat = (
+  format: Format,
+  input: Input,
+  name: string,
+  context: SourceContext,
+) => Promise<OpenedSource>
+
+/** Opens what is in a compressed file. Spreadsheets are zip files as well. */
+export async function openCompressed(
+  kind: 'zip' | 'gzip' | 'zstd',
+  name: string,
+  path: string | null,
+  context: SourceContext,
+  source: ByteSource,
+  openBytes: OpenBytes,
+  openFormat: OpenFormat,
+): Promise<OpenedSource> {
+  const { file } = source
+  if (path === null) throw new SourceError(`${file} is compressed twice.`)
+  await source.bytes[Symbol.asyncIterator]().return?.()
+  if (kind !== 'zip') {
+    const inner = name.replace(/\.(gz|gzip|zst|zstd)$/i, '')
+    return openBytes(decompressedSource(path, file, kind, context.limits), inner, null, context)
+  }
+  const [{ ZipArchive }, { documentFormat, openZip }] = await Promise.all([
+    import('./zip/zip.ts'),
+    import('./zip/open-zip.ts'),
+  ])
+  const archive = await ZipArchive.open(path, file, context.limits)
+  context.cleanups.push(() => archive.close())
+  const document = await documentFormat(archive)
+  if (document !== null) {
+    const format = formatNamed(document)
+    if (context.wanted && context.wanted !== format)
+      throw new SourceError(`${file} is not ${context.wanted.title}: by its content it is ${format.title}.`)
+    return openFormat(
+      format,
+      { file, source, path: async () => path, stays: true, isAlone: true },
+      name,
+      context,
+    )
+  }
+  return openZip(archive, context, {
+    isReadable: (each) => formatsWithExtension(extname(each).toLowerCase()).length > 0,
+    openFile: (inner, innerName) => openBytes(inner, innerName, null, { ...context, layer: undefined }),
+    openLayered: (inner, innerName) => openBytes(inner, innerName, null, context),
+    async openExtracted(formatName, names, main) {
+      const folder = await temporaryFolder(context)
+      const extracted = await archive.extract(names, folder)
+      const innerFile = `${file}/${main}`
+      const input: Input = {
+        file: innerFile,
+        source: { file: innerFile, bytes: (async function* () {})(), totalBytes: null },
+        path: async () => extracted(main),
+        stays: true,
+        isAlone: false,
+      }
+      return openFormat(formatNamed(formatName), input, main, { ...context, isAlone: false })
+    },
+  })
+}

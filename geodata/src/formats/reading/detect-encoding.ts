@@ -1,0 +1,54 @@
+import { detectAll } from 'jschardet'
+import { type Encoding, findEncoding } from './encoding.ts'
+
+/** Enough for the detector; more text hardly changes its result and costs time. */
+const SAMPLE_BYTES = 1 << 14
+
+/**
+ * Detects the encoding of text that is not UTF-8: the detector's first candidate in which all of the sample is
+ * valid text. Null if there is none.
+ */
+export function detectEncoding(bytes: Uint8Array): Encoding | null {
+  const sample = nonAsciiValues(bytes)
+  if (sample.length === 0) return null
+  for (const { encoding: label } of detectAll(sample)) {
+    const encoding = label === null ? null : findEncoding(label)
+    const text = encoding?.decode(sample) ?? null
+    if (!encoding || text === null || !isPlausible(text)) continue
+    // Few letters often have the same bytes in several encodings, of which the Western one is the most common.
+    const western = findEncoding('windows-1252')
+    return western?.decode(sample) === text ? western : encoding
+  }
+  return null
+}
+
+/**
+ * Whether a text looks like one that people write. Control characters of the C1 range do not occur in it, and
+ * words hardly ever mix Latin letters with those of another script: `Na誽o` is `Nação` read as Big5.
+ */
+function isPlausible(text: string): boolean {
+  if (/[\u0080-\u0084\u0086-\u009f\ufffd]/.test(text)) return false
+  const others = text.match(OTHER_SCRIPT)?.length ?? 0
+  const mixed = text.match(MIXED_SCRIPTS)?.length ?? 0
+  return mixed * 4 <= others
+}
+
+const OTHER_SCRIPT = /[^\P{L}\p{Script=Latin}]/gu
+const MIXED_SCRIPTS = /[A-Za-z](?=[^\P{L}\p{Script=Latin}])|(?<=[^\P{L}\p{Script=Latin}])[A-Za-z]/gu
+
+/**
+ * The values that contain non-ASCII bytes, one per line: ASCII text around them would only dilute the
+ * statistics. The separators are below 0x40, so they are never the second byte of a character.
+ */
+function nonAsciiValues(bytes: Uint8Array): Buffer {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  const values: string[] = []
+  let length = 0
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters separate values
+  for (const [value] of text.matchAll(/[^\x00-\x1f",;:<>=]*[\x80-\xff][^\x00-\x1f",;:<>=]*/g)) {
+    values.push(value.trim())
+    length += value.length + 1
+    if (length > SAMPLE_BYTES) break
+  }
+  return Buffer.from(values.join('\n'), 'latin1')
+}

@@ -1,0 +1,96 @@
+import { feature as toFeature } from 'topojson-client'
+import type { Feature, FeatureStream, Geometry, SourceColumn, UnreadableRow, Value } from '../../feature.ts'
+import { SourceError } from '../../source-error.ts'
+import { chooseLayer } from '../choose-layer.ts'
+import { parseJson } from '../json/parse-json.ts'
+import type { ByteSource } from '../reading/byte-source.ts'
+import { DEFAULT_LIMITS, megabytes, type SourceLimits } from '../reading/source-limits.ts'
+
+type Topology = Parameters<typeof toFeature>[0]
+type GeometryObject = Exclude<Parameters<typeof toFeature>[1], string>
+
+const BATCH_ROWS = 1000
+/** Arcs are shared by all features and usually come last, so the whole file is in memory while it is read. */
+const MAX_BYTES = 256 << 20
+
+/** Reads one object of a TopoJSON file, which is a layer. */
+export async function openTopojson(
+  source: ByteSource,
+  options: { layer?: string; limits?: SourceLimits } = {},
+): Promise<FeatureStream> {
+  const { file } = source
+  const limits = options.limits ?? DEFAULT_LIMITS
+  const bytes = await readWhole(source)
+  const topology = parseTopology(bytes, file)
+  const layers = Object.entries(topology.objects).map(([name, object]) => ({ name, object }))
+  const { object } = chooseLayer(layers, options.layer, file)
+  const geometries = (
+    object.type === 'GeometryCollection' ? (object as { geometries: unknown[] }).geometries : [object]
+  ) as GeometryObject[]
+  const columns: SourceColumn[] = []
+  const places = new Map<string, number>()
+  const place = (name: string) => {
+    const known = places.get(name)
+    if (known !== undefined) return known
+    if (columns.length >= limits.columns)
+      throw new SourceError(`${file} has more than ${limits.columns} columns.`)
+    places.set(name, columns.length)
+    return columns.push({ name, type: 'infer-json' }) - 1
+  }
+  const readRow = (geometry: (typeof geometries)[number], row: number): Feature | UnreadableRow => {
+    let shape: Geometry | null
+    try {
+      shape = (toFeature(topology, geometry) as { geometry?: unknown }).geometry as Geometry | null
+    } catch {
+      return { row, problem: 'the geometry refers to arcs that the file does not have' }
+    }
+    const values: Value[] = []
+    for (const [name, value] of Object.entries(geometry.properties ?? {}))
+      values[place(name)] = value as Value
+    for (let i = 0; i < values.length; i++) values[i] ??= null
+    const { id } = geometry as { id?: string | number | bigint }
+    return { id: id ?? null, values, geometry: shape?.type ? shape : null, row }
+  }
+  let row = 0
+  return {
+    columns,
+    notes: [],
+    crs: 'OGC:CRS84',
+    spatial: true,
+    totalBytes: bytes.length,
+    get bytesRead() {
+      return Math.round((row / Math.max(1, geometries.length)) * bytes.length)
+    },
+    async *batches() {
+      for (; row < geometries.length; row += BATCH_ROWS)
+        yield geometries.slice(row, row + BATCH_ROWS).map((geometry, i) => readRow(geometry, row + i + 1))
+    },
+  }
+}
+
+async function readWhole({ bytes, file }: ByteSource): Promise<Buffer> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of bytes) {
+    length += piece.length
+    if (length > MAX_BYTES)
+      throw new SourceError(
+        `${file} is larger than ${megabytes(MAX_BYTES)}, the limit for TopoJSON. Publish it as GeoJSON or GeoPackage.`,
+      )
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+function parseTopology(bytes: Buffer, file: string): Topology {
+  let parsed: unknown
+  try {
+    parsed = parseJson(bytes.toString('utf8').replace(/^\ufeff/, ''))
+  } catch (error) {
+    throw new SourceError(`${file} is not valid JSON: ${(error as Error).message}.`)
+  }
+  const { objects, arcs } = parsed as { objects?: unknown; arcs?: unknown }
+  if (typeof objects !== 'object' || objects === null || !Array.isArray(arcs))
+    throw new SourceError(`${file} is not whole TopoJSON: its objects or its arcs are missing.`)
+  return parsed as Topology
+}

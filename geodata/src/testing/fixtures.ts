@@ -1,0 +1,2 @@
+/** What tests and benches of other packages make snapshots with. */
+export { collection, compileText, feature, type GeojsonFeature, scratch } from '../compile/compile-fixture.ts'

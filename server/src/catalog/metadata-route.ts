@@ -1,0 +1,68 @@
+import { hash } from 'node:crypto'
+import { datasetDetailsSchema } from '@wayleave/contract/records'
+import { Type } from 'typebox'
+import type { Authenticate } from '../access/authenticate.ts'
+import type { BaseUrl } from '../http/base-url.ts'
+import { matchesEtag } from '../http/headers.ts'
+import { tags } from '../http/openapi.ts'
+import { noQuery } from '../http/schemas.ts'
+import { type DataRoute, emptyResponse, matchPattern, responseOf } from '../http/sockets/data-response.ts'
+import { andThen } from '../maybe-promise.ts'
+import type { Meter } from '../usage/meter.ts'
+import type { Catalog } from './catalog.ts'
+import type { Dataset } from './dataset.ts'
+import { datasetMetadata } from './metadata.ts'
+
+interface MetadataParts {
+  catalog: Catalog
+  authenticate: Authenticate
+  meter: Meter
+  baseUrl: BaseUrl
+}
+
+/** The metadata of a dataset as the bytes to send, and its tag. */
+interface FinishedMetadata {
+  base: string
+  bytes: Buffer
+  tag: string
+}
+
+/** The route of one dataset's metadata: finished bytes, made once for each version. */
+export function metadataRoute({ catalog, authenticate, meter, baseUrl }: MetadataParts): DataRoute {
+  const pattern = '/v1/dataset/:table'
+  const match = matchPattern(pattern)
+  const finished = new WeakMap<Dataset, FinishedMetadata>()
+  const metadataOf = (dataset: Dataset, base: string): FinishedMetadata => {
+    const cached = finished.get(dataset)
+    if (cached?.base === base) return cached
+    const statistics = dataset.manifest.statistics ?? null
+    const bytes = Buffer.from(JSON.stringify({ ...datasetMetadata(dataset, base), statistics }))
+    const made = { base, bytes, tag: `W/"${hash('sha1', bytes, 'base64url').slice(0, 16)}"` }
+    finished.set(dataset, made)
+    return made
+  }
+  return {
+    pattern,
+    // A query is refused by the schema.
+    match: (url) => (url.includes('?') ? null : match(url)),
+    schema: {
+      tags: [tags.catalog],
+      summary: 'One dataset',
+      params: Type.Object({ table: Type.String() }),
+      querystring: noQuery,
+      response: { 200: datasetDetailsSchema, 304: Type.Unsafe<undefined>({ description: 'Not modified.' }) },
+    },
+    respond: (exchange, { table }) =>
+      andThen(authenticate.optionalKeyOf(exchange), (grant) =>
+        andThen(catalog.find(table!), (dataset) => {
+          if (grant) meter.record(grant, { operation: 'metadata', table: dataset.table, format: 'json' })
+          const { bytes, tag } = metadataOf(dataset, baseUrl.of(exchange.caller))
+          exchange.setHeader('etag', tag)
+          exchange.setHeader('cache-control', 'public, no-cache')
+          if (matchesEtag(exchange.request.headers['if-none-match'], tag)) return emptyResponse(304)
+          exchange.setHeader('content-type', 'application/json; charset=utf-8')
+          return responseOf(200, bytes)
+        }),
+      ),
+  }
+}

@@ -1,0 +1,81 @@
+import { Command, CommanderError } from 'commander'
+import { SettingError } from '../config.ts'
+import { Problem } from '../problem.ts'
+import type { PublishOptions } from '../publishing/publishing.ts'
+import { version } from '../version.ts'
+import { adoptFolderCommand } from './adopt-folder.ts'
+import { backupCommand } from './backup.ts'
+import { databaseCommand } from './database.ts'
+import { datasetsCommand, unpublishCommand } from './datasets.ts'
+import { doctorCommand } from './doctor.ts'
+import { gcCommand } from './gc.ts'
+import { keyCommand } from './key.ts'
+import { orgCommand } from './org.ts'
+import { pruneCommand } from './prune.ts'
+import { publishCommand } from './publish.ts'
+import { restoreCommand } from './restore.ts'
+import { rotateSigningKeyCommand } from './rotate-signing-key.ts'
+import { serveCommand } from './serve.ts'
+import { userCommand } from './user.ts'
+import { verifyCommand } from './verify.ts'
+
+export interface ProgramOptions {
+  /** Replaces the compilation in a child process, which is the default. */
+  compile?: PublishOptions['compile']
+}
+
+/**
+ * Runs one command line, without the program's name, and returns the exit code: the operator's commands, and
+ * the server as one of them.
+ */
+export async function runProgram(args: string[], options: ProgramOptions = {}): Promise<number> {
+  const program = new Command('wayleave')
+    .description('Publishes geospatial and tabular datasets and grants keys to them.')
+    .version(version)
+    .showHelpAfterError('(see --help)')
+    .exitOverride()
+    .configureHelp({ sortSubcommands: false })
+  for (const command of [
+    serveCommand(),
+    publishCommand(options.compile),
+    datasetsCommand(),
+    unpublishCommand(),
+    gcCommand(),
+    adoptFolderCommand(),
+    orgCommand(),
+    keyCommand(),
+    userCommand(),
+    rotateSigningKeyCommand(),
+    backupCommand(),
+    restoreCommand(),
+    verifyCommand(),
+    doctorCommand(),
+    pruneCommand(),
+    databaseCommand(),
+  ]) {
+    program.addCommand(command)
+  }
+  inheritSettings(program)
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return Number(process.exitCode ?? 0)
+  } catch (error) {
+    return reportFailure(error, args)
+  }
+}
+
+/** Exit codes: 2 for wrong usage, 1 for any other failure; the message goes to standard error. */
+function reportFailure(error: unknown, args: string[]): number {
+  if (error instanceof CommanderError && error.exitCode === 0) return 0
+  const message = error instanceof Problem ? error.detail.replace(/^\//, '') : (error as Error).message
+  if (args.includes('--json')) process.stdout.write(`${JSON.stringify({ error: message })}\n`)
+  if (error instanceof CommanderError) return 2
+  process.stderr.write(`wayleave: ${message}\n`)
+  const wrongUsage = error instanceof Problem ? error.status === 400 : error instanceof SettingError
+  return wrongUsage ? 2 : 1
+}
+
+/** Commands that are created separately do not inherit the program's exit and help settings by themselves. */
+function inheritSettings(command: Command): void {
+  for (const child of command.commands) inheritSettings(child.copyInheritedSettings(command))
+}

@@ -1,0 +1,175 @@
+import { type Grant, mayUse, requireAddOn } from '../../access/grant.ts'
+import type { Dataset } from '../../catalog/dataset.ts'
+import type { About } from '../../http/about.ts'
+import { type DataResponse, type DataRoute, matchPattern } from '../../http/sockets/data-response.ts'
+import type { Exchange } from '../../http/sockets/exchange.ts'
+import { andThen, type MaybePromise } from '../../maybe-promise.ts'
+import { Problem } from '../../problem.ts'
+import { version } from '../../version.ts'
+import {
+  apiHtml,
+  collectionHtml,
+  collectionsHtml,
+  conformanceHtml,
+  landingHtml,
+  schemaHtml,
+} from '../html/documents.ts'
+import { admit } from '../items/admit.ts'
+import type { ItemsDeps } from '../items/items-page.ts'
+import {
+  API_ENCODINGS,
+  DOCUMENT_ENCODINGS,
+  type Encoding,
+  html,
+  negotiate,
+  SCHEMA_ENCODINGS,
+} from '../request/encodings.ts'
+import { parameterOf, type QueryPair, readQuery, refuseUnknown } from '../request/query-string.ts'
+import { linkQuery, ROOT, selfAndAlternates } from '../write/links.ts'
+import { apiDefinition } from './api-definition.ts'
+import { allCollections, oneCollection } from './collection.ts'
+import { CONFORMANCE } from './conformance.ts'
+import { FinishedDocuments } from './finished-documents.ts'
+import { conformanceDeclaration, landingPage } from './landing.ts'
+import { collectionSchema, type SchemaKind } from './schemas.ts'
+
+export interface DocumentDeps extends ItemsDeps {
+  about: About
+}
+
+/** The requested encoding of a document, whose only parameter is `f`. */
+interface Wish {
+  base: string
+  pairs: readonly QueryPair[]
+  encoding: Encoding
+}
+
+/** The routes of the documents: landing page, conformance, API definition, collections and their schemas. */
+export function documentRoutes(deps: DocumentDeps): DataRoute[] {
+  const { authenticate, baseUrl, catalog, crsList, meter, about, keyInUrl } = deps
+  const documents = new FinishedDocuments()
+  const known = keyInUrl ? ['f', 'api_key'] : ['f']
+
+  const wishOf = (exchange: Exchange, encodings: readonly Encoding[]): Wish => {
+    const pairs = readQuery(exchange.url)
+    refuseUnknown(pairs, known)
+    const encoding = negotiate(encodings, parameterOf(pairs, 'f'), exchange.request.headers.accept)
+    return { base: baseUrl.of(exchange.caller), pairs, encoding }
+  }
+  const route = (pattern: string, respond: DataRoute['respond']): DataRoute => {
+    return { pattern, match: matchPattern(pattern), respond }
+  }
+  const send = (
+    exchange: Exchange,
+    owner: object,
+    name: string,
+    { base, pairs, encoding }: Wish,
+    make: () => { document: object; asHtml: () => string },
+  ): DataResponse => {
+    const variant = `${name}\n${base}\n${encoding.name}\n${linkQuery(pairs, [])}`
+    return documents.respond(exchange, owner, variant, encoding, () => {
+      const { document, asHtml } = make()
+      return encoding === html ? asHtml() : JSON.stringify(document)
+    })
+  }
+
+  const landing = route(ROOT, (exchange) =>
+    andThen(authenticate.optionalKeyOf(exchange), () => {
+      const wish = wishOf(exchange, DOCUMENT_ENCODINGS)
+      return send(exchange, deps, 'landing', wish, () => {
+        const document = landingPage(wish.base, wish.pairs, wish.encoding, about)
+        return { document, asHtml: () => landingHtml(wish.base, document) }
+      })
+    }),
+  )
+
+  const conformance = route(`${ROOT}/conformance`, (exchange) =>
+    andThen(authenticate.optionalKeyOf(exchange), () => {
+      const wish = wishOf(exchange, DOCUMENT_ENCODINGS)
+      return send(exchange, deps, 'conformance', wish, () => {
+        const document = conformanceDeclaration(wish.base, wish.pairs, wish.encoding, CONFORMANCE)
+        return { document, asHtml: () => conformanceHtml(wish.base, document) }
+      })
+    }),
+  )
+
+  const api = route(`${ROOT}/api`, (exchange) =>
+    andThen(authenticate.optionalKeyOf(exchange), () => {
+      const wish = wishOf(exchange, API_ENCODINGS)
+      return andThen(catalog.all(), (datasets) =>
+        send(exchange, datasets, 'api', wish, () => {
+          const { base, pairs, encoding } = wish
+          const document = apiDefinition(base, { datasets, crsList, version, about, keyInUrl })
+          const links = selfAndAlternates(`${base}${ROOT}/api`, pairs, API_ENCODINGS, encoding)
+          return { document, asHtml: () => apiHtml(base, document, links) }
+        }),
+      )
+    }),
+  )
+
+  const collections = route(`${ROOT}/collections`, (exchange) =>
+    andThen(authenticate.keyOf(exchange), (grant) => {
+      requireAddOn(grant, 'GIS_ACCESS')
+      requireAnyRead(grant)
+      const wish = wishOf(exchange, DOCUMENT_ENCODINGS)
+      meter.record(grant, { operation: 'collections', table: '', format: wish.encoding.name })
+      return andThen(catalog.all(), (all) =>
+        send(exchange, all, `collections\n${rightsOf(grant)}`, wish, () => {
+          const { base, pairs, encoding } = wish
+          const datasets = all.filter(({ table }) => mayUse(grant, 'read', table))
+          const document = allCollections(datasets, base, crsList, pairs, encoding)
+          return { document, asHtml: () => collectionsHtml(base, document) }
+        }),
+      )
+    }),
+  )
+
+  /** A document about one collection. */
+  const ofCollection = (
+    exchange: Exchange,
+    table: string,
+    encodings: readonly Encoding[],
+    name: string,
+    make: (dataset: Dataset, wish: Wish) => { document: object; asHtml: () => string },
+  ): MaybePromise<DataResponse> =>
+    andThen(admit(exchange, table, deps), ({ grant, dataset }) => {
+      const wish = wishOf(exchange, encodings)
+      meter.record(grant, { operation: 'collections', table: dataset.table, format: wish.encoding.name })
+      return send(exchange, dataset, name, wish, () => make(dataset, wish))
+    })
+
+  const collection = route(`${ROOT}/collections/:table`, (exchange, { table }) =>
+    ofCollection(exchange, table!, DOCUMENT_ENCODINGS, 'collection', (dataset, { base, pairs, encoding }) => {
+      const document = oneCollection(dataset, base, crsList, pairs, encoding)
+      return { document, asHtml: () => collectionHtml(base, dataset, document) }
+    }),
+  )
+
+  const schemas = (['schema', 'queryables', 'sortables'] satisfies SchemaKind[]).map((kind) =>
+    route(`${ROOT}/collections/:table/${kind}`, (exchange, { table }) =>
+      ofCollection(exchange, table!, SCHEMA_ENCODINGS, kind, (dataset, { base, pairs, encoding }) => {
+        const document = collectionSchema(kind, dataset, base)
+        const url = `${base}${ROOT}/collections/${dataset.table}/${kind}`
+        const links = selfAndAlternates(url, pairs, SCHEMA_ENCODINGS, encoding)
+        return { document, asHtml: () => schemaHtml(base, dataset, kind, document, links) }
+      }),
+    ),
+  )
+
+  return [collection, ...schemas, collections, landing, conformance, api]
+}
+
+/** What determines which collections a key's list has. */
+function rightsOf({ permissions }: Grant): string {
+  if (permissions.has('read')) return 'read'
+  return [...permissions]
+    .filter((permission) => permission.startsWith('read'))
+    .sort()
+    .join(' ')
+}
+
+/** The list contains the collections that the key may read. A key without any read permission is an error. */
+function requireAnyRead({ permissions }: Grant): void {
+  for (const permission of permissions) if (permission.startsWith('read')) return
+  throw new Problem('permission-missing', 'The API key lacks the permission "read".')
+}

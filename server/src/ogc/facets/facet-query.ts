@@ -1,0 +1,90 @@
+import type { Dataset } from '../../catalog/dataset.ts'
+import { invalidInput } from '../../problem.ts'
+import { json, negotiate } from '../request/encodings.ts'
+import { type ItemsQuery, type ReadingRules, readItemsQuery } from '../request/items-query.ts'
+import { type QueryPair, unknownParameter } from '../request/query-string.ts'
+
+export const DEFAULT_VALUES = 20
+export const MAX_VALUES = 100
+export const DEFAULT_BINS = 20
+export const MAX_BINS = 100
+/** The max number of columns in one request. */
+export const MAX_COLUMNS = 50
+
+/** The parameters of a request for facets that a request for items does not have, or has in another meaning. */
+const OWN_PARAMETERS = ['columns', 'limit', 'bins'] as const
+/** The parameters that it shares with a request for items, in addition to those named like columns. */
+export const SHARED_PARAMETERS = [
+  'bbox',
+  'bbox-crs',
+  'datetime',
+  'filter',
+  'filter-lang',
+  'filter-crs',
+] as const
+const REFUSED = ['offset', 'cursor', 'crs', 'sortby', 'properties']
+
+/** A request for facets, validated against its dataset. */
+export interface FacetQuery {
+  pairs: readonly QueryPair[]
+  /** The indexes of the columns. */
+  columns: readonly number[]
+  /** The max number of values per column. */
+  limit: number
+  /** The number of intervals of a histogram. */
+  bins: number
+  /** Which features are counted. */
+  items: ItemsQuery
+}
+
+export function readFacetQuery(
+  pairs: readonly QueryPair[],
+  accept: string | undefined,
+  dataset: Dataset,
+  rules: ReadingRules,
+): FacetQuery {
+  const own: { [name in (typeof OWN_PARAMETERS)[number] | 'f']?: string } = {}
+  const selecting: QueryPair[] = []
+  for (const pair of pairs) {
+    if (REFUSED.includes(pair.name)) throw unknownParameter(pair.name)
+    if (pair.name === 'f' || (OWN_PARAMETERS as readonly string[]).includes(pair.name)) {
+      own[pair.name as keyof typeof own] = pair.value
+    } else selecting.push(pair)
+  }
+  negotiate([json], own.f, accept)
+  return {
+    pairs,
+    columns: readColumns(own.columns, dataset),
+    limit: readNumber('limit', own.limit, DEFAULT_VALUES, MAX_VALUES),
+    bins: readNumber('bins', own.bins, DEFAULT_BINS, MAX_BINS),
+    items: readItemsQuery(selecting, undefined, dataset, rules),
+  }
+}
+
+function readColumns(text: string | undefined, { manifest: { columns } }: Dataset): number[] {
+  if (text === undefined) return countable(columns)
+  const indexes = text.split(',').map((name) => {
+    const index = columns.findIndex((column) => column.name === name)
+    if (index === -1) throw invalidInput('columns', `names "${name.slice(0, 80)}", which is no property`)
+    if (columns[index]!.type === 'json') {
+      throw invalidInput('columns', `names "${name}", which holds nested values`)
+    }
+    return index
+  })
+  const distinct = [...new Set(indexes)]
+  if (distinct.length > MAX_COLUMNS) throw invalidInput('columns', `must name at most ${MAX_COLUMNS}`)
+  return distinct
+}
+
+/** All columns that can be counted, as far as one request may have them. */
+function countable(columns: Dataset['manifest']['columns']): number[] {
+  return [...columns.keys()].filter((index) => columns[index]!.type !== 'json').slice(0, MAX_COLUMNS)
+}
+
+function readNumber(name: string, text: string | undefined, preset: number, max: number): number {
+  if (text === undefined) return preset
+  if (!/^\d{1,9}$/.test(text) || Number(text) < 1) {
+    throw invalidInput(name, `must be a whole number from 1 to ${max}`)
+  }
+  return Math.min(max, Number(text))
+}

@@ -1,0 +1,70 @@
+import type { Snapshot } from '@wayleave/geodata/features'
+import { askerOf } from '../../access/authenticate.ts'
+import type { Dataset } from '../../catalog/dataset.ts'
+import type { App } from '../../http/fastify-app.ts'
+import { admit, tableOf } from '../items/admit.ts'
+import type { ItemsDeps } from '../items/items-page.ts'
+import { json } from '../request/encodings.ts'
+import { readQuery } from '../request/query-string.ts'
+import { planConditions } from '../select/plan-conditions.ts'
+import { linkQuery, ROOT } from '../write/links.ts'
+import { sendDocument } from '../write/respond.ts'
+import { type FacetQuery, readFacetQuery } from './facet-query.ts'
+import type { FacetResult, Facets } from './facets.ts'
+
+export interface FacetDeps extends ItemsDeps {
+  facets: Facets
+}
+
+/** The route of facets: the values of columns, counted among the features that match. */
+export function facetRoutes(app: App, deps: FacetDeps): void {
+  app.get(`${ROOT}/collections/:table/facets`, async (request, reply) => {
+    const { grant, dataset } = await admit(askerOf(request, reply), tableOf(request), deps)
+    const query = readFacetQuery(readQuery(request.url), request.headers.accept, dataset, deps)
+    const plan = query.items.conditions && planConditions(query.items.conditions, dataset)
+    deps.meter.record(grant, { operation: 'facets', table: dataset.table, format: 'json' })
+    const left = new AbortController()
+    const onClose = () => left.abort()
+    reply.raw.once('close', onClose)
+    try {
+      const result = await deps.snapshots.use(dataset, (snapshot: Snapshot) =>
+        deps.facets.count(snapshot, query, plan, left.signal),
+      )
+      const text = facetText(result, query, dataset, deps.baseUrl.of(request))
+      return sendDocument(request, reply, json, text)
+    } finally {
+      reply.raw.removeListener('close', onClose)
+    }
+  })
+}
+
+/** Integers of any size are JSON numbers. TypeScript does not know `JSON.rawJSON` yet. */
+function exactJson(document: object): string {
+  const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
+  return JSON.stringify(document, (_name, value: unknown) =>
+    typeof value === 'bigint' ? rawJSON(String(value)) : value,
+  )
+}
+
+function facetText(
+  { matched, facets }: FacetResult,
+  { pairs }: FacetQuery,
+  { table, title }: Dataset,
+  base: string,
+): string {
+  const collection = `${base}${ROOT}/collections/${table}`
+  const document = {
+    numberMatched: matched,
+    facets: Object.fromEntries(facets),
+    links: [
+      {
+        href: `${collection}/facets${linkQuery(pairs, [])}`,
+        rel: 'self',
+        type: json.mediaType,
+        title: 'This document',
+      },
+      { href: collection, rel: 'collection', type: json.mediaType, title },
+    ],
+  }
+  return exactJson(document)
+}

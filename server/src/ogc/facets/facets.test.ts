@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openOgc } from '../testing/open-ogc.ts'
+import { type Place, randomPlaces } from '../testing/random-places.ts'
+
+type Properties = Place['properties']
+
+/** The most frequent values of a property, counted one by one. */
+function countsOf(places: Place[], name: keyof Properties): Map<unknown, number> {
+  const counts = new Map<unknown, number>()
+  for (const { properties } of places) counts.set(properties[name], (counts.get(properties[name]) ?? 0) + 1)
+  return counts
+}
+
+test('facets count the values of the features that match, whatever selects them', async (t) => {
+  const { publish, get } = await openOgc(t)
+  const places = randomPlaces(3000, 5)
+  await publish('places', places)
+  const cases: [query: string, matches: (place: Place) => boolean][] = [
+    ['', () => true],
+    ['&filter=size%20%3E%202', ({ properties: { size } }) => size !== null && size > 2],
+    [
+      '&open=true&filter=size%20IS%20NULL',
+      ({ properties: { size, open } }) => size === null && open === true,
+    ],
+    // Arithmetic on many values and geometries are decided by the database and the tree.
+    ['&filter=i%20%25%2010%20%3D%203', ({ properties: { i } }) => i % 10 === 3],
+    ['&filter=geometry%20IS%20NULL', ({ geometry }) => geometry === null],
+    ['&filter=size%20%3E%20100', () => false],
+  ]
+  for (const [query, matches] of cases) {
+    const { status, body } = await get(`/collections/places/facets?columns=name,open,i,day&bins=7${query}`)
+    assert.equal(status, 200, query)
+    const matching = places.filter(matches)
+    assert.equal(body.numberMatched, matching.length, query)
+    for (const name of ['name', 'open'] as const) {
+      const expected = countsOf(matching, name)
+      const { values, nulls, others } = body.facets[name]
+      assert.equal(nulls, expected.get(null) ?? 0)
+      assert.equal(others, 0)
+      expected.delete(null)
+      assert.deepEqual(
+        new Map(values.map((each: { value: unknown; count: number }) => [each.value, each.count])),
+        expected,
+      )
+      const counts = values.map(({ count }: { count: number }) => count)
+      assert.deepEqual(
+        counts,
+        counts.toSorted((a: number, b: number) => b - a),
+      )
+    }
+    const { histogram } = body.facets.i
+    assert.equal(histogram.length, 7)
+    for (const [bin, { from, to, count }] of histogram.entries()) {
+      const isIn = (i: number) => i >= from && (i < to || (bin === 6 && i === to))
+      assert.equal(count, matching.filter(({ properties: { i } }) => isIn(i)).length, `${query} ${from}`)
+    }
+    assert.deepEqual([histogram[0].from, histogram[6].to], [0, 2999])
+    const days = body.facets.day.histogram.reduce(
+      (sum: number, { count }: { count: number }) => sum + count,
+      0,
+    )
+    assert.equal(days + body.facets.day.nulls, matching.length)
+  }
+})
+
+test('the ends of a histogram beyond 2^53 are exact, and without columns all are counted', async (t) => {
+  const { publish, get } = await openOgc(t)
+  const places = randomPlaces(500, 5)
+  await publish('places', places)
+  const { text, body } = await get('/collections/places/facets?bins=3')
+  const [largest] = places.map(({ properties }) => BigInt(properties.big)).sort((a, b) => Number(b - a))
+  assert.ok(text.includes(`"to":${largest},"count":`))
+  assert.deepEqual(Object.keys(body.facets), ['i', 'name', 'size', 'big', 'open', 'day', 'at'])
+})
+
+test('facets need a key with the add-on, and refuse what they do not know', async (t) => {
+  const { publish, get, request } = await openOgc(t)
+  await publish('places', randomPlaces(50, 5))
+  assert.equal((await request('GET', '/v1/ogc/collections/places/facets?columns=i')).status, 401)
+  assert.equal((await get('/collections/nowhere/facets?columns=i')).status, 404)
+  for (const query of [
+    'columns=',
+    'columns=unknown',
+    'columns=i&limit=0',
+    'columns=i&bins=x',
+    'columns=i&sortby=i',
+    'columns=i&cursor=x',
+    'columns=i&filter=unknown%3D1',
+    'columns=i&unknown=1',
+  ]) {
+    assert.equal((await get(`/collections/places/facets?${query}`)).status, 400, query)
+  }
+  const first = await get('/collections/places/facets?columns=i')
+  const tag = first.headers.get('etag')!
+  const again = await get('/collections/places/facets?columns=i', { headers: { 'if-none-match': tag } })
+  assert.equal(again.status, 304)
+})

@@ -1,0 +1,154 @@
+import { DuckDBBlobValue } from '@duckdb/node-api'
+import { type ColumnCache, quoteName, type Snapshot } from '@wayleave/geodata/features'
+import type { Column, Geometry } from '@wayleave/geodata/geometry'
+import type { FilterPlan } from '../cql2/plan-filter.ts'
+import type { CompiledSelection, PreparedRequest } from '../select/compiled/compiled-selection.ts'
+import { RowScan, type SlicedWork } from '../select/compiled/row-scan.ts'
+import type { GeometryCache } from '../select/geometry-cache.ts'
+import type { RowQueries } from '../select/row-queries.ts'
+import { selectByRows } from '../select/select-by-rows.ts'
+import { Turns } from '../select/take-turns.ts'
+import { type Facet, FacetCounts } from './facet-counts.ts'
+import type { FacetQuery } from './facet-query.ts'
+
+export interface FacetParts {
+  columns: ColumnCache
+  compiled: CompiledSelection
+  geometries: GeometryCache
+  rows: RowQueries
+}
+
+export interface FacetResult {
+  matched: number
+  /** By column name, in the order of the request. */
+  facets: [name: string, facet: Facet][]
+}
+
+/** Receives each row that matches. */
+type TakeRow = (row: number) => void
+
+/** Counts the values of columns among the features that match a query. */
+export class Facets {
+  readonly #parts: FacetParts
+
+  constructor(parts: FacetParts) {
+    this.#parts = parts
+  }
+
+  async count(
+    snapshot: Snapshot,
+    query: FacetQuery,
+    plan: FilterPlan | null,
+    signal: AbortSignal,
+  ): Promise<FacetResult> {
+    const { limit, bins, items } = query
+    const columns = query.columns.map((index) => snapshot.manifest.columns[index]!)
+    const compiled = new Map<string, FacetCounts>()
+    for (const { name } of columns) {
+      const column = await this.#parts.columns.load(snapshot, name)
+      if (column) compiled.set(name, new FacetCounts(column, limit, bins))
+    }
+    const { rows } = snapshot.manifest
+    const isAll = plan === null && items.box === null
+    // The database counts what is not compiled; it gets the matching rows as a bit set.
+    const bits = compiled.size < columns.length && !isAll ? new Uint8Array(Math.ceil(rows / 8)) : null
+    const counts = [...compiled.values()]
+    let matched = rows
+    if (isAll) for (const count of counts) count.addAll()
+    else {
+      matched = 0
+      await this.#eachMatch(snapshot, query, plan, signal, (row) => {
+        matched++
+        for (let i = 0; i < counts.length; i++) counts[i]!.add(row)
+        if (bits) bits[row >>> 3]! |= 0x80 >>> (row & 7)
+      })
+    }
+    const facets: FacetResult['facets'] = []
+    for (const column of columns) {
+      const counted = compiled.get(column.name)
+      const facet = counted
+        ? counted.result()
+        : await this.#countInRows(snapshot, column, bits, limit, matched, signal)
+      facets.push([column.name, facet])
+    }
+    return { matched, facets }
+  }
+
+  async #eachMatch(
+    snapshot: Snapshot,
+    { items: { box } }: FacetQuery,
+    plan: FilterPlan | null,
+    signal: AbortSignal,
+    take: TakeRow,
+  ): Promise<void> {
+    const { compiled, rows, geometries } = this.#parts
+    const request = { snapshot, condition: plan?.condition ?? null, sort: [], box }
+    const prepared = await compiled.prepare(request, signal)
+    if (prepared) {
+      await compiled.run(allMatches(prepared, take), snapshot, signal)
+      return
+    }
+    const all = snapshot.manifest.rows
+    const asked = { snapshot, plan, box, sort: [], after: -1, skip: 0, limit: all }
+    const { runs } = await selectByRows(asked, { rows, geometries, signal })
+    const turns = new Turns(signal)
+    for (let run = 0; run < runs.length; run++) {
+      const end = runs.bounds[run * 2 + 1]!
+      for (let row = runs.bounds[run * 2]!; row < end; row++) take(row)
+      if (run % 256 === 0) await turns.next()
+    }
+  }
+
+  /** Counts a column that is not compiled, in the database. `bits` has the matching rows; null means all. */
+  async #countInRows(
+    snapshot: Snapshot,
+    { name, type }: Column,
+    bits: Uint8Array | null,
+    limit: number,
+    matched: number,
+    signal: AbortSignal,
+  ): Promise<Facet> {
+    const column = quoteName(name)
+    const where = bits
+      ? ' WHERE get_bit(CAST(CAST($1 AS BLOB) AS BIT), CAST(file_row_number AS INTEGER)) = 1'
+      : ''
+    const source = { snapshot, columns: new Map([[name, column]]) }
+    const bound = bits ? [new DuckDBBlobValue(bits)] : []
+    const shown =
+      type === 'timestamp' ? `replace(value::TIMESTAMP::VARCHAR, ' ', 'T') || 'Z'` : 'value::VARCHAR'
+    // Nulls are a group of their own, which comes first and is not limited.
+    const sql = (from: string) => {
+      const groups = `SELECT ${column} AS value, count(*) AS count FROM ${from}${where} GROUP BY 1`
+      return `SELECT ${shown}, count::VARCHAR FROM (${groups}) ORDER BY value IS NOT NULL, count DESC, value LIMIT ${limit + 1}`
+    }
+    const found = await this.#parts.rows.texts(source, sql, bound, signal)
+    const nulls = found[0]?.[0] === null ? Number(found[0][1]) : 0
+    const values = found
+      .filter(([value]) => value !== null)
+      .slice(0, limit)
+      .map(([value, count]) => ({ value: parsed(type, value!), count: Number(count) }))
+    const others = values.reduce((rest, { count }) => rest - count, matched - nulls)
+    return { type, nulls, values, others }
+  }
+}
+
+function allMatches(prepared: PreparedRequest, take: TakeRow): SlicedWork {
+  const scan = new RowScan(prepared, 0, Infinity, (row) => {
+    take(row)
+    return false
+  })
+  return { advance: (until: number, geometry?: Geometry | null) => scan.advance(until, geometry) }
+}
+
+function parsed(type: Column['type'], text: string): string | number | bigint | boolean {
+  switch (type) {
+    case 'boolean':
+      return text === 'true'
+    case 'number':
+      return Number(text)
+    case 'integer':
+      return Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text)
+    default:
+      return text
+  }
+}

@@ -1,0 +1,71 @@
+import { type CompiledColumn, dateText, timestampText } from '@wayleave/geodata/features'
+import { boundOf } from '../select/compiled/code-bounds.ts'
+
+/**
+ * Intervals of equal width between the smallest and the largest value of a column, of the whole dataset: they
+ * stay the same when a filter changes.
+ */
+export interface HistogramBins {
+  /** The ends of the intervals, as in features: one more than there are intervals. */
+  edges: (string | number | bigint)[]
+  /** The first code of each interval, and the end of the last one. */
+  codeEdges: number[]
+  /** The interval of each code, counted from 1; 0 for null. */
+  binOf: Uint8Array
+}
+
+const cached = new WeakMap<CompiledColumn, Map<number, HistogramBins>>()
+
+/** Null for a column without values, and for values that have no distance. At most 100 intervals. */
+export function histogramBins(column: CompiledColumn, wanted: number): HistogramBins | null {
+  const { values } = column
+  if (values.length === 0 || typeof values[0] === 'string' || column.type === 'boolean') return null
+  let known = cached.get(column)
+  if (!known) {
+    known = new Map()
+    cached.set(column, known)
+  }
+  let bins = known.get(wanted)
+  if (!bins) {
+    bins = makeBins(column, wanted)
+    known.clear()
+    known.set(wanted, bins)
+  }
+  return bins
+}
+
+function makeBins(column: CompiledColumn, wanted: number): HistogramBins {
+  const edges = edgesOf(column, wanted)
+  const binOf = new Uint8Array(column.codeCount)
+  const codeEdges = edges.map((edge) => boundOf(column, edge, false))
+  codeEdges[codeEdges.length - 1] = column.codeCount
+  for (let bin = 1; bin < edges.length; bin++) binOf.fill(bin, codeEdges[bin - 1], codeEdges[bin])
+  return { edges: edges.map((edge) => shown(column, edge)), codeEdges, binOf }
+}
+
+function edgesOf({ values, type }: CompiledColumn, wanted: number): (number | bigint)[] {
+  const first = values[0] as number | bigint
+  const last = values[values.length - 1] as number | bigint
+  if (typeof first === 'bigint' || typeof last === 'bigint') {
+    const [min, max] = [BigInt(first), BigInt(last)]
+    const edges = Array.from(
+      { length: wanted + 1 },
+      (_, i) => min + ((max - min) * BigInt(i)) / BigInt(wanted),
+    )
+    return [...new Set(edges)]
+  }
+  // Days and integers are whole, and so are the ends of their intervals.
+  const isWhole = type !== 'number'
+  const range = last - first
+  const edges = Array.from({ length: wanted }, (_, i) => {
+    const edge = first + range * (i / wanted)
+    return isWhole ? Math.floor(edge) : edge
+  })
+  const distinct = [...new Set([...edges, last])]
+  return distinct.length === 1 ? [first, last] : distinct
+}
+
+function shown({ type }: CompiledColumn, edge: number | bigint): string | number | bigint {
+  if (type === 'date') return dateText(Number(edge))
+  return type === 'timestamp' ? timestampText(BigInt(edge)) : edge
+}

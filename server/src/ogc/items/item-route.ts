@@ -1,0 +1,161 @@
+import { PositionRuns, type Snapshot } from '@wayleave/geodata/features'
+import type { Dataset } from '../../catalog/dataset.ts'
+import { matchesEtag } from '../../http/headers.ts'
+import {
+  type DataResponse,
+  type DataRoute,
+  emptyResponse,
+  HEAD_ROOM,
+  responseOf,
+} from '../../http/sockets/data-response.ts'
+import type { Exchange } from '../../http/sockets/exchange.ts'
+import { andThen, type MaybePromise } from '../../maybe-promise.ts'
+import { notFound } from '../../problem.ts'
+import { itemHtml } from '../html/features.ts'
+import { type Crs, isPackCrs, storageCrs } from '../request/crs-list.ts'
+import { geojson, html, ITEM_ENCODINGS, json, negotiate } from '../request/encodings.ts'
+import { parameterOf, type QueryPair, readQuery, refuseUnknown } from '../request/query-string.ts'
+import { parseFeature } from '../select/parse-feature.ts'
+import { jsonFgItem } from '../write/json-fg-page.ts'
+import { type Link, ROOT, selfAndAlternates } from '../write/links.ts'
+import { giveBack, takeBuffer } from '../write/page-buffers.ts'
+import { documentHeaderLines } from '../write/respond.ts'
+import { rewriteFeatures } from '../write/rewrite-features.ts'
+import { admit } from './admit.ts'
+import { contentTag, type ItemsDeps } from './items-page.ts'
+
+const BEFORE_TABLE = `${ROOT}/collections/`
+const BEFORE_ID = '/items/'
+const NO_PIECES: readonly Buffer[] = []
+
+/** The route of single features. A wildcard, because an id may contain slashes and have any length. */
+export function itemRoute(deps: ItemsDeps): DataRoute {
+  const known = deps.keyInUrl ? ['f', 'crs', 'api_key'] : ['f', 'crs']
+  return {
+    pattern: `${BEFORE_TABLE}:table${BEFORE_ID}*`,
+    match: matchItem,
+    respond: (exchange, { table, '*': id }) =>
+      andThen(admit(exchange, table!, deps), ({ grant, dataset }) => {
+        const pairs = readQuery(exchange.url)
+        refuseUnknown(pairs, known)
+        const encoding = negotiate(ITEM_ENCODINGS, parameterOf(pairs, 'f'), exchange.request.headers.accept)
+        const named = parameterOf(pairs, 'crs')
+        const { manifest } = dataset
+        const crs = named === undefined ? storageCrs(manifest) : deps.crsList.named('crs', named, manifest)
+        const base = deps.baseUrl.of(exchange.caller)
+        const item: ItemRequest = { dataset, id: id!, pairs, encoding, crs, base }
+        return andThen(findItem(item, deps), (position) =>
+          andThen(deps.dailyFeatures.take(grant.owner, 1), () => {
+            deps.meter.record(grant, { operation: 'item', table: dataset.table, format: encoding.name })
+            return itemResponse(exchange, item, position, deps)
+          }),
+        )
+      }),
+  }
+}
+
+/** A URL whose table and id need no decoding. */
+function matchItem(url: string): { table: string; '*': string } | null {
+  if (!url.startsWith(BEFORE_TABLE)) return null
+  const tableEnd = url.indexOf('/', BEFORE_TABLE.length)
+  if (tableEnd === -1 || !url.startsWith(BEFORE_ID, tableEnd)) return null
+  const mark = url.indexOf('?', tableEnd)
+  const id = url.slice(tableEnd + BEFORE_ID.length, mark === -1 ? undefined : mark)
+  const table = url.slice(BEFORE_TABLE.length, tableEnd)
+  return id === '' || id.includes('%') || table.includes('%') ? null : { table, '*': id }
+}
+
+interface ItemRequest {
+  dataset: Dataset
+  id: string
+  pairs: readonly QueryPair[]
+  encoding: (typeof ITEM_ENCODINGS)[number]
+  crs: Crs
+  base: string
+}
+
+/** The position of the feature; synchronous if what has to be compared is in memory. Throws 404. */
+function findItem({ dataset, id }: ItemRequest, { snapshots }: ItemsDeps): MaybePromise<number> {
+  const inMemory = snapshots.peek(dataset.snapshot)?.findByIdInMemory(id)
+  const position = inMemory ?? snapshots.use(dataset, (snapshot) => snapshot.findById(id))
+  return andThen(position, (found) => {
+    if (found === -1) throw notFound(`feature "${id.slice(0, 80)}" in the collection "${dataset.table}"`)
+    return found
+  })
+}
+
+function itemResponse(
+  exchange: Exchange,
+  item: ItemRequest,
+  position: number,
+  { snapshots }: ItemsDeps,
+): MaybePromise<DataResponse> {
+  const { dataset, encoding, crs, base } = item
+  // With the URL, which has the id and the CRS, this determines the content.
+  const tag = `W/"${contentTag(dataset, dataset, base)}.f${ITEM_ENCODINGS.indexOf(encoding)}"`
+  const { commonLines, bodyLines } = documentHeaderLines(encoding, tag)
+  exchange.addHeaderLines(commonLines)
+  exchange.setHeader('content-crs', crs.header)
+  if (matchesEtag(exchange.request.headers['if-none-match'], tag)) return emptyResponse(304)
+  const isPlain = encoding === geojson && isPackCrs(crs)
+  const snapshot = isPlain ? snapshots.peek(dataset.snapshot) : null
+  const inMemory = snapshot && plainItemInMemory(snapshot, item, position)
+  if (inMemory) {
+    exchange.addHeaderLines(bodyLines)
+    return inMemory
+  }
+  return readItem(item, position, snapshots).then((text) => {
+    exchange.addHeaderLines(bodyLines)
+    return responseOf(200, Buffer.from(text))
+  })
+}
+
+/** The feature as it is in the pack, with its links; null if it has to be read. */
+function plainItemInMemory(snapshot: Snapshot, item: ItemRequest, position: number): DataResponse | null {
+  const links = `,"links":${JSON.stringify(itemLinks(item))}}\n`
+  const length = snapshot.bytesOf(runOf(position))
+  const { buffer, shelf } = takeBuffer(HEAD_ROOM + length + Buffer.byteLength(links))
+  const copied = snapshot.copyRuns(runOf(position), buffer, HEAD_ROOM)
+  const release = () => giveBack(shelf, buffer)
+  if (copied === -1) {
+    release()
+    return null
+  }
+  // The links come before the brace that ends the feature.
+  const end = copied - 1 + buffer.write(links, copied - 1, 'utf8')
+  return { status: 200, text: '', bytes: buffer, start: HEAD_ROOM, end, pieces: NO_PIECES, release }
+}
+
+/** Reused: the runs are read before anything else runs. */
+const scratchRun = new PositionRuns()
+
+function runOf(position: number): PositionRuns {
+  scratchRun.clear()
+  scratchRun.add(position, position + 1)
+  return scratchRun
+}
+
+async function readItem(
+  item: ItemRequest,
+  position: number,
+  snapshots: ItemsDeps['snapshots'],
+): Promise<string> {
+  const { dataset, encoding, crs, base } = item
+  const { manifest, table } = dataset
+  const feature = await snapshots.use(dataset, (snapshot) => snapshot.readPack(position, position + 1))
+  const links = itemLinks(item)
+  if (encoding === html) return itemHtml(base, dataset, parseFeature(feature), links)
+  if (encoding !== geojson) return jsonFgItem(feature, manifest, crs, table, base, JSON.stringify(links))
+  const whole = { bytes: feature, count: 1, starts: Int32Array.of(0), ends: Int32Array.of(feature.length) }
+  const { bytes, ends } = await rewriteFeatures(whole, manifest, crs, null)
+  return `${bytes.toString('utf8', 0, ends[0]! - 1)},"links":${JSON.stringify(links)}}\n`
+}
+
+function itemLinks({ base, dataset: { table, title }, id, pairs, encoding }: ItemRequest): Link[] {
+  const collection = `${base}${ROOT}/collections/${table}`
+  const url = `${collection}/items/${encodeURIComponent(id)}`
+  return [
+    ...selfAndAlternates(url, pairs, ITEM_ENCODINGS, encoding),
+    { href: collection, rel: 'collection', type: json.mediaType, title },
+  ]
+}

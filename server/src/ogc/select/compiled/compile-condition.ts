@@ -1,0 +1,148 @@
+import type { CompiledColumn } from '@wayleave/geodata/features'
+import { columnsOf } from '../../cql2/columns-of.ts'
+import type { Condition } from '../../cql2/condition.ts'
+import { evaluator } from '../../cql2/evaluate/evaluate.ts'
+import { type CodeSet, complement, intersectionOf, unionOf } from './code-set.ts'
+import { decideCodes, type EvaluationBudget, PendingCodes } from './decide-codes.ts'
+
+/**
+ * A set of rows: those for which a filter is true. Unknown is no value here: a condition was turned into the
+ * rows for which it is true and the rows for which it is false, and NOT exchanges the two.
+ */
+export type RowSet =
+  | { kind: 'all' }
+  | { kind: 'none' }
+  /** The rows whose code in this column is in the set. */
+  | { kind: 'codes'; column: CompiledColumn; set: CodeSet }
+  | { kind: 'and' | 'or'; args: RowSet[] }
+
+const ALL: RowSet = { kind: 'all' }
+const NONE: RowSet = { kind: 'none' }
+
+/** Thrown inside this file: the condition cannot be decided by codes. */
+const UNDECIDED = Symbol('undecided')
+
+/**
+ * The rows for which a condition is true; null if the database has to decide. Conditions on texts that first
+ * have to be evaluated for many values are returned instead; call again after their evaluation.
+ */
+export function compileCondition(
+  condition: Condition,
+  columns: ReadonlyMap<string, CompiledColumn>,
+): RowSet | PendingCodes[] | null {
+  const work: Work = { columns, pending: [], budget: { atOnce: 0, inAll: 0 } }
+  try {
+    const rows = rowsWhere(condition, true, work)
+    if (work.pending.length > 0) return work.pending
+    return leavesOf(rows) > MAX_LEAVES ? null : rows
+  } catch (error) {
+    if (error === UNDECIDED) return null
+    throw error
+  }
+}
+
+interface Work {
+  columns: ReadonlyMap<string, CompiledColumn>
+  pending: PendingCodes[]
+  budget: EvaluationBudget
+}
+
+/** A filter with more parts than this takes longer by codes than in the database, which has several threads. */
+const MAX_LEAVES = 64
+
+function leavesOf(rows: RowSet): number {
+  return 'args' in rows ? rows.args.reduce((sum, arg) => sum + leavesOf(arg), 0) : 1
+}
+
+function rowsWhere(condition: Condition, wanted: boolean, work: Work): RowSet {
+  switch (condition.kind) {
+    case 'constant':
+      return condition.value === wanted ? ALL : NONE
+    case 'and':
+    case 'or': {
+      const args = condition.args.map((arg) => rowsWhere(arg, wanted, work))
+      return (condition.kind === 'and') === wanted ? both(args) : either(args)
+    }
+    case 'not':
+      return rowsWhere(condition.arg, !wanted, work)
+    default:
+  }
+  const { columns: names, geometry } = columnsOf(condition)
+  if (geometry) throw UNDECIDED
+  if (names.length === 0) {
+    return evaluator(condition)({ properties: {}, geometry: null }) === wanted ? ALL : NONE
+  }
+  if (condition.kind === 'isNull' && isCondition(condition.of)) {
+    // Unknown: neither true nor false.
+    const known = either([rowsWhere(condition.of, true, work), rowsWhere(condition.of, false, work)])
+    return wanted ? without(known) : known
+  }
+  const column = work.columns.get(names[0]!)
+  if (names.length > 1 || column === undefined) throw UNDECIDED
+  const decided = decideCodes(condition, column, work.budget)
+  if (decided === null) throw UNDECIDED
+  if (decided instanceof PendingCodes) {
+    work.pending.push(decided)
+    return NONE
+  }
+  return codes(column, wanted ? decided.whenTrue : decided.whenFalse)
+}
+
+function isCondition(of: (Condition & { kind: 'isNull' })['of']): of is Condition {
+  return !('type' in of) && of.kind !== 'geometry' && of.kind !== 'json'
+}
+
+function codes(column: CompiledColumn, set: CodeSet): RowSet {
+  if (set.length === 0) return NONE
+  if (set.length === 2 && set[0] === 0 && set[1] === column.codeCount) return ALL
+  return { kind: 'codes', column, set }
+}
+
+function both(args: RowSet[]): RowSet {
+  return combined(args, 'and')
+}
+
+function either(args: RowSet[]): RowSet {
+  return combined(args, 'or')
+}
+
+/** Combines sets; those of the same column become one, so that BETWEEN is one range. */
+function combined(args: RowSet[], kind: 'and' | 'or'): RowSet {
+  const [neutral, deciding] = kind === 'and' ? [ALL, NONE] : [NONE, ALL]
+  const parts: RowSet[] = []
+  const sets = new Map<CompiledColumn, CodeSet[]>()
+  for (const arg of args.flatMap((part) => (part.kind === kind ? part.args : [part]))) {
+    if (arg.kind === deciding.kind) return deciding
+    if (arg.kind === neutral.kind) continue
+    if (arg.kind === 'codes') addTo(sets, arg)
+    else parts.push(arg)
+  }
+  for (const [column, all] of sets) {
+    const merged = codes(column, kind === 'and' ? intersectionOf(all, column.codeCount) : unionOf(all))
+    if (merged.kind === deciding.kind) return deciding
+    if (merged.kind !== neutral.kind) parts.push(merged)
+  }
+  if (parts.length === 0) return neutral
+  return parts.length === 1 ? parts[0]! : { kind, args: parts }
+}
+
+function addTo(sets: Map<CompiledColumn, CodeSet[]>, { column, set }: RowSet & { kind: 'codes' }): void {
+  const others = sets.get(column)
+  if (others) others.push(set)
+  else sets.set(column, [set])
+}
+
+function without(rows: RowSet): RowSet {
+  switch (rows.kind) {
+    case 'all':
+      return NONE
+    case 'none':
+      return ALL
+    case 'codes':
+      return codes(rows.column, complement(rows.set, rows.column.codeCount))
+    case 'and':
+      return either(rows.args.map(without))
+    case 'or':
+      return both(rows.args.map(without))
+  }
+}

@@ -1,0 +1,146 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { ColumnCache, CompiledColumn, Snapshot } from '@wayleave/geodata/features'
+import { queryColumns } from '@wayleave/geodata/snapshot'
+import { Problem } from '../../../problem.ts'
+import { columnsOf } from '../../cql2/columns-of.ts'
+import type { Condition } from '../../cql2/condition.ts'
+import type { BoxQuery } from '../../request/box-query.ts'
+import type { SortKey } from '../../request/sort-keys.ts'
+import type { GeometryCache } from '../geometry-cache.ts'
+import { TOO_LONG } from '../row-queries.ts'
+import { ENDED, PAUSED } from '../select-by-box.ts'
+import { SLICE_MS, Turns } from '../take-turns.ts'
+import { BoxTest } from './box-test.ts'
+import { compileCondition, type RowSet } from './compile-condition.ts'
+import type { PendingCodes } from './decide-codes.ts'
+import { RowFilter } from './row-filter.ts'
+import type { ScanSource, SlicedWork } from './row-scan.ts'
+
+/** Max duration of a search, in ms: the same as of a query of the database. */
+const MAX_MS = 20_000
+
+const MAX_ATTEMPTS = 3
+
+/** The part of a request that compiled columns can decide. */
+export interface CompiledRequest {
+  snapshot: Snapshot
+  condition: Condition | null
+  sort: readonly SortKey[]
+  box: BoxQuery | null
+}
+
+/** A request whose columns are loaded and whose filter is compiled. */
+export interface PreparedRequest extends ScanSource {
+  /** The column to sort by; null for snapshot order. */
+  order: { column: CompiledColumn; isDescending: boolean } | null
+}
+
+/** Loads the columns of requests, compiles their filters, and runs their searches in time slices. */
+export class CompiledSelection {
+  readonly #columns: ColumnCache
+  readonly #geometries: GeometryCache
+
+  constructor(columns: ColumnCache, geometries: GeometryCache) {
+    this.#columns = columns
+    this.#geometries = geometries
+  }
+
+  /**
+   * Null if the database has to decide, undefined if something has to be loaded or evaluated first, which
+   * `prepare` does.
+   */
+  prepareSync(request: CompiledRequest): PreparedRequest | null | undefined {
+    const names = columnNames(request)
+    if (names === null) return null
+    const columns = new Map<string, CompiledColumn>()
+    let isMissing = false
+    for (const name of names) {
+      const column = this.#columns.peek(request.snapshot, name)
+      if (column === null) return null
+      if (column) columns.set(name, column)
+      else isMissing = true
+    }
+    if (isMissing) return undefined
+    const rows = request.condition && compileCondition(request.condition, columns)
+    if (rows === null) return request.condition ? null : this.#prepared(request, null, columns)
+    return Array.isArray(rows) ? undefined : this.#prepared(request, rows, columns)
+  }
+
+  /** Null if the database has to decide. Throws a DamagedSnapshotError. */
+  async prepare(request: CompiledRequest, signal: AbortSignal): Promise<PreparedRequest | null> {
+    const names = columnNames(request)
+    if (names === null) return null
+    const columns = new Map<string, CompiledColumn>()
+    for (const name of names) {
+      const column = await this.#columns.load(request.snapshot, name)
+      signal.throwIfAborted()
+      if (column === null) return null
+      columns.set(name, column)
+    }
+    if (request.condition === null) return this.#prepared(request, null, columns)
+    const turns = new Turns(signal)
+    // Another filter may evict the results of this one before they are used.
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const rows = compileCondition(request.condition, columns)
+      if (rows === null) return null
+      if (!Array.isArray(rows)) return this.#prepared(request, rows, columns)
+      for (const pending of rows as PendingCodes[]) await pending.evaluate(() => turns.next())
+    }
+    return null
+  }
+
+  #prepared(
+    { snapshot, box, sort }: CompiledRequest,
+    rows: RowSet | null,
+    columns: ReadonlyMap<string, CompiledColumn>,
+  ): PreparedRequest {
+    const [key] = sort
+    const sortColumn = key && columns.get(queryColumns(snapshot.manifest)[key.column]!.name)!
+    return {
+      snapshot,
+      filter: rows && new RowFilter(rows, snapshot.manifest.rows),
+      box: box && new BoxTest(snapshot, box, this.#geometries),
+      order: sortColumn ? { column: sortColumn, isDescending: key.descending } : null,
+    }
+  }
+
+  /**
+   * Runs a search to its end, and yields to the event loop after every time slice. `state` is what the last
+   * call of `advance` returned, if there was one. `mayRead` is asked before each geometry is read; if it
+   * returns false, the search is given up and false is returned.
+   */
+  async run(
+    work: SlicedWork,
+    snapshot: Snapshot,
+    signal: AbortSignal,
+    { state = PAUSED, mayRead = () => true }: { state?: number; mayRead?: () => boolean } = {},
+  ): Promise<boolean> {
+    const began = performance.now()
+    let sliceEnd = began
+    for (let needed = state; needed !== ENDED; ) {
+      if (performance.now() >= sliceEnd) {
+        await nextTurn()
+        signal.throwIfAborted()
+        sliceEnd = performance.now() + SLICE_MS
+        if (sliceEnd - began > MAX_MS) throw new Problem('invalid-filter', TOO_LONG)
+      }
+      if (needed === PAUSED) needed = work.advance(sliceEnd)
+      else if (!mayRead()) return false
+      else needed = work.advance(sliceEnd, await this.#geometries.read(snapshot, needed))
+    }
+    return true
+  }
+}
+
+/** The columns that have to be loaded; null if the request is one for the database. */
+function columnNames({ snapshot, condition, sort }: CompiledRequest): Set<string> | null {
+  if (sort.length > 1) return null
+  const names = new Set<string>()
+  if (condition) {
+    const { columns, geometry } = columnsOf(condition)
+    if (geometry) return null
+    for (const name of columns) names.add(name)
+  }
+  for (const { column } of sort) names.add(queryColumns(snapshot.manifest)[column]!.name)
+  return names
+}

@@ -1,0 +1,200 @@
+import type { CompiledColumn } from '@wayleave/geodata/features'
+import { BoundedCache } from '../../../caching/bounded-cache.ts'
+import type { Comparison } from '../../cql2/ast.ts'
+import type { Condition, Scalar } from '../../cql2/condition.ts'
+import { evaluator } from '../../cql2/evaluate/evaluate.ts'
+import { boundOf, keyOf } from './code-bounds.ts'
+import { type CodeSet, codeRange, complement, unionOf } from './code-set.ts'
+
+/** The codes for which a condition on one column is true, and those for which it is false. */
+export interface DecidedCodes {
+  whenTrue: CodeSet
+  whenFalse: CodeSet
+}
+
+/** Up to this many distinct values, the interpreter itself evaluates a condition for each of them. */
+const MAX_EVALUATED = 65_536
+/** The max number of values that one filter evaluates synchronously: about one millisecond. */
+const MAX_AT_ONCE = 2048
+/** The max number of values that one filter evaluates in all. */
+const MAX_IN_ALL = 1 << 20
+/** The numbers in the remembered results of a column, which is enough for those of one filter: 32 MB. */
+const MAX_REMEMBERED = 4 * MAX_IN_ALL
+
+const remembered = new WeakMap<CompiledColumn, BoundedCache<string, DecidedCodes>>()
+
+/** How many values the conditions of one filter have evaluated: synchronously, and in all. */
+export interface EvaluationBudget {
+  atOnce: number
+  inAll: number
+}
+
+/** A condition that has to be evaluated for many values, in time slices. */
+export class PendingCodes {
+  readonly column: CompiledColumn
+  readonly #condition: Condition
+  readonly #key: string
+
+  constructor(column: CompiledColumn, condition: Condition, key: string) {
+    this.column = column
+    this.#condition = condition
+    this.#key = key
+  }
+
+  /** Evaluates and remembers the result; `pause` is called after every thousand values. */
+  async evaluate(pause: () => Promise<void>): Promise<void> {
+    const walk = new ValueWalk(this.column, this.#condition)
+    while (!walk.advance(1024)) await pause()
+    remember(this.column, this.#key, walk.decided())
+  }
+}
+
+/**
+ * Decides a condition that reads only this column; null if its dictionary is too large for the interpreter
+ * and the condition is not a comparison with literals.
+ */
+export function decideCodes(
+  condition: Condition,
+  column: CompiledColumn,
+  budget: EvaluationBudget,
+): DecidedCodes | PendingCodes | null {
+  const { codeCount } = column
+  const present = codeRange(1, codeCount)
+  const decided = (whenTrue: CodeSet): DecidedCodes => ({
+    whenTrue,
+    // Null is neither.
+    whenFalse: complement(unionOf([codeRange(0, 1), whenTrue]), codeCount),
+  })
+  switch (condition.kind) {
+    case 'compare': {
+      const { op, left, right } = condition
+      if (left.kind === 'column' && right.kind === 'literal') return decided(compared(column, op, right))
+      if (right.kind === 'column' && left.kind === 'literal')
+        return decided(compared(column, MIRRORED[op], left))
+      break
+    }
+    case 'in': {
+      if (condition.left.kind !== 'column' || !condition.items.every(isLiteral)) break
+      const sets = condition.items.map((item) => compared(column, '=', item as Literal))
+      return decided(unionOf(sets))
+    }
+    case 'truth':
+      if (condition.of.kind === 'column') {
+        return decided(compared(column, '=', { kind: 'literal', type: 'boolean', value: true }))
+      }
+      break
+    case 'isNull':
+      if (condition.of.kind === 'column') return { whenTrue: codeRange(0, 1), whenFalse: present }
+      break
+    default:
+  }
+  return evaluated(condition, column, budget)
+}
+
+type Literal = Scalar & { kind: 'literal' }
+
+function isLiteral(scalar: Scalar): boolean {
+  return scalar.kind === 'literal'
+}
+
+const MIRRORED: Record<Comparison, Comparison> = {
+  '=': '=',
+  '<>': '<>',
+  '<': '>',
+  '<=': '>=',
+  '>': '<',
+  '>=': '<=',
+}
+
+function compared(column: CompiledColumn, op: Comparison, literal: Literal): CodeSet {
+  const key = keyOf(literal)
+  const { codeCount } = column
+  switch (op) {
+    case '<':
+      return codeRange(1, boundOf(column, key, false))
+    case '<=':
+      return codeRange(1, boundOf(column, key, true))
+    case '>':
+      return codeRange(boundOf(column, key, true), codeCount)
+    case '>=':
+      return codeRange(boundOf(column, key, false), codeCount)
+    case '=':
+      return codeRange(boundOf(column, key, false), boundOf(column, key, true))
+    case '<>':
+      return unionOf([
+        codeRange(1, boundOf(column, key, false)),
+        codeRange(boundOf(column, key, true), codeCount),
+      ])
+  }
+}
+
+function evaluated(
+  condition: Condition,
+  column: CompiledColumn,
+  budget: EvaluationBudget,
+): DecidedCodes | PendingCodes | null {
+  const { codeCount } = column
+  if (codeCount > MAX_EVALUATED + 1) return null
+  const key = JSON.stringify(condition, (_name, value: unknown) =>
+    typeof value === 'bigint' ? `${value}n` : value,
+  )
+  const known = remembered.get(column)?.get(key)
+  if (known) return known
+  budget.inAll += codeCount
+  if (budget.inAll > MAX_IN_ALL) return null
+  if (budget.atOnce + codeCount > MAX_AT_ONCE) return new PendingCodes(column, condition, key)
+  budget.atOnce += codeCount
+  const walk = new ValueWalk(column, condition)
+  walk.advance(Infinity)
+  const decided = walk.decided()
+  remember(column, key, decided)
+  return decided
+}
+
+/** Evaluates a condition for one value after another, null first. */
+class ValueWalk {
+  readonly #column: CompiledColumn
+  readonly #test: ReturnType<typeof evaluator>
+  readonly #whenTrue: number[] = []
+  readonly #whenFalse: number[] = []
+  #code = 0
+
+  constructor(column: CompiledColumn, condition: Condition) {
+    this.#column = column
+    this.#test = evaluator(condition)
+  }
+
+  /** Evaluates up to `most` values; returns whether all are done. */
+  advance(most: number): boolean {
+    const { name, codeCount } = this.#column
+    const end = Math.min(codeCount, this.#code + most)
+    for (; this.#code < end; this.#code++) {
+      const value = this.#column.value(this.#code)
+      const result = this.#test({ properties: { [name]: value }, geometry: null })
+      if (result !== null) addCode(result ? this.#whenTrue : this.#whenFalse, this.#code)
+    }
+    return this.#code === codeCount
+  }
+
+  decided(): DecidedCodes {
+    return { whenTrue: this.#whenTrue, whenFalse: this.#whenFalse }
+  }
+}
+
+function addCode(set: number[], code: number): void {
+  if (set.length > 0 && set[set.length - 1] === code) set[set.length - 1] = code + 1
+  else set.push(code, code + 1)
+}
+
+function remember(column: CompiledColumn, key: string, decided: DecidedCodes): void {
+  let known = remembered.get(column)
+  if (!known) {
+    known = new BoundedCache(MAX_REMEMBERED, weightOf)
+    remembered.set(column, known)
+  }
+  known.set(key, decided)
+}
+
+function weightOf({ whenTrue, whenFalse }: DecidedCodes): number {
+  return whenTrue.length + whenFalse.length + 100
+}

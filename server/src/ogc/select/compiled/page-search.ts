@@ -1,0 +1,84 @@
+import type { Geometry } from '@wayleave/geodata/geometry'
+import { PageUnderWay } from '../page-builder.ts'
+import { ENDED } from '../select-by-box.ts'
+import type { Selected } from '../selected.ts'
+import type { PreparedRequest } from './compiled-selection.ts'
+import { OrderWalk, sortedRowsAfter } from './order-walk.ts'
+import { RowScan, rowByRow, type SlicedWork } from './row-scan.ts'
+
+export interface PageBounds {
+  /** The last position of the previous page; -1 on the first page. */
+  after: number
+  skip: number
+  limit: number
+}
+
+/** Up to this many candidates, sorting the matches is faster than walking the order until the page is full. */
+const FEW_CANDIDATES = 20_000
+
+/** Searches a page of features. It ends as soon as the page is full. */
+export class PageSearch implements SlicedWork {
+  readonly #page: PageUnderWay
+  readonly #work: SlicedWork
+
+  constructor(request: PreparedRequest, { after, skip, limit }: PageBounds) {
+    const page = new PageUnderWay(skip, limit)
+    this.#page = page
+    const take = (row: number) => {
+      page.add(row)
+      return page.isFull
+    }
+    const { order, filter, box, snapshot } = request
+    // A forged cursor may contain any position.
+    if (after >= snapshot.manifest.rows) this.#work = { advance: () => ENDED }
+    else if (order === null) this.#work = new RowScan(request, after + 1, page.wanted, take)
+    else if (filter && filter.candidateCount <= FEW_CANDIDATES) {
+      this.#work = new SortedMatches(request, order, after, take)
+    } else {
+      const walk = new OrderWalk(order.column, order.isDescending, after)
+      this.#work = rowByRow(() => walk.next(), filter?.matches ?? null, box, take)
+    }
+  }
+
+  advance(until: number, geometry?: Geometry | null): number {
+    return this.#work.advance(until, geometry)
+  }
+
+  finish(): Selected {
+    return this.#page.finish()
+  }
+}
+
+/** Finds all matches and sorts them. */
+class SortedMatches implements SlicedWork {
+  readonly #order: NonNullable<PreparedRequest['order']>
+  readonly #after: number
+  readonly #take: (row: number) => boolean
+  readonly #rows: number[] = []
+  readonly #scan: RowScan
+
+  constructor(
+    request: PreparedRequest,
+    order: NonNullable<PreparedRequest['order']>,
+    after: number,
+    take: (row: number) => boolean,
+  ) {
+    this.#order = order
+    this.#after = after
+    this.#take = take
+    this.#scan = new RowScan(request, 0, Infinity, (row) => {
+      this.#rows.push(row)
+      return false
+    })
+  }
+
+  advance(until: number, geometry?: Geometry | null): number {
+    const state = this.#scan.advance(until, geometry)
+    if (state !== ENDED) return state
+    const { column, isDescending } = this.#order
+    for (const row of sortedRowsAfter(this.#rows, column, isDescending, this.#after)) {
+      if (this.#take(row)) break
+    }
+    return ENDED
+  }
+}
