@@ -1,6 +1,5 @@
-import { timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import { Problem } from '../../problem.ts'
-import { HmacSha256 } from './hmac-sha256.ts'
 
 /**
  * A paging position: the version, and the position of the last feature that was returned. A snapshot never
@@ -14,16 +13,25 @@ export interface Cursor {
 /** The version (48 bits), the position (32 bits) and the first 64 bits of the signature. */
 const SIGNED_BYTES = 10
 const BYTES = 18
+/** Longer queries need a buffer of their own. */
+const MAX_ROOM_BYTES = 1024
 
 /**
- * Writes and reads cursors. They are signed with a secret of the installation (HMAC), so that only this
- * service can make one: a client continues reading a replaced version only from a page of that version.
+ * Writes and reads cursors. They are signed with a secret of the installation, so that only this service can
+ * make one: a client continues reading a replaced version only from a page of that version.
+ *
+ * The signature is the first quarter of the SHA-256 of the secret and the message. HMAC would hash twice, which
+ * is noticeable on a page of ten features; what it prevents, the extension of a message by somebody who knows
+ * its hash, is impossible with a quarter of the hash.
  */
 export class Cursors {
-  readonly #sign: HmacSha256
+  readonly #secret: Buffer
+  /** The secret followed by room for a message. */
+  readonly #room: Buffer
 
   constructor(secret: string) {
-    this.#sign = new HmacSha256(Buffer.from(secret, 'base64url'))
+    this.#secret = Buffer.from(hash('sha256', secret, 'binary'), 'latin1')
+    this.#room = Buffer.concat([this.#secret, Buffer.alloc(SIGNED_BYTES + MAX_ROOM_BYTES)])
   }
 
   write({ version, position }: Cursor, query: string): string {
@@ -45,7 +53,15 @@ export class Cursors {
 
   /** As latin1 text. */
   #signature(bytes: Buffer, query: string): string {
-    return this.#sign.of(bytes.subarray(0, SIGNED_BYTES), query).slice(0, BYTES - SIGNED_BYTES)
+    const start = this.#secret.length + SIGNED_BYTES
+    const queryBytes = Buffer.byteLength(query)
+    const message =
+      queryBytes <= MAX_ROOM_BYTES
+        ? this.#room
+        : Buffer.concat([this.#room.subarray(0, start), Buffer.from(query)])
+    bytes.copy(message, this.#secret.length, 0, SIGNED_BYTES)
+    message.write(query, start)
+    return hash('sha256', message.subarray(0, start + queryBytes), 'binary').slice(0, BYTES - SIGNED_BYTES)
   }
 }
 
