@@ -91,7 +91,9 @@ test('pages, problem pages and the API reference are served, with a strict polic
 })
 
 test('the API definition has every public route, with a summary and a tag, and no other', async (t) => {
-  const service = await openTestServer(t)
+  const service = await openTestServer(t, {
+    settings: { license: 'https://license.example/' },
+  })
   const definition = (await service.request('GET', '/v1/openapi.json')).body
   // OpenAPI 3.0 allows no other members in a license.
   assert.deepEqual(Object.keys(definition.info.license), ['name', 'url'])
