@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { compileInProcess } from '@wayleave/geodata/compile'
+import { compileInChildProcess } from '@wayleave/geodata/compile'
 import { type Bench, decimal } from './bench.ts'
 import { generateGeojson } from './generate.ts'
 import { type Measured, runMeasured } from './measured-process.ts'
@@ -40,7 +40,7 @@ async function benchShape(
   const snapshot = join(folder, `${shape}.snapshot`)
   const geopackage = join(folder, `${shape}.gpkg`)
   await generateGeojson(source, { features, shape })
-  await compileInProcess({ path: source, folder: snapshot })
+  await compileInChildProcess({ path: source, folder: snapshot })
   await rm(source)
   await runMeasured(process.execPath, [builder, snapshot, 'gpkg', geopackage])
 

@@ -76,7 +76,7 @@ export interface Definition {
 }
 
 export const GEOJSON = 'application/geo+json'
-const MOST_PAGES = 1000
+const MAX_PAGES = 1000
 
 /** The document at a path, which must exist. */
 export async function read<T>(api: Api, path: string, accept?: string): Promise<T> {
@@ -127,7 +127,7 @@ export async function readAll(
   const all: Feature[] = []
   let next: string | undefined = ask(collection, parameters)
   for (let pages = 0; next !== undefined; pages++) {
-    assert.ok(pages < MOST_PAGES, `ends within ${MOST_PAGES} pages`)
+    assert.ok(pages < MAX_PAGES, `ends within ${MAX_PAGES} pages`)
     const one: Page = await read<Page>(api, next, GEOJSON)
     all.push(...one.features)
     next = linksOf(one.links, 'next')[0]?.href

@@ -9,9 +9,9 @@ import { sweepExports } from './downloads/exports.ts'
 import { exposeMetrics } from './expose-metrics.ts'
 import type { App } from './http/fastify-app.ts'
 import type { RouteTable } from './http/route-table.ts'
-import { answerInTurn } from './http/sockets/answer-in-turn.ts'
 import { ConnectionLimits, maxConnections } from './http/sockets/connection-limits.ts'
 import { descriptorLimit } from './http/sockets/descriptor-limit.ts'
+import { respondInTurn } from './http/sockets/respond-in-turn.ts'
 import { StalledReaders } from './http/sockets/stalled-readers.ts'
 import { lockDataFolder } from './locks/data-folder-lock.ts'
 import { requirePrivateFolder } from './private-files.ts'
@@ -19,7 +19,7 @@ import { recordServerAddress } from './server-address.ts'
 import { openParts, type Parts } from './wiring.ts'
 
 /** Max memory that stalled clients may hold together. */
-const MOST_STALLED_BYTES = 256 * 1024 ** 2
+const MAX_STALLED_BYTES = 256 * 1024 ** 2
 
 /** How long a stop waits for requests under way. */
 const GRACE = 10 * SECOND
@@ -93,10 +93,10 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   const { app, routes } = await buildApp(parts)
   const connections = limitConnections(app, parts)
   exposeMetrics(parts, connections)
-  answerInTurn(app.server)
+  respondInTurn(app.server)
   const readers = new StalledReaders(
     app.server,
-    { milliseconds: config.readerPatience * SECOND, mostBytes: MOST_STALLED_BYTES },
+    { milliseconds: config.readerPatience * SECOND, maxBytes: MAX_STALLED_BYTES },
     (connections) => log.info({ connections }, 'Readers took nothing for too long: cut off.'),
   )
   await prepare(parts)

@@ -262,7 +262,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
       rowBytes: config.maxFeatureBytes,
     },
     memoryMegabytes: config.publishMemory ?? undefined,
-    mostBytes: config.maxUploadBytes,
+    maxBytes: config.maxUploadBytes,
     keepVersions: config.keepVersions,
   })
   const jobs = opened.use(

@@ -2,7 +2,7 @@ import { useId } from 'react'
 import type { DateRange } from '../api/queries.ts'
 import { lastDays } from '../words.ts'
 
-const MOST_DAYS = 366
+const MAX_DAYS = 366
 
 /** A date range in UTC, both ends included. Each change keeps the dates in order and at most a year apart. */
 export function DateRangeField({
@@ -18,7 +18,7 @@ export function DateRangeField({
     const { startDate, endDate } = { ...range, ...part }
     if (!startDate || !endDate) return
     const days = (Date.parse(endDate) - Date.parse(startDate)) / 86_400_000 + 1
-    if (days >= 1 && days <= MOST_DAYS) return onChange({ startDate, endDate })
+    if (days >= 1 && days <= MAX_DAYS) return onChange({ startDate, endDate })
     const kept = part.startDate ?? part.endDate!
     onChange({ startDate: kept, endDate: kept })
   }

@@ -147,11 +147,11 @@ async function writeRowsAndPack(
       await assembly.writePropertyLines(linesPath, id)
       lines = new PropertyLines(linesPath)
     }
-    const mostBytes = summary.texts.bytes + (isReady ? 0 : (await stat(linesPath)).size)
+    const maxBytes = summary.texts.bytes + (isReady ? 0 : (await stat(linesPath)).size)
     const index = layIndex({
       ...counts,
       isPoints: !summary.places.hasShapes,
-      narrow: mostBytes < 2 ** 32 - 2,
+      narrow: maxBytes < 2 ** 32 - 2,
     })
     const path = join(options.folder, SNAPSHOT_FILES.pack)
     const pack = await mergeRuns(summary.runs, path, index, { ids: id !== null, lines, signal })

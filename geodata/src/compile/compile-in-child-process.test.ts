@@ -8,7 +8,7 @@ import { fileSource } from '../formats/reading/byte-source.ts'
 import { SourceError } from '../source-error.ts'
 import { compileSnapshot } from './compile.ts'
 import { query, scratch } from './compile-fixture.ts'
-import { compileInProcess } from './compile-in-child-process.ts'
+import { compileInChildProcess } from './compile-in-child-process.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 
 /** Several chunks of rows, with long texts so that the file is large enough to be read by threads. */
@@ -34,8 +34,9 @@ test('many threads in another process make the same snapshot as one thread here'
   const features = await writePoints('many.geojson', ROWS)
   assert.ok((await stat(path)).size > 1 << 24, 'large enough for threads')
   const progress: number[] = []
-  const apart = await compileInProcess({ path, folder: join(scratch, 'apart'), threads: 3 }, ({ rows }) =>
-    progress.push(rows),
+  const apart = await compileInChildProcess(
+    { path, folder: join(scratch, 'apart'), threads: 3 },
+    ({ rows }) => progress.push(rows),
   )
   const sequence = join(scratch, 'sequence.geojson')
   await writeFile(sequence, features.join('\n'))
@@ -54,12 +55,12 @@ test('an invalid file’s problems come across, and nothing is left', async () =
   const path = join(scratch, 'bad.geojson')
   await writeFile(path, '{"features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[999,0]}}]}')
   const folder = join(scratch, 'bad')
-  const error = await compileInProcess({ path, folder }).catch((thrown) => thrown)
+  const error = await compileInChildProcess({ path, folder }).catch((thrown) => thrown)
   assert.ok(error instanceof InvalidSourceError)
   assert.deepEqual(error.problems, [{ row: 1, message: 'longitude 999 is outside ±180' }])
   await assert.rejects(stat(folder))
   await writeFile(path, '{"features":[')
-  await assert.rejects(compileInProcess({ path, folder }), (refused) => {
+  await assert.rejects(compileInChildProcess({ path, folder }), (refused) => {
     assert.ok(refused instanceof SourceError)
     assert.equal(refused.message, 'bad.geojson ends before its array of features does.')
     return true
@@ -71,7 +72,7 @@ test('aborting ends the process and removes what it wrote', async () => {
   await writePoints('aborted.geojson', ROWS)
   const folder = join(scratch, 'aborted')
   const stop = new AbortController()
-  const running = compileInProcess({ path, folder }, () => stop.abort(new Error('stopped')), stop.signal)
+  const running = compileInChildProcess({ path, folder }, () => stop.abort(new Error('stopped')), stop.signal)
   await assert.rejects(running, /stopped/)
   await assert.rejects(stat(folder))
 })
@@ -79,7 +80,7 @@ test('aborting ends the process and removes what it wrote', async () => {
 test('a compiling process that is killed is reported as killed, and nothing is left', async () => {
   await writePoints('killed.geojson', ROWS)
   const folder = join(scratch, 'killed')
-  const compiling = compileInProcess({ path: join(scratch, 'killed.geojson'), folder }).catch(
+  const compiling = compileInChildProcess({ path: join(scratch, 'killed.geojson'), folder }).catch(
     (error) => error,
   )
   const [child] = (await readFile(`/proc/self/task/${process.pid}/children`, 'utf8')).trim().split(' ')
@@ -124,7 +125,7 @@ test('a CSV in many threads makes the same snapshot as in one, whatever its text
   await writeFile(path, `name,n,value,size,code,day,longitude,latitude\r\n${lines.join('\r\n')}`)
   const { size } = await stat(path)
   assert.ok(size > 1 << 24, 'large enough for threads')
-  const apart = await compileInProcess({ path, folder: join(scratch, 'apart-csv'), threads: 3 })
+  const apart = await compileInChildProcess({ path, folder: join(scratch, 'apart-csv'), threads: 3 })
   const stream = await openCsv(await fileSource(path, 'many.csv'))
   const small = Object.defineProperty(stream, 'totalBytes', { value: 0 })
   const options = { path, folder: join(scratch, 'here-csv'), threads: 1 }
@@ -177,7 +178,7 @@ test('a Parquet file in many threads makes the same snapshot as in one, and a br
     TO '${path}' (FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE 5000)`)
   const { size } = await stat(path)
   assert.ok(size > 1 << 24, 'large enough for threads')
-  const apart = await compileInProcess({ path, folder: join(scratch, 'apart-parquet'), threads: 3 })
+  const apart = await compileInChildProcess({ path, folder: join(scratch, 'apart-parquet'), threads: 3 })
   const stream = await openParquet(path, 'many.parquet')
   assert.equal('blocks' in stream, false)
   const options = { path, folder: join(scratch, 'here-parquet'), threads: 1 }
@@ -193,7 +194,7 @@ test('a Parquet file in many threads makes the same snapshot as in one, and a br
   const handle = await open(path, 'r+')
   await handle.write(Buffer.alloc(1 << 20, 0xff), 0, 1 << 20, Math.round(size / 2))
   await handle.close()
-  await assert.rejects(compileInProcess({ path, folder: join(scratch, 'broken') }), (refused) => {
+  await assert.rejects(compileInChildProcess({ path, folder: join(scratch, 'broken') }), (refused) => {
     assert.ok(refused instanceof SourceError, String(refused))
     assert.match(refused.message, /^many\.parquet cannot be read: /)
     return true

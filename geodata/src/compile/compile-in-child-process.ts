@@ -25,7 +25,7 @@ export class CompileInterruptedError extends Error {
  * Runs `compileSnapshot` in a child process. Aborting kills the process at once; any files it leaves in the
  * folder when it dies are removed.
  */
-export async function compileInProcess(
+export async function compileInChildProcess(
   options: CompileOptions,
   onProgress: (progress: CompileProgress) => void = () => {},
   signal?: AbortSignal,

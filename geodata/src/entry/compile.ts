@@ -1,7 +1,7 @@
 /** From a source to a snapshot. The compiler itself is imported when it is called, because the command line imports this file. */
 export {
   CompileInterruptedError,
-  compileInProcess,
+  compileInChildProcess,
   compileNodeFlags,
 } from '../compile/compile-in-child-process.ts'
 export type { CompileLimits, CompileProgress, CompileReport } from '../compile/compile-options.ts'

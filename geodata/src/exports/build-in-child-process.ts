@@ -13,7 +13,7 @@ const ENTRY = fileURLToPath(new URL('./build-process.ts', import.meta.url))
 const STDERR_KEPT = 4000
 
 /** Runs `buildExport` in a child process. Aborting kills it at once and removes its partial files. */
-export function buildExportInProcess(
+export function buildExportInChildProcess(
   snapshotFolder: string,
   format: ExportFormat,
   outPath: string,
@@ -24,7 +24,7 @@ export function buildExportInProcess(
 }
 
 /** Runs `buildVariant` in a child process. */
-export function buildVariantInProcess(
+export function buildVariantInChildProcess(
   path: string,
   variant: Variant,
   signal?: AbortSignal,

@@ -9,7 +9,7 @@ import { EXPORT_FORMAT_NAMES } from '@wayleave/contract/export-formats'
 import { ExportError, isDiskFull } from '../export-error.ts'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import { partialPath } from '../write-durably.ts'
-import { buildExportInProcess, buildVariantInProcess } from './build-in-child-process.ts'
+import { buildExportInChildProcess, buildVariantInChildProcess } from './build-in-child-process.ts'
 import { ByteSink } from './byte-sink.ts'
 import { buildExport, EXPORT_ENTRIES, exportFormatsOf } from './index.ts'
 import { compileFeatures, type FixtureFeature, temporaryFolder } from './testing/compiled-fixture.ts'
@@ -32,7 +32,9 @@ test('the same snapshot gives the same bytes, here and in a process of its own',
   const { root, folder } = await compiled(t)
   for (const { format } of EXPORT_ENTRIES) {
     const here = await buildExport(folder, format, join(root, `${format}-1`), { table: 'nasty' })
-    const there = await buildExportInProcess(folder, format, join(root, `${format}-2`), { table: 'nasty' })
+    const there = await buildExportInChildProcess(folder, format, join(root, `${format}-2`), {
+      table: 'nasty',
+    })
     assert.deepEqual(there, here, format)
     assert.equal((await readFile(join(root, `${format}-2`))).length, here.bytes)
   }
@@ -47,7 +49,10 @@ test('an aborted build leaves nothing behind', async (t) => {
       signal: AbortSignal.abort(),
     })
     await assert.rejects(here, { name: 'AbortError' })
-    const there = buildExportInProcess(folder, format, join(root, 'out'), { table: 'many', signal: soon })
+    const there = buildExportInChildProcess(folder, format, join(root, 'out'), {
+      table: 'many',
+      signal: soon,
+    })
     await assert.rejects(there, { name: 'TimeoutError' })
     assert.deepEqual(await readdir(root), ['snapshot'])
   }
@@ -71,7 +76,10 @@ test('no export is built of damaged files: both processes name the file, and lea
         format,
       )
     }
-    await assert.rejects(buildExportInProcess(folder, 'csv', out, { table: 'x' }), isDamage('features.pack'))
+    await assert.rejects(
+      buildExportInChildProcess(folder, 'csv', out, { table: 'x' }),
+      isDamage('features.pack'),
+    )
   }
   await writeFile(pack, whole)
   for (const [file, format] of [
@@ -86,7 +94,10 @@ test('no export is built of damaged files: both processes name the file, and lea
   }
   assert.deepEqual(await readdir(root), ['snapshot'])
   await rm(join(folder, 'manifest.json'))
-  await assert.rejects(buildExportInProcess(folder, 'csv', out, { table: 'x' }), isDamage('manifest.json'))
+  await assert.rejects(
+    buildExportInChildProcess(folder, 'csv', out, { table: 'x' }),
+    isDamage('manifest.json'),
+  )
 })
 
 function withFlippedByte(bytes: Buffer): Buffer {
@@ -120,10 +131,10 @@ test('a gzip and a zstd variant hold the file, and their bytes are the same ever
   const whole = await readFile(path)
   assert.ok(whole.length > 2 << 20, 'several blocks')
   const first = await buildVariant(path, 'gzip')
-  assert.deepEqual(await buildVariantInProcess(path, 'gzip'), first)
+  assert.deepEqual(await buildVariantInChildProcess(path, 'gzip'), first)
   assert.ok(gunzipSync(await readFile(`${path}.gz`)).equals(whole))
   const zstd = await buildVariant(path, 'zstd')
-  assert.deepEqual(await buildVariantInProcess(path, 'zstd'), zstd)
+  assert.deepEqual(await buildVariantInChildProcess(path, 'zstd'), zstd)
   assert.ok(zstdDecompressSync(await readFile(`${path}.zst`)).equals(whole))
   await writeFile(path, '')
   await buildVariant(path, 'gzip')

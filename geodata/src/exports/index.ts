@@ -101,7 +101,7 @@ export function exportFormatsOf(
 
 /**
  * Writes a snapshot in a format to `outPath`; the file appears complete or not at all. It uses a core for
- * seconds, so a server calls `buildExportInProcess` instead.
+ * seconds, so a server calls `buildExportInChildProcess` instead.
  *
  * The files that the writer reads are verified first, so that no export is made from damaged bytes; a
  * DamagedSnapshotError names the damaged file. `manifest` is a copy that the caller trusts more than the one

@@ -12,7 +12,7 @@ const ENTRY = fileURLToPath(new URL('./build-tiles-process.ts', import.meta.url)
 const STDERR_KEPT = 4000
 
 /** Runs `buildTiles` in a child process of low priority. Aborting kills it and removes its partial files. */
-export async function buildTilesInProcess(
+export async function buildTilesInChildProcess(
   snapshotFolder: string,
   outPath: string,
   { signal, onProgress, ...options }: TileOptions,

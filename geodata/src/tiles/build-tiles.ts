@@ -30,7 +30,7 @@ export interface BuiltTiles extends BuiltFile {
 
 /**
  * Builds the vector tiles of a snapshot: a PMTiles 3 archive at `outPath`, which appears complete or not at all.
- * It uses a core for a long time, so a server calls `buildTilesInProcess`. The files it reads are verified first;
+ * It uses a core for a long time, so a server calls `buildTilesInChildProcess`. The files it reads are verified first;
  * a DamagedSnapshotError names a damaged one. `manifest` is a copy that the caller trusts more than the one in
  * the folder.
  */

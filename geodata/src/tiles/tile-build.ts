@@ -5,7 +5,7 @@ import type { PmtilesWriter } from './pmtiles-writer.ts'
 import { addContent, noContent, type TileContent } from './tile-content.ts'
 import type { EncodedTile, TileEncoder } from './tile-encoder.ts'
 
-export interface TileBuildParts {
+export interface TileBuildDeps {
   tree: IndexTree
   offsets: Uint32Array | Float64Array
   encoder: TileEncoder
@@ -31,7 +31,7 @@ export class TileBuild {
   readonly #onProgress: ((share: number) => void) | undefined
   readonly #signal: AbortSignal | undefined
 
-  constructor(parts: TileBuildParts) {
+  constructor(parts: TileBuildDeps) {
     this.tree = parts.tree
     this.offsets = parts.offsets
     this.encoder = parts.encoder

@@ -19,7 +19,7 @@ import { keyUsageRoute } from '../usage/routes.ts'
 import type { UsageReports } from '../usage/usage-reports.ts'
 import type { Administration } from './administration.ts'
 
-export interface AdministrationRoutesParts {
+export interface AdministrationRoutesDeps {
   administration: Administration
   keys: Keys
   usageReports: UsageReports
@@ -47,7 +47,7 @@ const listing = Type.Object(
 /** Routes for platform administrators: what the operator can do on the command line, over HTTP. */
 export function administrationRoutes(
   app: App,
-  { administration, keys, usageReports, authenticate }: AdministrationRoutesParts,
+  { administration, keys, usageReports, authenticate }: AdministrationRoutesDeps,
 ): void {
   const onRequest = authenticate.administrator
   const organizationPath = Type.Object({ organizationId: Type.String() })

@@ -15,7 +15,7 @@ import type { Dataset } from './dataset.ts'
 import { datasetMetadata } from './metadata.ts'
 import type { TilesStates } from './tiles-states.ts'
 
-interface MetadataParts {
+interface MetadataDeps {
   catalog: Catalog
   authenticate: Authenticate
   meter: Meter
@@ -38,7 +38,7 @@ export function metadataRoute({
   meter,
   baseUrl,
   tileBuilds,
-}: MetadataParts): DataRoute {
+}: MetadataDeps): DataRoute {
   const pattern = '/v1/dataset/:table'
   const match = matchPattern(pattern)
   const finished = new WeakMap<Dataset, FinishedMetadata>()

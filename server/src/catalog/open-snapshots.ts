@@ -9,7 +9,7 @@ import type { Verification } from './verification.ts'
  * Max open snapshots. An index takes about 25 bytes per feature, so 64 snapshots of a million features take
  * 1.6 GB.
  */
-const MOST_OPEN = 64
+const MAX_OPEN = 64
 /** Size of the cache of pack blocks, which keeps the areas that clients view repeatedly. */
 const PACK_CACHE_BYTES = Math.min(1024 ** 3, Math.floor(totalmem() / 16))
 
@@ -20,7 +20,7 @@ interface Entry {
   dropped: boolean
 }
 
-interface OpenSnapshotsParts {
+interface OpenSnapshotsDeps {
   blobs: Blobs
   health: SnapshotHealth
   verification: Verification
@@ -31,7 +31,7 @@ interface OpenSnapshotsParts {
  * closed and not opened again. Opening a snapshot starts its verification in the background.
  */
 export class OpenSnapshots {
-  readonly #parts: OpenSnapshotsParts
+  readonly #parts: OpenSnapshotsDeps
   readonly #most: number
   readonly #packs = new PackCache(PACK_CACHE_BYTES)
   /** In LRU order, least recently used first. */
@@ -40,7 +40,7 @@ export class OpenSnapshots {
   /** The name peeked last; a repeated peek need not touch the LRU order. */
   #peeked: string | null = null
 
-  constructor(parts: OpenSnapshotsParts, most = MOST_OPEN) {
+  constructor(parts: OpenSnapshotsDeps, most = MAX_OPEN) {
     this.#parts = parts
     this.#most = most
     parts.health.onDamage(({ snapshot }) => {

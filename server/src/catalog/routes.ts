@@ -15,7 +15,7 @@ import { readSample } from './read-sample.ts'
 import type { SnapshotHealth } from './snapshot-health.ts'
 import type { TilesStates } from './tiles-states.ts'
 
-interface CatalogParts {
+interface CatalogDeps {
   catalog: Catalog
   blobs: Blobs
   health: SnapshotHealth
@@ -34,7 +34,7 @@ const rowsAsBytes = Type.Unsafe<Buffer>({
 
 export function catalogRoutes(
   app: App,
-  { catalog, blobs, health, authenticate, meter, baseUrl, tileBuilds }: CatalogParts,
+  { catalog, blobs, health, authenticate, meter, baseUrl, tileBuilds }: CatalogDeps,
 ): void {
   const call = (table: string, operation: string) => ({ operation, table, format: 'json' })
 

@@ -14,7 +14,7 @@ export interface Damage {
   message: string
 }
 
-interface HealthParts {
+interface HealthDeps {
   blobs: Blobs
   log: Logger
   /** Whether a version still references the snapshot. Missing files of a removed version are not damage. */
@@ -31,12 +31,12 @@ const MAX_LOOKS = 100_000
  * as damaged until the next start, which checks again.
  */
 export class SnapshotHealth {
-  readonly #parts: HealthParts
+  readonly #parts: HealthDeps
   readonly #looks = new BoundedCache<string, Promise<Damage | null>>(MAX_LOOKS)
   readonly #damage = new Map<string, Damage>()
   readonly #listeners: ((damage: Damage) => void)[] = []
 
-  constructor(parts: HealthParts) {
+  constructor(parts: HealthDeps) {
     this.#parts = parts
   }
 

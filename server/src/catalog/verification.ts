@@ -27,7 +27,7 @@ const RECORD_AGE = 30 * DAY
 const SMALL_FILE_BYTES = 1 << 22
 const MAX_STAMPS = 100_000
 
-interface VerificationParts {
+interface VerificationDeps {
   blobs: Blobs
   health: SnapshotHealth
   clock: Clock
@@ -53,7 +53,7 @@ interface VerifiedRecord extends Verified {
  * long as a file's size, times and inode stay the same.
  */
 export class Verification {
-  readonly #parts: VerificationParts
+  readonly #parts: VerificationDeps
   readonly #stopping = new AbortController()
   /** By path: the stamp under which a file was last verified. */
   readonly #stamps = new BoundedCache<string, FileStamp>(MAX_STAMPS)
@@ -61,7 +61,7 @@ export class Verification {
   readonly #snapshots = new BoundedCache<string, Promise<Verified | null>>(MAX_STAMPS)
   #queue: Promise<unknown> = Promise.resolve()
 
-  constructor(parts: VerificationParts) {
+  constructor(parts: VerificationDeps) {
     this.#parts = parts
   }
 

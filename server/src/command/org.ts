@@ -3,7 +3,7 @@ import { MEMBER_PERMISSIONS, type MemberPermission } from '@wayleave/contract/pe
 import type { AdminOrganization } from '@wayleave/contract/records'
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { isMemberPermission } from '../access/permissions.ts'
-import { MOST_CREDITS } from '../credits/ledger.ts'
+import { MAX_CREDITS } from '../credits/ledger.ts'
 import { operator } from '../events/events.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
 import { withControlPlane } from './with-parts.ts'
@@ -123,8 +123,8 @@ function describe({ id, name }: AdminOrganization): string {
 function wholeNumber(least: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-    if (value >= least && value <= MOST_CREDITS) return value
-    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${MOST_CREDITS}.`)
+    if (value >= least && value <= MAX_CREDITS) return value
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${MAX_CREDITS}.`)
   }
 }
 

@@ -6,13 +6,13 @@ import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import fastify from 'fastify'
 import type { App } from '../http/fastify-app.ts'
-import { answerProblem, asProblem } from '../http/problem-answer.ts'
+import { asProblem, sendProblem } from '../http/send-problem.ts'
 import { consoleRoutes } from './routes.ts'
 
 async function appOn(build: string): Promise<App> {
   const app = fastify() as unknown as App
   app.setErrorHandler((error, request, reply) =>
-    answerProblem(asProblem(error), request, reply, { baseUrl: () => 'http://localhost', contactUrl: null }),
+    sendProblem(asProblem(error), request, reply, { baseUrl: () => 'http://localhost', contactUrl: null }),
   )
   consoleRoutes(app, pathToFileURL(`${build}/`))
   await app.ready()

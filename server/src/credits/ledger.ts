@@ -8,7 +8,7 @@ import { invalidInput, notFound } from '../problem.ts'
 import { addLedgerRow, lockBalance, readLedger } from './ledger-store.ts'
 
 /** Far above any real balance, and far below the largest exact integer (2^53). */
-export const MOST_CREDITS = 1_000_000_000_000
+export const MAX_CREDITS = 1_000_000_000_000
 
 /** Every credit or debit is a ledger row, and the balance is that of the last row: both change together. */
 export class Ledger {
@@ -24,8 +24,8 @@ export class Ledger {
   grantCredits(origin: Origin, organizationId: string, amount: number): Promise<number> {
     requireCredits('/add', amount, 1)
     return this.#change(origin, organizationId, 'grant', (balance) => {
-      if (balance + amount > MOST_CREDITS) {
-        throw invalidInput('/add', `must not bring the balance past ${MOST_CREDITS}`)
+      if (balance + amount > MAX_CREDITS) {
+        throw invalidInput('/add', `must not bring the balance past ${MAX_CREDITS}`)
       }
       return balance + amount
     })
@@ -96,7 +96,7 @@ export class Ledger {
 }
 
 function requireCredits(path: string, credits: number, least: number): void {
-  if (!Number.isSafeInteger(credits) || credits < least || credits > MOST_CREDITS) {
-    throw invalidInput(path, `must be a whole number from ${least} to ${MOST_CREDITS}`)
+  if (!Number.isSafeInteger(credits) || credits < least || credits > MAX_CREDITS) {
+    throw invalidInput(path, `must be a whole number from ${least} to ${MAX_CREDITS}`)
   }
 }

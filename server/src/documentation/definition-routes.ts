@@ -8,7 +8,7 @@ import { matchesEtag } from '../http/headers.ts'
 /**
  * Max cached definitions. If no setting fixes the base URL, clients choose it, so the cache must be bounded.
  */
-const MOST_ADDRESSES = 16
+const MAX_ADDRESSES = 16
 
 interface Definition {
   bytes: Buffer
@@ -21,7 +21,7 @@ export function definitionRoutes(
   { authenticate, baseUrl }: { authenticate: Authenticate; baseUrl: BaseUrl },
 ): void {
   let written: Buffer | undefined
-  const byAddress = new BoundedCache<string, Definition>(MOST_ADDRESSES)
+  const byAddress = new BoundedCache<string, Definition>(MAX_ADDRESSES)
 
   const definitionAt = (url: string): Definition => {
     const present = byAddress.get(url)

@@ -7,8 +7,8 @@ export const LARGE = 512 * 1024
  * Max large buffers in use at once, because a client that was fast and then stalled holds on to large
  * buffers.
  */
-const MOST_LARGE = 256
-const MOST_FREE: Record<number, number> = { [SMALL]: 1024, [LARGE]: 32 }
+const MAX_LARGE = 256
+const MAX_FREE: Record<number, number> = { [SMALL]: 1024, [LARGE]: 32 }
 
 /**
  * A pool of reusable buffers. Allocating a new one for every read made garbage collection as expensive as the
@@ -23,15 +23,15 @@ export class BufferPool {
 
   /** Returns a small buffer if too many large ones are in use. */
   take(wanted: typeof SMALL | typeof LARGE): Buffer {
-    const size = wanted === LARGE && this.#largeOut < MOST_LARGE ? LARGE : SMALL
+    const size = wanted === LARGE && this.#largeOut < MAX_LARGE ? LARGE : SMALL
     if (size === LARGE) this.#largeOut++
     return this.#free.get(size)!.pop() ?? Buffer.allocUnsafeSlow(size)
   }
 
-  giveBack(buffer: Buffer): void {
+  release(buffer: Buffer): void {
     this.giveUp(buffer)
     const free = this.#free.get(buffer.length)!
-    if (free.length < MOST_FREE[buffer.length]!) free.push(buffer)
+    if (free.length < MAX_FREE[buffer.length]!) free.push(buffer)
   }
 
   /** Discards a buffer that may still be read, so that it is not reused. */

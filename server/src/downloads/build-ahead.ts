@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import {
-  buildExportInProcess,
+  buildExportInChildProcess,
   ExportError,
   type ExportOptions,
   exportFormatsOf,
@@ -23,7 +23,7 @@ export async function buildExportsAhead(
     if (format.ready) continue
     const path = exportPath(folder, options.table, format, options.escapeFormulas)
     try {
-      await writeMeta(path, await buildExportInProcess(folder, format.format, path, options))
+      await writeMeta(path, await buildExportInChildProcess(folder, format.format, path, options))
     } catch (error) {
       if (!(error instanceof ExportError) || error.code !== 'shapefile-too-large') throw error
       notes.push(`${format.format}: ${error.message}`)

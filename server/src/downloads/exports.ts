@@ -3,8 +3,8 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type BuiltFile,
-  buildExportInProcess,
-  buildVariantInProcess,
+  buildExportInChildProcess,
+  buildVariantInChildProcess,
   ExportError,
   type ExportFormatEntry,
   exportGeneration,
@@ -40,7 +40,7 @@ import type { ExportDescription, ExportFile } from './export-file.ts'
 import { lockExports, tryLockExports } from './exports-lock.ts'
 
 /** Max cached entries; an evicted export is found again on disk. */
-const MOST_READY = 10_000
+const MAX_READY = 10_000
 /**
  * The snapshot's own files are verified block by block while they are sent. Up to this size, in bytes, they
  * are also verified completely before the first response, which takes a fraction of a second, so that damage
@@ -48,7 +48,7 @@ const MOST_READY = 10_000
  */
 const CHECKED_FIRST_BYTES = 64 << 20
 
-interface ExportsParts {
+interface ExportsDeps {
   tiles: TileFiles
   blobs: Blobs
   health: SnapshotHealth
@@ -81,14 +81,14 @@ export class Exports {
   waiting = 0
   failures = 0
   readonly durations = new Durations()
-  readonly #parts: ExportsParts
-  readonly #ready = new BoundedCache<string, ExportFile>(MOST_READY)
+  readonly #parts: ExportsDeps
+  readonly #ready = new BoundedCache<string, ExportFile>(MAX_READY)
   readonly #looks = new SingleFlights<string, ExportFile | undefined>()
   readonly #builds = new SingleFlights<string, ExportFile>()
   #queue: Promise<unknown> = Promise.resolve()
   readonly #stopping = new AbortController()
 
-  constructor(parts: ExportsParts) {
+  constructor(parts: ExportsDeps) {
     this.#parts = parts
   }
 
@@ -182,7 +182,7 @@ export class Exports {
         // Files of an earlier build that are still there are incomplete.
         await removeBuilt(path)
         const buildAt = (outPath: string) =>
-          buildExportInProcess(folder, format.format, outPath, options, manifest)
+          buildExportInChildProcess(folder, format.format, outPath, options, manifest)
         let built: BuiltFile
         if (encoding === 'identity') built = await buildAt(path)
         else {
@@ -190,7 +190,7 @@ export class Exports {
             await removeBuilt(plain)
             await writeMeta(plain, await buildAt(plain))
           }
-          built = await buildVariantInProcess(plain, encoding, signal)
+          built = await buildVariantInChildProcess(plain, encoding, signal)
           // Plain GeoJSON is sent as head, pack and tail, so a second copy of the pack is not kept.
           if (format.ready) await removeBuilt(plain)
         }

@@ -22,7 +22,7 @@ import { describeExport, type ExportRequest, type Exports } from './exports.ts'
 import { type ByteRange, parseRange, rangeStillHolds } from './range.ts'
 import { type OpenExport, openExport, sendExport } from './send-export.ts'
 
-interface DownloadParts {
+interface DownloadDeps {
   authenticate: Authenticate
   catalog: Catalog
   cashier: Cashier
@@ -43,7 +43,7 @@ const STORED = ['zstd', 'gzip'] as const
  */
 export function downloadRoutes(
   app: App,
-  { authenticate, catalog, cashier, exports, health, log }: DownloadParts,
+  { authenticate, catalog, cashier, exports, health, log }: DownloadDeps,
 ): void {
   const schema = (
     summary: string,

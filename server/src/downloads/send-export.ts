@@ -124,11 +124,11 @@ async function sendPart(
     await Promise.race([written, left])
     // A buffer can be reused once the kernel has its bytes; after a disconnect, the socket may still hold it.
     if (response.destroyed) pool.giveUp(piece.buffer)
-    else pool.giveBack(piece.buffer)
+    else pool.release(piece.buffer)
     isFast = performance.now() - began < FAST_MS && at - from > WARM_UP
     piece = await (next ?? readNext())
   }
-  if (piece) pool.giveBack(piece.buffer)
+  if (piece) pool.release(piece.buffer)
 }
 
 function write(response: ServerResponse, bytes: Buffer): Promise<void> {

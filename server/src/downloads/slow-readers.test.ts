@@ -12,7 +12,7 @@ import { startServerProcess } from '../testing/server-process.ts'
 import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
 
 const READERS = 200
-const MOST_A_READER = 32 * 1024
+const MAX_A_READER = 32 * 1024
 
 /** Stops reading once the response header has arrived. */
 async function startReading(url: string, path: string, key: string): Promise<Socket> {
@@ -80,7 +80,7 @@ test('readers that stop cost little memory and nobody else’s time', async (t) 
   await sleep(1000)
   assert.equal(openFilesOf(pid, 'features.pack'), own + READERS, 'all of them are still being served')
   const grown = (await bufferBytes(url)) - before
-  assert.ok(grown < READERS * MOST_A_READER, `${READERS} readers hold ${grown} bytes`)
+  assert.ok(grown < READERS * MAX_A_READER, `${READERS} readers hold ${grown} bytes`)
 
   assert.equal((await fetch(`${url}/health`)).status, 200)
   assert.equal(await firstItems(), 10)

@@ -23,12 +23,12 @@ import { addSameOrigin } from './hooks/same-origin.ts'
 import type { Metrics } from './observability/metrics.ts'
 import type { Overload } from './observability/overload.ts'
 import { openApiDocument } from './openapi.ts'
-import { answerProblem, asProblem } from './problem-answer.ts'
 import { RouteTable } from './route-table.ts'
+import { asProblem, sendProblem } from './send-problem.ts'
 import { responseOn } from './sockets/node-internals.ts'
 
 /** See docs/decisions/own-hooks.md. */
-export interface FrameParts {
+export interface FrameDeps {
   config: Config
   log: Logger
   baseUrl: BaseUrl
@@ -57,7 +57,7 @@ export async function makeFrame({
   overload,
   proxies,
   bodyDeadline = BODY_DEADLINE,
-}: FrameParts): Promise<{ app: App; routes: RouteTable }> {
+}: FrameDeps): Promise<{ app: App; routes: RouteTable }> {
   const app: App = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -72,7 +72,7 @@ export async function makeFrame({
     requestTimeout: 0,
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
-      answerProblem(asProblem(error), request, reply, links)
+      sendProblem(asProblem(error), request, reply, links)
     },
     clientErrorHandler: badRequestOnSocket,
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -118,7 +118,7 @@ export async function makeFrame({
       else if (problem.cause instanceof DatabaseError) outages.note(problem.cause)
       else log.error(fields, problem.title)
     }
-    return answerProblem(problem, request, reply, links)
+    return sendProblem(problem, request, reply, links)
   })
 
   app.setNotFoundHandler((request, reply) => {

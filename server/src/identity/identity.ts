@@ -28,7 +28,7 @@ export interface Identity {
   close(): Promise<void>
 }
 
-export interface IdentityParts {
+export interface IdentityDeps {
   config: Config
   database: ControlDatabase
   changes: Changes
@@ -45,7 +45,7 @@ export function mailRate(count: number): Rate {
   return { requests: count, burst: count, windowSeconds: 15 * 60 }
 }
 
-export async function openIdentity(parts: IdentityParts): Promise<Identity> {
+export async function openIdentity(parts: IdentityDeps): Promise<Identity> {
   const { config, database, changes, clock, log, limiter, baseUrl, starting } = parts
   const inner = openMailer(parts)
   const demoMailer = config.demo && isLoopback(config.host) ? new DemoMailer(inner) : null

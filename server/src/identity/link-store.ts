@@ -14,7 +14,7 @@ export interface LinkRow {
 }
 
 /** Max outstanding links per address; the oldest beyond this are invalidated. */
-const MOST_OUTSTANDING = 3
+const MAX_OUTSTANDING = 3
 
 /** After so many wrong codes, the code of a link is no longer valid. */
 export const MAX_WRONG_CODES = 5
@@ -72,7 +72,7 @@ export async function lockOutstandingLinks(
     .where('expires_at', '>', now.toISOString())
     .orderBy('created_at', 'desc')
     .orderBy('id')
-    .limit(MOST_OUTSTANDING)
+    .limit(MAX_OUTSTANDING)
   return database.forUpdate(query).execute()
 }
 
@@ -112,5 +112,5 @@ function outstandingIds(tx: Tx, email: string, now: string) {
     .where('expires_at', '>', now)
     .orderBy('created_at', 'desc')
     .orderBy('id')
-    .limit(MOST_OUTSTANDING)
+    .limit(MAX_OUTSTANDING)
 }

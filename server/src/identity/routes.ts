@@ -21,7 +21,7 @@ import { type Identity, mailRate } from './identity.ts'
 import { SESSION_LIFETIME } from './sessions.ts'
 import type { Entry } from './sign-in.ts'
 
-export interface SignInRoutesParts {
+export interface SignInRoutesDeps {
   identity: Identity
   organizations: Organizations
   database: ControlDatabase
@@ -70,7 +70,7 @@ const RefreshBody = Type.Object(
 )
 
 /** Sign-in, tokens, and the current user. */
-export function signInRoutes(app: App, parts: SignInRoutesParts): void {
+export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
   const { identity, organizations, database, authenticate, baseUrl } = parts
   const { signIn, sessions, accessTokens } = identity
   const byAddress = (request: FastifyRequest, reply: FastifyReply) => authenticate.anonymous(request, reply)

@@ -28,8 +28,8 @@ import {
 import type { Session, Sessions } from './sessions.ts'
 
 const LINK_LIFETIME = 15 * MINUTE
-const MOST_WRONG_IN_A_DAY = 10
-const MOST_REQUESTS_AT_ONCE = 2000
+const MAX_WRONG_IN_A_DAY = 10
+const MAX_REQUESTS_AT_ONCE = 2000
 
 export interface SignInOptions {
   database: ControlDatabase
@@ -66,7 +66,7 @@ export class SignIn {
 
   constructor(options: SignInOptions) {
     this.#options = options
-    this.#background = new Background(MOST_REQUESTS_AT_ONCE, options.log)
+    this.#background = new Background(MAX_REQUESTS_AT_ONCE, options.log)
   }
 
   /**
@@ -103,7 +103,7 @@ export class SignIn {
       const dayAgo = plus(now, -DAY)
       const links = await lockOutstandingLinks(database, tx, email, now)
       const wrong = await countWrongCodes(tx, email, dayAgo)
-      if (wrong >= MOST_WRONG_IN_A_DAY) return null
+      if (wrong >= MAX_WRONG_IN_A_DAY) return null
       // A guess at a code of another request cannot succeed. It does not count, so that a guesser without
       // the value cannot lock the user out.
       const guessed = links.filter((link) => isOfRequest(link, request))

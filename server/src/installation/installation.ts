@@ -6,7 +6,7 @@ import { newId } from '../id.ts'
 import { readInstallationFile, writeInstallationFile } from './installation-file.ts'
 import { claimInstallationId, readInstallationId } from './installation-store.ts'
 
-export interface InstallationParts {
+export interface InstallationDeps {
   database: ControlDatabase
   blobs: Blobs
   dataDir: string
@@ -35,7 +35,7 @@ class InstallationMismatchError extends Error {
   override name = 'InstallationMismatchError'
 }
 
-async function inspectInstallation(parts: InstallationParts): Promise<InstallationState> {
+async function inspectInstallation(parts: InstallationDeps): Promise<InstallationState> {
   const { database, blobs, dataDir } = parts
   const file = await readInstallationFile(dataDir)
   const lost = new Set(file?.lostSnapshots)
@@ -73,7 +73,7 @@ export function mismatchOf(state: InstallationState): string | null {
 }
 
 /** Throws if the folder and the database do not belong together. */
-export async function checkInstallation(parts: InstallationParts): Promise<InstallationState> {
+export async function checkInstallation(parts: InstallationDeps): Promise<InstallationState> {
   const state = await inspectInstallation(parts)
   const mismatch = mismatchOf(state)
   if (mismatch !== null) throw new InstallationMismatchError(mismatch)
@@ -81,7 +81,7 @@ export async function checkInstallation(parts: InstallationParts): Promise<Insta
 }
 
 /** Throws if the folder and the database do not belong together. Afterwards both have the same id. */
-export async function requireOneInstallation(parts: InstallationParts, log: Logger): Promise<void> {
+export async function requireOneInstallation(parts: InstallationDeps, log: Logger): Promise<void> {
   const state = await checkInstallation(parts)
   const { folderId, databaseId, missing, named } = state
   if (missing.length > 0) {
@@ -102,7 +102,7 @@ export async function requireOneInstallation(parts: InstallationParts, log: Logg
  * Declares that the folder and the database belong together. Without `force` only if a snapshot proves it, or
  * if both are empty. With `force`, snapshots that the folder lacks are declared lost.
  */
-export async function adoptFolder(parts: InstallationParts, force: boolean): Promise<InstallationState> {
+export async function adoptFolder(parts: InstallationDeps, force: boolean): Promise<InstallationState> {
   const state = await inspectInstallation(parts)
   const { named, stored, matching, missing, dataDir } = state
   const isSafe = matching > 0 || (named === 0 && stored === 0)

@@ -8,7 +8,7 @@ import { security, tags } from '../http/openapi.ts'
 import { keyPathRoutes } from './key-path-routes.ts'
 import type { Keys } from './keys.ts'
 
-export interface KeyRoutesParts {
+export interface KeyRoutesDeps {
   keys: Keys
   authenticate: Authenticate
 }
@@ -17,7 +17,7 @@ const documented = { tags: [tags.keys], security: security.token }
 const organizationPath = Type.Object({ organizationId: Type.String() })
 
 /** Personal and organization keys, managed by a signed-in user. */
-export function keyRoutes(app: App, { keys, authenticate }: KeyRoutesParts): void {
+export function keyRoutes(app: App, { keys, authenticate }: KeyRoutesDeps): void {
   const onRequest = authenticate.user
   const callerOf = (request: FastifyRequest) => authenticate.userOf(request)
 

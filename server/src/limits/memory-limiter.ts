@@ -10,7 +10,7 @@ import {
 
 const SWEEP_MS = 10_000
 /** Many addresses of an attacker must not exhaust the memory: beyond this, the oldest buckets are evicted. */
-const MOST_BUCKETS = 500_000
+const MAX_BUCKETS = 500_000
 
 export class MemoryLimiter implements Limiter {
   readonly isLocal = true
@@ -73,7 +73,7 @@ export class MemoryLimiter implements Limiter {
   #forgetFull(): void {
     const now = this.now()
     for (const [bucket, fullAgainAt] of this.#fullAgainAt) {
-      if (fullAgainAt <= now || this.#fullAgainAt.size > MOST_BUCKETS) this.#fullAgainAt.delete(bucket)
+      if (fullAgainAt <= now || this.#fullAgainAt.size > MAX_BUCKETS) this.#fullAgainAt.delete(bucket)
     }
   }
 }

@@ -168,12 +168,12 @@ export class RedisLink {
   async #probe(): Promise<void> {
     let isAsking = false
     for (let round = 1; !this.#isUp && !this.#closing.signal.aborted; round++) {
-      let isAnswered = false
+      let hasReplied = false
       if (!isAsking && this.#redis.status === 'ready') {
         isAsking = true
         const settle = (success: boolean) => {
           isAsking = false
-          isAnswered = success
+          hasReplied = success
         }
         this.#redis.ping().then(
           () => settle(true),
@@ -183,7 +183,7 @@ export class RedisLink {
       await this.#pause(this.#replyMs)
       // The poll phase after a late timer reads what has arrived meanwhile.
       await new Promise(setImmediate)
-      if (isAnswered) this.#regain()
+      if (hasReplied) this.#regain()
       if (this.#isUp) return
       await this.#pause(PROBE_MS)
       if (round % MAX_SILENT_ROUNDS === 0 && this.#redis.status !== 'connecting') {

@@ -8,9 +8,9 @@ import type { Mail, Mailer } from './mail.ts'
 import { OutboxMailer } from './outbox-mailer.ts'
 import { SmtpMailer } from './smtp-mailer.ts'
 
-const MOST_SHOWN = 1000
+const MAX_SHOWN = 1000
 
-export interface MailerParts {
+export interface MailerDeps {
   config: Config
   clock: Clock
   log: Logger
@@ -28,7 +28,7 @@ export function checkMailSettings({ smtpUrl, host, allowOutbox }: Config): void 
 }
 
 /** Sends by SMTP if a mail server is configured, otherwise writes to the outbox folder. */
-export function openMailer({ config, clock, log, serving }: MailerParts): Mailer {
+export function openMailer({ config, clock, log, serving }: MailerDeps): Mailer {
   const { smtpUrl, mailFrom: from } = config
   if (smtpUrl) return new SmtpMailer({ url: smtpUrl, from, log, allowPlain: config.smtpAllowPlain })
   const folder = join(config.dataDir, 'outbox')
@@ -41,7 +41,7 @@ export function openMailer({ config, clock, log, serving }: MailerParts): Mailer
 /** For a demo on loopback: remembers the newest link to each address, so that the console can show it. */
 export class DemoMailer implements Mailer {
   readonly #mailer: Mailer
-  readonly #links = new BoundedCache<string, string>(MOST_SHOWN)
+  readonly #links = new BoundedCache<string, string>(MAX_SHOWN)
 
   constructor(mailer: Mailer) {
     this.#mailer = mailer

@@ -6,7 +6,7 @@ import { Background } from '../concurrency/background.ts'
 import { isLoopback } from '../loopback.ts'
 import { type Mail, type Mailer, mailOptions } from './mail.ts'
 
-const MOST_AT_ONCE = 10_000
+const MAX_AT_ONCE = 10_000
 const STOP_AFTER = 5 * SECOND
 
 export interface SmtpOptions {
@@ -51,7 +51,7 @@ export class SmtpMailer implements Mailer {
     this.#from = from
     this.#log = log
     this.#waits = waits
-    this.#background = new Background(MOST_AT_ONCE, log)
+    this.#background = new Background(MAX_AT_ONCE, log)
     this.#transport = nodemailer.createTransport({
       url,
       requireTLS: requiresTls(url, allowPlain),

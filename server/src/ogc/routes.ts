@@ -12,10 +12,10 @@ import { integerSizesOf } from './write/integer-sizes-of.ts'
 import { ROOT } from './write/links.ts'
 import { sendDocument } from './write/respond.ts'
 
-export type OgcParts = FacetDeps
+export type OgcDeps = FacetDeps
 
 /** The routes of OGC API - Features that only Fastify serves. The others are data routes: see app.ts. */
-export function ogcRoutes(app: App, parts: OgcParts): void {
+export function ogcRoutes(app: App, parts: OgcDeps): void {
   const { authenticate, baseUrl, meter } = parts
   const known = parts.keyInUrl ? ['f', 'api_key'] : ['f']
 

@@ -8,13 +8,13 @@ import { security, tags } from '../http/openapi.ts'
 import { pageQuery, readPage } from '../http/schemas.ts'
 import type { Organizations } from './organizations.ts'
 
-export interface EventRoutesParts {
+export interface EventRoutesDeps {
   database: ControlDatabase
   organizations: Organizations
   authenticate: Authenticate
 }
 
-export function eventRoutes(app: App, { database, organizations, authenticate }: EventRoutesParts): void {
+export function eventRoutes(app: App, { database, organizations, authenticate }: EventRoutesDeps): void {
   app.get('/v1/organization/:organizationId/events', {
     onRequest: authenticate.user,
     schema: {

@@ -7,7 +7,7 @@ import { security, tags } from '../http/openapi.ts'
 import type { Invitations } from './invitations.ts'
 import type { Organizations } from './organizations.ts'
 
-export interface InvitationRoutesParts {
+export interface InvitationRoutesDeps {
   invitations: Invitations
   organizations: Organizations
   authenticate: Authenticate
@@ -18,7 +18,7 @@ const params = Type.Object({ organizationId: Type.String() })
 
 export function invitationRoutes(
   app: App,
-  { invitations, organizations, authenticate }: InvitationRoutesParts,
+  { invitations, organizations, authenticate }: InvitationRoutesDeps,
 ): void {
   const onRequest = authenticate.user
 

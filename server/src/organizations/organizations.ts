@@ -35,7 +35,7 @@ export interface OrganizationsOptions {
   signUp: 'open' | 'invite'
 }
 
-const MOST_NAME_CHARACTERS = 100
+const MAX_NAME_CHARACTERS = 100
 
 export class Organizations {
   readonly #options: OrganizationsOptions
@@ -199,8 +199,8 @@ export async function foundOrganization(
 function checkName(given: string): string {
   const name = given.trim()
   if (name === '') throw invalidInput('/name', 'must not be empty')
-  if ([...name].length > MOST_NAME_CHARACTERS) {
-    throw invalidInput('/name', `must be at most ${MOST_NAME_CHARACTERS} characters long`)
+  if ([...name].length > MAX_NAME_CHARACTERS) {
+    throw invalidInput('/name', `must be at most ${MAX_NAME_CHARACTERS} characters long`)
   }
   if (/\p{Cc}|\p{Zl}|\p{Zp}/u.test(name)) throw invalidInput('/name', 'must be one line of text')
   return name

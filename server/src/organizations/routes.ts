@@ -10,7 +10,7 @@ import { memberRoutes } from './member-routes.ts'
 import type { Members } from './members.ts'
 import type { Organizations } from './organizations.ts'
 
-export interface OrganizationRoutesParts {
+export interface OrganizationRoutesDeps {
   organizations: Organizations
   members: Members
   invitations: Invitations
@@ -22,7 +22,7 @@ const params = Type.Object({ organizationId: Type.String() })
 const name = Type.String({ maxLength: 400, description: '1 to 100 characters.' })
 const NameBody = Type.Object({ name }, { additionalProperties: false })
 
-export function organizationRoutes(app: App, parts: OrganizationRoutesParts): void {
+export function organizationRoutes(app: App, parts: OrganizationRoutesDeps): void {
   const { organizations, authenticate } = parts
   const onRequest = authenticate.user
 

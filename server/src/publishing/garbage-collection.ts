@@ -13,7 +13,7 @@ import type { Staging } from './staging.ts'
  */
 const MIN_ORPHAN_AGE = 10 * MINUTE
 
-interface GarbageParts {
+interface GarbageDeps {
   database: ControlDatabase
   blobs: Blobs
   staging: Staging
@@ -47,10 +47,10 @@ export interface GarbageReport {
  * directly: a snapshot that no version references is moved to the trash and deleted there after some days.
  */
 export class GarbageCollection {
-  readonly #parts: GarbageParts
+  readonly #parts: GarbageDeps
   readonly #logged = new Set<string>()
 
-  constructor(parts: GarbageParts) {
+  constructor(parts: GarbageDeps) {
     this.#parts = parts
   }
 

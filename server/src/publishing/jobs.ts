@@ -37,7 +37,7 @@ const MAX_ATTEMPTS = 3
 
 type JobFailure = NonNullable<JobRecord['problem']>
 
-interface JobParts {
+interface JobDeps {
   database: ControlDatabase
   publishing: Publishing
   clock: Clock
@@ -61,13 +61,13 @@ export class Jobs {
   readonly states = { waiting: 0, running: 0 }
   readonly finished = { done: 0, failed: 0 }
   readonly durations = new Durations()
-  readonly #parts: JobParts
+  readonly #parts: JobDeps
   readonly #stopping = new AbortController()
   /** The jobs that this process has queued or is publishing. */
   readonly #queued = new Set<string>()
   #queue: Promise<void> = Promise.resolve()
 
-  constructor(parts: JobParts) {
+  constructor(parts: JobDeps) {
     this.#parts = parts
   }
 

@@ -4,7 +4,7 @@ import {
   type CompileLimits,
   type CompileProgress,
   type CompileReport,
-  compileInProcess,
+  compileInChildProcess,
   type GdalOptions,
   type ReadOptions,
   SourceError,
@@ -75,10 +75,10 @@ export interface PublishOptions {
   /** Runs in the transaction that makes the version visible: both are committed, or neither is. */
   alongside?: (tx: Tx, report: PublishReport) => Promise<void>
   /** Compiles in a child process unless the caller, such as a test, has another way. */
-  compile?: typeof compileInProcess
+  compile?: typeof compileInChildProcess
 }
 
-export interface PublishingParts {
+export interface PublishingDeps {
   database: ControlDatabase
   changes: Changes
   clock: Clock
@@ -90,7 +90,7 @@ export interface PublishingParts {
   /** How much memory one compilation may use, in megabytes; by default half of the machine's. */
   memoryMegabytes?: number | undefined
   /** The max size of a file, in bytes. */
-  mostBytes: number
+  maxBytes: number
   keepVersions: number | null
   /** For CSV: put an apostrophe before texts that spreadsheets would execute as formulas. */
   escapeFormulas: boolean
@@ -101,16 +101,16 @@ export interface PublishingParts {
  * transaction.
  */
 export class Publishing {
-  readonly #parts: PublishingParts
+  readonly #parts: PublishingDeps
 
-  constructor(parts: PublishingParts) {
+  constructor(parts: PublishingDeps) {
     this.#parts = parts
   }
 
   async publish(
     request: PublishRequest,
     origin: Origin,
-    { onProgress, signal, alongside, compile = compileInProcess }: PublishOptions = {},
+    { onProgress, signal, alongside, compile = compileInChildProcess }: PublishOptions = {},
   ): Promise<PublishReport> {
     const { blobs, staging, limits, gdal, memoryMegabytes } = this.#parts
     const {
@@ -213,10 +213,10 @@ export class Publishing {
   }
 
   async #requireSize(path: string, file: string): Promise<void> {
-    const { mostBytes } = this.#parts
+    const { maxBytes } = this.#parts
     const { size } = await stat(path)
-    if (size > mostBytes) {
-      throw new SourceError(`${file} has ${size} bytes, and WAYLEAVE_MAX_UPLOAD_BYTES allows ${mostBytes}.`)
+    if (size > maxBytes) {
+      throw new SourceError(`${file} has ${size} bytes, and WAYLEAVE_MAX_UPLOAD_BYTES allows ${maxBytes}.`)
     }
   }
 

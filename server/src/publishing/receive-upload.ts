@@ -8,19 +8,18 @@ import { Problem } from '../problem.ts'
 
 /**
  * Streams an upload to disk and syncs it, so that an acknowledged upload survives a power cut. Beyond
- * `mostBytes` it stops reading and removes the file.
+ * `maxBytes` it stops reading and removes the file.
  */
 export async function receiveUpload(
   source: NodeJS.ReadableStream,
   path: string,
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<number> {
   let bytes = 0
   const bounded = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length
-      if (bytes > mostBytes)
-        done(new Problem('body-too-large', `The file is larger than ${mostBytes} bytes.`))
+      if (bytes > maxBytes) done(new Problem('body-too-large', `The file is larger than ${maxBytes} bytes.`))
       else done(null, chunk)
     },
   })

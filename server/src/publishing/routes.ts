@@ -22,7 +22,7 @@ import type { Publishing } from './publishing.ts'
 import { receiveUpload } from './receive-upload.ts'
 import { splitKeywords } from './split-keywords.ts'
 
-interface PublishingRouteParts {
+interface PublishingRouteDeps {
   authenticate: Authenticate
   publishing: Publishing
   jobs: Jobs
@@ -102,7 +102,7 @@ const params = Type.Object({ table: Type.String() })
 
 export function publishingRoutes(
   app: App,
-  { authenticate, publishing, jobs, baseUrl, config }: PublishingRouteParts,
+  { authenticate, publishing, jobs, baseUrl, config }: PublishingRouteDeps,
 ): void {
   const tableOf = (request: { params: { table: string } }) => {
     if (!isTable(request.params.table))
@@ -234,19 +234,19 @@ export function publishingRoutes(
   })
 }
 
-async function receive(request: FastifyRequest, path: string, mostBytes: number) {
+async function receive(request: FastifyRequest, path: string, maxBytes: number) {
   const query = request.query as UploadOptions
-  if (request.isMultipart()) return receiveForm(request, path, query, mostBytes)
+  if (request.isMultipart()) return receiveForm(request, path, query, maxBytes)
   if (!request.body) throw new Problem('invalid-input', 'There is no body: send the file as the body.')
-  const uploadBytes = await receiveUpload(request.body as NodeJS.ReadableStream, path, mostBytes)
+  const uploadBytes = await receiveUpload(request.body as NodeJS.ReadableStream, path, maxBytes)
   return { options: query, filename: query.filename, uploadBytes }
 }
 
-async function receiveForm(request: FastifyRequest, path: string, query: UploadOptions, mostBytes: number) {
+async function receiveForm(request: FastifyRequest, path: string, query: UploadOptions, maxBytes: number) {
   const fields: Record<string, string> = {}
   for await (const part of request.parts()) {
     if (part.type === 'file') {
-      const uploadBytes = await receiveUpload(part.file, path, mostBytes)
+      const uploadBytes = await receiveUpload(part.file, path, maxBytes)
       if (part.file.truncated) throw new Problem('body-too-large')
       const options = checkOptions({ ...query, ...fields })
       return { options, filename: options.filename ?? basename(part.filename || ''), uploadBytes }

@@ -25,7 +25,7 @@ interface Check {
   run: () => Promise<void>
 }
 
-export interface ReadinessParts {
+export interface ReadinessDeps {
   database: ControlDatabase
   changes: Changes
   blobs: Blobs
@@ -34,7 +34,7 @@ export interface ReadinessParts {
   log: Logger
 }
 
-export function readiness(parts: ReadinessParts): CheckReady {
+export function readiness(parts: ReadinessDeps): CheckReady {
   const checks = checksOf(parts)
   let lastNames = ''
   return remembered(FRESH, async () => {
@@ -60,7 +60,7 @@ async function runCheck({ name, sentence, run }: Check, log: Logger): Promise<Fa
   }
 }
 
-function checksOf({ database, changes, blobs, dataDir, minFreeBytes }: ReadinessParts): Check[] {
+function checksOf({ database, changes, blobs, dataDir, minFreeBytes }: ReadinessDeps): Check[] {
   const probe = new WriteProbe(() => writeProbe(database.db))
   const checks: Check[] = [
     {

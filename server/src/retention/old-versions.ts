@@ -2,7 +2,7 @@ import { deleteOldVersions, readDatasets, readVersions } from '../catalog/store.
 import type { Changes } from '../database/changes.ts'
 import type { Db } from '../database/open.ts'
 
-export interface OldVersionParts {
+export interface OldVersionDeps {
   db: Db
   changes: Changes
   /** Removes the files of a snapshot that no version references any more. */
@@ -14,7 +14,7 @@ export interface OldVersionParts {
  * WAYLEAVE_KEEP_VERSIONS was lowered. Returns the number of removed versions.
  */
 export async function removeOldVersions(
-  { db, changes, removeSnapshot }: OldVersionParts,
+  { db, changes, removeSnapshot }: OldVersionDeps,
   keep: number,
   { dryRun = false }: { dryRun?: boolean } = {},
 ): Promise<number> {

@@ -29,7 +29,7 @@ export interface PrunedKind {
   bytes?: number
 }
 
-export interface RetentionParts {
+export interface RetentionDeps {
   db: Db
   clock: Clock
   config: Pick<
@@ -49,9 +49,9 @@ export interface RetentionParts {
  * is valid for a day or two (sign-in links, purchases, usage batches, jobs) is deleted by its own part.
  */
 export class Retention {
-  readonly #parts: RetentionParts
+  readonly #parts: RetentionDeps
 
-  constructor(parts: RetentionParts) {
+  constructor(parts: RetentionDeps) {
     this.#parts = parts
   }
 

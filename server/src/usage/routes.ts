@@ -7,7 +7,7 @@ import { security, tags } from '../http/openapi.ts'
 import type { KeyActor } from '../keys/key-access.ts'
 import type { UsageReports } from './usage-reports.ts'
 
-export interface UsageRoutesParts {
+export interface UsageRoutesDeps {
   usageReports: UsageReports
   authenticate: Authenticate
 }
@@ -24,7 +24,7 @@ const range = Type.Object(
   { additionalProperties: false },
 )
 /** Reports of calls and credits, by key and for a whole organization. */
-export function usageRoutes(app: App, { usageReports, authenticate }: UsageRoutesParts): void {
+export function usageRoutes(app: App, { usageReports, authenticate }: UsageRoutesDeps): void {
   keyUsageRoute(app, {
     usageReports,
     path: '/v1/api-keys/:keyId/usage',

@@ -4,7 +4,7 @@ import { invalidInput } from '../problem.ts'
 import type { UsageRange, UsageRow } from './usage-store.ts'
 
 const DEFAULT_DAYS = 30
-const MOST_DAYS = 366
+const MAX_DAYS = 366
 
 /** Dates are UTC and inclusive; the default is the last 30 days. */
 export function usageRange(given: { startDate?: string; endDate?: string }, clock: Clock): UsageRange {
@@ -16,7 +16,7 @@ export function usageRange(given: { startDate?: string; endDate?: string }, cloc
       : checkDate('startDate', given.startDate)
   const days = (Date.parse(endDate) - Date.parse(startDate)) / DAY + 1
   if (days < 1) throw invalidInput('startDate', 'must not be after endDate')
-  if (days > MOST_DAYS) throw invalidInput('startDate', `must be at most ${MOST_DAYS} days before endDate`)
+  if (days > MAX_DAYS) throw invalidInput('startDate', `must be at most ${MAX_DAYS} days before endDate`)
   return { startDate, endDate }
 }
 

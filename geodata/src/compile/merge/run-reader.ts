@@ -3,8 +3,8 @@ import { RECORD_HEAD, type Run } from './run-writer.ts'
 
 /** The memory for the buffers of all runs together, and the min and max for one run. */
 const ALL_BYTES = 48 << 20
-const LEAST_BYTES = 1 << 13
-const MOST_BYTES = 1 << 18
+const MIN_BYTES = 1 << 13
+const MAX_BYTES = 1 << 18
 
 /** Merges many runs into one sequence ordered by key and row. */
 export class RunReader {
@@ -14,10 +14,7 @@ export class RunReader {
   readonly #heap: RunCursor[]
 
   constructor(runs: Run[]) {
-    const bytes = Math.max(
-      LEAST_BYTES,
-      Math.min(MOST_BYTES, Math.floor(ALL_BYTES / Math.max(1, runs.length))),
-    )
+    const bytes = Math.max(MIN_BYTES, Math.min(MAX_BYTES, Math.floor(ALL_BYTES / Math.max(1, runs.length))))
     this.#cursors = runs.map((run) => new RunCursor(this.#open(run.file), run, bytes))
     this.#heap = this.#cursors.filter((cursor) => cursor.next())
     for (let i = (this.#heap.length >> 1) - 1; i >= 0; i--) this.#sink(i)

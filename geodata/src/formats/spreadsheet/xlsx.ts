@@ -83,7 +83,7 @@ async function sheetsWithRows<T extends { path: string }>(archive: ZipArchive, s
   return filled
 }
 
-interface SheetParts {
+interface SheetDeps {
   texts: string[]
   styles: (DateKind | null)[]
   is1904: boolean
@@ -94,7 +94,7 @@ const LETTER_A = 65
 /** Collects the rows of a sheet from its elements. */
 class SheetCells implements XmlEvents {
   readonly #file: string
-  readonly #parts: SheetParts
+  readonly #parts: SheetDeps
   readonly #limits: SourceLimits
   readonly #notes: string[]
   #rows: SheetRow[] = []
@@ -106,7 +106,7 @@ class SheetCells implements XmlEvents {
   #isValue = false
   #errors = 0
 
-  constructor(file: string, parts: SheetParts, limits: SourceLimits, notes: string[]) {
+  constructor(file: string, parts: SheetDeps, limits: SourceLimits, notes: string[]) {
     this.#file = file
     this.#parts = parts
     this.#limits = limits

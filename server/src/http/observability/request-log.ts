@@ -9,7 +9,7 @@ const INFO = 30
 const DEBUG = 20
 
 /** See docs/decisions/plain-request-log.md. */
-export interface AnsweredRequest {
+export interface LoggedRequest {
   id: string
   method: string
   /** Without the query string. */
@@ -27,7 +27,7 @@ export interface AnsweredRequest {
  * and searching it for secrets, took a third of the time of a small request. Only the path and a forwarded
  * address come from outside; an id needs no escaping.
  */
-export function logRequest(log: Logger, request: AnsweredRequest): void {
+export function logRequest(log: Logger, request: LoggedRequest): void {
   const { id, path, status } = request
   const level = ROUTINE.has(path) && status < 400 ? DEBUG : INFO
   if (level < log.levelVal) return
@@ -48,7 +48,7 @@ function timeText(now: number): string {
   return lastTime.text
 }
 
-function whatText({ method, path, status }: AnsweredRequest): string {
+function whatText({ method, path, status }: LoggedRequest): string {
   if (path !== lastWhat.path || status !== lastWhat.status || method !== lastWhat.method) {
     const shown = JSON.stringify(SECRET_LIKE.test(path) ? redactSecrets(path) : path)
     const text = `","method":"${method}","path":${shown},"status":${status},"ms":`

@@ -40,7 +40,7 @@ async function drain(socket: Socket): Promise<number> {
 }
 
 test('a reader that takes nothing is cut off, in the midst of one large write too', async (t) => {
-  const { server, ask, closed } = await open(t, { milliseconds: 200, mostBytes: 1e9 }, (_, response) =>
+  const { server, ask, closed } = await open(t, { milliseconds: 200, maxBytes: 1e9 }, (_, response) =>
     response.end(LARGE),
   )
   const [reader, inside] = [ask(), await once(server, 'connection').then(([socket]) => socket as Socket)]
@@ -51,7 +51,7 @@ test('a reader that takes nothing is cut off, in the midst of one large write to
 
 test('a slow reader is served to the end, and an answer may take as long as it likes', async (t) => {
   const milliseconds = 800
-  const { ask, closed } = await open(t, { milliseconds, mostBytes: 1e9 }, async (_, response) => {
+  const { ask, closed } = await open(t, { milliseconds, maxBytes: 1e9 }, async (_, response) => {
     await sleep(2 * milliseconds)
     response.end(LARGE)
   })
@@ -68,7 +68,7 @@ test('a slow reader is served to the end, and an answer may take as long as it l
 })
 
 test('a reader that takes something now and then, but less than the least, is cut off', async (t) => {
-  const patience = { milliseconds: 800, mostBytes: 1e9, leastBytesASecond: 1e9 }
+  const patience = { milliseconds: 800, maxBytes: 1e9, leastBytesASecond: 1e9 }
   const { ask, closed } = await open(t, patience, (_, response) => response.end(LARGE))
   let bytes = 0
   for await (const chunk of ask()) {
@@ -80,7 +80,7 @@ test('a reader that takes something now and then, but less than the least, is cu
 })
 
 test('readers that take nothing hold no more memory together than they may', async (t) => {
-  const patience = { milliseconds: 3_600_000, mostBytes: 1.5 * LARGE.length }
+  const patience = { milliseconds: 3_600_000, maxBytes: 1.5 * LARGE.length }
   const { server, ask, closed } = await open(t, patience, (_, response) => response.end(LARGE))
   const inside: Socket[] = []
   server.on('connection', (socket) => inside.push(socket))

@@ -7,17 +7,17 @@ export interface Patience {
   /** How long a client may read nothing, or almost nothing, of the pending data, in milliseconds. */
   milliseconds: number
   /** Max bytes buffered for all stalled clients together; beyond it the longest stalled are closed early. */
-  mostBytes: number
+  maxBytes: number
   /** Min read rate of a client, averaged over `milliseconds`. */
   leastBytesASecond?: number
 }
 
 /** The polling interval; shorter if `milliseconds` is short. */
 const LOOK_MS = 1000
-const LEAST_LOOKS = 4
+const MIN_LOOKS = 4
 
 /** Too slow to ever finish a download; stops slower clients from holding a connection for days. */
-const LEAST_BYTES_A_SECOND = 1024
+const MIN_BYTES_A_SECOND = 1024
 
 /** A connection that had pending data at every poll. */
 interface Wait {
@@ -43,21 +43,21 @@ interface Wait {
 export class StalledReaders {
   readonly #connections = new Set<Socket>()
   readonly #waits = new Map<Socket, Wait>()
-  readonly #mostLooks: number
+  readonly #maxLooks: number
   readonly #leastBytes: number
-  readonly #mostBytes: number
+  readonly #maxBytes: number
   readonly #closed: (count: number) => void
   readonly #timer: NodeJS.Timeout
 
   constructor(
     server: Server,
-    { milliseconds, mostBytes, leastBytesASecond = LEAST_BYTES_A_SECOND }: Patience,
+    { milliseconds, maxBytes, leastBytesASecond = MIN_BYTES_A_SECOND }: Patience,
     closed: (count: number) => void,
   ) {
-    const every = Math.min(LOOK_MS, milliseconds / LEAST_LOOKS)
-    this.#mostLooks = Math.ceil(milliseconds / every)
+    const every = Math.min(LOOK_MS, milliseconds / MIN_LOOKS)
+    this.#maxLooks = Math.ceil(milliseconds / every)
     this.#leastBytes = (leastBytesASecond * milliseconds) / 1000
-    this.#mostBytes = mostBytes
+    this.#maxBytes = maxBytes
     this.#closed = closed
     server.on('connection', (socket: Socket) => {
       this.#connections.add(socket)
@@ -80,12 +80,12 @@ export class StalledReaders {
       if (socket.destroyed) continue
       const wait = this.#waitOf(socket)
       if (wait === null) continue
-      if (wait.looks >= this.#mostLooks || this.#isTooSlow(wait)) {
+      if (wait.looks >= this.#maxLooks || this.#isTooSlow(wait)) {
         socket.destroy()
         count++
       } else if (wait.looks > 0) held += socket.writableLength
     }
-    if (held > this.#mostBytes) count += this.#makeRoom(held)
+    if (held > this.#maxBytes) count += this.#makeRoom(held)
     if (count > 0) this.#closed(count)
   }
 
@@ -108,7 +108,7 @@ export class StalledReaders {
   }
 
   #isTooSlow(wait: Wait): boolean {
-    if (wait.stretch < this.#mostLooks) return false
+    if (wait.stretch < this.#maxLooks) return false
     const took = wait.taken - wait.takenBefore
     wait.takenBefore = wait.taken
     wait.stretch = 0
@@ -119,7 +119,7 @@ export class StalledReaders {
   #makeRoom(held: number): number {
     let count = 0
     for (const [socket, { looks }] of [...this.#waits].sort(([, a], [, b]) => b.looks - a.looks)) {
-      if (looks === 0 || held <= this.#mostBytes) break
+      if (looks === 0 || held <= this.#maxBytes) break
       if (socket.destroyed) continue
       held -= socket.writableLength
       socket.destroy()

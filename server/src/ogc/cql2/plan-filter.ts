@@ -163,7 +163,7 @@ function possible(condition: Condition, wanted: boolean, writer: SqlWriter, uses
 /**
  * Max sets of positions per filter. A set takes one bit per feature, so only some of many conditions use one.
  */
-const MOST_SETS = 8
+const MAX_SETS = 8
 
 function possiblePlaces(
   condition: Condition & { kind: 'spatial' },
@@ -171,7 +171,7 @@ function possiblePlaces(
   writer: SqlWriter,
 ): string {
   const sets = writer.parameters.filter((parameter) => typeof parameter === 'function')
-  if (sets.length >= MOST_SETS) return 'TRUE'
+  if (sets.length >= MAX_SETS) return 'TRUE'
   return writer.isIn(decideInBox(wanted ? condition : { kind: 'not', arg: condition }))
 }
 

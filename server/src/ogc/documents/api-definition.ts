@@ -17,16 +17,16 @@ import {
 } from '../request/encodings.ts'
 import { ITEMS_PARAMETERS } from '../request/items-query.ts'
 import { ROOT } from '../write/links.ts'
+import { apiParameters, propertyParameters } from './api-parameters.ts'
 import {
   ANSWER_HEADERS,
   ANSWER_RESPONSES,
-  ANSWER_SCHEMAS,
-  type AnswerSchema,
-  answerContent,
-} from './api-answers.ts'
-import { apiParameters, propertyParameters } from './api-parameters.ts'
+  RESPONSE_SCHEMAS,
+  type ResponseSchema,
+  responseContent,
+} from './api-responses.ts'
 
-export interface DefinitionParts {
+export interface DefinitionDeps {
   datasets: readonly Dataset[]
   crsList: CrsList
   version: string
@@ -39,10 +39,7 @@ export interface DefinitionParts {
  * The API as OpenAPI 3.0. The items of every collection also have a path of their own, with the collection's
  * properties as parameters.
  */
-export function apiDefinition(
-  base: string,
-  { datasets, crsList, version, about, keyInUrl }: DefinitionParts,
-) {
+export function apiDefinition(base: string, { datasets, crsList, version, about, keyInUrl }: DefinitionDeps) {
   const get = operations(keyInUrl)
   const collection = [ref('collectionId')]
   const items = ITEMS_PARAMETERS.filter((name) => name !== 'f').map(ref)
@@ -133,7 +130,7 @@ export function apiDefinition(
         basic: { type: 'http', scheme: 'basic', description: 'The key as user name or as password.' },
         ...(keyInUrl ? { keyInUrl: { type: 'apiKey', in: 'query', name: 'api_key' } } : {}),
       },
-      schemas: ANSWER_SCHEMAS,
+      schemas: RESPONSE_SCHEMAS,
       responses: ANSWER_RESPONSES,
     },
   }
@@ -221,7 +218,7 @@ function ref(name: string) {
   return { $ref: `#/components/parameters/${name}` }
 }
 
-const PUBLIC: readonly AnswerSchema[] = ['LandingPage', 'Conformance']
+const PUBLIC: readonly ResponseSchema[] = ['LandingPage', 'Conformance']
 
 interface Operation {
   operationId: string
@@ -241,7 +238,7 @@ function operations(keyInUrl: boolean) {
     summary: string,
     parameters: readonly object[],
     encodings: readonly Encoding[],
-    answer: AnswerSchema,
+    answer: ResponseSchema,
   ): { get: Operation } => {
     const format = {
       name: 'f',
@@ -267,7 +264,7 @@ function operations(keyInUrl: boolean) {
         tags: [hasFeatures ? 'Features' : answer === 'Tile' ? 'Tiles' : 'Capabilities'],
         parameters: [...parameters, format],
         responses: {
-          200: { description: summary, headers, content: answerContent(encodings, answer) },
+          200: { description: summary, headers, content: responseContent(encodings, answer) },
           ...(answer === 'Tile' ? { 204: { description: 'The tile has no features.' } } : {}),
           304: { $ref: '#/components/responses/NotModified' },
           ...Object.fromEntries(

@@ -3,7 +3,7 @@ import { MAX_ZOOM } from '@wayleave/geodata/tiles'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { DEFAULT_BINS, DEFAULT_VALUES, MAX_BINS, MAX_COLUMNS, MAX_VALUES } from '../facets/facet-query.ts'
 import type { CrsList } from '../request/crs-list.ts'
-import { DEFAULT_LIMIT, ITEMS_PARAMETERS, MAX_IDS, MOST_LIMIT } from '../request/items-query.ts'
+import { DEFAULT_LIMIT, ITEMS_PARAMETERS, MAX_IDS, MAX_LIMIT } from '../request/items-query.ts'
 import { WEB_MERCATOR_QUAD } from '../tiles/tile-matrix-set.ts'
 
 const text = { type: 'string' } as const
@@ -35,7 +35,7 @@ export function apiParameters(crsList: CrsList) {
     limit: query('limit', 'How many features a page has at most. A larger number means the maximum.', {
       type: 'integer',
       minimum: 1,
-      maximum: MOST_LIMIT,
+      maximum: MAX_LIMIT,
       default: DEFAULT_LIMIT,
     }),
     facetColumns: query('columns', 'The properties whose values are counted; without it, all.', {

@@ -3,7 +3,7 @@ import { matchesEtag } from '../../http/headers.ts'
 import { type DataResponse, emptyResponse, HEAD_ROOM } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
 import type { Encoding } from '../request/encodings.ts'
-import { giveBack, takeBuffer } from '../write/page-buffers.ts'
+import { releaseBuffer, takeBuffer } from '../write/page-buffers.ts'
 import { documentHeaderLines, weakTag } from '../write/respond.ts'
 
 /** A document as the bytes to send, and the header lines that go with it. */
@@ -42,7 +42,7 @@ export class FinishedDocuments {
     const { bytes } = document
     const { buffer, shelf } = takeBuffer(HEAD_ROOM + bytes.length)
     const end = HEAD_ROOM + bytes.copy(buffer, HEAD_ROOM)
-    const release = () => giveBack(shelf, buffer)
+    const release = () => releaseBuffer(shelf, buffer)
     return { status: 200, text: '', bytes: buffer, start: HEAD_ROOM, end, pieces: NO_PIECES, release }
   }
 

@@ -11,7 +11,7 @@ import { Turns } from '../select/take-turns.ts'
 import { type Facet, FacetCounts } from './facet-counts.ts'
 import type { FacetQuery } from './facet-query.ts'
 
-export interface FacetParts {
+export interface FacetDeps {
   columns: ColumnCache
   compiled: CompiledSelection
   geometries: GeometryCache
@@ -29,9 +29,9 @@ type TakeRow = (row: number) => void
 
 /** Counts the values of columns among the features that match a query. */
 export class Facets {
-  readonly #parts: FacetParts
+  readonly #parts: FacetDeps
 
-  constructor(parts: FacetParts) {
+  constructor(parts: FacetDeps) {
     this.#parts = parts
   }
 

@@ -10,8 +10,8 @@ import { Html, html } from '../../http/pages/html.ts'
 import { takeTurns } from '../select/take-turns.ts'
 
 const WIDTH = 960
-const MOST_HEIGHT = 480
-const LEAST_HEIGHT = 220
+const MAX_HEIGHT = 480
+const MIN_HEIGHT = 220
 const MARGIN = 26
 
 /** A map of geometries as a single SVG: the browser loads nothing and runs no script. */
@@ -75,8 +75,8 @@ class View {
     this.#narrowing = Math.cos((middle * Math.PI) / 180)
     const wide = Math.max((east - west) * this.#narrowing, 1e-4)
     const high = Math.max(north - south, 1e-4)
-    this.#scale = Math.min((WIDTH - 2 * MARGIN) / wide, (MOST_HEIGHT - 2 * MARGIN) / high)
-    this.height = Math.round(Math.max(LEAST_HEIGHT, high * this.#scale + 2 * MARGIN))
+    this.#scale = Math.min((WIDTH - 2 * MARGIN) / wide, (MAX_HEIGHT - 2 * MARGIN) / high)
+    this.height = Math.round(Math.max(MIN_HEIGHT, high * this.#scale + 2 * MARGIN))
     this.#left = (WIDTH - (east - west) * this.#narrowing * this.#scale) / 2
     this.#top = (this.height - (north - south) * this.#scale) / 2
   }

@@ -91,7 +91,7 @@ test('all nodes count together in Redis', async (t) => {
   const owner = randomUUID()
   const counts = await Promise.all([0, 1, 0, 1].map((n) => takeCount(nodes[n]!, owner, 30)))
   assert.equal(sum(counts), 100)
-  nodes[0]!.giveBack(owner, { count: 30, day: Math.floor(Date.now() / DAY), isShared: true }, 5)
+  nodes[0]!.release(owner, { count: 30, day: Math.floor(Date.now() / DAY), isShared: true }, 5)
   await sleep(50)
   assert.equal(await takeCount(nodes[1]!, owner, 30), 5)
 })
@@ -105,7 +105,7 @@ test('what is returned after midnight counts for the day before, with and withou
     const lastPage = await features.take(owner, 100)
     now += 2000
     assert.equal(await takeCount(features, owner, 60), 60)
-    features.giveBack(owner, lastPage, 90)
+    features.release(owner, lastPage, 90)
     assert.equal(await takeCount(features, owner, 60), 40)
     // The unused features of the page taken before midnight are still available to a node whose clock is
     // behind.
@@ -127,7 +127,7 @@ test('a paused Redis costs one wait, and a node continues from what it has count
   assert.ok(!(page instanceof Promise))
   assert.equal(page.count, 20)
   assert.throws(() => features.take(owner, 40), { code: 'daily-features-reached' })
-  features.giveBack(owner, page, 10)
+  features.release(owner, page, 10)
   redis.resume()
   while (!link.isUp) await sleep(20)
   assert.equal(await takeCount(features, owner, 40), 10)

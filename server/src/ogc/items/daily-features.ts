@@ -77,7 +77,7 @@ export class DailyFeatures {
    * Returns the features that a page did not need. If Redis misses this, its count is too high, never too
    * low.
    */
-  giveBack(owner: string, { day, isShared }: FeatureAllowance, unused: number): void {
+  release(owner: string, { day, isShared }: FeatureAllowance, unused: number): void {
     if (this.#max === null || unused === 0) return
     this.#count(owner, day, -unused)
     if (isShared) this.#link?.run((redis) => redis.decrby(redisKey(day, owner), unused))

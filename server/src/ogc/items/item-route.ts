@@ -18,7 +18,7 @@ import { parameterOf, type QueryPair, readQuery, refuseUnknown } from '../reques
 import { parseFeature } from '../select/parse-feature.ts'
 import { jsonFgItem } from '../write/json-fg-page.ts'
 import { type Link, ROOT, selfAndAlternates } from '../write/links.ts'
-import { giveBack, takeBuffer } from '../write/page-buffers.ts'
+import { releaseBuffer, takeBuffer } from '../write/page-buffers.ts'
 import { documentHeaderLines } from '../write/respond.ts'
 import { rewriteFeatures } from '../write/rewrite-features.ts'
 import { admit } from './admit.ts'
@@ -116,7 +116,7 @@ function plainItemInMemory(snapshot: Snapshot, item: ItemRequest, position: numb
   const length = snapshot.bytesOf(runOf(position))
   const { buffer, shelf } = takeBuffer(HEAD_ROOM + length + Buffer.byteLength(links))
   const copied = snapshot.copyRuns(runOf(position), buffer, HEAD_ROOM)
-  const release = () => giveBack(shelf, buffer)
+  const release = () => releaseBuffer(shelf, buffer)
   if (copied === -1) {
     release()
     return null

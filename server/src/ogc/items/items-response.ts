@@ -90,7 +90,7 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
   const { dataset, query } = page
   const limit = allowance.count
   const returnUnused = (returned: number) =>
-    deps.dailyFeatures.giveBack(grant.owner, allowance, limit - returned)
+    deps.dailyFeatures.release(grant.owner, allowance, limit - returned)
   const tag = pageTag(page, limit, deps.escapeFormulas)
   const coding = pageCoding(exchange.request.headers['accept-encoding'])
   exchange.addHeaderLines(VARY_LINE)

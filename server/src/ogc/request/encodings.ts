@@ -71,7 +71,7 @@ export const ITEM_ENCODINGS = [geojson, jsonFg, html]
 
 /** Cached results of parsing `Accept` headers, for each list of encodings: clients send the same few. */
 const remembered = new Map<readonly Encoding[], BoundedCache<string, Encoding | null>>()
-const MOST_REMEMBERED = 1000
+const MAX_REMEMBERED = 1000
 
 /** Uses `f` if it is given, else `Accept`, else the first encoding. */
 export function negotiate<E extends Encoding>(
@@ -86,7 +86,7 @@ export function negotiate<E extends Encoding>(
   if (accept === undefined || accept === '' || accept === '*/*') return encodings[0]!
   let known = remembered.get(encodings)
   if (!known) {
-    known = new BoundedCache(MOST_REMEMBERED)
+    known = new BoundedCache(MAX_REMEMBERED)
     remembered.set(encodings, known)
   }
   let found = known.get(accept) as E | null | undefined

@@ -9,7 +9,7 @@ import { type QueryPair, unknownParameter } from './query-string.ts'
 import { readSort, type SortKey } from './sort-keys.ts'
 
 export const DEFAULT_LIMIT = 1000
-export const MOST_LIMIT = 10_000
+export const MAX_LIMIT = 10_000
 /** The max number of ids in one request. */
 export const MAX_IDS = 1000
 
@@ -144,10 +144,10 @@ function readFilter({ filter, 'filter-lang': named }: Given, crs: Crs, limits: L
 }
 
 function readLimit(text: string): number {
-  if (!/^\d+$/.test(text)) throw invalidInput('limit', `must be a whole number from 1 to ${MOST_LIMIT}`)
+  if (!/^\d+$/.test(text)) throw invalidInput('limit', `must be a whole number from 1 to ${MAX_LIMIT}`)
   const limit = Number(text)
   if (limit < 1) throw invalidInput('limit', 'must be at least 1')
-  return Math.min(limit, MOST_LIMIT)
+  return Math.min(limit, MAX_LIMIT)
 }
 
 /** Ids are separated by commas. A JSON array is for ids that contain commas. */

@@ -1,4 +1,4 @@
-import type { RowSelection, RowSelectionParts } from './row-selection.ts'
+import type { RowSelection, RowSelectionDeps } from './row-selection.ts'
 import { selectByRows } from './select-by-rows.ts'
 
 /** Counting may take as long as the selection of the page did, or this long, in ms, if that was less. */
@@ -10,7 +10,7 @@ export const MIN_COUNT_MS = 1000
  */
 export async function countByRows(
   { snapshot, plan, box, only }: Pick<RowSelection, 'snapshot' | 'plan' | 'box' | 'only'>,
-  parts: RowSelectionParts,
+  parts: RowSelectionDeps,
   selectedMs: number,
 ): Promise<number | null> {
   const budget = AbortSignal.timeout(Math.max(MIN_COUNT_MS, Math.ceil(selectedMs)))

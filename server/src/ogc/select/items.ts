@@ -15,7 +15,7 @@ import { countOfLists, isCountable, MatchCount } from './compiled/match-count.ts
 import { type PageBounds, PageSearch } from './compiled/page-search.ts'
 import { countByRows, MIN_COUNT_MS } from './count-by-rows.ts'
 import type { GeometryCache } from './geometry-cache.ts'
-import { PageUnderWay } from './page-builder.ts'
+import { PageBuilder } from './page-builder.ts'
 import { PositionSet } from './position-set.ts'
 import type { RowQueries } from './row-queries.ts'
 import {
@@ -33,7 +33,7 @@ import { SLICE_MS } from './take-turns.ts'
 
 /** How long a client may continue paging through a version after it was replaced. */
 const GRACE = HOUR
-const MOST_COUNTS = 10_000
+const MAX_COUNTS = 10_000
 
 export interface Start {
   version: Version
@@ -48,7 +48,7 @@ export interface Reading {
   signal: () => AbortSignal
 }
 
-export interface SelectionParts {
+export interface SelectionDeps {
   catalog: Catalog
   snapshots: OpenSnapshots
   geometries: GeometryCache
@@ -66,11 +66,11 @@ interface BegunSearch {
 
 /** Finds the features of a query's page. */
 export class Items {
-  readonly #parts: SelectionParts
+  readonly #parts: SelectionDeps
   readonly #counts = new WeakMap<Snapshot, BoundedCache<string, number | null>>()
   readonly #begun = new WeakMap<ItemsQuery, BegunSearch>()
 
-  constructor(parts: SelectionParts) {
+  constructor(parts: SelectionDeps) {
     this.#parts = parts
   }
 
@@ -115,7 +115,7 @@ export class Items {
   ): Selected | null {
     const { box, offset: skip, sort } = query
     if (plan || sort.length > 0) return this.#searchSync(snapshot, query, plan, { after, skip, limit })
-    const page = new PageUnderWay(skip, limit, runs)
+    const page = new PageBuilder(skip, limit, runs)
     if (!box) page.addRun(after + 1, snapshot.manifest.rows)
     else if (isDecidedByTree(snapshot, box)) selectInTree(snapshot, box, after, page)
     else {
@@ -181,7 +181,7 @@ export class Items {
     }
     if (!box || isDecidedByTree(snapshot, box))
       return this.selectSync(snapshot, query, null, { after, limit })!
-    const page = new PageUnderWay(skip, limit)
+    const page = new PageBuilder(skip, limit)
     const search = new BoxSearch(snapshot, box, geometries, after, page)
     for (let needed = search.advance(); needed !== ENDED; ) {
       if (needed === PAUSED) await nextTurn()
@@ -282,7 +282,7 @@ export class Items {
   #keepCount(snapshot: Snapshot, { selection }: ItemsQuery, count: number | null): number | null {
     let counts = this.#counts.get(snapshot)
     if (!counts) {
-      counts = new BoundedCache(MOST_COUNTS)
+      counts = new BoundedCache(MAX_COUNTS)
       this.#counts.set(snapshot, counts)
     }
     counts.set(selection, count)

@@ -2,7 +2,7 @@ import { PositionRuns } from '@wayleave/geodata/features'
 import type { Selected } from './selected.ts'
 
 /** Collects matches in order: skips the first `skip` and takes up to one more than the limit. */
-export class PageUnderWay {
+export class PageBuilder {
   readonly #runs: PositionRuns
   readonly #limit: number
   #skip: number

@@ -3,8 +3,8 @@ import { queryColumns } from '@wayleave/geodata/snapshot'
 import { BoundedCache } from '../../caching/bounded-cache.ts'
 
 /** Smaller snapshots are not cached: reading their files is as fast. */
-const LEAST_ROWS = 20_000
-const MOST_QUESTIONS = 1000
+const MIN_ROWS = 20_000
+const MAX_QUESTIONS = 1000
 const QUESTIONS_BETWEEN = 8
 const QUESTIONS_AFTER_FAILURE = 100
 
@@ -42,7 +42,7 @@ export class RowCache {
   readonly #run: RunSql
   /** In LRU order, least recently used first. */
   readonly #kept = new Set<KeptRows>()
-  readonly #questions = new BoundedCache<string, number>(MOST_QUESTIONS)
+  readonly #questions = new BoundedCache<string, number>(MAX_QUESTIONS)
   #bytes = 0
   #tables = 0
 
@@ -51,7 +51,7 @@ export class RowCache {
     this.#run = run
   }
 
-  /** A table that has all required columns, or null. It is not dropped until `giveBack` is called. */
+  /** A table that has all required columns, or null. It is not dropped until `release` is called. */
   borrow({ snapshot: { folder }, columns }: RowSource): KeptRows | null {
     if (columns.size === 0) return null
     for (const kept of this.#kept) {
@@ -64,7 +64,7 @@ export class RowCache {
     return null
   }
 
-  async giveBack(kept: KeptRows): Promise<void> {
+  async release(kept: KeptRows): Promise<void> {
     kept.readers--
     if (kept.isLeaving && kept.readers === 0) await this.#dropTable(kept)
   }
@@ -72,7 +72,7 @@ export class RowCache {
   /** Counts a query that was served from the file, and returns whether its columns should be cached now. */
   isWanted(source: RowSource): boolean {
     const { snapshot, columns } = source
-    if (snapshot.manifest.rows < LEAST_ROWS || columns.size === 0 || !canBeKept(source)) return false
+    if (snapshot.manifest.rows < MIN_ROWS || columns.size === 0 || !canBeKept(source)) return false
     const key = questionKey(source)
     const asked = (this.#questions.get(key) ?? 0) + 1
     this.#questions.set(key, asked)

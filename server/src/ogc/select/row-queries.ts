@@ -9,11 +9,11 @@ import { originalName, RowCache, type RowSource, selectSql } from './row-cache.t
 
 /** Max concurrent queries. Each query uses several threads already; more would only delay all of them. */
 const SESSIONS = 2
-const MOST_WAITING = 256
+const MAX_WAITING = 256
 const MEMORY = '768MB'
 const KEPT_BYTES = 256 << 20
 /** Max duration of a query, in ms. A slower query blocks others, and clients do not wait that long. */
-const MOST_MS = 20_000
+const MAX_MS = 20_000
 export const TOO_LONG =
   'The filter takes too long on this collection. Ask for less in one filter, or in a box.'
 const TOO_MUCH =
@@ -27,7 +27,7 @@ export interface RowQueriesOptions {
    */
   requireRows?: (snapshot: Snapshot) => Promise<unknown>
   /** Max duration of a query, in ms. */
-  mostMs?: number
+  maxMs?: number
   log?: Logger
 }
 
@@ -39,7 +39,7 @@ export interface RowQueriesOptions {
 export class RowQueries {
   readonly #folder: string
   readonly #log: Logger | undefined
-  readonly #mostMs: number
+  readonly #maxMs: number
   readonly #requireRows: (snapshot: Snapshot) => Promise<unknown>
   #opening: Promise<DuckDBInstance> | null = null
   readonly #idle: DuckDBConnection[] = []
@@ -49,13 +49,10 @@ export class RowQueries {
   #running = 0
 
   /** `folder` is the snapshots folder. */
-  constructor(
-    folder: string,
-    { requireRows = async () => {}, mostMs = MOST_MS, log }: RowQueriesOptions = {},
-  ) {
+  constructor(folder: string, { requireRows = async () => {}, maxMs = MAX_MS, log }: RowQueriesOptions = {}) {
     this.#folder = folder
     this.#requireRows = requireRows
-    this.#mostMs = mostMs
+    this.#maxMs = maxMs
     this.#log = log
   }
 
@@ -122,7 +119,7 @@ export class RowQueries {
       const timer = setTimeout(() => {
         isLate = true
         interrupt()
-      }, this.#mostMs)
+      }, this.#maxMs)
       try {
         const table = kept?.table ?? `(${selectSql(source.columns, rowsFile(source))})`
         return await read(connection, sql(table), values)
@@ -138,7 +135,7 @@ export class RowQueries {
       if (/^Out of Memory/i.test((error as Error).message)) throw new Problem('invalid-filter', TOO_MUCH)
       throw error
     } finally {
-      if (kept) await this.#cache.giveBack(kept)
+      if (kept) await this.#cache.release(kept)
       this.#leave()
       if (!kept && this.#cache.isWanted(source)) this.#filling ??= this.#fill(source)
     }
@@ -188,7 +185,7 @@ export class RowQueries {
       this.#running++
       return
     }
-    if (this.#waiting.length >= MOST_WAITING) {
+    if (this.#waiting.length >= MAX_WAITING) {
       throw new Problem('overloaded', undefined, { headers: { 'retry-after': '2' } })
     }
     // A query that finishes passes its slot on to the next one in the queue.

@@ -20,7 +20,7 @@ export interface RowSelection {
   limit: number
 }
 
-export interface RowSelectionParts {
+export interface RowSelectionDeps {
   rows: RowQueries
   geometries: GeometryCache
   signal: AbortSignal

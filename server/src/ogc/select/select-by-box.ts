@@ -2,7 +2,7 @@ import type { Snapshot, TreeCount, TreeWalk } from '@wayleave/geodata/features'
 import { type Geometry, intersectsBbox, mapPositions, type Position } from '@wayleave/geodata/geometry'
 import type { BoxQuery } from '../request/box-query.ts'
 import type { GeometryCache } from './geometry-cache.ts'
-import type { PageUnderWay } from './page-builder.ts'
+import type { PageBuilder } from './page-builder.ts'
 import { SLICE_MS } from './take-turns.ts'
 
 /** Max nodes and leaves of the tree, and max geometries, that counting may visit. */
@@ -23,7 +23,7 @@ export function isDecidedInside({ hasZ }: Snapshot['manifest'], { projected, hei
 }
 
 /** Finds the features that match a box, after a position, in snapshot order. */
-export function selectInTree(snapshot: Snapshot, { box }: BoxQuery, after: number, page: PageUnderWay): void {
+export function selectInTree(snapshot: Snapshot, { box }: BoxQuery, after: number, page: PageBuilder): void {
   const walk = snapshot.tree.walk(box, after + 1)
   while (!page.isFull && walk.next()) page.addRun(walk.begin, walk.end)
   addPlaceless(snapshot, after, page)
@@ -33,7 +33,7 @@ export function selectInTree(snapshot: Snapshot, { box }: BoxQuery, after: numbe
  * Features without a geometry match every box (OGC 17-069r4, /req/core/fc-bbox-response). They are the last
  * ones of a snapshot.
  */
-function addPlaceless({ tree, manifest }: Snapshot, after: number, page: PageUnderWay): void {
+function addPlaceless({ tree, manifest }: Snapshot, after: number, page: PageBuilder): void {
   const first = Math.max(tree.count, after + 1)
   if (!page.isFull && first < manifest.rows) page.addRun(first, manifest.rows)
 }
@@ -46,7 +46,7 @@ export class BoxSearch {
   readonly #snapshot: Snapshot
   readonly #query: BoxQuery
   readonly #geometries: GeometryCache
-  readonly #page: PageUnderWay
+  readonly #page: PageBuilder
   readonly #isDecidedInside: boolean
   readonly #walk: TreeWalk
   readonly #after: number
@@ -58,7 +58,7 @@ export class BoxSearch {
     query: BoxQuery,
     geometries: GeometryCache,
     after: number,
-    page: PageUnderWay,
+    page: PageBuilder,
   ) {
     this.#snapshot = snapshot
     this.#query = query

@@ -293,7 +293,7 @@ test('a made-up cursor beyond the last feature gives an empty page', async () =>
 })
 
 test('a filter that takes too long is ended and refused with 400, and the next one is answered', async () => {
-  const hasty = new RowQueries(scratch, { mostMs: 1 })
+  const hasty = new RowQueries(scratch, { maxMs: 1 })
   const product = Array.from({ length: 40 }, (_, i) => `(n + ${i})`).join(' % ')
   const slow = page({ filter: `${product} = -1` }, -1, 0, 10, hasty)
   await assert.rejects(slow, (error) => error instanceof Problem && error.code === 'invalid-filter')

@@ -7,11 +7,11 @@ import type { FilterPlan } from '../cql2/plan-filter.ts'
 import type { BoxQuery } from '../request/box-query.ts'
 import type { SortKey } from '../request/sort-keys.ts'
 import type { GeometryCache } from './geometry-cache.ts'
-import { PageUnderWay } from './page-builder.ts'
+import { PageBuilder } from './page-builder.ts'
 import { PositionSet } from './position-set.ts'
 import { queryFeature } from './query-feature.ts'
 import { type FeatureBlock, readBlock } from './read-selected.ts'
-import type { RowSelection, RowSelectionParts } from './row-selection.ts'
+import type { RowSelection, RowSelectionDeps } from './row-selection.ts'
 import { isDecidedByTree, meets } from './select-by-box.ts'
 import { selectByTree } from './select-by-tree.ts'
 import type { Selected } from './selected.ts'
@@ -21,12 +21,12 @@ import { Turns } from './take-turns.ts'
 /** Up to this number of candidates, testing each one is faster than querying the database. */
 const FEW = 1000
 const BATCH = 256
-const LARGEST_BATCH = 16_384
+const MAX_BATCH = 16_384
 
 /** Selects features by conditions, or in an order, that depend on their values. */
-export async function selectByRows(asked: RowSelection, parts: RowSelectionParts): Promise<Selected> {
+export async function selectByRows(asked: RowSelection, parts: RowSelectionDeps): Promise<Selected> {
   const { snapshot, plan, only, sort, after, limit } = asked
-  const page = new PageUnderWay(asked.skip, limit)
+  const page = new PageBuilder(asked.skip, limit)
   const isInOrder = sort.length === 0
   // A forged cursor may contain any position.
   if (after >= snapshot.manifest.rows) return page.finish()
@@ -58,8 +58,8 @@ function regionOf({ snapshot, plan, box, only }: RowSelection): PositionSet | nu
 async function lookAtEach(
   { snapshot, plan, box, after }: RowSelection,
   region: PositionSet,
-  page: PageUnderWay,
-  { signal }: RowSelectionParts,
+  page: PageBuilder,
+  { signal }: RowSelectionDeps,
 ): Promise<void> {
   const turns = new Turns(signal)
   let batch = 32
@@ -80,8 +80,8 @@ async function lookAtEach(
 async function askRows(
   { snapshot, plan, box, sort, after }: RowSelection,
   region: PositionSet | null,
-  page: PageUnderWay,
-  { rows, geometries, signal }: RowSelectionParts,
+  page: PageBuilder,
+  { rows, geometries, signal }: RowSelectionDeps,
 ): Promise<void> {
   const columns = queryColumns(snapshot.manifest)
   const open = { exact: plan?.exact ?? null, box: box && !isDecidedByTree(snapshot, box) ? box : null }
@@ -94,7 +94,7 @@ async function askRows(
   }
   // If SQL decides everything, the database itself skips the offset.
   const skip = isDecided ? page.takeSkip() : 0
-  let size = isDecided ? page.wanted : Math.max(BATCH, Math.min(page.wanted, LARGEST_BATCH))
+  let size = isDecided ? page.wanted : Math.max(BATCH, Math.min(page.wanted, MAX_BATCH))
   for (let last = after, isNullsTurn = false; ; ) {
     const where: string[] = plan ? [plan.sql.where] : []
     const values: DuckDBValue[] = [...given]
@@ -119,7 +119,7 @@ async function askRows(
     if (found.length === size) {
       last = found[found.length - 1]!
       isNullsTurn = false
-      size = Math.min(LARGEST_BATCH, size * 4)
+      size = Math.min(MAX_BATCH, size * 4)
     } else if (following?.nulls && !isNullsTurn) isNullsTurn = true
     else return
   }
@@ -153,7 +153,7 @@ async function keepPassing(
   snapshot: Snapshot,
   found: Uint32Array,
   { exact, box }: Undecided,
-  page: PageUnderWay,
+  page: PageBuilder,
   geometries: GeometryCache,
   turns: Turns,
 ): Promise<void> {

@@ -4,8 +4,8 @@ import type { DecideInBox } from '../cql2/evaluate/decide-in-box.ts'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
 import type { BoxQuery } from '../request/box-query.ts'
 import type { GeometryCache } from './geometry-cache.ts'
-import type { PageUnderWay } from './page-builder.ts'
-import type { RowSelection, RowSelectionParts } from './row-selection.ts'
+import type { PageBuilder } from './page-builder.ts'
+import type { RowSelection, RowSelectionDeps } from './row-selection.ts'
 import { isDecidedByTree, meets } from './select-by-box.ts'
 import { Turns } from './take-turns.ts'
 
@@ -17,8 +17,8 @@ import { Turns } from './take-turns.ts'
 export async function selectByTree(
   { snapshot, plan, box, after }: RowSelection & { plan: FilterPlan },
   decide: DecideInBox,
-  page: PageUnderWay,
-  { signal, geometries }: RowSelectionParts,
+  page: PageBuilder,
+  { signal, geometries }: RowSelectionDeps,
 ): Promise<void> {
   const { tree } = snapshot
   const turns = new Turns(signal)
@@ -43,7 +43,7 @@ async function addPlaceless(
   snapshot: Snapshot,
   plan: FilterPlan,
   after: number,
-  page: PageUnderWay,
+  page: PageBuilder,
   { geometries, turns }: { geometries: GeometryCache; turns: Turns },
 ): Promise<void> {
   const { tree, manifest } = snapshot

@@ -13,7 +13,7 @@ const MAX_TILE_BYTES = 32 << 20
 /** More tiles than this are not made at once: a map that is moved quickly asks again. */
 const MAX_WAITING = 256
 
-export interface DynamicTilesParts {
+export interface DynamicTilesDeps {
   items: Items
   snapshots: OpenSnapshots
 }
@@ -25,14 +25,14 @@ type Positions = Uint32Array<SharedArrayBuffer>
  * tiles are encoded in a thread. Both are cached, and made once for concurrent requests (single-flight).
  */
 export class DynamicTiles {
-  readonly #parts: DynamicTilesParts
+  readonly #parts: DynamicTilesDeps
   readonly #thread = new SelectedTilesInThread()
   readonly #selections = new ByteLru<Positions>(MAX_SELECTION_BYTES, (positions) => positions.byteLength)
   readonly #tiles = new ByteLru<Buffer>(MAX_TILE_BYTES, (bytes) => bytes.length + 100)
   readonly #selecting = new Map<string, Promise<Positions>>()
   readonly #encoding = new Map<string, Promise<Buffer>>()
 
-  constructor(parts: DynamicTilesParts) {
+  constructor(parts: DynamicTilesDeps) {
     this.#parts = parts
   }
 

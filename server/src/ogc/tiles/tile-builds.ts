@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { TilesRecord } from '@wayleave/contract/records'
 import { ExportError } from '@wayleave/geodata/exports'
 import { makeFolderDurably } from '@wayleave/geodata/snapshot'
-import { type BuiltTiles, buildTilesInProcess } from '@wayleave/geodata/tiles'
+import { type BuiltTiles, buildTilesInChildProcess } from '@wayleave/geodata/tiles'
 import type { Logger } from 'pino'
 import type { Blobs } from '../../blobs/blobs.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
@@ -28,7 +28,7 @@ import {
   writeTilesMeta,
 } from './tile-files.ts'
 
-export interface TileBuildsParts {
+export interface TileBuildsDeps {
   blobs: Blobs
   catalog: Catalog
   log: Logger
@@ -62,7 +62,7 @@ export class TileBuilds {
   /** For the metrics. */
   failures = 0
   readonly durations = new Durations()
-  readonly #parts: TileBuildsParts
+  readonly #parts: TileBuildsDeps
   readonly #builds = new Map<string, Build>()
   readonly #running = new Map<string, Promise<BuiltTiles>>()
   readonly #ready = new Map<string, BuiltTiles>()
@@ -71,7 +71,7 @@ export class TileBuilds {
   readonly #stopping = new AbortController()
   #queue: Promise<unknown> = Promise.resolve()
 
-  constructor(parts: TileBuildsParts) {
+  constructor(parts: TileBuildsDeps) {
     this.#parts = parts
   }
 
@@ -218,7 +218,7 @@ export class TileBuilds {
           writeProgress(folder, share).catch(() => {})
         },
       }
-      const built = await buildTilesInProcess(folder, archivePath(folder), options, version.manifest)
+      const built = await buildTilesInChildProcess(folder, archivePath(folder), options, version.manifest)
       await writeTilesMeta(folder, built)
       this.#ready.set(version.snapshot, built)
       log.info(

@@ -16,7 +16,7 @@ import { type ItemsQuery, readItemsQuery } from '../request/items-query.ts'
 import { parameterOf, readQuery, unknownParameter } from '../request/query-string.ts'
 import type { StoredTile } from './tile-archives.ts'
 import { readTileAddress } from './tile-path.ts'
-import type { Tilesets, TilesetsParts } from './tilesets.ts'
+import type { Tilesets, TilesetsDeps } from './tilesets.ts'
 
 const inflate = promisify(gunzip)
 const STORED = ['gzip'] as const
@@ -27,7 +27,7 @@ const CURRENT_LINE = 'cache-control: private, no-cache\r\n'
 
 const TILE_PARAMETERS = ['f', 'version', 'filter', 'filter-lang', 'filter-crs', 'datetime'] as const
 
-export interface TileDeps extends TilesetsParts {
+export interface TileDeps extends TilesetsDeps {
   tilesets: Tilesets
   meter: Meter
   keyInUrl: boolean

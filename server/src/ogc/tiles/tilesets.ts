@@ -17,7 +17,7 @@ const GRACE = HOUR
 /** Seconds after which a client should ask again for tiles that are being built. */
 const RETRY_AFTER = '5'
 
-export interface TilesetsParts {
+export interface TilesetsDeps {
   authenticate: Authenticate
   catalog: Catalog
   clock: Clock

@@ -3,7 +3,7 @@
  * costs more than copying the page.
  */
 const SIZES = [1 << 14, 1 << 17, 1 << 20, 1 << 22]
-const MOST_KEPT = [64, 32, 8, 4]
+const MAX_KEPT = [64, 32, 8, 4]
 const kept: Buffer[][] = SIZES.map(() => [])
 
 /** A buffer of at least `size` bytes, and the size class (`shelf`) to return it to. */
@@ -15,7 +15,7 @@ export function takeBuffer(size: number): { buffer: Buffer; shelf: number } {
 }
 
 /** Returns a buffer to the pool. Call it only when the buffer is no longer read. */
-export function giveBack(shelf: number, buffer: Buffer): void {
+export function releaseBuffer(shelf: number, buffer: Buffer): void {
   const buffers = kept[shelf]
-  if (buffers && buffers.length < MOST_KEPT[shelf]!) buffers.push(buffer)
+  if (buffers && buffers.length < MAX_KEPT[shelf]!) buffers.push(buffer)
 }

@@ -7,7 +7,7 @@ import type { Selected } from '../select/selected.ts'
 import { CompressedPages, codedTag, type PageCoding, type PageInMemory } from './compress-page.ts'
 import { PAGE_TAIL } from './geojson-page.ts'
 import { linkQuery } from './links.ts'
-import { giveBack, takeBuffer } from './page-buffers.ts'
+import { releaseBuffer, takeBuffer } from './page-buffers.ts'
 import { pageHeadText } from './page-head-text.ts'
 
 /**
@@ -58,7 +58,7 @@ export function plainPageInMemory(
   const pieces = length >= Math.max(2, runs.length) * MIN_PIECE_BYTES ? snapshot.piecesInMemory(runs) : null
   const start = HEAD_ROOM + text.length
   const { buffer: bytes, shelf } = takeBuffer(start + (pieces ? 0 : length + PAGE_TAIL.length))
-  const release = () => giveBack(shelf, bytes)
+  const release = () => releaseBuffer(shelf, bytes)
   const returned = runs.count
   if (pieces) {
     const all = [...pieces, PAGE_TAIL]

@@ -67,8 +67,8 @@ function call(expression: Expression & { kind: 'call' }, queryables: Queryables)
     if (of.kind === 'literal') return { ...of, value: foldText(op, of.value as string) }
     // Folding twice has no effect, and folding is the most expensive operation.
     if (of.kind === 'fold' && of.fold === op) return of
-    if (foldsOf(of) >= MOST_FOLDS) {
-      throw new Cql2Error(`CASEI and ACCENTI ${at} are nested more than ${MOST_FOLDS} levels deep.`)
+    if (foldsOf(of) >= MAX_FOLDS) {
+      throw new Cql2Error(`CASEI and ACCENTI ${at} are nested more than ${MAX_FOLDS} levels deep.`)
     }
     return { kind: 'fold', type: 'text', fold: op, of }
   }
@@ -79,7 +79,7 @@ function call(expression: Expression & { kind: 'call' }, queryables: Queryables)
   return { kind: 'condition', type: 'boolean', of: queryables.checkCondition(expression) }
 }
 
-const MOST_FOLDS = 4
+const MAX_FOLDS = 4
 
 function foldsOf(scalar: Scalar): number {
   return scalar.kind === 'fold' ? 1 + foldsOf(scalar.of) : 0
@@ -87,7 +87,7 @@ function foldsOf(scalar: Scalar): number {
 
 // Powers up to this exponent are expanded to multiplications, in the same order in SQL and in the
 // interpreter, so that the results are identical bit for bit.
-const LARGEST_POWER = 16
+const MAX_POWER = 16
 
 function arithmetic(op: Arithmetic, left: Scalar, right: Scalar, at: string): Scalar {
   for (const { type } of [left, right]) {
@@ -98,7 +98,7 @@ function arithmetic(op: Arithmetic, left: Scalar, right: Scalar, at: string): Sc
   if (op === '^') {
     const isWhole = right.kind === 'literal' && right.type === 'integer'
     const exponent = isWhole ? Number(right.value) : Number.NaN
-    if (Math.abs(exponent) <= LARGEST_POWER) {
+    if (Math.abs(exponent) <= MAX_POWER) {
       return { kind: 'power', type: 'number', base: asNumber(left), exponent }
     }
   }

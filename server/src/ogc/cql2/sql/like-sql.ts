@@ -16,7 +16,7 @@ export function likeSql(
   const plain = inner.replaceAll(/\\(.)/gsu, '$1')
   // A pattern that consists only of wildcards selects every text, but null must stay unknown.
   if (parts === null || plain === '') {
-    if (wildcards(pattern) > MOST_WILDCARDS)
+    if (wildcards(pattern) > MAX_WILDCARDS)
       return `regexp_full_match(${text}, ${bind(expression(pattern))}, 's')`
     const escaping = pattern.includes('\\') ? ` ESCAPE '\\'` : ''
     return `(${text} LIKE ${bind(pattern)}${escaping})`
@@ -33,7 +33,7 @@ export function likeSql(
  * LIKE tries all positions for each `%`, which takes extremely long for long texts and many wildcards. RE2
  * scans the text once, so it is used beyond this number of wildcards.
  */
-const MOST_WILDCARDS = 2
+const MAX_WILDCARDS = 2
 
 function wildcards(pattern: string): number {
   return pattern.replaceAll(/\\./gsu, '').split('%').length - 1

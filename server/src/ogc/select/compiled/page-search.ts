@@ -1,5 +1,5 @@
 import type { Geometry } from '@wayleave/geodata/geometry'
-import { PageUnderWay } from '../page-builder.ts'
+import { PageBuilder } from '../page-builder.ts'
 import { ENDED } from '../select-by-box.ts'
 import type { Selected } from '../selected.ts'
 import type { PreparedRequest } from './compiled-selection.ts'
@@ -18,11 +18,11 @@ const FEW_CANDIDATES = 20_000
 
 /** Searches a page of features. It ends as soon as the page is full. */
 export class PageSearch implements SlicedWork {
-  readonly #page: PageUnderWay
+  readonly #page: PageBuilder
   readonly #work: SlicedWork
 
   constructor(request: PreparedRequest, { after, skip, limit }: PageBounds) {
-    const page = new PageUnderWay(skip, limit)
+    const page = new PageBuilder(skip, limit)
     this.#page = page
     const take = (row: number) => {
       page.add(row)

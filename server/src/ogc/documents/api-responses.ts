@@ -22,7 +22,7 @@ const FEATURE = {
 }
 
 /** The schemas of response bodies. Members that only some responses have are not required. */
-export const ANSWER_SCHEMAS = {
+export const RESPONSE_SCHEMAS = {
   Tile: { type: 'string', format: 'binary' },
   Link: object(['href', 'rel'], {
     href: { type: 'string', format: 'uri' },
@@ -138,13 +138,16 @@ export const ANSWER_SCHEMAS = {
   Problem: problemSchema,
 }
 
-export type AnswerSchema = keyof typeof ANSWER_SCHEMAS
+export type ResponseSchema = keyof typeof RESPONSE_SCHEMAS
 
 const BYTES = { type: 'string', format: 'binary' }
 const TEXTS: readonly Encoding[] = [html, csv, ndjson, geojsonSeq]
 
 /** The content of a response in each of its encodings. */
-export function answerContent(encodings: readonly Encoding[], name: AnswerSchema): Record<string, object> {
+export function responseContent(
+  encodings: readonly Encoding[],
+  name: ResponseSchema,
+): Record<string, object> {
   const entries = encodings.map((encoding) => {
     const of =
       encoding === flatgeobuf || encoding === mvt ? BYTES : TEXTS.includes(encoding) ? text : schema(name)

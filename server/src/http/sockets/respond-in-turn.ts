@@ -2,7 +2,7 @@ import type { RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** Real clients pipeline a handful of requests. Beyond this limit we close the connection as abusive. */
-const MOST_WAITING = 100
+const MAX_WAITING = 100
 
 /**
  * Handles the pipelined requests of a connection one after the other. Node starts each as soon as it arrives
@@ -11,7 +11,7 @@ const MOST_WAITING = 100
  *
  * See docs/decisions/requests-in-turn.md.
  */
-export function answerInTurn(server: Server): void {
+export function respondInTurn(server: Server): void {
   const listeners = server.listeners('request') as RequestListener[]
   const answer: RequestListener = (request, response) => {
     for (const listener of listeners) listener.call(server, request, response)
@@ -27,7 +27,7 @@ export function answerInTurn(server: Server): void {
     const { socket } = request
     const count = (waiting.get(socket) ?? 0) + 1
     waiting.set(socket, count)
-    if (count > MOST_WAITING) socket.destroy()
+    if (count > MAX_WAITING) socket.destroy()
     response.once('socket', () => {
       waiting.set(socket, waiting.get(socket)! - 1)
       process.nextTick(answer, request, response)

@@ -12,7 +12,7 @@ interface Links {
 }
 
 /** A body of 256 KB can contain ten thousand errors: the response should not be larger than the request. */
-const MOST_ERRORS = 20
+const MAX_ERRORS = 20
 
 /** Retry-After in seconds. A connection recovers by itself; freeing disk space needs a person. */
 const RETRY_AFTER: Record<DatabaseFailure, string> = { 'database-unavailable': '2', 'disk-full': '60' }
@@ -27,7 +27,7 @@ export function asProblem(error: unknown): Problem {
   const { code, validation, validationContext, statusCode, message } = error as FastifyError
   if (validation) {
     const errors = validation
-      .slice(0, MOST_ERRORS)
+      .slice(0, MAX_ERRORS)
       .map((failure): FieldError => fieldError(failure, validationContext))
     const first = errors[0]
     return new Problem('invalid-input', first ? `${first.path}: ${first.message}.` : undefined, { errors })
@@ -59,7 +59,7 @@ export function asProblem(error: unknown): Problem {
   return new Problem('internal-error', undefined, { cause: error })
 }
 
-export function answerProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply, links: Links) {
+export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply, links: Links) {
   for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value)
   reply.code(problem.status).header('cache-control', 'no-store')
   if (isBrowsing(request)) {

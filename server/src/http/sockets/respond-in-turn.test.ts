@@ -6,13 +6,13 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cleanUp } from '../../testing/cleanup.ts'
 import { openTestServer } from '../../testing/test-server.ts'
-import { answerInTurn } from './answer-in-turn.ts'
+import { respondInTurn } from './respond-in-turn.ts'
 
 const request = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`
 
 async function open(t: TestContext, answer: RequestListener) {
   const server = createServer(answer)
-  answerInTurn(server)
+  respondInTurn(server)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   cleanUp(t, () => {
