@@ -127,7 +127,7 @@ describe('the console', { concurrency: 1 }, () => {
     await admin.getByRole('link', { name: 'Administration' }).click()
     await admin.getByRole('link', { name: 'Publish' }).click()
     await drop(admin, 'Parcels.geojson', parcelsGeojson(60))
-    assert.equal(await admin.getByLabel('Table').inputValue(), 'parcels')
+    assert.equal(await admin.getByLabel('Table', { exact: true }).inputValue(), 'parcels')
     await admin.getByLabel('Title').fill('Parcels of the town')
     await admin.getByLabel('Keywords, separated by commas').fill('land, owners')
     await admin.getByRole('button', { name: 'Publish' }).click()
