@@ -82,7 +82,11 @@ function findTippecanoe(): string | null {
 }
 
 async function serving(points: string, print: (line: string) => void): Promise<void> {
-  const server = await startWayleave({ WAYLEAVE_TILE_RATE: '100000000', WAYLEAVE_TILE_MAX_ZOOM: '6' })
+  const server = await startWayleave({
+    WAYLEAVE_TILES: 'true',
+    WAYLEAVE_TILE_RATE: '100000000',
+    WAYLEAVE_TILE_MAX_ZOOM: '6',
+  })
   try {
     await server.operate('publish', points, '--table', 'points')
     await waitForTiles(server)

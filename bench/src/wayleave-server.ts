@@ -12,6 +12,7 @@ const command = join(import.meta.dirname, '../../server/bin/wayleave.js')
 /** Rate limits that no benchmark reaches; all other settings have their defaults. */
 const unlimited = {
   WAYLEAVE_KEY_RATE: '100000000',
+  WAYLEAVE_TILES: 'false',
   WAYLEAVE_USER_RATE: '100000000',
   WAYLEAVE_ADDRESS_RATE: '100000000',
 }

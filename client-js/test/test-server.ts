@@ -23,6 +23,7 @@ export class TestServer {
     this.#settings = {
       WAYLEAVE_DATA_DIR: this.dataDir,
       WAYLEAVE_KEY_RATE: '1000000',
+      WAYLEAVE_TILES: 'false',
       WAYLEAVE_ADDRESS_RATE: '1000000',
       ...settings,
     }

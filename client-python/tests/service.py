@@ -60,7 +60,8 @@ class Service:
         unlimited = dict.fromkeys(
             ("WAYLEAVE_KEY_RATE", "WAYLEAVE_ADDRESS_RATE", "WAYLEAVE_USER_RATE"), "1000000"
         )
-        self.settings = {**unlimited, **settings, "WAYLEAVE_DATA_DIR": str(self.data_dir)}
+        own = {"WAYLEAVE_DATA_DIR": str(self.data_dir), "WAYLEAVE_TILES": "false"}
+        self.settings = {**unlimited, **own, **settings}
         self.environment = {**others, **self.settings}
         self.process: subprocess.Popen[bytes] | None = None
 

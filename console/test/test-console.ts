@@ -146,6 +146,7 @@ export async function startServer(dataDir: string): Promise<{ url: string; stop:
         WAYLEAVE_LOG_LEVEL: 'warn',
         // The tests make a whole day's requests in a minute, from one address.
         WAYLEAVE_KEY_RATE: '100000',
+        WAYLEAVE_TILES: 'false',
         WAYLEAVE_USER_RATE: '100000',
         WAYLEAVE_ADDRESS_RATE: '100000',
         WAYLEAVE_SIGN_IN_ADDRESS_RATE: '10000',

@@ -13,6 +13,7 @@ const COMMAND_WITHIN_MS = 120_000
 /** The drills send requests faster than users do. The drill of the limits sets its own. */
 const UNLIMITED = {
   WAYLEAVE_KEY_RATE: '100000000',
+  WAYLEAVE_TILES: 'false',
   WAYLEAVE_USER_RATE: '100000000',
   WAYLEAVE_ADDRESS_RATE: '100000000',
   WAYLEAVE_SIGN_IN_RATE: '100000',

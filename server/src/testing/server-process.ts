@@ -29,6 +29,7 @@ export async function startServerProcess(
       ...process.env,
       WAYLEAVE_LOG_LEVEL: 'warn',
       WAYLEAVE_KEY_RATE: '1000000',
+      WAYLEAVE_TILES: 'false',
       WAYLEAVE_DRAIN_SECONDS: '0',
       ...environment,
     },
