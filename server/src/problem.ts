@@ -102,7 +102,7 @@ export const problems = {
   'invitation-invalid': [
     409,
     'Invitation not usable',
-    'The invitation was accepted or withdrawn already, has expired, or is for another mail address.',
+    'The invitation was accepted or withdrawn already, has expired, is for another mail address, or its sender may no longer grant what it grants.',
   ],
   'body-too-large': [413, 'Body too large', 'The body is larger than this address takes.'],
   'unsupported-media-type': [

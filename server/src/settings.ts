@@ -240,7 +240,7 @@ export const settings = {
     'WAYLEAVE_TILE_RATE',
     6_000,
     integer(1, 100_000_000),
-    'Vector tiles a minute for one key, besides its other requests. So many may also be fetched at once.',
+    'Vector tiles a minute for all keys of one owner, besides their other requests. So many may also be fetched at once.',
   ),
   tiles: setting(
     'WAYLEAVE_TILES',
