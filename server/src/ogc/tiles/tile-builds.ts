@@ -7,6 +7,7 @@ import { makeFolderDurably } from '@wayleave/geodata/snapshot'
 import { type BuiltTiles, buildTilesInChildProcess } from '@wayleave/geodata/tiles'
 import type { Logger } from 'pino'
 import type { Blobs } from '../../blobs/blobs.ts'
+import { BoundedCache } from '../../caching/bounded-cache.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Dataset, Version } from '../../catalog/dataset.ts'
 import { stampOf } from '../../catalog/file-stamp.ts'
@@ -21,6 +22,7 @@ import {
   readFailure,
   readProgress,
   readTilesMeta,
+  removeProgress,
   removeTiles,
   tilesFolder,
   writeFailure,
@@ -45,6 +47,9 @@ interface Build {
 
 /** How often a node that is not building asks whether another one is done. */
 const LOOK_AGAIN_MS = 200
+/** How long a state that was read from disk holds; a build in this process is noticed at once. */
+const STATE_MS = 2000
+const MAX_STATES = 10_000
 /** How often other processes are told the progress. */
 const TELL_EVERY_MS = 2000
 
@@ -68,6 +73,7 @@ export class TileBuilds {
   readonly #ready = new Map<string, BuiltTiles>()
   /** Snapshots whose build failed in this process: not tried again before the next start. */
   readonly #failed = new Map<string, string>()
+  readonly #states = new BoundedCache<string, { state: TilesRecord | null; readAt: number }>(MAX_STATES)
   readonly #stopping = new AbortController()
   #queue: Promise<unknown> = Promise.resolve()
 
@@ -86,7 +92,13 @@ export class TileBuilds {
     const build = this.#builds.get(snapshot)
     if (build) return { state: 'building', progress: build.progress, maxZoom: null, reason: null }
     const built = this.#ready.get(snapshot)
-    return built ? readyState(built) : this.#readState(version)
+    if (built) return readyState(built)
+    const recent = this.#states.get(snapshot)
+    if (recent && performance.now() - recent.readAt < STATE_MS) return recent.state
+    return this.#readState(version).then((state) => {
+      this.#states.set(snapshot, { state, readAt: performance.now() })
+      return state
+    })
   }
 
   async #readState(version: Version): Promise<TilesRecord | null> {
@@ -127,6 +139,7 @@ export class TileBuilds {
   async discard(version: Version): Promise<void> {
     const folder = await this.#parts.blobs.localFolder(version.snapshot)
     this.#ready.delete(version.snapshot)
+    this.#states.delete(version.snapshot)
     const unlock = existsSync(tilesFolder(folder)) ? tryLock(lockPath(folder)) : null
     if (!unlock) return
     try {
@@ -200,6 +213,7 @@ export class TileBuilds {
     const end = this.durations.start()
     this.#builds.set(version.snapshot, build)
     let toldAt = performance.now()
+    let telling: Promise<void> = Promise.resolve()
     try {
       await removeTiles(folder)
       const options = {
@@ -215,7 +229,7 @@ export class TileBuilds {
           if (performance.now() - toldAt < TELL_EVERY_MS) return
           toldAt = performance.now()
           // Only for the eyes of other processes.
-          writeProgress(folder, share).catch(() => {})
+          telling = writeProgress(folder, share).catch(() => {})
         },
       }
       const built = await buildTilesInChildProcess(folder, archivePath(folder), options, version.manifest)
@@ -231,12 +245,15 @@ export class TileBuilds {
       this.failures++
       const reason = reasonOf(error)
       this.#failed.set(version.snapshot, reason)
+      this.#states.delete(version.snapshot)
       await writeFailure(folder, reason).catch(() => {})
       log.error({ err: error, table, version: version.version }, `The tiles of ${table} could not be built.`)
       throw error
     } finally {
       end()
       this.#builds.delete(version.snapshot)
+      await telling
+      await removeProgress(folder)
     }
   }
 }

@@ -75,6 +75,10 @@ export async function writeProgress(folder: string, progress: number): Promise<v
   await writeDurably(progressPath(folder), JSON.stringify({ progress }))
 }
 
+export async function removeProgress(folder: string): Promise<void> {
+  await rm(progressPath(folder), { force: true })
+}
+
 async function readJson<T>(path: string): Promise<T | null> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as T
