@@ -14,6 +14,7 @@ import type { ColumnType } from '../feature.ts'
  *
  * What follows from the codes in one pass is not stored but made when a column is loaded: the rows of each
  * code (posting lists, which together are the sorted order), and the smallest and largest code of each block.
+ * See docs/decisions/compiled-columns.md.
  */
 export const COLUMN_FILE_VERSION = 1
 export const TAIL_BYTES = 16

@@ -3,7 +3,10 @@ import { featureValue } from './column-value.ts'
 import type { DictionaryValues } from './dictionary.ts'
 import { inSlices } from './in-slices.ts'
 
-/** Blocks of this many rows have their smallest and largest code, so that a search skips whole blocks. */
+/**
+ * Blocks of this many rows have their smallest and largest code, so that a search skips whole blocks. See
+ * docs/decisions/compiled-columns.md.
+ */
 export const BLOCK_ROWS = 4096
 export const BLOCK_SHIFT = 12
 

@@ -31,7 +31,10 @@ interface FinishedMetadata {
   tag: string
 }
 
-/** The route of one dataset's metadata: finished bytes, made once for each version and state of its tiles. */
+/**
+ * The route of one dataset's metadata: finished bytes, made once for each version and state of its tiles. See
+ * docs/decisions/two-transports.md.
+ */
 export function metadataRoute({
   catalog,
   authenticate,

@@ -8,7 +8,6 @@ import { isTable } from '../catalog/dataset.ts'
 import { operator } from '../events/events.ts'
 import { COLUMN_TYPES, ColumnTypesError, parseColumnTypes } from '../publishing/column-types.ts'
 import type { PublishOptions, PublishReport } from '../publishing/publishing.ts'
-import { receiveUpload } from '../publishing/receive-upload.ts'
 import { splitKeywords } from '../publishing/split-keywords.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
 import { ProgressBar } from './output/progress-bar.ts'
@@ -204,7 +203,7 @@ async function withStandardInput<T>(maxBytes: number, publishPath: (path: string
   const folder = await mkdtemp(join(tmpdir(), 'wayleave-'))
   try {
     const path = join(folder, 'input')
-    await receiveUpload(process.stdin, path, maxBytes)
+    await (await import('../publishing/receive-upload.ts')).receiveUpload(process.stdin, path, maxBytes)
     return await publishPath(path)
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -6,7 +6,9 @@ import type { Encoding } from '../request/encodings.ts'
 import { releaseBuffer, takeBuffer } from '../write/page-buffers.ts'
 import { documentHeaderLines, weakTag } from '../write/respond.ts'
 
-/** A document as the bytes to send, and the header lines that go with it. */
+/**
+ * A document as the bytes to send, and the header lines that go with it. See docs/decisions/two-transports.md.
+ */
 interface FinishedDocument {
   tag: string
   bytes: Buffer

@@ -28,7 +28,10 @@ const BEFORE_TABLE = `${ROOT}/collections/`
 const BEFORE_ID = '/items/'
 const NO_PIECES: readonly Buffer[] = []
 
-/** The route of single features. A wildcard, because an id may contain slashes and have any length. */
+/**
+ * The route of single features. A wildcard, because an id may contain slashes and have any length. See
+ * docs/decisions/two-transports.md.
+ */
 export function itemRoute(deps: ItemsDeps): DataRoute {
   const known = deps.keyInUrl ? ['f', 'crs', 'api_key'] : ['f', 'crs']
   return {

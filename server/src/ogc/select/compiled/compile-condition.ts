@@ -7,7 +7,8 @@ import { decideCodes, type EvaluationBudget, PendingCodes } from './decide-codes
 
 /**
  * A set of rows: those for which a filter is true. Unknown is no value here: a condition was turned into the
- * rows for which it is true and the rows for which it is false, and NOT exchanges the two.
+ * rows for which it is true and the rows for which it is false, and NOT exchanges the two. See
+ * docs/decisions/compiled-columns.md.
  */
 export type RowSet =
   | { kind: 'all' }

@@ -4,7 +4,7 @@ import { ENDED, PAUSED } from '../select-by-box.ts'
 import type { BoxTest } from './box-test.ts'
 import { ALL_ROWS, NO_ROWS, type RowFilter } from './row-filter.ts'
 
-/** What limits the rows of a scan. */
+/** What limits the rows of a scan. See docs/decisions/compiled-columns.md. */
 export interface ScanSource {
   snapshot: Snapshot
   filter: RowFilter | null
