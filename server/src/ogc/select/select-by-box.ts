@@ -111,10 +111,14 @@ export function meets(geometry: Geometry | null, { box, heights, projected }: Bo
   return intersectsBbox(mapPositions(geometry, projected.transform), projected.box)
 }
 
+/** Looks no further than the first position: outlines have thousands. */
 function isEmpty(geometry: Geometry): boolean {
   if (geometry.type === 'GeometryCollection') return geometry.geometries.every(isEmpty)
-  const { coordinates } = geometry
-  return coordinates.length === 0 || (Array.isArray(coordinates[0]) && coordinates.flat(3).length === 0)
+  return !hasNumber(geometry.coordinates)
+}
+
+function hasNumber(coordinates: unknown): boolean {
+  return Array.isArray(coordinates) ? coordinates.some(hasNumber) : true
 }
 
 function meetsHeights(geometry: Geometry, [low, high]: [number, number]): boolean {
