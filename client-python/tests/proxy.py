@@ -27,6 +27,8 @@ class Proxy:
         """Everything that clients sent."""
         self._open: list[socket.socket] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
+        # Small, so that a client cannot hand a whole upload to the kernel before the proxy cuts it.
+        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         self.port = self._listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         threading.Thread(target=self._accept, daemon=True).start()
