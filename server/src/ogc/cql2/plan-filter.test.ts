@@ -335,7 +335,7 @@ test('filters select what they say', async () => {
   }
 })
 
-test('injection attempts are data: they select nothing, change nothing and stand in no SQL', async () => {
+test('injection attempts are data: they select nothing, change nothing and are in no SQL', async () => {
   await createTable(connection, PLACES, 'HUGEINT')
   const attempts = [
     "'; DROP TABLE t; --",
@@ -387,7 +387,7 @@ const REFUSED: [filter: string, message: RegExp][] = [
   ["A_CONTAINS(text, ('a'))", /is text and no array/],
 ]
 
-test('what the columns cannot answer is refused with a sentence that says where', () => {
+test('a filter that does not fit the columns is refused with a sentence that says where', () => {
   for (const [source, message] of REFUSED) {
     assert.throws(
       () => planFilter(parseText(source), COLUMNS, { isSpatial: true }),
