@@ -36,7 +36,7 @@ export function keyRoutes(app: App, { keys, authenticate }: KeyRoutesDeps): void
     schema: {
       ...documented,
       summary: 'Every key the caller can see',
-      description: 'The caller’s personal keys, and the organization’s where the caller has APIKEY_VIEW.',
+      description: 'The caller’s personal keys, and the organization’s if the caller has APIKEY_VIEW.',
       response: { 200: keyListSchema },
     },
     handler: async (request) => ({ data: await keys.listAccessible(callerOf(request)) }),
@@ -47,7 +47,7 @@ export function keyRoutes(app: App, { keys, authenticate }: KeyRoutesDeps): void
     schema: {
       ...documented,
       summary: 'Create a personal key',
-      description: 'The answer holds the secret, this once.',
+      description: 'The response contains the secret, only this once.',
       body: newKeySchema,
       response: { 201: createdKeySchema },
     },
@@ -76,7 +76,7 @@ export function keyRoutes(app: App, { keys, authenticate }: KeyRoutesDeps): void
     schema: {
       ...documented,
       summary: 'Create an organization key',
-      description: 'Needs APIKEY_CREATE. The answer holds the secret, this once.',
+      description: 'Needs APIKEY_CREATE. The response contains the secret, only this once.',
       params: organizationPath,
       body: newKeySchema,
       response: { 201: createdKeySchema },

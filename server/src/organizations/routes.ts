@@ -48,7 +48,7 @@ export function organizationRoutes(app: App, parts: OrganizationRoutesDeps): voi
     schema: {
       ...documented,
       summary: 'An organization of their own, for a user who is in none',
-      description: 'Only where sign-up is open: else the operator makes organizations.',
+      description: 'Only if sign-up is open; otherwise the operator creates organizations.',
       body: NameBody,
       response: { 201: organizationSchema },
     },

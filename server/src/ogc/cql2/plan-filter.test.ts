@@ -378,7 +378,7 @@ const REFUSED: [filter: string, message: RegExp][] = [
   [`${'ACCENTI(CASEI('.repeat(3)}text${'))'.repeat(3)} = 'x'`, /nested more than 4 levels/],
   ['CASEI(count) = 1', /CASEI at character 1 is for text/],
   ['tags = 1', /holds nested values/],
-  ['geometry = 1', /can only stand in a spatial function/],
+  ['geometry = 1', /can only be used in a spatial function/],
   ['S_INTERSECTS(text, POINT(1 1))', /The property text at character 14 is no geometry/],
   ['S_INTERSECTS(geometry, 1)', /is no geometry/],
   ["T_DURING(date, INTERVAL('2020-01-01', '..'))", /is for two intervals/],

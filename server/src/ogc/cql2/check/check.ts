@@ -68,7 +68,7 @@ function truth(expression: Expression, queryables: Queryables): Condition {
   const of = checkScalar(expression, queryables)
   if (of.type !== 'boolean') {
     throw new Cql2Error(
-      `What stands ${expression.at} is ${typeName(of.type)}, where a condition is expected.`,
+      `The value ${expression.at} is ${typeName(of.type)}, but a condition is expected.`,
     )
   }
   return of.kind === 'condition' ? of.of : { kind: 'truth', of }
@@ -141,5 +141,5 @@ function spatialOperand(expression: Expression, queryables: Queryables): Spatial
         : `The property ${expression.name} ${expression.at} is not one of this collection's.`,
     )
   }
-  throw new Cql2Error(`What stands ${expression.at} is no geometry.`)
+  throw new Cql2Error(`The value ${expression.at} is not a geometry.`)
 }
