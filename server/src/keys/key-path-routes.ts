@@ -46,7 +46,8 @@ export function keyPathRoutes(app: App, { keys, path, tag, onRequest, actorOf }:
     schema: {
       ...documented,
       summary: 'Give a key a new secret',
-      description: 'The old secret stops working before the call returns. The response contains the new one, only this once.',
+      description:
+        'The old secret stops working before the call returns. The response contains the new one, only this once.',
       response: { 200: rotatedKeySchema },
     },
     handler: (request) => keys.rotate(actorOf(request), request.params.keyId),

@@ -11,7 +11,7 @@ export function checkElements(expression: Expression, queryables: Queryables): E
   if (column?.type === 'json') return { kind: 'json', name: column.name }
   if (column !== undefined) {
     throw new Cql2Error(
-      `The property ${column.name} ${expression.at} is ${typeName(column.type)} and no array.`,
+      `The property ${column.name} ${expression.at} is ${typeName(column.type)}, not an array.`,
     )
   }
   throw new Cql2Error(`The property ${expression.name} ${expression.at} is not one of this collection's.`)

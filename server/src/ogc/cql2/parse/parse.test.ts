@@ -198,7 +198,7 @@ const BAD_JSON: [source: string, message: RegExp][] = [
   ['{"op":"=","args":[{"property":1},2]}', /The property at \$\.args\[0\] is no text/],
   ['{"op":"drop","args":[]}', /The operation drop at \$ is not one that this service has/],
   ['{"op":"="}', /lacks an array of args/],
-  ['{"op":"in","args":[{"property":"a"},1]}', /is no array/],
+  ['{"op":"in","args":[{"property":"a"},1]}', /is not an array/],
   ['{"op":"=","args":[{"property":"a"},{"date":"x"}]}', /The date at \$\.args\[1\]/],
   ['{"op":"=","args":[{"property":"a"},"\\ud800"]}', /not valid Unicode/],
   ['{"op":"s_within","args":[{"property":"geometry"},{"type":"Pt"}]}', /a type that GeoJSON does not define/],
