@@ -330,7 +330,7 @@ export const settings = {
     'WAYLEAVE_KEEP_EXPORT_DAYS',
     90 as number | null,
     daysOrForever(1),
-    'Days after which an export that nobody fetched is deleted, or "forever". It is built again on demand.',
+    'Days after which an export that was not downloaded is deleted, or "forever". It is built again on demand.',
   ),
   keepMailDays: setting(
     'WAYLEAVE_KEEP_MAIL_DAYS',

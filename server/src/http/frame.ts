@@ -48,7 +48,7 @@ const HEAD_LIMIT = 64 * 1024
 /** Expected while the state lasts, or logged where they occur. */
 const UNLOGGED = new Set<ProblemCode>(['overloaded', 'shutting-down', 'not-ready'])
 
-/** Creates the Fastify app with everything common to all routes. Its only route is the API definition. */
+/** Creates the Fastify app with everything common to all routes. */
 export async function makeFrame({
   config,
   log,

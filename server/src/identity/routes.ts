@@ -146,7 +146,7 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
       tags: [tags.signIn],
       summary: 'Exchange a refresh token for new tokens',
       description:
-        'Each refresh token works once; for 10 seconds more it returns the same successor. Later, its reuse ends the session. A session ends after 30 days without a refresh. Without `refreshToken` in the body, the cookie counts, and the answer sets it anew.',
+        'Each refresh token works once; for 10 seconds more it returns the same successor. Later, its reuse ends the session. A session ends after 30 days without a refresh. Without `refreshToken` in the body, the cookie is used, and the response sets a new one.',
       body: RefreshBody,
       response: { 200: Tokens },
     },
@@ -245,9 +245,9 @@ type Credentials = { token: string } | { email: string; code: string; request: s
 
 function credentialsOf({ token, email, code, request }: Static<typeof TokenBody>): Credentials {
   if (token !== undefined) {
-    if (email !== undefined) throw invalidInput('/email', 'must be left out where a token is given')
-    if (code !== undefined) throw invalidInput('/code', 'must be left out where a token is given')
-    if (request !== undefined) throw invalidInput('/request', 'must be left out where a token is given')
+    if (email !== undefined) throw invalidInput('/email', 'must be left out if a token is given')
+    if (code !== undefined) throw invalidInput('/code', 'must be left out if a token is given')
+    if (request !== undefined) throw invalidInput('/request', 'must be left out if a token is given')
     return { token }
   }
   if (email === undefined && code === undefined) throw invalidInput('/token', 'is required')

@@ -54,15 +54,15 @@ const uploadOptions = Type.Object(
     ...description,
     keywords: text(2000, 'Separated by commas.'),
     filename: text(255, 'The name of the file where the body is the file itself.'),
-    format: text(40, 'The format’s name where the file does not show it.'),
+    format: text(40, 'The format’s name if the file does not show it.'),
     layer: text(200, 'The layer of a file that has several.'),
-    crs: text(20_000, 'The CRS where the file does not state it, such as EPSG:25832.'),
+    crs: text(20_000, 'The CRS if the file does not state it, such as EPSG:25832.'),
     allowInaccurateCrs: Type.Optional(
       Type.Boolean({
         description: 'Publish although the CRS cannot be brought to WGS84 within 20 m.',
       }),
     ),
-    encoding: text(40, 'The encoding of the texts where the file does not state it, such as windows-1251.'),
+    encoding: text(40, 'The encoding of the texts if the file does not state it, such as windows-1251.'),
     longitude: text(200, 'The column that holds longitudes or x; together with `latitude`.'),
     latitude: text(200, 'The column that holds latitudes or y.'),
     geometryColumn: text(200, 'The column that holds WKT, WKB, GeoJSON or points as text.'),
@@ -144,7 +144,7 @@ export function publishingRoutes(
         tags: [tags.publishing],
         summary: 'Publish a file as a dataset’s new version',
         description:
-          'The file is the body, or the part `file` of a multipart form whose other parts (before it) are the options. Needs a platform key with `write`, or a platform administrator’s token. Answers 202 with a job to follow.',
+          'The file is the body, or the part `file` of a multipart form whose other parts (before it) are the options. Needs a platform key with `write`, or a platform administrator’s token. Returns 202 with a job to follow.',
         security: [...security.key, ...security.token],
         params,
         querystring: uploadOptions,
