@@ -182,7 +182,7 @@ export const problems = {
     'Database unavailable',
     'The control database cannot be reached or does not respond. Try again after `Retry-After` seconds.',
   ],
-  'not-ready': [503, 'Not ready', 'The service or something it needs does not answer yet.'],
+  'not-ready': [503, 'Not ready', 'The service or something it needs does not respond yet.'],
 } as const satisfies Record<string, readonly [status: number, title: string, help: string]>
 
 export type ProblemCode = keyof typeof problems

@@ -34,7 +34,7 @@ function problemsPage(): string {
     .map(([code, [status, title, help]]) => `| \`${code}\` | ${status} | ${cell(title)} | ${cell(help)} |`)
   return `# Problems
 
-Every error is answered as \`application/problem+json\` (RFC 9457):
+Every error response is \`application/problem+json\` (RFC 9457):
 
 \`\`\`json
 {

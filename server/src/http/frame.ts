@@ -120,7 +120,7 @@ export async function makeFrame({
     if (problem.status >= 500 && !UNLOGGED.has(problem.code)) {
       const fields = { requestId: request.id, path: pathOf(request), err: problem.cause ?? error }
       // When a client disconnects, its work is aborted by throwing an error: that needs no attention.
-      if (reply.raw.destroyed) log.info(fields, 'The caller left before the answer.')
+      if (reply.raw.destroyed) log.info(fields, 'The client disconnected before the response.')
       else if (problem.cause instanceof DatabaseError) outages.note(problem.cause)
       else log.error(fields, problem.title)
     }

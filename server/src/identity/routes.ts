@@ -34,7 +34,7 @@ export interface SignInRoutesDeps {
 const COOKIE = 'wayleave_refresh'
 const OpaqueToken = Type.String({ minLength: 1, maxLength: 200 })
 const UseCookie = Type.Boolean({
-  description: 'Keep the refresh token in an HttpOnly cookie instead of answering it.',
+  description: 'Keep the refresh token in an HttpOnly cookie instead of returning it.',
 })
 const Tokens = Type.Object({
   accessToken: Type.String(),
@@ -115,7 +115,7 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
       tags: [tags.signIn],
       summary: 'Ask for a mail with a sign-in link and a code',
       description:
-        'Always answers the same, whether or not the address is known and whether or not a mail is sent: at most 5 go to one address in 15 minutes. The link and the code work once, for 15 minutes; only the code of the newest mail works. `request` in the response binds the code to the client that asked for it: sent with the code, the code has to be of this request. With `bind`, the code works only together with it.',
+        'Always responds the same, whether or not the address is known and whether or not a mail is sent: at most 5 go to one address in 15 minutes. The link and the code work once, for 15 minutes; only the code of the newest mail works. `request` in the response binds the code to the client that asked for it: sent with the code, the code has to be of this request. With `bind`, the code works only together with it.',
       body: Type.Object(
         { email: Email, bind: Type.Optional(Type.Boolean()) },
         { additionalProperties: false },
@@ -158,9 +158,9 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
       tags: [tags.signIn],
       summary: 'Exchange a refresh token for new tokens',
       description:
-        'Each refresh token works once; for 10 seconds more it is answered with the same successor. Later, its reuse ends the session. A session ends after 30 days without a refresh. Without `refreshToken` in the body, the cookie counts, and the answer sets it anew.',
       problems: ['session-ended'],
       documented: { isBodyOptional: true },
+        'Each refresh token works once; for 10 seconds more it returns the same successor. Later, its reuse ends the session. A session ends after 30 days without a refresh. Without `refreshToken` in the body, the cookie counts, and the answer sets it anew.',
       body: RefreshBody,
       response: { 200: Tokens },
     },

@@ -48,7 +48,8 @@ export function keyPathRoutes(app: App, { keys, path, tag, onRequest, actorOf }:
       ...documented,
       summary: 'Give a key a new secret',
       problems: ['key-state-conflict'],
-      description: 'The old secret stops before the call answers. The answer holds the new one, this once.',
+      description:
+        'The old secret stops working before the call returns. The response contains the new one, only this once.',
       response: { 200: rotatedKeySchema },
     },
     handler: (request) => keys.rotate(actorOf(request), request.params.keyId),

@@ -48,8 +48,8 @@ export function organizationRoutes(app: App, parts: OrganizationRoutesDeps): voi
     schema: {
       ...documented,
       summary: 'An organization of their own, for a user who is in none',
-      description: 'Only where sign-up is open: else the operator makes organizations.',
       problems: ['permission-missing', 'conflict'],
+      description: 'Only if sign-up is open; otherwise the operator creates organizations.',
       body: NameBody,
       response: { 201: organizationSchema },
     },

@@ -198,8 +198,8 @@ export function publishingRoutes(
   app.patch('/v1/dataset/:table', {
     schema: {
       tags: [tags.publishing],
-      summary: 'Change what is said of a dataset, or its price',
       problems: ['not-administrator'],
+      summary: 'Change a dataset’s description or price',
       security: [...security.key, ...security.token],
       params,
       body: Type.Object(
@@ -237,8 +237,8 @@ export function publishingRoutes(
   app.get('/v1/jobs/:id', {
     schema: {
       tags: [tags.publishing],
-      summary: 'How far a publishing has come, and its report',
       problems: ['not-administrator'],
+      summary: 'The progress of a publishing job, and its report',
       security: [...security.key, ...security.token],
       params: Type.Object({ id: Type.String() }),
       response: { 200: jobSchema },

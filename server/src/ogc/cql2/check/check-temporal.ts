@@ -130,7 +130,7 @@ function instant(expression: Expression, queryables: Queryables): Scalar {
   const isText = scalar.kind === 'literal' && scalar.type === 'text'
   const result = isText ? instantOf(scalar, expression.at) : scalar
   if (!isInstant(result)) {
-    throw new Cql2Error(`What stands ${expression.at} is ${typeName(result.type)} and no date or timestamp.`)
+    throw new Cql2Error(`The value ${expression.at} is ${typeName(result.type)}, not a date or timestamp.`)
   }
   return result
 }
