@@ -157,9 +157,9 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
     schema: {
       tags: [tags.signIn],
       summary: 'Exchange a refresh token for new tokens',
-      description:
       problems: ['session-ended'],
       documented: { isBodyOptional: true },
+      description:
         'Each refresh token works once; for 10 seconds more it returns the same successor. Later, its reuse ends the session. A session ends after 30 days without a refresh. Without `refreshToken` in the body, the cookie counts, and the answer sets it anew.',
       body: RefreshBody,
       response: { 200: Tokens },
