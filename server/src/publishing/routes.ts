@@ -98,6 +98,22 @@ const uploadOptions = Type.Object(
 )
 type UploadOptions = Static<typeof uploadOptions>
 
+/** Any other media type is taken as the file too. */
+const UPLOAD_BODY = {
+  required: true,
+  description: 'The file itself, or a form with the options and, last, the part `file`.',
+  content: {
+    'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
+    'multipart/form-data': {
+      schema: {
+        type: 'object',
+        required: ['file'],
+        properties: { file: { type: 'string', format: 'binary' } },
+      },
+    },
+  },
+}
+
 const params = Type.Object({ table: Type.String() })
 
 export function publishingRoutes(
@@ -146,6 +162,8 @@ export function publishingRoutes(
         description:
           'The file is the body, or the part `file` of a multipart form whose other parts (before it) are the options. Needs a platform key with `write`, or a platform administrator’s token. Returns 202 with a job to follow.',
         security: [...security.key, ...security.token],
+        problems: ['not-administrator'],
+        documented: { requestBody: UPLOAD_BODY },
         params,
         querystring: uploadOptions,
         response: { 202: jobSchema },
@@ -180,6 +198,7 @@ export function publishingRoutes(
   app.patch('/v1/dataset/:table', {
     schema: {
       tags: [tags.publishing],
+      problems: ['not-administrator'],
       summary: 'Change a dataset’s description or price',
       security: [...security.key, ...security.token],
       params,
@@ -203,6 +222,7 @@ export function publishingRoutes(
     schema: {
       tags: [tags.publishing],
       summary: 'Remove a dataset with all its versions',
+      problems: ['not-administrator'],
       security: [...security.key, ...security.token],
       params,
       response: { 204: Type.Unsafe<undefined>({ description: 'Removed.' }) },
@@ -217,6 +237,7 @@ export function publishingRoutes(
   app.get('/v1/jobs/:id', {
     schema: {
       tags: [tags.publishing],
+      problems: ['not-administrator'],
       summary: 'The progress of a publishing job, and its report',
       security: [...security.key, ...security.token],
       params: Type.Object({ id: Type.String() }),
