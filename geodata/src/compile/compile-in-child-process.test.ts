@@ -150,7 +150,7 @@ async function userTicks(pid: number): Promise<number> {
   return Number((await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]!.split(' ')[11])
 }
 
-test('problems that several threads find are told in the order of the rows', async () => {
+test('problems found by several threads are reported in row order', async () => {
   const path = join(scratch, 'broken.geojson')
   const features = Array.from({ length: ROWS }, (_, i) =>
     i % 2_500 === 2_499 ? '{"type":"Feature","geometry":{"type":"Point","coordinates":[0]}}' : point(i),

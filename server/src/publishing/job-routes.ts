@@ -34,6 +34,7 @@ export function jobRoutes(
   app.get('/v1/jobs', {
     schema: {
       ...documented,
+      problems: ['not-administrator', 'permission-missing'],
       summary: 'Publishing jobs, newest first',
       description: 'With a platform key: those of the tables that it may write.',
       querystring: listing,
@@ -49,7 +50,8 @@ export function jobRoutes(
   app.get('/v1/jobs/:id', {
     schema: {
       ...documented,
-      summary: 'How far a publishing has come, and its report',
+      problems: ['not-administrator'],
+      summary: 'The progress of a publishing job, and its report',
       params,
       response: { 200: jobSchema },
     },
@@ -62,6 +64,7 @@ export function jobRoutes(
   app.delete('/v1/jobs/:id', {
     schema: {
       ...documented,
+      problems: ['not-administrator', 'permission-missing', 'conflict'],
       summary: 'Cancel a publishing',
       description:
         'The file is not published, also not after a restart. 409 if the job has ended. Needs a platform key that may write the table, or a platform administrator’s token.',
