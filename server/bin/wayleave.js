@@ -26,9 +26,7 @@ const tunables = given?.includes('glibc.malloc.hugetlb')
   : [...(given ? [given] : []), 'glibc.malloc.hugetlb=1'].join(':')
 const isCurrent = Number(process.versions.node.split('.')[0]) >= 24
 const ready =
-  isCurrent &&
-  process.env.UV_THREADPOOL_SIZE &&
-  flags.every((flag) => process.execArgv.includes(flag))
+  isCurrent && process.env.UV_THREADPOOL_SIZE && flags.every((flag) => process.execArgv.includes(flag))
 
 if (ready) {
   await import(main)
