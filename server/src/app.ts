@@ -9,6 +9,7 @@ import { downloadRoutes } from './downloads/routes.ts'
 import { aboutOf } from './http/about.ts'
 import type { App } from './http/fastify-app.ts'
 import { makeFrame } from './http/frame.ts'
+import { refuseShadowedMethods } from './http/hooks/missing-routes.ts'
 import { operationRoutes } from './http/observability/operation-routes.ts'
 import type { RouteTable } from './http/route-table.ts'
 import { addDataRoute, HandedOver } from './http/sockets/fastify-transport.ts'
@@ -17,7 +18,7 @@ import { signInRoutes } from './identity/routes.ts'
 import { keyRoutes } from './keys/routes.ts'
 import { documentRoutes } from './ogc/documents/document-routes.ts'
 import { itemRoute } from './ogc/items/item-route.ts'
-import { itemsRoute } from './ogc/items/items-routes.ts'
+import { itemsRoute } from './ogc/items/items-route.ts'
 import { ogcRoutes } from './ogc/routes.ts'
 import { tileRoute, tileRoutes } from './ogc/tiles/tile-routes.ts'
 import { eventRoutes } from './organizations/event-routes.ts'
@@ -64,6 +65,8 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   ]
   const handedOver = new HandedOver()
   for (const route of dataRoutes) addDataRoute(app, route, handedOver)
+
+  refuseShadowedMethods(app, routes)
 
   await app.ready()
   if (parts.config.socketTransport) new SocketTransport(parts, dataRoutes, handedOver).precede(app.server)

@@ -67,7 +67,7 @@ export const settings = {
     'WAYLEAVE_BASE_URL',
     null as string | null,
     url('http:', 'https:'),
-    'The public address of the service, as users type it. Links in answers and mails begin with it; without it, with the bound address.',
+    'The public address of the service, as users type it. Links in responses and mails begin with it; without it, with the bound address.',
   ),
   databaseUrl: setting(
     'WAYLEAVE_DATABASE_URL',
@@ -160,7 +160,7 @@ export const settings = {
     'WAYLEAVE_CONTACT_URL',
     null as string | null,
     url('http:', 'https:', 'mailto:'),
-    'Where people can ask for add-ons and credits; named in every 402 and 403 answer.',
+    'Where people can ask for add-ons and credits; named in every 402 and 403 response.',
   ),
   title: setting(
     'WAYLEAVE_TITLE',
@@ -330,7 +330,7 @@ export const settings = {
     'WAYLEAVE_KEEP_EXPORT_DAYS',
     90 as number | null,
     daysOrForever(1),
-    'Days after which an export that nobody fetched is deleted, or "forever". It is built again on demand.',
+    'Days after which an export that was not downloaded is deleted, or "forever". It is built again on demand.',
   ),
   keepMailDays: setting(
     'WAYLEAVE_KEEP_MAIL_DAYS',
@@ -433,7 +433,7 @@ export const settings = {
     'WAYLEAVE_READER_PATIENCE',
     120,
     integer(1, 86_400),
-    'Seconds after which a connection is closed whose reader took nothing of its answer, or less than 1 KB a second.',
+    'Seconds after which a connection is closed whose reader took nothing of its response, or less than 1 KB a second.',
   ),
   socketTransport: setting(
     'WAYLEAVE_SOCKET_TRANSPORT',
@@ -463,6 +463,6 @@ export const settings = {
     'WAYLEAVE_MAX_EVENT_LOOP_DELAY',
     1000,
     integer(10, 60_000),
-    'Milliseconds of event loop delay past which new requests are answered 503.',
+    'Milliseconds of event loop delay past which new requests get 503.',
   ),
 } as const

@@ -91,7 +91,7 @@ test('a compiling process that is killed is reported as killed, and nothing is l
   await assert.rejects(stat(folder))
 })
 
-test('problems that several threads find are told in the order of the rows', async () => {
+test('problems found by several threads are reported in row order', async () => {
   const path = join(scratch, 'broken.geojson')
   const features = Array.from({ length: ROWS }, (_, i) =>
     i % 2_500 === 2_499 ? '{"type":"Feature","geometry":{"type":"Point","coordinates":[0]}}' : point(i),

@@ -67,7 +67,7 @@ test('metadata is public, has its fields, and says what was published', async (t
   assert.equal(data[0].columns[0].type, 'text', 'leading zeros are kept')
 })
 
-test('what is published again keeps what the publisher does not say anew', async (t) => {
+test('a new version keeps the metadata that the publisher does not change', async (t) => {
   const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(3), {
     description: { title: 'First', credits: 9 },
@@ -103,7 +103,7 @@ test('the sample is free, small, spread, shaped like the json export, and fixed 
   }
 })
 
-test('what is not there is 404, unknown parameters are 400, a wrong key is 401', async (t) => {
+test('a missing dataset is 404, unknown parameters are 400, a wrong key is 401', async (t) => {
   const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(3))
   const account = await openAccount(service, 'ada@example.org')

@@ -59,6 +59,7 @@ export function catalogRoutes(
     schema: {
       tags: [tags.data],
       summary: 'A free sample of the rows',
+      problems: ['data-damaged'],
       description:
         'At most 100 rows and at most a tenth of them, spread over the dataset, shaped like the json export.',
       params: tableParams,

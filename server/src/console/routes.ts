@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../http/fastify-app.ts'
 import { matchesEtag, preferredEncoding } from '../http/headers.ts'
 import { html, PAGE_HEADERS } from '../http/pages/html.ts'
-import { plainPage } from '../http/pages/plain-page.ts'
+import { plainPage } from '../http/pages/page-layout.ts'
 import { notFound } from '../problem.ts'
 
 const BUILD = new URL('../../../console/dist/', import.meta.url)
