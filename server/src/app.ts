@@ -1,3 +1,4 @@
+import { operatorRoutes } from './administration/operator-routes.ts'
 import { administrationRoutes } from './administration/routes.ts'
 import { metadataRoute } from './catalog/metadata-route.ts'
 import { catalogRoutes } from './catalog/routes.ts'
@@ -53,6 +54,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   usageRoutes(app, parts)
   creditRoutes(app, parts)
   administrationRoutes(app, parts)
+  operatorRoutes(app, parts)
 
   consoleRoutes(app)
   documentationRoutes(app)
