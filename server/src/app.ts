@@ -24,6 +24,7 @@ import { ogcRoutes } from './ogc/routes.ts'
 import { tileRoute, tileRoutes } from './ogc/tiles/tile-routes.ts'
 import { eventRoutes } from './organizations/event-routes.ts'
 import { organizationRoutes } from './organizations/routes.ts'
+import { jobRoutes } from './publishing/job-routes.ts'
 import { publishingRoutes } from './publishing/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 import type { Parts } from './wiring.ts'
@@ -44,6 +45,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   ogcRoutes(app, ogc)
   tileRoutes(app, ogc)
   publishingRoutes(app, parts)
+  jobRoutes(app, parts)
   downloadRoutes(app, parts)
   signInRoutes(app, { ...parts, addressRate: parts.config.signInAddressRate })
   organizationRoutes(app, parts)
