@@ -3,6 +3,7 @@ import { metadataRoute } from './catalog/metadata-route.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { creditRoutes } from './credits/routes.ts'
+import { discoveryRoutes, pageHeads } from './discovery/routes.ts'
 import { definitionRoutes } from './documentation/definition-routes.ts'
 import { documentationRoutes } from './documentation/routes.ts'
 import { downloadRoutes } from './downloads/routes.ts'
@@ -23,6 +24,7 @@ import { ogcRoutes } from './ogc/routes.ts'
 import { tileRoute, tileRoutes } from './ogc/tiles/tile-routes.ts'
 import { eventRoutes } from './organizations/event-routes.ts'
 import { organizationRoutes } from './organizations/routes.ts'
+import { jobRoutes } from './publishing/job-routes.ts'
 import { publishingRoutes } from './publishing/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 import type { Parts } from './wiring.ts'
@@ -43,6 +45,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   ogcRoutes(app, ogc)
   tileRoutes(app, ogc)
   publishingRoutes(app, parts)
+  jobRoutes(app, parts)
   downloadRoutes(app, parts)
   signInRoutes(app, { ...parts, addressRate: parts.config.signInAddressRate })
   organizationRoutes(app, parts)
@@ -52,7 +55,9 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   creditRoutes(app, parts)
   administrationRoutes(app, parts)
 
-  consoleRoutes(app)
+  const discovery = { ...parts, about: aboutOf(parts.config) }
+  consoleRoutes(app, pageHeads(discovery))
+  discoveryRoutes(app, discovery)
   documentationRoutes(app)
   definitionRoutes(app, parts)
 

@@ -354,7 +354,25 @@ export const settings = {
     'WAYLEAVE_PUBLISH_MEMORY',
     null as number | null,
     integer(512, 10_000_000),
-    'Megabytes of memory that the compilation of one file may use. Without it, half of the memory of the machine or the container, and at least 800.',
+    'Megabytes of memory that the compilation of one file may use. Without it, half of the memory of the machine or the container, for uploads divided by WAYLEAVE_PUBLISH_JOBS, and at least 800.',
+  ),
+  publishJobs: setting(
+    'WAYLEAVE_PUBLISH_JOBS',
+    2,
+    integer(1, 64),
+    'Uploads that a server publishes at the same time. Uploads of the same table are published one after the other.',
+  ),
+  publishSeconds: setting(
+    'WAYLEAVE_PUBLISH_SECONDS',
+    14_400,
+    integer(1, 604_800),
+    'Seconds after which the compilation of a file is ended and the file refused.',
+  ),
+  readSeconds: setting(
+    'WAYLEAVE_READ_SECONDS',
+    120,
+    integer(1, 86_400),
+    'Seconds for which the compilation may wait for the next rows of a GeoPackage before the file is refused. A view in it may take long to compute, or may have no end.',
   ),
   maxRows: setting(
     'WAYLEAVE_MAX_ROWS',

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
+import { memoryPerCompilation } from '@wayleave/geodata/compile'
 import { ColumnCache } from '@wayleave/geodata/features'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
@@ -54,6 +55,7 @@ import { TileArchives } from './ogc/tiles/tile-archives.ts'
 import { TileBuilds } from './ogc/tiles/tile-builds.ts'
 import { Tilesets } from './ogc/tiles/tilesets.ts'
 import { Invitations } from './organizations/invitations.ts'
+import { uploadsFolder } from './publishing/cancel-job.ts'
 import { GarbageCollection } from './publishing/garbage-collection.ts'
 import { Jobs } from './publishing/jobs.ts'
 import { Publishing } from './publishing/publishing.ts'
@@ -259,8 +261,11 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
       compressionRatio: config.maxExpansion,
       decompressedBytes: config.maxUploadBytes,
       rowBytes: config.maxFeatureBytes,
+      seconds: config.publishSeconds,
+      stalledSeconds: config.readSeconds,
     },
-    memoryMegabytes: config.publishMemory ?? undefined,
+    // A command publishes one file at a time.
+    memoryMegabytes: config.publishMemory ?? memoryPerCompilation(serving ? config.publishJobs : 1),
     maxBytes: config.maxUploadBytes,
     keepVersions: config.keepVersions,
   })
@@ -271,7 +276,8 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
       clock,
       log,
       nodeId,
-      uploads: join(config.dataDir, 'uploads'),
+      uploads: uploadsFolder(config.dataDir),
+      maxRunning: config.publishJobs,
     }),
   )
   // Closed after the exports: when a stop aborts a build, its deliveries fail and write refunds.

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Authenticate } from '../access/authenticate.ts'
-import { requirePublisher } from '../access/grant.ts'
+import { authenticatePublisher, requireTable } from '../access/publisher.ts'
 import { isTable } from '../catalog/dataset.ts'
 import type { Config } from '../config.ts'
 import type { Origin } from '../events/events.ts'
@@ -131,18 +131,9 @@ export function publishingRoutes(
    * checking what is requested.
    */
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
-    const given = request as FastifyRequest<{ Params: { table: string } }>
-    if (/^bearer /i.test(request.headers.authorization ?? '')) {
-      await authenticate.user(request, reply)
-      const { administrator, origin } = authenticate.userOf(request)
-      tableOf(given)
-      if (!administrator) throw new Problem('not-administrator')
-      origins.set(request, origin)
-    } else {
-      const grant = await authenticate.key(request, reply)
-      requirePublisher(grant, tableOf(given))
-      origins.set(request, { actor: `key:${grant.keyId}`, address: request.ip, requestId: request.id })
-    }
+    const publisher = await authenticatePublisher(authenticate, request, reply)
+    requireTable(publisher, tableOf(request as FastifyRequest<{ Params: { table: string } }>))
+    origins.set(request, publisher.origin)
   }
 
   // A separate Fastify scope: only here is a body of any content type a file, which is streamed instead of
@@ -231,26 +222,6 @@ export function publishingRoutes(
     handler: async (request, reply) => {
       await publishing.unpublish(tableOf(request), origins.get(request)!)
       return reply.code(204).send(undefined)
-    },
-  })
-
-  app.get('/v1/jobs/:id', {
-    schema: {
-      tags: [tags.publishing],
-      problems: ['not-administrator'],
-      summary: 'The progress of a publishing job, and its report',
-      security: [...security.key, ...security.token],
-      params: Type.Object({ id: Type.String() }),
-      response: { 200: jobSchema },
-    },
-    handler: async (request, reply) => {
-      if (/^bearer /i.test(request.headers.authorization ?? ''))
-        await authenticate.administrator(request, reply)
-      else {
-        const grant = await authenticate.key(request, reply)
-        if (grant.scope !== 'platform') throw notFound('such job')
-      }
-      return jobs.find(request.params.id)
     },
   })
 }
