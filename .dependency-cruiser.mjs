@@ -51,6 +51,7 @@ const serverFolders = [
   'administration',
   'blobs',
   'catalog',
+  'discovery',
   'documentation',
   'console',
   'installation',

@@ -4,6 +4,7 @@ import { metadataRoute } from './catalog/metadata-route.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { creditRoutes } from './credits/routes.ts'
+import { discoveryRoutes, pageHeads } from './discovery/routes.ts'
 import { definitionRoutes } from './documentation/definition-routes.ts'
 import { documentationRoutes } from './documentation/routes.ts'
 import { downloadRoutes } from './downloads/routes.ts'
@@ -56,7 +57,9 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   administrationRoutes(app, parts)
   operatorRoutes(app, parts)
 
-  consoleRoutes(app)
+  const discovery = { ...parts, about: aboutOf(parts.config) }
+  consoleRoutes(app, pageHeads(discovery))
+  discoveryRoutes(app, discovery)
   documentationRoutes(app)
   definitionRoutes(app, parts)
 
