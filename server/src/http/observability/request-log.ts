@@ -21,7 +21,7 @@ export interface LoggedRequest {
   /** Undefined if the client has disconnected. */
   address: string | undefined
   /** The id of the API key; undefined without one. */
-  keyId: string | undefined
+  keyId?: string | undefined
   /** Whether the connection closed before the response was complete. */
   brokenOff?: boolean
 }
