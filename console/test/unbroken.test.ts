@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { unbroken } from '../src/map/unbroken.ts'
+import { unbroken } from '../src/explorer/map/unbroken.ts'
 
 test('a ring over the date line is counted on, on the side where most of it lies', () => {
   const ring = [
