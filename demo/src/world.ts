@@ -8,9 +8,12 @@ const require = createRequire(import.meta.url)
 
 type Atlas = Topology<{ land: GeometryCollection; countries?: GeometryCollection<{ name: string }> }>
 
-/** Countries with their ISO 3166-1 numeric code, if they have one. */
-export function countriesGeojson() {
-  const atlas = require('world-atlas/countries-50m.json') as Atlas
+/**
+ * Countries with their ISO 3166-1 numeric code, if they have one, from a map of the scale 1:50 million, or of
+ * 1:10 million with five times as many positions.
+ */
+export function countriesGeojson(scale: '10m' | '50m' = '50m') {
+  const atlas = require(`world-atlas/countries-${scale}.json`) as Atlas
   const { features } = feature(atlas, atlas.objects.countries!)
   return {
     type: 'FeatureCollection' as const,
