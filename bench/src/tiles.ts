@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -27,7 +27,9 @@ export const bench: Bench = async (print) => {
     const points = join(folder, 'points.geojson')
     await generateGeojson(points, { features: POINTS })
     const countries = join(folder, 'countries.geojson')
-    await writeFile(countries, JSON.stringify(countriesGeojson('10m')))
+    const atlas = fileURLToPath(import.meta.resolve('world-atlas/countries-10m.json'))
+    const detailed = await readFile(atlas, 'utf8')
+    await writeFile(countries, JSON.stringify(countriesGeojson(detailed)))
     await builds(folder, { points, countries }, print)
     await serving(points, print)
   } finally {
