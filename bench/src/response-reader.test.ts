@@ -31,7 +31,7 @@ const bodyless = fc.constantFrom(
   { status: 304, bytes: Buffer.from('HTTP/1.1 304 Not Modified\r\ncontent-length: 99\r\n\r\n') },
 )
 
-test('every answer is found once and in order, however the connection cuts the bytes', () => {
+test('every response is parsed once and in order, however the connection splits the bytes', () => {
   const answers = fc.array(fc.oneof(withLength, chunked, bodyless), { maxLength: 6 })
   const cuts = fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1 })
   fc.assert(
@@ -52,7 +52,7 @@ test('every answer is found once and in order, however the connection cuts the b
   )
 })
 
-test('what is no answer is refused, not waited for', () => {
+test('bytes that are not a response are rejected at once', () => {
   const reader = new ResponseReader(() => {})
   assert.throws(() => reader.take(Buffer.from('SSH-2.0-x\r\n\r\n')), /Not an answer/)
 })

@@ -67,7 +67,7 @@ test('every status has its error, with code, detail and request id', async () =>
   await assert.rejects(client.download('wide', 'shp'), { name: 'ConflictError', code: 'export-impossible' })
 })
 
-test('a service that is not there, does not answer or is something else is told apart', async (t) => {
+test('a missing service, a silent one and a foreign one give different errors', async (t) => {
   const nobody = new Wayleave({ apiKey: key, baseUrl: `http://127.0.0.1:${await freePort()}`, maxRetries: 0 })
   await assert.rejects(nobody.datasets(), {
     name: 'ConnectionError',
@@ -142,7 +142,7 @@ test('a dataset that changes under a broken download is begun anew in memory, an
   }
 })
 
-test('bytes that came renew the patience, and nothing at all ends it', async (t) => {
+test('the timeout restarts with each chunk, and a silent connection times out', async (t) => {
   const { proxy, client: cut } = await fragile(t)
   proxy.cuts = [10, 10, 10, 10]
   await assert.rejects(cut.download('many', 'geoparquet', { maxRetries: 3 }), errors.ConnectionError)

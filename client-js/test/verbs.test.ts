@@ -148,7 +148,7 @@ test('a key may come from a function, which is asked anew when one is refused', 
   })
 })
 
-test('what is missing is said at construction, and the key is shown nowhere', () => {
+test('the constructor names what is missing, and the key is shown nowhere', () => {
   assert.throws(() => new Wayleave({ apiKey: ' ', baseUrl: server.url }), WayleaveError)
   assert.throws(() => new Wayleave({ apiKey: key }), /baseUrl/)
   for (const apiKey of ['a b', 'schlüssel', 'a\nx: 1']) {

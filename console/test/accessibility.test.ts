@@ -70,7 +70,7 @@ describe('axe finds no serious problem, in both themes, and nothing is too wide'
     })
   }
 
-  test('the check itself tells what is wrong', async () => {
+  test('the check itself reports a violation', async () => {
     await page.goto(`${service.url}/keys`)
     await page.getByText('Town map').waitFor()
     await page.evaluate(() => document.body.append(document.createElement('button')))

@@ -26,7 +26,7 @@ test('the first page loads none of the map’s parts', () => {
   assert.ok(files.some((name) => mapParts.test(name)))
 })
 
-test('nothing stands inline that the Content-Security-Policy would stop', () => {
+test('no inline script or style that the Content-Security-Policy would block', () => {
   const page = readFileSync(join(dist, 'index.html'), 'utf8')
   assert.doesNotMatch(page, /<style|style=|<script(?![^>]*\bsrc=)/)
 })

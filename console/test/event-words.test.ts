@@ -33,6 +33,6 @@ test('an event’s details are in words: numbers grouped, times in UTC, and noth
   )
 })
 
-test('what comes and what goes both have a sign', () => {
+test('credits granted and spent both have a sign', () => {
   assert.deepEqual([1500, 0, -1500].map(signed), ['+1,500', '0', '−1,500'])
 })

@@ -32,7 +32,7 @@ test('a tile is asked for once, and none below one that is complete', async () =
   assert.equal(view.complete, true)
 })
 
-test('a shape in several tiles is shown once, and a tile with too many by their number', async () => {
+test('a shape in several tiles is drawn once, and a crowded tile shows a count', async () => {
   const { fill } = tilesWith({
     '1/0/0': { features: [feature(1), feature(2)], matched: 2, complete: true },
     '1/1/0': { features: [feature(2)], matched: 1, complete: true },

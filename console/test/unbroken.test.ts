@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { unbroken } from '../src/map/unbroken.ts'
 
-test('a ring over the date line is counted on, on the side where most of it lies', () => {
+test('a ring across the date line is unwrapped to the side where most of it lies', () => {
   const ring = [
     [170, 60],
     [-175, 60],
@@ -22,7 +22,7 @@ test('a ring over the date line is counted on, on the side where most of it lies
   )
 })
 
-test('what does not jump, or runs along the pole, stays as it is', () => {
+test('rings that do not cross the date line, or run along the pole, stay unchanged', () => {
   const line = [
     [-100, 10],
     [70, 20],

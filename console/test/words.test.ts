@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { period, shapeName } from '../src/words.ts'
 
-test('what a dataset holds is said in a word, whether its shapes have one part or many', () => {
+test('the kind of a dataset is one word for single and multi-part shapes', () => {
   const cases: [string | null, string[], string][] = [
     [null, [], 'Table'],
     ['Point', ['Point'], 'Points'],
@@ -18,7 +18,7 @@ test('what a dataset holds is said in a word, whether its shapes have one part o
   }
 })
 
-test('a time is told by its days, in UTC', () => {
+test('a time range is shown by its days, in UTC', () => {
   assert.equal(period(['2018-01-31T01:49:59.65Z', '2018-02-07T01:26:13.84Z']), '31 Jan 2018 to 7 Feb 2018')
   assert.equal(period(['2020-02-29', '2020-02-29']), '29 Feb 2020')
   assert.equal(period(['0044-03-15', '1999-12-31T23:59:59.999999Z']), '15 Mar 44 to 31 Dec 1999')

@@ -135,7 +135,7 @@ test('an ESRI WKT of no known name still gets the shift of its datum', () => {
   assert.ok(Math.hypot(found[0]! - expected[0]!, found[1]! - expected[1]!) < 1e-6)
 })
 
-test('a name that another projection bears is not believed', () => {
+test('a name that belongs to another projection is not used', () => {
   const wkt = execFileSync('gdalsrsinfo', ['-o', 'wkt_esri', '--single-line', 'EPSG:25832'], {
     encoding: 'utf8',
   })

@@ -7,7 +7,7 @@ import { makeLogger } from './http/observability/logger.ts'
 import { type Account, openAccount, readAccountLedger } from './testing/account.ts'
 import { databaseKinds, openTestServer, testOnce } from './testing/test-server.ts'
 
-test('what was opened is closed in the opposite order, and a part that nobody registered is named', async () => {
+test('parts are closed in reverse order of opening, and an unregistered part is named', async () => {
   const closers = new Closers()
   const closed: string[] = []
   const part = (name: string) => ({ close: async () => void closed.push(name) })

@@ -10,6 +10,11 @@ export const problems = {
     'Invalid input',
     'A value in the query or the body is missing, unknown or out of its bounds. `errors` names each one.',
   ],
+  'malformed-request': [
+    400,
+    'Malformed request',
+    'The request is not valid HTTP, so it was not read any further.',
+  ],
   'malformed-json': [400, 'Malformed JSON', 'The body is not valid JSON.'],
   'invalid-filter': [
     400,
@@ -83,6 +88,7 @@ export const problems = {
     'Not acceptable',
     'None of the media types that the request accepts is available here.',
   ],
+  'request-timeout': [408, 'Request timeout', 'The request took too long to arrive.'],
   conflict: [409, 'Conflict', 'The operation does not fit the present state; the sentence says why.'],
   'key-limit-reached': [
     409,
@@ -114,6 +120,11 @@ export const problems = {
     416,
     'Range not satisfiable',
     'The range lies outside the file. `Content-Range` gives its size.',
+  ],
+  'headers-too-large': [
+    431,
+    'Headers too large',
+    'The URL and the headers together are larger than 64 KB. Long filters can be sent in a body: see `…/search`.',
   ],
   'rate-limited': [
     429,
@@ -171,7 +182,7 @@ export const problems = {
     'Database unavailable',
     'The control database cannot be reached or does not respond. Try again after `Retry-After` seconds.',
   ],
-  'not-ready': [503, 'Not ready', 'The service or something it needs does not answer yet.'],
+  'not-ready': [503, 'Not ready', 'The service or something it needs does not respond yet.'],
 } as const satisfies Record<string, readonly [status: number, title: string, help: string]>
 
 export type ProblemCode = keyof typeof problems

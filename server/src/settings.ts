@@ -67,7 +67,7 @@ export const settings = {
     'WAYLEAVE_BASE_URL',
     null as string | null,
     url('http:', 'https:'),
-    'The public address of the service, as users type it. Links in answers and mails begin with it; without it, with the bound address.',
+    'The public address of the service, as users type it. Links in responses and mails begin with it; without it, with the bound address.',
   ),
   databaseUrl: setting(
     'WAYLEAVE_DATABASE_URL',
@@ -160,7 +160,7 @@ export const settings = {
     'WAYLEAVE_CONTACT_URL',
     null as string | null,
     url('http:', 'https:', 'mailto:'),
-    'Where people can ask for add-ons and credits; named in every 402 and 403 answer.',
+    'Where people can ask for add-ons and credits; named in every 402 and 403 response.',
   ),
   title: setting(
     'WAYLEAVE_TITLE',
@@ -348,7 +348,7 @@ export const settings = {
     'WAYLEAVE_KEEP_EXPORT_DAYS',
     90 as number | null,
     daysOrForever(1),
-    'Days after which an export that nobody fetched is deleted, or "forever". It is built again on demand.',
+    'Days after which an export that was not downloaded is deleted, or "forever". It is built again on demand.',
   ),
   keepMailDays: setting(
     'WAYLEAVE_KEEP_MAIL_DAYS',
@@ -372,7 +372,25 @@ export const settings = {
     'WAYLEAVE_PUBLISH_MEMORY',
     null as number | null,
     integer(512, 10_000_000),
-    'Megabytes of memory that the compilation of one file may use. Without it, half of the memory of the machine or the container, and at least 800.',
+    'Megabytes of memory that the compilation of one file may use. Without it, half of the memory of the machine or the container, for uploads divided by WAYLEAVE_PUBLISH_JOBS, and at least 800.',
+  ),
+  publishJobs: setting(
+    'WAYLEAVE_PUBLISH_JOBS',
+    2,
+    integer(1, 64),
+    'Uploads that a server publishes at the same time. Uploads of the same table are published one after the other.',
+  ),
+  publishSeconds: setting(
+    'WAYLEAVE_PUBLISH_SECONDS',
+    14_400,
+    integer(1, 604_800),
+    'Seconds after which the compilation of a file is ended and the file refused.',
+  ),
+  readSeconds: setting(
+    'WAYLEAVE_READ_SECONDS',
+    120,
+    integer(1, 86_400),
+    'Seconds for which the compilation may wait for the next rows of a GeoPackage before the file is refused. A view in it may take long to compute, or may have no end.',
   ),
   maxRows: setting(
     'WAYLEAVE_MAX_ROWS',
@@ -451,7 +469,7 @@ export const settings = {
     'WAYLEAVE_READER_PATIENCE',
     120,
     integer(1, 86_400),
-    'Seconds after which a connection is closed whose reader took nothing of its answer, or less than 1 KB a second.',
+    'Seconds after which a connection is closed whose reader took nothing of its response, or less than 1 KB a second.',
   ),
   socketTransport: setting(
     'WAYLEAVE_SOCKET_TRANSPORT',
@@ -481,6 +499,6 @@ export const settings = {
     'WAYLEAVE_MAX_EVENT_LOOP_DELAY',
     1000,
     integer(10, 60_000),
-    'Milliseconds of event loop delay past which new requests are answered 503.',
+    'Milliseconds of event loop delay past which new requests get 503.',
   ),
 } as const

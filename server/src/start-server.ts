@@ -149,14 +149,17 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   }
 }
 
-function limitConnections({ server }: App, { config, log, proxies }: Parts): ConnectionLimits {
+function limitConnections({ server }: App, { config, log, proxies, baseUrl }: Parts): ConnectionLimits {
   const max = maxConnections(config, descriptorLimit())
   if (config.maxConnections !== null && max.total < config.maxConnections) {
     log.warn(
       `The limit of open files has room for ${max.total} connections, fewer than WAYLEAVE_MAX_CONNECTIONS (${config.maxConnections}) allows. Raise it (ulimit -n).`,
     )
   }
-  const limits = new ConnectionLimits(max, proxies, log)
+  const limits = new ConnectionLimits(max, proxies, log, {
+    baseUrl: () => baseUrl.settled(),
+    contactUrl: null,
+  })
   limits.guard(server)
   return limits
 }

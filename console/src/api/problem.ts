@@ -39,13 +39,13 @@ export function problemFrom(status: number, body: string, requestId: string | nu
     return new ProblemError(
       status,
       code ?? 'unknown',
-      detail ?? title ?? `The service answered ${status}.`,
+      detail ?? title ?? `The service responded with status ${status}.`,
       more,
     )
   } catch {
     // The body is an error page of a proxy; its status is enough.
     const more = requestId ? { requestId } : {}
-    return new ProblemError(status, 'unknown', `The service answered ${status}.`, more)
+    return new ProblemError(status, 'unknown', `The service responded with status ${status}.`, more)
   }
 }
 
@@ -54,7 +54,7 @@ export function asProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error
   if (error instanceof APIStatusError) {
     const { status, code, detail, requestId, errors, contact } = error
-    return new ProblemError(status, code, detail || `The service answered ${status}.`, {
+    return new ProblemError(status, code, detail || `The service responded with status ${status}.`, {
       ...(requestId && { requestId }),
       ...(contact && { contact }),
       errors,

@@ -99,7 +99,7 @@ function expectedText(value: unknown, type: string): string {
   return jsonText(value as Value)
 }
 
-test('features stand in Hilbert order, ties in source order, those without a place last', async () => {
+test('features are in Hilbert order, ties in source order, those without geometry last', async () => {
   const place = fc.constantFrom<Geometry | null>(
     { type: 'Point', coordinates: [13.4, 52.5] },
     { type: 'Point', coordinates: [-70, -33] },

@@ -106,7 +106,7 @@ function withFlippedByte(bytes: Buffer): Buffer {
   return flipped
 }
 
-test('a full disk is told by its code, and a file that was there stays as it was', async (t) => {
+test('a full disk is reported by its code, and an existing file stays unchanged', async (t) => {
   const { root } = await compiled(t)
   const path = join(root, 'out')
   await writeFile(path, 'before')

@@ -66,7 +66,7 @@ test('an empty geometry meets nothing', () => {
   assert.equal(intersectsBbox({ type: 'GeometryCollection', geometries: [] }, [-180, -90, 180, 90]), false)
 })
 
-test('the answer is that of the exact predicate on the box as a polygon', () => {
+test('the result equals that of the exact predicate on the box as a polygon', () => {
   const coordinate = fc.integer({ min: -9, max: 9 }).map((n) => n * 10)
   const box = fc.tuple(coordinate, coordinate, coordinate, coordinate)
   fc.assert(

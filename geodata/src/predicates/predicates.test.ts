@@ -36,7 +36,7 @@ function trueOf(a: Geometry, b: Geometry): string[] {
   return PREDICATES.filter((predicate) => relates(predicate, a, b))
 }
 
-test('the predicates answer as Simple Features defines them', () => {
+test('the predicates return what Simple Features defines', () => {
   const holed = polygon(
     [
       [0, 0],
@@ -93,7 +93,7 @@ test('an empty geometry is disjoint from everything and equal only to another em
   }
 })
 
-test('a crossing that no double can represent is told apart from a touch', () => {
+test('a crossing that no double can represent is distinguished from a touch', () => {
   const third = line([0, 0], [1, 3])
   const through = line([0, 1], [1, 1])
   assert.deepEqual(trueOf(third, through), ['intersects', 'crosses'])
@@ -205,7 +205,7 @@ test('a geometry equals itself run backwards with a vertex more in the middle of
 
 const python = process.env['WAYLEAVE_TEST_PYTHON']
 
-test('GEOS gives the same answers on thousands of random pairs', {
+test('GEOS returns the same results on thousands of random pairs', {
   skip: python === undefined && 'WAYLEAVE_TEST_PYTHON names no Python with shapely',
 }, () => {
   const script = join(import.meta.dirname, 'test-data', 'relate-with-geos.py')

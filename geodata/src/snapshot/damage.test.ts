@@ -141,7 +141,7 @@ test('a manifest of another format is refused with a sentence that says what to 
   assert.equal((await verifySnapshot(folder)).length, 1)
 })
 
-test('a manifest that is missing, cut off or has a wrong member is damage, told in a sentence', async () => {
+test('a manifest that is missing, cut off or has a wrong member is reported as damage', async () => {
   const { folder, manifest } = await compileText(collection([feature({ a: 1 })]))
   const path = join(folder, 'manifest.json')
   const text = await readFile(path, 'utf8')

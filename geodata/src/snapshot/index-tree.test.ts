@@ -47,7 +47,7 @@ function within(a: Bbox, b: Bbox): boolean {
   return a[0] >= b[0] && a[2] <= b[2] && a[1] >= b[1] && a[3] <= b[3]
 }
 
-test('a walk gives what brute force gives, in order, from any position on', () => {
+test('a walk returns what brute force returns, in order, from any position', () => {
   fc.assert(
     fc.property(leaves, query, fc.integer({ min: 0, max: 700 }), ({ boxes, isPoints }, box, from) => {
       const expected = boxes
@@ -67,7 +67,7 @@ test('a walk gives what brute force gives, in order, from any position on', () =
   )
 })
 
-test('counting agrees with searching, and gives up beyond its budget', () => {
+test('counting agrees with searching, and stops at its budget', () => {
   fc.assert(
     fc.property(leaves, query, ({ boxes, isPoints }, box) => {
       const tree = treeOf(boxes, isPoints)

@@ -25,7 +25,7 @@ for (const [name, cache] of [
   ['with a cache that holds all', () => new PackCache(1 << 30)],
   ['with a cache of two blocks', () => new PackCache(PACK_BLOCK_BYTES * 2)],
 ] as const) {
-  test(`any choice of features is read as it stands in the pack, ${name}`, async () => {
+  test(`any selection of features is read with the bytes of the pack, ${name}`, async () => {
     const shared = cache()
     const snapshot = await openSnapshot(folder, shared)
     let wereParts = false
@@ -105,7 +105,7 @@ test('nothing of a pack that has left stays in the cache, not even what was bein
   assert.equal(cache.bytes, 0)
 })
 
-test('a failed read is told to all who waited and is tried again', async () => {
+test('a failed read rejects all waiting callers and is retried by the next', async () => {
   let fails = true
   const pack = new PackCache(PACK_BLOCK_BYTES).admit(9, async () => {
     if (fails) throw new Error('disk')

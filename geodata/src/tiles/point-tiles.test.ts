@@ -130,7 +130,7 @@ test('an id that is text is a property, and a column named like ours keeps its n
   assert.deepEqual(shown!.properties, { id: 'other', point_count: 3, feature_id: 'a/1' })
 })
 
-test('points without a place are in no tile, and many at one place stay apart from none', async () => {
+test('points without geometry are in no tile, and points at one place are all counted', async () => {
   const features = [
     feature({ n: 1 }),
     feature({ n: 2 }, { type: 'Point', coordinates: [] }),

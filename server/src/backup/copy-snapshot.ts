@@ -130,6 +130,6 @@ async function copyFile(from: string, to: string): Promise<string> {
 /** File names come from a manifest; reject path traversal. */
 function checked(file: string): string {
   if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(file))
-    throw new DamagedSnapshotError(`"${file}" is no name of a file`)
+    throw new DamagedSnapshotError(`"${file}" is not a file name`)
   return file
 }

@@ -17,7 +17,7 @@ function commandsOf(from: string, to: string): string[][] {
 }
 
 for (const kind of databaseKinds) {
-  test(`${kind}: the documented steps of backup, restore, move and checks work as they stand`, async (t) => {
+  test(`${kind}: the documented steps of backup, restore, move and checks work as written`, async (t) => {
     const steps = [
       ...commandsOf('## Backup and restore', '### From SQLite to PostgreSQL'),
       ...commandsOf('## Checks', '## What grows'),

@@ -96,7 +96,7 @@ test('after a power cut emptied the current version, the newest whole one is ser
   assert.equal(await damagedVersions(third, 'places'), 0)
 })
 
-test('a dataset without a whole version is told in the list and the metadata, and its data is 503', async (t) => {
+test('a dataset without an undamaged version says so in its metadata, and its data is 503', async (t) => {
   const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(30))
   await publishText(service, 'others', 'others.geojson', points(20))
@@ -166,7 +166,7 @@ const CASES: { file: string; path: string; before?: string }[] = [
   { file: 'manifest.json', path: '/v1/ogc/collections/T/items' },
 ]
 
-test('a flipped bit in any file is 503 for whatever reads it, names the file, and costs nothing', async (t) => {
+test('a flipped bit in any file is 503 for every request that reads it, names the file, and costs nothing', async (t) => {
   const service = await openTestServer(t)
   const account = await openAll(service)
   const { key } = account

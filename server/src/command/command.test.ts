@@ -29,7 +29,7 @@ test('every command takes --json and --data-dir, and its help ends with examples
   }
 })
 
-test('so do the commands that look after an installation', () => {
+test('maintenance commands take --json and --data-dir too, and end with examples', () => {
   const single = [backupCommand(), restoreCommand(), verifyCommand(), doctorCommand(), pruneCommand()]
   for (const command of [...single, ...databaseCommand().commands]) {
     const help = helpOf(command)
@@ -103,7 +103,7 @@ test('the operator makes organizations, members, grants and keys, and lists them
   assert.deepEqual(await run('key', 'list'), { data: [] })
 })
 
-test('people get sentences and tables', async (t) => {
+test('without --json, commands print sentences and tables', async (t) => {
   const place = { dataDir: temporaryFolder(t), databaseUrl: null }
   const empty = await runCommand(place, 'org', 'list')
   assert.equal(empty.stdout, 'There are no organizations yet.\n')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SingleFlights, singleFlight } from './single-flight.ts'
 
-test('many questions at once are one run, and the next question is a new one, after a failure too', async () => {
+test('concurrent calls share one run, and a later call starts a new one, also after a failure', async () => {
   let runs = 0
   const ask = singleFlight(async () => {
     if (++runs === 2) throw new Error('away')

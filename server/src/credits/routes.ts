@@ -15,7 +15,7 @@ export function creditRoutes(
     schema: {
       tags: [tags.organizations],
       security: security.token,
-      summary: 'Every credit that came and went, newest first',
+      summary: 'All credits granted and spent, newest first',
       description: 'Needs BILLING_VIEW.',
       params: Type.Object({ organizationId: Type.String() }),
       querystring: pageQuery,

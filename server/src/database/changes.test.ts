@@ -42,7 +42,7 @@ async function openNodes(t: TestContext, kind: DatabaseKind, serving: boolean[])
 }
 
 for (const kind of databaseKinds) {
-  test(`a change has reached every node when the call that made it answers, on ${kind}`, async (t) => {
+  test(`a change has reached every node when the call that made it returns, on ${kind}`, async (t) => {
     const [one, two, commandLine] = await openNodes(t, kind, [true, true, false])
     await one!.changes.commit(async (_tx, changed) => changed('key', 'k1'))
     assert.ok(two!.changes.trusted())
@@ -58,7 +58,7 @@ for (const kind of databaseKinds) {
     }
   })
 
-  test(`a change that is rolled back is told to nobody, on ${kind}`, async (t) => {
+  test(`a change that is rolled back is announced to no node, on ${kind}`, async (t) => {
     const [one, two] = await openNodes(t, kind, [true, true])
     const failing = one!.changes.commit(async (_tx, changed) => {
       changed('key', 'k1')
@@ -70,7 +70,7 @@ for (const kind of databaseKinds) {
     assert.deepEqual(two!.heard, ['key k2'])
   })
 
-  test(`many writers at once: each node hears every change, on ${kind}`, async (t) => {
+  test(`many concurrent writers: each node receives every change, on ${kind}`, async (t) => {
     const [one, two] = await openNodes(t, kind, [true, true])
     const expected = Array.from({ length: 20 }, (_, i) => `key k${i}`)
     await Promise.all(
@@ -95,7 +95,9 @@ for (const kind of databaseKinds) {
   })
 }
 
-test('a node whose listening connection breaks is told again', { skip: withoutPostgres }, async (t) => {
+test('a node whose listening connection breaks receives later changes again', {
+  skip: withoutPostgres,
+}, async (t) => {
   const [one, two] = await openNodes(t, 'postgres', [true, true])
   await sql`select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%' and datname = current_database()`.execute(
     one!.database.db,
@@ -105,7 +107,7 @@ test('a node whose listening connection breaks is told again', { skip: withoutPo
   assert.deepEqual(two!.heard, ['key k'])
 })
 
-test('on SQLite a look holds for a moment alone, also in a turn that takes long', async (t) => {
+test('on SQLite a check for changes is valid for a moment only, also in a long turn of the event loop', async (t) => {
   const [node] = await openNodes(t, 'sqlite', [true])
   const { changes, heard, database } = node!
   assert.ok(changes.trusted())
@@ -118,7 +120,7 @@ test('on SQLite a look holds for a moment alone, also in a turn that takes long'
   assert.deepEqual(heard, ['key k1'])
 })
 
-test('on SQLite a look that failed is made again, and trusts nothing meanwhile', async (t) => {
+test('on SQLite a failed check for changes is repeated, and no cache is trusted until then', async (t) => {
   const [one, two] = await openNodes(t, 'sqlite', [true, true])
   let failures = 2
   two!.changes.listen(() => {

@@ -5,7 +5,7 @@ import { breaksConnection, DatabaseError, fromPostgres, fromSqlite } from './dat
 const withCode = (code: string) => Object.assign(new Error('x'), { code })
 const failureOf = (error: unknown) => (error instanceof DatabaseError ? error.failure : null)
 
-test('errors of a PostgreSQL that cannot serve are told from errors of a statement', () => {
+test('errors of an unavailable PostgreSQL are distinguished from errors of a statement', () => {
   const unavailable = 'ECONNREFUSED ECONNRESET ETIMEDOUT 08006 53300 57014 57P01 57P03 25006 58030'
   for (const code of unavailable.split(' '))
     assert.equal(failureOf(fromPostgres(withCode(code))), 'database-unavailable', code)
@@ -18,7 +18,7 @@ test('errors of a PostgreSQL that cannot serve are told from errors of a stateme
   }
 })
 
-test('a connection is discarded unless the server itself said that it is only short of something', () => {
+test('a connection is discarded unless the server reported a shortage of resources', () => {
   for (const code of ['ECONNRESET', '57P01', '25006'])
     assert.ok(breaksConnection(fromPostgres(withCode(code))))
   assert.ok(breaksConnection(fromPostgres(new Error('Query read timeout'))))
@@ -26,7 +26,7 @@ test('a connection is discarded unless the server itself said that it is only sh
     assert.ok(!breaksConnection(fromPostgres(withCode(code))), code)
 })
 
-test('result codes of SQLite are told apart by their low byte', () => {
+test('result codes of SQLite are classified by their low byte', () => {
   const of = (errcode: number) => failureOf(fromSqlite(Object.assign(new Error('x'), { errcode })))
   assert.equal(of(13), 'disk-full')
   assert.equal(of(4874), 'disk-full')

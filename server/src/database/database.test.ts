@@ -76,7 +76,7 @@ for (const kind of databaseKinds) {
   })
 }
 
-test('kill -9 in the midst of writing loses no committed row, and the next start is clean', async (t) => {
+test('kill -9 during a write loses no committed row, and the next start is clean', async (t) => {
   const dataDir = temporaryFolder(t)
   const script = fileURLToPath(new URL('../testing/write-until-killed.ts', import.meta.url))
   const child = spawn(process.execPath, [script, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] })

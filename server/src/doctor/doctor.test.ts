@@ -16,7 +16,7 @@ const settings = (environment: Record<string, string>) => readConfig({ environme
 const statuses = (checks: Check[]) => checks.map(({ status }) => status)
 
 for (const kind of databaseKinds) {
-  test(`${kind}: beside a server that is well, every line is well`, async (t) => {
+  test(`${kind}: next to a healthy server, every check passes`, async (t) => {
     const place = await emptyPlace(t, kind)
     await serverAt(t, place)
     const { code, json } = await runCommand(place, 'doctor', '--json')
@@ -45,7 +45,7 @@ for (const kind of databaseKinds) {
   })
 }
 
-test('each thing that is wrong has a line that says what to do', async (t) => {
+test('each failed check has a line that says what to do', async (t) => {
   const { dataDir } = await emptyPlace(t, 'sqlite')
   chmodSync(dataDir, 0o755)
   const [shared] = await checkFolder({ dataDir, databaseUrl: null })

@@ -7,7 +7,7 @@ import { getBytes as get } from '../testing/get-bytes.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { openTestServer } from '../testing/test-server.ts'
 
-test('ranges, conditions and HEAD are answered as RFC 9110 says, and those without a body are free', async (t) => {
+test('ranges, conditions and HEAD follow RFC 9110, and responses without a body are free', async (t) => {
   const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(200))
   const account = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 1 })
@@ -54,7 +54,7 @@ test('ranges, conditions and HEAD are answered as RFC 9110 says, and those witho
   }
 })
 
-test('nothing is built for whoever could not pay, by HEAD, a condition or a range', async (t) => {
+test('nothing is built for a caller who cannot pay, by HEAD, a condition or a range', async (t) => {
   const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(20))
   const poor = await openAccount(service, 'poor@example.org', { addOns: ['API_ACCESS'] })

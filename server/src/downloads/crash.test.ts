@@ -12,7 +12,7 @@ import { sweepExports } from './exports.ts'
 
 const path = '/v1/dataset/places/files'
 
-test('a server killed in the midst of a build serves correct bytes after its start, paid once, and leaves no litter', async (t) => {
+test('a server killed during a build serves correct bytes after its restart, paid once, and leaves no partial files', async (t) => {
   const dataDir = temporaryFolder(t)
   const first = await openTestServer(t, { dataDir })
   await publishText(first, 'places', 'places.geojson', points(60_000))

@@ -71,7 +71,7 @@ test('every format is sent whole, named and typed, and each costs the price once
   }
 })
 
-test('the wrong caller is told what is missing, and nothing is charged', async (t) => {
+test('a caller without the right gets the reason, and nothing is charged', async (t) => {
   const service = await openTestServer(t, { settings: { contactUrl: 'https://example.org/ask' } })
   await publishText(service, 'places', 'places.geojson', points(3))
   await publishText(service, 'others', 'others.geojson', points(3))
@@ -118,7 +118,7 @@ test('the wrong caller is told what is missing, and nothing is charged', async (
 })
 
 for (const database of databaseKinds) {
-  test(`30 keys racing for 3 credits: three answers of 200 and a balance of 0, on ${database}`, async (t) => {
+  test(`30 keys racing for 3 credits: three responses of 200 and a balance of 0, on ${database}`, async (t) => {
     const service = await openTestServer(t, { database })
     await publishText(service, 'places', 'places.geojson', points(20))
     const account = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 3 })
@@ -185,7 +185,7 @@ test('a client that breaks off and resumes pays once and gets identical bytes', 
   assert.equal((await readAccountLedger(service, account)).balance, 9)
 })
 
-test('a stored variant is sent to whoever accepts it, with a tag of its own', async (t) => {
+test('a stored variant is sent to clients that accept it, with its own ETag', async (t) => {
   const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(300))
   const account = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 10 })
@@ -220,7 +220,7 @@ test('a stored variant is sent to whoever accepts it, with a tag of its own', as
   )
 })
 
-test('a build that fails is refunded, told to all who wait, and tried anew', async (t) => {
+test('a failed build is refunded, reported to all waiting callers, and tried again', async (t) => {
   const service = await openTestServer(t)
   await publishText(service, 'places', 'places.geojson', points(50))
   const account = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 10 })

@@ -64,7 +64,7 @@ test('a reader that leaves, while the file is made or midway, leaves no file ope
   )
 })
 
-test('a file that is damaged while it is sent is refunded, and the answer is cut short', async (t) => {
+test('a file that is damaged while it is sent is refunded, and the response is cut short', async (t) => {
   const { service, account, ask } = await open(t, 100_000)
   const socket = ask('json')
   // The response has begun, so the file is now open for sending, no longer for building or verification.
@@ -86,7 +86,7 @@ test('a file that is damaged while it is sent is refunded, and the answer is cut
   )
 })
 
-test('whoever shows no key is told so before anything else', async (t) => {
+test('a missing key is reported before anything else', async (t) => {
   const { service } = await open(t, 10)
   for (const path of ['/v1/dataset/places/files/csv', '/v1/dataset/nowhere/archives/x/files/y']) {
     assert.equal((await service.request('GET', `${path}?unknown=1`)).status, 401)

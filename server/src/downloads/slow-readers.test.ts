@@ -40,7 +40,7 @@ function openFilesOf(pid: number, name: string): number {
   return links.filter((path) => path.endsWith(name)).length
 }
 
-test('readers that stop cost little memory and nobody else’s time', async (t) => {
+test('stalled readers cost little memory and do not delay others', async (t) => {
   const dataDir = temporaryFolder(t)
   const first = await openTestServer(t, { dataDir })
   await publishText(first, 'places', 'places.geojson', points(80_000))
@@ -87,7 +87,7 @@ test('readers that stop cost little memory and nobody else’s time', async (t) 
   assert.equal(await read(), whole)
 })
 
-test('a reader that has stopped for good is cut off, whatever it was being sent, and all is released', async (t) => {
+test('a stalled reader is disconnected, whatever it was being sent, and everything is released', async (t) => {
   const service = await openTestServer(t, { settings: { readerPatience: 1 } })
   const text = 'x'.repeat(4000)
   const feature = (i: number) =>

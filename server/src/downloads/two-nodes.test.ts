@@ -31,7 +31,7 @@ test('two nodes that are asked for the same file at the same instant both send i
   }
 })
 
-test('what another node is building is not swept, and what nobody builds any more is', async (t) => {
+test('partial files of another node’s build are kept, and abandoned ones are removed', async (t) => {
   const folder = temporaryFolder(t)
   const exports = join(folder, 'exports')
   await sweepExports(folder)

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import fastify from 'fastify'
 import { TrustedProxies } from './caller.ts'
 
-test('a caller is who Fastify says it is, whatever proxies and others claim', async () => {
+test('the client address is the one that Fastify determines, whatever headers claim', async () => {
   const trusted = ['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', '::1']
   const proxies = new TrustedProxies(trusted)
   const app = fastify({ trustProxy: trusted })

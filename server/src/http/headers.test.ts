@@ -11,7 +11,7 @@ test('a condition names a tag by itself, in a list, weakly, or by a star; part o
   }
 })
 
-test('nobody is sent a coding that they did not name or refused', () => {
+test('no client gets a content coding that it did not name or refused', () => {
   const expected: [header: string, encoding: string][] = [
     ['identity;q=0', 'identity'],
     ['*;q=0', 'identity'],

@@ -82,7 +82,7 @@ test('sign-in tells another origin nothing, however its address is written', asy
   }
 })
 
-test('a body that is wrong in ten thousand places gets a short answer', async (t) => {
+test('a body with ten thousand errors gets a short response', async (t) => {
   const { app } = await openFrame(t)
   const payload = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`field${i}`, 1]))
   const answer = await app.inject({ method: 'POST', url: '/things', payload })
@@ -127,7 +127,7 @@ test('a refused connection is closed even if the client neither sends nor closes
   }
 })
 
-test('what is not HTTP lands in no answer that is on its way', { timeout: 120_000 }, async (t) => {
+test('bytes that are not HTTP do not corrupt a response in progress', { timeout: 120_000 }, async (t) => {
   const { port } = await openFrame(t)
   const socket = connect(port, '127.0.0.1')
   let received = ''
@@ -140,7 +140,7 @@ test('what is not HTTP lands in no answer that is on its way', { timeout: 120_00
   assert.ok(received.endsWith('begun'), received)
 })
 
-test('a request id is believed from the trusted peer alone, not from whoever comes past it', async (t) => {
+test('a request id is accepted from a trusted peer only', async (t) => {
   const { app } = await openFrame(t, { trustedProxies: ['10.1.0.0/16', 'fd00::/8'] })
   const idFrom = async (remoteAddress: string) =>
     (await app.inject({ url: '/address', remoteAddress, headers: { 'x-request-id': 'given' } })).headers[

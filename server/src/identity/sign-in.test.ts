@@ -382,7 +382,7 @@ test('failed credentials count against the network address', async (t) => {
   assert.equal((await service.request('GET', '/v1/auth/me', { token: 'wrong' })).status, 429)
 })
 
-test('sign-in answers no page of another origin', async (t) => {
+test('sign-in responds to no page of another origin', async (t) => {
   const service = await openTestServer(t, { settings: { baseUrl: 'https://data.example.org' } })
   const ask = (headers: Record<string, string>) =>
     service.request('POST', '/v1/auth/magic-link', { headers, body: { email: 'bob@example.org' } })

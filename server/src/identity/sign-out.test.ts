@@ -35,7 +35,7 @@ for (const database of databaseKinds) {
     }
   })
 
-  test(`a refresh token that comes back ends the access tokens of whoever copied it, on ${database}`, async (t) => {
+  test(`a reused refresh token ends the access tokens of the session, on ${database}`, async (t) => {
     const { clock, pass } = testClock()
     const service = await openTestServer(t, { database, clock })
     const { refreshToken } = await signIn(service, 'ada@example.org')

@@ -338,7 +338,7 @@ test('calls without a body take whatever Content-Type a client announces', async
   }
 })
 
-test('an answer that holds a secret is kept by no cache', async (t) => {
+test('a response that contains a secret is not cacheable', async (t) => {
   const { call } = await openKeyHolder(t, {})
   const created = await call('POST', '/v1/api-keys/personal', MAP)
   assert.equal(created.headers.get('cache-control'), 'no-store')

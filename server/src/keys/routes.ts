@@ -36,7 +36,7 @@ export function keyRoutes(app: App, { keys, authenticate }: KeyRoutesDeps): void
     schema: {
       ...documented,
       summary: 'Every key the caller can see',
-      description: 'The caller’s personal keys, and the organization’s where the caller has APIKEY_VIEW.',
+      description: 'The caller’s personal keys, and the organization’s if the caller has APIKEY_VIEW.',
       response: { 200: keyListSchema },
     },
     handler: async (request) => ({ data: await keys.listAccessible(callerOf(request)) }),
@@ -47,7 +47,8 @@ export function keyRoutes(app: App, { keys, authenticate }: KeyRoutesDeps): void
     schema: {
       ...documented,
       summary: 'Create a personal key',
-      description: 'The answer holds the secret, this once.',
+      problems: ['key-limit-reached', 'conflict'],
+      description: 'The response contains the secret, only this once.',
       body: newKeySchema,
       response: { 201: createdKeySchema },
     },
@@ -76,7 +77,8 @@ export function keyRoutes(app: App, { keys, authenticate }: KeyRoutesDeps): void
     schema: {
       ...documented,
       summary: 'Create an organization key',
-      description: 'Needs APIKEY_CREATE. The answer holds the secret, this once.',
+      problems: ['key-limit-reached'],
+      description: 'Needs APIKEY_CREATE. The response contains the secret, only this once.',
       params: organizationPath,
       body: newKeySchema,
       response: { 201: createdKeySchema },
@@ -93,6 +95,7 @@ export function keyRoutes(app: App, { keys, authenticate }: KeyRoutesDeps): void
     schema: {
       ...documented,
       summary: 'A personal key that reads for 15 minutes',
+      problems: ['conflict'],
       description:
         'For a page’s own map and downloads: it ends with the session, is in no list, not counted against the limit of keys, charged and metered like any key.',
       response: { 201: createdKeySchema },

@@ -8,7 +8,7 @@ const clock = () => new Date('2026-11-15T12:00:00Z')
 
 const statuses = (answers: Answer[]) => answers.map(({ status }) => status)
 
-test('a key is limited to its burst and rate, and every answer says what is left', async (t) => {
+test('a key is limited to its burst and rate, and every response states what is left', async (t) => {
   const settings = { keyRate: 60, keyBurst: 3, ownerRate: 120, ownerBurst: 100 }
   const service = await openTestServer(t, { clock, settings })
   const { token } = await signIn(service, 'ada@example.org')
@@ -58,7 +58,7 @@ test('the keys of one owner are limited together: a deleted key and a new one ga
   assert.equal((await service.request('GET', '/v1/datasets', { key: secret })).status, 429)
 })
 
-test('a user’s session keys are limited together: a fresh one is no fresh start', async (t) => {
+test('a user’s session keys share one limit', async (t) => {
   const service = await openTestServer(t, { clock, settings: { keyRate: 60, keyBurst: 3 } })
   const ada = await signIn(service, 'ada@example.org')
   const bob = await signIn(service, 'bob@example.org')

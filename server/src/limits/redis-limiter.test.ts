@@ -147,7 +147,7 @@ test('without Redis a node continues from what it has seen, with one warning, un
   assert.deepEqual([node.warnings(), node.recoveries()], [1, 1])
 })
 
-test('what a node counted during an outage is told to Redis', async (t) => {
+test('what a node counted during an outage is added to Redis', async (t) => {
   const proxy = await openRedisProxy(t)
   const node = await openLimiter(t, proxy.url)
   const other = await openLimiter(t)

@@ -139,7 +139,7 @@ test('a mail that the server puts off is tried again until it is taken', async (
   assert.equal(smtp.received.length, 1)
 })
 
-test('a mail refused for good is given up, and the log says so without a word of it', async (t) => {
+test('a mail refused permanently is dropped, and the log says so without its contents', async (t) => {
   const smtp = await mailServer(t, () => ({ code: 554, text: `No: ${mail.link} 123456` }))
   const { mailer, lines } = smtpMailer(t, smtp.port, [1, 1])
   mailer.post(mail)
@@ -152,7 +152,7 @@ test('a mail refused for good is given up, and the log says so without a word of
   for (const part of ['the-token', '123456', 'ada@example.org']) assert.ok(!logged.includes(part))
 })
 
-test('a mail server that is away delays no answer and no stop', async (t) => {
+test('an unreachable mail server delays no response and no stop', async (t) => {
   const { mailer, lines } = smtpMailer(t, 1, [60_000])
   mailer.post(mail)
   await mailer.close()

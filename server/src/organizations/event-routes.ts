@@ -20,7 +20,7 @@ export function eventRoutes(app: App, { database, organizations, authenticate }:
     schema: {
       tags: [tags.organizations],
       security: security.token,
-      summary: 'What was done in an organization, by whom and from where, newest first',
+      summary: 'The audit events of an organization, newest first',
       description: 'Needs MEMBER_MANAGE.',
       params: Type.Object({ organizationId: Type.String() }),
       querystring: pageQuery,

@@ -286,7 +286,7 @@ test('the versions past WAYLEAVE_KEEP_VERSIONS go, and their files with them', a
   assert.equal((await service.parts.blobs.listTrash()).length, 2)
 })
 
-test('exports that are built ahead bear the title of the versions before', async (t) => {
+test('exports built in advance have the title of earlier versions', async (t) => {
   const service = await openTestServer(t)
   const description = { title: 'Places of old', license: 'CC0' }
   await publishText(service, 'places', 'places.geojson', points(3), { description })
@@ -339,7 +339,7 @@ test('what the command line publishes and removes is seen by the running serverâ
   assert.equal((await runCommand(service.config, 'unpublish', 'places')).code, 1)
 })
 
-test('kill -9 at any moment of publishing leaves the version before, and no litter after the next start', async (t) => {
+test('kill -9 at any moment of publishing leaves the previous version, and no partial files after the next start', async (t) => {
   const dataDir = temporaryFolder(t)
   const first = await openTestServer(t, { dataDir })
   await publishText(first, 'places', 'places.geojson', points(7))

@@ -17,6 +17,7 @@ import { type Config, readConfig } from '../config.ts'
 import { makeLogger } from '../http/observability/logger.ts'
 import { type RunningServer, startServer } from '../start-server.ts'
 import { cleanUp } from './cleanup.ts'
+import { requireDocumentedStatus } from './documented-status.ts'
 import { copyMigratedSqlite, migratedTemplate } from './migrated-template.ts'
 
 export type DatabaseKind = 'sqlite' | 'postgres'
@@ -96,7 +97,12 @@ export async function openTestServer(t: TestContext, given: TestSettings = {}): 
   const log = makeLogger('debug', (line) => logLines.push(line))
   const service = await startServer(config, log, given.clock ?? systemClock, undefined, given.grace)
   cleanUp(t, () => service.stop())
-  return { ...service, config, logLines, request: (...args) => request(service.url, ...args) }
+  const checkedRequest: TestServer['request'] = async (method, path, options) => {
+    const answer = await request(service.url, method, path, options)
+    requireDocumentedStatus(service.app, method, path, answer.status)
+    return answer
+  }
+  return { ...service, config, logLines, request: checkedRequest }
 }
 
 async function request(

@@ -1,4 +1,4 @@
-import { keyUsageSchema, organizationUsageSchema } from '@wayleave/contract/records'
+import { documentedAs, keyUsageSchema, organizationUsageSchema } from '@wayleave/contract/records'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
@@ -15,10 +15,16 @@ export interface UsageRoutesDeps {
 const range = Type.Object(
   {
     startDate: Type.Optional(
-      Type.String({ description: 'The first day, in UTC. Without it, 30 days end at endDate.' }),
+      Type.String({
+        description: 'The first day, in UTC. Without it, 30 days end at endDate.',
+        ...documentedAs({ format: 'date' }),
+      }),
     ),
     endDate: Type.Optional(
-      Type.String({ description: 'The last day, included. Without it, today. At most 366 days in all.' }),
+      Type.String({
+        description: 'The last day, included. Without it, today. At most 366 days in all.',
+        ...documentedAs({ format: 'date' }),
+      }),
     ),
   },
   { additionalProperties: false },
@@ -39,7 +45,7 @@ export function usageRoutes(app: App, { usageReports, authenticate }: UsageRoute
       tags: [tags.organizations],
       security: security.token,
       summary: 'Calls and credits of an organization, by day, operation, key and dataset',
-      description: 'Needs BILLING_VIEW. Includes the calls of keys that exist no more.',
+      description: 'Needs BILLING_VIEW. Includes the calls of deleted keys.',
       params: Type.Object({ organizationId: Type.String() }),
       querystring: range,
       response: { 200: organizationUsageSchema },
@@ -67,7 +73,7 @@ export function keyUsageRoute(app: App, { usageReports, path, tag, onRequest, ac
       tags: [tag],
       security: security.token,
       summary: 'Calls and credits of a key, by day and operation',
-      description: 'Includes every call that was answered more than a second ago.',
+      description: 'Includes every call that finished more than a second ago.',
       params: Type.Object({ keyId: Type.String() }),
       querystring: range,
       response: { 200: keyUsageSchema },

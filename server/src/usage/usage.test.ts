@@ -220,7 +220,7 @@ for (const database of databaseKinds) {
     ])
   })
 
-  test(`calls that come while usage cannot be saved gather in one batch, and none is lost (${database})`, async (t) => {
+  test(`calls made while usage cannot be saved are kept in one batch, and none is lost (${database})`, async (t) => {
     const service = await openTestServer(t, { database })
     const { meter, database: control } = service.parts
     const grant = { keyId: newId('key'), organizationId: null } as Grant

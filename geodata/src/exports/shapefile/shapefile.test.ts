@@ -22,7 +22,7 @@ test('field names have at most ten bytes and are unique whatever their case', ()
   )
 })
 
-test('a name that fits keeps itself, and those that must be cut take what is left', () => {
+test('names that fit are kept, and truncated names avoid them', () => {
   assert.deepEqual(
     fieldNames(['population_2010', 'population_2011', 'populati_1', 'population', 'POPULATION']),
     ['populati_2', 'populati_3', 'populati_1', 'population', 'POPULATI_4'],

@@ -33,7 +33,7 @@ function refusal(source: string | Buffer, expected: RegExp, options?: GeojsonOpt
   })
 }
 
-test('members stand before and after the features in any order', async () => {
+test('members before and after the features are read in any order', async () => {
   const text = `\ufeff { "name": "x ]} \\" {", "bbox": [1,[2]], "features" :\n [ ${one} , ${one} ], "type": "FeatureCollection", "more": {"a":[]} } \n`
   const { features, stream } = await read(text)
   assert.deepEqual(
@@ -93,7 +93,7 @@ test('integers beyond 2^53 are read exactly, long fractions and digits in texts 
   assert.deepEqual(features[0]!.values, [12345678901234567890n, 0.12345678901234566, '12345678901234567890'])
 })
 
-test('the crs member of old GeoJSON is heeded', async () => {
+test('the crs member of GeoJSON 2008 is used', async () => {
   const named = (crs: string) => `{"type":"FeatureCollection","crs":${crs},"features":[]}`
   const crsOf = async (crs: string) => (await read(named(crs))).stream.crs
   assert.equal(

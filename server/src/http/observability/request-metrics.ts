@@ -28,8 +28,8 @@ export class RequestMetrics {
   readonly #routes = new Map<string, RouteNumbers>()
 
   constructor(register: (type: string, name: string, help: string, values: () => MetricValue[]) => void) {
-    register('counter', TOTAL, 'Requests answered, by method, route and status.', () => this.#answers())
-    const help = 'Time from request to the end of its answer, by route.'
+    register('counter', TOTAL, 'Responses, by method, route and status.', () => this.#answers())
+    const help = 'Time from request to the end of its response, by route.'
     register('histogram', SECONDS, help, () => this.#times())
   }
 

@@ -1,5 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 
 /*
  * All code that relies on undocumented fields of Node. A newer Node may rename them, so `canBypassHead` is
@@ -33,8 +34,8 @@ export function markHeadSent(response: ServerResponse, statusLine: string): void
 }
 
 /** The response that is being sent on a socket, or null. */
-export function responseOn(socket: Socket): ServerResponse | null {
-  return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? null
+export function responseOn(socket: Duplex): ServerResponse | null {
+  return (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage ?? null
 }
 
 /**

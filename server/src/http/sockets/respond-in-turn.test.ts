@@ -24,7 +24,7 @@ async function open(t: TestContext, answer: RequestListener) {
   return { server, socket }
 }
 
-test('requests that are sent ahead are taken one after the other, and answered in their order', async (t) => {
+test('pipelined requests are handled one at a time, and responses keep their order', async (t) => {
   let now = 0
   let most = 0
   const { socket } = await open(t, async ({ url }, response) => {
@@ -40,7 +40,7 @@ test('requests that are sent ahead are taken one after the other, and answered i
   assert.equal(most, 1)
 })
 
-test('a reader that reads nothing has one answer made for it, however many it asks for', async (t) => {
+test('a client that reads nothing gets one response built, however many it requests', async (t) => {
   let made = 0
   const page = Buffer.alloc(16 * 1024 ** 2)
   const { socket } = await open(t, (_, response) => {
@@ -52,13 +52,13 @@ test('a reader that reads nothing has one answer made for it, however many it as
   assert.equal(made, 1)
 })
 
-test('whoever sends far more ahead than anyone reads is cut off', { timeout: 120_000 }, async (t) => {
+test('a client that pipelines too many requests is disconnected', { timeout: 120_000 }, async (t) => {
   const { socket } = await open(t, () => {})
   socket.write(request('/').repeat(1000))
   await once(socket.resume(), 'close')
 })
 
-test('the service itself answers in turn', async (t) => {
+test('the whole service responds to pipelined requests in order', async (t) => {
   const service = await openTestServer(t)
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
   const paths = ['/v1/datasets', '/health', '/v1/nowhere']

@@ -107,7 +107,7 @@ export class SocketTransport {
   #isEligible(request: IncomingMessage, response: ServerResponse): boolean {
     const { overload } = this.#deps
     const { headers } = request
-    if (request.method !== 'GET') return false
+    if (request.method !== 'GET' || headers.host === undefined) return false
     // `socket` is null while the previous response on the connection is being sent.
     if (!response.shouldKeepAlive || response.socket === null || response.socket.destroyed) return false
     if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return false

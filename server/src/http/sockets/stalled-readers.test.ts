@@ -39,7 +39,7 @@ async function drain(socket: Socket): Promise<number> {
   return bytes
 }
 
-test('a reader that takes nothing is cut off, in the midst of one large write too', async (t) => {
+test('a client that reads nothing is disconnected, also during one large write', async (t) => {
   const { server, ask, closed } = await open(t, { milliseconds: 200, maxBytes: 1e9 }, (_, response) =>
     response.end(LARGE),
   )
@@ -49,7 +49,7 @@ test('a reader that takes nothing is cut off, in the midst of one large write to
   assert.ok((await drain(reader)) < LARGE.length)
 })
 
-test('a slow reader is served to the end, and an answer may take as long as it likes', async (t) => {
+test('a slow reader is served to the end, and a response may take long', async (t) => {
   const milliseconds = 800
   const { ask, closed } = await open(t, { milliseconds, maxBytes: 1e9 }, async (_, response) => {
     await sleep(2 * milliseconds)
@@ -67,7 +67,7 @@ test('a slow reader is served to the end, and an answer may take as long as it l
   assert.equal(closed(), 0)
 })
 
-test('a reader that takes something now and then, but less than the least, is cut off', async (t) => {
+test('a reader below the minimum rate is disconnected', async (t) => {
   const patience = { milliseconds: 800, maxBytes: 1e9, leastBytesASecond: 1e9 }
   const { ask, closed } = await open(t, patience, (_, response) => response.end(LARGE))
   let bytes = 0
@@ -79,7 +79,7 @@ test('a reader that takes something now and then, but less than the least, is cu
   assert.ok(bytes > 0 && bytes < LARGE.length)
 })
 
-test('readers that take nothing hold no more memory together than they may', async (t) => {
+test('stalled readers together hold no more memory than the limit', async (t) => {
   const patience = { milliseconds: 3_600_000, maxBytes: 1.5 * LARGE.length }
   const { server, ask, closed } = await open(t, patience, (_, response) => response.end(LARGE))
   const inside: Socket[] = []

@@ -335,7 +335,7 @@ test('filters select what they say', async () => {
   }
 })
 
-test('injection attempts are data: they select nothing, change nothing and stand in no SQL', async () => {
+test('injection attempts are data: they select nothing, change nothing and are in no SQL', async () => {
   await createTable(connection, PLACES, 'HUGEINT')
   const attempts = [
     "'; DROP TABLE t; --",
@@ -371,23 +371,23 @@ const REFUSED: [filter: string, message: RegExp][] = [
   ['text > date', /is of text with a date/],
   ["date = 'yesterday'", /neither a date .* nor a timestamp/],
   ['flag = 1', /is of a truth value with an integer/],
-  ['count', /is an integer, where a condition is expected/],
+  ['count', /is an integer, but a condition is expected/],
   ["count LIKE '1%'", /LIKE at character 1 is for text/],
   ['text LIKE folded', /The pattern of LIKE at character 11 is not a text in quotes/],
   ['text + 1 = 2', /Arithmetic at character 1 is for numbers/],
   [`${'ACCENTI(CASEI('.repeat(3)}text${'))'.repeat(3)} = 'x'`, /nested more than 4 levels/],
   ['CASEI(count) = 1', /CASEI at character 1 is for text/],
   ['tags = 1', /holds nested values/],
-  ['geometry = 1', /can only stand in a spatial function/],
-  ['S_INTERSECTS(text, POINT(1 1))', /The property text at character 14 is no geometry/],
-  ['S_INTERSECTS(geometry, 1)', /is no geometry/],
+  ['geometry = 1', /can only be used in a spatial function/],
+  ['S_INTERSECTS(text, POINT(1 1))', /The property text at character 14 is not a geometry/],
+  ['S_INTERSECTS(geometry, 1)', /is not a geometry/],
   ["T_DURING(date, INTERVAL('2020-01-01', '..'))", /is for two intervals/],
-  ["T_AFTER(text, DATE('2020-01-01'))", /is text and no date or timestamp/],
+  ["T_AFTER(text, DATE('2020-01-01'))", /is text, not a date or timestamp/],
   ["T_AFTER(date, INTERVAL('2020-01-01', '2020-01-01T00:00:00Z'))", /a date at one end and a timestamp/],
-  ["A_CONTAINS(text, ('a'))", /is text and no array/],
+  ["A_CONTAINS(text, ('a'))", /is text, not an array/],
 ]
 
-test('what the columns cannot answer is refused with a sentence that says where', () => {
+test('a filter that does not fit the columns is refused with a sentence that says where', () => {
   for (const [source, message] of REFUSED) {
     assert.throws(
       () => planFilter(parseText(source), COLUMNS, { isSpatial: true }),

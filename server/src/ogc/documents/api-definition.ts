@@ -243,7 +243,7 @@ function operations(keyInUrl: boolean) {
     const format = {
       name: 'f',
       in: 'query',
-      description: 'The encoding of the answer; without it, `Accept` decides.',
+      description: 'The encoding of the response; without it, `Accept` decides.',
       schema: { type: 'string', enum: encodings.map(({ name }) => name), default: encodings[0]!.name },
       style: 'form',
       explode: false,

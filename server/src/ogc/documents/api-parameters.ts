@@ -62,7 +62,7 @@ export function apiParameters(crsList: CrsList) {
       { type: 'array', minItems: 4, maxItems: 6, items: { type: 'number' } },
     ),
     'bbox-crs': query('bbox-crs', 'The CRS of `bbox`, in its own order of axes.', crs),
-    crs: query('crs', 'The CRS of the geometries in the answer, in its own order of axes.', crs),
+    crs: query('crs', 'The CRS of the geometries in the response, in its own order of axes.', crs),
     datetime: query(
       'datetime',
       'Only features at this time: a date, a time in UTC, or an interval with a slash, one end of which may be open (`..`).',
@@ -84,7 +84,7 @@ export function apiParameters(crsList: CrsList) {
         items: { type: 'string', pattern: '[+|-]?.+' },
       },
     ),
-    properties: query('properties', 'The properties that the answer has; without it, all.', {
+    properties: query('properties', 'The properties in the response; without it, all.', {
       type: 'array',
       items: text,
     }),

@@ -156,7 +156,7 @@ export function responseContent(
   return Object.fromEntries(entries)
 }
 
-const etag = { description: 'Names this answer; for `If-None-Match`.', schema: text }
+const etag = { description: 'Identifies this response; for `If-None-Match`.', schema: text }
 
 export const ANSWER_HEADERS = {
   ETag: etag,
@@ -166,11 +166,11 @@ export const ANSWER_HEADERS = {
 
 export const ANSWER_RESPONSES = {
   NotModified: {
-    description: 'The answer is still the one that `If-None-Match` names.',
+    description: 'The response has not changed since the one that `If-None-Match` names.',
     headers: { ETag: etag },
   },
   Problem: {
-    description: 'What is wrong, and how to mend it.',
+    description: 'What is wrong, and how to fix it.',
     content: { 'application/problem+json': { schema: schema('Problem') } },
   },
 }

@@ -28,7 +28,7 @@ async function buildTiles({ parts }: OgcService): Promise<void> {
   await parts.tileBuilds.build(dataset, dataset)
 }
 
-test('the landing page leads to everything, and every link of every document answers as it says', async (t) => {
+test('the landing page leads to everything, and every link has the type that it states', async (t) => {
   const service = await openOgc(t)
   await service.publish('places', [point(1, 2, { n: 1, day: '2020-01-01' })], {
     description: {
@@ -196,7 +196,7 @@ test('a table without geometry is a collection too', async (t) => {
   assert.doesNotMatch(form, /name="(bbox|datetime)"/)
 })
 
-test('a column may bear any name, also one of an object’s own workings', async (t) => {
+test('a column may have any name, also that of a member of Object.prototype', async (t) => {
   const service = await openOgc(t)
   await service.publish('rows', [point(1, 2, JSON.parse('{"__proto__": 1, "constructor": 2}'))])
   for (const kind of ['schema', 'queryables', 'sortables']) {
@@ -287,7 +287,7 @@ test('the encoding is chosen by f, then by Accept', async (t) => {
   }
 })
 
-test('the landing page says what the operator says, and no document calls the software’s license the data’s', async (t) => {
+test('the landing page shows the operator’s texts, and no document states the software’s licence for the data', async (t) => {
   const plain = await openOgc(t)
   const landing = (await plain.get('')).body
   assert.deepEqual([landing.title, landing.contact, landing.license], ['Wayleave', undefined, undefined])

@@ -45,7 +45,7 @@ test('what a page did not need, and what was not sent, counts for nothing', asyn
   }
 })
 
-test('the keys of a user’s sessions count together: a fresh one is no fresh day', async (t) => {
+test('the keys of a user’s sessions share one daily limit', async (t) => {
   const service = await openOgc(t, { settings: { dailyFeatures: 10 } })
   await service.publish(
     'places',
@@ -61,7 +61,7 @@ test('the keys of a user’s sessions count together: a fresh one is no fresh da
   assert.deepEqual(statuses, [200, 429, 429])
 })
 
-test('a deleted key and a new one of the same owner are no new day', async (t) => {
+test('a new key of the same owner does not restart the daily limit', async (t) => {
   const service = await openOgc(t, { settings: { dailyFeatures: 10 } })
   await service.publish(
     'places',

@@ -297,7 +297,7 @@ test('a made-up cursor beyond the last feature gives an empty page', async () =>
   assert.deepEqual(await page({ sortby: 'n' }, ROWS + 7, 0, 10), { positions: [], more: false })
 })
 
-test('a filter that takes too long is ended and refused with 400, and the next one is answered', async () => {
+test('a filter that takes too long is stopped with 400, and the next one is served', async () => {
   const hasty = new TimedWork({ owner: 'test', maxMs: 1 })
   const product = Array.from({ length: 40 }, (_, i) => `(n + ${i})`).join(' % ')
   const slow = page({ filter: `${product} = -1` }, -1, 0, 10, hasty)

@@ -6,12 +6,12 @@ import { checkScalar, type Queryables } from './check-scalar.ts'
 
 export function checkElements(expression: Expression, queryables: Queryables): Elements {
   if (expression.kind === 'array') return elements(expression.items, queryables)
-  if (expression.kind !== 'property') throw new Cql2Error(`What stands ${expression.at} is no array.`)
+  if (expression.kind !== 'property') throw new Cql2Error(`The value ${expression.at} is not an array.`)
   const column = queryables.columns.get(expression.name)
   if (column?.type === 'json') return { kind: 'json', name: column.name }
   if (column !== undefined) {
     throw new Cql2Error(
-      `The property ${column.name} ${expression.at} is ${typeName(column.type)} and no array.`,
+      `The property ${column.name} ${expression.at} is ${typeName(column.type)}, not an array.`,
     )
   }
   throw new Cql2Error(`The property ${expression.name} ${expression.at} is not one of this collection's.`)

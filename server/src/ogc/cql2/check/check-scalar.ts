@@ -25,11 +25,11 @@ export function checkScalar(expression: Expression, queryables: Queryables): Sca
     case 'call':
       return call(expression, queryables)
     case 'interval':
-      throw new Cql2Error(`The interval ${expression.at} can only stand in a temporal function.`)
+      throw new Cql2Error(`The interval ${expression.at} can only be used in a temporal function.`)
     case 'array':
-      throw new Cql2Error(`The array ${expression.at} can only stand in IN or in an array function.`)
+      throw new Cql2Error(`The array ${expression.at} can only be used in IN or in an array function.`)
     default:
-      throw new Cql2Error(`The geometry ${expression.at} can only stand in a spatial function.`)
+      throw new Cql2Error(`The geometry ${expression.at} can only be used in a spatial function.`)
   }
 }
 
@@ -45,13 +45,13 @@ function literal(value: string | number | bigint | boolean): Scalar {
 
 function property(name: string, at: string, { columns, isSpatial }: Queryables): Scalar {
   if (name === 'geometry' && isSpatial) {
-    throw new Cql2Error(`The geometry ${at} can only stand in a spatial function or before IS NULL.`)
+    throw new Cql2Error(`The geometry ${at} can only be used in a spatial function or before IS NULL.`)
   }
   const column = columns.get(name)
   if (column === undefined) throw new Cql2Error(`The property ${name} ${at} is not one of this collection's.`)
   if (column.type === 'json') {
     throw new Cql2Error(
-      `The property ${name} ${at} holds nested values: it can only stand in an array function or before IS NULL.`,
+      `The property ${name} ${at} holds nested values: it can only be used in an array function or before IS NULL.`,
     )
   }
   return { kind: 'column', type: column.type, name: column.name }

@@ -67,9 +67,7 @@ function isOneOf<T extends string>(list: readonly T[], op: string): op is T {
 function truth(expression: Expression, queryables: Queryables): Condition {
   const of = checkScalar(expression, queryables)
   if (of.type !== 'boolean') {
-    throw new Cql2Error(
-      `What stands ${expression.at} is ${typeName(of.type)}, where a condition is expected.`,
-    )
+    throw new Cql2Error(`The value ${expression.at} is ${typeName(of.type)}, but a condition is expected.`)
   }
   return of.kind === 'condition' ? of.of : { kind: 'truth', of }
 }
@@ -137,9 +135,9 @@ function spatialOperand(expression: Expression, queryables: Queryables): Spatial
     const isKnown = queryables.columns.has(expression.name)
     throw new Cql2Error(
       isKnown
-        ? `The property ${expression.name} ${expression.at} is no geometry.`
+        ? `The property ${expression.name} ${expression.at} is not a geometry.`
         : `The property ${expression.name} ${expression.at} is not one of this collection's.`,
     )
   }
-  throw new Cql2Error(`What stands ${expression.at} is no geometry.`)
+  throw new Cql2Error(`The value ${expression.at} is not a geometry.`)
 }

@@ -68,7 +68,7 @@ for (const fold of ['casei', 'accenti'] as const) {
   })
 }
 
-test('case folding is full: one letter may stand for two, and all forms of a letter are one', () => {
+test('case folding is full: one letter may equal two, and all forms of a letter are equal', () => {
   const same = ['STRASSE', 'Straße', 'STRAẞE', 'strasse']
   assert.deepEqual(new Set(same.map((text) => foldText('casei', text))), new Set(['strasse']))
   assert.equal(foldText('casei', 'ΟΔΟΣ'), foldText('casei', 'οδος'))

@@ -106,7 +106,7 @@ function operation(
   }
   const args = given.map((arg, i) => expression(arg, `${path}.args[${i}]`, depth + 1, context))
   if (op === 'in' && args[1]!.kind !== 'array')
-    throw new Cql2Error(`The second of the args of in ${at} is no array.`)
+    throw new Cql2Error(`The second of the args of in ${at} is not an array.`)
   return { kind: 'call', op, args, at }
 }
 

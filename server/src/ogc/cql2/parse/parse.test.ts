@@ -117,7 +117,7 @@ test('the grammar and schema of the standard decide where the reference parser d
   }
 })
 
-test('keywords and functions are the same in any case, and names of columns keep theirs', () => {
+test('keywords and functions are case-insensitive, column names are not', () => {
   assert.deepEqual(tree("A Like 'x' aNd NoT b iS nUlL"), tree("A LIKE 'x' AND NOT b IS NULL"))
   assert.deepEqual(
     tree('t_OverlappedBy(interval(a,b), INTERVAL(c,d))'),
@@ -126,7 +126,7 @@ test('keywords and functions are the same in any case, and names of columns keep
   assert.notDeepEqual(tree('A = 1'), tree('a = 1'))
 })
 
-test('a column may bear the name of a constructor or of a geometry', () => {
+test('a column may have the name of a constructor or of a geometry', () => {
   for (const name of ['date', 'timestamp', 'interval', 'point', 'bbox', 'casei', 'z', 'div', 'polygon']) {
     assert.deepEqual(tree(`${name} = 1`), { op: '=', args: [{ property: name }, 1] })
   }
@@ -198,7 +198,7 @@ const BAD_JSON: [source: string, message: RegExp][] = [
   ['{"op":"=","args":[{"property":1},2]}', /The property at \$\.args\[0\] is no text/],
   ['{"op":"drop","args":[]}', /The operation drop at \$ is not one that this service has/],
   ['{"op":"="}', /lacks an array of args/],
-  ['{"op":"in","args":[{"property":"a"},1]}', /is no array/],
+  ['{"op":"in","args":[{"property":"a"},1]}', /is not an array/],
   ['{"op":"=","args":[{"property":"a"},{"date":"x"}]}', /The date at \$\.args\[1\]/],
   ['{"op":"=","args":[{"property":"a"},"\\ud800"]}', /not valid Unicode/],
   ['{"op":"s_within","args":[{"property":"geometry"},{"type":"Pt"}]}', /a type that GeoJSON does not define/],

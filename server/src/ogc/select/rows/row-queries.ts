@@ -83,6 +83,11 @@ export class RowQueries {
     })
   }
 
+  /** How many queries wait for a process. */
+  get waiting(): number {
+    return this.#queue.waiting
+  }
+
   /** The process ids of the processes, for measurements. */
   get processes(): number[] {
     return Array.from(this.#sessions, ({ runner }) => runner.pid ?? 0)
