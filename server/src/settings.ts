@@ -459,6 +459,12 @@ export const settings = {
     choice('debug', 'info', 'warn', 'error', 'silent'),
     'How much is logged.',
   ),
+  logFormat: setting(
+    'WAYLEAVE_LOG_FORMAT',
+    'auto' as 'auto' | 'json' | 'text',
+    choice('auto', 'json', 'text'),
+    'How log lines are written: `json` for programs, `text` for people, `auto` for text on a terminal and JSON elsewhere.',
+  ),
   verifyRate: setting(
     'WAYLEAVE_VERIFY_RATE',
     64,
