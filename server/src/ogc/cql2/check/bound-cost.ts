@@ -7,7 +7,7 @@ import { foldedName } from '../folded-name.ts'
  * Limits on what a filter may cost for each feature, besides the limits of its text. Folding takes the longest,
  * and needs memory; each folded column is counted once, however many conditions read it.
  */
-export const COST_LIMITS = { folds: 16, patterns: 256, patternLength: 1024 }
+const COST_LIMITS = { folds: 16, patterns: 256, patternLength: 1024 }
 
 /** Throws a Cql2Error, which names the limit, if evaluating the filter would cost too much. */
 export function boundCost(condition: Condition): void {
