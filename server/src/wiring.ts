@@ -5,10 +5,14 @@ import { memoryPerCompilation } from '@wayleave/geodata/compile'
 import { ColumnCache } from '@wayleave/geodata/features'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
+import { deleteAddressBlocksExpiredBefore } from './access/address-block-store.ts'
 import { Authenticate } from './access/authenticate.ts'
+import { Refusals } from './access/refusals.ts'
 import { Verifier } from './access/verifier.ts'
 import { sweepPins } from './backup/pin-snapshots.ts'
-import { RevocationLog } from './backup/revocations/revocation-log.ts'
+import { applyRevocations } from './backup/revocations/apply-revocations.ts'
+import { RevocationLog, revocationLogFile } from './backup/revocations/revocation-log.ts'
+import { readRevocations } from './backup/revocations/revocations.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { FolderBlobs } from './blobs/folder-blobs.ts'
 import { Verification } from './catalog/background-verification.ts'
@@ -39,7 +43,7 @@ import { deleteSessionKeysExpiredBefore } from './keys/store.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory-limiter.ts'
 import { RedisLimiter } from './limits/redis-limiter.ts'
-import { RedisLink } from './limits/redis-link.ts'
+import type { RedisLink, RedisLinkOptions } from './limits/redis-link.ts'
 import { checkMailSettings } from './mail/mailer.ts'
 import { sweepOutbox } from './mail/outbox-mailer.ts'
 import { Facets } from './ogc/facets/facets.ts'
@@ -49,7 +53,8 @@ import { Cursors } from './ogc/request/cursor.ts'
 import { CompiledSelection } from './ogc/select/compiled/compiled-selection.ts'
 import { GeometryCache } from './ogc/select/geometry-cache.ts'
 import { Items } from './ogc/select/items.ts'
-import { RowQueries } from './ogc/select/row-queries.ts'
+import { RowQueries } from './ogc/select/rows/row-queries.ts'
+import { Workload } from './ogc/select/workload.ts'
 import { DynamicTiles } from './ogc/tiles/dynamic-tiles.ts'
 import { TileArchives } from './ogc/tiles/tile-archives.ts'
 import { TileBuilds } from './ogc/tiles/tile-builds.ts'
@@ -84,6 +89,7 @@ export interface Parts extends ControlPlane {
   /** Null except for a server with WAYLEAVE_REDIS_URL. */
   redis: RedisLink | null
   limiter: Limiter
+  refusals: Refusals
   meter: Meter
   housekeeping: Housekeeping
   authenticate: Authenticate
@@ -110,6 +116,7 @@ export interface Parts extends ControlPlane {
   tileBuilds: TileBuilds
   tileArchives: TileArchives
   dynamicTiles: DynamicTiles
+  workload: Workload
   tilesets: Tilesets
   housekeepingClock: HousekeepingClock
   checkReady: CheckReady
@@ -149,10 +156,10 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   // Must be first: everything after it may change the folder according to the database.
   await requireOneInstallation({ database, blobs, dataDir: config.dataDir }, log)
 
-  const redis =
-    config.redisUrl && serving ? opened.use(await RedisLink.open({ url: config.redisUrl, log })) : null
+  const redis = config.redisUrl && serving ? opened.use(await openRedis({ url: config.redisUrl, log })) : null
   const limiter = opened.use(redis ? new RedisLimiter(redis) : new MemoryLimiter(() => clock().getTime()))
   const meter = opened.use(new Meter(database, clock, log))
+  const refusals = new Refusals(database, clock)
   const verifier = new Verifier({
     db: database.db,
     changes,
@@ -172,6 +179,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
       baseUrl: () => baseUrl.settled(),
       starting,
       serving,
+      refusals,
     }),
   )
   const invitations = new Invitations({
@@ -199,10 +207,14 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
           await verification.requireFile(folder, manifest, SNAPSHOT_FILES.ids)
         }
       },
+      megabytes: config.queryMemory,
       log,
     }),
   )
-  if (serving) await rows.open()
+  const workload = new Workload({
+    queryMs: config.querySeconds * 1000,
+    pageBytes: config.maxPageBytes,
+  })
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
   const cursors = new Cursors(
     await installationSecret(database.db, 'cursor-signature', () => randomBytes(32).toString('base64url')),
@@ -233,7 +245,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   })
   const tileBuilds = opened.use(new TileBuilds({ blobs, catalog, log, maxZoom: config.tileMaxZoom }))
   const tileArchives = opened.use(new TileArchives({ blobs, builds: tileBuilds, log }))
-  const dynamicTiles = opened.use(new DynamicTiles({ items, snapshots }))
+  const dynamicTiles = opened.use(new DynamicTiles({ items, snapshots, workload }))
   const tilesets = new Tilesets({
     catalog,
     clock,
@@ -295,6 +307,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
       tile: { requests: config.tileRate, burst: config.tileRate },
     },
     keyInUrl: config.keyInUrl,
+    refusals,
   })
 
   const housekeeping = opened.use(new Housekeeping(log))
@@ -339,6 +352,33 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     tidy('old batches of usage', 60 * MINUTE, (now) =>
       deleteUsageBatchesBefore(database, plus(now, -2 * DAY).toISOString()),
     )
+    housekeeping.add('refused keys and sign-ins', 10 * SECOND, () => refusals.flush())
+    opened.defer(() => refusals.flush({ isLast: true }), 'refused keys and sign-ins')
+    const { addressBlocks } = control
+    await addressBlocks.load()
+    const loadBlocks = () => addressBlocks.load()
+    housekeeping.add('blocked addresses', 2 * SECOND, loadBlocks)
+    changes.listen((subject) => {
+      if (subject === 'address-blocks' || subject === 'everything')
+        housekeeping.runSoon('blocked addresses', loadBlocks)
+    })
+    tidy('expired blocks of addresses', 60 * MINUTE, (now) =>
+      deleteAddressBlocksExpiredBefore(database, plus(now, -30 * DAY).toISOString()),
+    )
+    const reapply = async () => {
+      const keys = await applyRevocations(
+        control,
+        clock(),
+        await readRevocations(revocationLogFile(config.dataDir)),
+      )
+      if (keys > 0)
+        log.warn({ keys }, `${keys} keys worked again after the database was restored, and were revoked.`)
+    }
+    await reapply()
+    // The database was restored to an older state, or so many changes were missed that it looks like that.
+    changes.listen((subject) => {
+      if (subject === 'everything') housekeeping.runSoon('revocations after a restore', reapply)
+    })
     tidy('old jobs', 60 * MINUTE, (now) => jobs.deleteOld(now))
     if (database.kind === 'sqlite') {
       tidy('old changes', 60 * MINUTE, (now) => deleteChangesBefore(database, plus(now, -DAY).toISOString()))
@@ -357,6 +397,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     proxies,
     redis,
     limiter,
+    refusals,
     meter,
     housekeeping,
     housekeepingClock,
@@ -383,6 +424,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     tileBuilds,
     tileArchives,
     dynamicTiles,
+    workload,
     tilesets,
     checkReady: readiness({
       database,
@@ -395,4 +437,10 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   }
   opened.requireAll(parts)
   return { ...parts, close: () => opened.close() }
+}
+
+/** The Redis client is only loaded if it is used: it takes a twentieth of the time of a start. */
+async function openRedis(options: RedisLinkOptions): Promise<RedisLink> {
+  const { RedisLink } = await import('./limits/redis-link.ts')
+  return RedisLink.open(options)
 }
