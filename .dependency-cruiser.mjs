@@ -71,6 +71,7 @@ const serverBase = [
   'assert-never',
   'clock',
   'config',
+  'data-work',
   'email',
   'id',
   'loopback',

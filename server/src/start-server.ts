@@ -16,7 +16,7 @@ import { StalledReaders } from './http/sockets/stalled-readers.ts'
 import { lockDataFolder } from './locks/data-folder-lock.ts'
 import { requirePrivateFolder } from './private-files.ts'
 import { recordServerAddress } from './server-address.ts'
-import { openParts, type Parts } from './wiring.ts'
+import { type Opening, openParts, type Parts } from './wiring.ts'
 
 /** Max memory that stalled clients may hold together. */
 const MAX_STALLED_BYTES = 256 * 1024 ** 2
@@ -49,14 +49,17 @@ export async function startServer(
   clock: Clock = systemClock,
   prepare: (parts: Parts) => Promise<void> = async () => {},
   grace: number = GRACE,
+  overrides: Pick<Opening, 'work' | 'redisReplyMs'> = {},
 ): Promise<RunningServer> {
   requirePrivateFolder(config)
   // On PostgreSQL several nodes may share one folder; SQLite allows only one server.
   const unlock = config.databaseUrl ? () => {} : lockDataFolder(config.dataDir)
-  const parts = await openParts({ config, log, clock, serving: true }).catch((error: unknown) => {
-    unlock()
-    throw error
-  })
+  const parts = await openParts({ config, log, clock, serving: true, ...overrides }).catch(
+    (error: unknown) => {
+      unlock()
+      throw error
+    },
+  )
   return serve(parts, { unlock, prepare, grace }).catch(async (error: unknown) => {
     await parts.close().catch(() => {})
     unlock()

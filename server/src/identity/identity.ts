@@ -47,7 +47,7 @@ export function mailRate(count: number): Rate {
 
 export async function openIdentity(parts: IdentityDeps): Promise<Identity> {
   const { config, database, changes, clock, log, limiter, baseUrl, starting } = parts
-  const inner = openMailer(parts)
+  const inner = await openMailer(parts)
   const demoMailer = config.demo && isLoopback(config.host) ? new DemoMailer(inner) : null
   const mailer = demoMailer ?? inner
   const signingKeys = new SigningKeys(database, changes, clock, new KeyCipher(config.secretKey))
