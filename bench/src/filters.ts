@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { compileNodeFlags } from '@wayleave/geodata/compile'
 import { startBareServer } from './bare-server.ts'
 import { type Bench, decimal, whole } from './bench.ts'
 import { generateGeojson, KINDS, randomNumbers } from './generate.ts'
 import { load } from './load.ts'
+import { longestWait } from './longest-wait.ts'
 import { runMeasured } from './measured-process.ts'
 import { type Opponent, openOpponent } from './postgis.ts'
 import { startWayleave, type WayleaveServer } from './wayleave-server.ts'
@@ -250,15 +250,4 @@ function median(numbers: number[]): number {
 
 function megabytesOf(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
-}
-
-async function longestWait({ origin }: WayleaveServer, isRunning: () => boolean): Promise<number> {
-  let longest = 0
-  while (isRunning()) {
-    const began = performance.now()
-    await (await fetch(`${origin}/health`)).text()
-    longest = Math.max(longest, performance.now() - began)
-    await delay(5)
-  }
-  return longest
 }

@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { countriesGeojson } from '@wayleave/demo/world.ts'
 import { startBareServer } from './bare-server.ts'
 import { type Bench, decimal, whole } from './bench.ts'
 import { type Comparison, compare, compareProcessorTime, type Side } from './compare.ts'
 import { generateGeojson } from './generate.ts'
+import { longestWait } from './longest-wait.ts'
 import { startWayleave, type WayleaveServer } from './wayleave-server.ts'
 
 const POINTS: [table: string, features: number][] = [
@@ -198,15 +198,4 @@ async function filters(asker: Asker, server: WayleaveServer, print: (line: strin
     print(`| ${filter} | ${decimal(times[10]!, 1)} | ${decimal(await waiting, 1)} |`)
   }
   print('\nAims: below 60 ms, and no stall of the event loop above 20 ms.')
-}
-
-async function longestWait({ origin }: WayleaveServer, isRunning: () => boolean): Promise<number> {
-  let longest = 0
-  while (isRunning()) {
-    const began = performance.now()
-    await (await fetch(`${origin}/health`)).text()
-    longest = Math.max(longest, performance.now() - began)
-    await delay(2)
-  }
-  return longest
 }

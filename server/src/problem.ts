@@ -10,6 +10,11 @@ export const problems = {
     'Invalid input',
     'A value in the query or the body is missing, unknown or out of its bounds. `errors` names each one.',
   ],
+  'malformed-request': [
+    400,
+    'Malformed request',
+    'The request is not valid HTTP, so it was not read any further.',
+  ],
   'malformed-json': [400, 'Malformed JSON', 'The body is not valid JSON.'],
   'invalid-filter': [
     400,
@@ -83,6 +88,7 @@ export const problems = {
     'Not acceptable',
     'None of the media types that the request accepts is available here.',
   ],
+  'request-timeout': [408, 'Request timeout', 'The request took too long to arrive.'],
   conflict: [409, 'Conflict', 'The operation does not fit the present state; the sentence says why.'],
   'key-limit-reached': [
     409,
@@ -114,6 +120,11 @@ export const problems = {
     416,
     'Range not satisfiable',
     'The range lies outside the file. `Content-Range` gives its size.',
+  ],
+  'headers-too-large': [
+    431,
+    'Headers too large',
+    'The URL and the headers together are larger than 64 KB. Long filters can be sent in a body: see `…/search`.',
   ],
   'rate-limited': [
     429,

@@ -330,7 +330,7 @@ export const settings = {
     'WAYLEAVE_KEEP_EXPORT_DAYS',
     90 as number | null,
     daysOrForever(1),
-    'Days after which an export that nobody fetched is deleted, or "forever". It is built again on demand.',
+    'Days after which an export that was not downloaded is deleted, or "forever". It is built again on demand.',
   ),
   keepMailDays: setting(
     'WAYLEAVE_KEEP_MAIL_DAYS',
@@ -354,7 +354,25 @@ export const settings = {
     'WAYLEAVE_PUBLISH_MEMORY',
     null as number | null,
     integer(512, 10_000_000),
-    'Megabytes of memory that the compilation of one file may use. Without it, half of the memory of the machine or the container, and at least 800.',
+    'Megabytes of memory that the compilation of one file may use. Without it, half of the memory of the machine or the container, for uploads divided by WAYLEAVE_PUBLISH_JOBS, and at least 800.',
+  ),
+  publishJobs: setting(
+    'WAYLEAVE_PUBLISH_JOBS',
+    2,
+    integer(1, 64),
+    'Uploads that a server publishes at the same time. Uploads of the same table are published one after the other.',
+  ),
+  publishSeconds: setting(
+    'WAYLEAVE_PUBLISH_SECONDS',
+    14_400,
+    integer(1, 604_800),
+    'Seconds after which the compilation of a file is ended and the file refused.',
+  ),
+  readSeconds: setting(
+    'WAYLEAVE_READ_SECONDS',
+    120,
+    integer(1, 86_400),
+    'Seconds for which the compilation may wait for the next rows of a GeoPackage before the file is refused. A view in it may take long to compute, or may have no end.',
   ),
   maxRows: setting(
     'WAYLEAVE_MAX_ROWS',
@@ -422,6 +440,12 @@ export const settings = {
     'info' as 'debug' | 'info' | 'warn' | 'error' | 'silent',
     choice('debug', 'info', 'warn', 'error', 'silent'),
     'How much is logged.',
+  ),
+  logFormat: setting(
+    'WAYLEAVE_LOG_FORMAT',
+    'auto' as 'auto' | 'json' | 'text',
+    choice('auto', 'json', 'text'),
+    'How log lines are written: `json` for programs, `text` for people, `auto` for text on a terminal and JSON elsewhere.',
   ),
   verifyRate: setting(
     'WAYLEAVE_VERIFY_RATE',

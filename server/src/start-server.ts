@@ -11,6 +11,7 @@ import type { App } from './http/fastify-app.ts'
 import type { RouteTable } from './http/route-table.ts'
 import { ConnectionLimits, maxConnections } from './http/sockets/connection-limits.ts'
 import { descriptorLimit } from './http/sockets/descriptor-limit.ts'
+import { portError, requireFreePort } from './http/sockets/free-port.ts'
 import { respondInTurn } from './http/sockets/respond-in-turn.ts'
 import { StalledReaders } from './http/sockets/stalled-readers.ts'
 import { lockDataFolder } from './locks/data-folder-lock.ts'
@@ -54,12 +55,14 @@ export async function startServer(
   requirePrivateFolder(config)
   // On PostgreSQL several nodes may share one folder; SQLite allows only one server.
   const unlock = config.databaseUrl ? () => {} : lockDataFolder(config.dataDir)
-  const parts = await openParts({ config, log, clock, serving: true, ...overrides }).catch(
-    (error: unknown) => {
-      unlock()
-      throw error
-    },
+  // Checked before anything is published or migrated.
+  const opening = requireFreePort(config).then(() =>
+    openParts({ config, log, clock, serving: true, ...overrides }),
   )
+  const parts = await opening.catch((error: unknown) => {
+    unlock()
+    throw error
+  })
   return serve(parts, { unlock, prepare, grace }).catch(async (error: unknown) => {
     await parts.close().catch(() => {})
     unlock()
@@ -103,7 +106,9 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
     (connections) => log.info({ connections }, 'Readers took nothing for too long: cut off.'),
   )
   await prepare(parts)
-  await app.listen({ port: config.port, host: config.host })
+  await app.listen({ port: config.port, host: config.host }).catch((error) => {
+    throw portError(error, config)
+  })
   const { address, port } = app.server.address() as AddressInfo
   parts.baseUrl.listening(config.host === 'localhost' ? 'localhost' : address, port)
   const forgetAddress = recordServerAddress(config.dataDir, parts.baseUrl.bound())
@@ -152,14 +157,17 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   }
 }
 
-function limitConnections({ server }: App, { config, log, proxies }: Parts): ConnectionLimits {
+function limitConnections({ server }: App, { config, log, proxies, baseUrl }: Parts): ConnectionLimits {
   const max = maxConnections(config, descriptorLimit())
   if (config.maxConnections !== null && max.total < config.maxConnections) {
     log.warn(
       `The limit of open files has room for ${max.total} connections, fewer than WAYLEAVE_MAX_CONNECTIONS (${config.maxConnections}) allows. Raise it (ulimit -n).`,
     )
   }
-  const limits = new ConnectionLimits(max, proxies, log)
+  const limits = new ConnectionLimits(max, proxies, log, {
+    baseUrl: () => baseUrl.settled(),
+    contactUrl: null,
+  })
   limits.guard(server)
   return limits
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
+import { memoryPerCompilation } from '@wayleave/geodata/compile'
 import { ColumnCache } from '@wayleave/geodata/features'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
@@ -10,11 +11,11 @@ import { sweepPins } from './backup/pin-snapshots.ts'
 import { RevocationLog } from './backup/revocations/revocation-log.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { FolderBlobs } from './blobs/folder-blobs.ts'
+import { Verification } from './catalog/background-verification.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { OpenSnapshots } from './catalog/open-snapshots.ts'
 import { SnapshotHealth } from './catalog/snapshot-health.ts'
 import { isSnapshotNamed } from './catalog/store.ts'
-import { Verification } from './catalog/verification.ts'
 import { type Clock, DAY, MINUTE, plus, SECOND } from './clock.ts'
 import { Closers } from './closers.ts'
 import type { Config } from './config.ts'
@@ -33,13 +34,13 @@ import type { CheckReady } from './http/observability/operation-routes.ts'
 import { Overload } from './http/observability/overload.ts'
 import { newId } from './id.ts'
 import { type Identity, mailRate, openIdentity } from './identity/identity.ts'
-import { installationSecret } from './identity/installation-store.ts'
+import { installationSecret } from './identity/installation-secret-store.ts'
 import { requireOneInstallation } from './installation/installation.ts'
 import { deleteSessionKeysExpiredBefore } from './keys/store.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory-limiter.ts'
 import { RedisLimiter } from './limits/redis-limiter.ts'
-import { RedisLink } from './limits/redis-link.ts'
+import type { RedisLink, RedisLinkOptions } from './limits/redis-link.ts'
 import { checkMailSettings } from './mail/mailer.ts'
 import { sweepOutbox } from './mail/outbox-mailer.ts'
 import { Facets } from './ogc/facets/facets.ts'
@@ -55,6 +56,7 @@ import { TileArchives } from './ogc/tiles/tile-archives.ts'
 import { TileBuilds } from './ogc/tiles/tile-builds.ts'
 import { Tilesets } from './ogc/tiles/tilesets.ts'
 import { Invitations } from './organizations/invitations.ts'
+import { uploadsFolder } from './publishing/cancel-job.ts'
 import { GarbageCollection } from './publishing/garbage-collection.ts'
 import { Jobs } from './publishing/jobs.ts'
 import { Publishing } from './publishing/publishing.ts'
@@ -157,7 +159,7 @@ async function wire(
 
   const redis =
     config.redisUrl && serving
-      ? opened.use(await RedisLink.open({ url: config.redisUrl, log, replyMs: redisReplyMs }))
+      ? opened.use(await openRedis({ url: config.redisUrl, log, replyMs: redisReplyMs }))
       : null
   const limiter = opened.use(redis ? new RedisLimiter(redis) : new MemoryLimiter(() => clock().getTime()))
   const meter = opened.use(new Meter(database, clock, log))
@@ -271,8 +273,11 @@ async function wire(
       compressionRatio: config.maxExpansion,
       decompressedBytes: config.maxUploadBytes,
       rowBytes: config.maxFeatureBytes,
+      seconds: config.publishSeconds,
+      stalledSeconds: config.readSeconds,
     },
-    memoryMegabytes: config.publishMemory ?? undefined,
+    // A command publishes one file at a time.
+    memoryMegabytes: config.publishMemory ?? memoryPerCompilation(serving ? config.publishJobs : 1),
     maxBytes: config.maxUploadBytes,
     keepVersions: config.keepVersions,
   })
@@ -283,7 +288,8 @@ async function wire(
       clock,
       log,
       nodeId,
-      uploads: join(config.dataDir, 'uploads'),
+      uploads: uploadsFolder(config.dataDir),
+      maxRunning: config.publishJobs,
     }),
   )
   // Closed after the exports: when a stop aborts a build, its deliveries fail and write refunds.
@@ -402,4 +408,10 @@ async function wire(
   }
   opened.requireAll(parts)
   return { ...parts, close: () => opened.close() }
+}
+
+/** The Redis client is only loaded if it is used: it takes a twentieth of the time of a start. */
+async function openRedis(options: RedisLinkOptions): Promise<RedisLink> {
+  const { RedisLink } = await import('./limits/redis-link.ts')
+  return RedisLink.open(options)
 }

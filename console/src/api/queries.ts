@@ -1,18 +1,19 @@
 import { keepPreviousData, QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import type {
-  AdminOrganization,
-  AdminUser,
-  EventRecord,
-  InvitationRecord,
-  JobRecord,
-  KeyRecord,
-  LedgerRow,
-  Me,
-  Member,
-  OrganizationRecord,
-  OrganizationUsage,
-  Page,
-  UsageReport,
+import {
+  type AdminOrganization,
+  type AdminUser,
+  type EventRecord,
+  type InvitationRecord,
+  isJobEnded,
+  type JobRecord,
+  type KeyRecord,
+  type LedgerRow,
+  type Me,
+  type Member,
+  type OrganizationRecord,
+  type OrganizationUsage,
+  type Page,
+  type UsageReport,
 } from '@wayleave/contract/records'
 import { useSyncExternalStore } from 'react'
 import { call } from './call.ts'
@@ -173,6 +174,6 @@ export function useJob(id: string | null) {
     queryKey: ['job', id],
     queryFn: () => call<JobRecord>('GET', `/v1/jobs/${id}`),
     enabled: id !== null,
-    refetchInterval: ({ state }) => (['done', 'failed'].includes(state.data?.state ?? '') ? false : 1500),
+    refetchInterval: ({ state }) => (state.data && isJobEnded(state.data.state) ? false : 1500),
   })
 }

@@ -1,18 +1,18 @@
 import { type Static, Type } from 'typebox'
-import { KEY_SCOPES } from '../permissions.ts'
-import { nullable, oneOf, time } from './schema-parts.ts'
+import { KEY_PERMISSIONS, KEY_SCOPES } from '../permissions.ts'
+import { documentedAs, LINE_OF_100, nullable, oneOf, time } from './schema-parts.ts'
 
 const id = Type.String({ description: 'Identifies the key in paths.' })
-const name = Type.String({ description: 'A label: 1 to 100 characters after trimming.' })
+const NAME = 'A label: 1 to 100 characters after trimming.'
+const name = Type.String({ description: NAME })
 const scope = oneOf(KEY_SCOPES, {
   description:
     'Whose key it is. A user key acts with the add-ons and credits of its owner’s organization and stops when the owner leaves it; an organization key belongs to the organization; a platform key is the operator’s.',
 })
-const permissions = Type.Array(Type.String(), {
-  description:
-    'What the key may do: `read` and `write`, each optionally limited to one dataset (`read:parcels`). Reading data needs `read`. `write` publishes with a platform key; on other keys it is kept and opens nothing.',
-  maxItems: 100,
-})
+const PERMISSIONS =
+  'What the key may do: `read` and `write`, each optionally limited to one dataset (`read:parcels`). Reading data needs `read`. `write` publishes with a platform key; on other keys it is kept and opens nothing.'
+const permissions = Type.Array(Type.String(), { description: PERMISSIONS, maxItems: 100 })
+const PERMISSION_PATTERN = `^(${KEY_PERMISSIONS.join('|')})(:[a-z][a-z0-9_]{0,62})?$`
 const expiresAt = nullable(
   Type.String({ description: 'When the key stops: an ISO 8601 timestamp in UTC. Null: never.' }),
 )
@@ -56,11 +56,16 @@ export const rotatedKeySchema = Type.Object({ id, secret, rotatedAt: time })
 export type RotatedKey = Static<typeof rotatedKeySchema>
 
 const input = {
-  name,
-  permissions,
+  name: Type.String({ description: NAME, ...documentedAs({ pattern: LINE_OF_100 }) }),
+  permissions: Type.Array(Type.String(documentedAs({ pattern: PERMISSION_PATTERN })), {
+    description: PERMISSIONS,
+    maxItems: 100,
+    ...documentedAs({ minItems: 1 }),
+  }),
   expiresAt: nullable(
     Type.String({
       description: 'An ISO 8601 timestamp with a time zone, in the future. Null or left out: never.',
+      ...documentedAs({ format: 'date-time' }),
     }),
   ),
 }
@@ -74,6 +79,9 @@ export const newKeySchema = Type.Object(
 export type NewKey = Static<typeof newKeySchema>
 
 /** At least one property; those left out stay unchanged. */
-export const keyChangeSchema = Type.Partial(Type.Object(input), { additionalProperties: false })
+export const keyChangeSchema = Type.Partial(Type.Object(input), {
+  additionalProperties: false,
+  ...documentedAs({ minProperties: 1 }),
+})
 
 export type KeyChange = Static<typeof keyChangeSchema>

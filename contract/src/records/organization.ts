@@ -1,11 +1,25 @@
 import { type Static, Type } from 'typebox'
 import { ADD_ONS } from '../add-ons.ts'
 import { MEMBER_PERMISSIONS } from '../permissions.ts'
-import { nullable, oneOf, time } from './schema-parts.ts'
+import { documentedAs, LINE_OF_100, nullable, oneOf, time } from './schema-parts.ts'
 
 const permission = oneOf(MEMBER_PERMISSIONS)
 
 export const memberPermissionsSchema = Type.Array(permission, { maxItems: 20 })
+
+/** The name of an organization as the client requests it. */
+export const organizationNameSchema = Type.String({
+  maxLength: 400,
+  description: '1 to 100 characters after trimming.',
+  ...documentedAs({ pattern: LINE_OF_100 }),
+})
+
+/** A mail address as the client sends it; `normalEmail` in the server is the rule. */
+export const emailSchema = Type.String({
+  maxLength: 320,
+  description: 'A mail address.',
+  ...documentedAs({ format: 'email', maxLength: 254 }),
+})
 
 export const organizationSchema = Type.Object({
   id: Type.String(),

@@ -9,4 +9,17 @@ export function oneOf<T extends string>(values: readonly T[], options: { descrip
   return Type.Unsafe<T>({ type: 'string', enum: [...values], ...options })
 }
 
+/**
+ * The part of a rule that the definition states and that the rule itself enforces, with a better message than
+ * the validator's.
+ */
+export function documentedAs<T extends object>(rule: T): { documentedAs: T } {
+  return { documentedAs: rule }
+}
+
+/** One line of 1 to 100 characters, spaces around it not counted. JavaScript trims U+FEFF too. */
+const SPACE = '[\\s\\uFEFF]*'
+const CONTROLS = '\\x00-\\x1F\\x7F-\\x9F'
+export const LINE_OF_100 = `^${SPACE}[^\\s\\uFEFF${CONTROLS}](?:[^${CONTROLS}\\u2028\\u2029]{0,98}[^\\s\\uFEFF${CONTROLS}])?${SPACE}$`
+
 export const time = Type.String({ format: 'date-time' })

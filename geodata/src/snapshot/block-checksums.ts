@@ -19,11 +19,15 @@ export const CHECKED_BLOCK_BYTES = PACK_BLOCK_BYTES
 /** The checksums of a file's blocks, keyed by file name. */
 export type BlockChecksums = ReadonlyMap<string, Uint32Array>
 
-/** Computes the checksums of a file's blocks from its bytes, which must be passed in order. */
-export class BlockHasher {
-  readonly #finished: number[] = []
+/** Cuts the bytes of a file, which are passed in order, into blocks and computes the CRC-32 of each. */
+class BlockCrc {
+  readonly #onBlock: (crc: number) => void
   #crc = 0
   #filled = 0
+
+  constructor(onBlock: (crc: number) => void) {
+    this.#onBlock = onBlock
+  }
 
   update(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; ) {
@@ -35,53 +39,54 @@ export class BlockHasher {
     }
   }
 
-  finish(): Uint32Array {
+  /** Call this at the end of the file, whose last block may be shorter, or at the end of a block. */
+  finish(): void {
     if (this.#filled > 0) this.#endBlock()
-    return Uint32Array.from(this.#finished)
   }
 
   #endBlock(): void {
-    this.#finished.push(this.#crc)
+    const crc = this.#crc
     this.#crc = 0
     this.#filled = 0
+    this.#onBlock(crc)
+  }
+}
+
+/** Computes the checksums of a file's blocks from its bytes, which must be passed in order. */
+export class BlockHasher {
+  readonly #finished: number[] = []
+  readonly #blocks = new BlockCrc((crc) => this.#finished.push(crc))
+
+  update(bytes: Uint8Array): void {
+    this.#blocks.update(bytes)
+  }
+
+  finish(): Uint32Array {
+    this.#blocks.finish()
+    return Uint32Array.from(this.#finished)
   }
 }
 
 /** Verifies a file's bytes, which must be passed in order, starting at a block boundary. */
 export class BlockCheck {
-  readonly #file: string
-  readonly #expected: Uint32Array
-  #block: number
-  #crc = 0
-  #filled = 0
+  readonly #blocks: BlockCrc
 
   constructor(file: string, expected: Uint32Array, firstBlock = 0) {
-    this.#file = file
-    this.#expected = expected
-    this.#block = firstBlock
+    let block = firstBlock
+    this.#blocks = new BlockCrc((crc) => {
+      if (crc !== expected[block]) throw damagedBlock(file, block)
+      block++
+    })
   }
 
   /** Throws as soon as a block is complete and its checksum does not match. */
   update(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length; ) {
-      const end = Math.min(bytes.length, at + CHECKED_BLOCK_BYTES - this.#filled)
-      this.#crc = crc32(bytes.subarray(at, end), this.#crc)
-      this.#filled += end - at
-      at = end
-      if (this.#filled === CHECKED_BLOCK_BYTES) this.#compare()
-    }
+    this.#blocks.update(bytes)
   }
 
-  /** Call this at the end of the file, whose last block may be shorter, or at the end of a block. */
+  /** Verifies the last block, which may be shorter. */
   finish(): void {
-    if (this.#filled > 0) this.#compare()
-  }
-
-  #compare(): void {
-    if (this.#crc !== this.#expected[this.#block]) throw damagedBlock(this.#file, this.#block)
-    this.#block++
-    this.#crc = 0
-    this.#filled = 0
+    this.#blocks.finish()
   }
 }
 

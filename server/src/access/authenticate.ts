@@ -76,8 +76,8 @@ export class Authenticate {
 
   /**
    * The same for either transport. Tiles have a bucket of their own: a map must not be stopped by a limit made
-   * for pages. All session keys of a user share their buckets: otherwise a new key every second would have new
-   * ones. Synchronous if the key is cached and its limit is counted in-process. */
+   * for pages. Synchronous if the key is cached and its limit is counted in-process.
+   */
   keyOf(asker: Asker, limit: 'key' | 'tile' = 'key'): MaybePromise<Grant> {
     const { verifier, limiter, rates } = this.#options
     const secret = this.#secretOf(asker.request)

@@ -3,12 +3,15 @@ import {
   adminOrganizationSchema,
   adminUserSchema,
   createdKeySchema,
+  documentedAs,
   keyListSchema,
   newKeySchema,
+  organizationNameSchema,
   pageByIdSchema,
 } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
+import { MAX_CREDITS } from '../credits/ledger.ts'
 import type { App } from '../http/fastify-app.ts'
 import { security, tags } from '../http/openapi.ts'
 import { readPage } from '../http/schemas.ts'
@@ -38,7 +41,7 @@ const listing = Type.Object(
     ),
     limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Rows a page.' }),
     after: Type.Optional(
-      Type.String({ pattern: '^\\w{1,40}$', description: 'The `next` of the page before.' }),
+      Type.String({ pattern: '^[0-9A-Za-z_]{1,40}$', description: 'The `next` of the page before.' }),
     ),
   },
   { additionalProperties: false },
@@ -70,7 +73,7 @@ export function administrationRoutes(
       ...documented,
       summary: 'Create an organization without members',
       description: 'It begins with the add-ons and credits that the settings give to new organizations.',
-      body: Type.Object({ name: Type.String() }, { additionalProperties: false }),
+      body: Type.Object({ name: organizationNameSchema }, { additionalProperties: false }),
       response: { 201: adminOrganizationSchema },
     },
     handler: async (request, reply) => {
@@ -103,8 +106,11 @@ export function administrationRoutes(
       description: 'Exactly one of `add` and `set`.',
       params: organizationPath,
       body: Type.Object(
-        { add: Type.Optional(Type.Integer()), set: Type.Optional(Type.Integer()) },
-        { additionalProperties: false },
+        {
+          add: Type.Optional(Type.Integer(documentedAs({ minimum: 1, maximum: MAX_CREDITS }))),
+          set: Type.Optional(Type.Integer(documentedAs({ minimum: 0, maximum: MAX_CREDITS }))),
+        },
+        { additionalProperties: false, ...documentedAs({ minProperties: 1, maxProperties: 1 }) },
       ),
       response: { 200: adminOrganizationSchema },
     },

@@ -9,6 +9,7 @@ import { databaseCommand } from './database.ts'
 import { datasetsCommand, unpublishCommand } from './datasets.ts'
 import { doctorCommand } from './doctor.ts'
 import { gcCommand } from './gc.ts'
+import { jobCommand } from './job.ts'
 import { keyCommand } from './key.ts'
 import { orgCommand } from './org.ts'
 import { pruneCommand } from './prune.ts'
@@ -41,6 +42,7 @@ export async function runProgram(args: string[], options: ProgramOptions = {}): 
     publishCommand(options.compile),
     datasetsCommand(),
     unpublishCommand(),
+    jobCommand(),
     gcCommand(),
     tilesCommand(),
     adoptFolderCommand(),

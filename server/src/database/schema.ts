@@ -159,7 +159,7 @@ export interface Tables {
   jobs: {
     id: string
     table_name: string
-    state: 'waiting' | 'running' | 'done' | 'failed'
+    state: 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
     progress: string | null
     report: string | null
     problem: string | null

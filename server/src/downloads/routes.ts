@@ -16,7 +16,7 @@ import type { App } from '../http/fastify-app.ts'
 import { matchesEtag, preferredEncoding } from '../http/headers.ts'
 import { security, tags } from '../http/openapi.ts'
 import { noQuery } from '../http/schemas.ts'
-import { notFound, Problem } from '../problem.ts'
+import { notFound, Problem, type ProblemCode } from '../problem.ts'
 import type { ExportDescription, ExportFile } from './export-file.ts'
 import { describeExport, type ExportRequest, type Exports } from './exports.ts'
 import { type ByteRange, parseRange, rangeStillHolds } from './range.ts'
@@ -37,6 +37,36 @@ interface DownloadDeps {
  */
 const STORED = ['zstd', 'gzip'] as const
 
+const DOWNLOAD_PROBLEMS: readonly ProblemCode[] = [
+  'credits-exhausted',
+  'add-on-missing',
+  'export-impossible',
+  'range-not-satisfiable',
+  'build-failed',
+  'data-damaged',
+  'tiles-not-ready',
+  'tiles-failed',
+]
+
+const file = {
+  headers: {
+    ETag: { description: 'Names these bytes.', schema: { type: 'string' } },
+    'Credits-Charged': { description: 'What this download cost.', schema: { type: 'integer' } },
+    'Credits-Remaining': { description: 'What the organization has left.', schema: { type: 'integer' } },
+  },
+  content: Object.fromEntries(
+    Object.values(EXPORT_FORMATS).map(({ mediaType }) => [
+      mediaType,
+      { schema: { type: 'string', format: 'binary' } },
+    ]),
+  ),
+}
+const DOWNLOAD_RESPONSES = {
+  200: { description: 'The whole file.', ...file },
+  206: { description: 'The bytes that `Range` asks for.', ...file },
+  304: { description: 'The client’s copy is current.' },
+}
+
 /**
  * The download routes: check the permission and the add-on, charge, build the export if it does not exist
  * yet, and send it.
@@ -52,8 +82,10 @@ export function downloadRoutes(
   ) => ({
     tags: [tags.data],
     summary,
-    description: `${description} A key pays once for one format of one version within 24 hours: further ranges and retries are free. HEAD, 304 and 416 cost nothing. Nothing is built for whoever could not pay: until the file is there, HEAD then leaves out length and tag. Formats: ${EXPORT_FORMAT_NAMES.join(', ')}.`,
+    description: `${description} A key pays once for one format of one version within 24 hours: further ranges and retries are free. HEAD, 304 and 416 cost nothing. No file is built for a key that cannot pay; until it exists, HEAD has no \`Content-Length\` and no \`ETag\`. Formats: ${EXPORT_FORMAT_NAMES.join(', ')}.`,
     security: security.key,
+    problems: DOWNLOAD_PROBLEMS,
+    documented: { responses: DOWNLOAD_RESPONSES },
     params: Type.Object(params),
     querystring: noQuery,
   })
@@ -84,7 +116,7 @@ export function downloadRoutes(
     },
   })
 
-  // The same under the file's name, for programs such as GDAL that recognize a format by the extension.
+  // The same under the file's name, for programs such as GDAL that recognise a format by the extension.
   app.get('/v1/dataset/:table/files/:format/:file', {
     onRequest,
     schema: schema(
@@ -166,7 +198,8 @@ export function downloadRoutes(
     const call = { operation, table: dataset.table, format: format.format }
     const bill = { grant, call, version: version.version, price: dataset.credits }
     if (!known && conditional) {
-      // Building is expensive, so only build for callers who can pay. Charging first and refunding is not an
+      // A conditional request may turn out to be free (304, 416, HEAD), so it cannot be charged before the
+      // file exists. Building is expensive, so build only if the caller could pay. Charging first and refunding is not an
       // option: until the refund, another request with the same key would get the file for free, because a
       // purchase may be downloaded again.
       const refusal = await cashier.refusalOf(bill)

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import swagger from '@fastify/swagger'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
@@ -9,22 +8,22 @@ import { DatabaseError } from '../database/database-error.ts'
 import { OutageLog } from '../database/outage-log.ts'
 import { Problem, type ProblemCode } from '../problem.ts'
 import { aboutOf } from './about.ts'
-import { normalPath } from './addresses.ts'
 import { type BaseUrl, STRICT_TRANSPORT } from './base-url.ts'
 import type { TrustedProxies } from './caller.ts'
 import { compileSerializer, compileValidator } from './compile-schemas.ts'
 import type { App } from './fastify-app.ts'
 import { addBodyDeadline } from './hooks/body-deadline.ts'
 import { addCors } from './hooks/cors.ts'
+import { addMissingRoutes } from './hooks/missing-routes.ts'
 import { noteRequests, pathOf } from './hooks/note-requests.ts'
 import { requestId } from './hooks/request-id.ts'
 import { addSameOrigin } from './hooks/same-origin.ts'
 import type { Metrics } from './observability/metrics.ts'
 import type { Overload } from './observability/overload.ts'
-import { openApiDocument } from './openapi.ts'
+import { openApiOptions } from './openapi.ts'
 import { RouteTable } from './route-table.ts'
 import { asProblem, sendProblem } from './send-problem.ts'
-import { responseOn } from './sockets/node-internals.ts'
+import { RejectUnparsed } from './sockets/reject-unparsed.ts'
 
 /** See docs/decisions/own-hooks.md. */
 export interface FrameDeps {
@@ -47,7 +46,7 @@ const HEAD_LIMIT = 64 * 1024
 /** Expected while the state lasts, or logged where they occur. */
 const UNLOGGED = new Set<ProblemCode>(['overloaded', 'shutting-down', 'not-ready'])
 
-/** Creates the Fastify app with everything common to all routes. Its only route is the API definition. */
+/** Creates the Fastify app with everything common to all routes. */
 export async function makeFrame({
   config,
   log,
@@ -63,7 +62,8 @@ export async function makeFrame({
     // Each request is logged once when it ends, so no child logger per request is needed.
     childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_LIMIT,
-    http: { maxHeaderSize: HEAD_LIMIT },
+    // Node would respond to a request without Host with an empty 400. A hook below sends a problem instead.
+    http: { maxHeaderSize: HEAD_LIMIT, requireHostHeader: false },
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
     genReqId: (request) => requestId(request, proxies),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
@@ -73,16 +73,18 @@ export async function makeFrame({
     frameworkErrors: (error, request, reply) => {
       sendProblem(asProblem(error), request, reply, links)
     },
-    clientErrorHandler: badRequestOnSocket,
+    clientErrorHandler: (error, socket) => rejectUnparsed.error(error, socket),
   }).withTypeProvider<TypeBoxTypeProvider>()
   const outages = new OutageLog(log)
   const links = { baseUrl: () => baseUrl.settled(), contactUrl: config.contactUrl }
 
   const routes = new RouteTable()
   routes.watch(app as unknown as FastifyInstance)
+  const rejectUnparsed = new RejectUnparsed(routes, links)
+  rejectUnparsed.watch(app.server)
   app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(compileSerializer)
-  await app.register(swagger, { openapi: openApiDocument(aboutOf(config)), hideUntagged: true })
+  await app.register(swagger, openApiOptions(aboutOf(config)))
 
   // Fastify rejects bodies that are not JSON with 415 unless a route registers its own parser.
   app.removeContentTypeParser('text/plain')
@@ -102,11 +104,15 @@ export async function makeFrame({
       done(new Problem('overloaded', undefined, { headers: { 'retry-after': '2' } }))
     } else if (overload.isStopping()) {
       done(new Problem('shutting-down', undefined, { headers: { 'retry-after': '2' } }))
+    } else if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      // RFC 9112, section 3.2.
+      done(new Problem('malformed-request', 'The request has no header Host.'))
     } else done()
   })
   addCors(app)
   addSameOrigin(app, baseUrl)
   addBodyDeadline(app, BODY_LIMIT, bodyDeadline)
+  addMissingRoutes(app, routes)
 
   app.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error)
@@ -121,54 +127,5 @@ export async function makeFrame({
     return sendProblem(problem, request, reply, links)
   })
 
-  app.setNotFoundHandler((request, reply) => {
-    const methods = routes.methodsAt(normalPath(request.url))
-    if (methods.length === 0) throw new Problem('not-found', 'There is nothing at this address.')
-    if (request.method === 'OPTIONS') return reply.code(204).header('allow', methods.join(', ')).send()
-    throw new Problem('method-not-allowed', `${request.method} is not possible here.`, {
-      headers: { allow: methods.join(', ') },
-    })
-  })
-
   return { app, routes }
-}
-
-const REFUSED_BY_PARSER: Record<string, [line: string, detail: string]> = {
-  HPE_HEADER_OVERFLOW: [
-    '431 Request Header Fields Too Large',
-    `The address and the headers take more than ${HEAD_LIMIT / 1024} KB.`,
-  ],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
-}
-
-/** In milliseconds: how long a connection stays open after an error response, so that it can be read. */
-const LINGER = SECOND
-
-/**
- * Responds with a problem to requests that Node's HTTP parser rejects, which never reach a handler. Then the
- * connection is destroyed: `end` alone would wait for the client to close its side, which an idle client
- * never does.
- */
-function badRequestOnSocket(error: Error & { code?: string }, socket: Socket): void {
-  // If a response is under way, this one would be written in the middle of it.
-  if (error.code === 'ECONNRESET' || !socket.writable || responseOn(socket)?.headersSent) {
-    socket.destroy()
-    return
-  }
-  const destroying = setTimeout(() => socket.destroy(), LINGER).unref()
-  socket.once('close', () => clearTimeout(destroying))
-  const [line, detail] = REFUSED_BY_PARSER[error.code ?? ''] ?? [
-    '400 Bad Request',
-    'The request is not valid HTTP.',
-  ]
-  const body = JSON.stringify({
-    type: 'about:blank',
-    title: line.slice(4),
-    status: Number(line.slice(0, 3)),
-    detail,
-    code: 'invalid-input',
-  })
-  socket.end(
-    `HTTP/1.1 ${line}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  )
 }

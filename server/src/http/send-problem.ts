@@ -6,7 +6,8 @@ import { redactKeys } from '../redact.ts'
 import { PAGE_HEADERS } from './pages/html.ts'
 import { isBrowsing, problemPage } from './pages/problem-page.ts'
 
-interface Links {
+/** What the body of a problem links to. */
+export interface Links {
   baseUrl: () => string
   contactUrl: string | null
 }
@@ -65,22 +66,31 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   if (isBrowsing(request)) {
     return reply.headers(PAGE_HEADERS).send(redactKeys(problemPage(problem, request.id)))
   }
-  const contact = (problem.status === 402 || problem.status === 403) && links.contactUrl
+  const body = problemText(problem, { ...links, path: request.url.split('?', 1)[0]!, requestId: request.id })
+  return reply.header('content-type', PROBLEM_TYPE).send(body)
+}
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
+
+/** The body of a problem. `path` is null if the request could not be parsed. */
+export function problemText(
+  problem: Problem,
+  { baseUrl, contactUrl, path, requestId }: Links & { path: string | null; requestId: string },
+): string {
+  const contact = (problem.status === 402 || problem.status === 403) && contactUrl
   const body: ProblemBody = {
-    type: `${links.baseUrl()}/problems/${problem.code}`,
+    type: `${baseUrl()}/problems/${problem.code}`,
     title: problem.title,
     status: problem.status,
     detail: problem.detail,
-    instance: request.url.split('?', 1)[0]!,
+    ...(path === null ? {} : { instance: path }),
     code: problem.code,
-    requestId: request.id,
+    requestId,
     ...(problem.errors ? { errors: problem.errors } : {}),
     ...(contact ? { contact } : {}),
     ...problem.members,
   }
-  return reply
-    .header('content-type', 'application/problem+json; charset=utf-8')
-    .send(redactKeys(JSON.stringify(body)))
+  return redactKeys(JSON.stringify(body))
 }
 
 type Failure = NonNullable<FastifyError['validation']>[number]

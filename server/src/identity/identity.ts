@@ -11,7 +11,7 @@ import type { Mailer } from '../mail/mail.ts'
 import { DemoMailer, openMailer } from '../mail/mailer.ts'
 import type { StartingGrant } from '../organizations/organizations.ts'
 import { AccessTokens } from './access-tokens.ts'
-import { installationSecret } from './installation-store.ts'
+import { installationSecret } from './installation-secret-store.ts'
 import { KeyCipher } from './key-cipher.ts'
 import { Sessions } from './sessions.ts'
 import { SignIn } from './sign-in.ts'
@@ -47,7 +47,7 @@ export function mailRate(count: number): Rate {
 
 export async function openIdentity(parts: IdentityDeps): Promise<Identity> {
   const { config, database, changes, clock, log, limiter, baseUrl, starting } = parts
-  const inner = await openMailer(parts)
+  const inner = openMailer(parts)
   const demoMailer = config.demo && isLoopback(config.host) ? new DemoMailer(inner) : null
   const mailer = demoMailer ?? inner
   const signingKeys = new SigningKeys(database, changes, clock, new KeyCipher(config.secretKey))

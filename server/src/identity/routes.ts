@@ -1,4 +1,4 @@
-import { meSchema } from '@wayleave/contract/records'
+import { documentedAs, emailSchema as Email, meSchema } from '@wayleave/contract/records'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { JWK } from 'jose'
 import { type Static, Type } from 'typebox'
@@ -32,7 +32,6 @@ export interface SignInRoutesDeps {
 }
 
 const COOKIE = 'wayleave_refresh'
-const Email = Type.String({ maxLength: 320, description: 'A mail address.' })
 const OpaqueToken = Type.String({ minLength: 1, maxLength: 200 })
 const UseCookie = Type.Boolean({
   description: 'Keep the refresh token in an HttpOnly cookie instead of returning it.',
@@ -62,7 +61,19 @@ const TokenBody = Type.Object(
     request: Type.Optional(OpaqueToken),
     cookie: Type.Optional(UseCookie),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    // `credentialsOf` enforces it, and names the member that is missing or too much.
+    ...documentedAs({
+      oneOf: [
+        {
+          required: ['token'],
+          not: { anyOf: ['email', 'code', 'request'].map((name) => ({ required: [name] })) },
+        },
+        { required: ['email', 'code'], not: { required: ['token'] } },
+      ],
+    }),
+  },
 )
 const RefreshBody = Type.Object(
   { refreshToken: Type.Optional(OpaqueToken), cookie: Type.Optional(UseCookie) },
@@ -126,6 +137,7 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
       summary: 'Sign in with the token of a link, or with an address and its code',
       description:
         'The body has either `token`, or `email` and `code`, and with these the `request` of the response to the request for the mail, if the client kept it.',
+      problems: ['sign-in-failed'],
       body: TokenBody,
       response: { 200: Tokens },
     },
@@ -145,8 +157,10 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
     schema: {
       tags: [tags.signIn],
       summary: 'Exchange a refresh token for new tokens',
+      problems: ['session-ended'],
+      documented: { isBodyOptional: true },
       description:
-        'Each refresh token works once; for 10 seconds more it returns the same successor. Later, its reuse ends the session. A session ends after 30 days without a refresh. Without `refreshToken` in the body, the cookie counts, and the answer sets it anew.',
+        'Each refresh token works once; for 10 seconds more it returns the same successor. Later, its reuse ends the session. A session ends after 30 days without a refresh. Without `refreshToken` in the body, the cookie is used, and the response sets a new one.',
       body: RefreshBody,
       response: { 200: Tokens },
     },
@@ -171,6 +185,7 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
     schema: {
       tags: [tags.signIn],
       summary: 'End the session of a refresh token',
+      documented: { isBodyOptional: true },
       description:
         'Ends the session of `refreshToken`, or of the cookie, with all its access tokens and session keys, and clears the cookie.',
       body: Type.Object({ refreshToken: Type.Optional(OpaqueToken) }, { additionalProperties: false }),
@@ -220,6 +235,7 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
     schema: {
       tags: [tags.signIn],
       summary: 'In a demo on loopback: the path of the newest link mailed to an address',
+      problems: ['not-found'],
       querystring: Type.Object({ email: Email }, { additionalProperties: false }),
       response: { 200: Type.Object({ path: Type.String() }) },
     },
@@ -245,9 +261,9 @@ type Credentials = { token: string } | { email: string; code: string; request: s
 
 function credentialsOf({ token, email, code, request }: Static<typeof TokenBody>): Credentials {
   if (token !== undefined) {
-    if (email !== undefined) throw invalidInput('/email', 'must be left out where a token is given')
-    if (code !== undefined) throw invalidInput('/code', 'must be left out where a token is given')
-    if (request !== undefined) throw invalidInput('/request', 'must be left out where a token is given')
+    if (email !== undefined) throw invalidInput('/email', 'must be left out if a token is given')
+    if (code !== undefined) throw invalidInput('/code', 'must be left out if a token is given')
+    if (request !== undefined) throw invalidInput('/request', 'must be left out if a token is given')
     return { token }
   }
   if (email === undefined && code === undefined) throw invalidInput('/token', 'is required')

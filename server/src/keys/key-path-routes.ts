@@ -34,6 +34,7 @@ export function keyPathRoutes(app: App, { keys, path, tag, onRequest, actorOf }:
     schema: {
       ...documented,
       summary: 'Change a key’s name, permissions or expiry',
+      problems: ['key-state-conflict'],
       description: 'The secret stays as it is. `expiresAt: null` removes the expiry.',
       body: keyChangeSchema,
       response: { 200: keyRecordSchema },
@@ -46,6 +47,7 @@ export function keyPathRoutes(app: App, { keys, path, tag, onRequest, actorOf }:
     schema: {
       ...documented,
       summary: 'Give a key a new secret',
+      problems: ['key-state-conflict'],
       description:
         'The old secret stops working before the call returns. The response contains the new one, only this once.',
       response: { 200: rotatedKeySchema },
@@ -58,6 +60,7 @@ export function keyPathRoutes(app: App, { keys, path, tag, onRequest, actorOf }:
     schema: {
       ...documented,
       summary: 'Disable a key for good and keep its record',
+      problems: ['key-state-conflict'],
       response: { 200: keyRecordSchema },
     },
     handler: (request) => keys.revoke(actorOf(request), request.params.keyId),

@@ -47,6 +47,7 @@ export function keyRoutes(app: App, { keys, authenticate }: KeyRoutesDeps): void
     schema: {
       ...documented,
       summary: 'Create a personal key',
+      problems: ['key-limit-reached', 'conflict'],
       description: 'The response contains the secret, only this once.',
       body: newKeySchema,
       response: { 201: createdKeySchema },
@@ -76,6 +77,7 @@ export function keyRoutes(app: App, { keys, authenticate }: KeyRoutesDeps): void
     schema: {
       ...documented,
       summary: 'Create an organization key',
+      problems: ['key-limit-reached'],
       description: 'Needs APIKEY_CREATE. The response contains the secret, only this once.',
       params: organizationPath,
       body: newKeySchema,
@@ -93,6 +95,7 @@ export function keyRoutes(app: App, { keys, authenticate }: KeyRoutesDeps): void
     schema: {
       ...documented,
       summary: 'A personal key that reads for 15 minutes',
+      problems: ['conflict'],
       description:
         'For a page’s own map and downloads: it ends with the session, is in no list, not counted against the limit of keys, charged and metered like any key.',
       response: { 201: createdKeySchema },

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Redis } from 'ioredis'
+import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 
 /** Reply timeout in milliseconds. */
@@ -46,19 +46,17 @@ export class RedisLink {
 
   /** Resolves when Redis replies, or after a second without a reply. */
   static async open(options: RedisLinkOptions): Promise<RedisLink> {
-    // Loaded when it is used: servers without Redis and commands start faster.
-    const { Redis: Client } = await import('ioredis')
-    const link = new RedisLink(Client, options)
+    const link = new RedisLink(options)
     const deadline = performance.now() + OPEN_MS
     while (!link.#isUp && performance.now() < deadline) await sleep(10)
     if (!link.#isUp) link.#warn(new Error(`Redis did not reply within ${OPEN_MS} ms.`))
     return link
   }
 
-  private constructor(Client: typeof Redis, { url, log, replyMs = REPLY_MS }: RedisLinkOptions) {
+  private constructor({ url, log, replyMs = REPLY_MS }: RedisLinkOptions) {
     this.#log = log
     this.#replyMs = replyMs
-    this.#redis = new Client(url, {
+    this.#redis = new Redis(url, {
       maxRetriesPerRequest: 0,
       enableOfflineQueue: false,
       connectTimeout: 5000,

@@ -6,6 +6,7 @@ import { type Config, SettingError } from '../config.ts'
 import { isLoopback } from '../loopback.ts'
 import type { Mail, Mailer } from './mail.ts'
 import { OutboxMailer } from './outbox-mailer.ts'
+import { SmtpMailer } from './smtp-mailer.ts'
 
 const MAX_SHOWN = 1000
 
@@ -27,15 +28,12 @@ export function checkMailSettings({ smtpUrl, host, allowOutbox }: Config): void 
 }
 
 /** Sends by SMTP if a mail server is configured, otherwise writes to the outbox folder. */
-export async function openMailer({ config, clock, log, serving }: MailerDeps): Promise<Mailer> {
+export function openMailer({ config, clock, log, serving }: MailerDeps): Mailer {
   const { smtpUrl, mailFrom: from } = config
-  if (smtpUrl) {
-    // Loaded when it is used: commands and servers without mail start faster.
-    const { SmtpMailer } = await import('./smtp-mailer.ts')
-    return new SmtpMailer({ url: smtpUrl, from, log, allowPlain: config.smtpAllowPlain })
-  }
+  if (smtpUrl) return new SmtpMailer({ url: smtpUrl, from, log, allowPlain: config.smtpAllowPlain })
   const folder = join(config.dataDir, 'outbox')
-  if (serving) log.warn(`No mail server is set: mails are written to ${folder}.`)
+  // In a demo the links are shown; the warning would only distract.
+  if (serving && !config.demo) log.warn(`No mail server is set: mails are written to ${folder}.`)
   // In a pipe the link would end up in a log file, so it is only printed to a terminal.
   const print = (text: string) => void (process.stderr.isTTY && process.stderr.write(text))
   return new OutboxMailer({ folder, from, clock, log, print })

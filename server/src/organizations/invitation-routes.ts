@@ -1,4 +1,9 @@
-import { invitationSchema, memberPermissionsSchema, organizationSchema } from '@wayleave/contract/records'
+import {
+  emailSchema,
+  invitationSchema,
+  memberPermissionsSchema,
+  organizationSchema,
+} from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { App } from '../http/fastify-app.ts'
@@ -41,12 +46,13 @@ export function invitationRoutes(
     schema: {
       ...documented,
       summary: 'Invite a mail address',
+      problems: ['conflict'],
       description:
         'Needs MEMBER_MANAGE, and each permission that the invitation grants. The mail’s link works once, for 7 days; a new invitation to the same address replaces the older one.',
       params,
       body: Type.Object(
         {
-          email: Type.String({ maxLength: 320 }),
+          email: emailSchema,
           permissions: Type.Optional(memberPermissionsSchema),
         },
         { additionalProperties: false },
@@ -85,6 +91,7 @@ export function invitationRoutes(
     schema: {
       ...documented,
       summary: 'Accept an invitation',
+      problems: ['invitation-invalid'],
       description:
         'For the user whose mail address was invited. They leave the organization they were in, and their personal keys of it stop.',
       body: Type.Object(

@@ -32,6 +32,7 @@ export function memberRoutes(
     onRequest,
     schema: {
       ...documented,
+      problems: ['last-member-manager'],
       summary: 'Change a member’s permissions',
       description:
         'Needs MEMBER_MANAGE. The caller can grant only permissions they hold; the last member with MEMBER_MANAGE cannot lose it.',
@@ -51,6 +52,7 @@ export function memberRoutes(
     schema: {
       ...documented,
       summary: 'Remove a member, or leave',
+      problems: ['last-member-manager'],
       description:
         'Needs MEMBER_MANAGE, except to leave. The member’s personal keys stop at once; organization keys stay. The last member with MEMBER_MANAGE cannot leave.',
       params,

@@ -1,4 +1,4 @@
-import { organizationSchema } from '@wayleave/contract/records'
+import { organizationNameSchema, organizationSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { App } from '../http/fastify-app.ts'
@@ -19,8 +19,7 @@ export interface OrganizationRoutesDeps {
 
 const documented = { tags: [tags.organizations], security: security.token }
 const params = Type.Object({ organizationId: Type.String() })
-const name = Type.String({ maxLength: 400, description: '1 to 100 characters.' })
-const NameBody = Type.Object({ name }, { additionalProperties: false })
+const NameBody = Type.Object({ name: organizationNameSchema }, { additionalProperties: false })
 
 export function organizationRoutes(app: App, parts: OrganizationRoutesDeps): void {
   const { organizations, authenticate } = parts
@@ -31,6 +30,7 @@ export function organizationRoutes(app: App, parts: OrganizationRoutesDeps): voi
     schema: {
       ...documented,
       summary: 'The caller’s organization',
+      problems: ['not-found'],
       response: { 200: organizationSchema },
     },
     handler: async (request) => {
@@ -48,6 +48,7 @@ export function organizationRoutes(app: App, parts: OrganizationRoutesDeps): voi
     schema: {
       ...documented,
       summary: 'An organization of their own, for a user who is in none',
+      problems: ['permission-missing', 'conflict'],
       description: 'Only if sign-up is open; otherwise the operator creates organizations.',
       body: NameBody,
       response: { 201: organizationSchema },

@@ -18,6 +18,7 @@ import { childProcessWork, type DataWork } from '../data-work.ts'
 import { makeLogger } from '../http/observability/logger.ts'
 import { type RunningServer, startServer } from '../start-server.ts'
 import { cleanUp } from './cleanup.ts'
+import { requireDocumentedStatus } from './documented-status.ts'
 import { copyMigratedSqlite, migratedTemplate } from './migrated-template.ts'
 import { sameProcessWork } from './same-process-work.ts'
 
@@ -114,7 +115,12 @@ export async function openTestServer(t: TestContext, given: TestSettings = {}): 
     overrides,
   )
   cleanUp(t, () => service.stop())
-  return { ...service, config, logLines, request: (...args) => request(service.url, ...args) }
+  const checkedRequest: TestServer['request'] = async (method, path, options) => {
+    const answer = await request(service.url, method, path, options)
+    requireDocumentedStatus(service.app, method, path, answer.status)
+    return answer
+  }
+  return { ...service, config, logLines, request: checkedRequest }
 }
 
 async function request(

@@ -1,4 +1,4 @@
-import { keyUsageSchema, organizationUsageSchema } from '@wayleave/contract/records'
+import { documentedAs, keyUsageSchema, organizationUsageSchema } from '@wayleave/contract/records'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
@@ -15,10 +15,16 @@ export interface UsageRoutesDeps {
 const range = Type.Object(
   {
     startDate: Type.Optional(
-      Type.String({ description: 'The first day, in UTC. Without it, 30 days end at endDate.' }),
+      Type.String({
+        description: 'The first day, in UTC. Without it, 30 days end at endDate.',
+        ...documentedAs({ format: 'date' }),
+      }),
     ),
     endDate: Type.Optional(
-      Type.String({ description: 'The last day, included. Without it, today. At most 366 days in all.' }),
+      Type.String({
+        description: 'The last day, included. Without it, today. At most 366 days in all.',
+        ...documentedAs({ format: 'date' }),
+      }),
     ),
   },
   { additionalProperties: false },

@@ -1,8 +1,9 @@
 import { type Schema, Type } from 'apache-arrow'
-import type { Geometry, GeometryType, Position } from '../../feature.ts'
+import type { Geometry, Position } from '../../feature.ts'
 import { readWkb } from '../../geometry/wkb.ts'
 import { readWkt } from '../../geometry/wkt.ts'
 import { SourceError } from '../../source-error.ts'
+import { GEOARROW_TYPES, USUAL_GEOMETRY_NAMES } from '../geoarrow.ts'
 
 export interface ArrowGeometry {
   index: number
@@ -15,16 +16,6 @@ interface GeoMetadata {
   primary_column?: string
   columns?: { [name: string]: { encoding?: string; crs?: object | string | null } }
 }
-
-const NATIVE: { [encoding: string]: GeometryType } = {
-  point: 'Point',
-  linestring: 'LineString',
-  polygon: 'Polygon',
-  multipoint: 'MultiPoint',
-  multilinestring: 'MultiLineString',
-  multipolygon: 'MultiPolygon',
-}
-const USUAL_NAMES = /^(geometry|geom|the_geom|wkb|wkb_geometry|shape)$/i
 
 /** The geometry column: by GeoArrow's extension types, by the metadata that geopandas writes, or by its name. */
 export function findArrowGeometry(schema: Schema, file: string): ArrowGeometry | null {
@@ -44,7 +35,9 @@ export function findArrowGeometry(schema: Schema, file: string): ArrowGeometry |
     return { index: named, crs: crsText(crs), read: reader(encoding, file) }
   }
   const isBytes = (id: Type) => id === Type.Binary || id === Type.LargeBinary
-  const bytes = schema.fields.findIndex(({ name, type }) => isBytes(type.typeId) && USUAL_NAMES.test(name))
+  const bytes = schema.fields.findIndex(
+    ({ name, type }) => isBytes(type.typeId) && USUAL_GEOMETRY_NAMES.test(name),
+  )
   return bytes < 0 ? null : { index: bytes, crs: null, read: reader('wkb', file) }
 }
 
@@ -75,7 +68,7 @@ function reader(encoding: string, file: string): ArrowGeometry['read'] {
   const name = encoding.toLowerCase()
   if (name === 'wkb') return (value) => (value === null ? null : parsed(() => readWkb(value as Uint8Array)))
   if (name === 'wkt') return (value) => (value === null ? null : parsed(() => readWkt(String(value))))
-  const type = NATIVE[name]
+  const type = GEOARROW_TYPES[name]
   if (!type) throw new SourceError(`${file} encodes its geometry as ${encoding}, which is not known.`)
   return (value) => (value === null ? null : ({ type, coordinates: positions(value) } as Geometry))
 }

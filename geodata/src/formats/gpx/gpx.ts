@@ -1,12 +1,11 @@
 import { SaxesParser } from 'saxes'
 import type { Feature, FeatureStream, UnreadableRow } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
-import { type ByteSource, peek } from '../reading/byte-source.ts'
+import type { ByteSource } from '../reading/byte-source.ts'
 import { DEFAULT_LIMITS, megabytes, type SourceLimits } from '../reading/source-limits.ts'
-import { XmlText } from '../reading/xml-text.ts'
+import { openXmlFeatures, type XmlFeatureReader } from '../reading/xml-features.ts'
 import { type GpxElement, GpxTable } from './gpx-table.ts'
 
-const HEAD_BYTES = 1024
 /** The elements of each layer; without a choice, waypoints, routes and tracks are read together. */
 const LAYERS: { [layer: string]: string[] } = {
   waypoints: ['wpt'],
@@ -30,40 +29,21 @@ export async function openGpx(
   if (layer !== undefined && !(layer in LAYERS))
     throw new SourceError(`${file} has no layer ${options.layer}; GPX has ${Object.keys(LAYERS).join(', ')}.`)
   const wanted = layer === undefined ? TOP_ELEMENTS : LAYERS[layer]!
-  const [head, whole] = await peek(source, HEAD_BYTES)
-  const text = new XmlText(head, file, options.encoding)
   const table = new GpxTable(file, limits, layer === undefined)
-  let bytesRead = 0
-  return {
-    columns: table.columns,
-    notes: [],
-    crs: 'OGC:CRS84',
-    spatial: true,
-    totalBytes: source.totalBytes,
-    get bytesRead() {
-      return bytesRead
-    },
-    async *batches() {
-      const reader = new GpxReader(file, wanted, table, limits)
-      for await (const piece of whole.bytes) {
-        bytesRead += piece.length
-        reader.write(text.decode(piece))
-        const rows = reader.take()
-        if (rows.length > 0) yield rows
-      }
-      reader.write(text.decode(null))
-      reader.close()
-      const rows = reader.take()
-      if (rows.length > 0) yield rows
-      if (table.rows === 0)
-        throw new SourceError(`${file} has no ${layer ?? 'waypoints, routes or tracks'}.`.replace('_', ' '))
-    },
-  }
+  const contents = (layer ?? 'waypoints, routes or tracks').replace('_', ' ')
+  return openXmlFeatures(
+    source,
+    options.encoding,
+    table.columns,
+    () => new GpxReader(file, wanted, table, limits, contents),
+  )
 }
 
-class GpxReader {
+class GpxReader implements XmlFeatureReader {
   readonly #file: string
   readonly #wanted: string[]
+  /** What the file should contain, in words. */
+  readonly #contents: string
   readonly #table: GpxTable
   readonly #limits: SourceLimits
   readonly #parser = new SaxesParser()
@@ -73,8 +53,9 @@ class GpxReader {
   #depth = 0
   #characters = 0
 
-  constructor(file: string, wanted: string[], table: GpxTable, limits: SourceLimits) {
+  constructor(file: string, wanted: string[], table: GpxTable, limits: SourceLimits, contents: string) {
     this.#file = file
+    this.#contents = contents
     this.#wanted = wanted
     this.#table = table
     this.#limits = limits
@@ -96,6 +77,7 @@ class GpxReader {
 
   close(): void {
     this.#parser.close()
+    if (this.#table.rows === 0) throw new SourceError(`${this.#file} has no ${this.#contents}.`)
   }
 
   take(): (Feature | UnreadableRow)[] {

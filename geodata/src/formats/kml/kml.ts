@@ -1,14 +1,13 @@
 import { SaxesParser } from 'saxes'
 import type { Feature, FeatureStream, UnreadableRow } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
-import { type ByteSource, peek } from '../reading/byte-source.ts'
+import type { ByteSource } from '../reading/byte-source.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
-import { XmlText } from '../reading/xml-text.ts'
+import { openXmlFeatures, type XmlFeatureReader } from '../reading/xml-features.ts'
 import type { KmlElement } from './kml-element.ts'
 import { KmlFolders } from './kml-folders.ts'
 import { KmlTable } from './kml-table.ts'
 
-const HEAD_BYTES = 1024
 /** The size that an empty element counts for, because it is an object in memory. */
 const ELEMENT_CHARACTERS = 64
 /** The tolerance for characters that the parser has read but not emitted yet. */
@@ -21,34 +20,13 @@ export async function openKml(
 ): Promise<FeatureStream> {
   const limits = options.limits ?? DEFAULT_LIMITS
   const { file } = source
-  const [head, whole] = await peek(source, HEAD_BYTES)
-  const text = new XmlText(head, file, options.encoding)
   const table = new KmlTable(file, limits)
-  let bytesRead = 0
-  return {
-    columns: table.columns,
-    notes: [],
-    crs: 'OGC:CRS84',
-    spatial: true,
-    totalBytes: source.totalBytes,
-    get bytesRead() {
-      return bytesRead
-    },
-    async *batches() {
-      const reader = new PlacemarkReader(file, table, limits)
-      for await (const piece of whole.bytes) {
-        bytesRead += piece.length
-        reader.write(text.decode(piece))
-        const rows = reader.take()
-        if (rows.length > 0) yield rows
-      }
-      reader.write(text.decode(null))
-      reader.close()
-      const rows = reader.take()
-      if (rows.length > 0) yield rows
-      if (table.rows === 0) throw new SourceError(noPlacemarks(file, reader.hasLinks))
-    },
-  }
+  return openXmlFeatures(
+    source,
+    options.encoding,
+    table.columns,
+    () => new PlacemarkReader(file, table, limits),
+  )
 }
 
 function noPlacemarks(file: string, hasLinks: boolean): string {
@@ -69,8 +47,8 @@ const HTML_ENTITIES = {
   mdash: '—',
 }
 
-class PlacemarkReader {
-  hasLinks = false
+class PlacemarkReader implements XmlFeatureReader {
+  #hasLinks = false
   readonly #file: string
   readonly #table: KmlTable
   readonly #limits: SourceLimits
@@ -108,6 +86,7 @@ class PlacemarkReader {
 
   close(): void {
     this.#parser.close()
+    if (this.#table.rows === 0) throw new SourceError(noPlacemarks(this.#file, this.#hasLinks))
   }
 
   take(): (Feature | UnreadableRow)[] {
@@ -134,7 +113,7 @@ class PlacemarkReader {
     this.#unheard = 0
     if (++this.#depth > this.#limits.depth)
       throw new SourceError(`${this.#file} has elements nested more than ${this.#limits.depth} deep.`)
-    if (name === 'NetworkLink') this.hasLinks = true
+    if (name === 'NetworkLink') this.#hasLinks = true
     if (this.#open.length === 0 && name !== 'Placemark' && name !== 'Schema') {
       this.#folders.open(name)
       return

@@ -1,8 +1,9 @@
-import type { Geometry, GeometryType, Position, Value } from '../../feature.ts'
+import type { Geometry, Position, Value } from '../../feature.ts'
 import { readWkb } from '../../geometry/wkb.ts'
 import { writeWkt } from '../../geometry/wkt.ts'
 import { quoteName } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
+import { GEOARROW_TYPES, USUAL_GEOMETRY_NAMES } from '../geoarrow.ts'
 import { bytesOf, type ParquetColumn } from './parquet-column.ts'
 
 /** The column that contains the geometry, according to the file. */
@@ -72,18 +73,6 @@ export interface DescribedColumn {
   nativeCrs?: string
 }
 
-/** GeoArrow's encodings and their geometry types. */
-const NATIVE: { [encoding: string]: GeometryType } = {
-  point: 'Point',
-  linestring: 'LineString',
-  polygon: 'Polygon',
-  multipoint: 'MultiPoint',
-  multilinestring: 'MultiLineString',
-  multipolygon: 'MultiPolygon',
-}
-
-const USUAL_NAMES = /^(geometry|geom|the_geom|wkb|wkb_geometry|shape)$/i
-
 export function findParquetGeometry(
   metadata: string | null,
   columns: DescribedColumn[],
@@ -104,7 +93,7 @@ export function findParquetGeometry(
     const crs = native.nativeCrs ?? 'OGC:CRS84'
     return { name: native.name, crs, ...reading(native.name, native.type, 'WKB', file) }
   }
-  const bytes = columns.find(({ name, type }) => type === 'BLOB' && USUAL_NAMES.test(name))
+  const bytes = columns.find(({ name, type }) => type === 'BLOB' && USUAL_GEOMETRY_NAMES.test(name))
   return bytes ? { name: bytes.name, crs: null, ...reading(bytes.name, 'BLOB', 'WKB', file) } : null
 }
 
@@ -137,7 +126,7 @@ function reading(
       sql: type.startsWith('GEOMETRY') ? `ST_AsWKB(${quoteName(name)})` : quoteName(name),
       read: fromWkb,
     }
-  const native = NATIVE[encoding.toLowerCase()]
+  const native = GEOARROW_TYPES[encoding.toLowerCase()]
   if (!native) throw new SourceError(`${file} encodes its geometry as ${encoding}, which is not known.`)
   return {
     sql: `CAST(to_json(${quoteName(name)}) AS VARCHAR)`,

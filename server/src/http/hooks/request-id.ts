@@ -14,6 +14,6 @@ export function requestId({ headers, socket }: IncomingMessage, proxies: Trusted
 const PROCESS = randomUUID().slice(0, 24)
 let count = 0
 
-function newRequestId(): string {
+export function newRequestId(): string {
   return PROCESS + (++count).toString(16).padStart(12, '0')
 }

@@ -39,7 +39,7 @@ export const metricTable = {
   wayleave_jobs_finished_total: {
     type: 'counter',
     label: 'state',
-    help: 'Publishing jobs that this node has finished, by state: "done" or "failed".',
+    help: 'Publishing jobs that this node has finished, by state: "done", "failed" or "cancelled".',
   },
   wayleave_job_duration_seconds: {
     type: 'histogram',

@@ -51,6 +51,7 @@ export function operationRoutes(
     schema: {
       tags: [tags.operation],
       summary: 'Whether everything that serving needs works: database, lease, disk, a snapshot',
+      problems: ['not-ready'],
       response: { 200: Type.Object({ status: Type.Literal('ready') }) },
     },
     handler: async () => {
@@ -69,7 +70,19 @@ export function operationRoutes(
   // Checks the peer's own address, not a forwarded one: behind a proxy on this machine the token is needed.
   app.get(
     '/metrics',
-    { schema: { tags: [tags.operation], summary: 'Figures for Prometheus' } },
+    {
+      schema: {
+        tags: [tags.operation],
+        summary: 'Figures for Prometheus',
+        description: 'From loopback without a proxy, or with the token of the settings; otherwise 404.',
+        problems: ['not-found'],
+        documented: {
+          responses: {
+            200: { description: 'The figures.', content: { 'text/plain': { schema: { type: 'string' } } } },
+          },
+        },
+      },
+    },
     async (request, reply) => {
       const peer = request.socket.remoteAddress ?? ''
       const local = LOOPBACK.test(peer) && !OF_PROXIES.some((name) => name in request.headers)

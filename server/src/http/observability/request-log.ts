@@ -1,8 +1,10 @@
 import pino, { type Logger } from 'pino'
 import { redactSecrets } from '../../redact.ts'
 
-/** Routes polled every few seconds are only logged at info level if they fail. */
-const ROUTINE = new Set(['/health', '/ready', '/metrics'])
+/** Routes that are polled, and parts of pages, are only logged at info level if they fail. */
+const ROUTINE = new Set(['/health', '/ready', '/metrics', '/theme.js', '/icon.svg', '/favicon.ico'])
+/** Files of the console and the documentation: a page loads a dozen of them. */
+const ASSETS = /^\/(?:docs\/)?assets\//
 /** Longer than any of our names: a match may be a secret that was put into a URL. */
 const SECRET_LIKE = /[\w-]{26}/
 const INFO = 30
@@ -29,13 +31,18 @@ export interface LoggedRequest {
  */
 export function logRequest(log: Logger, request: LoggedRequest): void {
   const { id, path, status } = request
-  const level = ROUTINE.has(path) && status < 400 ? DEBUG : INFO
+  const level = status < 400 && isRoutine(path) ? DEBUG : INFO
   if (level < log.levelVal) return
   const ms = Math.round(request.milliseconds * 10) / 10
   const stream = (log as unknown as Record<symbol, { write(line: string): void }>)[pino.symbols.streamSym]!
   stream.write(
     `{"level":${level},"time":"${timeText(Date.now())}","requestId":"${id}${whatText(request)}${ms}${request.brokenOff ? ',"brokenOff":true' : ''}${whoText(request.address)}`,
   )
+}
+
+/** Paths of data begin with `/v1/`; they are not compared any further. */
+function isRoutine(path: string): boolean {
+  return !path.startsWith('/v1/') && (ROUTINE.has(path) || ASSETS.test(path))
 }
 
 /** Many requests end in one millisecond and resemble the previous one, so parts of the line are cached. */

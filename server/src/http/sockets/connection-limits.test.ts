@@ -51,7 +51,7 @@ test('one address has a limit of its own, and a connection that it closes makes 
   for (const socket of open) assert.equal(await ask(socket), 200)
   const refused = await openConnection(t, url)
   const [message] = (await once(refused, 'data')) as Buffer[]
-  assert.match(message!.toString(), /^HTTP\/1\.1 503 .*\r\nRetry-After: 10\r\n/s)
+  assert.match(message!.toString(), /^HTTP\/1\.1 503 .*\r\nretry-after: 10\r\n/s)
   await once(refused, 'close')
   assert.equal(await ask(await openConnection(t, url, '127.0.0.2')), 200)
   open[0]!.destroy()

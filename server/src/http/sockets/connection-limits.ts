@@ -1,10 +1,13 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
+import { Problem } from '../../problem.ts'
 import { addressBucket } from '../addresses.ts'
 import type { TrustedProxies } from '../caller.ts'
+import type { Links } from '../send-problem.ts'
 import { connectionsWithin } from './descriptor-limit.ts'
 import { responseOn } from './node-internals.ts'
+import { rawProblem } from './reject-unparsed.ts'
 
 /** The default. Each idle connection takes some ten kilobytes of memory. */
 const DEFAULT_MAX = 10_000
@@ -43,12 +46,14 @@ export class ConnectionLimits {
   readonly max: MaxConnections
   readonly #proxies: TrustedProxies
   readonly #log: Logger
+  readonly #links: Links
   readonly #byAddress = new Map<string, number>()
   readonly #sockets = new Set<Socket>()
   #warnedAt = Number.NEGATIVE_INFINITY
 
-  constructor(max: MaxConnections, proxies: TrustedProxies, log: Logger) {
+  constructor(max: MaxConnections, proxies: TrustedProxies, log: Logger, links: Links) {
     this.max = max
+    this.#links = links
     this.#proxies = proxies
     this.#log = log
   }
@@ -89,7 +94,7 @@ export class ConnectionLimits {
       this.#refuse('address')
       // Written to the empty send buffer of a new socket, so it does not block; the client need not read it.
       socket.on('error', () => {})
-      socket.end(REFUSAL, () => socket.destroy())
+      socket.end(rawProblem(TOO_MANY, this.#links, null), () => socket.destroy())
       return false
     }
     this.#sockets.add(socket)
@@ -119,11 +124,8 @@ export class ConnectionLimits {
   }
 }
 
-const BODY = JSON.stringify({
-  type: 'about:blank',
-  title: 'Service Unavailable',
-  status: 503,
-  detail: 'Too many connections are open from this network address. Close some and try again.',
-  code: 'overloaded',
-})
-const REFUSAL = `HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\nContent-Length: ${BODY.length}\r\nRetry-After: 10\r\nConnection: close\r\n\r\n${BODY}`
+const TOO_MANY = new Problem(
+  'overloaded',
+  'Too many connections are open from this network address. Close some and try again.',
+  { headers: { 'retry-after': '10' } },
+)

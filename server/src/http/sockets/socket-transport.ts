@@ -1,10 +1,11 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import { type BaseUrl, STRICT_TRANSPORT } from '../base-url.ts'
 import type { TrustedProxies } from '../caller.ts'
 import { CORS_EXPOSED } from '../hooks/cors.ts'
 import { requestId } from '../hooks/request-id.ts'
+import { STATUS_CODES } from '../node-http.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Overload } from '../observability/overload.ts'
 import { logRequest } from '../observability/request-log.ts'
@@ -107,7 +108,7 @@ export class SocketTransport {
   #isEligible(request: IncomingMessage, response: ServerResponse): boolean {
     const { overload } = this.#deps
     const { headers } = request
-    if (request.method !== 'GET') return false
+    if (request.method !== 'GET' || headers.host === undefined) return false
     // `socket` is null while the previous response on the connection is being sent.
     if (!response.shouldKeepAlive || response.socket === null || response.socket.destroyed) return false
     if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return false

@@ -6,7 +6,7 @@ interface Waiter {
 }
 
 /** A FIFO mutex with a timeout for waiters. */
-export class Turns {
+export class Mutex {
   readonly #timeoutMs: number
   readonly #waiting: Waiter[] = []
   #taken = false

@@ -1,0 +1,36 @@
+import type { App } from '../http/fastify-app.ts'
+
+interface Documented {
+  template: RegExp
+  method: string
+  statuses: ReadonlySet<string>
+}
+
+const definitions = new WeakMap<App, Documented[]>()
+
+/** Throws if the API definition has the operation but not the status that it responded with. */
+export function requireDocumentedStatus(app: App, method: string, path: string, status: number): void {
+  if (status === 405) return
+  const bare = path.split('?', 1)[0]!
+  const operations = definitions.get(app) ?? readDefinition(app)
+  definitions.set(app, operations)
+  const wanted = method === 'HEAD' ? 'GET' : method
+  const operation = operations.find((one) => one.method === wanted && one.template.test(bare))
+  if (operation && !operation.statuses.has(String(status))) {
+    throw new Error(
+      `${method} ${bare} responded ${status}, which /v1/openapi.json does not document: declare the problem in the route's schema ("problems").`,
+    )
+  }
+}
+
+function readDefinition(app: App): Documented[] {
+  const paths = app.swagger().paths as Record<string, Record<string, { responses: object }>>
+  const fixedFirst = Object.entries(paths).sort(([a], [b]) => a.split('{').length - b.split('{').length)
+  return fixedFirst.flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { responses }]) => ({
+      template: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+      method: method.toUpperCase(),
+      statuses: new Set(Object.keys(responses)),
+    })),
+  )
+}
