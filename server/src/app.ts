@@ -1,3 +1,4 @@
+import { operatorRoutes } from './administration/operator-routes.ts'
 import { administrationRoutes } from './administration/routes.ts'
 import { metadataRoute } from './catalog/metadata-route.ts'
 import { catalogRoutes } from './catalog/routes.ts'
@@ -54,6 +55,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   usageRoutes(app, parts)
   creditRoutes(app, parts)
   administrationRoutes(app, parts)
+  operatorRoutes(app, parts)
 
   const discovery = { ...parts, about: aboutOf(parts.config) }
   consoleRoutes(app, pageHeads(discovery))

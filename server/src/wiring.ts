@@ -5,10 +5,14 @@ import { memoryPerCompilation } from '@wayleave/geodata/compile'
 import { ColumnCache } from '@wayleave/geodata/features'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
+import { deleteAddressBlocksExpiredBefore } from './access/address-block-store.ts'
 import { Authenticate } from './access/authenticate.ts'
+import { Refusals } from './access/refusals.ts'
 import { Verifier } from './access/verifier.ts'
 import { sweepPins } from './backup/pin-snapshots.ts'
-import { RevocationLog } from './backup/revocations/revocation-log.ts'
+import { applyRevocations } from './backup/revocations/apply-revocations.ts'
+import { RevocationLog, revocationLogFile } from './backup/revocations/revocation-log.ts'
+import { readRevocations } from './backup/revocations/revocations.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { FolderBlobs } from './blobs/folder-blobs.ts'
 import { Verification } from './catalog/background-verification.ts'
@@ -85,6 +89,7 @@ export interface Parts extends ControlPlane {
   /** Null except for a server with WAYLEAVE_REDIS_URL. */
   redis: RedisLink | null
   limiter: Limiter
+  refusals: Refusals
   meter: Meter
   housekeeping: Housekeeping
   authenticate: Authenticate
@@ -163,6 +168,7 @@ async function wire(
       : null
   const limiter = opened.use(redis ? new RedisLimiter(redis) : new MemoryLimiter(() => clock().getTime()))
   const meter = opened.use(new Meter(database, clock, log))
+  const refusals = new Refusals(database, clock)
   const verifier = new Verifier({
     db: database.db,
     changes,
@@ -182,6 +188,7 @@ async function wire(
       baseUrl: () => baseUrl.settled(),
       starting,
       serving,
+      refusals,
     }),
   )
   const invitations = new Invitations({
@@ -308,6 +315,7 @@ async function wire(
       tile: { requests: config.tileRate, burst: config.tileRate },
     },
     keyInUrl: config.keyInUrl,
+    refusals,
   })
 
   const housekeeping = opened.use(new Housekeeping(log))
@@ -352,6 +360,33 @@ async function wire(
     tidy('old batches of usage', 60 * MINUTE, (now) =>
       deleteUsageBatchesBefore(database, plus(now, -2 * DAY).toISOString()),
     )
+    housekeeping.add('refused keys and sign-ins', 10 * SECOND, () => refusals.flush())
+    opened.defer(() => refusals.flush({ isLast: true }), 'refused keys and sign-ins')
+    const { addressBlocks } = control
+    await addressBlocks.load()
+    const loadBlocks = () => addressBlocks.load()
+    housekeeping.add('blocked addresses', 2 * SECOND, loadBlocks)
+    changes.listen((subject) => {
+      if (subject === 'address-blocks' || subject === 'everything')
+        housekeeping.runSoon('blocked addresses', loadBlocks)
+    })
+    tidy('expired blocks of addresses', 60 * MINUTE, (now) =>
+      deleteAddressBlocksExpiredBefore(database, plus(now, -30 * DAY).toISOString()),
+    )
+    const reapply = async () => {
+      const keys = await applyRevocations(
+        control,
+        clock(),
+        await readRevocations(revocationLogFile(config.dataDir)),
+      )
+      if (keys > 0)
+        log.warn({ keys }, `${keys} keys worked again after the database was restored, and were revoked.`)
+    }
+    await reapply()
+    // The database was restored to an older state, or so many changes were missed that it looks like that.
+    changes.listen((subject) => {
+      if (subject === 'everything') housekeeping.runSoon('revocations after a restore', reapply)
+    })
     tidy('old jobs', 60 * MINUTE, (now) => jobs.deleteOld(now))
     if (database.kind === 'sqlite') {
       tidy('old changes', 60 * MINUTE, (now) => deleteChangesBefore(database, plus(now, -DAY).toISOString()))
@@ -370,6 +405,7 @@ async function wire(
     proxies,
     redis,
     limiter,
+    refusals,
     meter,
     housekeeping,
     housekeepingClock,

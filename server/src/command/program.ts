@@ -3,11 +3,13 @@ import { SettingError } from '../config.ts'
 import { Problem } from '../problem.ts'
 import type { PublishOptions } from '../publishing/publishing.ts'
 import { version } from '../version.ts'
+import { addressCommand } from './address.ts'
 import { adoptFolderCommand } from './adopt-folder.ts'
 import { backupCommand } from './backup.ts'
 import { databaseCommand } from './database.ts'
 import { datasetsCommand, unpublishCommand } from './datasets.ts'
 import { doctorCommand } from './doctor.ts'
+import { eventsCommand } from './events.ts'
 import { gcCommand } from './gc.ts'
 import { jobCommand } from './job.ts'
 import { keyCommand } from './key.ts'
@@ -49,6 +51,8 @@ export async function runProgram(args: string[], options: ProgramOptions = {}): 
     orgCommand(),
     keyCommand(),
     userCommand(),
+    addressCommand(),
+    eventsCommand(),
     rotateSigningKeyCommand(),
     backupCommand(),
     restoreCommand(),

@@ -9,7 +9,7 @@ import { OutageLog } from '../database/outage-log.ts'
 import { Problem, type ProblemCode } from '../problem.ts'
 import { aboutOf } from './about.ts'
 import { type BaseUrl, STRICT_TRANSPORT } from './base-url.ts'
-import type { TrustedProxies } from './caller.ts'
+import type { BlockedAddresses, TrustedProxies } from './caller.ts'
 import { compileSerializer, compileValidator } from './compile-schemas.ts'
 import type { App } from './fastify-app.ts'
 import { addBodyDeadline } from './hooks/body-deadline.ts'
@@ -33,6 +33,7 @@ export interface FrameDeps {
   metrics: Metrics
   overload: Overload
   proxies: TrustedProxies
+  addressBlocks?: BlockedAddresses
   /** Max time for a small body to arrive, in milliseconds. */
   bodyDeadline?: number
 }
@@ -54,6 +55,7 @@ export async function makeFrame({
   metrics,
   overload,
   proxies,
+  addressBlocks,
   bodyDeadline = BODY_DEADLINE,
 }: FrameDeps): Promise<{ app: App; routes: RouteTable }> {
   const app: App = fastify({
@@ -96,7 +98,10 @@ export async function makeFrame({
     reply.header('x-content-type-options', 'nosniff')
     if (baseUrl.isHttps(request)) reply.header('strict-transport-security', STRICT_TRANSPORT)
     if (overload.isDraining()) reply.header('connection', 'close')
-    if (
+    if (addressBlocks?.has(request.ip)) {
+      reply.header('connection', 'close')
+      done(new Problem('address-blocked'))
+    } else if (
       overload.isOverloaded() &&
       !request.url.startsWith('/health') &&
       !request.url.startsWith('/metrics')

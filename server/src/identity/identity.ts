@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
+import type { Refusals } from '../access/refusals.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Changes } from '../database/changes.ts'
@@ -38,6 +39,7 @@ export interface IdentityDeps {
   baseUrl: () => string
   starting: StartingGrant
   serving: boolean
+  refusals: Refusals
 }
 
 /** Max mails per quarter of an hour, to or from one address. */
@@ -71,6 +73,7 @@ export async function openIdentity(parts: IdentityDeps): Promise<Identity> {
     signUp: config.signUp,
     administrators: new Set(config.admins),
     starting,
+    refusals: parts.refusals,
   })
   return {
     signIn,
