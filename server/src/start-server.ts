@@ -15,6 +15,7 @@ import { portError, requireFreePort } from './http/sockets/free-port.ts'
 import { respondInTurn } from './http/sockets/respond-in-turn.ts'
 import { StalledReaders } from './http/sockets/stalled-readers.ts'
 import { lockDataFolder } from './locks/data-folder-lock.ts'
+import { sweepTiles } from './ogc/tiles/tile-files.ts'
 import { requirePrivateFolder } from './private-files.ts'
 import { recordServerAddress } from './server-address.ts'
 import { type Opening, openParts, type Parts } from './wiring.ts'
@@ -91,7 +92,7 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
         setTimeout(() => parts.housekeeping.runSoon('tiles of new versions', buildTiles), 10).unref()
     })
   }
-  parts.housekeeping.add('unfinished exports', 10 * MINUTE, () => sweepAllExports(parts))
+  parts.housekeeping.add('unfinished exports and tiles', 10 * MINUTE, () => sweepUnfinished(parts))
   // Listing the datasets checks the files of each. Not awaited: a dataset is also checked before its use.
   parts.housekeeping.add('sizes of published files', DAY, async () => void (await parts.catalog.all()))
   await parts.jobs.sweep({ isStart: true })
@@ -172,6 +173,10 @@ function limitConnections({ server }: App, { config, log, proxies, baseUrl }: Pa
   return limits
 }
 
-async function sweepAllExports({ blobs }: Parts): Promise<void> {
-  for (const snapshot of await blobs.list()) await sweepExports(await blobs.localFolder(snapshot))
+async function sweepUnfinished({ blobs }: Parts): Promise<void> {
+  for (const snapshot of await blobs.list()) {
+    const folder = await blobs.localFolder(snapshot)
+    await sweepExports(folder)
+    await sweepTiles(folder)
+  }
 }

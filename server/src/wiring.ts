@@ -54,7 +54,8 @@ import { Cursors } from './ogc/request/cursor.ts'
 import { CompiledSelection } from './ogc/select/compiled/compiled-selection.ts'
 import { GeometryCache } from './ogc/select/geometry-cache.ts'
 import { Items } from './ogc/select/items.ts'
-import { RowQueries } from './ogc/select/row-queries.ts'
+import { RowQueries } from './ogc/select/rows/row-queries.ts'
+import { Workload } from './ogc/select/workload.ts'
 import { DynamicTiles } from './ogc/tiles/dynamic-tiles.ts'
 import { TileArchives } from './ogc/tiles/tile-archives.ts'
 import { TileBuilds } from './ogc/tiles/tile-builds.ts'
@@ -116,6 +117,7 @@ export interface Parts extends ControlPlane {
   tileBuilds: TileBuilds
   tileArchives: TileArchives
   dynamicTiles: DynamicTiles
+  workload: Workload
   tilesets: Tilesets
   housekeepingClock: HousekeepingClock
   checkReady: CheckReady
@@ -216,10 +218,14 @@ async function wire(
           await verification.requireFile(folder, manifest, SNAPSHOT_FILES.ids)
         }
       },
+      megabytes: config.queryMemory,
       log,
     }),
   )
-  if (serving) await rows.open()
+  const workload = new Workload({
+    queryMs: config.querySeconds * 1000,
+    pageBytes: config.maxPageBytes,
+  })
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
   const cursors = new Cursors(
     await installationSecret(database.db, 'cursor-signature', () => randomBytes(32).toString('base64url')),
@@ -250,7 +256,7 @@ async function wire(
   })
   const tileBuilds = opened.use(new TileBuilds({ blobs, catalog, log, maxZoom: config.tileMaxZoom }))
   const tileArchives = opened.use(new TileArchives({ blobs, builds: tileBuilds, log }))
-  const dynamicTiles = opened.use(new DynamicTiles({ items, snapshots }))
+  const dynamicTiles = opened.use(new DynamicTiles({ items, snapshots, workload }))
   const tilesets = new Tilesets({
     catalog,
     clock,
@@ -432,6 +438,7 @@ async function wire(
     tileBuilds,
     tileArchives,
     dynamicTiles,
+    workload,
     tilesets,
     checkReady: readiness({
       database,

@@ -1,10 +1,9 @@
 import { quoteName, type Snapshot } from '@wayleave/geodata/features'
 import { queryColumns } from '@wayleave/geodata/snapshot'
-import { BoundedCache } from '../../caching/bounded-cache.ts'
+import type { BoundedCache } from '../../../caching/bounded-cache.ts'
 
 /** Smaller snapshots are not cached: reading their files is as fast. */
 const MIN_ROWS = 20_000
-const MAX_QUESTIONS = 1000
 const QUESTIONS_BETWEEN = 8
 const QUESTIONS_AFTER_FAILURE = 100
 
@@ -25,12 +24,31 @@ export interface KeptRows {
   table: string
   columns: ReadonlyMap<string, string>
   bytes: number
-  readers: number
-  isLeaving: boolean
 }
 
 /** Runs a statement and returns the first value of its result. */
 export type RunSql = (sql: string) => Promise<unknown>
+
+/** How often sets of columns were read from the file, by what identifies them. */
+export type Questions = BoundedCache<string, number>
+
+/**
+ * Counts a query that was served from the file, and returns whether its columns should be cached now. `questions`
+ * outlives the cache, so that columns that were too large for one process are not tried in the next one.
+ */
+export function isWanted(questions: Questions, source: RowSource): boolean {
+  const { snapshot, columns } = source
+  if (snapshot.manifest.rows < MIN_ROWS || columns.size === 0 || !canBeKept(source)) return false
+  const key = questionKey(source)
+  const asked = (questions.get(key) ?? 0) + 1
+  questions.set(key, asked)
+  return asked > 1
+}
+
+/** Columns that could not be cached are not retried soon. */
+export function refuse(questions: Questions, source: RowSource): void {
+  questions.set(questionKey(source), -QUESTIONS_AFTER_FAILURE)
+}
 
 /**
  * An in-memory LRU cache of columns that features were filtered or sorted by: decompressing a text column
@@ -42,46 +60,32 @@ export class RowCache {
   readonly #run: RunSql
   /** In LRU order, least recently used first. */
   readonly #kept = new Set<KeptRows>()
-  readonly #questions = new BoundedCache<string, number>(MAX_QUESTIONS)
+  readonly #questions: Questions
   #bytes = 0
   #tables = 0
 
-  constructor(maxBytes: number, run: RunSql) {
+  constructor(maxBytes: number, questions: Questions, run: RunSql) {
     this.#maxBytes = maxBytes
+    this.#questions = questions
     this.#run = run
   }
 
-  /** A table that has all required columns, or null. It is not dropped until `release` is called. */
-  borrow({ snapshot: { folder }, columns }: RowSource): KeptRows | null {
+  /** A table that has all required columns, or null. */
+  find({ snapshot: { folder }, columns }: RowSource): KeptRows | null {
     if (columns.size === 0) return null
     for (const kept of this.#kept) {
       if (kept.folder !== folder || !columns.keys().every((name) => kept.columns.has(name))) continue
       this.#kept.delete(kept)
       this.#kept.add(kept)
-      kept.readers++
       return kept
     }
     return null
   }
 
-  async release(kept: KeptRows): Promise<void> {
-    kept.readers--
-    if (kept.isLeaving && kept.readers === 0) await this.#dropTable(kept)
-  }
-
-  /** Counts a query that was served from the file, and returns whether its columns should be cached now. */
-  isWanted(source: RowSource): boolean {
-    const { snapshot, columns } = source
-    if (snapshot.manifest.rows < MIN_ROWS || columns.size === 0 || !canBeKept(source)) return false
-    const key = questionKey(source)
-    const asked = (this.#questions.get(key) ?? 0) + 1
-    this.#questions.set(key, asked)
-    return asked > 1
-  }
-
   /**
    * Caches the source's columns. `file` is the snapshot's rows as an SQL table. Must not run concurrently
-   * with itself.
+   * with itself
+   * or with a query.
    */
   async fill(source: RowSource, file: string): Promise<void> {
     const { snapshot, columns } = source
@@ -93,16 +97,11 @@ export class RowCache {
     for (const oldest of [...this.#kept]) if (this.#bytes + bytes > this.#maxBytes) await this.#drop(oldest)
     const table = `kept_${++this.#tables}`
     await this.#run(`CREATE TABLE ${table} AS ${selectSql(columns, file)}`)
-    this.#kept.add({ folder: snapshot.folder, table, columns, bytes, readers: 0, isLeaving: false })
+    this.#kept.add({ folder: snapshot.folder, table, columns, bytes })
     this.#bytes += bytes
     // If there is no room for everything that is requested in turn, refilling each time (thrashing) would
     // cost more than it saves.
     this.#questions.set(questionKey(source), -QUESTIONS_BETWEEN)
-  }
-
-  /** Columns that could not be cached are not retried soon. */
-  refuse(source: RowSource): void {
-    this.#questions.set(questionKey(source), -QUESTIONS_AFTER_FAILURE)
   }
 
   /** An estimate: texts by their length, plus the database's overhead per value. */
@@ -123,18 +122,20 @@ export class RowCache {
   async #drop(kept: KeptRows): Promise<void> {
     this.#kept.delete(kept)
     this.#bytes -= kept.bytes
-    kept.isLeaving = true
-    if (kept.readers === 0) await this.#dropTable(kept)
-  }
-
-  async #dropTable({ table }: KeptRows): Promise<void> {
-    await this.#run(`DROP TABLE ${table}`)
+    await this.#run(`DROP TABLE ${kept.table}`)
   }
 }
 
-/** Selects the columns and `file_row_number`, which is the position. */
+/**
+ * Selects the columns and `file_row_number`, which is the position. DuckDB would compute a derived column again
+ * for each condition that reads it, with the memory of its intermediate results for each. It never does so with
+ * an expression that could have another value the next time, such as one with a random number.
+ */
 export function selectSql(columns: ReadonlyMap<string, string>, file: string): string {
-  const list = Array.from(columns, ([name, sql]) => `${sql} AS ${quoteName(name)}`)
+  const list = Array.from(columns, ([name, sql]) => {
+    const isDerived = name !== originalName(name)
+    return `${isDerived ? `CASE WHEN random() < 2 THEN ${sql} END` : sql} AS ${quoteName(name)}`
+  })
   return `SELECT ${['file_row_number', ...list].join(', ')} FROM ${file}`
 }
 
