@@ -18,13 +18,28 @@ describe('axe finds no serious problem, in both themes, and nothing is too wide'
     await service.signIn(page, ADMINISTRATOR)
     token = (await bearer)!
     await prepare(service.url, token)
+    // The page remembers what it read before.
+    await page.reload()
   })
   after(() => service.close())
 
   const pages: Record<string, { path: string; shows: string; act?: () => Promise<void> }> = {
     'getting started': { path: '/', shows: 'Waiting for the first request of this key…' },
     catalog: { path: '/datasets', shows: '1 dataset' },
-    dataset: { path: '/datasets/parcels', shows: '60 features' },
+    dataset: { path: '/datasets/parcels', shows: '60 features in view' },
+    'a filtered dataset': {
+      path: '/datasets/parcels?filter=area%20%3E%3D%20105&color=area&selected=3',
+      shows: '50 features in view',
+      act: async () => {
+        await page.getByRole('button', { name: 'Edit as CQL2' }).click()
+        await page
+          .getByRole('region', { name: 'Attributes' })
+          .getByText('Owner 2', { exact: true })
+          .first()
+          .waitFor()
+      },
+    },
+    charts: { path: '/datasets/parcels?tab=charts', shows: 'Add a chart of' },
     keys: { path: '/keys', shows: 'Town map' },
     'creating a key': {
       path: '/keys',
@@ -64,9 +79,10 @@ describe('axe finds no serious problem, in both themes, and nothing is too wide'
 
   for (const [name, { path, shows, act }] of Object.entries(pages)) {
     test(name, async () => {
-      // If only the fragment differs, the browser does not load a new page.
-      await page.goto('about:blank')
-      await page.goto(service.url + path)
+      // Leaves the page before, so that its dialogs close and no text of it is taken for the next.
+      await navigate(page, '/none')
+      await page.getByText('There is nothing at this address').waitFor()
+      await navigate(page, path)
       await page.getByText(shows).first().waitFor()
       await act?.()
       await check(page)
@@ -101,6 +117,14 @@ describe('axe finds no serious problem, in both themes, and nothing is too wide'
   })
 })
 
+/** Opens another page of the console as its own links do, without loading its code and axe again. */
+async function navigate(page: Page, path: string): Promise<void> {
+  await page.evaluate((address) => {
+    history.pushState(null, '', address)
+    dispatchEvent(new PopStateEvent('popstate'))
+  }, path)
+}
+
 /** The rules that look at colors. The results of all others are the same in both themes. */
 const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 
@@ -122,7 +146,7 @@ async function check(page: Page): Promise<void> {
     assert.deepEqual(told, [], `${colorScheme} at ${page.url()}`)
   }
   const { width, height } = page.viewportSize()!
-  for (const narrow of [768, 390]) {
+  for (const narrow of [768, 390, 320]) {
     await page.setViewportSize({ width: narrow, height })
     assert.deepEqual(await page.evaluate(overflowing), [], `${narrow} pixels at ${page.url()}`)
   }

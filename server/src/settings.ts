@@ -290,6 +290,24 @@ export const settings = {
     integer(1, Number.MAX_SAFE_INTEGER),
     'Features that all keys of one user, or all of one organization, may together page through in a day over OGC API - Features; a platform key counts alone. Without it, there is no limit.',
   ),
+  querySeconds: setting(
+    'WAYLEAVE_QUERY_SECONDS',
+    20,
+    integer(1, 600),
+    'How long the selection of features by a filter, an order or a box may take, in seconds.',
+  ),
+  queryMemory: setting(
+    'WAYLEAVE_QUERY_MEMORY',
+    512,
+    integer(192, 65_536),
+    'The memory of each process that runs database queries for filters, in megabytes. There are two to four such processes, depending on the cores.',
+  ),
+  maxPageBytes: setting(
+    'WAYLEAVE_MAX_PAGE_BYTES',
+    16 * 1024 ** 2,
+    integer(1024, 256 * 1024 ** 2),
+    'The largest page of features, in bytes of its features as they are stored. A page with more has fewer features and a link to the next page.',
+  ),
   keepVersions: setting(
     'WAYLEAVE_KEEP_VERSIONS',
     null as number | null,

@@ -26,6 +26,7 @@ import type { Config } from './config.ts'
 import { type ControlPlane, openControlPlane } from './control-plane.ts'
 import { Cashier } from './credits/cashier.ts'
 import { deletePurchasesBefore } from './credits/purchase-store.ts'
+import { childProcessWork, type DataWork } from './data-work.ts'
 import { deleteChangesBefore } from './database/changes-store.ts'
 import { Exports } from './downloads/exports.ts'
 import { Housekeeping } from './housekeeping/housekeeping.ts'
@@ -53,7 +54,8 @@ import { Cursors } from './ogc/request/cursor.ts'
 import { CompiledSelection } from './ogc/select/compiled/compiled-selection.ts'
 import { GeometryCache } from './ogc/select/geometry-cache.ts'
 import { Items } from './ogc/select/items.ts'
-import { RowQueries } from './ogc/select/row-queries.ts'
+import { RowQueries } from './ogc/select/rows/row-queries.ts'
+import { Workload } from './ogc/select/workload.ts'
 import { DynamicTiles } from './ogc/tiles/dynamic-tiles.ts'
 import { TileArchives } from './ogc/tiles/tile-archives.ts'
 import { TileBuilds } from './ogc/tiles/tile-builds.ts'
@@ -115,6 +117,7 @@ export interface Parts extends ControlPlane {
   tileBuilds: TileBuilds
   tileArchives: TileArchives
   dynamicTiles: DynamicTiles
+  workload: Workload
   tilesets: Tilesets
   housekeepingClock: HousekeepingClock
   checkReady: CheckReady
@@ -127,6 +130,10 @@ export interface Opening {
   clock: Clock
   /** False for the command line, which makes changes and serves no requests. */
   serving: boolean
+  /** By default in child processes. */
+  work?: DataWork
+  /** How long a reply of Redis may take, in milliseconds. */
+  redisReplyMs?: number
 }
 
 export async function openParts(opening: Opening): Promise<Parts> {
@@ -141,7 +148,10 @@ export async function openParts(opening: Opening): Promise<Parts> {
 }
 
 /** Everything closable is registered where it is created, by `opened.use`; `requireAll` checks this. */
-async function wire({ config, log, clock, serving }: Opening, opened: Closers): Promise<Parts> {
+async function wire(
+  { config, log, clock, serving, work = childProcessWork, redisReplyMs }: Opening,
+  opened: Closers,
+): Promise<Parts> {
   if (serving) checkMailSettings(config)
   const nodeId = newId('node')
   const baseUrl = new BaseUrl(config.baseUrl, config.trustedProxies.length > 0)
@@ -154,7 +164,10 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   // Must be first: everything after it may change the folder according to the database.
   await requireOneInstallation({ database, blobs, dataDir: config.dataDir }, log)
 
-  const redis = config.redisUrl && serving ? opened.use(await openRedis({ url: config.redisUrl, log })) : null
+  const redis =
+    config.redisUrl && serving
+      ? opened.use(await openRedis({ url: config.redisUrl, log, replyMs: redisReplyMs }))
+      : null
   const limiter = opened.use(redis ? new RedisLimiter(redis) : new MemoryLimiter(() => clock().getTime()))
   const meter = opened.use(new Meter(database, clock, log))
   const refusals = new Refusals(database, clock)
@@ -205,10 +218,14 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
           await verification.requireFile(folder, manifest, SNAPSHOT_FILES.ids)
         }
       },
+      megabytes: config.queryMemory,
       log,
     }),
   )
-  if (serving) await rows.open()
+  const workload = new Workload({
+    queryMs: config.querySeconds * 1000,
+    pageBytes: config.maxPageBytes,
+  })
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
   const cursors = new Cursors(
     await installationSecret(database.db, 'cursor-signature', () => randomBytes(32).toString('base64url')),
@@ -239,7 +256,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   })
   const tileBuilds = opened.use(new TileBuilds({ blobs, catalog, log, maxZoom: config.tileMaxZoom }))
   const tileArchives = opened.use(new TileArchives({ blobs, builds: tileBuilds, log }))
-  const dynamicTiles = opened.use(new DynamicTiles({ items, snapshots }))
+  const dynamicTiles = opened.use(new DynamicTiles({ items, snapshots, workload }))
   const tilesets = new Tilesets({
     catalog,
     clock,
@@ -250,6 +267,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   const escapeFormulas = config.csvFormulas === 'escape'
   const publishing = new Publishing({
     escapeFormulas,
+    work,
     database,
     changes,
     clock,
@@ -289,7 +307,9 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   )
   // Closed after the exports: when a stop aborts a build, its deliveries fail and write refunds.
   const cashier = opened.use(new Cashier(database, meter, clock))
-  const exports = opened.use(new Exports({ blobs, health, verification, tiles: tileBuilds, escapeFormulas }))
+  const exports = opened.use(
+    new Exports({ blobs, health, verification, tiles: tileBuilds, escapeFormulas, work }),
+  )
   const authenticate = new Authenticate({
     verifier,
     verifyToken: (token) => identity.accessTokens.verify(token),
@@ -418,6 +438,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     tileBuilds,
     tileArchives,
     dynamicTiles,
+    workload,
     tilesets,
     checkReady: readiness({
       database,

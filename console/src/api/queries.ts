@@ -5,6 +5,7 @@ import {
   type AdminOrganization,
   type AdminSession,
   type AdminUser,
+  type DatasetDetails,
   type EventRecord,
   type InvitationRecord,
   isJobEnded,
@@ -58,16 +59,20 @@ export function useDatasets() {
   return useQuery({ queryKey: ['datasets'], queryFn: () => publicData.datasets() })
 }
 
+const TILES_POLL_MS = 1500
+
 export function useDataset(table: string) {
   return useQuery({
     queryKey: ['datasets', table],
-    queryFn: () => publicData.dataset(table),
-    // The catalog already has the complete record, so the page need not load it again.
-    initialData: () =>
-      queryClient
-        .getQueryData<Awaited<ReturnType<typeof publicData.datasets>>>(['datasets'])
-        ?.find((dataset) => dataset.table === table),
-    initialDataUpdatedAt: () => queryClient.getQueryState(['datasets'])?.dataUpdatedAt,
+    queryFn: async () => (await publicData.dataset(table)) as DatasetDetails,
+    // The catalog has the record without statistics, which is enough to show the page at once.
+    placeholderData: () => {
+      const list = queryClient.getQueryData<Awaited<ReturnType<typeof publicData.datasets>>>(['datasets'])
+      const listed = list?.find((dataset) => dataset.table === table)
+      return listed && { ...listed, statistics: null }
+    },
+    refetchInterval: ({ state }) =>
+      ['pending', 'building'].includes(state.data?.tiles?.state ?? '') ? TILES_POLL_MS : false,
   })
 }
 
