@@ -16,7 +16,7 @@ const workspaces = {
   scripts: [],
 }
 
-/** Bottom first: a folder imports only folders above it in this list, and files of the root. */
+/** In dependency order: a folder may import only folders listed before it, and files of the root. */
 const geodataFolders = [
   'predicates',
   'geometry',
@@ -51,6 +51,7 @@ const serverFolders = [
   'administration',
   'blobs',
   'catalog',
+  'discovery',
   'documentation',
   'console',
   'installation',

@@ -14,13 +14,16 @@ export function ensureConsole(root: string): void {
   const built = join(root, 'console', 'dist', 'index.html')
   if (!existsSync(join(root, 'console', 'index.html'))) return
   if (existsSync(built) && statSync(built).mtimeMs >= newestChange(root)) return
-  console.log('Building the console')
+  console.log('Building the console, because its sources are new')
+  const started = performance.now()
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
   const build = spawnSync(process.execPath, [vite, 'build', '--logLevel', 'warn'], {
     cwd: join(root, 'console'),
     stdio: ['ignore', 'inherit', 'inherit'],
   })
-  if (build.status !== 0) console.error('The console could not be built. The service starts without it.')
+  const seconds = ((performance.now() - started) / 1000).toFixed(1)
+  if (build.status === 0) console.log(`  built in ${seconds} s`)
+  else console.error('The console could not be built. The service starts without it.')
 }
 
 function newestChange(root: string): number {

@@ -5,6 +5,7 @@ interface LockedPackage {
   os?: string[]
   cpu?: string[]
   libc?: string[]
+  engines?: Record<string, string>
   optionalDependencies?: Record<string, string>
 }
 
@@ -68,4 +69,18 @@ export function missingPlatforms(packages: LockedPackages) {
 function wordsOf(name: string, known: string[]): string[] | undefined {
   const found = name.split(/[/-]/).filter((word) => known.includes(word))
   return found.length > 0 ? found : undefined
+}
+
+/**
+ * Removes the Node versions that packages ask for. The project runs on the Node that it installs, so the warnings
+ * that npm prints when an older Node runs `npm ci` would mislead. Returns the paths of the changed rows.
+ */
+export function removeEngines(packages: LockedPackages): string[] {
+  const paths = packagesWithEngines(packages)
+  for (const path of paths) delete packages[path]!.engines
+  return paths
+}
+
+export function packagesWithEngines(packages: LockedPackages): string[] {
+  return Object.keys(packages).filter((path) => path.includes('node_modules/') && packages[path]!.engines)
 }

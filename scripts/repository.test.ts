@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { completeLock, type LockedPackages, missingPlatforms } from './lock-platforms.ts'
+import { completeLock, type LockedPackages, missingPlatforms, packagesWithEngines } from './lock-platforms.ts'
 
 const root = join(import.meta.dirname, '..')
 const thisFile = 'scripts/repository.test.ts'
@@ -49,6 +49,10 @@ test('the lock file has a row for every platform, else npm ci refuses it: npm ru
     missingPlatforms(lockedPackages).map(({ name }) => name),
     [],
   )
+})
+
+test('npm ci on an older Node warns of no package, since all run on the Node that it installs', () => {
+  assert.deepEqual(packagesWithEngines(lockedPackages), [], 'npm run lock removes them')
 })
 
 test('a row that is added to the lock file is of one platform alone', () => {

@@ -12,6 +12,7 @@ const benches = {
   filters: 'filters, sort orders and facets, against the same page without, and against PostGIS',
   tiles:
     'vector tiles: building against tippecanoe, serving against a bare node:http server, a filtered tile',
+  hostile: 'requests that would exhaust a service, beside others who read pages',
   clients: 'the clients, against the tools their users would use without them',
 }
 

@@ -12,7 +12,7 @@ import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { bundleClient } from './bundle-client.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const out = resolve(process.argv[2] ?? join(root, 'dist'))
@@ -21,8 +21,8 @@ const cjs = join(out, 'cjs')
 
 rmSync(out, { recursive: true, force: true })
 compile()
-await bundle('cjs', join(cjs, 'index.js'))
-await bundle('esm', join(out, 'client.js'))
+await bundleClient('cjs', join(cjs, 'index.js'))
+await bundleClient('esm', join(out, 'client.js'))
 cpSync(esm, cjs, { recursive: true, filter: (path) => path === esm || path.endsWith('.d.ts') })
 // package.json says "type": "module", which would make the files of this folder ESM too.
 writeFileSync(join(cjs, 'package.json'), '{ "type": "commonjs" }\n')
@@ -37,17 +37,4 @@ function compile(): void {
     const file = join(esm, name)
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(from '\.\/[a-z-]+)\.ts'/g, "$1.js'"))
   }
-}
-
-async function bundle(format: 'cjs' | 'esm', outfile: string): Promise<void> {
-  await build({
-    entryPoints: [join(root, 'src/index.ts')],
-    outfile,
-    bundle: true,
-    format,
-    platform: 'neutral',
-    target: 'es2022',
-    charset: 'utf8',
-    sourcemap: true,
-  })
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
+import { build } from 'rolldown'
 import { inBrowser } from './test-browser.ts'
 import { nodeOf } from './test-nodes.ts'
 import { points, TestServer } from './test-server.ts'
@@ -148,9 +148,15 @@ test('without options the client reads the environment, or says what is missing'
 
 test('it is small: 11 KB gzipped as one readable module, 8 KB minified, a part of it a fraction', async () => {
   const gzipped = async (contents: string, minify: boolean) => {
-    const stdin = { contents, resolveDir: project }
-    const { outputFiles } = await build({ stdin, bundle: true, format: 'esm', minify, write: false })
-    return gzipSync(outputFiles[0]!.contents).length
+    const input = join(project, 'bundled.mjs')
+    writeFileSync(input, contents)
+    const { output } = await build({
+      input,
+      platform: 'neutral',
+      output: { format: 'esm', minify },
+      write: false,
+    })
+    return gzipSync(output[0].code).length
   }
   const module = gzipSync(readFileSync(join(installed, 'dist/client.js'))).length
   assert.ok(module < 11_000, `${module} bytes`)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import anyio
@@ -52,6 +54,21 @@ def test_a_file_is_uploaded_and_published(client: wayleave.Client, folder: Path)
         pass
     assert client["uploaded"].version == 2
     assert client["uploaded"].title == "Uploaded & <new>"
+
+
+def test_a_publishing_is_cancelled(client: wayleave.Client, folder: Path) -> None:
+    file = folder / "endless.gpkg"
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("create table gpkg_contents (table_name text, data_type text)")
+        database.execute("insert into gpkg_contents values ('layer', 'attributes')")
+        numbers = "with recursive n(i) as (select 1 union all select i + 1 from n)"
+        database.execute(f"create view layer as {numbers} select i from n where i < 0")
+        database.commit()
+    job = client.publish("endless", file, wait=False)
+    cancelled = client.cancel_job(job.id)
+    assert (cancelled.id, cancelled.state, client.job(job.id).state) == (job.id, "cancelled", "cancelled")
+    with pytest.raises(wayleave.NotFoundError):
+        client.cancel_job("job_unknown")
 
 
 def test_a_frame_is_published_with_its_crs_and_types(client: wayleave.Client) -> None:

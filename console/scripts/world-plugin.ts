@@ -2,7 +2,8 @@ import { createRequire } from 'node:module'
 import { feature, mesh } from 'topojson-client'
 import type { GeometryCollection, GeometryObject, Topology } from 'topojson-specification'
 import type { Plugin } from 'vite'
-import { unbroken } from '../src/map/unbroken.ts'
+import { unbroken } from '../src/explorer/map/unbroken.ts'
+import { countryNames } from './country-names.ts'
 
 const require = createRequire(import.meta.url)
 const PREFIX = 'virtual:world/'
@@ -23,16 +24,34 @@ type Land = Topology<{ land: GeometryCollection }>
 type Countries = Topology<{ countries: GeometryCollection }>
 type Nested = number[] | Nested[]
 
-/** The service's own background of maps, made from Natural Earth at build time: no map server is asked. */
+/**
+ * The service's own background of maps, made from Natural Earth at build time: no map server is asked. Maps read
+ * the files by their addresses, in a worker, so the page never parses them.
+ */
 export function world(): Plugin {
+  let isBuild = true
   return {
     name: 'world',
+    configResolved: ({ command }) => {
+      isBuild = command === 'build'
+    },
     resolveId: (id) => (id.startsWith(PREFIX) ? `\0${id}` : undefined),
     load(id) {
-      if (!id.startsWith(`\0${PREFIX}`)) return undefined
-      const name = id.slice(PREFIX.length + 1)
-      const value = name === 'outline' ? outlinePath() : layers(name === 'fine' ? '50m' : '110m')
-      return `export default JSON.parse(${JSON.stringify(JSON.stringify(value))})`
+      if (id === `\0${PREFIX}outline`) {
+        return `export default ${JSON.stringify(outlinePath())}`
+      }
+      if (id !== `\0${PREFIX}urls`) return undefined
+      const addressOf = (name: string, value: object) => {
+        const source = JSON.stringify(value)
+        if (!isBuild) return JSON.stringify(`data:application/json,${encodeURIComponent(source)}`)
+        const reference = this.emitFile({ type: 'asset', name: `world-${name}.json`, source })
+        return `import.meta.ROLLUP_FILE_URL_${reference}`
+      }
+      return `export default {
+        coarse: String(${addressOf('coarse', layers('110m'))}),
+        fine: String(${addressOf('fine', layers('50m'))}),
+        names: String(${addressOf('names', countryNames(atlases['50m']().countries))}),
+      }`
     },
   }
 }
@@ -40,9 +59,17 @@ export function world(): Plugin {
 function layers(scale: Scale) {
   const { countries } = atlases[scale]()
   const borders = mesh(countries, countries.objects.countries as GeometryObject, (a, b) => a !== b)
+  const of = (kind: string, type: string, coordinates: Nested) => ({
+    type: 'Feature',
+    properties: { kind },
+    geometry: { type, coordinates: rounded(coordinates, 2) },
+  })
   return {
-    land: { type: 'MultiPolygon', coordinates: rounded(landOf(scale), 2) },
-    borders: { type: 'MultiLineString', coordinates: rounded(borders.coordinates.map(unbroken), 2) },
+    type: 'FeatureCollection',
+    features: [
+      of('land', 'MultiPolygon', landOf(scale)),
+      of('borders', 'MultiLineString', borders.coordinates.map(unbroken)),
+    ],
   }
 }
 

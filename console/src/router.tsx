@@ -17,6 +17,7 @@ const routes: RouteObject[] = [
     ErrorBoundary: PageFailure,
     children: [
       { path: '/sign-in', Component: SignInPage },
+      { path: '/invitation', Component: InvitationPage },
       { path: '/datasets', Component: CatalogPage },
       {
         path: '/datasets/:table',
@@ -26,7 +27,6 @@ const routes: RouteObject[] = [
         Component: SignedIn,
         children: [
           { path: '/', Component: GettingStartedPage },
-          { path: '/invitation', Component: InvitationPage },
           { path: '/keys', Component: KeysPage },
           {
             path: '/keys/:keyId',

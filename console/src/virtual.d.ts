@@ -1,16 +1,7 @@
-interface WorldLayers {
-  land: { type: 'MultiPolygon'; coordinates: number[][][][] }
-  borders: { type: 'MultiLineString'; coordinates: number[][][] }
-}
-
-declare module 'virtual:world/coarse' {
-  const layers: WorldLayers
-  export default layers
-}
-
-declare module 'virtual:world/fine' {
-  const layers: WorldLayers
-  export default layers
+declare module 'virtual:world/urls' {
+  /** The addresses of GeoJSON files: land and borders in two resolutions, and the names of countries. */
+  const urls: { coarse: string; fine: string; names: string }
+  export default urls
 }
 
 declare module 'virtual:world/outline' {

@@ -24,7 +24,20 @@ describe('axe finds no serious problem, in both themes, and nothing is too wide'
   const pages: Record<string, { path: string; shows: string; act?: () => Promise<void> }> = {
     'getting started': { path: '/', shows: 'Waiting for the first request of this key…' },
     catalog: { path: '/datasets', shows: '1 dataset' },
-    dataset: { path: '/datasets/parcels', shows: '60 features' },
+    dataset: { path: '/datasets/parcels', shows: '60 features in view' },
+    'a filtered dataset': {
+      path: '/datasets/parcels?filter=area%20%3E%3D%20105&color=area&selected=3',
+      shows: '50 features in view',
+      act: async () => {
+        await page.getByRole('button', { name: 'Edit as CQL2' }).click()
+        await page
+          .getByRole('region', { name: 'Attributes' })
+          .getByText('Owner 2', { exact: true })
+          .first()
+          .waitFor()
+      },
+    },
+    charts: { path: '/datasets/parcels?tab=charts', shows: 'Add a chart of' },
     keys: { path: '/keys', shows: 'Town map' },
     'creating a key': {
       path: '/keys',
@@ -119,7 +132,7 @@ async function check(page: Page): Promise<void> {
     assert.deepEqual(told, [], `${colorScheme} at ${page.url()}`)
   }
   const { width, height } = page.viewportSize()!
-  for (const narrow of [768, 390]) {
+  for (const narrow of [768, 390, 320]) {
     await page.setViewportSize({ width: narrow, height })
     assert.deepEqual(await page.evaluate(overflowing), [], `${narrow} pixels at ${page.url()}`)
   }

@@ -8,7 +8,7 @@ import { buildConsole } from './test-console.ts'
 const dist = join(import.meta.dirname, '..', 'dist')
 const LIMIT = 250_000
 /** Modules that only the map needs; they are loaded when a map is opened. */
-const mapParts = /^(dataset-map|maplibre-gl-worker|coarse|fine)-/
+const mapParts = /^(map-panel|maplibre-gl-worker|world)-/
 
 buildConsole()
 const files = readdirSync(join(dist, 'assets'))
@@ -22,7 +22,7 @@ test('everything but the map is less than 250 KB gzipped', () => {
 
 test('the first page loads none of the map’s parts', () => {
   const first = readFileSync(join(dist, 'index.html'), 'utf8')
-  assert.doesNotMatch(first, /dataset-map|maplibre/)
+  assert.doesNotMatch(first, /map-panel|maplibre/)
   assert.ok(files.some((name) => mapParts.test(name)))
 })
 

@@ -198,20 +198,20 @@ describe('the console', { concurrency: 1 }, () => {
   })
 
   step('the map draws the features in view, and a click shows the attributes of one', async () => {
-    await user.getByText('60 features', { exact: true }).waitFor()
+    await user.getByText('60 features in view', { exact: true }).waitFor()
     const box = (await user.locator('.map').boundingBox())!
     const attributes = user.getByRole('region', { name: 'Attributes' })
     await poll(async () => {
       await user.mouse.click(box.x + box.width / 2 - 4, box.y + box.height / 2 - 4)
       return attributes.isVisible()
     })
+    await attributes.getByText('built').waitFor()
     assert.match((await attributes.textContent())!, /ownerOwner \d+area[\d.]+built(true|false)/)
     await user.getByRole('button', { name: 'Close the attributes' }).click()
     await attributes.waitFor({ state: 'hidden' })
   })
 
-  step('a dataset’s page shows its sample, columns and code with the user’s own key prefix', async () => {
-    await user.getByRole('tab', { name: 'Sample' }).click()
+  step('a dataset’s page shows its rows, columns and code with the user’s own key prefix', async () => {
     await user.getByRole('columnheader', { name: 'owner' }).waitFor()
     await user.getByRole('tab', { name: 'Columns' }).click()
     await user.getByRole('row', { name: /area number/ }).waitFor()
@@ -224,6 +224,7 @@ describe('the console', { concurrency: 1 }, () => {
   })
 
   step('a download says its price before, and costs it', async () => {
+    await user.getByRole('tab', { name: 'Download' }).click()
     await user.getByText('A format costs 1 credit, once in 24 hours.').waitFor()
     const [download] = await Promise.all([
       user.waitForEvent('download'),
@@ -323,9 +324,14 @@ describe('the console', { concurrency: 1 }, () => {
       await user.getByRole('row', { name: /colleague@example.org/ }).waitFor()
       const { link } = await service.mailedLink(COLLEAGUE)
       const { page, context } = await service.open()
-      await service.signIn(page, COLLEAGUE)
       await page.goto(link)
-      await page.getByRole('button', { name: 'Accept the invitation' }).click()
+      await page.getByText(`invites ${COLLEAGUE} to join`).waitFor()
+      await page.getByRole('link', { name: `Sign in as ${COLLEAGUE}` }).click()
+      await page.getByRole('button', { name: 'Send the mail' }).click()
+      await page.getByRole('heading', { name: 'Check your mail' }).waitFor()
+      await page.goto((await service.mailedLink(COLLEAGUE)).link)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('button', { name: /^Join / }).click()
       await page.getByRole('heading', { name: 'Members' }).waitFor()
       for (const hidden of ['Rename', 'Invite a colleague', 'Change', 'Remove']) {
         assert.equal(await page.getByRole('button', { name: hidden }).count(), 0, hidden)

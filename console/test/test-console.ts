@@ -29,10 +29,10 @@ export interface TestConsole {
   close(): Promise<void>
 }
 
-export async function startConsole(): Promise<TestConsole> {
+export async function startConsole(settings: NodeJS.ProcessEnv = {}): Promise<TestConsole> {
   buildConsole()
   const dataDir = mkdtempSync(join(tmpdir(), 'wayleave-console-'))
-  const server = await startServer(dataDir)
+  const server = await startServer(dataDir, settings)
   const browser = await chromium.launch({
     executablePath: process.env['WAYLEAVE_TEST_CHROMIUM'] ?? '/usr/bin/chromium',
     args: [
@@ -135,7 +135,10 @@ function runBuild(): void {
   if (build.status !== 0) throw new Error(build.stderr)
 }
 
-export async function startServer(dataDir: string): Promise<{ url: string; stop: () => Promise<void> }> {
+export async function startServer(
+  dataDir: string,
+  settings: NodeJS.ProcessEnv = {},
+): Promise<{ url: string; stop: () => Promise<void> }> {
   const child: ChildProcess = spawn(
     process.execPath,
     [wayleave, 'serve', '--json', '--port', '0', '--data-dir', dataDir],
@@ -151,6 +154,7 @@ export async function startServer(dataDir: string): Promise<{ url: string; stop:
         WAYLEAVE_ADDRESS_RATE: '100000',
         WAYLEAVE_SIGN_IN_ADDRESS_RATE: '10000',
         WAYLEAVE_SIGN_IN_RATE: '1000',
+        ...settings,
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     },

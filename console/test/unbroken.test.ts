@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { unbroken } from '../src/map/unbroken.ts'
+import { unbroken } from '../src/explorer/map/unbroken.ts'
 
 test('a ring across the date line is unwrapped to the side where most of it lies', () => {
   const ring = [

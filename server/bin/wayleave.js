@@ -24,15 +24,18 @@ const given = process.env.GLIBC_TUNABLES
 const tunables = given?.includes('glibc.malloc.hugetlb')
   ? given
   : [...(given ? [given] : []), 'glibc.malloc.hugetlb=1'].join(':')
+const isCurrent = Number(process.versions.node.split('.')[0]) >= 24
 const ready =
-  Number(process.versions.node.split('.')[0]) >= 24 &&
-  process.env.UV_THREADPOOL_SIZE &&
-  flags.every((flag) => process.execArgv.includes(flag))
+  isCurrent && process.env.UV_THREADPOOL_SIZE && flags.every((flag) => process.execArgv.includes(flag))
 
 if (ready) {
   await import(main)
 } else {
   const runtime = pinnedRuntime() ?? process.execPath
+  if (runtime === process.execPath && !isCurrent) {
+    console.error('wayleave: Node 24 or newer is needed on this platform. Install it and run this again.')
+    process.exit(1)
+  }
   const argv = [...flags, main, ...process.argv.slice(2)]
   const env = { ...environment, ...process.env, GLIBC_TUNABLES: tunables }
   if (process.execve) process.execve(runtime, [runtime, ...argv], env)
@@ -47,7 +50,8 @@ if (ready) {
 function pinnedRuntime() {
   try {
     const require = createRequire(import.meta.url)
-    return join(dirname(require.resolve('node/package.json')), 'bin', 'node')
+    const name = `node-${process.platform}-${process.arch}`
+    return join(dirname(require.resolve(`${name}/package.json`)), 'bin', 'node')
   } catch {
     return undefined
   }

@@ -75,3 +75,12 @@ test('the help of serve names every setting', () => {
   assert.equal(status, 0)
   for (const row of Object.values(settings)) assert.ok(stdout.includes(row.variable), row.variable)
 })
+
+test('a demo on loopback has an administrator, unless the settings name others; no other server has one', () => {
+  const admins = (flags: object, environment = {}) =>
+    readConfig({ flags: { ...flags }, environment, file: null }).admins
+  assert.deepEqual(admins({ demo: true }), ['admin@example.org'])
+  assert.deepEqual(admins({ demo: true }, { WAYLEAVE_ADMINS: 'ada@example.org' }), ['ada@example.org'])
+  assert.deepEqual(admins({ demo: true, host: '0.0.0.0' }), [])
+  assert.deepEqual(admins({}), [])
+})

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { isLoopback } from './loopback.ts'
 import { type Setting, settings } from './settings.ts'
 
 /** The settings that the program uses, each with its parsed value. */
@@ -14,6 +15,9 @@ export type Config = {
 export class SettingError extends Error {
   override name = 'SettingError'
 }
+
+/** The administrator of a demo on loopback, unless `admins` names others. */
+const DEMO_ADMINISTRATOR = 'admin@example.org'
 
 /** The burst that belongs to the default of `keyRate`. */
 const STANDARD_BURST = 600
@@ -46,6 +50,8 @@ export function readConfig(sources: SettingSources = {}): Config {
   }
   parsed.ownerBurst ??= parsed.ownerRate ?? parsed.keyBurst
   parsed.ownerRate ??= parsed.keyRate
+  if (parsed.demo && parsed.admins.length === 0 && isLoopback(parsed.host))
+    parsed.admins = [DEMO_ADMINISTRATOR]
   parsed.dataDir = resolve(parsed.dataDir)
   return parsed
 }

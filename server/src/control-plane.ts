@@ -1,6 +1,9 @@
 import { ADD_ONS } from '@wayleave/contract/add-ons'
 import type { Logger } from 'pino'
+import { AddressBlocks } from './access/address-blocks.ts'
 import { Administration } from './administration/administration.ts'
+import { KeyFinder } from './administration/key-finder.ts'
+import { UserAdministration } from './administration/user-administration.ts'
 import { requireUsableFolder } from './backup/restore/folder-marks.ts'
 import type { Clock } from './clock.ts'
 import type { Closers } from './closers.ts'
@@ -24,6 +27,9 @@ export interface ControlPlane {
   keys: Keys
   ledger: Ledger
   administration: Administration
+  userAdministration: UserAdministration
+  addressBlocks: AddressBlocks
+  keyFinder: KeyFinder
 }
 
 export interface ControlPlaneOpening {
@@ -59,21 +65,31 @@ export async function openControlPlane({
   const starting = startingGrant(config)
   const organizations = new Organizations({ database, changes, clock, starting, signUp: config.signUp })
   const ledger = new Ledger(database, clock)
+  const format = { literal: config.keyLiteral, env: config.keyEnv }
+  const keys = new Keys({
+    database,
+    changes,
+    clock,
+    format,
+    most: { perUser: config.keysPerUser, perOrganization: config.keysPerOrganization },
+  })
   return {
     database,
     changes,
     starting,
     organizations,
     members: new Members({ database, changes, clock }),
-    keys: new Keys({
+    keys,
+    ledger,
+    administration: new Administration({ db: database.db, organizations, ledger }),
+    userAdministration: new UserAdministration({
       database,
       changes,
       clock,
-      format: { literal: config.keyLiteral, env: config.keyEnv },
-      most: { perUser: config.keysPerUser, perOrganization: config.keysPerOrganization },
+      administrators: new Set(config.admins),
     }),
-    ledger,
-    administration: new Administration({ db: database.db, organizations, ledger }),
+    addressBlocks: new AddressBlocks({ database, changes, clock }),
+    keyFinder: new KeyFinder({ db: database.db, clock, format, keys }),
   }
 }
 

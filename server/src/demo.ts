@@ -25,13 +25,14 @@ async function publishDemoData(
   tell: (sentence: string) => void,
 ): Promise<void> {
   const { demoDatasets } = await import('@wayleave/demo/demo-datasets.ts')
+  tell('Publishing demo data, at the first start only')
   const folder = mkdtempSync(join(config.dataDir, 'demo-'))
   try {
     for (const { table, file, write, idColumn, timeColumn, ...description } of demoDatasets) {
       const path = join(folder, file)
       await write(path)
       const report = await publishing.publish({ table, path, idColumn, timeColumn, description }, system)
-      tell(`Published ${table}: ${report.rows.toLocaleString('en')} rows in ${report.seconds} s.`)
+      tell(`  ${table}: ${report.rows.toLocaleString('en')} rows in ${report.seconds} s`)
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -72,6 +72,11 @@ export const problems = {
     'The organization lacks the add-on that unlocks this; the sentence names it.',
   ],
   'not-administrator': [403, 'For platform administrators', 'Only platform administrators may do this.'],
+  'address-blocked': [
+    403,
+    'Address blocked',
+    'The operator has blocked the network address that the request comes from.',
+  ],
   'origin-refused': [
     403,
     'Origin refused',

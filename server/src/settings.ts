@@ -290,6 +290,24 @@ export const settings = {
     integer(1, Number.MAX_SAFE_INTEGER),
     'Features that all keys of one user, or all of one organization, may together page through in a day over OGC API - Features; a platform key counts alone. Without it, there is no limit.',
   ),
+  querySeconds: setting(
+    'WAYLEAVE_QUERY_SECONDS',
+    20,
+    integer(1, 600),
+    'How long the selection of features by a filter, an order or a box may take, in seconds.',
+  ),
+  queryMemory: setting(
+    'WAYLEAVE_QUERY_MEMORY',
+    512,
+    integer(192, 65_536),
+    'The memory of each process that runs database queries for filters, in megabytes. There are two to four such processes, depending on the cores.',
+  ),
+  maxPageBytes: setting(
+    'WAYLEAVE_MAX_PAGE_BYTES',
+    16 * 1024 ** 2,
+    integer(1024, 256 * 1024 ** 2),
+    'The largest page of features, in bytes of its features as they are stored. A page with more has fewer features and a link to the next page.',
+  ),
   keepVersions: setting(
     'WAYLEAVE_KEEP_VERSIONS',
     null as number | null,
@@ -330,7 +348,7 @@ export const settings = {
     'WAYLEAVE_KEEP_EXPORT_DAYS',
     90 as number | null,
     daysOrForever(1),
-    'Days after which an export that nobody fetched is deleted, or "forever". It is built again on demand.',
+    'Days after which an export that was not downloaded is deleted, or "forever". It is built again on demand.',
   ),
   keepMailDays: setting(
     'WAYLEAVE_KEEP_MAIL_DAYS',
@@ -354,7 +372,25 @@ export const settings = {
     'WAYLEAVE_PUBLISH_MEMORY',
     null as number | null,
     integer(512, 10_000_000),
-    'Megabytes of memory that the compilation of one file may use. Without it, half of the memory of the machine or the container, and at least 800.',
+    'Megabytes of memory that the compilation of one file may use. Without it, half of the memory of the machine or the container, for uploads divided by WAYLEAVE_PUBLISH_JOBS, and at least 800.',
+  ),
+  publishJobs: setting(
+    'WAYLEAVE_PUBLISH_JOBS',
+    2,
+    integer(1, 64),
+    'Uploads that a server publishes at the same time. Uploads of the same table are published one after the other.',
+  ),
+  publishSeconds: setting(
+    'WAYLEAVE_PUBLISH_SECONDS',
+    14_400,
+    integer(1, 604_800),
+    'Seconds after which the compilation of a file is ended and the file refused.',
+  ),
+  readSeconds: setting(
+    'WAYLEAVE_READ_SECONDS',
+    120,
+    integer(1, 86_400),
+    'Seconds for which the compilation may wait for the next rows of a GeoPackage before the file is refused. A view in it may take long to compute, or may have no end.',
   ),
   maxRows: setting(
     'WAYLEAVE_MAX_ROWS',
@@ -422,6 +458,12 @@ export const settings = {
     'info' as 'debug' | 'info' | 'warn' | 'error' | 'silent',
     choice('debug', 'info', 'warn', 'error', 'silent'),
     'How much is logged.',
+  ),
+  logFormat: setting(
+    'WAYLEAVE_LOG_FORMAT',
+    'auto' as 'auto' | 'json' | 'text',
+    choice('auto', 'json', 'text'),
+    'How log lines are written: `json` for programs, `text` for people, `auto` for text on a terminal and JSON elsewhere.',
   ),
   verifyRate: setting(
     'WAYLEAVE_VERIFY_RATE',

@@ -11,9 +11,11 @@ import type { App } from './http/fastify-app.ts'
 import type { RouteTable } from './http/route-table.ts'
 import { ConnectionLimits, maxConnections } from './http/sockets/connection-limits.ts'
 import { descriptorLimit } from './http/sockets/descriptor-limit.ts'
+import { portError, requireFreePort } from './http/sockets/free-port.ts'
 import { respondInTurn } from './http/sockets/respond-in-turn.ts'
 import { StalledReaders } from './http/sockets/stalled-readers.ts'
 import { lockDataFolder } from './locks/data-folder-lock.ts'
+import { sweepTiles } from './ogc/tiles/tile-files.ts'
 import { requirePrivateFolder } from './private-files.ts'
 import { recordServerAddress } from './server-address.ts'
 import { openParts, type Parts } from './wiring.ts'
@@ -53,7 +55,9 @@ export async function startServer(
   requirePrivateFolder(config)
   // On PostgreSQL several nodes may share one folder; SQLite allows only one server.
   const unlock = config.databaseUrl ? () => {} : lockDataFolder(config.dataDir)
-  const parts = await openParts({ config, log, clock, serving: true }).catch((error: unknown) => {
+  // Checked before anything is published or migrated.
+  const opening = requireFreePort(config).then(() => openParts({ config, log, clock, serving: true }))
+  const parts = await opening.catch((error: unknown) => {
     unlock()
     throw error
   })
@@ -85,7 +89,7 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
         setTimeout(() => parts.housekeeping.runSoon('tiles of new versions', buildTiles), 10).unref()
     })
   }
-  parts.housekeeping.add('unfinished exports', 10 * MINUTE, () => sweepAllExports(parts))
+  parts.housekeeping.add('unfinished exports and tiles', 10 * MINUTE, () => sweepUnfinished(parts))
   // Listing the datasets checks the files of each. Not awaited: a dataset is also checked before its use.
   parts.housekeeping.add('sizes of published files', DAY, async () => void (await parts.catalog.all()))
   await parts.jobs.sweep({ isStart: true })
@@ -100,7 +104,9 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
     (connections) => log.info({ connections }, 'Readers took nothing for too long: cut off.'),
   )
   await prepare(parts)
-  await app.listen({ port: config.port, host: config.host })
+  await app.listen({ port: config.port, host: config.host }).catch((error) => {
+    throw portError(error, config)
+  })
   const { address, port } = app.server.address() as AddressInfo
   parts.baseUrl.listening(config.host === 'localhost' ? 'localhost' : address, port)
   const forgetAddress = recordServerAddress(config.dataDir, parts.baseUrl.bound())
@@ -164,6 +170,10 @@ function limitConnections({ server }: App, { config, log, proxies, baseUrl }: Pa
   return limits
 }
 
-async function sweepAllExports({ blobs }: Parts): Promise<void> {
-  for (const snapshot of await blobs.list()) await sweepExports(await blobs.localFolder(snapshot))
+async function sweepUnfinished({ blobs }: Parts): Promise<void> {
+  for (const snapshot of await blobs.list()) {
+    const folder = await blobs.localFolder(snapshot)
+    await sweepExports(folder)
+    await sweepTiles(folder)
+  }
 }

@@ -1,20 +1,25 @@
 import { randomBytes } from 'node:crypto'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
+import { memoryPerCompilation } from '@wayleave/geodata/compile'
 import { ColumnCache } from '@wayleave/geodata/features'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
+import { deleteAddressBlocksExpiredBefore } from './access/address-block-store.ts'
 import { Authenticate } from './access/authenticate.ts'
+import { Refusals } from './access/refusals.ts'
 import { Verifier } from './access/verifier.ts'
 import { sweepPins } from './backup/pin-snapshots.ts'
-import { RevocationLog } from './backup/revocations/revocation-log.ts'
+import { applyRevocations } from './backup/revocations/apply-revocations.ts'
+import { RevocationLog, revocationLogFile } from './backup/revocations/revocation-log.ts'
+import { readRevocations } from './backup/revocations/revocations.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { FolderBlobs } from './blobs/folder-blobs.ts'
+import { Verification } from './catalog/background-verification.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { OpenSnapshots } from './catalog/open-snapshots.ts'
 import { SnapshotHealth } from './catalog/snapshot-health.ts'
 import { isSnapshotNamed } from './catalog/store.ts'
-import { Verification } from './catalog/verification.ts'
 import { type Clock, DAY, MINUTE, plus, SECOND } from './clock.ts'
 import { Closers } from './closers.ts'
 import type { Config } from './config.ts'
@@ -32,13 +37,13 @@ import type { CheckReady } from './http/observability/operation-routes.ts'
 import { Overload } from './http/observability/overload.ts'
 import { newId } from './id.ts'
 import { type Identity, mailRate, openIdentity } from './identity/identity.ts'
-import { installationSecret } from './identity/installation-store.ts'
+import { installationSecret } from './identity/installation-secret-store.ts'
 import { requireOneInstallation } from './installation/installation.ts'
 import { deleteSessionKeysExpiredBefore } from './keys/store.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory-limiter.ts'
 import { RedisLimiter } from './limits/redis-limiter.ts'
-import { RedisLink } from './limits/redis-link.ts'
+import type { RedisLink, RedisLinkOptions } from './limits/redis-link.ts'
 import { checkMailSettings } from './mail/mailer.ts'
 import { sweepOutbox } from './mail/outbox-mailer.ts'
 import { Facets } from './ogc/facets/facets.ts'
@@ -48,12 +53,14 @@ import { Cursors } from './ogc/request/cursor.ts'
 import { CompiledSelection } from './ogc/select/compiled/compiled-selection.ts'
 import { GeometryCache } from './ogc/select/geometry-cache.ts'
 import { Items } from './ogc/select/items.ts'
-import { RowQueries } from './ogc/select/row-queries.ts'
+import { RowQueries } from './ogc/select/rows/row-queries.ts'
+import { Workload } from './ogc/select/workload.ts'
 import { DynamicTiles } from './ogc/tiles/dynamic-tiles.ts'
 import { TileArchives } from './ogc/tiles/tile-archives.ts'
 import { TileBuilds } from './ogc/tiles/tile-builds.ts'
 import { Tilesets } from './ogc/tiles/tilesets.ts'
 import { Invitations } from './organizations/invitations.ts'
+import { uploadsFolder } from './publishing/cancel-job.ts'
 import { GarbageCollection } from './publishing/garbage-collection.ts'
 import { Jobs } from './publishing/jobs.ts'
 import { Publishing } from './publishing/publishing.ts'
@@ -82,6 +89,7 @@ export interface Parts extends ControlPlane {
   /** Null except for a server with WAYLEAVE_REDIS_URL. */
   redis: RedisLink | null
   limiter: Limiter
+  refusals: Refusals
   meter: Meter
   housekeeping: Housekeeping
   authenticate: Authenticate
@@ -108,6 +116,7 @@ export interface Parts extends ControlPlane {
   tileBuilds: TileBuilds
   tileArchives: TileArchives
   dynamicTiles: DynamicTiles
+  workload: Workload
   tilesets: Tilesets
   housekeepingClock: HousekeepingClock
   checkReady: CheckReady
@@ -147,10 +156,10 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   // Must be first: everything after it may change the folder according to the database.
   await requireOneInstallation({ database, blobs, dataDir: config.dataDir }, log)
 
-  const redis =
-    config.redisUrl && serving ? opened.use(await RedisLink.open({ url: config.redisUrl, log })) : null
+  const redis = config.redisUrl && serving ? opened.use(await openRedis({ url: config.redisUrl, log })) : null
   const limiter = opened.use(redis ? new RedisLimiter(redis) : new MemoryLimiter(() => clock().getTime()))
   const meter = opened.use(new Meter(database, clock, log))
+  const refusals = new Refusals(database, clock)
   const verifier = new Verifier({
     db: database.db,
     changes,
@@ -170,6 +179,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
       baseUrl: () => baseUrl.settled(),
       starting,
       serving,
+      refusals,
     }),
   )
   const invitations = new Invitations({
@@ -197,10 +207,14 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
           await verification.requireFile(folder, manifest, SNAPSHOT_FILES.ids)
         }
       },
+      megabytes: config.queryMemory,
       log,
     }),
   )
-  if (serving) await rows.open()
+  const workload = new Workload({
+    queryMs: config.querySeconds * 1000,
+    pageBytes: config.maxPageBytes,
+  })
   const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
   const cursors = new Cursors(
     await installationSecret(database.db, 'cursor-signature', () => randomBytes(32).toString('base64url')),
@@ -231,7 +245,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   })
   const tileBuilds = opened.use(new TileBuilds({ blobs, catalog, log, maxZoom: config.tileMaxZoom }))
   const tileArchives = opened.use(new TileArchives({ blobs, builds: tileBuilds, log }))
-  const dynamicTiles = opened.use(new DynamicTiles({ items, snapshots }))
+  const dynamicTiles = opened.use(new DynamicTiles({ items, snapshots, workload }))
   const tilesets = new Tilesets({
     catalog,
     clock,
@@ -260,8 +274,11 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
       compressionRatio: config.maxExpansion,
       decompressedBytes: config.maxUploadBytes,
       rowBytes: config.maxFeatureBytes,
+      seconds: config.publishSeconds,
+      stalledSeconds: config.readSeconds,
     },
-    memoryMegabytes: config.publishMemory ?? undefined,
+    // A command publishes one file at a time.
+    memoryMegabytes: config.publishMemory ?? memoryPerCompilation(serving ? config.publishJobs : 1),
     maxBytes: config.maxUploadBytes,
     keepVersions: config.keepVersions,
   })
@@ -272,7 +289,8 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
       clock,
       log,
       nodeId,
-      uploads: join(config.dataDir, 'uploads'),
+      uploads: uploadsFolder(config.dataDir),
+      maxRunning: config.publishJobs,
     }),
   )
   // Closed after the exports: when a stop aborts a build, its deliveries fail and write refunds.
@@ -289,6 +307,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
       tile: { requests: config.tileRate, burst: config.tileRate },
     },
     keyInUrl: config.keyInUrl,
+    refusals,
   })
 
   const housekeeping = opened.use(new Housekeeping(log))
@@ -333,6 +352,33 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     tidy('old batches of usage', 60 * MINUTE, (now) =>
       deleteUsageBatchesBefore(database, plus(now, -2 * DAY).toISOString()),
     )
+    housekeeping.add('refused keys and sign-ins', 10 * SECOND, () => refusals.flush())
+    opened.defer(() => refusals.flush({ isLast: true }), 'refused keys and sign-ins')
+    const { addressBlocks } = control
+    await addressBlocks.load()
+    const loadBlocks = () => addressBlocks.load()
+    housekeeping.add('blocked addresses', 2 * SECOND, loadBlocks)
+    changes.listen((subject) => {
+      if (subject === 'address-blocks' || subject === 'everything')
+        housekeeping.runSoon('blocked addresses', loadBlocks)
+    })
+    tidy('expired blocks of addresses', 60 * MINUTE, (now) =>
+      deleteAddressBlocksExpiredBefore(database, plus(now, -30 * DAY).toISOString()),
+    )
+    const reapply = async () => {
+      const keys = await applyRevocations(
+        control,
+        clock(),
+        await readRevocations(revocationLogFile(config.dataDir)),
+      )
+      if (keys > 0)
+        log.warn({ keys }, `${keys} keys worked again after the database was restored, and were revoked.`)
+    }
+    await reapply()
+    // The database was restored to an older state, or so many changes were missed that it looks like that.
+    changes.listen((subject) => {
+      if (subject === 'everything') housekeeping.runSoon('revocations after a restore', reapply)
+    })
     tidy('old jobs', 60 * MINUTE, (now) => jobs.deleteOld(now))
     if (database.kind === 'sqlite') {
       tidy('old changes', 60 * MINUTE, (now) => deleteChangesBefore(database, plus(now, -DAY).toISOString()))
@@ -351,6 +397,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     proxies,
     redis,
     limiter,
+    refusals,
     meter,
     housekeeping,
     housekeepingClock,
@@ -377,6 +424,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
     tileBuilds,
     tileArchives,
     dynamicTiles,
+    workload,
     tilesets,
     checkReady: readiness({
       database,
@@ -389,4 +437,10 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   }
   opened.requireAll(parts)
   return { ...parts, close: () => opened.close() }
+}
+
+/** The Redis client is only loaded if it is used: it takes a twentieth of the time of a start. */
+async function openRedis(options: RedisLinkOptions): Promise<RedisLink> {
+  const { RedisLink } = await import('./limits/redis-link.ts')
+  return RedisLink.open(options)
 }

@@ -194,6 +194,11 @@ class AsyncClient:
         """See `Client.job`."""
         return await self._run(publishing.job(self._settings, id, self._settings.policy(options)))
 
+    @takes(CallOptions)
+    async def cancel_job(self, id: str, **options: Unpack[CallOptions]) -> Job:
+        """See `Client.cancel_job`."""
+        return await self._run(publishing.cancel_job(self._settings, id, self._settings.policy(options)))
+
     async def _run(self, plan: Plan[T]) -> T:
         exchange = _Exchange(self._http, self._settings, self._sleep)
         try:

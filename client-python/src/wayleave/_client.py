@@ -241,6 +241,11 @@ class Client:
         """How far a publishing is."""
         return self._run(publishing.job(self._settings, id, self._settings.policy(options)))
 
+    @takes(CallOptions)
+    def cancel_job(self, id: str, **options: Unpack[CallOptions]) -> Job:
+        """Cancels a publishing that has not ended: nothing of it is published."""
+        return self._run(publishing.cancel_job(self._settings, id, self._settings.policy(options)))
+
     def _run(self, plan: Plan[T]) -> T:
         exchange = _Exchange(self._http, self._settings, self._sleep)
         try:

@@ -130,7 +130,7 @@ class Job:
     id: str
     table: str
     state: str
-    """`waiting`, `running`, `done` or `failed`."""
+    """`waiting`, `running`, `done`, `failed` or `cancelled`."""
     progress: Mapping[str, Any] | None = field(repr=False)
     report: Mapping[str, Any] | None = field(repr=False)
     """What was published: rows, columns, CRS, version, notes; None until it is done."""

@@ -15,7 +15,7 @@ from wayleave._errors import ConnectionError, PublishError, TimeoutError, Waylea
 from wayleave._frame_file import save_as_parquet
 from wayleave._models import Job, job_of
 from wayleave._plans import fetch, segment
-from wayleave._retry import Policy, failure_of, wait_or_raise
+from wayleave._retry import Policy, failure_of, request, wait_or_raise
 from wayleave._settings import Settings
 from wayleave._steps import Answer, Plan, Request, UploadBody, compute, pause, upload
 
@@ -65,6 +65,14 @@ def job(settings: Settings, id: str, policy: Policy) -> Plan[Job]:
     return (yield from fetch(f"/v1/jobs/{segment(id)}", policy, job_of))
 
 
+def cancel_job(settings: Settings, id: str, policy: Policy) -> Plan[Job]:
+    settings.require_key()
+    # Cancelling twice is the same as once, so it may be tried again.
+    cancelling = Request(f"/v1/jobs/{segment(id)}", method="DELETE", timeout=policy.timeout)
+    answer = yield from request(cancelling, policy)
+    return (yield from compute(lambda: _job(answer)))
+
+
 @contextmanager
 def source_file(source: Any, table: str) -> Iterator[Path]:  # noqa: ANN401
     """The file to upload: the path itself, or a dataframe saved as (Geo)Parquet in a temporary folder."""
@@ -103,10 +111,12 @@ def _send(request: Request, body: UploadBody, policy: Policy) -> Plan[Answer]:
 
 def _finish(started: Job, policy: Policy) -> Plan[Job]:
     current, seconds = started, FIRST_POLL
-    while current.state not in ("done", "failed"):
+    while current.state not in ("done", "failed", "cancelled"):
         yield from pause(seconds)
         seconds = min(seconds * 1.5, LONGEST_POLL)
         current = yield from fetch(f"/v1/jobs/{segment(started.id)}", policy, job_of)
+    if current.state == "cancelled":
+        raise PublishError("The publishing was cancelled.", [], 0)
     if current.state == "failed":
         problem = current.problem or {}
         raise PublishError(
@@ -121,7 +131,7 @@ def _job(answer: Answer) -> Job:
     try:
         return job_of(json.loads(answer.body))
     except (LookupError, TypeError, ValueError) as error:
-        raise WayleaveError("The response to the upload makes no sense.") from error
+        raise WayleaveError("The response about the job makes no sense.") from error
 
 
 def _params(file: Path, options: Mapping[str, Any]) -> dict[str, str]:

@@ -59,7 +59,8 @@ export function CreditsDialog({ organization, onClose }: OrganizationDialogProps
       }}
     >
       <p>
-        The balance is {count(organization.credits.balance)}. The change stands in the organization’s ledger.
+        The balance is {count(organization.credits.balance)}. The change is recorded in the organization’s
+        ledger.
       </p>
       <Field label="What to do">
         {(props) => (

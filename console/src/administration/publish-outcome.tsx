@@ -12,6 +12,13 @@ const phases: Record<string, string> = {
 export function PublishOutcome({ job }: { job: JobRecord }) {
   if (job.state === 'done' && job.report) return <Report report={job.report} />
   if (job.state === 'failed') return <Failure problem={job.problem} />
+  if (job.state === 'cancelled') {
+    return (
+      <p className="note" role="status">
+        The publishing of {job.table} was cancelled. Nothing was changed.
+      </p>
+    )
+  }
   const { progress } = job
   const total = progress?.phase === 'reading' ? (progress.totalBytes ?? undefined) : undefined
   return (

@@ -1,18 +1,20 @@
 import { keepPreviousData, QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import type {
-  AdminOrganization,
-  AdminUser,
-  EventRecord,
-  InvitationRecord,
-  JobRecord,
-  KeyRecord,
-  LedgerRow,
-  Me,
-  Member,
-  OrganizationRecord,
-  OrganizationUsage,
-  Page,
-  UsageReport,
+import {
+  type AdminOrganization,
+  type AdminUser,
+  type DatasetDetails,
+  type EventRecord,
+  type InvitationRecord,
+  isJobEnded,
+  type JobRecord,
+  type KeyRecord,
+  type LedgerRow,
+  type Me,
+  type Member,
+  type OrganizationRecord,
+  type OrganizationUsage,
+  type Page,
+  type UsageReport,
 } from '@wayleave/contract/records'
 import { useSyncExternalStore } from 'react'
 import { call } from './call.ts'
@@ -54,16 +56,20 @@ export function useDatasets() {
   return useQuery({ queryKey: ['datasets'], queryFn: () => publicData.datasets() })
 }
 
+const TILES_POLL_MS = 1500
+
 export function useDataset(table: string) {
   return useQuery({
     queryKey: ['datasets', table],
-    queryFn: () => publicData.dataset(table),
-    // The catalog already has the complete record, so the page need not load it again.
-    initialData: () =>
-      queryClient
-        .getQueryData<Awaited<ReturnType<typeof publicData.datasets>>>(['datasets'])
-        ?.find((dataset) => dataset.table === table),
-    initialDataUpdatedAt: () => queryClient.getQueryState(['datasets'])?.dataUpdatedAt,
+    queryFn: async () => (await publicData.dataset(table)) as DatasetDetails,
+    // The catalog has the record without statistics, which is enough to show the page at once.
+    placeholderData: () => {
+      const list = queryClient.getQueryData<Awaited<ReturnType<typeof publicData.datasets>>>(['datasets'])
+      const listed = list?.find((dataset) => dataset.table === table)
+      return listed && { ...listed, statistics: null }
+    },
+    refetchInterval: ({ state }) =>
+      ['pending', 'building'].includes(state.data?.tiles?.state ?? '') ? TILES_POLL_MS : false,
   })
 }
 
@@ -173,6 +179,6 @@ export function useJob(id: string | null) {
     queryKey: ['job', id],
     queryFn: () => call<JobRecord>('GET', `/v1/jobs/${id}`),
     enabled: id !== null,
-    refetchInterval: ({ state }) => (['done', 'failed'].includes(state.data?.state ?? '') ? false : 1500),
+    refetchInterval: ({ state }) => (state.data && isJobEnded(state.data.state) ? false : 1500),
   })
 }

@@ -51,7 +51,7 @@ export function UsageByDay({
             <p className="padded small soft" data-usage-totals>
               {plural(data.totals.calls, 'call')} and {plural(data.totals.credits, 'credit')} from{' '}
               {data.startDate} to {data.endDate} (UTC)
-              {data.totals.calls === 0 && ': nothing was asked for in these days'}.
+              {data.totals.calls === 0 && ': no calls in this period'}.
               <span className="visually-hidden">
                 {data.days
                   .filter(({ calls }) => calls > 0)

@@ -24,7 +24,56 @@ export const adminUserSchema = Type.Object({
   permissions: Type.Array(Type.String()),
   createdAt: time,
   lastSignInAt: nullable(time),
+  blockedAt: nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'Since when the user cannot sign in and their personal keys are refused.',
+    }),
+  ),
+  blockReason: nullable(Type.String()),
 })
 
 /** A user as the operator sees them. */
 export type AdminUser = Static<typeof adminUserSchema>
+
+export const adminSessionSchema = Type.Object({
+  id: Type.String(),
+  startedAt: time,
+  refreshedAt: Type.String({ format: 'date-time', description: 'When it last got an access token.' }),
+  expiresAt: time,
+})
+
+/** A session of a user, as the operator sees it. */
+export type AdminSession = Static<typeof adminSessionSchema>
+
+export const addressBlockSchema = Type.Object({
+  id: Type.String(),
+  network: Type.String({ description: 'An address with the number of leading bits that count (CIDR).' }),
+  reason: Type.String(),
+  createdBy: Type.String({ description: 'Who: `user:<id>` or `operator`.' }),
+  createdAt: time,
+  expiresAt: nullable(Type.String({ format: 'date-time', description: 'Null: until it is removed.' })),
+})
+
+/** A network whose requests are refused. */
+export type AddressBlock = Static<typeof addressBlockSchema>
+
+export const foundKeySchema = Type.Object({
+  id: Type.String(),
+  name: nullable(Type.String({ description: 'Null if the key was deleted.' })),
+  scope: nullable(Type.String()),
+  prefix: nullable(Type.String()),
+  state: oneOf(['active', 'expired', 'revoked', 'replaced', 'deleted'], {
+    description:
+      '`replaced`: the secret was rotated away and is refused, but the key has another one. `deleted`: the secret is refused.',
+  }),
+  userId: nullable(Type.String()),
+  userEmail: nullable(Type.String({ description: 'The owner of a personal key.' })),
+  organizationId: nullable(Type.String()),
+  organizationName: nullable(Type.String()),
+  createdAt: nullable(time),
+  lastUsedAt: nullable(time),
+})
+
+/** A key that was found by its secret or by its prefix. */
+export type FoundKey = Static<typeof foundKeySchema>

@@ -100,6 +100,8 @@ export const datasetDetailsSchema = Type.Object({
   ),
 })
 
+export type DatasetDetails = Static<typeof datasetDetailsSchema>
+
 export const archiveSchema = Type.Object({
   version: Type.Integer(),
   current: Type.Boolean(),

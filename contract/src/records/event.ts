@@ -16,5 +16,13 @@ export const eventSchema = Type.Object({
   requestId: nullable(Type.String()),
 })
 
+export const adminEventSchema = Type.Object({
+  ...eventSchema.properties,
+  organizationId: nullable(Type.String({ description: 'Null for an event of the platform.' })),
+})
+
+/** A row of the audit log, as the operator sees it. */
+export type AdminEvent = Static<typeof adminEventSchema>
+
 /** A row of the audit log. */
 export type EventRecord = Static<typeof eventSchema>

@@ -52,10 +52,18 @@ const stored = <T extends TObject>(schema: T) =>
     Type.Unsafe<Static<T>>({ type: 'object', properties: schema.properties, additionalProperties: true }),
   )
 
+export const JOB_STATES = ['waiting', 'running', 'done', 'failed', 'cancelled'] as const
+export type JobState = (typeof JOB_STATES)[number]
+
+/** Whether a job in this state changes no more. */
+export function isJobEnded(state: JobState): boolean {
+  return state !== 'waiting' && state !== 'running'
+}
+
 export const jobSchema = Type.Object({
   id: Type.String(),
   table: Type.String(),
-  state: oneOf(['waiting', 'running', 'done', 'failed']),
+  state: oneOf(JOB_STATES),
   progress: stored(progress),
   report: stored(report),
   problem: stored(failure),

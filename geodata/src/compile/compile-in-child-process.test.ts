@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { open, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openCsv } from '../formats/csv/csv.ts'
 import { openParquet } from '../formats/parquet/parquet.ts'
 import { fileSource } from '../formats/reading/byte-source.ts'
@@ -90,6 +95,60 @@ test('a compiling process that is killed is reported as killed, and nothing is l
   assert.match(error.message, /^The process that compiled killed\.geojson was killed\./)
   await assert.rejects(stat(folder))
 })
+
+/** A view that computes without an end and never returns a row. */
+function writeEndless(name: string): string {
+  const path = join(scratch, name)
+  const database = new DatabaseSync(path)
+  database.exec('CREATE TABLE gpkg_contents (table_name TEXT, data_type TEXT)')
+  database.exec(`INSERT INTO gpkg_contents VALUES ('layer', 'attributes')`)
+  database.exec(
+    'CREATE VIEW layer AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0',
+  )
+  database.close()
+  return path
+}
+
+test('a view without an end is refused when its time is over, and nothing is left', async () => {
+  const path = writeEndless('endless.gpkg')
+  const folder = join(scratch, 'endless')
+  for (const [limits, message] of [
+    [
+      { stalledSeconds: 2 },
+      /^endless\.gpkg is refused: reading its next row took more than 2 s.*READ_SECONDS/,
+    ],
+    [{ seconds: 2 }, /^endless\.gpkg is refused: publishing it took more than 2 s.*PUBLISH_SECONDS/],
+  ] as const) {
+    const error = await compileInChildProcess({ path, folder, limits }).catch((thrown) => thrown)
+    assert.ok(error instanceof SourceError, String(error))
+    assert.match(error.message, message)
+    await assert.rejects(stat(folder))
+  }
+})
+
+test('a compiling process that is blocked ends when its parent is killed', async () => {
+  const path = writeEndless('orphan.gpkg')
+  const script = `
+    const { compileInChildProcess } = await import(${JSON.stringify(import.meta.resolve('./compile-in-child-process.ts'))})
+    compileInChildProcess(${JSON.stringify({ path, folder: join(scratch, 'orphan') })})
+    const { readFileSync } = await import('node:fs')
+    console.log(readFileSync('/proc/self/task/' + process.pid + '/children', 'utf8').trim())
+    setInterval(() => {}, 1000)`
+  const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(parent.stdout.setEncoding('utf8'), 'data')) as [string]
+  const child = Number(line.trim())
+  // Wait until SQLite computes: the process has used processor time of its main thread for a while.
+  while ((await userTicks(child)) < 200) await sleep(50)
+  parent.kill('SIGKILL')
+  while (existsSync(`/proc/${child}`)) await sleep(50)
+})
+
+/** The processor time of a process, in hundredths of a second. */
+async function userTicks(pid: number): Promise<number> {
+  return Number((await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]!.split(' ')[11])
+}
 
 test('problems found by several threads are reported in row order', async () => {
   const path = join(scratch, 'broken.geojson')

@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +7,7 @@ import type { Compiled, CompileOptions, CompileProgress } from './compile-option
 import type { CompileMessage } from './compile-process.ts'
 import { InvalidSourceError } from './invalid-source-error.ts'
 import { divideMemory, needsMoreMemory } from './memory.ts'
+import { TimeLimits } from './time-limits.ts'
 
 const ENTRY = fileURLToPath(new URL('./compile-process.ts', import.meta.url))
 const STDERR_KEPT = 4000
@@ -22,8 +23,9 @@ export class CompileInterruptedError extends Error {
 }
 
 /**
- * Runs `compileSnapshot` in a child process. Aborting kills the process at once; any files it leaves in the
- * folder when it dies are removed.
+ * Runs `compileSnapshot` in a child process. Aborting kills the process and the programs that it started at
+ * once; any files it leaves in the folder when it dies are removed. The limits of time are kept here, because
+ * the child may be blocked.
  */
 export async function compileInChildProcess(
   options: CompileOptions,
@@ -35,32 +37,49 @@ export async function compileInChildProcess(
     execArgv: compileNodeFlags(options.memoryMegabytes),
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     serialization: 'advanced',
+    // A process group of its own, so that ogr2ogr can be killed with it.
+    detached: true,
   })
-  const abort = () => child.kill('SIGKILL')
+  const abort = () => killGroup(child)
   signal?.addEventListener('abort', abort, { once: true })
   let last: CompileMessage | null = null
   let stderr = ''
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-STDERR_KEPT)
   })
+  const timeLimits = new TimeLimits(options, () => killGroup(child))
   child.on('message', (message: CompileMessage) => {
-    if ('progress' in message) onProgress(message.progress)
-    else last = message
+    if ('alive' in message) timeLimits.noteAlive()
+    else if ('progress' in message) {
+      timeLimits.noteProgress(message.progress)
+      onProgress(message.progress)
+    } else last = message
   })
   try {
     const ended = new Promise<string>((resolve, reject) => {
       child.once('error', reject)
       child.once('close', (code, killedBy) => resolve(killedBy ?? `exit code ${code}`))
     })
-    child.send(options, (error) => error && child.kill('SIGKILL'))
+    child.send(options, (error) => error && killGroup(child))
     const end = await ended
     signal?.throwIfAborted()
+    if (last === null && timeLimits.exceeded !== null) throw new SourceError(timeLimits.exceeded)
     return outcome(last, options, end, stderr)
   } catch (error) {
     await rm(options.folder, { recursive: true, force: true })
     throw error
   } finally {
     signal?.removeEventListener('abort', abort)
+    timeLimits.clear()
+  }
+}
+
+function killGroup(child: ChildProcess): void {
+  try {
+    process.kill(-child.pid!, 'SIGKILL')
+  } catch {
+    // The process has no group yet, or is gone.
+    child.kill('SIGKILL')
   }
 }
 

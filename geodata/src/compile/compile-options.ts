@@ -8,6 +8,13 @@ import type { RowProblem } from '../source-error.ts'
 /** Limits for a source, in addition to those of its reader. */
 export interface CompileLimits extends Partial<SourceLimits> {
   rows?: number
+  /** The max time for the whole compilation in a child process, in seconds. */
+  seconds?: number
+  /**
+   * The max time for which the child process may be unresponsive while it reads, in seconds. A view of a
+   * GeoPackage can be computed without an end inside of SQLite, which cannot be interrupted.
+   */
+  stalledSeconds?: number
 }
 
 export interface CompileOptions extends ReadOptions {

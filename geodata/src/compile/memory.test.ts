@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { SourceError } from '../source-error.ts'
 import { compileSnapshot } from './compile.ts'
 import { collection, compileText, feature, scratch } from './compile-fixture.ts'
-import { defaultMemoryMegabytes, divideMemory } from './memory.ts'
+import { defaultMemoryMegabytes, divideMemory, memoryPerCompilation } from './memory.ts'
 
 const GIGABYTE = 2 ** 30
 
@@ -13,6 +13,8 @@ test('publishing may use half of the memory of the machine or the container', ()
   assert.equal(defaultMemoryMegabytes(24 * GIGABYTE, 4 * GIGABYTE), 2048)
   assert.equal(defaultMemoryMegabytes(24 * GIGABYTE, 2 ** 64), 12_288, 'a container without a limit')
   assert.equal(defaultMemoryMegabytes(GIGABYTE, 0), 800, 'a small machine')
+  assert.equal(memoryPerCompilation(2, 2048), 1024)
+  assert.equal(memoryPerCompilation(4, 2048), 800)
   assert.equal(divideMemory(2048).database, 1024)
 })
 

@@ -38,6 +38,11 @@ export function defaultMemoryMegabytes(
   return Math.max(MIN_DEFAULT_MEGABYTES, Math.floor(bytes / 2 / 2 ** 20))
 }
 
+/** What each of several compilations may use that run at the same time. */
+export function memoryPerCompilation(count: number, total: number = defaultMemoryMegabytes()): number {
+  return Math.max(MIN_DEFAULT_MEGABYTES, Math.floor(total / count))
+}
+
 /** The sentence for a publisher whose file needs more. */
 export function needsMoreMemory(file: string, totalMegabytes: number = defaultMemoryMegabytes()): string {
   return `${file} needs more memory than the ${totalMegabytes} MB that publishing may use. WAYLEAVE_PUBLISH_MEMORY sets how much that is.`

@@ -36,7 +36,7 @@ export function refuseInaccurateCrs(crs: string, bbox: readonly number[]): void 
 }
 
 function inaccurate(crs: string, metres: number): SourceError {
-  const error = Number.isFinite(metres) ? `within ${metres} m only` : 'with an accuracy that nobody states'
+  const error = Number.isFinite(metres) ? `within ${metres} m only` : 'with an unknown accuracy'
   return new SourceError(
     `Coordinates in ${shortName(crs)} can be brought to WGS84 ${error}, and ${MAX_ERROR_METRES} m is the limit. Transform the file to WGS84 first, or accept that with ${ALLOW}.`,
   )

@@ -6,6 +6,7 @@ export {
 } from '../compile/compile-in-child-process.ts'
 export type { CompileLimits, CompileProgress, CompileReport } from '../compile/compile-options.ts'
 export { InvalidSourceError } from '../compile/invalid-source-error.ts'
+export { memoryPerCompilation } from '../compile/memory.ts'
 export { SourceError } from '../source-error.ts'
 
 export const compileSnapshot: typeof import('../compile/compile.ts').compileSnapshot = async (...args) =>

@@ -3,10 +3,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Origin } from '../events/events.ts'
 import { addressBucket } from '../http/addresses.ts'
 import type { Caller } from '../http/caller.ts'
+import { noteKey } from '../http/observability/request-keys.ts'
 import { type Decision, type Limiter, type Rate, rateLimitHeaders } from '../limits/limiter.ts'
 import { andThen, type MaybePromise } from '../maybe-promise.ts'
 import { Problem, type ProblemCode } from '../problem.ts'
 import type { Grant } from './grant.ts'
+import type { Refusals } from './refusals.ts'
 import type { Verifier } from './verifier.ts'
 
 export interface SignedIn {
@@ -25,6 +27,7 @@ export interface AuthenticateOptions {
   limiter: Limiter
   rates: { user: Rate; address: Rate; tile: Rate }
   keyInUrl: boolean
+  refusals: Pick<Refusals, 'note'>
 }
 
 /**
@@ -76,10 +79,10 @@ export class Authenticate {
 
   /**
    * The same for either transport. Tiles have a bucket of their own: a map must not be stopped by a limit made
-   * for pages. All session keys of a user share their buckets: otherwise a new key every second would have new
-   * ones. Synchronous if the key is cached and its limit is counted in-process. */
+   * for pages. Synchronous if the key is cached and its limit is counted in-process.
+   */
   keyOf(asker: Asker, limit: 'key' | 'tile' = 'key'): MaybePromise<Grant> {
-    const { verifier, limiter, rates } = this.#options
+    const { verifier, limiter, rates, refusals } = this.#options
     const secret = this.#secretOf(asker.request)
     if (secret === undefined) return this.#refuseKey(asker, 'key-missing')
     if (isSentByOtherSite(asker.request.headers)) {
@@ -90,7 +93,12 @@ export class Authenticate {
     }
     const cachedGrant = verifier.peek(secret, asker.request.socket)
     return andThen(cachedGrant ?? verifier.verify(secret), (grant) => {
-      if (grant === null) return this.#refuseKey(asker, 'key-invalid')
+      if (grant === null) {
+        const secretHash = verifier.hashIfWellFormed(secret)
+        refusals.note({ action: 'key.refused', address: asker.caller.address, secretHash })
+        return this.#refuseKey(asker, 'key-invalid')
+      }
+      noteKey(asker.request, grant.keyId)
       if (limit === 'tile') {
         return andThen(limiter.take(`tile:${grant.owner}`, rates.tile), (decision) => {
           applyLimit(asker, limit, rates.tile, decision)

@@ -3,9 +3,9 @@ import { crc32 } from 'node:zlib'
 import { BASE62, randomBase62 } from '../id.ts'
 
 /**
- * A secret is `svc_{env}_`, 26 random characters and six characters of checksum: the CRC-32 of everything
+ * A secret is `{literal}_{env}_`, 26 random characters and six characters of checksum: the CRC-32 of everything
  * before it, in base 62. A mistyped or invented key is rejected without a lookup, and scanners for leaked
- * secrets can recognize ours.
+ * secrets can recognise ours.
  */
 export interface SecretFormat {
   literal: string

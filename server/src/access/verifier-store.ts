@@ -14,6 +14,8 @@ export interface KeyRow {
   revoked_at: string | null
   /** The organization that the key's owner belongs to at present. */
   owner_organization_id: string | null
+  /** When the key's owner was blocked; null for keys without an owner too. */
+  owner_blocked_at: string | null
   add_ons: string[]
 }
 
@@ -21,6 +23,7 @@ export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow 
   const rows = await db
     .selectFrom('api_keys')
     .leftJoin('members', 'members.user_id', 'api_keys.user_id')
+    .leftJoin('users', 'users.id', 'api_keys.user_id')
     .leftJoin('add_ons', 'add_ons.organization_id', 'api_keys.organization_id')
     .where('api_keys.secret_hash', '=', secretHash)
     .select([
@@ -35,6 +38,7 @@ export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow 
       'api_keys.expires_at',
       'api_keys.revoked_at',
       'members.organization_id as owner_organization_id',
+      'users.blocked_at as owner_blocked_at',
       'add_ons.add_on',
     ])
     .execute()

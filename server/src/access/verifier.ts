@@ -54,6 +54,11 @@ export class Verifier {
     return grant && this.#unexpired(grant)
   }
 
+  /** Undefined for a text that cannot be a secret. */
+  hashIfWellFormed(secret: string): string | undefined {
+    return isWellFormed(secret, this.#options.format) ? hashOf(secret) : undefined
+  }
+
   /** The same, synchronously and from the cache only; null if the secret is not cached. */
   peek(secret: string, connection: object): Grant | null {
     const grant = this.#grants.peek(this.#hashOn(connection, secret))
@@ -86,9 +91,9 @@ function isStale(grant: Grant, _secretHash: string, subject: Subject, id: string
   )
 }
 
-/** A user's key is valid only while its owner belongs to the organization it was created for. */
+/** A user's key is valid only while its owner is not blocked and belongs to the organization it was created for. */
 function works(row: KeyRow): boolean {
-  if (row.revoked_at !== null) return false
+  if (row.revoked_at !== null || row.owner_blocked_at !== null) return false
   return row.scope !== 'user' || row.owner_organization_id === row.organization_id
 }
 

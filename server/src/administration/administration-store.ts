@@ -64,6 +64,8 @@ export async function listUsers(db: Db, listing: Listing = {}): Promise<AdminUse
       'users.email',
       'users.created_at as createdAt',
       'users.last_sign_in_at as lastSignInAt',
+      'users.blocked_at as blockedAt',
+      'users.block_reason as blockReason',
       'members.permissions',
       'organizations.id as organizationId',
       'organizations.name as organizationName',

@@ -101,6 +101,8 @@ for (const database of databaseKinds) {
       'permissions',
       'createdAt',
       'lastSignInAt',
+      'blockedAt',
+      'blockReason',
     ])
     assert.equal(users.data[1].organizationId, ada.organizationId)
     assert.equal(users.data[1].permissions.length, 4)
@@ -180,7 +182,9 @@ for (const database of databaseKinds) {
       const registered = service.routes.rows.filter(
         ({ method, url }) => url.startsWith('/v1/admin/') && method !== 'HEAD',
       )
-      assert.equal(registered.length, routes.length)
+      // The routes of operator-routes.ts have a test of their own.
+      const ofOperator = /\/(users\/|address-blocks|events$|keys\/find$)/
+      assert.equal(registered.filter(({ url }) => !ofOperator.test(url)).length, routes.length)
       for (const [method, path, body] of routes) {
         const refused = await call(method, path, body, ada.token)
         assert.equal(refused.status, 403, `${method} ${path}`)

@@ -28,7 +28,7 @@ const METADATA = [
 
 test('metadata is public, has its fields, and says what was published', async (t) => {
   const service = await openTestServer(t)
-  assert.deepEqual((await service.request('GET', '/v1/datasets')).body, { data: [] })
+  assert.deepEqual((await service.request('GET', '/v1/datasets')).body, { data: [], next: null })
   const description = {
     title: 'Places',
     description: 'Some',
@@ -65,6 +65,31 @@ test('metadata is public, has its fields, and says what was published', async (t
   assert.deepEqual([data[0].geometryType, data[0].bbox, data[0].title], [null, null, 'A table'])
   assert.deepEqual([data[0].geometryTypes, data[0].timeExtent], [[], ['1953-04-13', '1953-04-13']])
   assert.equal(data[0].columns[0].type, 'text', 'leading zeros are kept')
+})
+
+test('the list of datasets is searched by words and keyword, and read a page at a time', async (t) => {
+  const service = await openTestServer(t)
+  const publish = (table: string, description: object) =>
+    publishText(service, table, 'rows.csv', 'n\n1\n', { description })
+  await publish('rivers', { title: 'Flüsse und Bäche', keywords: ['Water', 'Nature'] })
+  await publish('lakes', { title: 'Lakes', description: 'Stehende Gewässer', keywords: ['water'] })
+  await publish('roads', { title: 'Roads', attribution: 'Office of Roads', keywords: ['Traffic'] })
+  const tables = async (query: string) => {
+    const { body } = await service.request('GET', `/v1/datasets?${query}`)
+    return [...body.data.map((one: { table: string }) => one.table), body.next]
+  }
+  assert.deepEqual(await tables(''), ['lakes', 'rivers', 'roads', null])
+  assert.deepEqual(await tables('q=flusse'), ['rivers', null])
+  assert.deepEqual(await tables('q=FL%C3%9CSSE%20nature'), ['rivers', null])
+  assert.deepEqual(await tables('q=roads%20office'), ['roads', null])
+  assert.deepEqual(await tables('q=water%20traffic'), [null])
+  assert.deepEqual(await tables('keyword=WATER'), ['lakes', 'rivers', null])
+  assert.deepEqual(await tables('keyword=wat'), [null])
+  assert.deepEqual(await tables('limit=2'), ['lakes', 'rivers', 'rivers'])
+  assert.deepEqual(await tables('limit=2&after=rivers'), ['roads', null])
+  assert.deepEqual(await tables('limit=1&keyword=water&after=lakes'), ['rivers', null])
+  for (const query of ['limit=0', 'limit=1001', 'page=2', `q=${'a'.repeat(201)}`])
+    assert.equal((await service.request('GET', `/v1/datasets?${query}`)).status, 400, query)
 })
 
 test('a new version keeps the metadata that the publisher does not change', async (t) => {

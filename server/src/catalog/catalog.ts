@@ -97,6 +97,8 @@ export class Catalog {
 
   async #readAll(): Promise<Dataset[]> {
     const datasets = await readDatasets(this.#db)
+    // The same order on both databases: PostgreSQL sorts by its locale.
+    datasets.sort((a, b) => (a.table < b.table ? -1 : 1))
     await eachBounded(LOOKS_AT_ONCE, datasets.keys(), async (i) => {
       const dataset = datasets[i]!
       // A check that fails for a reason other than damage fails the requests for this dataset, not the list.

@@ -1,9 +1,9 @@
 import { totalmem } from 'node:os'
 import { openSnapshot, PackCache, type Snapshot } from '@wayleave/geodata/features'
 import type { Blobs } from '../blobs/blobs.ts'
+import type { Verification } from './background-verification.ts'
 import type { Version } from './dataset.ts'
 import type { SnapshotHealth } from './snapshot-health.ts'
-import type { Verification } from './verification.ts'
 
 /**
  * Max open snapshots. An index takes about 25 bytes per feature, so 64 snapshots of a million features take

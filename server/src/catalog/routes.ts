@@ -1,4 +1,4 @@
-import { archiveSchema, datasetSchema } from '@wayleave/contract/records'
+import { archiveSchema, datasetSchema, pageByIdSchema } from '@wayleave/contract/records'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { Blobs } from '../blobs/blobs.ts'
@@ -12,6 +12,7 @@ import type { Meter } from '../usage/meter.ts'
 import type { Catalog } from './catalog.ts'
 import { archiveMetadata, datasetMetadata } from './metadata.ts'
 import { readSample } from './read-sample.ts'
+import { searchDatasets } from './search-datasets.ts'
 import type { SnapshotHealth } from './snapshot-health.ts'
 import type { TilesStates } from './tiles-states.ts'
 
@@ -25,6 +26,26 @@ interface CatalogDeps {
   tileBuilds: TilesStates
 }
 
+const searchQuery = Type.Object(
+  {
+    ...noQuery.properties,
+    q: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: 'Words that all occur in the name, title, description, keywords or attribution.',
+      }),
+    ),
+    keyword: Type.Optional(Type.String({ maxLength: 200, description: 'Only datasets with this keyword.' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Datasets a page.' })),
+    after: Type.Optional(
+      Type.String({
+        maxLength: 63,
+        description: 'The `next` of the page before; without it, the first page.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
 const tableParams = Type.Object({ table: Type.String() })
 /** The file is sent as it is, without parsing and serializing the rows. */
 const rowsAsBytes = Type.Unsafe<Buffer>({
@@ -41,17 +62,18 @@ export function catalogRoutes(
   app.get('/v1/datasets', {
     schema: {
       tags: [tags.catalog],
-      summary: 'All datasets',
-      querystring: noQuery,
-      response: { 200: Type.Object({ data: Type.Array(datasetSchema) }) },
+      summary: 'Datasets, all or those that match',
+      description: 'In the order of their table names; without `limit`, all of them.',
+      querystring: searchQuery,
+      response: { 200: pageByIdSchema(datasetSchema) },
     },
     handler: async (request, reply) => {
       const grant = await authenticate.optionalKey(request, reply)
       if (grant) meter.record(grant, call('', 'metadata'))
       const base = baseUrl.of(request)
-      const datasets = await catalog.all()
-      const states = await Promise.all(datasets.map((dataset) => tileBuilds.stateOf(dataset)))
-      return { data: datasets.map((dataset, i) => datasetMetadata(dataset, base, states[i]!)) }
+      const { page, next } = searchDatasets(await catalog.all(), request.query)
+      const states = await Promise.all(page.map((dataset) => tileBuilds.stateOf(dataset)))
+      return { data: page.map((dataset, i) => datasetMetadata(dataset, base, states[i]!)), next }
     },
   })
 

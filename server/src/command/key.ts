@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs'
 import { Command } from 'commander'
+import { systemClock } from '../clock.ts'
+import { readConfig } from '../config.ts'
 import { operator } from '../events/events.ts'
 import type { KeyActor } from '../keys/key-access.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
@@ -30,6 +33,25 @@ export function keyCommand(): Command {
     )
     .addCommand(
       operatorCommand('list', 'List the platform keys.', ['key list', 'key list --json']).action(list),
+    )
+    .addCommand(
+      operatorCommand(
+        'find',
+        'Find a key by its secret, or by its first characters. They are read from standard input, so that no list of processes and no history of the shell has them.',
+        ['key find < leaked.txt', 'key find --revoke < leaked.txt'],
+      )
+        .option('--revoke', 'revoke the key, if exactly one was found')
+        .action(find),
+    )
+    .addCommand(
+      operatorCommand(
+        'apply-revocations [files...]',
+        'Revoke again the keys on the list of revocations. For after a restore by other means than "wayleave restore".',
+        [
+          'key apply-revocations',
+          'key apply-revocations /old/data/revocations.log /backup/wayleave/revoked.jsonl',
+        ],
+      ).action(applyListed),
     )
     .addCommand(
       operatorCommand('rotate <keyId>', 'Give any key a new secret. The old one stops at once.', [
@@ -70,6 +92,55 @@ async function list(flags: OperatorFlags): Promise<void> {
   ])
   const head = ['ID', 'NAME', 'PERMISSIONS', 'PREFIX', 'STATUS', 'LAST USED']
   print(flags, { data }, tableText(head, rows, 'There are no platform keys.'))
+}
+
+async function find(flags: OperatorFlags & { revoke?: boolean }): Promise<void> {
+  const secret = await readSecret()
+  const data = await withControlPlane(flags, ({ keyFinder }) =>
+    flags.revoke ? keyFinder.revoke(operator, secret) : keyFinder.find(secret),
+  )
+  const rows = data.map((key) => [
+    key.id,
+    key.name ?? '-',
+    key.state,
+    key.scope ?? '-',
+    key.userEmail ?? '-',
+    key.organizationName ?? '-',
+    key.lastUsedAt ?? 'never used',
+  ])
+  const head = ['ID', 'NAME', 'STATE', 'SCOPE', 'USER', 'ORGANIZATION', 'LAST USED']
+  print(flags, { data }, tableText(head, rows, 'There is no such key.'))
+  if (data.length === 0) process.exitCode = 1
+}
+
+/** The first line of standard input. */
+async function readSecret(): Promise<string> {
+  if (process.stdin.isTTY)
+    process.stderr.write('Paste the secret or its first characters, then press Enter:\n')
+  let text = ''
+  for await (const piece of process.stdin.setEncoding('utf8')) {
+    text += piece
+    if (text.length > 1000 || /\S[^\n]*\n/.test(text)) break
+  }
+  return text.trim().split('\n', 1)[0]!.trim()
+}
+
+async function applyListed(files: string[], flags: OperatorFlags): Promise<void> {
+  const { applyRevocations } = await import('../backup/revocations/apply-revocations.ts')
+  const { revocationLogFile } = await import('../backup/revocations/revocation-log.ts')
+  const { readRevocations } = await import('../backup/revocations/revocations.ts')
+  const { dataDir } = readConfig({ flags: { dataDir: flags.dataDir } })
+  for (const file of files) if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
+  const lists = await Promise.all([revocationLogFile(dataDir), ...files].map(readRevocations))
+  const revocations = new Map(lists.flatMap((list) => [...list]))
+  const revoked = await withControlPlane(flags, (control) =>
+    applyRevocations(control, systemClock(), revocations),
+  )
+  print(
+    flags,
+    { listed: revocations.size, revoked },
+    `${revocations.size} secrets are on the list. ${revoked} of them worked and ${revoked === 1 ? 'is' : 'are'} revoked now.`,
+  )
 }
 
 async function rotate(id: string, flags: OperatorFlags): Promise<void> {

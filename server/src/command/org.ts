@@ -42,7 +42,7 @@ export function orgCommand(): Command {
     .addCommand(
       operatorCommand(
         'member <organizationId> <email>',
-        'Put a user into an organization at once; out of another, where they are in one. An unknown address becomes a user. Without --permission the first member holds all, and a later one none.',
+        'Move a user to an organization immediately; the user leaves any other one. An unknown address becomes a user. Without --permission the first member has all permissions, and a later one none.',
         [
           `org member ${EXAMPLE} ada@example.org`,
           `org member ${EXAMPLE} ada@example.org --permission APIKEY_VIEW --permission APIKEY_CREATE`,

@@ -3,12 +3,15 @@ import { SettingError } from '../config.ts'
 import { Problem } from '../problem.ts'
 import type { PublishOptions } from '../publishing/publishing.ts'
 import { version } from '../version.ts'
+import { addressCommand } from './address.ts'
 import { adoptFolderCommand } from './adopt-folder.ts'
 import { backupCommand } from './backup.ts'
 import { databaseCommand } from './database.ts'
 import { datasetsCommand, unpublishCommand } from './datasets.ts'
 import { doctorCommand } from './doctor.ts'
+import { eventsCommand } from './events.ts'
 import { gcCommand } from './gc.ts'
+import { jobCommand } from './job.ts'
 import { keyCommand } from './key.ts'
 import { orgCommand } from './org.ts'
 import { pruneCommand } from './prune.ts'
@@ -41,12 +44,15 @@ export async function runProgram(args: string[], options: ProgramOptions = {}): 
     publishCommand(options.compile),
     datasetsCommand(),
     unpublishCommand(),
+    jobCommand(),
     gcCommand(),
     tilesCommand(),
     adoptFolderCommand(),
     orgCommand(),
     keyCommand(),
     userCommand(),
+    addressCommand(),
+    eventsCommand(),
     rotateSigningKeyCommand(),
     backupCommand(),
     restoreCommand(),

@@ -61,13 +61,10 @@ export function publishCommand(compile?: PublishOptions['compile']): Command {
     .option('--credits <n>', 'what one download costs (default 1 for a new dataset)', price)
     .option('--id-column <name>', 'the column that holds the features’ ids')
     .option('--time-column <name>', 'the column that `datetime` filters')
-    .option('--crs <crs>', 'the CRS where the file does not state it, such as EPSG:25832')
+    .option('--crs <crs>', 'the CRS if the file does not state it, such as EPSG:25832')
     .option('--allow-inaccurate-crs', 'publish although the CRS cannot be brought to WGS84 within 20 m')
     .option('--layer <name>', 'the layer or sheet of a file that has several')
-    .option(
-      '--encoding <name>',
-      'the encoding of texts where the file does not state it, such as windows-1251',
-    )
+    .option('--encoding <name>', 'the encoding of texts if the file does not state it, such as windows-1251')
     .option('--longitude <column>', 'the column of longitudes or x; together with --latitude')
     .option('--latitude <column>', 'the column of latitudes or y')
     .option('--geometry-column <column>', 'the column of WKT, WKB, GeoJSON or points as text')
@@ -78,7 +75,7 @@ export function publishCommand(compile?: PublishOptions['compile']): Command {
       `the type of a column: ${COLUMN_TYPES.join(', ')}; may be repeated`,
       columnTypes,
     )
-    .option('--format <name>', 'the format where the file does not show it')
+    .option('--format <name>', 'the format if the file does not show it')
     .option('--skip-invalid', 'publish the valid rows and report the others')
     .option('--no-sample', 'publish no free sample')
     .option('--no-tiles', 'build no vector tiles')

@@ -55,16 +55,23 @@ for (const database of databaseKinds) {
     const first = await startServerProcess(t, temporaryFolder(t))
     const { port } = new URL(first.url)
     const databaseUrl = database === 'postgres' ? await temporaryDatabase(t) : ''
-    const start = (environment: Record<string, string>) =>
-      spawnSync(process.execPath, [program, 'serve', '--port', port, '--data-dir', temporaryFolder(t)], {
-        encoding: 'utf8',
-        timeout: 120_000,
-        env: { ...process.env, WAYLEAVE_DATABASE_URL: databaseUrl, ...environment },
-      })
+    const start = (environment: Record<string, string>, chosenPort = port) =>
+      spawnSync(
+        process.execPath,
+        [program, 'serve', '--port', chosenPort, '--data-dir', temporaryFolder(t)],
+        {
+          encoding: 'utf8',
+          timeout: 120_000,
+          env: { ...process.env, WAYLEAVE_DATABASE_URL: databaseUrl, ...environment },
+        },
+      )
     const second = start({})
     assert.equal(second.status, 1)
-    assert.match(second.stderr, /wayleave: .*(address already in use|EADDRINUSE)/)
-    const third = start({ WAYLEAVE_CRS: 'nonsense' })
+    assert.match(
+      second.stderr,
+      /^wayleave: Another program uses port \d+ of 127\.0\.0\.1\. Stop it, or choose another port, such as --port \d+\.\n$/,
+    )
+    const third = start({ WAYLEAVE_CRS: 'nonsense' }, '0')
     assert.equal(third.status, 2)
     assert.match(third.stderr, /wayleave: WAYLEAVE_CRS: "nonsense" is not an EPSG code that we know\./)
   })

@@ -1,6 +1,7 @@
+import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { SECOND, systemClock } from '../clock.ts'
-import { flagOf, isStartedByNpm, readConfig, unknownVariables } from '../config.ts'
+import { type Config, flagOf, isStartedByNpm, readConfig, unknownVariables } from '../config.ts'
 import type { Demo } from '../demo.ts'
 import { type Setting, settings } from '../settings.ts'
 import type { RunningServer } from '../start-server.ts'
@@ -38,7 +39,7 @@ async function serve(flags: Record<string, unknown>): Promise<void> {
   const { startServer } = await import('../start-server.ts')
   const { prepareDemo } = await import('../demo.ts')
   const config = readConfig({ flags })
-  const log = makeLogger(config.logLevel)
+  const log = makeLogger(config.logLevel, undefined, config.logFormat)
   for (const name of unknownVariables()) log.warn(`There is no setting ${name}; it is ignored.`)
   let demo: Demo | undefined
   let service: RunningServer | undefined
@@ -73,18 +74,30 @@ async function serve(flags: Record<string, unknown>): Promise<void> {
   process.on('SIGHUP', () => stop('SIGHUP', 0))
 
   if (flags['json']) process.stdout.write(`${JSON.stringify({ url: service.url, ...demo })}\n`)
-  else process.stdout.write(welcome(service.url, demo))
+  else process.stdout.write(welcome(service.url, config, demo))
 }
 
-function welcome(url: string, demo: Demo | undefined): string {
+function welcome(url: string, config: Config, demo: Demo | undefined): string {
   if (!demo) return `Wayleave serves at ${url}\n`
+  const program = isStartedByNpm() ? 'npx wayleave' : 'wayleave'
+  const folder = config.dataDir === resolve(settings.dataDir.default) ? '' : ` --data-dir '${config.dataDir}'`
+  const administrator = config.admins[0]
+  const lines = [
+    ['Open', url],
+    ['Sign in', 'with any mail address: the link appears on the page and here'],
+    ...(administrator ? [['Administrate', `sign in as ${administrator}`]] : []),
+    ['Demo key', demo.secret],
+    [
+      'Try',
+      `curl -H 'X-API-Key: ${demo.secret}' '${url}/v1/ogc/collections/places/items?bbox=4.7,52.2,5.2,52.5&limit=3'`,
+    ],
+    ['Publish', `${program} publish your-file.geojson --table your_table${folder}`],
+    ['Stop', 'Ctrl+C'],
+  ]
   return `
 Wayleave serves at ${url}
 
-  Open       ${url}
-  Sign in    with any mail address: the link appears on the page and here
-  Demo key   ${demo.secret}
-  Try        curl -H 'X-API-Key: ${demo.secret}' '${url}/v1/ogc/collections/places/items?bbox=4.7,52.2,5.2,52.5&limit=3'
+${lines.map(([name, text]) => `  ${name!.padEnd(13)}${text}`).join('\n')}
 
 `
 }

@@ -21,7 +21,8 @@ export async function withParts<T>(
   const { makeLogger } = await import('../http/observability/logger.ts')
   const { openParts } = await import('../wiring.ts')
   const quiet = config.logLevel === 'silent' ? 'silent' : 'warn'
-  const parts = await openParts({ config, log: makeLogger(quiet), clock: systemClock, serving: false })
+  const log = makeLogger(quiet, undefined, config.logFormat)
+  const parts = await openParts({ config, log, clock: systemClock, serving: false })
   // Printed addresses are those of the running server, whatever port it was started with.
   const running = runningServerAddress(config.dataDir)
   if (running) parts.baseUrl.servedAt(running)

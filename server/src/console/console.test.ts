@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import fastify from 'fastify'
 import type { App } from '../http/fastify-app.ts'
+import { html } from '../http/pages/html.ts'
 import { asProblem, sendProblem } from '../http/send-problem.ts'
 import { consoleRoutes } from './routes.ts'
 
@@ -14,7 +15,11 @@ async function appOn(build: string): Promise<App> {
   app.setErrorHandler((error, request, reply) =>
     sendProblem(asProblem(error), request, reply, { baseUrl: () => 'http://localhost', contactUrl: null }),
   )
-  consoleRoutes(app, pathToFileURL(`${build}/`))
+  consoleRoutes(
+    app,
+    async (_request, table) => html`<title>Console ${table ?? ''}</title>`,
+    pathToFileURL(`${build}/`),
+  )
   await app.ready()
   return app
 }

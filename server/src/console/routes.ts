@@ -6,8 +6,8 @@ import { constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../http/fastify-app.ts'
 import { matchesEtag, preferredEncoding } from '../http/headers.ts'
-import { html, PAGE_HEADERS } from '../http/pages/html.ts'
-import { plainPage } from '../http/pages/plain-page.ts'
+import { type Html, html, PAGE_HEADERS } from '../http/pages/html.ts'
+import { plainPage } from '../http/pages/page-layout.ts'
 import { notFound } from '../problem.ts'
 
 const BUILD = new URL('../../../console/dist/', import.meta.url)
@@ -35,6 +35,11 @@ const PAGES = [
   '/administration/keys/:keyId',
 ]
 
+/** Makes the title and the descriptions in the head of a page, which may be the page of a dataset. */
+type PageHeadOf = (request: FastifyRequest, table: string | undefined) => Promise<Html>
+
+const TITLE = /<title>[^<]*<\/title>/
+
 interface Asset {
   bytes: Buffer
   packed: Buffer
@@ -45,7 +50,7 @@ interface Asset {
  *
  * See docs/decisions/console-files.md.
  */
-export function consoleRoutes(app: App, build: URL = BUILD): void {
+export function consoleRoutes(app: App, headOf: PageHeadOf, build: URL = BUILD): void {
   const hidden = { schema: { hide: true } }
   /** File names contain a content hash, so the assets are cached for the lifetime of the process. */
   const assets = new Map<string, Promise<Asset>>()
@@ -57,9 +62,12 @@ export function consoleRoutes(app: App, build: URL = BUILD): void {
 
   for (const path of PAGES) {
     app.get(path, hidden, async (request, reply) => {
-      const page = await readFile(new URL('index.html', build)).catch(() => undefined)
+      const page = await readFile(new URL('index.html', build), 'utf8').catch(() => undefined)
       reply.headers(PAGE_HEADERS)
-      return sendUnlessCached(request, reply, page ?? Buffer.from(withoutBuild()))
+      if (page === undefined) return sendUnlessCached(request, reply, Buffer.from(withoutBuild()))
+      const { table } = request.params as { table?: string }
+      const head = await headOf(request, table)
+      return sendUnlessCached(request, reply, Buffer.from(page.replace(TITLE, () => head.text)))
     })
   }
 

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { ControlDatabase, Tx } from './open.ts'
 
 /** What a cache may hold, and must evict when it changes. `everything` is sent if changes were missed. */
-export type Subject = 'key' | 'organization' | 'user' | 'dataset' | 'signing-key' | 'everything'
+export type Subject =
+  | 'key'
+  | 'organization'
+  | 'user'
+  | 'dataset'
+  | 'signing-key'
+  | 'address-blocks'
+  | 'everything'
 export type Listener = (subject: Subject, id: string) => void
 
 /** Records that the current transaction changes a subject. */

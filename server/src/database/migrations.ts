@@ -13,7 +13,28 @@ export const migrations: Migration[] = [
   { name: 'a token for each change', statements: tokensOfChanges },
   { name: 'when the installation last ran', statements: heartbeat },
   { name: 'codes bound to their request', statements: boundCodes },
+  { name: 'blocked users and addresses, events by subject', statements: blocks },
 ]
+
+function blocks(kind: 'sqlite' | 'postgres'): string[] {
+  const columns = [
+    'id text primary key',
+    'network text not null',
+    'reason text not null',
+    'created_by text not null',
+    'created_at text not null',
+    'expires_at text',
+  ]
+  return [
+    'alter table users add column blocked_at text',
+    'alter table users add column block_reason text',
+    `create table address_blocks (${columns.join(', ')})${kind === 'sqlite' ? ' strict' : ''}`,
+    'create index events_action on events (action, id)',
+    'create index events_actor on events (actor, id)',
+    'create index events_subject on events (subject, id)',
+    'create index events_at on events (at)',
+  ]
+}
 
 /** Links of earlier versions have no request; their codes work without one. */
 function boundCodes(): string[] {

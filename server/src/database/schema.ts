@@ -8,7 +8,15 @@ import type { Generated } from 'kysely'
 export interface Tables {
   migrations: { number: number; name: string; applied_at: string }
 
-  users: { id: string; email: string; created_at: string; last_sign_in_at: string | null }
+  users: {
+    id: string
+    email: string
+    created_at: string
+    last_sign_in_at: string | null
+    /** A blocked user cannot sign in, and their personal keys are refused. */
+    blocked_at: string | null
+    block_reason: string | null
+  }
   sign_in_links: {
     id: string
     email: string
@@ -41,6 +49,17 @@ export interface Tables {
   }
   /** Random values of the installation, such as the one used to derive the next refresh token. */
   installation_secrets: { name: string; value: string }
+
+  /** Networks (CIDR) whose requests are refused. */
+  address_blocks: {
+    id: string
+    network: string
+    reason: string
+    /** The actor, as in events. */
+    created_by: string
+    created_at: string
+    expires_at: string | null
+  }
 
   organizations: { id: string; name: string; credits: number; created_at: string }
   add_ons: { organization_id: string; add_on: string; granted_at: string }
@@ -159,7 +178,7 @@ export interface Tables {
   jobs: {
     id: string
     table_name: string
-    state: 'waiting' | 'running' | 'done' | 'failed'
+    state: 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
     progress: string | null
     report: string | null
     problem: string | null

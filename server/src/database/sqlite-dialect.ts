@@ -10,8 +10,8 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { DatabaseError } from './database-error.ts'
+import { Mutex } from './mutex.ts'
 import { SupervisedSqlite } from './supervised-sqlite.ts'
-import { Turns } from './turns.ts'
 
 /**
  * Kysely on `node:sqlite`, with two connections, each in its own thread. One writes and runs transactions,
@@ -40,7 +40,7 @@ const TURN_TIMEOUT_MS = 15_000
 interface Threads {
   writer: SupervisedSqlite
   reader: SupervisedSqlite
-  writes: Turns
+  writes: Mutex
 }
 
 class SqliteDriver implements Driver {
@@ -59,7 +59,7 @@ class SqliteDriver implements Driver {
     await writer.opened()
     // Opened after the writer, which creates the file.
     const reader = new SupervisedSqlite({ path, readOnly: true }, this.#onThreadEnd)
-    this.#threads = { writer, reader, writes: new Turns(TURN_TIMEOUT_MS) }
+    this.#threads = { writer, reader, writes: new Mutex(TURN_TIMEOUT_MS) }
     await reader.opened()
   }
 

@@ -38,7 +38,7 @@ export class Documentation {
     if (!Object.hasOwn(problems, code)) return undefined
     const [status, title, help] = problems[code as ProblemCode]
     const content = html`<h1>${title}</h1>
-<p><code>${code}</code>, answered with status ${status}.</p>
+<p><code>${code}</code>, status ${status}.</p>
 <p>${help}</p>
 <p><a href="/docs/problems">All problems</a></p>`
     return documentationPage(title, `/problems/${code}`, this.#menu(), content)

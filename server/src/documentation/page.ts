@@ -1,5 +1,5 @@
 import { type Html, html } from '../http/pages/html.ts'
-import { plainPage } from '../http/pages/plain-page.ts'
+import { plainPage } from '../http/pages/page-layout.ts'
 
 export interface PageLink {
   href: string

@@ -83,7 +83,7 @@ export function downloadRoutes(
   ) => ({
     tags: [tags.data],
     summary,
-    description: `${description} A key pays once for one format of one version within 24 hours: further ranges and retries are free. HEAD, 304 and 416 cost nothing. Nothing is built for whoever could not pay: until the file is there, HEAD then leaves out length and tag. Formats: ${EXPORT_FORMAT_NAMES.join(', ')}.`,
+    description: `${description} A key pays once for one format of one version within 24 hours: further ranges and retries are free. HEAD, 304 and 416 cost nothing. No file is built for a key that cannot pay; until it exists, HEAD has no \`Content-Length\` and no \`ETag\`. Formats: ${EXPORT_FORMAT_NAMES.join(', ')}.`,
     security: security.key,
     problems: DOWNLOAD_PROBLEMS,
     documented: { responses: DOWNLOAD_RESPONSES },
@@ -117,7 +117,7 @@ export function downloadRoutes(
     },
   })
 
-  // The same under the file's name, for programs such as GDAL that recognize a format by the extension.
+  // The same under the file's name, for programs such as GDAL that recognise a format by the extension.
   app.get('/v1/dataset/:table/files/:format/:file', {
     onRequest,
     schema: schema(
@@ -199,7 +199,8 @@ export function downloadRoutes(
     const call = { operation, table: dataset.table, format: format.format }
     const bill = { grant, call, version: version.version, price: dataset.credits }
     if (!known && conditional) {
-      // Building is expensive, so only build for callers who can pay. Charging first and refunding is not an
+      // A conditional request may turn out to be free (304, 416, HEAD), so it cannot be charged before the
+      // file exists. Building is expensive, so build only if the caller could pay. Charging first and refunding is not an
       // option: until the refund, another request with the same key would get the file for free, because a
       // purchase may be downloaded again.
       const refusal = await cashier.refusalOf(bill)

@@ -1,5 +1,7 @@
-import type { EventRecord } from '@wayleave/contract/records'
+import type { AdminEvent, EventRecord } from '@wayleave/contract/records'
+import type { Selectable } from 'kysely'
 import type { Db } from '../database/open.ts'
+import type { Tables } from '../database/schema.ts'
 
 /** Newest first, starting before the given event. */
 export async function readEvents(
@@ -14,8 +16,46 @@ export async function readEvents(
     .orderBy('id', 'desc')
     .limit(limit)
   if (before !== undefined) query = query.where('id', '<', before)
-  const rows = await query.execute()
-  return rows.map((row) => ({
+  return (await query.execute()).map(eventRecord)
+}
+
+export interface EventFilter {
+  /** An action such as `key.revoked`, or the first part of several, such as `key`. */
+  kind?: string
+  /** At or after this time. */
+  since?: string
+  /** Before this time. */
+  until?: string
+  /** What a user or key did, and what was done to it. */
+  userId?: string
+  keyId?: string
+  organizationId?: string
+  before?: number
+  limit: number
+}
+
+/** All events, newest first. */
+export async function readAllEvents(db: Db, filter: EventFilter): Promise<AdminEvent[]> {
+  let query = db.selectFrom('events').selectAll().orderBy('id', 'desc').limit(filter.limit)
+  const { kind, since, until, userId, keyId, organizationId, before } = filter
+  if (kind !== undefined) {
+    // A range instead of LIKE, because every database can use the index for it. The character after `.` is `/`.
+    query = kind.includes('.')
+      ? query.where('action', '=', kind)
+      : query.where('action', '>=', `${kind}.`).where('action', '<', `${kind}/`)
+  }
+  if (since !== undefined) query = query.where('at', '>=', since)
+  if (until !== undefined) query = query.where('at', '<', until)
+  for (const party of [userId && `user:${userId}`, keyId && `key:${keyId}`]) {
+    if (party) query = query.where((row) => row.or([row('actor', '=', party), row('subject', '=', party)]))
+  }
+  if (organizationId !== undefined) query = query.where('organization_id', '=', organizationId)
+  if (before !== undefined) query = query.where('id', '<', before)
+  return (await query.execute()).map((row) => ({ ...eventRecord(row), organizationId: row.organization_id }))
+}
+
+function eventRecord(row: Selectable<Tables['events']>): EventRecord {
+  return {
     id: row.id,
     at: row.at,
     actor: row.actor,
@@ -24,5 +64,5 @@ export async function readEvents(
     detail: JSON.parse(row.detail) as Record<string, unknown>,
     address: row.address,
     requestId: row.request_id,
-  }))
+  }
 }

@@ -8,6 +8,12 @@ export interface Caller {
   protocol: string
 }
 
+/** The networks that the operator has blocked. */
+export interface BlockedAddresses {
+  readonly isEmpty: boolean
+  has(address: string | undefined): boolean
+}
+
 /** The proxies whose X-Forwarded-… headers are trusted. */
 export class TrustedProxies {
   readonly #addresses = new BlockList()

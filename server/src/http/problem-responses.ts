@@ -12,6 +12,7 @@ const ALWAYS: readonly ProblemCode[] = [
   'malformed-request',
   'request-timeout',
   'headers-too-large',
+  'address-blocked',
   'internal-error',
   'overloaded',
   'shutting-down',

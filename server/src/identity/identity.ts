@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
+import type { Refusals } from '../access/refusals.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Changes } from '../database/changes.ts'
@@ -11,7 +12,7 @@ import type { Mailer } from '../mail/mail.ts'
 import { DemoMailer, openMailer } from '../mail/mailer.ts'
 import type { StartingGrant } from '../organizations/organizations.ts'
 import { AccessTokens } from './access-tokens.ts'
-import { installationSecret } from './installation-store.ts'
+import { installationSecret } from './installation-secret-store.ts'
 import { KeyCipher } from './key-cipher.ts'
 import { Sessions } from './sessions.ts'
 import { SignIn } from './sign-in.ts'
@@ -38,6 +39,7 @@ export interface IdentityDeps {
   baseUrl: () => string
   starting: StartingGrant
   serving: boolean
+  refusals: Refusals
 }
 
 /** Max mails per quarter of an hour, to or from one address. */
@@ -71,6 +73,7 @@ export async function openIdentity(parts: IdentityDeps): Promise<Identity> {
     signUp: config.signUp,
     administrators: new Set(config.admins),
     starting,
+    refusals: parts.refusals,
   })
   return {
     signIn,

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { findMembership } from '../access/membership-store.ts'
 import { hashToken, newToken } from '../access/random-token.ts'
+import type { Refusals } from '../access/refusals.ts'
 import { type Clock, DAY, MINUTE, plus } from '../clock.ts'
 import { Background } from '../concurrency/background.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
@@ -13,7 +14,14 @@ import { hasOpenInvitation } from '../organizations/invitation-store.ts'
 import { foundOrganization, type StartingGrant } from '../organizations/organizations.ts'
 import { Problem } from '../problem.ts'
 import { deleteRefreshTokensExpiredBefore } from '../users/session-store.ts'
-import { findOrCreateUser, findUserByEmail, setLastSignIn, type User } from '../users/user-store.ts'
+import {
+  findOrCreateUser,
+  findUser,
+  findUserByEmail,
+  lockUser,
+  setLastSignIn,
+  type User,
+} from '../users/user-store.ts'
 import { hashCode, matchesCode, newCode } from './code.ts'
 import {
   addWrongCode,
@@ -45,6 +53,7 @@ export interface SignInOptions {
   signUp: 'open' | 'invite'
   administrators: ReadonlySet<string>
   starting: StartingGrant
+  refusals: Pick<Refusals, 'note'>
 }
 
 /** What binds a code to the client that asked for it. */
@@ -73,11 +82,11 @@ export class SignIn {
    * Returns at once, whatever happens to the mail: neither the response nor its timing reveals whether the
    * address is known, may sign up, or has reached its rate limit.
    */
-  request(email: string, { request, isBound }: CodeRequest): void {
+  request(email: string, { request, isBound }: CodeRequest, next: string | undefined): void {
     if (this.#background.full)
       throw new Problem('overloaded', undefined, { headers: { 'retry-after': '10' } })
     this.#background.run('A sign-in mail could not be made.', () =>
-      this.#sendLink(email, { request, isBound }),
+      this.#sendLink(email, { request, isBound }, next),
     )
   }
 
@@ -87,7 +96,7 @@ export class SignIn {
       const email = await useLink(tx, { tokenHash: hashToken(token) }, clock())
       return email === undefined ? null : this.#enter(tx, email, origin, 'link')
     })
-    if (!entry) throw new Problem('sign-in-failed')
+    if (!entry) throw this.#failed(origin)
     return entry
   }
 
@@ -117,8 +126,13 @@ export class SignIn {
       }
       return null
     })
-    if (!entry) throw new Problem('sign-in-failed')
+    if (!entry) throw this.#failed(origin, email)
     return entry
+  }
+
+  #failed({ address }: Origin, email?: string): Problem {
+    this.#options.refusals.note({ action: 'sign-in.failed', address: address ?? 'unknown', email })
+    return new Problem('sign-in-failed')
   }
 
   /** Deletes expired sign-in data, at least a day after its expiry. */
@@ -134,7 +148,7 @@ export class SignIn {
     await this.#background.settled()
   }
 
-  async #sendLink(email: string, { request, isBound }: CodeRequest): Promise<void> {
+  async #sendLink(email: string, { request, isBound }: CodeRequest, next: string | undefined): Promise<void> {
     const { database, clock, limiter, mailer, mailRate, baseUrl } = this.#options
     const { allowed } = await limiter.take(`mail:${email}`, mailRate)
     if (!allowed || !(await this.#mayEnter(database.db, email))) return
@@ -154,21 +168,29 @@ export class SignIn {
       used_at: null,
     }
     await database.db.transaction().execute((tx) => insertLink(database, tx, row))
-    mailer.post(signInMail(email, `${baseUrl()}/sign-in#${token}`, code))
+    // In the fragment, because the page to return to may contain the secret of an invitation.
+    const fragment = next === undefined ? token : `${token}~${encodeURIComponent(next)}`
+    mailer.post(signInMail(email, `${baseUrl()}/sign-in#${fragment}`, code))
   }
 
-  /** If sign-up is by invitation, only users, invited addresses and administrators get a mail. */
+  /**
+   * Blocked users get no mail. If sign-up is by invitation, only users, invited addresses and administrators do.
+   */
   async #mayEnter(db: ControlDatabase['db'], email: string): Promise<boolean> {
     const { signUp, administrators, clock } = this.#options
-    if (signUp === 'open' || administrators.has(email)) return true
-    return (await findUserByEmail(db, email)) !== undefined || hasOpenInvitation(db, email, clock())
+    const user = await findUserByEmail(db, email)
+    if (user) return user.blockedAt === null
+    return signUp === 'open' || administrators.has(email) || hasOpenInvitation(db, email, clock())
   }
 
   async #enter(tx: Tx, email: string, origin: Origin, by: 'link' | 'code'): Promise<Entry | null> {
-    const { clock, sessions, signUp, starting } = this.#options
+    const { database, clock, sessions, signUp, starting } = this.#options
     const now = clock()
     if (!(await this.#mayEnter(tx, email))) return null
     const { user, created } = await findOrCreateUser(tx, email, now)
+    // Blocking locks the user's row too, so no session can be started for a user who is blocked meanwhile.
+    await lockUser(database, tx, user.id)
+    if ((await findUser(tx, user.id))?.blockedAt !== null) return null
     const own = { ...origin, actor: `user:${user.id}` }
     if (created) {
       await recordEvent(tx, now, own, {
@@ -176,7 +198,8 @@ export class SignIn {
         organizationId: null,
         subject: `user:${user.id}`,
       })
-      if (signUp === 'open') {
+      // An invited user joins the inviting organization and would leave their own behind, without members.
+      if (signUp === 'open' && !(await hasOpenInvitation(tx, email, now))) {
         await foundOrganization(tx, now, own, user.id, { name: ownName(email), ...starting })
       }
     }

@@ -1,7 +1,14 @@
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import type { Origin } from '../events/events.ts'
 import { recordKeyEvent } from './key-event.ts'
-import { deleteSessionKeys, lockWorkingUserKeys, recordRevokedSecret, updateKey } from './store.ts'
+import {
+  deleteSessionKeys,
+  lockWorkingOrganizationKeys,
+  lockWorkingUserKeys,
+  recordRevokedSecret,
+  type StoredKey,
+  updateKey,
+} from './store.ts'
 
 /**
  * For the transaction in which a user leaves an organization: revokes the user's keys of this organization.
@@ -13,11 +20,28 @@ export async function revokeUserKeys(
   at: Date,
   origin: Origin,
   { userId, organizationId }: { userId: string; organizationId: string },
+  reason = 'the user left the organization',
 ): Promise<void> {
-  for (const key of await lockWorkingUserKeys(database, tx, userId, organizationId)) {
+  await revokeAll(tx, at, origin, await lockWorkingUserKeys(database, tx, userId, organizationId), reason)
+  await deleteSessionKeys(tx, userId)
+}
+
+/** The caller must report `changed('organization', organizationId)` in the same transaction. */
+export async function revokeOrganizationKeys(
+  database: ControlDatabase,
+  tx: Tx,
+  at: Date,
+  origin: Origin,
+  organizationId: string,
+): Promise<void> {
+  const keys = await lockWorkingOrganizationKeys(database, tx, organizationId)
+  await revokeAll(tx, at, origin, keys, 'the organization was closed')
+}
+
+async function revokeAll(tx: Tx, at: Date, origin: Origin, keys: StoredKey[], reason: string): Promise<void> {
+  for (const key of keys) {
     await recordRevokedSecret(tx, key, at)
     await updateKey(tx, key.id, { revoked_at: at.toISOString() })
-    await recordKeyEvent(tx, at, origin, 'key.revoked', key, { reason: 'the user left the organization' })
+    await recordKeyEvent(tx, at, origin, 'key.revoked', key, { reason })
   }
-  await deleteSessionKeys(tx, userId)
 }

@@ -83,6 +83,35 @@ export function lockWorkingUserKeys(
     .execute()
 }
 
+/** The same for the keys of the organization itself. */
+export function lockWorkingOrganizationKeys(
+  database: ControlDatabase,
+  tx: Tx,
+  organizationId: string,
+): Promise<StoredKey[]> {
+  return database
+    .forUpdate(
+      selectKeys(tx)
+        .where('scope', '=', 'organization')
+        .where('organization_id', '=', organizationId)
+        .where('revoked_at', 'is', null)
+        .orderBy('id'),
+    )
+    .execute()
+}
+
+/** Keys with this prefix, or with this secret; the newest first. */
+export function findKeysBy(
+  db: Db,
+  by: { prefix: string } | { secretHash: string },
+  limit: number,
+): Promise<StoredKey[]> {
+  const query = newestFirst(db).limit(limit)
+  return (
+    'prefix' in by ? query.where('prefix', '=', by.prefix) : query.where('secret_hash', '=', by.secretHash)
+  ).execute()
+}
+
 export async function deleteSessionKeys(tx: Tx, userId: string): Promise<void> {
   await tx.deleteFrom('api_keys').where('kind', '=', 'session').where('user_id', '=', userId).execute()
 }

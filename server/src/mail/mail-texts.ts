@@ -41,7 +41,7 @@ export function invitationMail(to: string, link: string, organizationName: strin
     link,
     label: 'See the invitation',
     after: [
-      'Whoever accepts leaves the organization they are in now.',
+      'If you accept, you leave your current organization.',
       'If you do not know the sender, ignore this mail: nothing happens.',
     ],
   }

@@ -32,7 +32,8 @@ export function openMailer({ config, clock, log, serving }: MailerDeps): Mailer 
   const { smtpUrl, mailFrom: from } = config
   if (smtpUrl) return new SmtpMailer({ url: smtpUrl, from, log, allowPlain: config.smtpAllowPlain })
   const folder = join(config.dataDir, 'outbox')
-  if (serving) log.warn(`No mail server is set: mails are written to ${folder}.`)
+  // In a demo the links are shown; the warning would only distract.
+  if (serving && !config.demo) log.warn(`No mail server is set: mails are written to ${folder}.`)
   // In a pipe the link would end up in a log file, so it is only printed to a terminal.
   const print = (text: string) => void (process.stderr.isTTY && process.stderr.write(text))
   return new OutboxMailer({ folder, from, clock, log, print })

@@ -49,7 +49,7 @@ export class OutboxMailer implements Mailer {
     const name = `${clock().toISOString().replaceAll(':', '-')}-${randomBytes(6).toString('hex')}.eml`
     await makeFolderDurably(folder, 0o700)
     await writeDurably(join(folder, name), message, { mode: 0o600, partial: join(folder, `.${name}.part`) })
-    print(`Mail to ${mail.to}: ${mail.subject}\n\n  ${mail.link}\n\n`)
+    print(`\n${'─'.repeat(72)}\nMail to ${mail.to}: ${mail.subject}\n\n  ${mail.link}\n${'─'.repeat(72)}\n\n`)
   }
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import nodemailer, { type Transporter } from 'nodemailer'
+import type { Transporter } from 'nodemailer'
 import type { Logger } from 'pino'
 import { SECOND } from '../clock.ts'
 import { Background } from '../concurrency/background.ts'
@@ -37,7 +37,8 @@ export class SmtpMailer implements Mailer {
   readonly #from: string
   readonly #log: Logger
   readonly #waits: readonly number[]
-  readonly #transport: Transporter
+  /** The library is loaded beside the start of the service. */
+  readonly #transport: Promise<Transporter>
   readonly #background: Background
   readonly #closing = new AbortController()
 
@@ -52,17 +53,7 @@ export class SmtpMailer implements Mailer {
     this.#log = log
     this.#waits = waits
     this.#background = new Background(MAX_AT_ONCE, log)
-    this.#transport = nodemailer.createTransport({
-      url,
-      requireTLS: requiresTls(url, allowPlain),
-      pool: true,
-      maxConnections: 3,
-      connectionTimeout: 10 * SECOND,
-      greetingTimeout: 10 * SECOND,
-      socketTimeout: 30 * SECOND,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    })
+    this.#transport = openTransport(url, requiresTls(url, allowPlain))
   }
 
   post(mail: Mail): void {
@@ -83,7 +74,8 @@ export class SmtpMailer implements Mailer {
       sleep(STOP_AFTER, undefined, { signal: late.signal }).catch(() => {}),
     ])
     late.abort()
-    this.#transport.close()
+    const transport = await this.#transport
+    transport.close()
     await this.#background.settled()
   }
 
@@ -91,7 +83,8 @@ export class SmtpMailer implements Mailer {
     for (let attempt = 0; ; attempt++) {
       const last = attempt >= this.#waits.length || this.#closing.signal.aborted
       try {
-        await this.#transport.sendMail(mailOptions(mail, this.#from))
+        const transport = await this.#transport
+        await transport.sendMail(mailOptions(mail, this.#from))
         this.results.sent++
         return
       } catch (error) {
@@ -113,4 +106,19 @@ export class SmtpMailer implements Mailer {
       await sleep(this.#waits[attempt], undefined, { signal: this.#closing.signal }).catch(() => {})
     }
   }
+}
+
+async function openTransport(url: string, requireTLS: boolean): Promise<Transporter> {
+  const { default: nodemailer } = await import('nodemailer')
+  return nodemailer.createTransport({
+    url,
+    requireTLS,
+    pool: true,
+    maxConnections: 3,
+    connectionTimeout: 10 * SECOND,
+    greetingTimeout: 10 * SECOND,
+    socketTimeout: 30 * SECOND,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
 }

@@ -39,7 +39,12 @@ async function preparePlace(t: TestContext, database: DatabaseKind): Promise<Pla
   const given = { name: 'Publisher', permissions: ['read', 'write'] }
   const { secret } = await service.parts.keys.createPlatform(operator, given)
   await service.stop()
-  return { dataDir, databaseUrl, key: secret, environment: { WAYLEAVE_DATABASE_URL: databaseUrl ?? '' } }
+  return {
+    dataDir,
+    databaseUrl,
+    key: secret,
+    environment: { WAYLEAVE_DATABASE_URL: databaseUrl ?? '', WAYLEAVE_PUBLISH_JOBS: '1' },
+  }
 }
 
 async function upload({ url }: ServerProcess, { key }: Place, query: string, rows: number) {

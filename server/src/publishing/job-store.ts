@@ -1,3 +1,5 @@
+import type { JobState } from '@wayleave/contract/records'
+import { sql } from 'kysely'
 import { type ControlDatabase, type Db, deleteInSteps, type Tx } from '../database/open.ts'
 import { databaseTime } from '../database/postgres-changes.ts'
 import type { Tables } from '../database/schema.ts'
@@ -20,6 +22,56 @@ export async function insertJob(db: Db, row: JobRow): Promise<void> {
 
 export async function readJob(db: Db, id: string): Promise<JobRow | undefined> {
   return db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Newest first. `after` is the id of the last job of the previous page. */
+export async function listJobs(
+  db: Db,
+  {
+    state,
+    tables,
+    after,
+    limit,
+  }: { state?: JobState; tables: string[] | null; after?: string; limit: number },
+): Promise<JobRow[]> {
+  let query = db
+    .selectFrom('jobs')
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+  if (state !== undefined) query = query.where('state', '=', state)
+  if (tables !== null) query = query.where('table_name', 'in', tables)
+  if (after !== undefined) {
+    query = query.where(
+      sql<boolean>`(created_at, id) < (select created_at, id from jobs where id = ${after})`,
+    )
+  }
+  return query.execute()
+}
+
+/** Ends a job that has not ended yet. Returns whether it did: of a cancel and a publish, one wins. */
+export async function setCancelled(tx: Tx, id: string, at: string): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('jobs')
+    .set({ state: 'cancelled', progress: null, updated_at: at })
+    .where('id', '=', id)
+    .where('state', 'in', ['waiting', 'running'])
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Whether the job still runs, and this is its current attempt. */
+export async function isCurrentAttempt(db: Db, { id, nodeId, number }: JobAttempt): Promise<boolean> {
+  const row = await db
+    .selectFrom('jobs')
+    .select('id')
+    .where('id', '=', id)
+    .where('node_id', '=', nodeId)
+    .where('attempts', '=', number)
+    .where('state', '=', 'running')
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /** The node's waiting and running jobs. */
@@ -101,6 +153,6 @@ export async function takeOverJobs({ db, kind }: ControlDatabase, nodeId: string
 /** Deletes only jobs that have ended: a job that has been waiting for a long time must not be lost. */
 export async function deleteEndedJobsBefore(database: ControlDatabase, at: string): Promise<void> {
   await deleteInSteps(database, 'jobs', (row) =>
-    row.and([row('state', 'in', ['done', 'failed']), row('created_at', '<', at)]),
+    row.and([row('state', 'in', ['done', 'failed', 'cancelled']), row('created_at', '<', at)]),
   )
 }

@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { JobRecord } from '@wayleave/contract/records'
+import { isJobEnded, type JobRecord } from '@wayleave/contract/records'
 import {
   CompileInterruptedError,
   type CompileProgress,
@@ -10,23 +10,28 @@ import {
 import { makeFolderDurably } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import { type Clock, DAY, plus, SECOND } from '../clock.ts'
+import { KeyedQueue } from '../concurrency/keyed-queue.ts'
 import type { ControlDatabase } from '../database/open.ts'
+import type { Origin } from '../events/events.ts'
 import { Durations } from '../http/observability/durations.ts'
 import { isId, newId } from '../id.ts'
-import { notFound } from '../problem.ts'
+import { cancelJob, requireJob } from './cancel-job.ts'
+import { jobRecord } from './job-record.ts'
 import { type JobRequest, parseJobRequest, printJobRequest } from './job-request.ts'
 import {
   beginAttempt,
   deleteEndedJobsBefore,
   insertJob,
+  isCurrentAttempt,
   type JobAttempt,
   type JobRow,
+  listJobs,
   readJob,
   readUnfinishedJobs,
   takeOverJobs,
   updateAttempt,
 } from './job-store.ts'
-import type { Publishing } from './publishing.ts'
+import { AbandonedError, type Publishing } from './publishing.ts'
 
 const KEEP = 30 * DAY
 const PROGRESS_EVERY = SECOND / 2
@@ -35,6 +40,10 @@ const PROGRESS_EVERY = SECOND / 2
  */
 const MAX_ATTEMPTS = 3
 
+/** How soon a job notices that another process has cancelled it. */
+const WATCH_EVERY = SECOND
+
+type EndState = 'done' | 'failed' | 'cancelled'
 type JobFailure = NonNullable<JobRecord['problem']>
 
 interface JobDeps {
@@ -44,31 +53,44 @@ interface JobDeps {
   log: Logger
   nodeId: string
   uploads: string
+  /** How many jobs run at the same time. */
+  maxRunning: number
 }
 
-/** The job now belongs to another node, or has ended. The results of this attempt must not become visible. */
-class AttemptLostError extends Error {
+/** The job belongs to another node, or was cancelled. The results of this attempt must not become visible. */
+class AttemptLostError extends AbandonedError {
   override name = 'AttemptLostError'
 }
 
+/** A job that this process has queued or publishes. */
+interface LocalJob {
+  /** Removes it from the queue; false if it has begun. */
+  dequeue: () => boolean
+  /** Kills the compilation, because the attempt is lost. */
+  lost: AbortController
+  /** Settles when nothing of the attempt is left. */
+  ended: Promise<void>
+}
+
 /**
- * Publishes uploads one at a time, because compiling uses all cores by itself. A job ends in the transaction
- * that makes its version visible. Until then it can be restarted from its row and its upload by this process,
- * by the next one, or by another node.
+ * Publishes uploads, a few at a time, and those of one table in the order of their jobs. A job ends in the
+ * transaction that makes its version visible, or by a cancellation. Until then it can be restarted from its
+ * row and its upload by this process, by the next one, or by another node.
  */
 export class Jobs {
   /** Counts of this process, for the metrics. */
   readonly states = { waiting: 0, running: 0 }
-  readonly finished = { done: 0, failed: 0 }
+  readonly finished = { done: 0, failed: 0, cancelled: 0 }
   readonly durations = new Durations()
   readonly #parts: JobDeps
   readonly #stopping = new AbortController()
-  /** The jobs that this process has queued or is publishing. */
-  readonly #queued = new Set<string>()
-  #queue: Promise<void> = Promise.resolve()
+  /** Null for a job whose row is being inserted. */
+  readonly #local = new Map<string, LocalJob | null>()
+  readonly #queue: KeyedQueue
 
   constructor(parts: JobDeps) {
     this.#parts = parts
+    this.#queue = new KeyedQueue(parts.maxRunning)
   }
 
   /**
@@ -106,11 +128,11 @@ export class Jobs {
     }
     // Added before the row exists, so that a concurrent sweep that finds the row does not queue the job
     // twice.
-    this.#queued.add(id)
+    this.#local.set(id, null)
     try {
       await insertJob(database.db, row)
     } catch (error) {
-      this.#queued.delete(id)
+      this.#local.delete(id)
       // The row may exist nevertheless if only the response was lost; then the next sweep resumes the job.
       const isAbsent = await readJob(database.db, id).then(
         (job) => job === undefined,
@@ -119,14 +141,31 @@ export class Jobs {
       if (isAbsent) await rm(this.#upload(id), { force: true })
       throw error
     }
-    this.#enqueue(id, request)
-    return toJob(row)
+    this.#enqueue(id, request.publish.table, request)
+    return jobRecord(row)
   }
 
   async find(id: string): Promise<JobRecord> {
-    const row = isId('job', id) ? await readJob(this.#parts.database.db, id) : undefined
-    if (!row) throw notFound('such job')
-    return toJob(row)
+    return jobRecord(await requireJob(this.#parts, id))
+  }
+
+  async list(listing: Parameters<typeof listJobs>[1]): Promise<JobRecord[]> {
+    return (await listJobs(this.#parts.database.db, listing)).map(jobRecord)
+  }
+
+  /** If this process publishes the job, nothing of it is left when this returns. */
+  async cancel(origin: Origin, id: string): Promise<JobRecord> {
+    const cancelled = await cancelJob(this.#parts, origin, id)
+    const local = this.#local.get(id)
+    if (local?.dequeue()) {
+      this.#local.delete(id)
+      this.states.waiting--
+      this.finished.cancelled++
+    } else {
+      local?.lost.abort(new AttemptLostError())
+      await local?.ended
+    }
+    return cancelled
   }
 
   /**
@@ -137,10 +176,9 @@ export class Jobs {
     const { database, clock, nodeId, log } = this.#parts
     await takeOverJobs(database, nodeId, clock().toISOString())
     for (const row of await readUnfinishedJobs(database.db, nodeId)) {
-      if (this.#queued.has(row.id)) continue
+      if (this.#local.has(row.id)) continue
       log.info({ job: row.id, table: row.table_name }, `The job ${row.id} is taken up again.`)
-      this.#queued.add(row.id)
-      this.#enqueue(row.id, parseJobRequest(row.request))
+      this.#enqueue(row.id, row.table_name, parseJobRequest(row.request))
     }
     await this.#sweepUploads(isStart && database.kind === 'sqlite' ? 0 : DAY)
   }
@@ -151,12 +189,12 @@ export class Jobs {
   }
 
   /**
-   * Aborts the running job. It returns to the waiting state and is resumed at the next start or by another
+   * Aborts the running jobs. They return to the waiting state and are resumed at the next start or by another
    * node.
    */
   async close(): Promise<void> {
     this.#stopping.abort()
-    await this.#queue
+    await this.#queue.settled()
   }
 
   /**
@@ -173,24 +211,33 @@ export class Jobs {
       const file = await stat(path).catch(() => null)
       const job = await readJob(database.db, name)
       const isIdle = file !== null && (idleMs === 0 || file.mtime < before)
-      const isUnwanted = job ? job.state === 'done' || job.state === 'failed' : isIdle
+      const isUnwanted = job ? isJobEnded(job.state) : isIdle
       if (isUnwanted) await rm(path, { force: true })
     }
   }
 
-  #enqueue(id: string, request: JobRequest | null): void {
+  #enqueue(id: string, table: string, request: JobRequest | null): void {
     this.states.waiting++
-    this.#queue = this.#queue
-      .then(() => this.#measure(() => this.#run(id, request)))
-      .catch((error: unknown) => this.#parts.log.error({ err: error }, `The job ${id} could not be run.`))
-      .finally(() => this.#queued.delete(id))
+    const lost = new AbortController()
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    // In the map before it is queued, because the queue may begin at once.
+    const local: LocalJob = { lost, ended, dequeue: () => false }
+    this.#local.set(id, local)
+    local.dequeue = this.#queue.add(table, () =>
+      this.#measure(() => this.#run(id, request, lost))
+        .catch((error: unknown) => this.#parts.log.error({ err: error }, `The job ${id} could not be run.`))
+        .finally(() => {
+          this.#local.delete(id)
+          resolve()
+        }),
+    )
   }
 
   /**
    * Counts a job by its state for the metrics. `run` returns the job's final state, or null if the job
    * continues elsewhere.
    */
-  async #measure(run: () => Promise<'done' | 'failed' | null>): Promise<void> {
+  async #measure(run: () => Promise<EndState | null>): Promise<void> {
     this.states.waiting--
     this.states.running++
     const end = this.durations.start()
@@ -203,33 +250,58 @@ export class Jobs {
     }
   }
 
-  async #run(id: string, request: JobRequest | null): Promise<'done' | 'failed' | null> {
+  async #run(id: string, request: JobRequest | null, lost: AbortController): Promise<EndState | null> {
     const { database, nodeId, clock, log } = this.#parts
     if (this.#stopping.signal.aborted) return null
     const attempt = await beginAttempt(database.db, id, nodeId, clock().toISOString())
     if (!attempt) return null
+    const stopWatching = this.#watch(attempt, lost)
     try {
-      await this.#publish(attempt, request)
+      await this.#publish(attempt, request, AbortSignal.any([this.#stopping.signal, lost.signal]))
     } catch (error) {
-      if (error instanceof AttemptLostError) {
-        log.warn(`The job ${id} was taken over by another node; this attempt is dropped.`)
-        return null
-      }
-      if (this.#stopping.signal.aborted || error instanceof CompileInterruptedError) {
+      if (error instanceof AttemptLostError || lost.signal.aborted) {
+        if ((await readJob(database.db, id))?.state !== 'cancelled') {
+          log.warn(`The job ${id} was taken over by another node; this attempt is dropped.`)
+          return null
+        }
+        log.info({ job: id }, `The job ${id} was cancelled.`)
+      } else if (this.#stopping.signal.aborted || error instanceof CompileInterruptedError) {
         // Stopping the server is not the file's fault, so the attempt does not count.
         await this.#update(attempt, { state: 'waiting', progress: null, attempts: attempt.number - 1 })
         return null
+      } else {
+        if (!(error instanceof SourceError)) log.error({ err: error }, `Job ${id} failed.`)
+        await this.#update(attempt, { state: 'failed', problem: JSON.stringify(failureOf(error)) })
       }
-      if (!(error instanceof SourceError)) log.error({ err: error }, `Job ${id} failed.`)
-      await this.#update(attempt, { state: 'failed', problem: JSON.stringify(failureOf(error)) })
+    } finally {
+      stopWatching()
     }
     const job = await readJob(database.db, id)
-    if (job?.state !== 'done' && job?.state !== 'failed') return null
+    if (!job || !isJobEnded(job.state)) return null
     await rm(this.#upload(id), { force: true })
-    return job.state
+    return job.state as EndState
   }
 
-  async #publish(attempt: JobAttempt, request: JobRequest | null): Promise<void> {
+  /** Notices that another process, such as a command or another node, has cancelled the job or taken it over. */
+  #watch(attempt: JobAttempt, lost: AbortController): () => void {
+    const { database } = this.#parts
+    const timer = setInterval(() => {
+      isCurrentAttempt(database.db, attempt).then(
+        (isCurrent) => {
+          if (!isCurrent && !isDone) lost.abort(new AttemptLostError())
+        },
+        // While the database is unreachable, the attempt goes on: it cannot become visible without it.
+        () => {},
+      )
+    }, WATCH_EVERY).unref()
+    let isDone = false
+    return () => {
+      isDone = true
+      clearInterval(timer)
+    }
+  }
+
+  async #publish(attempt: JobAttempt, request: JobRequest | null, signal: AbortSignal): Promise<void> {
     const { publishing, clock } = this.#parts
     const path = this.#upload(attempt.id)
     const size = await stat(path).then(
@@ -253,7 +325,7 @@ export class Jobs {
     }
     const published = await publishing.publish({ ...request.publish, path }, request.origin, {
       onProgress,
-      signal: this.#stopping.signal,
+      signal,
       alongside: async (tx, report) => {
         const isOurs = await updateAttempt(tx, attempt, {
           state: 'done',
@@ -285,18 +357,4 @@ function failureOf(error: unknown): JobFailure {
   }
   if (error instanceof SourceError) return { detail: error.message }
   return { detail: 'Something failed on our side. The log has it under the job’s id.' }
-}
-
-function toJob(row: JobRow): JobRecord {
-  const parsed = (text: string | null) => (text === null ? null : JSON.parse(text))
-  return {
-    id: row.id,
-    table: row.table_name,
-    state: row.state,
-    progress: parsed(row.progress),
-    report: parsed(row.report),
-    problem: parsed(row.problem),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
 }

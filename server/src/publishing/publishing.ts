@@ -96,6 +96,9 @@ export interface PublishingDeps {
   escapeFormulas: boolean
 }
 
+/** Thrown by `alongside`: the version is no longer wanted, and nothing of it is kept. */
+export class AbandonedError extends Error {}
+
 /**
  * Turns a file into a served version: it is compiled in a staging folder, then made visible by one
  * transaction.
@@ -156,6 +159,7 @@ export class Publishing {
         tiles: manifest.tiles && manifest.located > 0 ? { state: 'pending' } : null,
       })
       if (dryRun) return reportOf(null)
+      signal?.throwIfAborted()
       await blobs.writeWhole(stage.name, folder)
       let published: PublishReport | undefined
       const finish = async (tx: Tx, version: number) => {
@@ -163,6 +167,7 @@ export class Publishing {
         await alongside?.(tx, published)
       }
       await this.#makeVisible(request, stage.name, manifest, origin, finish).catch(async (error: unknown) => {
+        if (error instanceof AbandonedError) await this.#delete(stage.name)
         // The version may be published with only the response lost. The snapshot is therefore not removed: if
         // no version references it, the next garbage collection moves it to the trash.
         if (!(await isSnapshotNamed(this.#parts.database.db, stage.name).catch(() => false))) throw error
@@ -269,6 +274,15 @@ export class Publishing {
       return removed
     })
     await this.#discard(old)
+  }
+
+  /** Deletes a snapshot that no version has ever named, without keeping it in the trash. */
+  async #delete(snapshot: string): Promise<void> {
+    const { blobs } = this.#parts
+    await this.#discard([snapshot])
+    for (const discarded of await blobs.listTrash()) {
+      if (discarded.snapshot === snapshot) await blobs.deleteDiscarded(discarded)
+    }
   }
 
   /** The versions are already deleted, so a failure is only logged; the next garbage collection retries. */

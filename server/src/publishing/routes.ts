@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Authenticate } from '../access/authenticate.ts'
-import { requirePublisher } from '../access/grant.ts'
+import { authenticatePublisher, requireTable } from '../access/publisher.ts'
 import { isTable } from '../catalog/dataset.ts'
 import type { Config } from '../config.ts'
 import type { Origin } from '../events/events.ts'
@@ -57,15 +57,15 @@ const uploadOptions = Type.Object(
     ...description,
     keywords: text(2000, 'Separated by commas.'),
     filename: text(255, 'The name of the file where the body is the file itself.'),
-    format: text(40, 'The format’s name where the file does not show it.'),
+    format: text(40, 'The format’s name if the file does not show it.'),
     layer: text(200, 'The layer of a file that has several.'),
-    crs: text(20_000, 'The CRS where the file does not state it, such as EPSG:25832.'),
+    crs: text(20_000, 'The CRS if the file does not state it, such as EPSG:25832.'),
     allowInaccurateCrs: Type.Optional(
       Type.Boolean({
         description: 'Publish although the CRS cannot be brought to WGS84 within 20 m.',
       }),
     ),
-    encoding: text(40, 'The encoding of the texts where the file does not state it, such as windows-1251.'),
+    encoding: text(40, 'The encoding of the texts if the file does not state it, such as windows-1251.'),
     longitude: text(200, 'The column that holds longitudes or x; together with `latitude`.'),
     latitude: text(200, 'The column that holds latitudes or y.'),
     geometryColumn: text(200, 'The column that holds WKT, WKB, GeoJSON or points as text.'),
@@ -145,18 +145,9 @@ export function publishingRoutes(
    * checking what is requested.
    */
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
-    const given = request as FastifyRequest<{ Params: { table: string } }>
-    if (/^bearer /i.test(request.headers.authorization ?? '')) {
-      await authenticate.user(request, reply)
-      const { administrator, origin } = authenticate.userOf(request)
-      tableOf(given)
-      if (!administrator) throw new Problem('not-administrator')
-      origins.set(request, origin)
-    } else {
-      const grant = await authenticate.key(request, reply)
-      requirePublisher(grant, tableOf(given))
-      origins.set(request, { actor: `key:${grant.keyId}`, address: request.ip, requestId: request.id })
-    }
+    const publisher = await authenticatePublisher(authenticate, request, reply)
+    requireTable(publisher, tableOf(request as FastifyRequest<{ Params: { table: string } }>))
+    origins.set(request, publisher.origin)
   }
 
   // A separate Fastify scope: only here is a body of any content type a file, which is streamed instead of
@@ -174,7 +165,7 @@ export function publishingRoutes(
         tags: [tags.publishing],
         summary: 'Publish a file as a dataset’s new version',
         description:
-          'The file is the body, or the part `file` of a multipart form whose other parts are the options. Needs a platform key with `write`, or a platform administrator’s token. Answers 202 with a job to follow.',
+          'The file is the body, or the part `file` of a multipart form whose other parts are the options. Needs a platform key with `write`, or a platform administrator’s token. Returns 202 with a job to follow.',
         security: [...security.key, ...security.token],
         problems: ['not-administrator'],
         documented: { requestBody: UPLOAD_BODY },
@@ -245,26 +236,6 @@ export function publishingRoutes(
     handler: async (request, reply) => {
       await publishing.unpublish(tableOf(request), origins.get(request)!)
       return reply.code(204).send(undefined)
-    },
-  })
-
-  app.get('/v1/jobs/:id', {
-    schema: {
-      tags: [tags.publishing],
-      problems: ['not-administrator'],
-      summary: 'The progress of a publishing job, and its report',
-      security: [...security.key, ...security.token],
-      params: Type.Object({ id: Type.String() }),
-      response: { 200: jobSchema },
-    },
-    handler: async (request, reply) => {
-      if (/^bearer /i.test(request.headers.authorization ?? ''))
-        await authenticate.administrator(request, reply)
-      else {
-        const grant = await authenticate.key(request, reply)
-        if (grant.scope !== 'platform') throw notFound('such job')
-      }
-      return jobs.find(request.params.id)
     },
   })
 }

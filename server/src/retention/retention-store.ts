@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { REFUSAL_ACTIONS } from '../access/refusals.ts'
 import type { Db } from '../database/open.ts'
 
 /** Rows that are old enough to be deleted. */
@@ -20,6 +21,22 @@ export function oldEvents(db: Db): OldRows {
         .deleteFrom('events')
         .where('id', '<=', Math.max(...old.map(({ id }) => id)))
         .where('at', '<', before)
+        .executeTakeFirst()
+      return Number(numDeletedRows)
+    },
+  }
+}
+
+/** Events of refused keys and failed sign-ins. */
+export function oldRefusals(db: Db): OldRows {
+  const old = (before: string) =>
+    db.selectFrom('events').where('action', 'in', REFUSAL_ACTIONS).where('at', '<', before)
+  return {
+    count: (before) => countOf(old(before).select(countAll)),
+    async deleteSome(before, limit) {
+      const { numDeletedRows } = await db
+        .deleteFrom('events')
+        .where('id', 'in', old(before).select('id').orderBy('id').limit(limit))
         .executeTakeFirst()
       return Number(numDeletedRows)
     },

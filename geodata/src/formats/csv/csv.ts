@@ -7,7 +7,7 @@ import type { ReadOptions } from '../reading/read-options.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import { TextDecoding, utf16Of, utf16ToUtf8 } from '../reading/text-decoding.ts'
 import { CsvBlocks } from './csv-blocks.ts'
-import { readSepLine, recogniseDialect } from './csv-dialect.ts'
+import { detectDialect, readSepLine } from './csv-dialect.ts'
 import { CsvFeatures, type CsvLayout, CsvParser } from './csv-parser.ts'
 import { sampleRecords } from './csv-records.ts'
 
@@ -35,7 +35,7 @@ export async function openCsv(source: ByteSource, options: CsvOptions = {}): Pro
   const sampleEnd = isWhole ? head.length : head.lastIndexOf(lineEnd) + 1
   const decoding = new TextDecoding(file)
   const sample = asLines(decoding.decode(head.subarray(start, sampleEnd)).bytes, lineEnd)
-  const { names, hasHeader, delimiter } = recogniseDialect(sample, isWhole, {
+  const { names, hasHeader, delimiter } = detectDialect(sample, isWhole, {
     header: options.header,
     delimiter: sepLine?.delimiter,
   })

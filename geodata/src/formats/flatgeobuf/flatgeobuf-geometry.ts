@@ -1,15 +1,14 @@
-import type { Geometry as FgbGeometry } from 'flatgeobuf/lib/mjs/flat-geobuf/geometry.js'
-import { GeometryType } from 'flatgeobuf/lib/mjs/flat-geobuf/geometry-type.js'
 import type { Geometry, Position } from '../../feature.ts'
 import { joinParts, linearizeArcs } from '../../geometry/arcs.ts'
 import { SourceError } from '../../source-error.ts'
+import { type FgbGeometry, GeometryType } from './flatgeobuf-tables.ts'
 
 const MAX_DEPTH = 64
 
 /** `declared` is the type in the file's header, which applies to all features unless it is unknown. */
-export function readFlatgeobufGeometry(geometry: FgbGeometry, declared: GeometryType, depth = 0): Geometry {
+export function readFlatgeobufGeometry(geometry: FgbGeometry, declared: number, depth = 0): Geometry {
   if (depth > MAX_DEPTH) throw new SourceError(`the geometry is nested more than ${MAX_DEPTH} deep`)
-  const type = declared === GeometryType.Unknown ? geometry.type() : declared
+  const type = declared === GeometryType.Unknown ? geometry.type : declared
   switch (type) {
     case GeometryType.Point:
       return { type: 'Point', coordinates: positionsOf(geometry)[0] ?? [] }
@@ -22,7 +21,7 @@ export function readFlatgeobufGeometry(geometry: FgbGeometry, declared: Geometry
     case GeometryType.MultiLineString:
       return { type: 'MultiLineString', coordinates: linesOf(geometry) }
     case GeometryType.MultiPolygon: {
-      const coordinates = partsOf(geometry).map(linesOf)
+      const coordinates = geometry.parts.map(linesOf)
       // Some writers omit the parts of a single polygon.
       return {
         type: 'MultiPolygon',
@@ -30,7 +29,7 @@ export function readFlatgeobufGeometry(geometry: FgbGeometry, declared: Geometry
       }
     }
     case GeometryType.GeometryCollection: {
-      const geometries = partsOf(geometry).map((part) =>
+      const geometries = geometry.parts.map((part) =>
         readFlatgeobufGeometry(part, GeometryType.Unknown, depth + 1),
       )
       return { type: 'GeometryCollection', geometries }
@@ -43,15 +42,11 @@ export function readFlatgeobufGeometry(geometry: FgbGeometry, declared: Geometry
     case GeometryType.MultiCurve:
       return asConverted({ type: 'MultiLineString', coordinates: curvesOf(geometry) }, geometry, type)
     case GeometryType.MultiSurface:
-      return asConverted(
-        { type: 'MultiPolygon', coordinates: partsOf(geometry).map(surfaceOf) },
-        geometry,
-        type,
-      )
+      return asConverted({ type: 'MultiPolygon', coordinates: geometry.parts.map(surfaceOf) }, geometry, type)
     case GeometryType.PolyhedralSurface:
       return {
         type: 'MultiPolygon',
-        coordinates: partsOf(geometry).map(linesOf),
+        coordinates: geometry.parts.map(linesOf),
         converted: 'surfaces',
       }
     // Its triangles are not parts but rings.
@@ -64,47 +59,42 @@ export function readFlatgeobufGeometry(geometry: FgbGeometry, declared: Geometry
     case GeometryType.Triangle:
       return { type: 'Polygon', coordinates: linesOf(geometry), converted: 'surfaces' }
     default:
-      throw new SourceError(`the geometry has the unknown type ${GeometryType[type] ?? type}`)
+      throw new SourceError(`the geometry has the unknown type ${nameOf(type)}`)
   }
 }
 
 /** Marks a geometry that had arcs. A curve type may consist of straight lines only. */
-function asConverted(converted: Geometry, geometry: FgbGeometry, type: GeometryType): Geometry {
+function asConverted(converted: Geometry, geometry: FgbGeometry, type: number): Geometry {
   if (hasArcs(geometry, type, 0)) converted.converted = 'curves'
   return converted
 }
 
-function hasArcs(geometry: FgbGeometry, type: GeometryType, depth: number): boolean {
+function hasArcs(geometry: FgbGeometry, type: number, depth: number): boolean {
   if (depth > MAX_DEPTH) return false
   return (
-    type === GeometryType.CircularString ||
-    partsOf(geometry).some((part) => hasArcs(part, part.type(), depth + 1))
+    type === GeometryType.CircularString || geometry.parts.some((part) => hasArcs(part, part.type, depth + 1))
   )
 }
 
-function curveOf(curve: FgbGeometry, type: GeometryType, depth = 0): Position[] {
+function curveOf(curve: FgbGeometry, type: number, depth = 0): Position[] {
   if (depth > MAX_DEPTH) throw new SourceError(`the geometry is nested more than ${MAX_DEPTH} deep`)
   if (type === GeometryType.CircularString) return linearizeArcs(positionsOf(curve))
   if (type === GeometryType.CompoundCurve)
-    return joinParts(partsOf(curve).map((part) => curveOf(part, part.type(), depth + 1)))
+    return joinParts(curve.parts.map((part) => curveOf(part, part.type, depth + 1)))
   return positionsOf(curve)
 }
 
 function curvesOf(geometry: FgbGeometry): Position[][] {
-  return partsOf(geometry).map((part) => curveOf(part, part.type()))
+  return geometry.parts.map((part) => curveOf(part, part.type))
 }
 
 function surfaceOf(part: FgbGeometry): Position[][] {
-  return part.type() === GeometryType.CurvePolygon ? curvesOf(part) : linesOf(part)
-}
-
-function partsOf(geometry: FgbGeometry): FgbGeometry[] {
-  return Array.from({ length: geometry.partsLength() }, (_, i) => geometry.parts(i)!)
+  return part.type === GeometryType.CurvePolygon ? curvesOf(part) : linesOf(part)
 }
 
 function positionsOf(geometry: FgbGeometry): Position[] {
-  const xy = geometry.xyArray() ?? new Float64Array(0)
-  const z = geometry.zArray()
+  const xy = geometry.xy ?? new Float64Array(0)
+  const z = geometry.z
   const positions: Position[] = new Array(xy.length >> 1)
   for (let i = 0; i < positions.length; i++) {
     const [x, y] = [xy[i * 2]!, xy[i * 2 + 1]!]
@@ -116,7 +106,11 @@ function positionsOf(geometry: FgbGeometry): Position[] {
 function linesOf(geometry: FgbGeometry): Position[][] {
   const positions = positionsOf(geometry)
   if (positions.length === 0) return []
-  const ends = geometry.endsArray()
+  const ends = geometry.ends
   if (!ends || ends.length === 0) return [positions]
   return Array.from(ends, (end, i) => positions.slice(i === 0 ? 0 : ends[i - 1]!, end))
+}
+
+function nameOf(type: number): string {
+  return Object.entries(GeometryType).find(([, number]) => number === type)?.[0] ?? String(type)
 }

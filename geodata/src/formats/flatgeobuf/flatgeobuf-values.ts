@@ -1,10 +1,10 @@
-import { ColumnType } from 'flatgeobuf/lib/mjs/flat-geobuf/column-type.js'
 import type { Value } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
 import { parseJson } from '../json/parse-json.ts'
+import { ColumnType } from './flatgeobuf-tables.ts'
 
 /** Reads a feature's values: a column's number, then its value, for each column that is not null. */
-export function readFlatgeobufValues(bytes: Uint8Array | null, columns: ColumnType[]): Value[] {
+export function readFlatgeobufValues(bytes: Uint8Array | null, columns: number[]): Value[] {
   const values: Value[] = new Array(columns.length).fill(null)
   if (bytes === null) return values
   const reader = new ValueReader(bytes)
@@ -36,7 +36,7 @@ class ValueReader {
     return this.#bytes.readUInt16LE(this.#at - 2)
   }
 
-  value(type: ColumnType): Value {
+  value(type: number): Value {
     const at = this.#at
     const bytes = this.#bytes
     switch (type) {

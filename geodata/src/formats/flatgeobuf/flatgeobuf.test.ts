@@ -3,7 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ColumnType } from 'flatgeobuf/lib/mjs/flat-geobuf/column-type.js'
+import { ColumnType as PackageColumnType } from 'flatgeobuf/lib/mjs/flat-geobuf/column-type.js'
+import { GeometryType as PackageGeometryType } from 'flatgeobuf/lib/mjs/flat-geobuf/geometry-type.js'
+import { calcTreeSize } from 'flatgeobuf/lib/mjs/packedrtree.js'
 import { feature as topojsonFeature } from 'topojson-client'
 import { SourceError } from '../../source-error.ts'
 import { fileSource } from '../reading/byte-source.ts'
@@ -18,6 +20,7 @@ import {
   scratch,
 } from '../reading.test-kit.ts'
 import { openFlatgeobuf } from './flatgeobuf.ts'
+import { ColumnType, fgbIndexBytes, GeometryType } from './flatgeobuf-tables.ts'
 import { readFlatgeobufValues } from './flatgeobuf-values.ts'
 
 const require = createRequire(import.meta.url)
@@ -32,6 +35,15 @@ function flatgeobuf(folder: string, features: object[], ...options: string[]): s
 }
 
 const feature = (properties: object, geometry: object | null) => ({ type: 'Feature', properties, geometry })
+
+test('the numbers of types and the size of the index are those of the package flatgeobuf', () => {
+  const byName = (numbers: object) => Object.entries(numbers).filter(([name]) => /^[A-Z]/i.test(name))
+  assert.deepEqual(Object.entries(ColumnType), byName(PackageColumnType))
+  assert.deepEqual(Object.entries(GeometryType), byName(PackageGeometryType))
+  for (const items of [1, 2, 16, 17, 4097])
+    for (const nodeSize of [2, 16])
+      assert.equal(fgbIndexBytes(items, nodeSize), calcTreeSize(items, nodeSize))
+})
 
 test('the countries of the world, indexed or not, say the same as GDAL reads from them', async (t) => {
   const topology = JSON.parse(readFileSync(require.resolve('world-atlas/countries-110m.json'), 'utf8'))

@@ -1,10 +1,4 @@
 import { ByteBuffer } from 'flatbuffers'
-import { ColumnType as FgbType } from 'flatgeobuf/lib/mjs/flat-geobuf/column-type.js'
-import { Feature as FgbFeature } from 'flatgeobuf/lib/mjs/flat-geobuf/feature.js'
-import type { GeometryType as FgbGeometryType } from 'flatgeobuf/lib/mjs/flat-geobuf/geometry-type.js'
-import type { HeaderMeta } from 'flatgeobuf/lib/mjs/header-meta.js'
-import { fromByteBuffer } from 'flatgeobuf/lib/mjs/header-meta.js'
-import { calcTreeSize } from 'flatgeobuf/lib/mjs/packedrtree.js'
 import { findEpsg } from '../../crs/epsg.ts'
 import type { Feature, FeatureStream, SourceColumn, UnreadableRow } from '../../feature.ts'
 import { SourceError } from '../../source-error.ts'
@@ -12,6 +6,13 @@ import type { ByteSource } from '../reading/byte-source.ts'
 import { ByteWindow } from '../reading/byte-window.ts'
 import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
 import { readFlatgeobufGeometry } from './flatgeobuf-geometry.ts'
+import {
+  FgbFeature,
+  type FgbHeader,
+  ColumnType as FgbType,
+  fgbIndexBytes,
+  readFgbHeader,
+} from './flatgeobuf-tables.ts'
 import { readFlatgeobufValues } from './flatgeobuf-values.ts'
 
 const BATCH_ROWS = 2000
@@ -27,11 +28,11 @@ export async function openFlatgeobuf(
   const { file } = source
   const window = new ByteWindow(source.bytes)
   const header = await readHeader(window, file)
-  const fields = header.columns ?? []
+  const fields = header.columns
   if (fields.length > limits.columns)
     throw new SourceError(`${file} has ${fields.length} columns; at most ${limits.columns} are read.`)
   const hasIndex = header.indexNodeSize > 0 && header.featuresCount > 0
-  const indexBytes = hasIndex ? calcTreeSize(header.featuresCount, header.indexNodeSize) : 0
+  const indexBytes = hasIndex ? fgbIndexBytes(header.featuresCount, header.indexNodeSize) : 0
   if (!(await window.skip(indexBytes))) throw new SourceError(`${file} ends too early: inside its index.`)
   return {
     columns: fields.map(({ name, type }): SourceColumn => ({ name, type: columnType(type) })),
@@ -52,7 +53,7 @@ export async function openFlatgeobuf(
   }
 }
 
-async function readHeader(window: ByteWindow, file: string): Promise<HeaderMeta> {
+async function readHeader(window: ByteWindow, file: string): Promise<FgbHeader> {
   const endsEarly = () => new SourceError(`${file} ends too early: inside its header.`)
   if (!(await window.fill(MAGIC_BYTES + 4))) throw endsEarly()
   const length = window.bytes.readUInt32LE(window.at + MAGIC_BYTES)
@@ -63,13 +64,13 @@ async function readHeader(window: ByteWindow, file: string): Promise<HeaderMeta>
   const bytes = Uint8Array.from(window.bytes.subarray(start, start + 4 + length))
   window.at = start + 4 + length
   try {
-    return fromByteBuffer(new ByteBuffer(bytes))
+    return readFgbHeader(bytes)
   } catch {
     throw new SourceError(`${file} is damaged: its header cannot be read.`)
   }
 }
 
-function columnType(type: FgbType): SourceColumn['type'] {
+function columnType(type: number): SourceColumn['type'] {
   switch (type) {
     case FgbType.Bool:
       return 'boolean'
@@ -89,16 +90,16 @@ function columnType(type: FgbType): SourceColumn['type'] {
   }
 }
 
-function crsOf({ crs }: HeaderMeta): string | null {
+function crsOf({ crs }: FgbHeader): string | null {
   if (!crs) return null
   // Prefer the code to the WKT, unless the code is not in our list.
   if (crs.code > 0 && (findEpsg(crs.code) || !crs.wkt)) return `${crs.org || 'EPSG'}:${crs.code}`
-  return crs.wkt || crs.code_string || null
+  return crs.wkt || crs.codeString || null
 }
 
 async function* readFeatures(
   window: ByteWindow,
-  header: HeaderMeta,
+  header: FgbHeader,
   file: string,
   limits: SourceLimits,
 ): AsyncGenerator<(Feature | UnreadableRow)[]> {
@@ -126,15 +127,14 @@ async function* readFeatures(
 }
 
 class FeatureReader {
-  readonly #columns: FgbType[]
-  readonly #geometryType: FgbGeometryType
-  readonly #feature = new FgbFeature()
+  readonly #columns: number[]
+  readonly #geometryType: number
   /** Numbers are read in place and must be aligned to eight bytes, so each feature is first copied here. */
   #scratch = new Uint8Array(1 << 16)
   #buffer = new ByteBuffer(this.#scratch)
 
-  constructor(header: HeaderMeta) {
-    this.#columns = (header.columns ?? []).map(({ type }) => type)
+  constructor(header: FgbHeader) {
+    this.#columns = header.columns.map(({ type }) => type)
     this.#geometryType = header.geometryType
   }
 
@@ -146,13 +146,13 @@ class FeatureReader {
     this.#scratch.set(bytes)
     this.#buffer.setPosition(0)
     try {
-      const feature = FgbFeature.getSizePrefixedRootAsFeature(this.#buffer, this.#feature)
-      if (feature.columnsLength() > 0 && this.#columns.length === 0)
+      const feature = new FgbFeature(this.#buffer)
+      if (feature.hasColumns && this.#columns.length === 0)
         return { row, problem: 'the feature declares columns of its own' }
-      const geometry = feature.geometry()
+      const { geometry } = feature
       return {
         id: null,
-        values: readFlatgeobufValues(feature.propertiesArray(), this.#columns),
+        values: readFlatgeobufValues(feature.properties, this.#columns),
         geometry: geometry && readFlatgeobufGeometry(geometry, this.#geometryType),
         row,
       }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import type { Geometry } from '../../feature.ts'
 import { writeWkt } from '../../geometry/wkt.ts'
 import { SourceError } from '../../source-error.ts'
@@ -242,3 +242,43 @@ test('another geometry column becomes WKT, with a note', async (t) => {
   ])
   assert.match(stream.notes[0]!, /^Column centre is another geometry: it is kept as WKT text/)
 })
+
+const ENDLESS = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS i'
+
+test('a view without an end is refused by its size, and opening it computes no row of it', async (t) => {
+  const path = endlessGeopackage(
+    t,
+    'endless.gpkg',
+    `CREATE VIEW layer AS ${ENDLESS}, printf('%.*c', 90000, 'x') AS t FROM n`,
+  )
+  const stream = await openGeopackage(path, 'endless.gpkg')
+  assert.equal(stream.totalBytes, null)
+  await stream.batches()[Symbol.asyncIterator]().return?.()
+  await refusal(path, /^endless\.gpkg: the rows of layer are more than 64 MB.*WAYLEAVE_MAX_EXPANSION/)
+})
+
+test('a row whose texts together are too large is refused', async (t) => {
+  const path = endlessGeopackage(
+    t,
+    'wide.gpkg',
+    `CREATE VIEW layer AS ${ENDLESS}, printf('%.*c', 90000, 'x') AS t FROM n`,
+  )
+  await refusal(path, /row 1 is larger than 80000 bytes/, { limits: { ...DEFAULT_LIMITS, rowBytes: 80_000 } })
+})
+
+test('a table of layers without an end is refused', async (t) => {
+  const view = `CREATE VIEW gpkg_contents AS ${ENDLESS}, 'layer' AS table_name, 'attributes' AS data_type, 0 AS rowid FROM n`
+  await refusal(endlessGeopackage(t, 'layers.gpkg', 'CREATE TABLE layer (i)', view), /more than 10000 rows/)
+})
+
+function endlessGeopackage(t: TestContext, name: string, layer: string, contents?: string): string {
+  const path = join(scratch(t), name)
+  const database = new DatabaseSync(path)
+  if (contents === undefined) {
+    database.exec('CREATE TABLE gpkg_contents (table_name TEXT, data_type TEXT)')
+    database.exec(`INSERT INTO gpkg_contents VALUES ('layer', 'attributes')`)
+  } else database.exec(contents)
+  database.exec(layer)
+  database.close()
+  return path
+}

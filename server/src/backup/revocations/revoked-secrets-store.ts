@@ -1,5 +1,7 @@
-import type { Db } from '../../database/open.ts'
+import type { Db, Tx } from '../../database/open.ts'
 import type { Revocation } from './revocations.ts'
+
+const STEP = 500
 
 /** The secrets revoked at or after a time. */
 export function readRevokedSecrets(db: Db, since: string): Promise<Revocation[]> {
@@ -8,4 +10,37 @@ export function readRevokedSecrets(db: Db, since: string): Promise<Revocation[]>
     .select(['secret_hash as secretHash', 'key_id as keyId', 'at'])
     .where('at', '>=', since)
     .execute()
+}
+
+/** Keys that are not revoked, although their secret is on the list. */
+export async function listedWorkingKeys(db: Db, revocations: ReadonlyMap<string, Revocation>) {
+  const hashes = [...revocations.keys()]
+  const keys: { id: string; secretHash: string; organizationId: string | null }[] = []
+  for (let from = 0; from < hashes.length; from += STEP) {
+    const rows = await db
+      .selectFrom('api_keys')
+      .select(['id', 'secret_hash as secretHash', 'organization_id as organizationId'])
+      .where('revoked_at', 'is', null)
+      .where('secret_hash', 'in', hashes.slice(from, from + STEP))
+      .execute()
+    keys.push(...rows)
+  }
+  return keys
+}
+
+export async function setRevoked(tx: Tx, keyId: string, at: string): Promise<void> {
+  await tx.updateTable('api_keys').set({ revoked_at: at }).where('id', '=', keyId).execute()
+}
+
+export async function insertRevokedSecrets(tx: Tx, revocations: Revocation[]): Promise<void> {
+  for (let from = 0; from < revocations.length; from += STEP) {
+    const rows = revocations
+      .slice(from, from + STEP)
+      .map(({ secretHash, keyId, at }) => ({ secret_hash: secretHash, key_id: keyId, at }))
+    await tx
+      .insertInto('revoked_secrets')
+      .values(rows)
+      .onConflict((row) => row.column('secret_hash').doNothing())
+      .execute()
+  }
 }

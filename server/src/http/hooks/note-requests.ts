@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { App } from '../fastify-app.ts'
 import type { Metrics } from '../observability/metrics.ts'
+import { keyOf } from '../observability/request-keys.ts'
 import { logRequest } from '../observability/request-log.ts'
 
 /** 499, nginx's convention: the client disconnected before a response started. */
@@ -27,6 +28,7 @@ export function noteRequests(app: App, log: Logger, metrics: Metrics): void {
         status,
         milliseconds,
         address: request.ip as string | undefined,
+        keyId: keyOf(request.raw),
         brokenOff,
       })
     }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newSecret } from '../../access/secret.ts'
 import { makeLogger } from './logger.ts'
+import { logRequest } from './request-log.ts'
 
 test('a secret of any kind that reaches the logger is not in the line', () => {
   const lines: string[] = []
@@ -31,4 +32,25 @@ test('problem codes and ids are not taken for secrets', () => {
   )
   assert.match(lines[0]!, /key-invalid/)
   assert.match(lines[0]!, /key_0123456789ABCDEFGHIJ/)
+})
+
+test('lines for people are short, redacted, and have no control characters; parts of pages are not logged', () => {
+  const lines: string[] = []
+  const log = makeLogger('info', (line) => lines.push(line), 'text')
+  const request = { id: 'req_1', method: 'GET', status: 200, milliseconds: 3.14, address: '127.0.0.1' }
+  logRequest(log, { ...request, path: '/v1/datasets' })
+  for (const path of ['/assets/index-1a2b.js', '/docs/assets/page.css', '/theme.js', '/health'])
+    logRequest(log, { ...request, path })
+  logRequest(log, { ...request, path: '/assets/none.js', status: 404 })
+  log.warn({ table: 'parcels', note: 'a\u001b[2Jb\nforged' }, 'Published.')
+  log.error({ err: new Error('connect postgres://wayleave:opensesame@db/x') }, 'failed')
+  const [data, asset, warning, error, ...others] = lines
+  assert.match(data!, /^\d\d:\d\d:\d\d GET \/v1\/datasets 200 3\.1 ms\n$/)
+  assert.match(asset!, /GET \/assets\/none\.js 404/)
+  assert.match(warning!, /^[\d:]{8} warning: Published\. table=parcels note=a\\x1b\[2Jb\\x0aforged\n$/)
+  assert.match(
+    error!,
+    /error: failed\n {2}Error: connect postgres:\/\/wayleave:\[redacted\]@db\/x\n {2} {4}at /,
+  )
+  assert.deepEqual(others, [])
 })

@@ -1,11 +1,20 @@
 import pino, { type Logger } from 'pino'
 import { redactSecrets } from '../../redact.ts'
+import { textLine } from './text-lines.ts'
 
 const GATHERED_LENGTH = 64 * 1024
 const LONGEST_WAIT = 1000
 
+/** `auto`: text on a terminal, otherwise JSON. */
+export type LogFormat = 'auto' | 'json' | 'text'
+
 /** Logs to standard error: standard output is for a command's results. */
-export function makeLogger(level: string, write?: (line: string) => void): Logger {
+export function makeLogger(
+  level: string,
+  write?: (line: string) => void,
+  format: LogFormat = write ? 'json' : 'auto',
+): Logger {
+  const isText = format === 'text' || (format === 'auto' && process.stderr.isTTY)
   const options = {
     level,
     base: undefined,
@@ -13,7 +22,14 @@ export function makeLogger(level: string, write?: (line: string) => void): Logge
     serializers: { err: errorForLog },
     hooks: { streamWrite: redactSecrets },
   }
-  return pino(options, write ? { write } : gatherLines())
+  const destination = write ? { write } : isText ? { write: writeAtOnce } : gatherLines()
+  if (!isText) return pino(options, destination)
+  return pino(options, { write: (line) => destination.write(textLine(line)) })
+}
+
+/** A person who watches expects a line when it happens. */
+function writeAtOnce(line: string): void {
+  process.stderr.write(line)
 }
 
 /**

@@ -1,8 +1,10 @@
 import pino, { type Logger } from 'pino'
 import { redactSecrets } from '../../redact.ts'
 
-/** Routes polled every few seconds are only logged at info level if they fail. */
-const ROUTINE = new Set(['/health', '/ready', '/metrics'])
+/** Routes that are polled, and parts of pages, are only logged at info level if they fail. */
+const ROUTINE = new Set(['/health', '/ready', '/metrics', '/theme.js', '/icon.svg', '/favicon.ico'])
+/** Files of the console and the documentation: a page loads a dozen of them. */
+const ASSETS = /^\/(?:docs\/)?assets\//
 /** Longer than any of our names: a match may be a secret that was put into a URL. */
 const SECRET_LIKE = /[\w-]{26}/
 const INFO = 30
@@ -18,6 +20,8 @@ export interface LoggedRequest {
   milliseconds: number
   /** Undefined if the client has disconnected. */
   address: string | undefined
+  /** The id of the API key; undefined without one. */
+  keyId?: string | undefined
   /** Whether the connection closed before the response was complete. */
   brokenOff?: boolean
 }
@@ -25,23 +29,28 @@ export interface LoggedRequest {
 /**
  * Writes one line per request in the logger's format, but built by hand: serializing a line the general way,
  * and searching it for secrets, took a third of the time of a small request. Only the path and a forwarded
- * address come from outside; an id needs no escaping.
+ * address come from outside; ids need no escaping.
  */
 export function logRequest(log: Logger, request: LoggedRequest): void {
   const { id, path, status } = request
-  const level = ROUTINE.has(path) && status < 400 ? DEBUG : INFO
+  const level = status < 400 && isRoutine(path) ? DEBUG : INFO
   if (level < log.levelVal) return
   const ms = Math.round(request.milliseconds * 10) / 10
   const stream = (log as unknown as Record<symbol, { write(line: string): void }>)[pino.symbols.streamSym]!
   stream.write(
-    `{"level":${level},"time":"${timeText(Date.now())}","requestId":"${id}${whatText(request)}${ms}${request.brokenOff ? ',"brokenOff":true' : ''}${whoText(request.address)}`,
+    `{"level":${level},"time":"${timeText(Date.now())}","requestId":"${id}${whatText(request)}${ms}${request.brokenOff ? ',"brokenOff":true' : ''}${whoText(request)}`,
   )
+}
+
+/** Paths of data begin with `/v1/`; they are not compared any further. */
+function isRoutine(path: string): boolean {
+  return !path.startsWith('/v1/') && (ROUTINE.has(path) || ASSETS.test(path))
 }
 
 /** Many requests end in one millisecond and resemble the previous one, so parts of the line are cached. */
 let lastTime = { now: Number.NaN, text: '' }
 let lastWhat = { method: '', path: '', status: 0, text: '' }
-let lastWho: { address: string | undefined; text: string } | null = null
+let lastWho: { address: string | undefined; keyId: string | undefined; text: string } | null = null
 
 function timeText(now: number): string {
   if (now !== lastTime.now) lastTime = { now, text: new Date(now).toISOString() }
@@ -57,9 +66,14 @@ function whatText({ method, path, status }: LoggedRequest): string {
   return lastWhat.text
 }
 
-function whoText(address: string | undefined): string {
-  if (lastWho === null || address !== lastWho.address) {
-    lastWho = { address, text: `,"address":${JSON.stringify(address ?? null)},"msg":"request"}\n` }
+function whoText({ address, keyId }: LoggedRequest): string {
+  if (lastWho === null || address !== lastWho.address || keyId !== lastWho.keyId) {
+    const key = keyId === undefined ? '' : `,"key":"${keyId}"`
+    lastWho = {
+      address,
+      keyId,
+      text: `,"address":${JSON.stringify(address ?? null)}${key},"msg":"request"}\n`,
+    }
   }
   return lastWho.text
 }

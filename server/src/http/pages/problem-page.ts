@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Problem } from '../../problem.ts'
 import { html } from './html.ts'
-import { plainPage } from './plain-page.ts'
+import { plainPage } from './page-layout.ts'
 
 /** Whether a browser loads a page. Clients of `/v1` are programs and get problems as JSON. */
 export function isBrowsing({ method, url, headers }: FastifyRequest): boolean {

@@ -51,6 +51,12 @@ export class Exchange {
     }
   }
 
+  /** Calls the function once the response is sent or the client has disconnected. */
+  whenClosed(call: () => void): void {
+    if (this.#response.closed) call()
+    else this.#response.once('close', call)
+  }
+
   /** Aborts when the client disconnects before the response is sent. */
   disconnected(): AbortSignal {
     const response = this.#response

@@ -1,6 +1,7 @@
-import { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import * as http from '../node-http.ts'
 
 /*
  * All code that relies on undocumented fields of Node. A newer Node may rename them, so `canBypassHead` is
@@ -19,7 +20,7 @@ interface Head {
  * See docs/decisions/two-transports.md.
  */
 export function canBypassHead(): boolean {
-  const response = new ServerResponse(new IncomingMessage(new Socket()))
+  const response = new http.ServerResponse(new http.IncomingMessage(new Socket()))
   const { _header, _headerSent } = response as ServerResponse & Partial<Head>
   if (_header !== null || _headerSent !== false || response.headersSent) return false
   markHeadSent(response, 'HTTP/1.1 200 OK')

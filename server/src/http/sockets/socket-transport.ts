@@ -1,12 +1,14 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import { type BaseUrl, STRICT_TRANSPORT } from '../base-url.ts'
-import type { TrustedProxies } from '../caller.ts'
+import type { BlockedAddresses, TrustedProxies } from '../caller.ts'
 import { CORS_EXPOSED } from '../hooks/cors.ts'
 import { requestId } from '../hooks/request-id.ts'
+import { STATUS_CODES } from '../node-http.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Overload } from '../observability/overload.ts'
+import { keyOf } from '../observability/request-keys.ts'
 import { logRequest } from '../observability/request-log.ts'
 import { bodyLength, type DataResponse, type DataRoute, type RouteParameters } from './data-response.ts'
 import { Exchange } from './exchange.ts'
@@ -20,6 +22,7 @@ export interface SocketTransportDeps {
   overload: Overload
   proxies: TrustedProxies
   baseUrl: BaseUrl
+  addressBlocks: BlockedAddresses
 }
 
 /**
@@ -60,8 +63,10 @@ export class SocketTransport {
 
   /** Returns false if the request is left to the other listeners. */
   #handle(request: IncomingMessage, response: ServerResponse, keepAlive: string): boolean {
-    const { log, metrics, proxies, baseUrl } = this.#deps
+    const { log, metrics, proxies, baseUrl, addressBlocks } = this.#deps
     if (!this.#isEligible(request, response)) return false
+    // Fastify refuses it.
+    if (!addressBlocks.isEmpty && addressBlocks.has(proxies.callerOf(request).address)) return false
     let route: DataRoute | undefined
     let parameters: RouteParameters | null = null
     for (route of this.#routes) {
@@ -97,6 +102,7 @@ export class SocketTransport {
           status,
           milliseconds,
           address,
+          keyId: keyOf(request),
           brokenOff: Boolean(error),
         })
       },

@@ -185,7 +185,7 @@ export const ANSWER_RESPONSES = {
     headers: { ETag: etag },
   },
   Problem: {
-    description: 'What is wrong, and how to mend it.',
+    description: 'What is wrong, and how to fix it.',
     content: { 'application/problem+json': { schema: schema('Problem') } },
   },
 }

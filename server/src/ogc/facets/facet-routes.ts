@@ -2,6 +2,7 @@ import type { Snapshot } from '@wayleave/geodata/features'
 import { askerOf } from '../../access/authenticate.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
 import type { App } from '../../http/fastify-app.ts'
+import { exchangeOf } from '../../http/sockets/fastify-transport.ts'
 import { admit, tableOf } from '../items/admit.ts'
 import type { ItemsDeps } from '../items/items-page.ts'
 import { json } from '../request/encodings.ts'
@@ -23,17 +24,16 @@ export function facetRoutes(app: App, deps: FacetDeps): void {
     const query = readFacetQuery(readQuery(request.url), request.headers.accept, dataset, deps)
     const plan = query.items.conditions && planConditions(query.items.conditions, dataset)
     deps.meter.record(grant, { operation: 'facets', table: dataset.table, format: 'json' })
-    const left = new AbortController()
-    const onClose = () => left.abort()
-    reply.raw.once('close', onClose)
+    const exchange = exchangeOf(request, reply)
+    const work = deps.workload.begin(grant.owner, () => exchange.disconnected())
     try {
       const result = await deps.snapshots.use(dataset, (snapshot: Snapshot) =>
-        deps.facets.count(snapshot, query, plan, left.signal),
+        deps.workload.search(work, () => deps.facets.count(snapshot, query, plan, work)),
       )
       const text = facetText(result, query, dataset, deps.baseUrl.of(request))
       return sendDocument(request, reply, json, text)
     } finally {
-      reply.raw.removeListener('close', onClose)
+      work.end()
     }
   })
 }

@@ -1,13 +1,12 @@
-import { DuckDBBlobValue } from '@duckdb/node-api'
 import { type ColumnCache, quoteName, type Snapshot } from '@wayleave/geodata/features'
 import type { Column, Geometry } from '@wayleave/geodata/geometry'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
 import type { CompiledSelection, PreparedRequest } from '../select/compiled/compiled-selection.ts'
 import { RowScan, type SlicedWork } from '../select/compiled/row-scan.ts'
 import type { GeometryCache } from '../select/geometry-cache.ts'
-import type { RowQueries } from '../select/row-queries.ts'
+import type { RowQueries } from '../select/rows/row-queries.ts'
 import { selectByRows } from '../select/select-by-rows.ts'
-import { Turns } from '../select/take-turns.ts'
+import type { TimedWork } from '../select/timed-work.ts'
 import { type Facet, FacetCounts } from './facet-counts.ts'
 import type { FacetQuery } from './facet-query.ts'
 
@@ -39,7 +38,7 @@ export class Facets {
     snapshot: Snapshot,
     query: FacetQuery,
     plan: FilterPlan | null,
-    signal: AbortSignal,
+    work: TimedWork,
   ): Promise<FacetResult> {
     const { limit, bins, items } = query
     const columns = query.columns.map((index) => snapshot.manifest.columns[index]!)
@@ -57,7 +56,7 @@ export class Facets {
     if (isAll) for (const count of counts) count.addAll()
     else {
       matched = 0
-      await this.#eachMatch(snapshot, query, plan, signal, (row) => {
+      await this.#eachMatch(snapshot, query, plan, work, (row) => {
         matched++
         for (let i = 0; i < counts.length; i++) counts[i]!.add(row)
         if (bits) bits[row >>> 3]! |= 0x80 >>> (row & 7)
@@ -68,7 +67,7 @@ export class Facets {
       const counted = compiled.get(column.name)
       const facet = counted
         ? counted.result()
-        : await this.#countInRows(snapshot, column, bits, limit, matched, signal)
+        : await this.#countInRows(snapshot, column, bits, limit, matched, work)
       facets.push([column.name, facet])
     }
     return { matched, facets }
@@ -78,24 +77,23 @@ export class Facets {
     snapshot: Snapshot,
     { items: { box } }: FacetQuery,
     plan: FilterPlan | null,
-    signal: AbortSignal,
+    work: TimedWork,
     take: TakeRow,
   ): Promise<void> {
     const { compiled, rows, geometries } = this.#parts
     const request = { snapshot, condition: plan?.condition ?? null, sort: [], box }
-    const prepared = await compiled.prepare(request, signal)
+    const prepared = await compiled.prepare(request, work)
     if (prepared) {
-      await compiled.run(allMatches(prepared, take), snapshot, signal)
+      await compiled.run(allMatches(prepared, take), snapshot, work)
       return
     }
     const all = snapshot.manifest.rows
     const asked = { snapshot, plan, box, sort: [], after: -1, skip: 0, limit: all }
-    const { runs } = await selectByRows(asked, { rows, geometries, signal })
-    const turns = new Turns(signal)
+    const { runs } = await selectByRows(asked, { rows, geometries, work })
     for (let run = 0; run < runs.length; run++) {
       const end = runs.bounds[run * 2 + 1]!
       for (let row = runs.bounds[run * 2]!; row < end; row++) take(row)
-      if (run % 256 === 0) await turns.next()
+      if (run % 256 === 0) await work.next()
     }
   }
 
@@ -106,14 +104,14 @@ export class Facets {
     bits: Uint8Array | null,
     limit: number,
     matched: number,
-    signal: AbortSignal,
+    work: TimedWork,
   ): Promise<Facet> {
     const column = quoteName(name)
     const where = bits
       ? ' WHERE get_bit(CAST(CAST($1 AS BLOB) AS BIT), CAST(file_row_number AS INTEGER)) = 1'
       : ''
     const source = { snapshot, columns: new Map([[name, column]]) }
-    const bound = bits ? [new DuckDBBlobValue(bits)] : []
+    const bound = bits ? [bits] : []
     const shown =
       type === 'timestamp' ? `replace(value::TIMESTAMP::VARCHAR, ' ', 'T') || 'Z'` : 'value::VARCHAR'
     // Nulls are a group of their own, which comes first and is not limited.
@@ -121,7 +119,7 @@ export class Facets {
       const groups = `SELECT ${column} AS value, count(*) AS count FROM ${from}${where} GROUP BY 1`
       return `SELECT ${shown}, count::VARCHAR FROM (${groups}) ORDER BY value IS NOT NULL, count DESC, value LIMIT ${limit + 1}`
     }
-    const found = await this.#parts.rows.texts(source, sql, bound, signal)
+    const found = await this.#parts.rows.texts(source, sql, bound, work)
     const nulls = found[0]?.[0] === null ? Number(found[0][1]) : 0
     const values = found
       .filter(([value]) => value !== null)

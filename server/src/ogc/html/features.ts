@@ -4,7 +4,6 @@ import type { Manifest } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { type Content, Html, html } from '../../http/pages/html.ts'
 import { type ParsedFeature, parseFeature } from '../select/parse-feature.ts'
-import { takeTurns } from '../select/take-turns.ts'
 import { type Link, linkQuery, ROOT } from '../write/links.ts'
 import { PageBytes } from '../write/page-bytes.ts'
 import type { WritePage } from '../write/page-content.ts'
@@ -15,12 +14,13 @@ import { featureMap, featuresMap } from './map.ts'
 const COUNT = new Intl.NumberFormat('en')
 
 /** A page of features as HTML: a map, a table, and links to other pages. */
-export const writeItemsHtml: WritePage = async ({ dataset, manifest, base, query, head, block }) => {
+export const writeItemsHtml: WritePage = async (content) => {
+  const { dataset, manifest, base, query, block, work, until } = content
   const url = `${base}${ROOT}/collections/${dataset.table}/items`
   const columns = (query.shown ?? manifest.columns.map((_, i) => i)).map((i) => manifest.columns[i]!)
   const shapes: Geometry[] = []
   const rows = new PageBytes(block.bytes.length)
-  await takeTurns(block.count, (i) => {
+  const writeRow = (i: number) => {
     const { id, properties, geometry } = parseFeature(block.bytes, block.starts[i], block.ends[i])
     if (geometry !== null) shapes.push(geometry)
     const row = tableRow([
@@ -28,12 +28,14 @@ export const writeItemsHtml: WritePage = async ({ dataset, manifest, base, query
       ...columns.map(({ name }) => cell(properties[name])),
     ])
     rows.text(row.text)
-  })
+  }
+  const returned = await work.each(block.count, writeRow, until)
+  const head = content.head(returned)
   const next = head.links.find(({ rel }) => rel === 'next')
   // The first page of the same query, not of the whole dataset.
   const first = url + linkQuery(query.pairs, ['cursor', 'offset'])
   const given = (name: string) => query.pairs.find((pair) => pair.name === name)?.value ?? ''
-  const map = await featuresMap(shapes, `A map of ${head.returned} features of ${dataset.title}`)
+  const map = await featuresMap(shapes, `A map of ${returned} features of ${dataset.title}`, work)
   const of = head.matched === null ? '' : ` of ${COUNT.format(head.matched)}`
   const around = htmlPage({
     title: `${dataset.title}: features`,
@@ -52,7 +54,7 @@ ${tableOf(['id', ...columns.map(({ name }) => name)], [new Html(ROWS)])}
   page.text(before + (map?.text ?? '') + between)
   page.copy(rows.all())
   page.text(after)
-  return page.all()
+  return { body: page.all(), returned }
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   type Position,
 } from '@wayleave/geodata/geometry'
 import { Html, html } from '../../http/pages/html.ts'
-import { takeTurns } from '../select/take-turns.ts'
+import type { TimedWork } from '../select/timed-work.ts'
 
 const WIDTH = 960
 const MAX_HEIGHT = 480
@@ -15,12 +15,16 @@ const MIN_HEIGHT = 220
 const MARGIN = 26
 
 /** A map of geometries as a single SVG: the browser loads nothing and runs no script. */
-export async function featuresMap(geometries: readonly Geometry[], title: string): Promise<Html | null> {
+export async function featuresMap(
+  geometries: readonly Geometry[],
+  title: string,
+  work: TimedWork,
+): Promise<Html | null> {
   const extent = emptyBbox()
-  await takeTurns(geometries.length, (i) => extend(extent, geometryBbox(geometries[i]!)))
+  await work.each(geometries.length, (i) => extend(extent, geometryBbox(geometries[i]!)))
   if (isEmptyBbox(extent)) return null
   const picture = new Picture(extent)
-  await takeTurns(geometries.length, (i) => picture.draw(geometries[i]!))
+  await work.each(geometries.length, (i) => picture.draw(geometries[i]!))
   return picture.svg(title)
 }
 

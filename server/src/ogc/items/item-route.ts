@@ -1,4 +1,5 @@
 import { PositionRuns, type Snapshot } from '@wayleave/geodata/features'
+import type { Grant } from '../../access/grant.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { matchesEtag } from '../../http/headers.ts'
 import {
@@ -16,6 +17,7 @@ import { type Crs, isPackCrs, storageCrs } from '../request/crs-list.ts'
 import { geojson, html, ITEM_ENCODINGS, json, negotiate } from '../request/encodings.ts'
 import { parameterOf, type QueryPair, readQuery, refuseUnknown } from '../request/query-string.ts'
 import { parseFeature } from '../select/parse-feature.ts'
+import type { TimedWork } from '../select/timed-work.ts'
 import { jsonFgItem } from '../write/json-fg-page.ts'
 import { type Link, ROOT, selfAndAlternates } from '../write/links.ts'
 import { releaseBuffer, takeBuffer } from '../write/page-buffers.ts'
@@ -50,7 +52,7 @@ export function itemRoute(deps: ItemsDeps): DataRoute {
         return andThen(findItem(item, deps), (position) =>
           andThen(deps.dailyFeatures.take(grant.owner, 1), () => {
             deps.meter.record(grant, { operation: 'item', table: dataset.table, format: encoding.name })
-            return itemResponse(exchange, item, position, deps)
+            return itemResponse(exchange, grant, item, position, deps)
           }),
         )
       }),
@@ -89,9 +91,10 @@ function findItem({ dataset, id }: ItemRequest, { snapshots }: ItemsDeps): Maybe
 
 function itemResponse(
   exchange: Exchange,
+  { owner }: Grant,
   item: ItemRequest,
   position: number,
-  { snapshots }: ItemsDeps,
+  { snapshots, workload }: ItemsDeps,
 ): MaybePromise<DataResponse> {
   const { dataset, encoding, crs, base } = item
   // With the URL, which has the id and the CRS, this determines the content.
@@ -107,7 +110,8 @@ function itemResponse(
     exchange.addHeaderLines(bodyLines)
     return inMemory
   }
-  return readItem(item, position, snapshots).then((text) => {
+  const work = workload.begin(owner)
+  return readItem(item, position, work, snapshots).then((text) => {
     exchange.addHeaderLines(bodyLines)
     return responseOf(200, Buffer.from(text))
   })
@@ -141,6 +145,7 @@ function runOf(position: number): PositionRuns {
 async function readItem(
   item: ItemRequest,
   position: number,
+  work: TimedWork,
   snapshots: ItemsDeps['snapshots'],
 ): Promise<string> {
   const { dataset, encoding, crs, base } = item
@@ -150,7 +155,7 @@ async function readItem(
   if (encoding === html) return itemHtml(base, dataset, parseFeature(feature), links)
   if (encoding !== geojson) return jsonFgItem(feature, manifest, crs, table, base, JSON.stringify(links))
   const whole = { bytes: feature, count: 1, starts: Int32Array.of(0), ends: Int32Array.of(feature.length) }
-  const { bytes, ends } = await rewriteFeatures(whole, manifest, crs, null)
+  const { bytes, ends } = await rewriteFeatures(whole, manifest, { crs, shown: null }, work)
   return `${bytes.toString('utf8', 0, ends[0]! - 1)},"links":${JSON.stringify(links)}}\n`
 }
 

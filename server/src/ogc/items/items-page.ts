@@ -1,8 +1,8 @@
 import type { Authenticate } from '../../access/authenticate.ts'
+import type { Verification } from '../../catalog/background-verification.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Dataset, Version } from '../../catalog/dataset.ts'
 import type { OpenSnapshots } from '../../catalog/open-snapshots.ts'
-import type { Verification } from '../../catalog/verification.ts'
 import type { Clock } from '../../clock.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { Meter } from '../../usage/meter.ts'
@@ -12,6 +12,7 @@ import { csv, geojson, ITEMS_ENCODINGS } from '../request/encodings.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
 import type { Items, Start } from '../select/items.ts'
 import type { Selected } from '../select/selected.ts'
+import type { Workload } from '../select/workload.ts'
 import type { GeojsonHead } from '../write/page-head-text.ts'
 import type { DailyFeatures } from './daily-features.ts'
 
@@ -29,6 +30,7 @@ export interface ItemsDeps {
   meter: Meter
   snapshots: OpenSnapshots
   verification: Verification
+  workload: Workload
 }
 
 /** The query of a page of features, and the position where the page begins. */

@@ -2,9 +2,10 @@ import { PositionRuns, type Snapshot } from '@wayleave/geodata/features'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Grant } from '../../access/grant.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
+import type { Hold } from '../../concurrency/fair-queue.ts'
 import { matchesEtag } from '../../http/headers.ts'
 import { ISOLATION_HEADERS } from '../../http/pages/html.ts'
-import { type DataResponse, emptyResponse, responseOf } from '../../http/sockets/data-response.ts'
+import { bodyLength, type DataResponse, emptyResponse, responseOf } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
 import { andThen, type MaybePromise } from '../../maybe-promise.ts'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
@@ -23,6 +24,9 @@ import { type QueryPair, readQuery, refuseUnknown } from '../request/query-strin
 import { planConditions } from '../select/plan-conditions.ts'
 import { readBlock } from '../select/read-selected.ts'
 import type { Selected } from '../select/selected.ts'
+import { shorten, shortenToBytes } from '../select/shorten-page.ts'
+import type { TimedWork } from '../select/timed-work.ts'
+import { type Workload, WRITING_FACTOR } from '../select/workload.ts'
 import { codedTag, codingOf, compressed, type PageCoding, pageCoding } from '../write/compress-page.ts'
 import { pageLinks, searchLinks } from '../write/geojson-page.ts'
 import { linkHeader } from '../write/links.ts'
@@ -35,6 +39,8 @@ import type { FeatureAllowance } from './daily-features.ts'
 import { type ItemsDeps, isPlain, nextCursor, type PageRequest, pageTag, timeText } from './items-page.ts'
 
 const VARY_LINE = `vary: ${VARY}\r\n`
+/** Pages with fewer bytes of features are not counted: their memory is little more than that of a connection. */
+const SMALL_PAGE_BYTES = 1 << 16
 const CACHE_LINE = `cache-control: ${CACHE_CONTROL}\r\n`
 
 /**
@@ -131,73 +137,124 @@ function unchangedTag(exchange: Exchange, tag: string, coding: PageCoding | null
 function setPageHeaders(
   exchange: Exchange,
   { query, isSearch }: PageRequest,
-  tag: string,
+  tag: string | null,
   coding: PageCoding | null,
 ): void {
   exchange.addHeaderLines(CACHE_LINE)
-  if (!isSearch) exchange.setHeader('etag', coding === null ? tag : codedTag(tag, coding))
+  if (!isSearch && tag !== null) exchange.setHeader('etag', coding === null ? tag : codedTag(tag, coding))
   if (coding !== null) exchange.setHeader('content-encoding', coding)
   exchange.setHeader('content-crs', query.crs.header)
 }
 
 async function readPage(
-  { exchange, page, plan, allowance }: AdmittedPage,
+  admitted: AdmittedPage,
   tag: string,
   coding: PageCoding | null,
   deps: ItemsDeps,
   returnUnused: (returned: number) => void,
 ): Promise<DataResponse> {
-  const { dataset, version, base, query } = page
+  const { exchange, grant, page } = admitted
+  const work = deps.workload.begin(grant.owner, () => exchange.disconnected())
+  // Features that could not be read are not counted.
   let returned = 0
   try {
-    return await deps.snapshots.use(version, async (snapshot) => {
-      // FlatGeobuf determines the widths of its integers from this file.
-      if (query.encoding === flatgeobuf) {
-        await deps.verification.requireFile(snapshot.folder, snapshot.manifest, SNAPSHOT_FILES.rows)
-      }
-      const signal = () => exchange.disconnected()
-      const { selected, matched } = await selectPage(snapshot, page, plan, allowance.count, signal, deps)
-      if (isPlain(page)) {
-        const plain = await readPlainPage(page, snapshot, selected, matched, deps.clock())
-        const response = await compressed(plain, coding)
-        returned = selected.runs.count
-        setPageHeaders(exchange, page, tag, codingOf(response))
-        exchange.setHeader('content-type', geojson.mediaType)
-        return response
-      }
-      const next = nextCursor(page, selected)
-      const head = {
-        links: page.isSearch
-          ? searchLinks(dataset, base, query.encoding, next)
-          : pageLinks(dataset, base, query.pairs, query.encoding, next),
-        returned: selected.runs.count,
-        matched,
-        timeStamp: timeText(deps.clock()),
-      }
-      const block = await readBlock(snapshot, selected.runs)
-      const content = {
-        dataset,
-        manifest: version.manifest,
-        folder: snapshot.folder,
-        base,
-        query,
-        head,
-        block,
-        escapeFormulas: deps.escapeFormulas,
-      }
-      const body = await PAGE_WRITERS[query.encoding.name](content)
-      const response = await compressed(responseOf(200, body), coding)
-      // Features that could not be read are not counted.
-      returned = selected.runs.count
-      setPageHeaders(exchange, page, tag, codingOf(response))
-      setEncodingHeaders(exchange, dataset, query.encoding, head)
-      // A `Link` header cannot say that the next page needs a body.
-      if (page.isSearch && next !== null) exchange.setHeader('ogc-next-cursor', next)
+    return await deps.snapshots.use(page.version, async (snapshot) => {
+      const written = await writeSelected(admitted, snapshot, work, deps)
+      const response = await compressed(written.response, coding)
+      returned = written.returned
+      written.memory?.reduceTo(bodyLength(response))
+      // A page that was shortened for lack of time would be another one next time.
+      setPageHeaders(exchange, page, written.isLate ? null : tag, codingOf(response))
+      written.setHeaders()
       return response
     })
   } finally {
+    work.end()
     returnUnused(returned)
   }
+}
+
+interface WrittenSelection {
+  response: DataResponse
+  returned: number
+  /** Whether it has fewer features because writing them took too long. */
+  isLate: boolean
+  /** What the page holds of the memory for pages, until it is sent. */
+  memory: Hold | null
+  setHeaders(): void
+}
+
+/** Selects the features of a page, and writes as many of them as a page may have. */
+async function writeSelected(
+  { exchange, page, plan, allowance }: AdmittedPage,
+  snapshot: Snapshot,
+  work: TimedWork,
+  deps: ItemsDeps,
+): Promise<WrittenSelection> {
+  const { dataset, version, base, query } = page
+  // FlatGeobuf determines the widths of its integers from this file.
+  if (query.encoding === flatgeobuf) {
+    await deps.verification.requireFile(snapshot.folder, snapshot.manifest, SNAPSHOT_FILES.rows)
+  }
+  const { selected: all, matched } = await selectPage(snapshot, page, plan, allowance.count, work, deps)
+  const selected = shortenToBytes(snapshot, all, pageBytes(query.encoding, deps.workload))
+  const memory = await holdMemory(exchange, page, snapshot.bytesOf(selected.runs), work, deps.workload)
+  if (isPlain(page)) {
+    const response = await readPlainPage(page, snapshot, selected, matched, work, deps.clock())
+    const setHeaders = () => exchange.setHeader('content-type', geojson.mediaType)
+    return { response, returned: selected.runs.count, isLate: false, memory, setHeaders }
+  }
+  const timeStamp = timeText(deps.clock())
+  const nextOf = (returned: number) => nextCursor(page, shorten(selected, returned))
+  const head = (returned: number): PageHead => {
+    const next = nextOf(returned)
+    const links = page.isSearch
+      ? searchLinks(dataset, base, query.encoding, next)
+      : pageLinks(dataset, base, query.pairs, query.encoding, next)
+    return { links, returned, matched, timeStamp }
+  }
+  const block = await readBlock(snapshot, selected.runs, work)
+  const { body, returned } = await PAGE_WRITERS[query.encoding.name]({
+    dataset,
+    manifest: version.manifest,
+    folder: snapshot.folder,
+    base,
+    query,
+    head,
+    block,
+    escapeFormulas: deps.escapeFormulas,
+    work,
+    until: performance.now() + deps.workload.pageMs,
+  })
+  const setHeaders = () => {
+    setEncodingHeaders(exchange, dataset, query.encoding, head(returned))
+    const next = nextOf(returned)
+    // A `Link` header cannot say that the next page needs a body.
+    if (page.isSearch && next !== null) exchange.setHeader('ogc-next-cursor', next)
+  }
+  return { response: responseOf(200, body), returned, isLate: returned < block.count, memory, setHeaders }
+}
+
+/** An HTML page has a map, for which its geometries are parsed: they need ten times the memory of their text. */
+function pageBytes(encoding: Encoding, workload: Workload): number {
+  return encoding === html ? workload.pageBytes / 4 : workload.pageBytes
+}
+
+/**
+ * Reserves the memory that a page needs, until it is sent or the client has disconnected. Small pages need not
+ * wait for large ones.
+ */
+async function holdMemory(
+  exchange: Exchange,
+  page: PageRequest,
+  bytes: number,
+  work: TimedWork,
+  { pages }: Workload,
+): Promise<Hold | null> {
+  if (bytes <= SMALL_PAGE_BYTES) return null
+  const hold = await pages.acquire(work.owner, isPlain(page) ? bytes : bytes * WRITING_FACTOR, work.signal)
+  exchange.whenClosed(() => hold.release())
+  return hold
 }
 
 /** The features of a page and their total number; for `resulttype=hits` the number alone, always exact. */
@@ -206,17 +263,21 @@ async function selectPage(
   { query, after }: PageRequest,
   plan: FilterPlan | null,
   limit: number,
-  signal: () => AbortSignal,
-  { items }: ItemsDeps,
+  work: TimedWork,
+  { items, workload }: ItemsDeps,
 ): Promise<{ selected: Selected; matched: number | null }> {
-  if (query.hitsOnly) {
-    const matched = await items.countExactly(snapshot, query, plan, signal)
-    return { selected: { runs: new PositionRuns(), more: false }, matched }
+  const select = async () => {
+    if (query.hitsOnly) {
+      const matched = await items.countExactly(snapshot, query, plan, work)
+      return { selected: { runs: new PositionRuns(), more: false }, matched }
+    }
+    const began = performance.now()
+    const selected = await items.select(snapshot, query, plan, { after, limit, work })
+    const selectedMs = performance.now() - began
+    return { selected, matched: await items.count(snapshot, query, plan, selected, { selectedMs, work }) }
   }
-  const began = performance.now()
-  const selected = await items.select(snapshot, query, plan, { after, limit, signal })
-  const selectedMs = performance.now() - began
-  return { selected, matched: await items.count(snapshot, query, plan, selected, { selectedMs, signal }) }
+  const isSearch = plan !== null || query.ids !== null || query.box !== null || query.sort.length > 0
+  return isSearch ? workload.search(work, select) : select()
 }
 
 /** Encodings that cannot contain links and counts have them in headers. */

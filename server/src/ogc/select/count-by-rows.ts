@@ -13,15 +13,16 @@ export async function countByRows(
   parts: RowSelectionDeps,
   selectedMs: number,
 ): Promise<number | null> {
-  const budget = AbortSignal.timeout(Math.max(MIN_COUNT_MS, Math.ceil(selectedMs)))
-  const signal = AbortSignal.any([parts.signal, budget])
+  const late = new Error('Counting takes too long.')
+  const work = parts.work.part(Math.max(MIN_COUNT_MS, Math.ceil(selectedMs)), late)
   try {
     const limit = snapshot.manifest.rows
     const all = { snapshot, plan, box, only, sort: [], after: -1, skip: 0, limit }
-    return (await selectByRows(all, { ...parts, signal })).runs.count
+    return (await selectByRows(all, { ...parts, work })).runs.count
   } catch (error) {
-    parts.signal.throwIfAborted()
-    if (budget.aborted) return null
+    if (error === late) return null
     throw error
+  } finally {
+    work.end()
   }
 }

@@ -1,10 +1,10 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { PositionRuns, Snapshot } from '@wayleave/geodata/features'
 import { BoundedCache } from '../../caching/bounded-cache.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Dataset, Version } from '../../catalog/dataset.ts'
 import type { OpenSnapshots } from '../../catalog/open-snapshots.ts'
 import { type Clock, HOUR } from '../../clock.ts'
+import { SLICE_MS } from '../../concurrency/time-slices.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import { Problem } from '../../problem.ts'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
@@ -17,7 +17,7 @@ import { countByRows, MIN_COUNT_MS } from './count-by-rows.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import { PageBuilder } from './page-builder.ts'
 import { PositionSet } from './position-set.ts'
-import type { RowQueries } from './row-queries.ts'
+import type { RowQueries } from './rows/row-queries.ts'
 import {
   BoxSearch,
   countAtHand,
@@ -29,7 +29,7 @@ import {
 } from './select-by-box.ts'
 import { selectByRows } from './select-by-rows.ts'
 import type { Selected } from './selected.ts'
-import { SLICE_MS } from './take-turns.ts'
+import type { TimedWork } from './timed-work.ts'
 
 /** How long a client may continue paging through a version after it was replaced. */
 const GRACE = HOUR
@@ -44,8 +44,7 @@ export interface Start {
 export interface Reading {
   after: number
   limit: number
-  /** A function, so that the signal is created only if there is work to abort. */
-  signal: () => AbortSignal
+  work: TimedWork
 }
 
 export interface SelectionDeps {
@@ -110,7 +109,7 @@ export class Items {
     snapshot: Snapshot,
     query: ItemsQuery,
     plan: FilterPlan | null,
-    { after, limit }: Omit<Reading, 'signal'>,
+    { after, limit }: Omit<Reading, 'work'>,
     runs?: PositionRuns,
   ): Selected | null {
     const { box, offset: skip, sort } = query
@@ -146,45 +145,42 @@ export class Items {
     query: ItemsQuery,
     plan: FilterPlan | null,
     bounds: PageBounds,
-    signal: AbortSignal,
+    work: TimedWork,
   ): Promise<Selected | null> {
     const { compiled } = this.#parts
     if (query.ids) return null
     let begun = this.#begun.get(query)
     if (begun === undefined) {
-      const prepared = await compiled.prepare(requestOf(snapshot, query, plan), signal)
+      const prepared = await compiled.prepare(requestOf(snapshot, query, plan), work)
       if (prepared === null) return null
       begun = { search: new PageSearch(prepared, bounds), state: PAUSED }
     }
-    await compiled.run(begun.search, snapshot, signal, { state: begun.state })
+    await compiled.run(begun.search, snapshot, work, { state: begun.state })
     return begun.search.finish()
   }
 
-  /** `plan` is the compiled `conditions`. `signal` aborts when the client has disconnected. */
+  /** `plan` is the compiled `conditions`. */
   async select(
     snapshot: Snapshot,
     query: ItemsQuery,
     plan: FilterPlan | null,
-    { after, limit, signal }: Reading,
+    { after, limit, work }: Reading,
   ): Promise<Selected> {
     const { rows, geometries } = this.#parts
     const { box, sort, offset: skip } = query
     if (plan || query.ids || sort.length > 0) {
-      const aborted = signal()
-      const found = await this.#search(snapshot, query, plan, { after, skip, limit }, aborted)
+      const found = await this.#search(snapshot, query, plan, { after, skip, limit }, work)
       if (found) return found
       const only = await positionsOf(snapshot, query.ids)
-      return selectByRows(
-        { snapshot, plan, box, only, sort, after, skip, limit },
-        { rows, geometries, signal: aborted },
-      )
+      return selectByRows({ snapshot, plan, box, only, sort, after, skip, limit }, { rows, geometries, work })
     }
     if (!box || isDecidedByTree(snapshot, box))
       return this.selectSync(snapshot, query, null, { after, limit })!
     const page = new PageBuilder(skip, limit)
     const search = new BoxSearch(snapshot, box, geometries, after, page)
     for (let needed = search.advance(); needed !== ENDED; ) {
-      if (needed === PAUSED) await nextTurn()
+      if (needed === PAUSED) await work.pause()
+      else work.check()
       needed = search.advance(needed === PAUSED ? undefined : await geometries.read(snapshot, needed))
     }
     return page.finish()
@@ -199,23 +195,23 @@ export class Items {
     query: ItemsQuery,
     plan: FilterPlan | null,
     selected: Selected,
-    { selectedMs, signal }: { selectedMs: number; signal: () => AbortSignal },
+    { selectedMs, work }: { selectedMs: number; work: TimedWork },
   ): Promise<number | null> {
     const known = this.countSync(snapshot, query, plan, selected)
     if (known !== undefined) return known
     const count =
       plan || query.ids
-        ? await this.#countMatches(snapshot, query, plan, selectedMs, signal())
-        : await countByBox(snapshot, query.box!, this.#parts.geometries)
+        ? await this.#countMatches(snapshot, query, plan, selectedMs, work)
+        : await countByBox(snapshot, query.box!, this.#parts.geometries, work)
     return this.#keepCount(snapshot, query, count)
   }
 
-  /** The total number of features that match the query, however long counting takes. */
+  /** The total number of features that match the query, as long as counting takes less than a query may. */
   async countExactly(
     snapshot: Snapshot,
     query: ItemsQuery,
     plan: FilterPlan | null,
-    signal: () => AbortSignal,
+    work: TimedWork,
   ): Promise<number> {
     const { rows } = snapshot.manifest
     if (!plan && !query.ids && !query.box) return rows
@@ -223,7 +219,7 @@ export class Items {
     if (cached != null) return cached
     // Selecting everything counts what cannot be counted cheaply; the order does not matter.
     const all = { ...query, sort: [], offset: 0 }
-    const { runs } = await this.select(snapshot, all, plan, { after: -1, limit: rows, signal })
+    const { runs } = await this.select(snapshot, all, plan, { after: -1, limit: rows, work })
     this.#keepCount(snapshot, query, runs.count)
     return runs.count
   }
@@ -260,14 +256,14 @@ export class Items {
     query: ItemsQuery,
     plan: FilterPlan | null,
     selectedMs: number,
-    signal: AbortSignal,
+    work: TimedWork,
   ): Promise<number | null> {
     const { compiled, rows, geometries } = this.#parts
     const request = { ...requestOf(snapshot, query, plan), sort: [] }
-    const prepared = query.ids ? null : await compiled.prepare(request, signal)
+    const prepared = query.ids ? null : await compiled.prepare(request, work)
     if (!prepared) {
       const only = await positionsOf(snapshot, query.ids)
-      const parts = { rows, geometries, signal }
+      const parts = { rows, geometries, work }
       return countByRows({ snapshot, plan, box: query.box, only }, parts, selectedMs)
     }
     const listed = countOfLists(prepared)
@@ -275,7 +271,7 @@ export class Items {
     const matches = new MatchCount(prepared)
     const deadline = performance.now() + Math.max(MIN_COUNT_MS, selectedMs)
     const mayRead = () => performance.now() < deadline
-    return (await compiled.run(matches, snapshot, signal, { mayRead })) ? matches.count : null
+    return (await compiled.run(matches, snapshot, work, { mayRead })) ? matches.count : null
   }
 
   /** Cached, because all pages of one paging sequence need it. */

@@ -3,6 +3,7 @@ import { idQueryable, queryColumn, queryColumns } from '@wayleave/geodata/snapsh
 import type { Dataset } from '../../catalog/dataset.ts'
 import { invalidInput, Problem } from '../../problem.ts'
 import type { Expression } from '../cql2/ast.ts'
+import { boundCost } from '../cql2/check/bound-cost.ts'
 import { check } from '../cql2/check/check.ts'
 import { columnsOf } from '../cql2/columns-of.ts'
 import { Cql2Error } from '../cql2/cql2-error.ts'
@@ -44,6 +45,7 @@ export function planConditions(
     const columns = queryColumns(manifest)
     const alias = idQueryable(manifest)
     const condition = check(whole, columns, isSpatial, alias)
+    boundCost(condition)
     if (!columnsOf(condition).geometry) return planLazily(condition, { isSpatial, alias })
     const plan = planFilter(whole, columns, { isSpatial, alias, usesTree: false })
     // Searching one box around all matches is faster than finding the positions for each condition.

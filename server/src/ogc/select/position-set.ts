@@ -1,7 +1,7 @@
 import type { IndexTree } from '@wayleave/geodata/features'
 import type { Bbox } from '@wayleave/geodata/geometry'
 import type { DecideInBox } from '../cql2/evaluate/decide-in-box.ts'
-import type { Turns } from './take-turns.ts'
+import type { TimedWork } from './timed-work.ts'
 
 /**
  * A set of positions as a bit set, as the tree finds them in a box. The first position of a byte is its
@@ -28,11 +28,16 @@ export class PositionSet {
   }
 
   /** The features that `decide` does not rule out by their boxes, and all features without a box. */
-  static async where(tree: IndexTree, size: number, decide: DecideInBox, turns: Turns): Promise<PositionSet> {
+  static async where(
+    tree: IndexTree,
+    size: number,
+    decide: DecideInBox,
+    work: TimedWork,
+  ): Promise<PositionSet> {
     const set = new PositionSet(size)
     for (const { begin, end } of tree.runsWhere(decide, 0)) {
       if (begin < end) set.#addRun(begin, end)
-      await turns.next()
+      await work.next()
     }
     if (tree.count < size) set.#addRun(tree.count, size)
     return set

@@ -1,6 +1,6 @@
 import { PACK_SEPARATOR, PositionRuns, type Snapshot } from '@wayleave/geodata/features'
 import { PageBytes } from '../write/page-bytes.ts'
-import { Turns } from './take-turns.ts'
+import type { TimedWork } from './timed-work.ts'
 
 const SEPARATOR_BYTES = PACK_SEPARATOR.length
 const SEPARATOR = Buffer.from(PACK_SEPARATOR)
@@ -18,9 +18,9 @@ export interface FeatureBlock {
  * The features of a page as they are in the pack, separated by `,\n`, in buffers to be sent one after
  * another.
  */
-export async function readPieces(snapshot: Snapshot, runs: PositionRuns): Promise<Buffer[]> {
+export async function readPieces(snapshot: Snapshot, runs: PositionRuns, work: TimedWork): Promise<Buffer[]> {
   if (runs.isAscending) return snapshot.readRuns(runs)
-  const { bytes, starts, ends } = await readBlock(snapshot, runs)
+  const { bytes, starts, ends } = await readBlock(snapshot, runs, work)
   const page = new PageBytes(bytes.length)
   for (let i = 0; i < runs.count; i++) {
     if (i > 0) page.copy(SEPARATOR)
@@ -30,13 +30,17 @@ export async function readPieces(snapshot: Snapshot, runs: PositionRuns): Promis
 }
 
 /** The same features in one block, with the offsets of each. */
-export async function readBlock(snapshot: Snapshot, runs: PositionRuns): Promise<FeatureBlock> {
+export async function readBlock(
+  snapshot: Snapshot,
+  runs: PositionRuns,
+  work: TimedWork,
+): Promise<FeatureBlock> {
   const { count, isAscending } = runs
   const positions = runs.toArray()
   const order = Uint32Array.from(positions, (_, i) => i)
   if (!isAscending) order.sort((a, b) => positions[a]! - positions[b]!)
   const ascending = isAscending ? positions : Uint32Array.from(order, (i) => positions[i]!)
-  const bytes = await readScattered(snapshot, ascending)
+  const bytes = await readScattered(snapshot, ascending, work)
   const block = { bytes, count, starts: new Int32Array(count), ends: new Int32Array(count) }
   let at = 0
   for (const i of order) {
@@ -53,14 +57,13 @@ export async function readBlock(snapshot: Snapshot, runs: PositionRuns): Promise
  * The features at ascending positions, separated by `,\n`. Reads in batches and yields to other requests in
  * between.
  */
-async function readScattered(snapshot: Snapshot, positions: Uint32Array): Promise<Buffer> {
+async function readScattered(snapshot: Snapshot, positions: Uint32Array, work: TimedWork): Promise<Buffer> {
   const page = new PageBytes(snapshot.bytesOf(PositionRuns.of(positions)))
-  const turns = new Turns()
   for (let from = 0; from < positions.length; from += AT_ONCE) {
     if (from > 0) page.copy(SEPARATOR)
     const runs = PositionRuns.of(positions.subarray(from, from + AT_ONCE))
     for (const piece of await snapshot.readRuns(runs)) page.copy(piece)
-    await turns.next()
+    await work.next()
   }
   return page.all()
 }

@@ -4,7 +4,8 @@ import type { BoxQuery } from '../request/box-query.ts'
 import type { SortKey } from '../request/sort-keys.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import type { PositionSet } from './position-set.ts'
-import type { RowQueries } from './row-queries.ts'
+import type { RowQueries } from './rows/row-queries.ts'
+import type { TimedWork } from './timed-work.ts'
 
 /** Which features a page selects by their values. */
 export interface RowSelection {
@@ -23,5 +24,5 @@ export interface RowSelection {
 export interface RowSelectionDeps {
   rows: RowQueries
   geometries: GeometryCache
-  signal: AbortSignal
+  work: TimedWork
 }

@@ -1,9 +1,10 @@
 import type { Snapshot, TreeCount, TreeWalk } from '@wayleave/geodata/features'
 import { type Geometry, intersectsBbox, mapPositions, type Position } from '@wayleave/geodata/geometry'
+import { SLICE_MS } from '../../concurrency/time-slices.ts'
 import type { BoxQuery } from '../request/box-query.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import type { PageBuilder } from './page-builder.ts'
-import { SLICE_MS } from './take-turns.ts'
+import type { TimedWork } from './timed-work.ts'
 
 /** Max nodes and leaves of the tree, and max geometries, that counting may visit. */
 const COUNT_BUDGET = 600
@@ -159,12 +160,14 @@ export async function countByBox(
   snapshot: Snapshot,
   query: BoxQuery,
   geometries: GeometryCache,
+  work: TimedWork,
 ): Promise<number | null> {
   const counted = countCheaply(snapshot, query)
   if (counted === null) return null
   let count = counted.certain
   for (const position of counted.uncertain) {
     if (meets(await geometries.read(snapshot, position), query)) count++
+    await work.next()
   }
   return count
 }

@@ -12,9 +12,10 @@ import { countOfLists, MatchCount } from './compiled/match-count.ts'
 import { PageSearch } from './compiled/page-search.ts'
 import { GeometryCache } from './geometry-cache.ts'
 import { planConditions } from './plan-conditions.ts'
-import { RowQueries } from './row-queries.ts'
+import { RowQueries } from './rows/row-queries.ts'
 import { ENDED, PAUSED } from './select-by-box.ts'
 import { selectByRows } from './select-by-rows.ts'
+import { TimedWork } from './timed-work.ts'
 
 /** Three row groups in the file, which DuckDB's threads read concurrently. */
 const ROWS = 300_000
@@ -24,7 +25,11 @@ let snapshot: Snapshot
 let features: GeojsonFeature[]
 const rows = new RowQueries(scratch)
 const columns = new ColumnCache(1 << 28)
-const parts = { rows, geometries: new GeometryCache(1 << 20), signal: new AbortController().signal }
+const parts = {
+  rows,
+  geometries: new GeometryCache(1 << 20),
+  work: new TimedWork({ owner: 'test', maxMs: 600_000 }),
+}
 const compiled = new CompiledSelection(columns, parts.geometries)
 
 before(async () => {
@@ -60,10 +65,10 @@ async function page(
   after: number,
   skip: number,
   limit: number,
-  asked: RowQueries = rows,
+  work: TimedWork = parts.work,
 ) {
   const selection = selectionOf({ filter, sortby, box })
-  const selected = await selectByRows({ ...selection, after, skip, limit }, { ...parts, rows: asked })
+  const selected = await selectByRows({ ...selection, after, skip, limit }, { ...parts, work })
   return {
     positions: [...selected.runs.toArray()],
     more: selected.more,
@@ -86,7 +91,7 @@ function selectionOf({ filter, sortby, box }: Question) {
 /** The same page by compiled columns; null if the database has to decide. `slice` is the time slice, in ms. */
 async function compiledPage(question: Question, after: number, skip: number, limit: number, slice: number) {
   const { plan, ...rest } = selectionOf(question)
-  const prepared = await compiled.prepare({ ...rest, condition: plan?.condition ?? null }, parts.signal)
+  const prepared = await compiled.prepare({ ...rest, condition: plan?.condition ?? null }, parts.work)
   if (prepared === null) return null
   const search = new PageSearch(prepared, { after, skip, limit })
   for (let state = search.advance(performance.now() + slice); state !== ENDED; ) {
@@ -100,10 +105,10 @@ async function compiledPage(question: Question, after: number, skip: number, lim
 async function compiledCount(question: Question): Promise<number | null> {
   const { plan, ...rest } = selectionOf(question)
   const request = { ...rest, condition: plan?.condition ?? null, sort: [] }
-  const prepared = await compiled.prepare(request, parts.signal)
+  const prepared = await compiled.prepare(request, parts.work)
   if (prepared === null) return null
   const count = new MatchCount(prepared)
-  await compiled.run(count, snapshot, parts.signal)
+  await compiled.run(count, snapshot, parts.work)
   const listed = countOfLists(prepared)
   if (listed !== null) assert.equal(listed, count.count)
   return count.count
@@ -280,7 +285,7 @@ test('columns that are asked for again are read from memory, in the same order',
       table = from
       return `SELECT file_row_number FROM ${from}`
     }
-    const positions = await rows.positions(source, sql, [], parts.signal)
+    const positions = await rows.positions(source, sql, [], parts.work)
     assert.equal(positions.length, ROWS)
     assert.ok(positions.every((position, i) => position === i))
     await delay(10)
@@ -293,11 +298,10 @@ test('a made-up cursor beyond the last feature gives an empty page', async () =>
 })
 
 test('a filter that takes too long is stopped with 400, and the next one is served', async () => {
-  const hasty = new RowQueries(scratch, { maxMs: 1 })
+  const hasty = new TimedWork({ owner: 'test', maxMs: 1 })
   const product = Array.from({ length: 40 }, (_, i) => `(n + ${i})`).join(' % ')
   const slow = page({ filter: `${product} = -1` }, -1, 0, 10, hasty)
   await assert.rejects(slow, (error) => error instanceof Problem && error.code === 'invalid-filter')
-  await hasty.close()
   const { positions } = await page({ filter: 'n = 7' }, -1, 0, 10)
   assert.deepEqual(
     positions.map((position) => features[position]!.properties['n']),
@@ -308,7 +312,7 @@ test('a filter that takes too long is stopped with 400, and the next one is serv
 test('a search by compiled columns yields after each time slice, and ends when the client has left', async () => {
   const prepared = (await compiled.prepare(
     { ...selectionOf({}), condition: selectionOf({ filter: 'group < 6 AND maybe > 1' }).plan!.condition },
-    parts.signal,
+    parts.work,
   ))!
   const client = new AbortController()
   let turns = 0
@@ -318,14 +322,15 @@ test('a search by compiled columns yields after each time slice, and ends when t
       return ++turns > 1000 ? ENDED : PAUSED
     },
   }
-  const run = compiled.run(counting, snapshot, client.signal)
+  const work = new TimedWork({ owner: 'test', disconnected: () => client.signal, maxMs: 600_000 })
+  const run = compiled.run(counting, snapshot, work)
   setImmediate(() => client.abort())
   await assert.rejects(run, { name: 'AbortError' })
   assert.ok(turns < 1000)
   const stopped = new MatchCount(prepared)
   assert.equal(stopped.advance(performance.now() - 1), PAUSED)
   assert.ok(stopped.count < ROWS / 2)
-  await compiled.run(stopped, snapshot, parts.signal)
+  await compiled.run(stopped, snapshot, parts.work)
   const all = expected(({ group, maybe }) => group < 6 && maybe !== null && maybe > 1)
   assert.equal(stopped.count, all.length)
 })

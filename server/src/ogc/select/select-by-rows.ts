@@ -1,4 +1,3 @@
-import { DuckDBBlobValue, type DuckDBValue } from '@duckdb/node-api'
 import { PositionRuns, quoteName, type Snapshot } from '@wayleave/geodata/features'
 import type { Column } from '@wayleave/geodata/geometry'
 import { queryColumns } from '@wayleave/geodata/snapshot'
@@ -12,15 +11,17 @@ import { PositionSet } from './position-set.ts'
 import { queryFeature } from './query-feature.ts'
 import { type FeatureBlock, readBlock } from './read-selected.ts'
 import type { RowSelection, RowSelectionDeps } from './row-selection.ts'
+import type { QueryValue } from './rows/query-messages.ts'
 import { isDecidedByTree, meets } from './select-by-box.ts'
 import { selectByTree } from './select-by-tree.ts'
 import type { Selected } from './selected.ts'
 import { orderSql, type RowsAfter, rowsAfter } from './sort-sql.ts'
-import { Turns } from './take-turns.ts'
+import type { TimedWork } from './timed-work.ts'
 
 /** Up to this number of candidates, testing each one is faster than querying the database. */
 const FEW = 1000
 const BATCH = 256
+const BATCH_BYTES = 4 << 20
 const MAX_BATCH = 16_384
 
 /** Selects features by conditions, or in an order, that depend on their values. */
@@ -59,17 +60,15 @@ async function lookAtEach(
   { snapshot, plan, box, after }: RowSelection,
   region: PositionSet,
   page: PageBuilder,
-  { signal }: RowSelectionDeps,
+  { work }: RowSelectionDeps,
 ): Promise<void> {
-  const turns = new Turns(signal)
   let batch = 32
   for (let from = region.next(after + 1); from !== -1 && !page.isFull; ) {
     const candidates: number[] = []
     for (; from !== -1 && candidates.length < batch; from = region.next(from + 1)) candidates.push(from)
-    const passed = await testValues(snapshot, candidates, plan?.matches ?? (() => true), box)
+    const passed = await testValues(snapshot, candidates, plan?.matches ?? (() => true), box, work)
     for (let i = 0; i < candidates.length && !page.isFull; i++) if (passed[i]) page.add(candidates[i]!)
     batch = Math.min(BATCH, batch * 2)
-    await turns.next()
   }
 }
 
@@ -81,27 +80,26 @@ async function askRows(
   { snapshot, plan, box, sort, after }: RowSelection,
   region: PositionSet | null,
   page: PageBuilder,
-  { rows, geometries, signal }: RowSelectionDeps,
+  { rows, geometries, work }: RowSelectionDeps,
 ): Promise<void> {
   const columns = queryColumns(snapshot.manifest)
   const open = { exact: plan?.exact ?? null, box: box && !isDecidedByTree(snapshot, box) ? box : null }
   const isDecided = open.exact === null && open.box === null
   const source = { snapshot, columns: readColumns(plan, sort, columns) }
-  const turns = new Turns(signal)
-  const given: DuckDBValue[] = []
+  const given: QueryValue[] = []
   for (const parameter of plan?.sql.params ?? []) {
-    given.push(typeof parameter === 'function' ? await bitsWhere(snapshot, parameter, turns) : parameter)
+    given.push(typeof parameter === 'function' ? await bitsWhere(snapshot, parameter, work) : parameter)
   }
   // If SQL decides everything, the database itself skips the offset.
   const skip = isDecided ? page.takeSkip() : 0
   let size = isDecided ? page.wanted : Math.max(BATCH, Math.min(page.wanted, MAX_BATCH))
   for (let last = after, isNullsTurn = false; ; ) {
     const where: string[] = plan ? [plan.sql.where] : []
-    const values: DuckDBValue[] = [...given]
-    const bind = (value: DuckDBValue) => `$${values.push(value)}`
+    const values: QueryValue[] = [...given]
+    const bind = (value: QueryValue) => `$${values.push(value)}`
     if (region) {
       where.push(`file_row_number BETWEEN ${region.first} AND ${region.last}`)
-      const bits = bind(new DuckDBBlobValue(region.bytes))
+      const bits = bind(region.bytes)
       where.push(`get_bit(CAST(CAST(${bits} AS BLOB) AS BIT), CAST(file_row_number AS INTEGER)) = 1`)
     }
     let following: RowsAfter | null = null
@@ -113,8 +111,8 @@ async function askRows(
     const condition = where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`
     const rest = `${condition}${orderSql(sort, columns)} LIMIT ${size} OFFSET ${skip}`
     const sql = (table: string) => `SELECT file_row_number FROM ${table}${rest}`
-    const found = await rows.positions(source, sql, values, signal)
-    await keepPassing(snapshot, found, open, page, geometries, turns)
+    const found = await rows.positions(source, sql, values, work)
+    await keepPassing(snapshot, found, open, page, geometries, work)
     if (page.isFull) return
     if (found.length === size) {
       last = found[found.length - 1]!
@@ -128,9 +126,9 @@ async function askRows(
 async function bitsWhere(
   { tree, manifest }: Snapshot,
   decide: DecideInBox,
-  turns: Turns,
-): Promise<DuckDBValue> {
-  return new DuckDBBlobValue((await PositionSet.where(tree, manifest.rows, decide, turns)).bytes)
+  work: TimedWork,
+): Promise<QueryValue> {
+  return (await PositionSet.where(tree, manifest.rows, decide, work)).bytes
 }
 
 /** The columns that the query reads, each with the SQL that computes it from the file's columns. */
@@ -155,17 +153,17 @@ async function keepPassing(
   { exact, box }: Undecided,
   page: PageBuilder,
   geometries: GeometryCache,
-  turns: Turns,
+  work: TimedWork,
 ): Promise<void> {
   for (let at = 0; at < found.length && !page.isFull; at += BATCH) {
     const some = [...found.subarray(at, at + BATCH)]
     const passed = exact
-      ? await testValues(snapshot, some, exact, box)
+      ? await testValues(snapshot, some, exact, box, work)
       : box
-        ? await testBox(snapshot, some, box, geometries)
+        ? await testBox(snapshot, some, box, geometries, work)
         : null
     for (let i = 0; i < some.length && !page.isFull; i++) if (!passed || passed[i]) page.add(some[i]!)
-    await turns.next()
+    await work.next()
   }
 }
 
@@ -174,9 +172,11 @@ async function testBox(
   positions: number[],
   box: BoxQuery,
   geometries: GeometryCache,
+  work: TimedWork,
 ): Promise<boolean[]> {
   const passed: boolean[] = []
   for (const position of positions) {
+    await work.next()
     const known = geometries.peek(snapshot, position)
     passed.push(meets(known === undefined ? await geometries.read(snapshot, position) : known, box))
   }
@@ -188,10 +188,29 @@ async function testValues(
   positions: number[],
   matches: NonNullable<FilterPlan['exact']>,
   box: BoxQuery | null,
+  work: TimedWork,
 ): Promise<boolean[]> {
-  const block: FeatureBlock = await readBlock(snapshot, PositionRuns.of(positions))
-  return positions.map((_, i) => {
-    const feature = queryFeature(snapshot.manifest, block.bytes, block.starts[i], block.ends[i])
-    return matches(feature) && (!box || meets(feature.geometry, box))
-  })
+  const { manifest } = snapshot
+  const passed: boolean[] = []
+  while (passed.length < positions.length) {
+    const some = positionsWithin(snapshot, positions, passed.length)
+    const block: FeatureBlock = await readBlock(snapshot, PositionRuns.of(some), work)
+    for (let i = 0; i < some.length; i++) {
+      const feature = queryFeature(manifest, block.bytes, block.starts[i], block.ends[i])
+      passed.push(matches(feature) && (!box || meets(feature.geometry, box)))
+      await work.next()
+    }
+  }
+  return passed
+}
+
+/** The next positions whose features are read at once: as many as have this many bytes, but at least one. */
+function positionsWithin({ offsets }: Snapshot, positions: number[], from: number): number[] {
+  let bytes = 0
+  let to = from
+  do {
+    const position = positions[to++]!
+    bytes += offsets[position + 1]! - offsets[position]!
+  } while (to < positions.length && bytes < BATCH_BYTES)
+  return positions.slice(from, to)
 }

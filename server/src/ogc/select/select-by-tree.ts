@@ -7,7 +7,7 @@ import type { GeometryCache } from './geometry-cache.ts'
 import type { PageBuilder } from './page-builder.ts'
 import type { RowSelection, RowSelectionDeps } from './row-selection.ts'
 import { isDecidedByTree, meets } from './select-by-box.ts'
-import { Turns } from './take-turns.ts'
+import type { TimedWork } from './timed-work.ts'
 
 /**
  * Selects features by a filter that depends only on the geometry, in snapshot order: whole nodes of the tree
@@ -18,10 +18,9 @@ export async function selectByTree(
   { snapshot, plan, box, after }: RowSelection & { plan: FilterPlan },
   decide: DecideInBox,
   page: PageBuilder,
-  { signal, geometries }: RowSelectionDeps,
+  { work, geometries }: RowSelectionDeps,
 ): Promise<void> {
   const { tree } = snapshot
-  const turns = new Turns(signal)
   const decideBoth = box ? both(decideByBox(box, isDecidedByTree(snapshot, box)), decide) : decide
   for (const { begin, end, isCertain } of tree.runsWhere(decideBoth, after + 1)) {
     if (isCertain) page.addRun(begin, end)
@@ -30,12 +29,14 @@ export async function selectByTree(
         const known = geometries.peek(snapshot, position)
         const geometry = known === undefined ? await geometries.read(snapshot, position) : known
         if (plan.matches({ properties: {}, geometry }) && (!box || meets(geometry, box))) page.add(position)
+        if (page.isFull) return
+        await work.next()
       }
     }
     if (page.isFull) return
-    await turns.next()
+    await work.next()
   }
-  if (!page.isFull) await addPlaceless(snapshot, plan, after, page, { geometries, turns })
+  if (!page.isFull) await addPlaceless(snapshot, plan, after, page, { geometries, work })
 }
 
 /** Adds matching features without a geometry. They come after those of the tree and match every box. */
@@ -44,7 +45,7 @@ async function addPlaceless(
   plan: FilterPlan,
   after: number,
   page: PageBuilder,
-  { geometries, turns }: { geometries: GeometryCache; turns: Turns },
+  { geometries, work }: { geometries: GeometryCache; work: TimedWork },
 ): Promise<void> {
   const { tree, manifest } = snapshot
   const first = Math.max(tree.count, after + 1)
@@ -54,7 +55,7 @@ async function addPlaceless(
   for (let position = first; position < manifest.rows && !page.isFull; position++) {
     const geometry = await geometries.read(snapshot, position)
     if (plan.matches({ properties: {}, geometry })) page.add(position)
-    await turns.next()
+    await work.next()
   }
 }
 

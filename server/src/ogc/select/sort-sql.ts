@@ -1,7 +1,7 @@
-import type { DuckDBValue } from '@duckdb/node-api'
 import { quoteName } from '@wayleave/geodata/features'
 import type { Column, Value } from '@wayleave/geodata/geometry'
 import type { SortKey } from '../request/sort-keys.ts'
+import type { QueryValue } from './rows/query-messages.ts'
 
 /**
  * An ORDER BY that is a total order: nulls come last in both directions, and ties are in snapshot order.
@@ -36,7 +36,7 @@ export function rowsAfter(
   columns: readonly Column[],
   values: { [name: string]: Value },
   position: number,
-  bind: (value: DuckDBValue) => string,
+  bind: (value: QueryValue) => string,
 ): RowsAfter {
   const [key, ...others] = sort
   if (!key) return { where: `file_row_number > ${position}`, nulls: null }
@@ -46,7 +46,7 @@ export function rowsAfter(
   const rest = rowsAfter(others, columns, values, position, bind)
   const later = rest.nulls === null ? rest.where : `(${rest.where} OR ${rest.nulls})`
   if (value === null) return { where: `(${column} IS NULL AND ${later})`, nulls: null }
-  const last = `CAST(${bind(value as DuckDBValue)} AS ${sqlType(type, value)})`
+  const last = `CAST(${bind(value as QueryValue)} AS ${sqlType(type, value)})`
   const after = key.descending ? '<' : '>'
   return {
     where: `(${column} ${after}= ${last} AND (${column} ${after} ${last} OR ${later}))`,

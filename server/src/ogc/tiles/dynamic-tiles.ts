@@ -5,6 +5,8 @@ import { Problem } from '../../problem.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
 import type { Items } from '../select/items.ts'
 import { planConditions } from '../select/plan-conditions.ts'
+import type { TimedWork } from '../select/timed-work.ts'
+import type { Workload } from '../select/workload.ts'
 import { ByteLru } from './byte-lru.ts'
 
 /** Sizes of the caches, in bytes: selected positions, and finished tiles. */
@@ -16,6 +18,21 @@ const MAX_WAITING = 256
 export interface DynamicTilesDeps {
   items: Items
   snapshots: OpenSnapshots
+  workload: Workload
+}
+
+/** Who asks for a tile. */
+export interface TileAsker {
+  owner: string
+  /** Aborts when the client has disconnected. */
+  disconnected: AbortSignal
+}
+
+/** A selection under way. It ends when no request waits for it any longer. */
+interface Selecting {
+  positions: Promise<Positions>
+  waiting: number
+  abandoned: AbortController
 }
 
 type Positions = Uint32Array<SharedArrayBuffer>
@@ -29,7 +46,7 @@ export class DynamicTiles {
   readonly #thread = new SelectedTilesInThread()
   readonly #selections = new ByteLru<Positions>(MAX_SELECTION_BYTES, (positions) => positions.byteLength)
   readonly #tiles = new ByteLru<Buffer>(MAX_TILE_BYTES, (bytes) => bytes.length + 100)
-  readonly #selecting = new Map<string, Promise<Positions>>()
+  readonly #selecting = new Map<string, Selecting>()
   readonly #encoding = new Map<string, Promise<Buffer>>()
 
   constructor(parts: DynamicTilesDeps) {
@@ -37,17 +54,23 @@ export class DynamicTiles {
   }
 
   /** The gzipped tile; empty if it shows nothing. Throws 400 for a filter that cannot be understood. */
-  async tile(version: Version, query: ItemsQuery, tile: TileAddress, isDeepest: boolean): Promise<Buffer> {
+  async tile(
+    version: Version,
+    query: ItemsQuery,
+    tile: TileAddress,
+    isDeepest: boolean,
+    asker: TileAsker,
+  ): Promise<Buffer> {
     const selection = `${version.snapshot}\n${query.selection}`
     const key = `${selection}\n${tile.z}/${tile.x}/${tile.y}`
     const cached = this.#tiles.get(key)
     if (cached) return cached
     if (this.#encoding.size >= MAX_WAITING)
       throw new Problem('overloaded', undefined, { headers: { 'retry-after': '1' } })
+    const positions =
+      this.#selections.get(selection) ?? (await this.#selectOnce(version, query, selection, asker))
+    asker.disconnected.throwIfAborted()
     return once(this.#encoding, key, async () => {
-      const positions =
-        this.#selections.get(selection) ??
-        (await once(this.#selecting, selection, () => this.#select(version, query, selection)))
       const bytes = await this.#parts.snapshots.use(version, ({ folder, manifest }) =>
         this.#thread.encode({ folder, table: version.table, manifest, tile, positions, isDeepest }),
       )
@@ -60,16 +83,43 @@ export class DynamicTiles {
     await this.#thread.close()
   }
 
-  async #select(version: Version, query: ItemsQuery, key: string): Promise<Positions> {
-    const plan = planConditions(query.conditions!, version)
-    const positions = await this.#parts.snapshots.use(version, async (snapshot) => {
-      const { rows } = snapshot.manifest
-      const signal = () => new AbortController().signal
-      const { runs } = await this.#parts.items.select(snapshot, query, plan, {
-        after: -1,
-        limit: rows,
-        signal,
+  /** Requests for tiles of one selection share it. */
+  async #selectOnce(version: Version, query: ItemsQuery, key: string, asker: TileAsker): Promise<Positions> {
+    asker.disconnected.throwIfAborted()
+    let selecting = this.#selecting.get(key)
+    if (!selecting) {
+      const abandoned = new AbortController()
+      const work = this.#parts.workload.begin(asker.owner, () => abandoned.signal)
+      const positions = this.#select(version, query, key, work).finally(() => {
+        work.end()
+        if (this.#selecting.get(key) === selecting) this.#selecting.delete(key)
       })
+      selecting = { positions, waiting: 0, abandoned }
+      this.#selecting.set(key, selecting)
+    }
+    const { abandoned } = selecting
+    selecting.waiting++
+    const leave = () => {
+      if (--selecting.waiting > 0) return
+      // A request that comes now begins a new selection.
+      if (this.#selecting.get(key) === selecting) this.#selecting.delete(key)
+      abandoned.abort()
+    }
+    asker.disconnected.addEventListener('abort', leave, { once: true })
+    try {
+      return await selecting.positions
+    } finally {
+      asker.disconnected.removeEventListener('abort', leave)
+    }
+  }
+
+  async #select(version: Version, query: ItemsQuery, key: string, work: TimedWork): Promise<Positions> {
+    const { items, snapshots, workload } = this.#parts
+    const plan = planConditions(query.conditions!, version)
+    const positions = await snapshots.use(version, async (snapshot) => {
+      const { rows } = snapshot.manifest
+      const reading = { after: -1, limit: rows, work }
+      const { runs } = await workload.search(work, () => items.select(snapshot, query, plan, reading))
       const selected: Positions = new Uint32Array(new SharedArrayBuffer(runs.count * 4))
       let count = 0
       for (let run = 0; run < runs.length; run++) {

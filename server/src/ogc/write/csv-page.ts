@@ -10,7 +10,6 @@ import {
 import { type Geometry, pointOnSurface, writeWkt } from '@wayleave/geodata/geometry'
 import { idColumn } from '@wayleave/geodata/snapshot'
 import type { Crs } from '../request/crs-list.ts'
-import { takeTurns } from '../select/take-turns.ts'
 import { outputGeometry } from './output-geometry.ts'
 import { PageBytes } from './page-bytes.ts'
 import type { WritePage } from './page-content.ts'
@@ -21,7 +20,9 @@ const QUOTE = 0x22
  * Writes rows like those of the CSV download: the id if it is a column, the columns, a point's coordinates,
  * and other geometries as WKT.
  */
-export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, block, escapeFormulas }) => {
+export const writeCsv: WritePage = async (content) => {
+  const { manifest, query, block, escapeFormulas, work, until } = content
+  const { crs, shown } = query
   const { columns, geometryType } = manifest
   const places = shown ?? columns.map((_, i) => i)
   const isSpatial = geometryType !== null
@@ -36,7 +37,7 @@ export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, blo
   const slices = new FeatureSlices()
   const values = new PropertySlices(columns)
   const { bytes } = block
-  await takeTurns(block.count, (i) => {
+  const writeRow = (i: number) => {
     slices.locate(bytes, block.starts[i]!, block.ends[i]!)
     values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)
     const cells = places.map((column) => {
@@ -61,8 +62,9 @@ export const writeCsv: WritePage = async ({ manifest, query: { crs, shown }, blo
       cells.push(...placeCells(JSON.parse(text) as Geometry | null, crs, hasShapes))
     }
     page.text(cells.join(',') + CSV_LINE_END)
-  })
-  return page.all()
+  }
+  const returned = await work.each(block.count, writeRow, until)
+  return { body: page.all(), returned }
 }
 
 function coordinateNames({ fromWgs84 }: Crs): string[] {

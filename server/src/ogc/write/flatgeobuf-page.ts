@@ -15,7 +15,6 @@ import { clipLatitudes, GEOMETRY_TYPES, type Geometry, geometryText } from '@way
 import { exportColumns, type Manifest, RowSlices } from '@wayleave/geodata/snapshot'
 import type { Crs } from '../request/crs-list.ts'
 import { CRS84 } from '../request/crs-list.ts'
-import { takeTurns } from '../select/take-turns.ts'
 import { integerSizesOf } from './integer-sizes-of.ts'
 import { PageBytes } from './page-bytes.ts'
 import type { PageContent, WritePage } from './page-content.ts'
@@ -25,7 +24,7 @@ import { rewriteFeatures } from './rewrite-features.ts'
  * Writes FlatGeobuf without an index, because pages are read completely. Positions are x first in every CRS.
  */
 export const writeFlatgeobuf: WritePage = async (content) => {
-  const { manifest, query, folder } = content
+  const { manifest, query, folder, work, until } = content
   const sizes = await integerSizesOf(folder, manifest)
   const all = exportColumns(manifest)
   const own = all.length - manifest.columns.length
@@ -34,16 +33,20 @@ export const writeFlatgeobuf: WritePage = async (content) => {
   const places = [...all.keys().take(own), ...shown.map((column) => column + own)]
   const columns = places.map((place) => all[place]!)
   const codes = places.map((place) => columnCode(all[place]!, sizes[place] ?? null))
-  const block = await rewriteFeatures(content.block, manifest, CRS84, query.shown)
+  const block = await rewriteFeatures(
+    content.block,
+    manifest,
+    { crs: CRS84, shown: query.shown },
+    work,
+    until,
+  )
   const page = new PageBytes(block.bytes.length + 1024)
-  page.copy(MAGIC)
-  page.copy(header(content, columns, codes))
   const slices = new FeatureSlices()
   const values = new RowSlices({ ...manifest, columns: columns.slice(own) })
   const geometry = new FlatGeometry()
   const { multi } = layerType(manifest)
   const { bytes } = block
-  await takeTurns(block.count, (i) => {
+  const writeFeature = (i: number) => {
     slices.locate(bytes, block.starts[i]!, block.ends[i]!)
     values.locateRow(bytes, slices)
     const located = readGeometry(geometry, bytes, slices, query.crs)
@@ -54,8 +57,10 @@ export const writeFlatgeobuf: WritePage = async (content) => {
       putProperties(room, at, bytes, values, codes),
     )
     page.copy(room.buffer, 0, room.at)
-  })
-  return page.all()
+  }
+  const returned = await work.each(block.count, writeFeature, until)
+  const body = Buffer.concat([MAGIC, header(content, columns, codes, returned), page.all()])
+  return { body, returned }
 }
 
 function roomOf(size: number): Room {
@@ -89,9 +94,10 @@ function move(geometry: FlatGeometry, crs: Crs): boolean {
 }
 
 function header(
-  { manifest, dataset, query, head }: PageContent,
+  { manifest, dataset, query }: PageContent,
   columns: Manifest['columns'],
   codes: number[],
+  returned: number,
 ): Buffer {
   const layer = layerType(manifest).type
   const code = query.crs.fromWgs84 === null ? 4326 : Number(query.crs.code.slice('EPSG:'.length))
@@ -105,7 +111,7 @@ function header(
     null,
     null,
     columns.length > 0 ? { tables: columns.map(({ name }, i) => column(name, codes[i]!)) } : null,
-    { u64: head.returned },
+    { u64: returned },
     { u16: 0 },
     layer === null ? null : { table: [{ text: 'EPSG' }, { i32: code }] },
     { text: dataset.title },

@@ -1,8 +1,9 @@
 import type { Dataset } from '../../catalog/dataset.ts'
 import { type Encoding, ITEMS_ENCODINGS, json } from '../request/encodings.ts'
 import type { QueryPair } from '../request/query-string.ts'
+import type { FeatureBlock } from '../select/read-selected.ts'
 import { type Link, linkQuery, ROOT } from './links.ts'
-import type { PageHead, WritePage } from './page-content.ts'
+import type { PageContent, PageHead, WritePage, WrittenPage } from './page-content.ts'
 import { joinFeatures, rewriteFeatures } from './rewrite-features.ts'
 
 /** The end of a page, after the features. */
@@ -63,17 +64,28 @@ export function searchLinks(dataset: Dataset, base: string, encoding: Encoding, 
 }
 
 /** Writes a page whose features differ from those in the pack. */
-export const writeGeojson: WritePage = async ({ manifest, query, head, block }) => {
-  const rewritten = await rewriteFeatures(block, manifest, query.crs, query.shown)
+export const writeGeojson: WritePage = async (content) => {
+  const rewritten = await rewriteContent(content)
   const features = joinFeatures(rewritten, '', ',\n')
+  const { count: returned } = rewritten
   const body = features.subarray(0, Math.max(0, features.length - 2))
-  return Buffer.concat([Buffer.from(pageHead(head)), body, PAGE_TAIL])
+  return {
+    body: Buffer.concat([Buffer.from(pageHead(content.head(returned))), body, PAGE_TAIL]),
+    returned,
+  }
 }
 
 /** Writes newline-delimited GeoJSON: one feature per line and nothing else. */
-export const writeNdjson: WritePage = async ({ manifest, query, block }) =>
-  joinFeatures(await rewriteFeatures(block, manifest, query.crs, query.shown), '', '\n')
+export const writeNdjson: WritePage = (content) => joined(content, '', '\n')
 
 /** Writes GeoJSON text sequences (RFC 8142): a record separator before each feature. */
-export const writeGeojsonSeq: WritePage = async ({ manifest, query, block }) =>
-  joinFeatures(await rewriteFeatures(block, manifest, query.crs, query.shown), '\x1e', '\n')
+export const writeGeojsonSeq: WritePage = (content) => joined(content, '\x1e', '\n')
+
+async function joined(content: PageContent, before: string, after: string): Promise<WrittenPage> {
+  const rewritten = await rewriteContent(content)
+  return { body: joinFeatures(rewritten, before, after), returned: rewritten.count }
+}
+
+function rewriteContent({ manifest, query, block, work, until }: PageContent): Promise<FeatureBlock> {
+  return rewriteFeatures(block, manifest, query, work, until)
+}

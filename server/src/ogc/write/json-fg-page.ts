@@ -1,7 +1,6 @@
 import { FeatureSlices, PropertySlices } from '@wayleave/geodata/features'
 import type { Manifest } from '@wayleave/geodata/snapshot'
 import { CRS84, type Crs, isPackCrs } from '../request/crs-list.ts'
-import { takeTurns } from '../select/take-turns.ts'
 import { PAGE_TAIL, pageHead } from './geojson-page.ts'
 import { ROOT } from './links.ts'
 import { PageBytes } from './page-bytes.ts'
@@ -12,15 +11,15 @@ const JSON_FG = 'http://www.opengis.net/spec/json-fg-1/1.0/conf'
 const CONFORMS_TO = JSON.stringify([`${JSON_FG}/core`, `${JSON_FG}/types-schemas`])
 
 /** Writes JSON-FG: GeoJSON with the time, the type and, for other CRSs, the `place` of each feature. */
-export const writeJsonFg: WritePage = async ({ dataset, manifest, base, query, head, block: all }) => {
+export const writeJsonFg: WritePage = async (content) => {
+  const { dataset, manifest, base, query, head, block: all, work, until } = content
   const { crs } = query
   const dimension = dimensionOf(manifest)
   const members = `${rootMembers(dataset.table, base, crs)}${dimension === null ? '' : `"geometryDimension":${dimension},`}`
-  const block = await rewriteFeatures(all, manifest, CRS84, query.shown)
+  const block = await rewriteFeatures(all, manifest, { crs: CRS84, shown: query.shown }, work, until)
   const page = new PageBytes(block.bytes.length + block.count * 100)
   const writer = new FeatureWriter(manifest, crs)
-  page.text(pageHead(head, members))
-  await takeTurns(block.count, (i) => {
+  const writeFeature = (i: number) => {
     if (i > 0) page.text(',\n')
     page.text(HEAD)
     writer.write(
@@ -28,9 +27,10 @@ export const writeJsonFg: WritePage = async ({ dataset, manifest, base, query, h
       all.bytes.subarray(all.starts[i], all.ends[i]),
       block.bytes.subarray(block.starts[i], block.ends[i]),
     )
-  })
-  page.copy(PAGE_TAIL)
-  return page.all()
+  }
+  const returned = await work.each(block.count, writeFeature, until)
+  const text = pageHead(head(returned), members)
+  return { body: Buffer.concat([Buffer.from(text), page.all(), PAGE_TAIL]), returned }
 }
 
 const HEAD = '{"type":"Feature",'

@@ -2,6 +2,7 @@ import type { Manifest } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
 import type { FeatureBlock } from '../select/read-selected.ts'
+import type { TimedWork } from '../select/timed-work.ts'
 import type { Link } from './links.ts'
 
 /** The data about a page besides its features. */
@@ -22,10 +23,20 @@ export interface PageContent {
   folder: string
   base: string
   query: ItemsQuery
-  head: PageHead
+  /** The data about the page, if it returns so many features. */
+  head: (returned: number) => PageHead
   block: FeatureBlock
   /** For CSV: put an apostrophe before texts that spreadsheets would execute as formulas. */
   escapeFormulas: boolean
+  work: TimedWork
+  /** The time at which no further feature is written, as of `performance.now()`. */
+  until: number
 }
 
-export type WritePage = (content: PageContent) => Promise<Buffer>
+/** A page, and the number of features that it has: fewer than the block if there was not enough time. */
+export interface WrittenPage {
+  body: Buffer
+  returned: number
+}
+
+export type WritePage = (content: PageContent) => Promise<WrittenPage>

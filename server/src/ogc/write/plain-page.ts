@@ -4,6 +4,7 @@ import type { FilterPlan } from '../cql2/plan-filter.ts'
 import { geojsonHead, type ItemsDeps, type PageRequest, pageTag } from '../items/items-page.ts'
 import { readPieces } from '../select/read-selected.ts'
 import type { Selected } from '../select/selected.ts'
+import type { TimedWork } from '../select/timed-work.ts'
 import { CompressedPages, codedTag, type PageCoding, type PageInMemory } from './compress-page.ts'
 import { PAGE_TAIL } from './geojson-page.ts'
 import { linkQuery } from './links.ts'
@@ -29,22 +30,23 @@ export async function readPlainPage(
   snapshot: Snapshot,
   selected: Selected,
   matched: number | null,
+  work: TimedWork,
   now: Date,
 ): Promise<DataResponse> {
-  const pieces = [...(await readPieces(snapshot, selected.runs)), PAGE_TAIL]
+  const pieces = [...(await readPieces(snapshot, selected.runs, work)), PAGE_TAIL]
   const text = pageHeadText(geojsonHead(page, selected, matched, now))
   return { status: 200, text, bytes: NO_BYTES, start: 0, end: 0, pieces, release() {} }
 }
 
 /**
- * The same, synchronously; null if something has to be read. No other code runs between the cache lookup and
+ * The same, synchronously; null if something has to be read or the page has to be shortened. No other code runs between the cache lookup and
  * the copy.
  */
 export function plainPageInMemory(
   page: PageRequest,
   plan: FilterPlan | null,
   limit: number,
-  { items, snapshots, clock }: ItemsDeps,
+  { items, snapshots, clock, workload }: ItemsDeps,
 ): { response: DataResponse; returned: number } | null {
   const snapshot = snapshots.peek(page.version.snapshot)
   if (snapshot === null) return null
@@ -53,8 +55,9 @@ export function plainPageInMemory(
   const matched = items.countSync(snapshot, page.query, plan, selected)
   if (matched === undefined) return null
   const { runs } = selected
-  const text = pageHeadText(geojsonHead(page, selected, matched, clock()))
   const length = snapshot.bytesOf(runs)
+  if (length > workload.pageBytes) return null
+  const text = pageHeadText(geojsonHead(page, selected, matched, clock()))
   const pieces = length >= Math.max(2, runs.length) * MIN_PIECE_BYTES ? snapshot.piecesInMemory(runs) : null
   const start = HEAD_ROOM + text.length
   const { buffer: bytes, shelf } = takeBuffer(start + (pieces ? 0 : length + PAGE_TAIL.length))

@@ -3,16 +3,20 @@ import { type Column, type Geometry, geometryText } from '@wayleave/geodata/geom
 import type { Manifest } from '@wayleave/geodata/snapshot'
 import { type Crs, isPackCrs } from '../request/crs-list.ts'
 import type { FeatureBlock } from '../select/read-selected.ts'
-import { takeTurns } from '../select/take-turns.ts'
+import type { TimedWork } from '../select/timed-work.ts'
 import { outputGeometry } from './output-geometry.ts'
 import { PageBytes } from './page-bytes.ts'
 
-/** Rewrites features with geometries in another CRS, or with only some of their properties. */
+/**
+ * Rewrites features with geometries in another CRS, or with only some of their properties. The block has fewer
+ * features if the time `until` comes first, but at least one.
+ */
 export async function rewriteFeatures(
   block: FeatureBlock,
   { columns }: Manifest,
-  crs: Crs,
-  shown: readonly number[] | null,
+  { crs, shown }: { crs: Crs; shown: readonly number[] | null },
+  work: TimedWork,
+  until = Infinity,
 ): Promise<FeatureBlock> {
   const isMoved = !isPackCrs(crs)
   if (!isMoved && shown === null) return block
@@ -22,7 +26,7 @@ export async function rewriteFeatures(
   const page = new PageBytes(bytes.length + 1024)
   const names = shown?.map((column, k) => nameBytes(columns[column]!, k === 0)) ?? []
   const rewritten = { bytes, count, starts: new Int32Array(count), ends: new Int32Array(count) }
-  await takeTurns(count, (i) => {
+  const step = (i: number) => {
     const start = block.starts[i]!
     const end = block.ends[i]!
     slices.locate(bytes, start, end)
@@ -41,7 +45,8 @@ export async function rewriteFeatures(
       page.copy(CLOSING)
     }
     rewritten.ends[i] = page.length
-  })
+  }
+  rewritten.count = await work.each(count, step, until)
   rewritten.bytes = page.all()
   return rewritten
 }

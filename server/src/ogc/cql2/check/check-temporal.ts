@@ -84,7 +84,7 @@ export function checkTemporal(
   const [first, second] = args.map((arg) => period(arg, queryables)) as [Period, Period]
   if (!FOR_INSTANTS.has(op) && (first.isInstant || second.isInstant)) {
     throw new Cql2Error(
-      `${op.toUpperCase()} ${at} is for two intervals; where one operand is an instant, use T_AFTER, T_BEFORE, T_DISJOINT, T_EQUALS or T_INTERSECTS.`,
+      `${op.toUpperCase()} ${at} is for two intervals; if one operand is an instant, use T_AFTER, T_BEFORE, T_DISJOINT, T_EQUALS or T_INTERSECTS.`,
     )
   }
   if (op === 't_disjoint') {

@@ -1,12 +1,22 @@
 import { type Geometry, type PreparedGeometry, prepare, test } from '@wayleave/geodata/geometry'
 import type { ArithmeticStep, Condition, Scalar, Spatial } from '../condition.ts'
+import { foldedName } from '../folded-name.ts'
 import { evaluateArray } from './evaluate-array.ts'
 import type { FeatureValues, Reader, ScalarValue, Test } from './feature-values.ts'
 import { foldText } from './fold-text.ts'
 import { likeMatcher } from './like.ts'
 
+/** The folded texts that a filter reads, by the name of their fold and column. */
+type FoldReaders = Map<string, Reader<ScalarValue>>
+
 /** Compiles a condition to a function that returns true, false or, if unknown, null. */
 export function evaluator(condition: Condition): Test {
+  return testOf(condition, new Map())
+}
+
+function testOf(condition: Condition, folds: FoldReaders): Test {
+  const evaluator = (part: Condition) => testOf(part, folds)
+  const reader = (scalar: Scalar) => readerOf(scalar, folds)
   switch (condition.kind) {
     case 'constant':
       return () => condition.value
@@ -37,7 +47,7 @@ export function evaluator(condition: Condition): Test {
     case 'truth':
       return reader(condition.of) as Test
     case 'isNull':
-      return isNull(condition.of)
+      return isNull(condition.of, folds)
     case 'spatial':
       return spatial(condition)
     case 'array':
@@ -109,10 +119,10 @@ function inList(left: Reader<ScalarValue>, items: Reader<ScalarValue>[]): Test {
   return all(equals, true)
 }
 
-function isNull(of: (Condition & { kind: 'isNull' })['of']): Test {
+function isNull(of: (Condition & { kind: 'isNull' })['of'], folds: FoldReaders): Test {
   if (of.kind === 'geometry') return ({ geometry }) => geometry === null
   if (of.kind === 'json') return ({ properties }) => (properties[of.name] ?? null) === null
-  const read: Reader<ScalarValue> = 'type' in of ? reader(of) : evaluator(of)
+  const read: Reader<ScalarValue> = 'type' in of ? readerOf(of, folds) : testOf(of, folds)
   return (feature) => read(feature) === null
 }
 
@@ -128,8 +138,8 @@ function spatial({ predicate, left, right }: Condition & { kind: 'spatial' }): T
 }
 
 /** Compiles a scalar to a function. An arithmetic result that is not finite is null. */
-function reader(scalar: Scalar): Reader<ScalarValue> {
-  const read = rawReader(scalar)
+function readerOf(scalar: Scalar, folds: FoldReaders): Reader<ScalarValue> {
+  const read = rawReaderOf(scalar, folds)
   const isReal = (scalar.kind === 'arithmetic' || scalar.kind === 'power') && scalar.type === 'number'
   if (!isReal) return read
   return (feature) => {
@@ -138,7 +148,8 @@ function reader(scalar: Scalar): Reader<ScalarValue> {
   }
 }
 
-function rawReader(scalar: Scalar): Reader<ScalarValue> {
+function rawReaderOf(scalar: Scalar, folds: FoldReaders): Reader<ScalarValue> {
+  const rawReader = (part: Scalar) => rawReaderOf(part, folds)
   switch (scalar.kind) {
     case 'literal': {
       const value = scalar.value === '-infinity' ? '' : scalar.value === 'infinity' ? '~' : scalar.value
@@ -165,7 +176,7 @@ function rawReader(scalar: Scalar): Reader<ScalarValue> {
       }
     }
     case 'toNumber': {
-      const integer = reader(scalar.of)
+      const integer = readerOf(scalar.of, folds)
       return (feature) => {
         const value = integer(feature)
         return value === null ? null : nearestDouble(value as bigint)
@@ -175,16 +186,31 @@ function rawReader(scalar: Scalar): Reader<ScalarValue> {
       const timestamp = rawReader(scalar.of)
       return (feature) => (timestamp(feature) as string | null)?.slice(0, 10) ?? null
     }
-    case 'fold': {
-      const text = rawReader(scalar.of)
-      return (feature) => {
-        const value = text(feature)
-        return value === null ? null : foldText(scalar.fold, value as string)
-      }
-    }
+    case 'fold':
+      return foldReader(scalar, folds)
     case 'condition':
-      return evaluator(scalar.of)
+      return testOf(scalar.of, folds)
   }
+}
+
+/** Folding takes far longer than comparing, so all conditions of a filter on the same folded text share it. */
+function foldReader(scalar: Scalar & { kind: 'fold' }, folds: FoldReaders): Reader<ScalarValue> {
+  const name = foldedName(scalar)
+  const shared = folds.get(name)
+  if (shared) return shared
+  const text = rawReaderOf(scalar.of, folds)
+  let lastFeature: FeatureValues | null = null
+  let folded: string | null = null
+  const read = (feature: FeatureValues) => {
+    if (feature !== lastFeature) {
+      const value = text(feature)
+      folded = value === null ? null : foldText(scalar.fold, value as string)
+      lastFeature = feature
+    }
+    return folded
+  }
+  folds.set(name, read)
+  return read
 }
 
 function columnReader({ name, type }: Scalar & { kind: 'column' }): Reader<ScalarValue> {

@@ -63,23 +63,30 @@ for (const [first, last] of [
 }
 
 const ASCII = /^\p{ASCII}*$/u
+/** Characters that are replaced before the text as a whole is converted to lower case. */
+const REPLACED = new Map([...SPECIAL, ['Σ', 'σ']])
+const REPLACED_CHARACTERS = new RegExp(`[${[...REPLACED.keys()].join('')}]`, 'gu')
+const UNACCENTED_CHARACTERS = new RegExp(`[${[...UNACCENTED.keys()].join('')}]`, 'gu')
 
+/**
+ * Texts are folded as a whole, which takes a tenth of the time of folding each character. At the end of a word
+ * Σ has another lower case, so it is replaced first; no other lower case depends on the neighbours.
+ */
 export function foldText(fold: Fold, text: string): string {
   if (ASCII.test(text)) return fold === 'casei' ? text.toLowerCase() : text
-  return Array.from(text, fold === 'casei' ? foldCase : foldAccent).join('')
+  if (fold === 'accenti')
+    return text.replace(UNACCENTED_CHARACTERS, (character) => UNACCENTED.get(character)!)
+  if (NEWER.test(text)) return Array.from(text, foldCase).join('')
+  return text.replace(REPLACED_CHARACTERS, (character) => REPLACED.get(character)!).toLowerCase()
 }
 
 function foldCase(character: string): string {
-  return SPECIAL.get(character) ?? (NEWER.test(character) ? character : character.toLowerCase())
-}
-
-function foldAccent(character: string): string {
-  return UNACCENTED.get(character) ?? character
+  return REPLACED.get(character) ?? (NEWER.test(character) ? character : character.toLowerCase())
 }
 
 /**
- * SQL for the same folding. ASCII texts and texts without a special character take a fast path; only the
- * others are split into characters. The argument is repeated in the SQL, so an argument that is not a plain
+ * SQL for the same folding. ASCII texts and texts of common characters are folded as a whole; only the others
+ * are split into characters. The argument is repeated in the SQL, so an argument that is not a plain
  * column or parameter is bound to a name first.
  */
 export function foldSql(fold: Fold, argument: string): string {
@@ -91,6 +98,7 @@ export function foldSql(fold: Fold, argument: string): string {
     const branch = `WHEN regexp_matches(letter, ${ACCENT_CLASS}) THEN strip_accents(letter)`
     return (
       `CASE WHEN ${isAscii} OR NOT regexp_matches(${argument}, ${ACCENT_CLASS}) THEN ${argument} ` +
+      `WHEN NOT regexp_matches(${argument}, ${NOT_STRIPPED_ALIKE}) THEN strip_accents(${argument}) ` +
       `ELSE ${byCharacter(argument, branch, 'letter')} END`
     )
   }
@@ -110,6 +118,15 @@ export function foldSql(fold: Fold, argument: string): string {
 const COMMON = ['ß', 'ς', 'İ']
 const SPECIAL_CLASS = characterClass(SPECIAL.keys().filter((character) => !COMMON.includes(character)))
 const ACCENT_CLASS = characterClass(UNACCENTED.keys())
+/**
+ * The characters of most texts, of which `strip_accents` changes those alone that count as accented here. All
+ * others, such as Indic vowel signs, kana, Hangul jamo and compatibility ideographs, need each character to be
+ * folded by itself, which takes ten times as long.
+ */
+const STRIPPED_ALIKE =
+  '\\x00-\\x{373}\\x{388}-\\x{482}\\x{48a}-\\x{60f}\\x{61b}-\\x{6d5}\\x{1e00}-\\x{1fbd}\\x{2002}-\\x{2125}' +
+  '\\x{2190}-\\x{2328}\\x{3000}-\\x{3029}\\x{4e00}-\\x{9fff}\\x{ac00}-\\x{d7a3}'
+const NOT_STRIPPED_ALIKE = `'[^${STRIPPED_ALIKE}]'`
 const CASE_BRANCHES = `WHEN regexp_matches(letter, ${SPECIAL_CLASS}) THEN CASE letter ${Array.from(
   SPECIAL,
   ([from, to]) => `WHEN '${from}' THEN '${to}'`,

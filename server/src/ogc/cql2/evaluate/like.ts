@@ -23,10 +23,45 @@ export function checkPattern(pattern: string, at: string): string {
 
 type Step = string | { any: 'one' | 'many' }
 
+export function likeMatcher(pattern: string): (text: string) => boolean {
+  const pieces = piecesOf(pattern)
+  return pieces === null ? matcherByCharacter(pattern) : (text) => matchesPieces(text, pieces)
+}
+
+/**
+ * The texts between the `%` of a pattern; null if it has `_`, which stands for one character of one or two code
+ * units, or half a surrogate pair, which would match half a character.
+ */
+function piecesOf(pattern: string): string[] | null {
+  const pieces = ['']
+  for (const step of stepsOf(pattern)) {
+    if (typeof step === 'string') pieces[pieces.length - 1] += step
+    else if (step.any === 'many') pieces.push('')
+    else return null
+  }
+  return pieces.every((piece) => piece.isWellFormed()) ? pieces : null
+}
+
+/** Finds each piece at its first place after the one before: no later place could allow more. */
+function matchesPieces(text: string, pieces: readonly string[]): boolean {
+  const [first = ''] = pieces
+  if (pieces.length === 1) return text === first
+  const last = pieces[pieces.length - 1]!
+  const end = text.length - last.length
+  if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false
+  let at = first.length
+  for (let i = 1; i < pieces.length - 1; i++) {
+    const found = text.indexOf(pieces[i]!, at)
+    if (found === -1) return false
+    at = found + pieces[i]!.length
+  }
+  return at <= end
+}
+
 /**
  * Matches without backtracking beyond the last `%`; the worst case is the text's length times the pattern's.
  */
-export function likeMatcher(pattern: string): (text: string) => boolean {
+function matcherByCharacter(pattern: string): (text: string) => boolean {
   const steps = stepsOf(pattern)
   return (text) => {
     const characters = [...text]

@@ -3,6 +3,7 @@ import { assertNever } from '../../../assert-never.ts'
 import type { Condition, LiteralValue, Scalar, ScalarType } from '../condition.ts'
 import type { DecideInBox } from '../evaluate/decide-in-box.ts'
 import { foldSql } from '../evaluate/fold-text.ts'
+import { foldedName } from '../folded-name.ts'
 import { likeSql } from './like-sql.ts'
 
 /**
@@ -174,15 +175,6 @@ export class SqlWriter {
     const quotient = `${narrow} ${symbol} CAST(${divisor} AS BIGINT)`
     return `(CASE WHEN ${narrow} IS NULL THEN ${wide} ELSE CAST(${quotient} AS HUGEINT) END)`
   }
-}
-
-/**
- * The name of a derived column. It contains a line break, and no column of a dataset has a control character
- * in its name.
- */
-function foldedName(scalar: Scalar): string {
-  if (scalar.kind === 'fold') return `${scalar.fold}\n${foldedName(scalar.of)}`
-  return scalar.kind === 'column' ? scalar.name : ''
 }
 
 function sqlType(type: Exclude<ScalarType, 'boolean'>, value: LiteralValue): string {

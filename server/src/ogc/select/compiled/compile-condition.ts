@@ -3,7 +3,13 @@ import { columnsOf } from '../../cql2/columns-of.ts'
 import type { Condition } from '../../cql2/condition.ts'
 import { evaluator } from '../../cql2/evaluate/evaluate.ts'
 import { type CodeSet, complement, intersectionOf, unionOf } from './code-set.ts'
-import { decideCodes, type EvaluationBudget, PendingCodes } from './decide-codes.ts'
+import {
+  decideCodes,
+  type EvaluationBudget,
+  evaluationBudget,
+  isDecidedByOrder,
+  PendingCodes,
+} from './decide-codes.ts'
 
 /**
  * A set of rows: those for which a filter is true. Unknown is no value here: a condition was turned into the
@@ -31,7 +37,7 @@ export function compileCondition(
   condition: Condition,
   columns: ReadonlyMap<string, CompiledColumn>,
 ): RowSet | PendingCodes[] | null {
-  const work: Work = { columns, pending: [], budget: { atOnce: 0, inAll: 0 } }
+  const work: Work = { columns, pending: [], budget: evaluationBudget() }
   try {
     const rows = rowsWhere(condition, true, work)
     if (work.pending.length > 0) return work.pending
@@ -61,7 +67,9 @@ function rowsWhere(condition: Condition, wanted: boolean, work: Work): RowSet {
       return condition.value === wanted ? ALL : NONE
     case 'and':
     case 'or': {
-      const args = condition.args.map((arg) => rowsWhere(arg, wanted, work))
+      const args = evaluatedTogether(condition).map((arg) =>
+        arg.kind === condition.kind ? decidedRows(arg, wanted, work) : rowsWhere(arg, wanted, work),
+      )
       return (condition.kind === 'and') === wanted ? both(args) : either(args)
     }
     case 'not':
@@ -78,6 +86,31 @@ function rowsWhere(condition: Condition, wanted: boolean, work: Work): RowSet {
     const known = either([rowsWhere(condition.of, true, work), rowsWhere(condition.of, false, work)])
     return wanted ? without(known) : known
   }
+  return decidedRows(condition, wanted, work)
+}
+
+/**
+ * The arguments of AND or OR. Those on the same column that have to be evaluated for each of its values become
+ * one condition, so that a value is read and folded once for all of them.
+ */
+function evaluatedTogether({ kind, args }: Condition & { kind: 'and' | 'or' }): Condition[] {
+  const groups = new Map<string, Condition[]>()
+  const others: Condition[] = []
+  // The parser makes no AND directly inside AND, but two conditions may have been combined.
+  for (const arg of args.flatMap((part) => (part.kind === kind ? part.args : [part]))) {
+    const { columns, geometry } = columnsOf(arg)
+    const isEvaluated = ['like', 'compare', 'in'].includes(arg.kind) && !isDecidedByOrder(arg)
+    if (!isEvaluated || geometry || columns.length !== 1) others.push(arg)
+    else if (groups.has(columns[0]!)) groups.get(columns[0]!)!.push(arg)
+    else groups.set(columns[0]!, [arg])
+  }
+  for (const group of groups.values()) others.push(group.length === 1 ? group[0]! : { kind, args: group })
+  return others
+}
+
+/** The rows for which a condition on one column has the wanted value. */
+function decidedRows(condition: Condition, wanted: boolean, work: Work): RowSet {
+  const { columns: names } = columnsOf(condition)
   const column = work.columns.get(names[0]!)
   if (names.length > 1 || column === undefined) throw UNDECIDED
   const decided = decideCodes(condition, column, work.budget)

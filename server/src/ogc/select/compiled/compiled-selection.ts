@@ -1,23 +1,17 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ColumnCache, CompiledColumn, Snapshot } from '@wayleave/geodata/features'
 import { queryColumns } from '@wayleave/geodata/snapshot'
-import { Problem } from '../../../problem.ts'
 import { columnsOf } from '../../cql2/columns-of.ts'
 import type { Condition } from '../../cql2/condition.ts'
 import type { BoxQuery } from '../../request/box-query.ts'
 import type { SortKey } from '../../request/sort-keys.ts'
 import type { GeometryCache } from '../geometry-cache.ts'
-import { TOO_LONG } from '../row-queries.ts'
 import { ENDED, PAUSED } from '../select-by-box.ts'
-import { SLICE_MS, Turns } from '../take-turns.ts'
+import type { TimedWork } from '../timed-work.ts'
 import { BoxTest } from './box-test.ts'
 import { compileCondition, type RowSet } from './compile-condition.ts'
 import type { PendingCodes } from './decide-codes.ts'
 import { RowFilter } from './row-filter.ts'
 import type { ScanSource, SlicedWork } from './row-scan.ts'
-
-/** Max duration of a search, in ms: the same as of a query of the database. */
-const MAX_MS = 20_000
 
 const MAX_ATTEMPTS = 3
 
@@ -67,24 +61,23 @@ export class CompiledSelection {
   }
 
   /** Null if the database has to decide. Throws a DamagedSnapshotError. */
-  async prepare(request: CompiledRequest, signal: AbortSignal): Promise<PreparedRequest | null> {
+  async prepare(request: CompiledRequest, work: TimedWork): Promise<PreparedRequest | null> {
     const names = columnNames(request)
     if (names === null) return null
     const columns = new Map<string, CompiledColumn>()
     for (const name of names) {
       const column = await this.#columns.load(request.snapshot, name)
-      signal.throwIfAborted()
+      work.check()
       if (column === null) return null
       columns.set(name, column)
     }
     if (request.condition === null) return this.#prepared(request, null, columns)
-    const turns = new Turns(signal)
     // Another filter may evict the results of this one before they are used.
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const rows = compileCondition(request.condition, columns)
       if (rows === null) return null
       if (!Array.isArray(rows)) return this.#prepared(request, rows, columns)
-      for (const pending of rows as PendingCodes[]) await pending.evaluate(() => turns.next())
+      for (const pending of rows as PendingCodes[]) await pending.evaluate(() => work.next())
     }
     return null
   }
@@ -110,23 +103,17 @@ export class CompiledSelection {
    * returns false, the search is given up and false is returned.
    */
   async run(
-    work: SlicedWork,
+    search: SlicedWork,
     snapshot: Snapshot,
-    signal: AbortSignal,
+    work: TimedWork,
     { state = PAUSED, mayRead = () => true }: { state?: number; mayRead?: () => boolean } = {},
   ): Promise<boolean> {
-    const began = performance.now()
-    let sliceEnd = began
+    let sliceEnd = performance.now()
     for (let needed = state; needed !== ENDED; ) {
-      if (performance.now() >= sliceEnd) {
-        await nextTurn()
-        signal.throwIfAborted()
-        sliceEnd = performance.now() + SLICE_MS
-        if (sliceEnd - began > MAX_MS) throw new Problem('invalid-filter', TOO_LONG)
-      }
-      if (needed === PAUSED) needed = work.advance(sliceEnd)
+      if (performance.now() >= sliceEnd) sliceEnd = await work.pause()
+      if (needed === PAUSED) needed = search.advance(sliceEnd)
       else if (!mayRead()) return false
-      else needed = work.advance(sliceEnd, await this.#geometries.read(snapshot, needed))
+      else needed = search.advance(sliceEnd, await this.#geometries.read(snapshot, needed))
     }
     return true
   }

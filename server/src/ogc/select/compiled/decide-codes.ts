@@ -14,8 +14,10 @@ export interface DecidedCodes {
 
 /** Up to this many distinct values, the interpreter itself evaluates a condition for each of them. */
 const MAX_EVALUATED = 65_536
-/** The max number of values that one filter evaluates synchronously: about one millisecond. */
-const MAX_AT_ONCE = 2048
+/** For how long one filter evaluates values synchronously, in ms. */
+const SYNC_MS = 1
+/** Values that are evaluated between two looks at the clock: long texts take long. */
+const STEP = 16
 /** The max number of values that one filter evaluates in all. */
 const MAX_IN_ALL = 1 << 20
 /** The numbers in the remembered results of a column, which is enough for those of one filter: 32 MB. */
@@ -23,29 +25,52 @@ const MAX_REMEMBERED = 4 * MAX_IN_ALL
 
 const remembered = new WeakMap<CompiledColumn, BoundedCache<string, DecidedCodes>>()
 
-/** How many values the conditions of one filter have evaluated: synchronously, and in all. */
+/** The time until which the conditions of one filter evaluate synchronously, and how many values they have. */
 export interface EvaluationBudget {
-  atOnce: number
+  until: number
   inAll: number
+}
+
+export function evaluationBudget(): EvaluationBudget {
+  return { until: performance.now() + SYNC_MS, inAll: 0 }
 }
 
 /** A condition that has to be evaluated for many values, in time slices. */
 export class PendingCodes {
   readonly column: CompiledColumn
-  readonly #condition: Condition
+  readonly #walk: ValueWalk
   readonly #key: string
 
-  constructor(column: CompiledColumn, condition: Condition, key: string) {
+  constructor(column: CompiledColumn, walk: ValueWalk, key: string) {
     this.column = column
-    this.#condition = condition
+    this.#walk = walk
     this.#key = key
   }
 
-  /** Evaluates and remembers the result; `pause` is called after every thousand values. */
+  /** Evaluates the rest of the values and remembers the result; `pause` is called after every few of them. */
   async evaluate(pause: () => Promise<void>): Promise<void> {
-    const walk = new ValueWalk(this.column, this.#condition)
-    while (!walk.advance(1024)) await pause()
-    remember(this.column, this.#key, walk.decided())
+    while (!this.#walk.advance()) await pause()
+    remember(this.column, this.#key, this.#walk.decided())
+  }
+}
+
+/** Whether the order of a column's values decides a condition on it, without looking at each of them. */
+export function isDecidedByOrder(condition: Condition): boolean {
+  switch (condition.kind) {
+    case 'compare': {
+      const { left, right } = condition
+      return (
+        (left.kind === 'column' && right.kind === 'literal') ||
+        (right.kind === 'column' && left.kind === 'literal')
+      )
+    }
+    case 'in':
+      return condition.left.kind === 'column' && condition.items.every(isLiteral)
+    case 'truth':
+    case 'isNull':
+      return condition.of.kind === 'column'
+    default:
+      return false
   }
 }
 
@@ -142,10 +167,10 @@ function evaluated(
   if (known) return known
   budget.inAll += codeCount
   if (budget.inAll > MAX_IN_ALL) return null
-  if (budget.atOnce + codeCount > MAX_AT_ONCE) return new PendingCodes(column, condition, key)
-  budget.atOnce += codeCount
   const walk = new ValueWalk(column, condition)
-  walk.advance(Infinity)
+  do {
+    if (performance.now() > budget.until) return new PendingCodes(column, walk, key)
+  } while (!walk.advance())
   const decided = walk.decided()
   remember(column, key, decided)
   return decided
@@ -164,10 +189,10 @@ class ValueWalk {
     this.#test = evaluator(condition)
   }
 
-  /** Evaluates up to `most` values; returns whether all are done. */
-  advance(most: number): boolean {
+  /** Evaluates a few values; returns whether all are done. */
+  advance(): boolean {
     const { name, codeCount } = this.#column
-    const end = Math.min(codeCount, this.#code + most)
+    const end = Math.min(codeCount, this.#code + STEP)
     for (; this.#code < end; this.#code++) {
       const value = this.#column.value(this.#code)
       const result = this.#test({ properties: { [name]: value }, geometry: null })

@@ -1,0 +1,50 @@
+import { problemFrom, unreachable } from './problem.ts'
+import { sessionKey } from './session-key.ts'
+
+/** Query parameters; undefined ones and empty texts are left out. */
+export type OgcQuery = Record<string, string | number | undefined>
+
+/** The address of a resource of a collection, relative to the service. */
+export function collectionUrl(table: string, path: string, query: OgcQuery = {}): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') parameters.set(name, String(value))
+  }
+  const text = parameters.toString()
+  return `/v1/ogc/collections/${encodeURIComponent(table)}${path}${text && `?${text}`}`
+}
+
+/** Requests a resource of a collection with the session's key, which is renewed once if it is refused. */
+async function fetchOgc(url: string, signal?: AbortSignal): Promise<Response> {
+  const key = await sessionKey()
+  let response = await send(url, key, signal)
+  if (response.status === 401) response = await send(url, await sessionKey(key), signal)
+  if (!response.ok) {
+    throw problemFrom(response.status, await response.text(), response.headers.get('x-request-id'))
+  }
+  return response
+}
+
+export async function readOgc<T>(url: string, signal?: AbortSignal): Promise<T> {
+  return parseExactly(await (await fetchOgc(url, signal)).text()) as T
+}
+
+/** Parses JSON; integers that a JavaScript number cannot hold become texts of their digits. */
+function parseExactly(text: string): unknown {
+  if (!/\d{16}/.test(text)) return JSON.parse(text)
+  return JSON.parse(text, ((_name: string, value: unknown, context?: { source?: string }) =>
+    typeof value === 'number' && context?.source && isUnsafeInteger(value, context.source)
+      ? context.source
+      : value) as (name: string, value: unknown) => unknown)
+}
+
+function isUnsafeInteger(value: number, source: string): boolean {
+  return /^-?\d+$/.test(source) && !Number.isSafeInteger(value)
+}
+
+function send(url: string, key: string, signal: AbortSignal | undefined): Promise<Response> {
+  return fetch(url, { headers: { 'X-API-Key': key }, signal: signal ?? null }).catch((error: unknown) => {
+    if (signal?.aborted) throw error
+    throw unreachable()
+  })
+}

@@ -1,0 +1,113 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useSearchParams } from 'react-router'
+
+export interface MapView {
+  longitude: number
+  latitude: number
+  zoom: number
+}
+
+export const TABS = ['table', 'charts', 'code', 'download', 'columns', 'versions'] as const
+export type Tab = (typeof TABS)[number]
+
+/** What the page's address says: everything that a shared link shows again. */
+export interface Address {
+  /** CQL2 text; empty for all rows. */
+  filter: string
+  view: MapView | null
+  tab: Tab
+  /** A column name, with `-` before it for descending; empty for the order of the dataset. */
+  sort: string
+  /** The columns of the table that are not shown. */
+  hidden: string[]
+  /** The columns that charts are shown of; null for a choice by the page. */
+  charts: string[] | null
+  /** The column that colors the map; empty for none. */
+  color: string
+  /** The column that sizes the points of the map; empty for none. */
+  size: string
+  /** The id of the selected feature. */
+  selected: string | null
+}
+
+export function readAddress(parameters: URLSearchParams): Address {
+  const text = (name: string) => parameters.get(name) ?? ''
+  const tab = text('tab') as Tab
+  return {
+    filter: text('filter'),
+    view: readView(text('view')),
+    tab: TABS.includes(tab) ? tab : 'table',
+    sort: text('sort'),
+    hidden: readNames(text('hidden')) ?? [],
+    charts: parameters.has('charts') ? (readNames(text('charts')) ?? []) : null,
+    color: text('color'),
+    size: text('size'),
+    selected: parameters.get('selected'),
+  }
+}
+
+/** Changes some parameters and leaves the others, also those of other pages, as they are. */
+export function writeAddress(parameters: URLSearchParams, change: Partial<Address>): URLSearchParams {
+  const changed = new URLSearchParams(parameters)
+  const set = (name: string, value: string | null | undefined) => {
+    if (value) changed.set(name, value)
+    else changed.delete(name)
+  }
+  for (const name of ['filter', 'sort', 'color', 'size', 'selected'] as const) {
+    if (name in change) set(name, change[name])
+  }
+  if ('view' in change) set('view', change.view && viewText(change.view))
+  if ('tab' in change) set('tab', change.tab === 'table' ? null : change.tab)
+  if ('hidden' in change) set('hidden', writeNames(change.hidden ?? []))
+  if ('charts' in change) {
+    if (change.charts) changed.set('charts', writeNames(change.charts))
+    else changed.delete('charts')
+  }
+  return changed
+}
+
+/**
+ * The address as state. Changes replace the history's entry, so that "back" leaves the page. The router applies them a
+ * moment later, so the state is kept here too: a check box must not jump back until then.
+ */
+export function useAddress(): [Address, (change: Partial<Address>) => void] {
+  const [parameters, setParameters] = useSearchParams()
+  const [state, setState] = useState(parameters)
+  const latest = useRef(state)
+  const setter = useRef(setParameters)
+  setter.current = setParameters
+  useEffect(() => {
+    // Another address than the one written here: a link or the history was used.
+    if (parameters.toString() === latest.current.toString()) return
+    latest.current = parameters
+    setState(parameters)
+  }, [parameters])
+  const change = useCallback((change: Partial<Address>) => {
+    latest.current = writeAddress(latest.current, change)
+    setState(latest.current)
+    setter.current(latest.current, { replace: true, preventScrollReset: true })
+  }, [])
+  return [useMemo(() => readAddress(state), [state]), change]
+}
+
+function readView(text: string): MapView | null {
+  const [longitude, latitude, zoom] = text.split(',').map(Number)
+  const isValid = [longitude, latitude, zoom].every((value) => Number.isFinite(value))
+  return isValid && text !== '' ? { longitude: longitude!, latitude: latitude!, zoom: zoom! } : null
+}
+
+/** More digits for deeper zooms: half a pixel is enough. */
+function viewText({ longitude, latitude, zoom }: MapView): string {
+  const digits = Math.max(1, Math.ceil((zoom * Math.LN2 + Math.log(512 / 360)) / Math.LN10) + 1)
+  return `${Number(longitude.toFixed(digits))},${Number(latitude.toFixed(digits))},${Number(zoom.toFixed(2))}`
+}
+
+/** Column names may contain commas; those names are escaped. */
+function writeNames(names: string[]): string {
+  return names.map((name) => name.replace(/[\\,]/g, '\\$&')).join(',')
+}
+
+function readNames(text: string): string[] | null {
+  const names = text.match(/(?:[^\\,]|\\.)+/gsu)
+  return names?.map((name) => name.replace(/\\(.)/gsu, '$1')) ?? null
+}

@@ -1,0 +1,147 @@
+import '../styles/explorer.css'
+import type { DatasetDetails } from '@wayleave/contract/records'
+import { lazy, type ReactNode, Suspense, useCallback, useMemo, useRef, useState } from 'react'
+import { Tabs } from '../components/tabs.tsx'
+import { ColumnTable } from '../datasets/column-table.tsx'
+import { Downloads } from '../datasets/downloads.tsx'
+import { Snippets } from '../datasets/snippets.tsx'
+import { Versions } from '../datasets/versions.tsx'
+import { type Exploration, useAccess } from './access.ts'
+import { type MapView, type Tab, useAddress } from './address.ts'
+import { ChartsTab } from './charts/charts-tab.tsx'
+import { type Box, type Clause, filterText } from './filter/clause.ts'
+import { FilterBar } from './filter/filter-bar.tsx'
+import { FilterPanel } from './filter/filter-panel.tsx'
+import { parseClauses } from './filter/parse-clauses.ts'
+import { StyleControls } from './map/style-controls.tsx'
+import { useScale } from './map/use-scale.ts'
+import { Pointing } from './pointing.ts'
+import { useSelection } from './selection.ts'
+import { TableTab } from './table/table-tab.tsx'
+import { useMatched } from './use-matched.ts'
+
+const MapPanel = lazy(async () => ({ default: (await import('./map/map-panel.tsx')).MapPanel }))
+
+const tabs: Record<Tab, string> = {
+  table: 'Table',
+  charts: 'Charts',
+  code: 'Use it',
+  download: 'Download',
+  columns: 'Columns',
+  versions: 'Versions',
+}
+
+/** Map, table, charts and filter of one dataset. All of them show the same rows; the address says which. */
+export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: ReactNode }) {
+  const access = useAccess()
+  const [address, change] = useAddress()
+  const pointing = useRef(new Pointing()).current
+  const [box, setBox] = useState<Box | null>(null)
+  const types = useMemo(
+    () => new Map(dataset.columns.map(({ name, type }) => [name, type as string])),
+    [dataset.columns],
+  )
+  const clauses = useMemo(() => parseClauses(address.filter, types), [address.filter, types])
+  const matched = useMatched(dataset, access, address.filter)
+  const filter = useValidFilter(access === 'all' ? address.filter : '', matched.isSuccess)
+  const exploration: Exploration = { dataset, access, filter }
+  const setSelected = useCallback((selected: string | null) => change({ selected }), [change])
+  const selection = useSelection(exploration, address.selected, setSelected)
+  const color = useScale(dataset, access, address.color)
+  const size = useScale(dataset, access, address.size)
+  const onView = useCallback(
+    (view: MapView, box: Box) => {
+      setBox(box)
+      change({ view })
+    },
+    [change],
+  )
+  const setClauses = (clauses: Clause[]) => change({ filter: filterText(clauses, types) })
+  const isLocked = access !== 'all'
+  return (
+    <div className="explorer">
+      <FilterBar
+        exploration={exploration}
+        filter={address.filter}
+        clauses={clauses}
+        matched={matched.data}
+        error={matched.error}
+        onClauses={setClauses}
+        onFilter={(filter) => change({ filter })}
+      />
+      <FilterAside clauses={clauses.length}>
+        <FilterPanel exploration={exploration} clauses={clauses} box={box} onChange={setClauses} />
+      </FilterAside>
+      <div className="explorer-main">
+        {dataset.bbox && (
+          <div className="map-frame">
+            <StyleControls
+              dataset={dataset}
+              color={address.color}
+              size={address.size}
+              isDisabled={isLocked}
+              onChange={change}
+            />
+            <Suspense fallback={<div className="map map-placeholder" />}>
+              <MapPanel
+                exploration={exploration}
+                view={address.view}
+                onView={onView}
+                color={color}
+                size={size}
+                pointing={pointing}
+                selection={selection}
+              />
+            </Suspense>
+          </div>
+        )}
+        <Tabs label="The dataset" tabs={tabs} chosen={address.tab} onChoose={(tab) => change({ tab })}>
+          {address.tab === 'table' && (
+            <TableTab
+              exploration={exploration}
+              sort={address.sort}
+              hidden={address.hidden}
+              matched={matched.data}
+              onSort={(sort) => change({ sort })}
+              onHide={(hidden) => change({ hidden })}
+              pointing={pointing}
+              selection={selection}
+            />
+          )}
+          {address.tab === 'charts' && (
+            <ChartsTab
+              exploration={exploration}
+              chosen={address.charts}
+              onChoose={(charts) => change({ charts })}
+            />
+          )}
+          {address.tab === 'code' && <Snippets dataset={dataset} filter={filter} />}
+          {address.tab === 'download' && <Downloads dataset={dataset} />}
+          {address.tab === 'columns' && <ColumnTable columns={dataset.columns} />}
+          {address.tab === 'versions' && <Versions dataset={dataset} />}
+        </Tabs>
+      </div>
+      {facts}
+    </div>
+  )
+}
+
+/** On narrow screens the filter is folded. */
+function FilterAside({ clauses, children }: { clauses: number; children: ReactNode }) {
+  const [isOpen, setIsOpen] = useState(() => matchMedia('(min-width: 60rem)').matches)
+  return (
+    <aside className="explorer-filter" aria-label="Filter">
+      <details open={isOpen} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+        <summary className="filter-fold">Filter{clauses > 0 && ` (${clauses})`}</summary>
+        {isOpen && children}
+      </details>
+    </aside>
+  )
+}
+
+/** The filter once the service has accepted it; until then the one before, so that nothing disappears. */
+function useValidFilter(filter: string, isAccepted: boolean): string {
+  const accepted = useRef<string | null>(null)
+  if (isAccepted) accepted.current = filter
+  return accepted.current ?? filter
+}

@@ -1,0 +1,77 @@
+import type { Feature } from '@wayleave/client'
+import type { ReactNode } from 'react'
+import { CopyButton } from '../components/copy-button.tsx'
+import { Icon } from '../components/icon.tsx'
+import { ProblemNote } from '../components/problem-note.tsx'
+import { Skeleton } from '../components/skeleton.tsx'
+import { cellText } from '../datasets/cell-text.ts'
+import type { LabelColumn } from './label-column.ts'
+
+/** All properties of the selected feature. */
+export function FeatureDetails({
+  id,
+  feature,
+  error,
+  label,
+  className,
+  onClose,
+  children,
+}: {
+  id: string
+  feature: Feature | null
+  error: unknown
+  label: LabelColumn
+  className: string
+  onClose: () => void
+  children?: ReactNode
+}) {
+  const title = feature && label ? feature.properties[label] : null
+  return (
+    <section className={`details fades ${className}`} aria-label="Attributes" aria-live="polite">
+      <div className="details-head">
+        <h2 dir="auto">{title ? String(title) : `Feature ${id}`}</h2>
+        <button
+          type="button"
+          className="button quiet small"
+          onClick={onClose}
+          aria-label="Close the attributes"
+        >
+          <Icon name="close" />
+        </button>
+      </div>
+      {error !== null && <ProblemNote error={error} />}
+      {!feature && error === null && <Skeleton lines={4} />}
+      {feature && (
+        <>
+          <dl className="facts" tabIndex={0}>
+            {Object.entries(feature.properties).map(([name, value]) => (
+              <div key={name} className="contents">
+                <dt>{name}</dt>
+                <dd dir="auto">
+                  {typeof value === 'string' && isAddress(value) ? <Address url={value} /> : cellText(value)}
+                </dd>
+              </div>
+            ))}
+          </dl>
+          <div className="row">
+            {children}
+            <CopyButton text={JSON.stringify(feature, null, 2)} label="Copy as GeoJSON" />
+          </div>
+        </>
+      )}
+    </section>
+  )
+}
+
+/** Only http(s) URLs become links: data must not create a link that runs a script. */
+function isAddress(text: string): boolean {
+  return /^https?:\/\/\S+$/.test(text)
+}
+
+function Address({ url }: { url: string }) {
+  return (
+    <a href={url} target="_blank" rel="noreferrer">
+      {url}
+    </a>
+  )
+}

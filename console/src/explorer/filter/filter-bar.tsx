@@ -1,0 +1,107 @@
+import { useState } from 'react'
+import { Icon } from '../../components/icon.tsx'
+import { ProblemNote } from '../../components/problem-note.tsx'
+import { count, plural } from '../../words.ts'
+import type { Exploration } from '../access.ts'
+import type { Clause } from './clause.ts'
+import { clauseWords } from './clause-words.ts'
+
+/** The number of rows that match, the clauses of the filter, and the filter as text that can be edited. */
+export function FilterBar({
+  exploration: { dataset, access },
+  filter,
+  clauses,
+  matched,
+  error,
+  onClauses,
+  onFilter,
+}: {
+  exploration: Exploration
+  /** The filter in the address, which may be invalid. */
+  filter: string
+  clauses: Clause[]
+  matched: number | null | undefined
+  error: unknown
+  onClauses: (clauses: Clause[]) => void
+  onFilter: (filter: string) => void
+}) {
+  const [isEditing, setIsEditing] = useState(false)
+  const total = plural(dataset.rows, 'row')
+  const words =
+    access !== 'all' || filter === ''
+      ? total
+      : error
+        ? 'The filter is not valid'
+        : matched === undefined
+          ? `Counting of ${total}`
+          : `${matched === null ? 'Many' : count(matched)} of ${total}`
+  return (
+    <div className="filter-bar">
+      <p className="filter-count" role="status" data-matched={matched ?? undefined}>
+        {words}
+      </p>
+      <ul className="filter-chips" aria-label="Filter">
+        {clauses.map((clause, index) => (
+          <li key={clauseWords(clause)}>
+            <span dir="auto" className="chip-words">
+              {clauseWords(clause)}
+            </span>
+            <button
+              type="button"
+              aria-label={`Remove ${clauseWords(clause)}`}
+              onClick={() => onClauses(clauses.filter((_, one) => one !== index))}
+            >
+              <Icon name="close" />
+            </button>
+          </li>
+        ))}
+      </ul>
+      {clauses.length > 0 && (
+        <button type="button" className="button small quiet" onClick={() => onFilter('')}>
+          Clear
+        </button>
+      )}
+      {access === 'all' && (
+        <button
+          type="button"
+          className="button small"
+          aria-expanded={isEditing}
+          onClick={() => setIsEditing(!isEditing)}
+        >
+          Edit as CQL2
+        </button>
+      )}
+      {error !== null && filter !== '' && <ProblemNote error={error} />}
+      {isEditing && <FilterEditor key={filter} filter={filter} onApply={onFilter} />}
+    </div>
+  )
+}
+
+function FilterEditor({ filter, onApply }: { filter: string; onApply: (filter: string) => void }) {
+  const [draft, setDraft] = useState(filter)
+  return (
+    <form
+      className="filter-editor"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onApply(draft.trim())
+      }}
+    >
+      <textarea
+        aria-label="Filter in CQL2"
+        className="mono"
+        rows={3}
+        spellCheck={false}
+        value={draft}
+        placeholder="mag >= 4.5 AND net IN ('us', 'ak')"
+        onChange={(event) => setDraft(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onApply(draft.trim())
+        }}
+      />
+      <button type="submit" className="button primary small" disabled={draft.trim() === filter}>
+        Apply
+      </button>
+    </form>
+  )
+}

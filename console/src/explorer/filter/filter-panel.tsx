@@ -1,0 +1,186 @@
+import { useState } from 'react'
+import type { Exploration } from '../access.ts'
+import { type Box, type Clause, columnOf } from './clause.ts'
+import { type Column, isCountable } from './facet.ts'
+import { RangeFacet } from './range-facet.tsx'
+import { TextSearch } from './text-search.tsx'
+import { useFacets } from './use-facets.ts'
+import { ValueFacet } from './value-facet.tsx'
+
+const OPEN_AT_FIRST = 4
+
+/** The filter's controls: a search in all texts, the map's view, and a facet for each column. */
+export function FilterPanel({
+  exploration,
+  clauses,
+  box,
+  onChange,
+}: {
+  exploration: Exploration
+  clauses: Clause[]
+  /** What the map shows now. */
+  box: Box | null
+  onChange: (clauses: Clause[]) => void
+}) {
+  const { dataset, access } = exploration
+  const isDisabled = access !== 'all'
+  const columns = dataset.columns.filter(({ type, name }) => type !== 'json' && !name.includes(','))
+  const [open, setOpen] = useState(() => openAtFirst(columns, exploration))
+  const counted = columns.filter((column) => open.has(column.name) && isCountable(column, dataset))
+  const facets = useFacets(
+    exploration,
+    clauses,
+    counted.map(({ name }) => name),
+  )
+  const texts = columns.filter(({ type }) => type === 'text').map(({ name }) => name)
+  const search = clauses.find((clause) => clause.kind === 'text' && clause.columns.length === texts.length)
+  const replace = (isOld: (clause: Clause) => boolean, clause: Clause | null) => {
+    const index = clauses.findIndex(isOld)
+    const others = clauses.filter((one) => !isOld(one))
+    if (clause) others.splice(index === -1 ? others.length : index, 0, clause)
+    onChange(others)
+  }
+  const toggle = (name: string, isOpen: boolean) => {
+    const changed = new Set(open)
+    if (isOpen) changed.add(name)
+    else changed.delete(name)
+    setOpen(changed)
+  }
+  return (
+    <div className="filter-panel">
+      {texts.length > 1 && (
+        <TextSearch
+          label="Search all texts"
+          value={search?.kind === 'text' ? search.text : ''}
+          isDisabled={isDisabled}
+          onChange={(text) =>
+            replace((clause) => clause === search, text ? { kind: 'text', columns: texts, text } : null)
+          }
+        />
+      )}
+      {dataset.bbox && (
+        <ViewChoice
+          isChecked={clauses.some(({ kind }) => kind === 'box')}
+          isDisabled={isDisabled || box === null}
+          onToggle={(isOn) =>
+            replace(({ kind }) => kind === 'box', isOn ? { kind: 'box', box: roundedBox(box!) } : null)
+          }
+        />
+      )}
+      {columns.map((column) => (
+        <ColumnFacet
+          key={column.name}
+          column={column}
+          isOpen={open.has(column.name)}
+          isDisabled={isDisabled}
+          isCountable={isCountable(column, dataset)}
+          clauses={clauses}
+          facet={facets.get(column.name)}
+          onToggle={(isOpen) => toggle(column.name, isOpen)}
+          onReplace={replace}
+        />
+      ))}
+    </div>
+  )
+}
+
+function ViewChoice({
+  isChecked,
+  isDisabled,
+  onToggle,
+}: {
+  isChecked: boolean
+  isDisabled: boolean
+  onToggle: (isOn: boolean) => void
+}) {
+  return (
+    <label className="choice small">
+      <input
+        type="checkbox"
+        checked={isChecked}
+        disabled={isDisabled}
+        onChange={(event) => onToggle(event.target.checked)}
+      />
+      Only within this map view
+    </label>
+  )
+}
+
+function ColumnFacet({
+  column: { name, type },
+  isOpen,
+  isDisabled,
+  isCountable,
+  clauses,
+  facet,
+  onToggle,
+  onReplace,
+}: {
+  column: Column
+  isOpen: boolean
+  isDisabled: boolean
+  isCountable: boolean
+  clauses: Clause[]
+  facet: ReturnType<typeof useFacets> extends ReadonlyMap<string, infer F> ? F | undefined : never
+  onToggle: (isOpen: boolean) => void
+  onReplace: (isOld: (clause: Clause) => boolean, clause: Clause | null) => void
+}) {
+  const own = clauses.find((clause) => columnOf(clause) === name) ?? null
+  const isSearch = (clause: Clause) =>
+    clause.kind === 'text' && clause.columns.length === 1 && clause.columns[0] === name
+  const search = clauses.find(isSearch)
+  const change = (clause: Clause | null) => onReplace((one) => columnOf(one) === name, clause)
+  return (
+    <details className="facet" open={isOpen} onToggle={(event) => onToggle(event.currentTarget.open)}>
+      <summary>
+        <span dir="auto">{name}</span>
+        {(own || search) && <span className="facet-dot" title="Filtered" />}
+      </summary>
+      {isOpen && (
+        <div className="stack-small">
+          {type === 'text' && (
+            <TextSearch
+              label={`Search ${name}`}
+              value={search?.kind === 'text' ? search.text : ''}
+              isDisabled={isDisabled}
+              onChange={(text) => onReplace(isSearch, text ? { kind: 'text', columns: [name], text } : null)}
+            />
+          )}
+          {isCountable && facet?.values && (
+            <ValueFacet
+              column={name}
+              facet={facet}
+              clause={own?.kind === 'values' ? own : null}
+              isDisabled={isDisabled}
+              onChange={change}
+            />
+          )}
+          {isCountable && facet?.histogram && (
+            <RangeFacet
+              column={name}
+              type={type}
+              facet={facet}
+              clause={own?.kind === 'range' ? own : null}
+              isDisabled={isDisabled}
+              onChange={change}
+            />
+          )}
+        </div>
+      )}
+    </details>
+  )
+}
+
+/** The columns that tell most: those that can be counted and do not have the same value everywhere. */
+function openAtFirst(columns: Column[], { dataset }: Exploration): Set<string> {
+  const telling = columns.filter((column) => {
+    const statistics = dataset.statistics?.[column.name]
+    return isCountable(column, dataset) && (statistics === undefined || statistics.distinct > 1)
+  })
+  return new Set(telling.slice(0, OPEN_AT_FIRST).map(({ name }) => name))
+}
+
+/** Five digits are about a metre. */
+function roundedBox(box: Box): Box {
+  return box.map((value) => Number(value.toFixed(5))) as Box
+}

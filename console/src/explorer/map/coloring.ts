@@ -1,0 +1,72 @@
+import type { Theme } from '../../theme.ts'
+import { CATEGORIES, PALETTES, SEQUENCE } from './map-palette.ts'
+
+type Scalar = string | number | boolean
+
+/** How a column colors or sizes the map's features. */
+export type Scale =
+  /** Classes of equal counts: class i begins at `breaks[i - 1]`. */
+  | { kind: 'quantiles'; column: string; breaks: number[]; min: number; max: number }
+  /** The most frequent values; all others look alike. */
+  | { kind: 'categories'; column: string; values: Scalar[] }
+
+export interface LegendEntry {
+  label: string
+  color: string
+}
+
+function colorOf(scale: Scale, index: number, theme: Theme): string {
+  if (scale.kind === 'categories') return CATEGORIES[theme][index] ?? PALETTES[theme].none
+  const colors = SEQUENCE[theme]
+  const classes = scale.breaks.length + 1
+  return colors[classes === 1 ? 2 : Math.round((index * (colors.length - 1)) / (classes - 1))]!
+}
+
+/** A MapLibre expression for the color of a feature. */
+export function colorExpression(scale: Scale, theme: Theme): unknown {
+  const value = ['get', scale.column]
+  const { none } = PALETTES[theme]
+  if (scale.kind === 'categories') {
+    if (scale.values.length === 0) return none
+    // Tiles hold booleans and numbers as such; as texts all of them can be compared.
+    const pairs = scale.values.flatMap((item, index) => [String(item), colorOf(scale, index, theme)])
+    return ['match', ['to-string', value], ...pairs, none]
+  }
+  const steps = scale.breaks.flatMap((at, index) => [at, colorOf(scale, index + 1, theme)])
+  const number = ['to-number', value, 0]
+  const graduated = steps.length
+    ? ['step', number, colorOf(scale, 0, theme), ...steps]
+    : colorOf(scale, 0, theme)
+  return ['case', ['has', scale.column], graduated, none]
+}
+
+/** The factor by which a point is larger than the smallest class. */
+export function sizeExpression(scale: Scale): unknown {
+  if (scale.kind === 'categories') return 1
+  const steps = scale.breaks.flatMap((at, index) => [at, sizeOf(index + 1)])
+  const number = ['to-number', ['get', scale.column], 0]
+  const graduated = steps.length ? ['step', number, sizeOf(0), ...steps] : 1
+  return ['case', ['has', scale.column], graduated, sizeOf(0)]
+}
+
+export function sizeOf(index: number): number {
+  return 0.7 + index * 0.55
+}
+
+/** The classes of a scale in words, each with its color. */
+export function legendOf(scale: Scale, theme: Theme, format: (value: number) => string): LegendEntry[] {
+  if (scale.kind === 'categories') {
+    return [
+      ...scale.values.map((item, index) => ({
+        label: item === '' ? 'empty' : String(item),
+        color: colorOf(scale, index, theme),
+      })),
+      { label: 'others', color: PALETTES[theme].none },
+    ]
+  }
+  const edges = [scale.min, ...scale.breaks, scale.max]
+  return edges.slice(1).map((to, index) => ({
+    label: `${format(edges[index]!)} – ${format(to)}`,
+    color: colorOf(scale, index, theme),
+  }))
+}

@@ -1,0 +1,270 @@
+import 'maplibre-gl/dist/maplibre-gl.css'
+import type { Feature } from '@wayleave/client'
+import {
+  AttributionControl,
+  FullscreenControl,
+  Map as LibreMap,
+  LngLat,
+  type MapGeoJSONFeature,
+  NavigationControl,
+  type PointLike,
+  ScaleControl,
+  setWorkerUrl,
+  type VectorTileSource,
+} from 'maplibre-gl'
+import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url'
+import { data as client } from '../../api/data.ts'
+import type { MapView } from '../address.ts'
+import type { Box } from '../filter/clause.ts'
+import { drawnGeometry } from './drawn-geometry.ts'
+import { type DataSource, FEATURE_ID, mapStyle, type StyleParts } from './map-style.ts'
+import { keepOnWorld } from './one-world.ts'
+
+setWorkerUrl(workerUrl)
+
+const REACH_PX = 4
+/** From the keyboard, the feature nearest to the middle is selected. */
+const KEYBOARD_REACH_PX = 16
+const SELECTABLE = ['points', 'clusters', 'lines', 'areas']
+
+/** What is under the mouse: a feature, or a point that stands for several. */
+export interface MapTarget {
+  /** Null for a cluster. */
+  id: string | null
+  count: number
+  properties: Record<string, unknown>
+  /** Where it is on the screen, in pixels from the map's corner. */
+  x: number
+  y: number
+}
+
+export interface MapEvents {
+  onView: (view: MapView, box: Box) => void
+  onPoint: (target: MapTarget | null) => void
+  onSelect: (target: MapTarget | null) => void
+  onError: (message: string) => void
+}
+
+export interface Marks {
+  selected: Feature | null
+  pointed: Feature | null
+}
+
+/** The map on the page. It draws the dataset in a style and reports its view, the mouse and clicks. */
+export class ExplorerMap {
+  readonly #map: LibreMap
+  readonly #events: MapEvents
+  readonly #container: HTMLElement
+  #parts: StyleParts
+  #isReady = false
+  #pointedId: string | number | null = null
+
+  constructor(
+    container: HTMLElement,
+    { bbox, view, isEmbedded }: { bbox: Box; view: MapView | null; isEmbedded: boolean },
+    parts: Omit<StyleParts, 'marked'>,
+    events: MapEvents,
+  ) {
+    this.#container = container
+    this.#events = events
+    this.#parts = { ...parts, marked: markedCollection({ selected: null, pointed: null }) }
+    this.#map = new LibreMap({
+      container,
+      style: mapStyle(this.#parts),
+      ...(view
+        ? { center: [view.longitude, view.latitude], zoom: view.zoom }
+        : { bounds: fittingBox(bbox), fitBoundsOptions: { padding: 20, maxZoom: 14 } }),
+      attributionControl: false,
+      dragRotate: false,
+      pitchWithRotate: false,
+      touchPitch: false,
+      renderWorldCopies: false,
+      minZoom: -2,
+      maxZoom: 20,
+      cooperativeGestures: !isEmbedded,
+      transformRequest: (url) => client.transformRequest(url),
+      transformConstrain: (center, zoom) => this.#constrain(center, zoom),
+    })
+    this.#map.touchZoomRotate.disableRotation()
+    this.#map.keyboard.disableRotation()
+    this.#map.addControl(new NavigationControl({ showCompass: false }), 'top-right')
+    this.#map.addControl(new FullscreenControl({ container: container.parentElement! }), 'top-right')
+    this.#map.addControl(new ScaleControl({ maxWidth: 90 }), 'bottom-right')
+    this.#map.addControl(new AttributionControl({ compact: true }), 'bottom-right')
+    this.#map.getCanvas().setAttribute('aria-label', 'Map. Arrow keys move it, Enter selects in the middle.')
+    this.#listen()
+  }
+
+  setParts(change: Partial<Omit<StyleParts, 'marked'>>): void {
+    const before = this.#parts.data
+    this.#parts = { ...this.#parts, ...change }
+    const { data } = this.#parts
+    const source = this.#isReady ? this.#map.getSource<VectorTileSource>('data') : undefined
+    // New tiles replace the old ones as they arrive; a new source would show nothing meanwhile.
+    if (source && before?.kind === 'tiles' && data?.kind === 'tiles' && before.url !== data.url) {
+      source.setTiles([data.url])
+    }
+    this.#draw()
+  }
+
+  setMarks(marks: Marks): void {
+    this.#parts = { ...this.#parts, marked: markedCollection(marks) }
+    this.#draw()
+  }
+
+  /** Moves to a feature unless it is in view. */
+  show(feature: Feature): void {
+    const box = boxOf(feature)
+    if (!box) return
+    const view = this.#map.getBounds()
+    if (view.contains([box[0], box[1]]) && view.contains([box[2], box[3]])) return
+    this.fit(box)
+  }
+
+  fit(box: Box): void {
+    this.#map.fitBounds(fittingBox(box), { padding: 40, maxZoom: Math.max(12, this.#map.getZoom()) })
+  }
+
+  resize(): void {
+    this.#map.resize()
+  }
+
+  close(): void {
+    this.#map.remove()
+  }
+
+  #constrain(center: LngLat, zoom: number) {
+    const size = { width: this.#container.clientWidth, height: this.#container.clientHeight }
+    const kept = keepOnWorld({ longitude: center.lng, latitude: center.lat, zoom: zoom ?? 0 }, size)
+    return { center: new LngLat(kept.longitude, kept.latitude), zoom: kept.zoom }
+  }
+
+  #draw(): void {
+    if (this.#isReady) this.#map.setStyle(mapStyle(this.#parts), { diff: true })
+  }
+
+  #listen(): void {
+    const map = this.#map
+    map.once('style.load', () => {
+      this.#isReady = true
+      this.#draw()
+      this.#tellView()
+    })
+    map.on('moveend', () => this.#tellView())
+    map.on('mousemove', ({ point }) => this.#point(this.#targetAt(point, REACH_PX)))
+    map.on('mouseout', () => this.#point(null))
+    map.on('click', ({ point }) => this.#select(this.#targetAt(point, REACH_PX)))
+    map.on('error', ({ error }) => this.#events.onError(error.message))
+    map.getCanvas().addEventListener('keydown', (event) => {
+      if (event.key !== 'Enter') return
+      const { clientWidth, clientHeight } = this.#container
+      this.#select(this.#targetAt({ x: clientWidth / 2, y: clientHeight / 2 }, KEYBOARD_REACH_PX))
+    })
+  }
+
+  #tellView(): void {
+    const { lng, lat } = this.#map.getCenter()
+    const bounds = this.#map.getBounds()
+    const box: Box = [
+      Math.max(-180, bounds.getWest()),
+      Math.max(-90, bounds.getSouth()),
+      Math.min(180, bounds.getEast()),
+      Math.min(90, bounds.getNorth()),
+    ]
+    this.#events.onView({ longitude: lng, latitude: lat, zoom: this.#map.getZoom() }, box)
+  }
+
+  #targetAt({ x, y }: { x: number; y: number }, reach: number): MapTarget | null {
+    const layers = SELECTABLE.filter((layer) => this.#map.getLayer(layer))
+    if (layers.length === 0) return null
+    const area: [PointLike, PointLike] = [
+      [x - reach, y - reach],
+      [x + reach, y + reach],
+    ]
+    const candidates = this.#map.queryRenderedFeatures(area, { layers })
+    const [target] = candidates
+    return target ? this.#targetOf(target, x, y) : null
+  }
+
+  #targetOf(rendered: MapGeoJSONFeature, x: number, y: number): MapTarget {
+    const { data } = this.#parts
+    const { properties } = rendered
+    const count = data?.kind === 'tiles' ? Number(properties[data.pointCount] ?? 1) : 1
+    const id = rendered.layer.id === 'clusters' ? null : idOf(rendered, data)
+    return { id, count, properties, x, y }
+  }
+
+  #point(target: MapTarget | null): void {
+    this.#map.getCanvas().style.cursor = target ? 'pointer' : ''
+    this.#setPointed(target?.id ?? null)
+    this.#events.onPoint(target)
+  }
+
+  #setPointed(id: string | null): void {
+    if (this.#pointedId === id) return
+    const { data } = this.#parts
+    const source = { source: 'data', ...(data?.kind === 'tiles' && { sourceLayer: data.layer }) }
+    if (!this.#map.getSource('data')) return
+    if (this.#pointedId !== null) this.#map.removeFeatureState({ ...source, id: this.#pointedId }, 'pointed')
+    if (id !== null) this.#map.setFeatureState({ ...source, id }, { pointed: true })
+    this.#pointedId = id
+  }
+
+  /** A click on a cluster zooms in: at some depth its members are features of their own. */
+  #select(target: MapTarget | null): void {
+    if (target && target.id === null) {
+      const center = this.#map.unproject([target.x, target.y])
+      this.#map.easeTo({ center, zoom: this.#map.getZoom() + 2 })
+      return
+    }
+    this.#events.onSelect(target)
+  }
+}
+
+function idOf(rendered: MapGeoJSONFeature, data: DataSource | null): string | null {
+  const property = data?.kind === 'tiles' ? data.idProperty : FEATURE_ID
+  // An integer that tiles cannot hold as an id, such as a negative one, is the property "id".
+  const id = (property && rendered.properties[property]) ?? rendered.id ?? rendered.properties['id']
+  return id === undefined || id === null ? null : String(id)
+}
+
+function markedCollection({ selected, pointed }: Marks): object {
+  const marked = (feature: Feature | null, mark: string) =>
+    feature?.geometry
+      ? [{ type: 'Feature', properties: { mark }, geometry: drawnGeometry(feature.geometry) }]
+      : []
+  return {
+    type: 'FeatureCollection',
+    features: [...marked(pointed, 'pointed'), ...marked(selected, 'selected')],
+  }
+}
+
+/** Data of the whole world is shown without the far south, which is as large as a continent in this projection. */
+function fittingBox([west, south, east, north]: Box): Box {
+  const isWorld = east - west > 300
+  const lowest = isWorld ? -58 : -84
+  return [
+    Math.max(-180, west),
+    Math.max(lowest, south),
+    Math.min(180, east),
+    Math.min(isWorld ? 80 : 84, north),
+  ]
+}
+
+function boxOf({ geometry }: Feature): Box | null {
+  const box: Box = [Infinity, Infinity, -Infinity, -Infinity]
+  const extend = (nested: unknown): void => {
+    if (!Array.isArray(nested)) return
+    if (typeof nested[0] === 'number') {
+      const [x, y] = nested as [number, number]
+      box[0] = Math.min(box[0], x)
+      box[1] = Math.min(box[1], y)
+      box[2] = Math.max(box[2], x)
+      box[3] = Math.max(box[3], y)
+    } else for (const part of nested) extend(part)
+  }
+  if (geometry?.type === 'GeometryCollection') {
+    for (const part of geometry.geometries) if ('coordinates' in part) extend(part.coordinates)
+  } else if (geometry) extend(geometry.coordinates)
+  return Number.isFinite(box[0]) ? box : null
+}

@@ -1,0 +1,171 @@
+import '../../styles/map.css'
+import type { Feature } from '@wayleave/client'
+import { useEffect, useRef, useState } from 'react'
+import { useTheme } from '../../theme.ts'
+import { plural } from '../../words.ts'
+import type { Exploration } from '../access.ts'
+import type { MapView } from '../address.ts'
+import { FeatureDetails } from '../feature-details.tsx'
+import type { Box } from '../filter/clause.ts'
+import { labelColumn } from '../label-column.ts'
+import type { Pointing } from '../pointing.ts'
+import type { Selection } from '../selection.ts'
+import { useMatchedInView } from '../use-matched.ts'
+import type { Scale } from './coloring.ts'
+import { ExplorerMap, type MapTarget } from './explorer-map.ts'
+import { Legend } from './legend.tsx'
+import { mapStatus } from './map-status.ts'
+import { useMapSource } from './use-map-source.ts'
+
+interface Props {
+  exploration: Exploration
+  view: MapView | null
+  onView: (view: MapView, box: Box) => void
+  color: Scale | null
+  size: Scale | null
+  pointing: Pointing
+  selection: Selection
+  isEmbedded?: boolean
+}
+
+/** The dataset on a map, with its status, its legend and the attributes of the selected feature. */
+export function MapPanel({
+  exploration,
+  view,
+  onView,
+  color,
+  size,
+  pointing,
+  selection,
+  isEmbedded = false,
+}: Props) {
+  const { dataset, access, filter } = exploration
+  const place = useRef<HTMLDivElement>(null)
+  const map = useRef<ExplorerMap>(null)
+  const theme = useTheme()
+  const source = useMapSource(exploration)
+  const [box, setBox] = useState<Box | null>(null)
+  const [target, setTarget] = useState<MapTarget | null>(null)
+  const [isBroken, setIsBroken] = useState(false)
+  const [side, setSide] = useState<'left' | 'right'>('left')
+  const inView = useMatchedInView(dataset, access, filter, box)
+  const label = labelColumn(dataset)
+
+  const events = useRef({ onView, onPoint: setTarget, onSelect: selection.select })
+  events.current = { onView, onPoint: setTarget, onSelect: selection.select }
+
+  useEffect(() => {
+    const element = place.current!
+    try {
+      map.current = new ExplorerMap(
+        element,
+        { bbox: dataset.bbox as Box, view, isEmbedded },
+        { theme, data: source.data, color, size },
+        {
+          onView: (view, box) => {
+            setBox(box)
+            events.current.onView(view, box)
+          },
+          onPoint: (target) => {
+            events.current.onPoint(target)
+            pointing.point(target?.id ? { id: target.id, from: 'map', feature: null } : null)
+          },
+          onSelect: (target) => {
+            // The panel opens on the other half, so that it does not cover the feature.
+            if (target) setSide(target.x < element.clientWidth / 2 ? 'right' : 'left')
+            events.current.onSelect(target?.id ?? null, 'map')
+          },
+          onError: (message) => console.warn(message),
+        },
+      )
+    } catch {
+      setIsBroken(true)
+    }
+    const watch = new ResizeObserver(() => map.current?.resize())
+    watch.observe(element)
+    return () => {
+      watch.disconnect()
+      map.current?.close()
+      map.current = null
+    }
+  }, [dataset.table])
+
+  useEffect(
+    () => map.current?.setParts({ theme, data: source.data, color, size }),
+    [theme, source.data, color, size],
+  )
+
+  const { feature } = selection
+  useEffect(() => {
+    const mark = () => {
+      const pointed = pointing.current?.from === 'table' ? pointing.current.feature : null
+      map.current?.setMarks({ selected: feature, pointed })
+    }
+    mark()
+    return pointing.subscribe(mark)
+  }, [feature, pointing])
+
+  useEffect(() => {
+    if (feature && selection.from === 'table') map.current?.show(feature)
+  }, [feature, selection.from])
+
+  const status = isBroken
+    ? 'This browser cannot draw maps (WebGL is off). The table shows the rows as text.'
+    : mapStatus(dataset, access, source, inView.data)
+  return (
+    <section
+      className="map"
+      aria-label="Map"
+      data-map-theme={theme}
+      data-panel-side={selection.id !== null && selection.from === 'map' ? side : undefined}
+    >
+      <div ref={place} className="map-canvas" />
+      {target && !isBroken && <Tooltip target={target} label={label} />}
+      <div className="map-foot">
+        {color && <Legend scale={color} size={size} theme={theme} />}
+        {!color && size && <Legend scale={size} size={size} theme={theme} />}
+        <p className="map-note" role="status">
+          {status}
+        </p>
+      </div>
+      {selection.id !== null && selection.from === 'map' && (
+        <FeatureDetails
+          id={selection.id}
+          feature={feature}
+          error={selection.error}
+          label={label}
+          className={`map-details ${side}`}
+          onClose={() => selection.select(null, 'map')}
+        >
+          <ZoomButton feature={feature} onZoom={(feature) => map.current?.show(feature)} />
+        </FeatureDetails>
+      )}
+    </section>
+  )
+}
+
+function ZoomButton({ feature, onZoom }: { feature: Feature | null; onZoom: (feature: Feature) => void }) {
+  if (!feature?.geometry) return null
+  return (
+    <button type="button" className="button small" onClick={() => onZoom(feature)}>
+      Zoom to it
+    </button>
+  )
+}
+
+/** What is under the mouse. For screen readers the details say the same. */
+function Tooltip({ target, label }: { target: MapTarget; label: string | null }) {
+  const name = label ? target.properties[label] : undefined
+  const text =
+    target.id === null ? `${plural(target.count, 'feature')}: click to zoom in` : String(name ?? target.id)
+  return (
+    <div
+      className="map-tooltip"
+      aria-hidden="true"
+      dir="auto"
+      style={{ transform: `translate(calc(${target.x}px - 50%), calc(${target.y}px - 2.4rem))` }}
+    >
+      {text}
+    </div>
+  )
+}

@@ -1,0 +1,30 @@
+import type { DatasetDetails } from '@wayleave/contract/records'
+import { asProblem } from '../../api/problem.ts'
+import { count, plural } from '../../words.ts'
+import type { Access } from '../access.ts'
+import { MAX_FEATURES, type MapSource } from './use-map-source.ts'
+
+/** The sentence below the map: what it shows, and what stands in the way of more. */
+export function mapStatus(
+  { tiles }: Pick<DatasetDetails, 'tiles'>,
+  access: Access,
+  source: MapSource,
+  /** Exact; undefined while it is counted, null if that would take too long. */
+  inView: number | null | undefined,
+): string {
+  if (source.error) return asProblem(source.error).message
+  if (source.data === null) return 'Loading the map'
+  if (access === 'signed-out')
+    return `The sample, ${plural(source.drawn ?? 0, 'feature')}. Sign in to see all.`
+  if (access === 'locked') {
+    return `The sample, ${plural(source.drawn ?? 0, 'feature')}. All of them need the add-on GIS_ACCESS.`
+  }
+  const shown = inView === undefined ? 'Counting' : inView === null ? 'Many features in view' : ''
+  const sentence = shown || `${plural(inView!, 'feature')} in view`
+  if (source.drawn === null || source.drawn < MAX_FEATURES) return sentence
+  const reason =
+    tiles?.state === 'pending' || tiles?.state === 'building'
+      ? `the tiles are being built${tiles.progress ? `, ${Math.round(tiles.progress * 100)} %` : ''}`
+      : 'the dataset has no tiles'
+  return `${sentence}. Only the first ${count(MAX_FEATURES)} are drawn: ${reason}.`
+}

@@ -1,0 +1,314 @@
+import worldUrls from 'virtual:world/urls'
+import type { LayerSpecification, StyleSpecification } from 'maplibre-gl'
+import type { Theme } from '../../theme.ts'
+import { colorExpression, type Scale, sizeExpression } from './coloring.ts'
+import { PALETTES, type Palette } from './map-palette.ts'
+
+/** Where the map's features come from. */
+export type DataSource =
+  | {
+      kind: 'tiles'
+      url: string
+      layer: string
+      maxZoom: number
+      bounds: [number, number, number, number]
+      /** The property with the id, if ids are not the integers that tiles can hold. */
+      idProperty: string | null
+      pointCount: string
+    }
+  | { kind: 'features'; collection: object }
+
+export interface StyleParts {
+  theme: Theme
+  data: DataSource | null
+  color: Scale | null
+  size: Scale | null
+  /** Features that are drawn above all others: the selected and the pointed one. */
+  marked: object
+}
+
+type Expression = never
+/** The property with the id of features that do not come from tiles. No column can have this name. */
+export const FEATURE_ID = '\0id'
+/** No feature that does not come from tiles has this property. */
+const NO_COUNT = '\0count'
+
+/** The whole style: our own land and borders, the dataset's features and the marked ones. */
+export function mapStyle(parts: StyleParts): StyleSpecification {
+  const palette = PALETTES[parts.theme]
+  return {
+    version: 8,
+    sources: {
+      coarse: { type: 'geojson', data: worldUrls.coarse, attribution: 'Background: Natural Earth' },
+      fine: { type: 'geojson', data: worldUrls.fine },
+      names: { type: 'geojson', data: worldUrls.names },
+      ...(parts.data && { data: sourceOf(parts.data) }),
+      marked: { type: 'geojson', data: parts.marked as never },
+    },
+    layers: [
+      ...backgroundLayers(palette),
+      ...(parts.data ? dataLayers(parts, palette, parts.data) : []),
+      ...nameLayers(palette),
+      ...markedLayers(palette),
+    ],
+  }
+}
+
+function sourceOf(data: DataSource): StyleSpecification['sources'][string] {
+  if (data.kind === 'features') {
+    return { type: 'geojson', data: data.collection as never, tolerance: 0.3, promoteId: FEATURE_ID }
+  }
+  return {
+    type: 'vector',
+    tiles: [data.url],
+    minzoom: 0,
+    maxzoom: data.maxZoom,
+    bounds: data.bounds,
+    ...(data.idProperty && { promoteId: data.idProperty }),
+  }
+}
+
+const FINE_FROM_ZOOM = 3
+
+function backgroundLayers({ sea, land, coast, border }: Palette): LayerSpecification[] {
+  const kind = (name: string) => ['==', ['get', 'kind'], name] as Expression
+  const layersOf = (source: 'coarse' | 'fine'): LayerSpecification[] => {
+    const zooms = source === 'coarse' ? { maxzoom: FINE_FROM_ZOOM } : { minzoom: FINE_FROM_ZOOM }
+    const line = (id: string, name: string, color: string): LayerSpecification => ({
+      id: `${id}-${source}`,
+      type: 'line',
+      source,
+      filter: kind(name),
+      ...zooms,
+      paint: { 'line-color': color, 'line-width': 0.8 },
+    })
+    return [
+      {
+        id: `land-${source}`,
+        type: 'fill',
+        source,
+        filter: kind('land'),
+        ...zooms,
+        paint: { 'fill-color': land },
+      },
+      line('coast', 'land', coast),
+      line('borders', 'borders', border),
+    ]
+  }
+  return [
+    { id: 'sea', type: 'background', paint: { 'background-color': sea } },
+    ...layersOf('coarse'),
+    ...layersOf('fine'),
+  ]
+}
+
+/** Names are above the data, because areas would cover them. */
+function nameLayers({ label, halo }: Palette): LayerSpecification[] {
+  return [
+    {
+      id: 'country-names',
+      type: 'symbol',
+      source: 'names',
+      minzoom: 1.5,
+      maxzoom: 8,
+      filter: ['<=', ['get', 'rank'], ['step', ['zoom'], 1, 2, 2, 3, 3, 4, 4, 5, 9]] as Expression,
+      layout: {
+        'text-field': ['get', 'name'],
+        'text-font': ['sans-serif'],
+        'text-size': ['interpolate', ['linear'], ['zoom'], 2, 10.5, 6, 14],
+        'text-max-width': 7,
+        'text-padding': 6,
+        'symbol-sort-key': ['get', 'rank'],
+        'text-letter-spacing': 0.04,
+      },
+      paint: { 'text-color': label, 'text-halo-color': halo, 'text-halo-width': 1.3 },
+    },
+  ]
+}
+
+function dataLayers(
+  { theme, color, size }: StyleParts,
+  palette: Palette,
+  data: DataSource,
+): LayerSpecification[] {
+  const from = data.kind === 'tiles' ? { source: 'data', 'source-layer': data.layer } : { source: 'data' }
+  const pointCount = data.kind === 'tiles' ? data.pointCount : NO_COUNT
+  const isType = (type: string) => ['==', ['geometry-type'], type]
+  const own = color ? colorExpression(color, theme) : palette.data
+  const paintColor = [
+    'case',
+    ['boolean', ['feature-state', 'pointed'], false],
+    palette.pointed,
+    own,
+  ] as Expression
+  const count = ['get', pointCount]
+  const grow = size ? sizeExpression(size) : 1
+  const isCluster = ['has', pointCount]
+  // A cluster has no values of its own, so it is grey if values give the colors.
+  const clusterColor = color ? palette.none : clusterColors(palette, count)
+  const pointed = (isPointed: unknown, other: unknown) =>
+    ['case', ['boolean', ['feature-state', 'pointed'], false], isPointed, other] as Expression
+  return [
+    {
+      id: 'areas',
+      type: 'fill',
+      ...from,
+      filter: isType('Polygon') as Expression,
+      paint: { 'fill-color': paintColor, 'fill-opacity': pointed(0.6, color ? 0.72 : 0.28) },
+    },
+    {
+      id: 'outlines',
+      type: 'line',
+      ...from,
+      filter: isType('Polygon') as Expression,
+      paint: {
+        'line-color': color ? (palette.outline as Expression) : paintColor,
+        'line-width': ['interpolate', ['linear'], ['zoom'], 0, 0.4, 4, 0.8, 10, 1.4],
+      },
+    },
+    {
+      id: 'lines',
+      type: 'line',
+      ...from,
+      filter: isType('LineString') as Expression,
+      layout: { 'line-cap': 'round', 'line-join': 'round' },
+      paint: {
+        'line-color': paintColor,
+        'line-width': ['interpolate', ['linear'], ['zoom'], 0, 0.9, 6, 1.6, 14, 3.5],
+      },
+    },
+    {
+      id: 'clusters',
+      type: 'circle',
+      ...from,
+      filter: ['all', isType('Point'), isCluster] as Expression,
+      layout: { 'circle-sort-key': count as Expression },
+      paint: {
+        'circle-color': clusterColor,
+        'circle-opacity': 0.85,
+        'circle-radius': clusterRadius(count),
+        'circle-stroke-color': palette.outline,
+        'circle-stroke-width': ['step', count, 0, 20, 0.5] as Expression,
+      },
+    },
+    {
+      id: 'points',
+      type: 'circle',
+      ...from,
+      filter: ['all', isType('Point'), ['!', isCluster]] as Expression,
+      paint: {
+        'circle-color': paintColor,
+        'circle-opacity': 0.85,
+        'circle-radius': pointRadius(grow),
+        'circle-stroke-color': palette.outline,
+        'circle-stroke-width': ['interpolate', ['linear'], ['zoom'], 2, 0.3, 6, 0.8, 10, 1.2],
+      },
+    },
+    {
+      id: 'counts',
+      type: 'symbol',
+      ...from,
+      filter: ['all', isType('Point'), isCluster, ['>=', count, LABELED_FROM]] as Expression,
+      layout: {
+        'text-field': shortCount(count),
+        'text-font': ['sans-serif'],
+        'text-size': ['interpolate', ['linear'], ['ln', count], 6.2, 9, 10, 12] as Expression,
+        'symbol-sort-key': ['-', 0, count] as Expression,
+        'text-padding': 0,
+      },
+      paint: {
+        'text-color': palette.onCluster,
+        'text-halo-color': color ? palette.none : palette.cluster[2],
+        'text-halo-width': 0.8,
+      },
+    },
+  ]
+}
+
+/** Smaller clusters than this have no room for a number; the tooltip tells it. */
+const LABELED_FROM = 500
+
+/** Cells of the tiles are some pixels apart: circles may touch their neighbours and hardly cover them. */
+function clusterRadius(count: unknown): Expression {
+  return [
+    'interpolate',
+    ['linear'],
+    ['ln', count],
+    0.7,
+    2,
+    3,
+    3.4,
+    4.6,
+    5,
+    6.2,
+    9,
+    8,
+    13,
+    10,
+    18,
+  ] as Expression
+}
+
+/** From light to strong: where features are dense the map is dark (in the dark theme, bright). */
+function clusterColors({ cluster: [low, middle, high] }: Palette, count: unknown): Expression {
+  return ['interpolate', ['linear'], ['ln', count], 0.7, low, 3.2, middle, 5.5, high] as Expression
+}
+
+function pointRadius(grow: unknown): Expression {
+  return [
+    'interpolate',
+    ['linear'],
+    ['zoom'],
+    0,
+    ['*', 1.9, grow],
+    4,
+    ['*', 2.8, grow],
+    8,
+    ['*', 4.2, grow],
+    14,
+    ['*', 6.5, grow],
+  ] as Expression
+}
+
+/** 950, 1.2k, 36k. */
+function shortCount(count: unknown): Expression {
+  const thousands = (digits: number) => [
+    'concat',
+    ['number-format', ['/', count, 1000], { 'max-fraction-digits': digits }],
+    'k',
+  ]
+  return ['step', count, ['to-string', count], 1000, thousands(1), 10_000, thousands(0)] as Expression
+}
+
+function markedLayers({ pointed, selected, outline }: Palette): LayerSpecification[] {
+  const color = ['match', ['get', 'mark'], 'selected', selected, pointed] as Expression
+  const isType = (type: string) => ['==', ['geometry-type'], type] as Expression
+  return [
+    {
+      id: 'marked-areas',
+      type: 'fill',
+      source: 'marked',
+      filter: isType('Polygon'),
+      paint: { 'fill-color': color, 'fill-opacity': 0.3 },
+    },
+    {
+      id: 'marked-lines',
+      type: 'line',
+      source: 'marked',
+      filter: ['!=', ['geometry-type'], 'Point'] as Expression,
+      paint: { 'line-color': color, 'line-width': 2.4 },
+    },
+    {
+      id: 'marked-points',
+      type: 'circle',
+      source: 'marked',
+      filter: isType('Point'),
+      paint: {
+        'circle-color': color,
+        'circle-radius': ['interpolate', ['linear'], ['zoom'], 0, 5, 8, 7, 14, 9],
+        'circle-stroke-color': outline,
+        'circle-stroke-width': 2,
+      },
+    },
+  ]
+}

@@ -1,0 +1,240 @@
+import type { Feature } from '@wayleave/client'
+import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { ProblemNote } from '../../components/problem-note.tsx'
+import { Skeleton } from '../../components/skeleton.tsx'
+import { cellText } from '../../datasets/cell-text.ts'
+import type { Exploration } from '../access.ts'
+import { type Pointing, useIsPointedByMap } from '../pointing.ts'
+import type { Selection } from '../selection.ts'
+import { columnWidths } from './column-widths.ts'
+import { SortHead } from './sort-head.tsx'
+import { type Rows, useRows } from './use-rows.ts'
+
+const ROW_PX = 32
+/** Rows above and below the visible ones that are in the page already. */
+const MARGIN_ROWS = 12
+const HEIGHT_PX = 512
+
+interface Props {
+  exploration: Exploration
+  /** The columns to show. */
+  names: string[]
+  sort: string
+  onSort: (sort: string) => void
+  matched: number | null | undefined
+  pointing: Pointing
+  selection: Selection
+}
+
+/** All rows that match the filter. Only the visible ones are in the page; more are loaded near the end. */
+export function RowTable({ exploration, names, sort, onSort, matched, pointing, selection }: Props) {
+  const loaded = useRows(exploration, sort)
+  const { rows } = loaded
+  if (loaded.error && !rows) return <ProblemNote error={loaded.error} retry={loaded.retry} />
+  if (!rows) return <Skeleton lines={10} />
+  if (rows.length === 0) return <p className="empty">No row matches the filter.</p>
+  return (
+    <VirtualRows
+      key={`${exploration.filter}\n${sort}`}
+      loaded={loaded}
+      rows={rows}
+      exploration={exploration}
+      names={names}
+      sort={sort}
+      onSort={onSort}
+      matched={matched}
+      pointing={pointing}
+      selection={selection}
+    />
+  )
+}
+
+function VirtualRows({
+  loaded,
+  rows,
+  exploration,
+  names,
+  sort,
+  onSort,
+  matched,
+  pointing,
+  selection,
+}: Props & { loaded: Rows; rows: Feature[] }) {
+  const place = useRef<HTMLElement>(null)
+  const [top, setTop] = useState(0)
+  const [focused, setFocused] = useState(0)
+  const types = new Map(exploration.dataset.columns.map(({ name, type }) => [name, type]))
+  const widths = useMemo(() => columnWidths(names, rows), [names, rows.length > 0])
+  const first = Math.max(0, Math.floor(top / ROW_PX) - MARGIN_ROWS)
+  const last = Math.min(rows.length, Math.ceil((top + HEIGHT_PX) / ROW_PX) + MARGIN_ROWS)
+  // The row that the Tab key reaches: the focused one, or another if it was scrolled away.
+  const reachable = focused >= first && focused < last ? focused : first
+  const isNearEnd = last >= rows.length - MARGIN_ROWS
+
+  useEffect(() => {
+    if (isNearEnd && loaded.hasMore) loaded.loadMore()
+  }, [isNearEnd, loaded.hasMore, rows.length])
+
+  // A feature that was selected on the map is scrolled to if it is among the loaded rows.
+  useEffect(() => {
+    if (selection.from !== 'map' || selection.id === null) return
+    const index = rows.findIndex(({ id }) => String(id) === selection.id)
+    if (index >= 0) reveal(index)
+  }, [selection.id, selection.from])
+
+  const reveal = (index: number) => {
+    const element = place.current!
+    const row = index * ROW_PX
+    const visible = element.clientHeight - ROW_PX * 2
+    if (row < element.scrollTop) element.scrollTop = row
+    else if (row > element.scrollTop + visible) element.scrollTop = row - visible
+  }
+
+  const wantsFocus = useRef(false)
+  useLayoutEffect(() => {
+    if (!wantsFocus.current) return
+    const row = place.current!.querySelector<HTMLElement>(`[data-index="${focused}"]`)
+    if (!row) return
+    row.focus({ preventScroll: true })
+    wantsFocus.current = false
+  })
+
+  const move = (event: KeyboardEvent) => {
+    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 14, PageUp: -14 }
+    const step = steps[event.key]
+    const target =
+      step !== undefined
+        ? focused + step
+        : event.key === 'Home'
+          ? 0
+          : event.key === 'End'
+            ? rows.length - 1
+            : null
+    if (target !== null) {
+      event.preventDefault()
+      const index = Math.max(0, Math.min(rows.length - 1, target))
+      setFocused(index)
+      reveal(index)
+      // The row may not be in the page yet; it gets the focus when it is.
+      setTop(place.current!.scrollTop)
+      wantsFocus.current = true
+    } else if (event.key === 'Enter' || event.key === ' ') {
+      event.preventDefault()
+      selection.select(String(rows[focused]!.id), 'table')
+    }
+  }
+
+  const total = matched ?? exploration.dataset.rows
+  const isSample = exploration.access !== 'all'
+  return (
+    <section
+      ref={place}
+      className="rows"
+      aria-label="Rows"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+      tabIndex={0}
+      onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
+      onPointerLeave={() => pointing.point(null)}
+    >
+      <table className="data" aria-rowcount={isSample ? rows.length : total + 1} aria-label="Rows">
+        <colgroup>
+          {names.map((name, index) => (
+            <col key={name} style={{ width: `${widths[index]! * 0.53 + 1.6}rem` }} />
+          ))}
+        </colgroup>
+        <thead>
+          <tr aria-rowindex={1}>
+            {names.map((name) => (
+              <SortHead
+                key={name}
+                name={name}
+                type={types.get(name)}
+                sort={sort}
+                onSort={isSample || types.get(name) === 'json' ? null : onSort}
+              />
+            ))}
+          </tr>
+        </thead>
+        <tbody onKeyDown={move}>
+          {first > 0 && (
+            <tr style={{ height: first * ROW_PX }}>
+              <td colSpan={names.length} />
+            </tr>
+          )}
+          {rows.slice(first, last).map((row, offset) => (
+            <Row
+              key={String(row.id)}
+              row={row}
+              index={first + offset}
+              names={names}
+              types={types}
+              isFocusable={first + offset === reachable}
+              isSelected={selection.id === String(row.id)}
+              pointing={pointing}
+              onFocus={() => setFocused(first + offset)}
+              onSelect={() => selection.select(String(row.id), 'table')}
+            />
+          ))}
+          {last < rows.length && (
+            <tr style={{ height: (rows.length - last) * ROW_PX }}>
+              <td colSpan={names.length} />
+            </tr>
+          )}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+function Row({
+  row,
+  index,
+  names,
+  types,
+  isFocusable,
+  isSelected,
+  pointing,
+  onFocus,
+  onSelect,
+}: {
+  row: Feature
+  index: number
+  names: string[]
+  types: ReadonlyMap<string, string>
+  isFocusable: boolean
+  isSelected: boolean
+  pointing: Pointing
+  onFocus: () => void
+  onSelect: () => void
+}) {
+  const id = String(row.id)
+  const isPointed = useIsPointedByMap(pointing, id)
+  return (
+    <tr
+      data-index={index}
+      aria-rowindex={index + 2}
+      aria-selected={isSelected}
+      className={isPointed ? 'pointed' : undefined}
+      tabIndex={isFocusable ? 0 : -1}
+      onFocus={onFocus}
+      onClick={onSelect}
+      onPointerEnter={() => pointing.point({ id, from: 'table', feature: row })}
+    >
+      {names.map((name) => {
+        const value = row.properties[name]
+        return (
+          <td key={name} className={cellClass(types.get(name), value)} dir="auto">
+            {cellText(value)}
+          </td>
+        )
+      })}
+    </tr>
+  )
+}
+
+const isNumeric = (type: string | undefined) => type === 'number' || type === 'integer'
+
+function cellClass(type: string | undefined, value: unknown): string | undefined {
+  const names = [isNumeric(type) && 'number', (value === null || value === undefined) && 'soft']
+  return names.filter(Boolean).join(' ') || undefined
+}

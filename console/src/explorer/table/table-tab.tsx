@@ -1,0 +1,72 @@
+import { plural } from '../../words.ts'
+import type { Exploration } from '../access.ts'
+import { FeatureDetails } from '../feature-details.tsx'
+import { labelColumn } from '../label-column.ts'
+import type { Pointing } from '../pointing.ts'
+import type { Selection } from '../selection.ts'
+import { ColumnChooser } from './column-chooser.tsx'
+import { RowTable } from './row-table.tsx'
+
+/** The table with its column chooser and the details of the row that was selected in it. */
+export function TableTab({
+  exploration,
+  sort,
+  hidden,
+  matched,
+  onSort,
+  onHide,
+  pointing,
+  selection,
+}: {
+  exploration: Exploration
+  sort: string
+  hidden: string[]
+  matched: number | null | undefined
+  onSort: (sort: string) => void
+  onHide: (hidden: string[]) => void
+  pointing: Pointing
+  selection: Selection
+}) {
+  const { dataset, access } = exploration
+  const columns = dataset.columns.map(({ name }) => name)
+  const names = columns.filter((name) => !hidden.includes(name))
+  const isOpen = selection.id !== null && selection.from === 'table'
+  return (
+    <div className="stack-small">
+      <div className="row spread">
+        <p className="small soft">{tableWords(exploration, matched)}</p>
+        <ColumnChooser columns={columns} hidden={hidden} onHide={onHide} />
+      </div>
+      <div className={isOpen ? 'table-with-details' : undefined}>
+        <RowTable
+          exploration={exploration}
+          names={names}
+          sort={access === 'all' ? sort : ''}
+          onSort={onSort}
+          matched={matched}
+          pointing={pointing}
+          selection={selection}
+        />
+        {isOpen && (
+          <FeatureDetails
+            id={selection.id!}
+            feature={selection.feature}
+            error={selection.error}
+            label={labelColumn(dataset)}
+            className="card"
+            onClose={() => selection.select(null, 'table')}
+          />
+        )}
+      </div>
+    </div>
+  )
+}
+
+function tableWords({ dataset, access }: Exploration, matched: number | null | undefined): string {
+  if (access !== 'all') {
+    const more = access === 'signed-out' ? 'Sign in to see all rows.' : 'All rows need the add-on GIS_ACCESS.'
+    return dataset.sample === null ? `The dataset has no free sample. ${more}` : `The free sample. ${more}`
+  }
+  if (matched === undefined) return 'Counting'
+  return matched === null ? 'Many rows' : plural(matched, 'row')
+}

@@ -1,0 +1,64 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import type { DatasetDetails } from '@wayleave/contract/records'
+import { useEffect, useState } from 'react'
+import { collectionUrl, readOgc } from '../api/ogc.ts'
+import { asProblem } from '../api/problem.ts'
+import type { Access } from './access.ts'
+import type { Box } from './filter/clause.ts'
+
+interface Hits {
+  numberMatched?: number
+}
+
+const MINUTES_MS = 300_000
+
+/** Counts rows exactly; null if the service could not count them in time. */
+async function countRows(table: string, filter: string, signal: AbortSignal): Promise<number | null> {
+  const url = collectionUrl(table, '/items', { resulttype: 'hits', filter })
+  return (await readOgc<Hits>(url, signal)).numberMatched ?? null
+}
+
+/** The number of rows that match the filter. It also tells whether the filter is valid. */
+export function useMatched({ table, version, rows }: DatasetDetails, access: Access, filter: string) {
+  return useQuery({
+    queryKey: ['matched', table, version, filter],
+    queryFn: ({ signal }) => (filter === '' ? rows : countRows(table, filter, signal)),
+    enabled: access === 'all',
+    staleTime: MINUTES_MS,
+    retry: (failures, error) => failures < 2 && [0, 503].includes(asProblem(error).status),
+  })
+}
+
+/** The number of matching features that the map shows now. */
+export function useMatchedInView(
+  { table, version }: DatasetDetails,
+  access: Access,
+  filter: string,
+  box: Box | null,
+) {
+  const settled = useSettled(box, 200)
+  const inView = settled && boxFilter(settled, filter)
+  return useQuery({
+    queryKey: ['matched', table, version, inView],
+    queryFn: ({ signal }) => countRows(table, inView!, signal),
+    enabled: access === 'all' && inView !== null,
+    placeholderData: keepPreviousData,
+    staleTime: MINUTES_MS,
+  })
+}
+
+/** A filter by a box alone, not `bbox`, which features without a geometry match too. */
+function boxFilter(box: Box, filter: string): string {
+  const text = `S_INTERSECTS(geometry, BBOX(${box.map((value) => Number(value.toFixed(6))).join(', ')}))`
+  return filter === '' ? text : `${text} AND (${filter})`
+}
+
+/** The value once it has not changed for some time. */
+export function useSettled<T>(value: T, milliseconds: number): T {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), milliseconds)
+    return () => clearTimeout(timer)
+  }, [value, milliseconds])
+  return settled
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { readAddress, writeAddress } from '../src/explorer/address.ts'
+import { endTexts, niceMax } from '../src/explorer/charts/axis.ts'
+import { facetOfStatistics } from '../src/explorer/filter/facet.ts'
+import { parseEnd } from '../src/explorer/filter/parse-end.ts'
+import { keepOnWorld, MAX_LATITUDE, minZoom } from '../src/explorer/map/one-world.ts'
+
+test('the camera never leaves the one world', () => {
+  const camera = fc.record({
+    longitude: fc.double({ min: -1000, max: 1000, noNaN: true }),
+    latitude: fc.double({ min: -90, max: 90, noNaN: true }),
+    zoom: fc.double({ min: -3, max: 20, noNaN: true }),
+  })
+  const size = fc.record({
+    width: fc.integer({ min: 1, max: 4000 }),
+    height: fc.integer({ min: 1, max: 3000 }),
+  })
+  fc.assert(
+    fc.property(camera, size, (camera, size) => {
+      const kept = keepOnWorld(camera, size)
+      assert.ok(kept.zoom >= minZoom(size) - 1e-9)
+      const world = 512 * 2 ** kept.zoom
+      const x = ((kept.longitude + 180) / 360) * world
+      if (world >= size.width) assert.ok(x - size.width / 2 > -1e-3 && x + size.width / 2 < world + 1e-3)
+      else assert.ok(Math.abs(kept.longitude) < 1e-9)
+      assert.ok(Math.abs(kept.latitude) <= MAX_LATITUDE + 1e-9)
+    }),
+  )
+})
+
+test('the address holds filter, view, tab, order, columns, charts and style', () => {
+  const state = {
+    filter: "name = 'A & B' AND mag >= 4",
+    view: { longitude: 5.1, latitude: 52.2, zoom: 7.25 },
+    tab: 'charts' as const,
+    sort: '-mag',
+    hidden: ['a,b', 'c\\d'],
+    charts: [],
+    color: 'mag',
+    size: 'depth',
+    selected: 'us1000ch60',
+  }
+  const written = writeAddress(new URLSearchParams('other=1'), state)
+  assert.deepEqual(readAddress(new URLSearchParams(written.toString())), state)
+  assert.equal(written.get('other'), '1')
+  const cleared = { filter: '', view: null, tab: 'table' as const, sort: '', hidden: [], charts: null }
+  const empty = writeAddress(written, { ...cleared, color: '', size: '', selected: null })
+  assert.equal(empty.toString(), 'other=1')
+})
+
+test('the ends of a range are read as the column’s type', () => {
+  assert.equal(parseEnd(' 4,5 ', 'number'), 4.5)
+  assert.equal(parseEnd('', 'number'), null)
+  assert.equal(parseEnd('four', 'number'), undefined)
+  assert.equal(parseEnd('2018-02-01', 'timestamp'), '2018-02-01T00:00:00Z')
+  assert.equal(parseEnd('2018-02-01 12:30', 'timestamp'), '2018-02-01T12:30:00Z')
+  assert.equal(parseEnd('2018-02-01T12:30+02:00', 'timestamp'), '2018-02-01T10:30:00Z')
+  assert.equal(parseEnd('2018-02-01', 'date'), '2018-02-01')
+})
+
+test('an axis ends at a round number above its values, and labels its ends', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 1e9 }), (value) => {
+      const max = niceMax(value)
+      assert.ok(max >= value && max <= Math.max(2, value * 2.1) && max % 2 === 0, `${value}: ${max}`)
+    }),
+  )
+  const labels = endTexts(
+    ['2018-01-31T00:00:00Z', '2018-02-03T00:00:00Z', '2018-02-07T00:00:00Z'],
+    'timestamp',
+  )
+  assert.deepEqual(
+    labels.map(({ text }) => text),
+    ['01-31', '02-03', '02-07'],
+  )
+})
+
+test('the statistics of a dataset give the facets of all rows', () => {
+  const statistics = {
+    mag: { nulls: 1, distinct: 3, isExact: true, min: 0, max: 4, histogram: [1, 2] },
+    net: { nulls: 0, distinct: 2, isExact: true, frequent: [{ value: 'us', count: 3 }] },
+  }
+  const dataset = { rows: 4, statistics } as never
+  assert.deepEqual(facetOfStatistics({ name: 'mag', type: 'number', nullable: true }, dataset), {
+    type: 'number',
+    nulls: 1,
+    histogram: [
+      { from: 0, to: 2, count: 1 },
+      { from: 2, to: 4, count: 2 },
+    ],
+  })
+  assert.deepEqual(facetOfStatistics({ name: 'net', type: 'text', nullable: false }, dataset), {
+    type: 'text',
+    nulls: 0,
+    values: [{ value: 'us', count: 3 }],
+    others: 1,
+  })
+})

@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import type { Page } from 'playwright-core'
+import { count } from '../src/words.ts'
+import { makeSensors, type Sensor, sensorsGeojson } from './sensors.ts'
+import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
+import { poll, shownOn } from './test-page-actions.ts'
+
+const sensors = makeSensors(3000)
+
+/** The explorer in a real browser. What it shows is compared with the source by brute force. */
+describe('the explorer', { concurrency: 1 }, () => {
+  let service: TestConsole
+  let page: Page
+  let token = ''
+
+  before(async () => {
+    service = await startConsole({ WAYLEAVE_TILES: 'true' })
+    // The software renderer needs a time that grows with the map's size.
+    page = (await service.open({ viewport: { width: 1000, height: 640 } })).page
+    const bearer = page.waitForRequest(/auth\/me/).then((request) => request.headerValue('authorization'))
+    await service.signIn(page, ADMINISTRATOR)
+    token = (await bearer)!
+    const me = await (await fetch(`${service.url}/v1/auth/me`, { headers: { authorization: token } })).json()
+    await send('PATCH', `/v1/admin/organizations/${me.organization.id}`, {
+      addOns: ['API_ACCESS', 'GIS_ACCESS'],
+    })
+    await publish('sensors', 'sensors.geojson', sensorsGeojson(sensors))
+    await publish(
+      'codes',
+      'codes.csv',
+      `code,word\n${sensors.map(({ id, kind }) => `${id},${kind ?? ''}`).join('\n')}`,
+    )
+    await poll(async () => {
+      const { tiles } = await (await fetch(`${service.url}/v1/dataset/sensors`)).json()
+      assert.notEqual(tiles?.state, 'failed')
+      return tiles?.state === 'ready'
+    })
+  })
+  after(async () => {
+    await service.close()
+    assert.deepEqual(service.faults, [], 'no page broke, and none broke the Content-Security-Policy')
+  })
+
+  const send = async (method: string, path: string, body: unknown) => {
+    const response = await fetch(service.url + path, {
+      method,
+      headers: { authorization: token, 'content-type': 'application/json' },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    assert.ok(response.ok, `${method} ${path}: ${response.status}`)
+    return response.json()
+  }
+  const publish = async (table: string, file: string, source: string) => {
+    const job = await send('PUT', `/v1/dataset/${table}?filename=${file}`, source)
+    await poll(async () => {
+      const response = await fetch(`${service.url}/v1/jobs/${job.id}`, { headers: { authorization: token } })
+      const { state } = await response.json()
+      assert.notEqual(state, 'failed')
+      return state === 'done'
+    })
+  }
+  const flow = (name: string, act: () => Promise<void>) =>
+    test(name, async (t) => {
+      try {
+        await act()
+      } catch (error) {
+        t.diagnostic(await shownOn(page))
+        throw error
+      }
+    })
+  const open = async (query: Record<string, string> = {}, table = 'sensors') => {
+    await page.goto('about:blank')
+    await page.goto(`${service.url}/datasets/${table}?${new URLSearchParams(query)}`)
+  }
+  const matched = (rows: number) =>
+    page.locator('.filter-count', { hasText: `${count(rows)} of 3,000 rows` }).waitFor()
+  const parameter = (name: string) => new URL(page.url()).searchParams.get(name)
+  const facet = (column: string) => page.locator('.facet', { has: page.getByText(column, { exact: true }) })
+  /** The values of a facet and their counts, as the page shows them. */
+  const facetCounts = async (column: string) => {
+    const rows = await facet(column).locator('.facet-value').all()
+    const pairs = rows.map(async (row) => [
+      await row.locator('.facet-label').textContent(),
+      await row.locator('.facet-count').textContent(),
+    ])
+    return Object.fromEntries(await Promise.all(pairs))
+  }
+  const countsBy = (rows: Sensor[]) => {
+    const counts: Record<string, string> = {}
+    for (const kind of new Set(sensors.map((sensor) => sensor.kind))) {
+      const number = rows.filter((row) => row.kind === kind).length
+      if (number > 0) counts[kind ?? '(no value)'] = count(number)
+    }
+    return counts
+  }
+
+  flow('the status line counts exactly what is in the map’s view', async () => {
+    await open()
+    await page.getByText('3,000 features in view', { exact: true }).waitFor()
+    await open({ view: '6,48,5' })
+    await page.getByText(/[\d,]+ features? in view/).waitFor()
+    const { width, height } = (await page.locator('.map canvas').first().boundingBox())!
+    const [longitude, latitude, zoom] = parameter('view')!.split(',').map(Number) as [number, number, number]
+    const world = 512 * 2 ** zoom
+    const y = (degrees: number) => Math.log(Math.tan(Math.PI / 4 + (degrees * Math.PI) / 360)) / (2 * Math.PI)
+    const inView = sensors.filter(
+      (sensor) =>
+        (Math.abs(sensor.longitude - longitude) / 360) * world <= width / 2 &&
+        Math.abs(y(sensor.latitude) - y(latitude)) * world <= height / 2,
+    )
+    assert.ok(inView.length > 100 && inView.length < 2900)
+    await page.getByText(`${count(inView.length)} features in view`, { exact: true }).waitFor()
+  })
+
+  flow('check boxes, a range, a search and an edited filter select what they say, everywhere', async () => {
+    await open()
+    await facet('kind').getByText("river's").waitFor()
+    assert.deepEqual(await facetCounts('kind'), countsBy(sensors))
+    await facet('kind').getByLabel("river's").check()
+    await facet('kind').getByLabel('(no value)').check()
+    const chosen = sensors.filter(({ kind }) => kind === "river's" || kind === null)
+    await matched(chosen.length)
+    assert.equal(parameter('filter'), "(kind = 'river''s' OR kind IS NULL)")
+    // The facet still shows the values that could be added, by the filter without itself.
+    assert.deepEqual(await facetCounts('kind'), countsBy(sensors))
+
+    const tile = page.waitForRequest(
+      (request) =>
+        request.url().includes('/tiles/') && request.url().includes('filter=') && /value/.test(request.url()),
+    )
+    await page.getByLabel('value from').fill('25')
+    await page.getByLabel('value from').press('Enter')
+    const ranged = (rows: Sensor[]) => rows.filter(({ value }) => value !== null && value >= 25)
+    await matched(ranged(chosen).length)
+    await poll(async () => isDeepStrictEqual(await facetCounts('kind'), countsBy(ranged(sensors))))
+    assert.match((await tile).url(), /version=1/)
+
+    await page.getByLabel('Search all texts').fill('zurich')
+    const searched = ranged(chosen).filter(({ name }) => name.includes('Zürich'))
+    await matched(searched.length)
+    await page.getByRole('button', { name: 'Clear', exact: true }).click()
+
+    await page.getByRole('button', { name: 'Edit as CQL2' }).click()
+    await page.getByLabel('Filter in CQL2').fill("value < 10 OR kind = 'snow'")
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await matched(
+      sensors.filter(({ value, kind }) => (value !== null && value < 10) || kind === 'snow').length,
+    )
+    await page.getByLabel('Filter in CQL2').fill('value <')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText('The filter is not valid').waitFor()
+    assert.ok(await page.locator('.rows tbody tr[data-index]').count(), 'the rows before stay')
+  })
+
+  flow('dragging over a histogram selects exactly the rows of its bars', async () => {
+    await open()
+    await facet('measured').locator('.facet-histogram span').first().waitFor({ state: 'attached' })
+    const box = (await facet('measured').locator('.facet-histogram').boundingBox())!
+    await page.mouse.move(box.x + box.width * 0.26, box.y + 20)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width * 0.49, box.y + 20)
+    await page.mouse.up()
+    await page.getByText(/of 3,000 rows/).waitFor()
+    const [, from, to] = /measured >= TIMESTAMP\('(.+?)'\) AND measured < TIMESTAMP\('(.+?)'\)/.exec(
+      parameter('filter')!,
+    )!
+    await matched(
+      sensors.filter(
+        ({ measured }) => Date.parse(measured) >= Date.parse(from!) && Date.parse(measured) < Date.parse(to!),
+      ).length,
+    )
+  })
+
+  flow('only within the map view filters by the view', async () => {
+    await open({ view: '6,48,5' })
+    const status = page.locator('.map-note')
+    await poll(async () => /in view/.test((await status.textContent()) ?? ''))
+    const inView = Number(
+      /([\d,]+) features? in view/.exec((await status.textContent())!)![1]!.replace(',', ''),
+    )
+    await page.getByLabel('Only within this map view').check()
+    await matched(inView)
+  })
+
+  flow(
+    'the table sorts, hides columns, loads all rows as it is scrolled, and works by keyboard',
+    async () => {
+      await open({ filter: 'value >= 25' })
+      await page.getByRole('button', { name: 'value', exact: true }).click()
+      await page.getByRole('button', { name: 'value', exact: true }).click()
+      const sorted = sensors
+        .map(({ value }) => value ?? 0)
+        .filter((value) => value >= 25)
+        .sort((a, b) => b - a)
+      const cells = () => page.locator('.rows tbody tr[data-index] td:nth-child(3)').allTextContents()
+      await poll(async () => Number((await cells())[0]) === sorted[0])
+      assert.deepEqual((await cells()).slice(0, 20).map(Number), sorted.slice(0, 20))
+      await page.locator('.rows tbody tr[data-index="0"]').focus()
+      await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('Enter')
+      await page.getByRole('region', { name: 'Attributes' }).getByText('measured').waitFor()
+      assert.equal(await page.locator('.rows tr[aria-selected=true]').getAttribute('data-index'), '2')
+      await page.getByRole('button', { name: 'Close the attributes' }).click()
+      // Each press of End shows the last loaded row, which loads the next page.
+      await page.locator('.rows tbody tr[data-index="2"]').focus()
+      await poll(async () => {
+        await page.keyboard.press('End')
+        return (await page.locator(`.rows tbody tr[data-index="${sorted.length - 1}"]`).count()) === 1
+      })
+      await page.getByText('Columns 4 of 4').click()
+      await page.locator('.menu').getByLabel('measured').uncheck()
+      await page.getByRole('columnheader', { name: 'measured' }).waitFor({ state: 'detached' })
+      await page.reload()
+      await page.getByText('Columns 3 of 4').waitFor()
+      assert.equal(parameter('sort'), '-value')
+    },
+  )
+
+  flow(
+    'a click on the map shows a feature beside it, and marks its row; a row marks its feature',
+    async () => {
+      const target = sensors.find(({ id }) => id === 9)!
+      await open({ view: `${target.longitude},${target.latitude},13`, filter: `id = ${target.id}` })
+      await page.getByText('1 feature in view', { exact: true }).waitFor()
+      const map = (await page.locator('.map').boundingBox())!
+      const attributes = page.getByRole('region', { name: 'Attributes' })
+      const [x, y] = [map.x + map.width / 2, map.y + map.height / 2]
+      await poll(async () => {
+        await page.mouse.click(x, y)
+        return attributes.isVisible()
+      })
+      await attributes.getByText(target.name, { exact: true }).first().waitFor()
+      const panel = (await attributes.boundingBox())!
+      assert.ok(x < panel.x || x > panel.x + panel.width, 'the panel does not cover the feature')
+      await page.locator('.rows tr[aria-selected=true]').waitFor()
+      assert.equal(parameter('selected'), String(target.id))
+      await page.mouse.move(x + 60, y + 60)
+      await poll(async () => {
+        await page.mouse.move(x, y)
+        await page.mouse.move(x + 1, y)
+        return (await page.locator('.rows tr.pointed').count()) === 1
+      })
+    },
+  )
+
+  flow('charts count the filtered rows', async () => {
+    await open({ filter: 'value >= 50', tab: 'charts', charts: 'kind,value' })
+    const rows = sensors.filter(({ value }) => value !== null && value >= 50)
+    await matched(rows.length)
+    const chart = page.getByRole('figure', { name: 'Chart of kind' })
+    await chart.getByRole('rowheader', { name: 'wind' }).waitFor()
+    const bars: Record<string, string> = {}
+    for (const row of await chart.getByRole('row').all()) {
+      bars[(await row.getByRole('rowheader').textContent())!] = (await row.locator('.number').textContent())!
+    }
+    const { '(no value)': none, ...expected } = countsBy(rows)
+    assert.deepEqual(bars, expected)
+    await chart.getByText(`${none} rows without a value`).waitFor()
+    await page.getByRole('img', { name: /^Histogram of value/ }).waitFor()
+    await page.getByLabel('Add a chart of').selectOption('measured')
+    await page.getByRole('img', { name: /^Time series of measured/ }).waitFor()
+    assert.equal(parameter('charts'), 'kind,value,measured')
+  })
+
+  flow('colors by a column have a legend with quantiles of the whole dataset', async () => {
+    await open({ color: 'value' })
+    const values = sensors.map(({ value }) => value).filter((value) => value !== null)
+    values.sort((a, b) => a - b)
+    const at = (share: number) => values[Math.floor(values.length * share)]!
+    const short = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
+    const legend = page.getByRole('region', { name: 'Legend: value' })
+    await legend.getByText(`${short.format(at(0.2))} – ${short.format(at(0.4))}`).waitFor()
+    assert.equal(await legend.getByRole('listitem').count(), 5)
+  })
+
+  flow('a table without geometry has no map, and its rows can be filtered', async () => {
+    await open({}, 'codes')
+    await facet('word').getByLabel('wind').check()
+    await matched(sensors.filter(({ kind }) => kind === 'wind').length)
+    assert.equal(await page.locator('.map').count(), 0)
+  })
+
+  flow('without a session the sample and the statistics are shown', async () => {
+    const { page: stranger, context } = await service.open()
+    await stranger.goto(`${service.url}/datasets/sensors`)
+    await stranger.getByText(/The sample, 100 features. Sign in to see all./).waitFor()
+    await stranger.getByText('The free sample. Sign in to see all rows.').waitFor()
+    assert.ok(await stranger.getByLabel('Only within this map view').isDisabled())
+    await context.close()
+  })
+})

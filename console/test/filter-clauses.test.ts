@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { type Clause, clauseText, filterText } from '../src/explorer/filter/clause.ts'
+import { parseClauses } from '../src/explorer/filter/parse-clauses.ts'
+
+const types = new Map([
+  ['mag', 'number'],
+  ['net', 'text'],
+  ['odd "name"', 'text'],
+  ['in', 'integer'],
+  ['time', 'timestamp'],
+  ['day', 'date'],
+  ['felt', 'boolean'],
+])
+
+const number = fc.double({ noNaN: true, noDefaultInfinity: true }).filter((value) => !Object.is(value, -0))
+// A value with a backslash is written as a pattern, which is shown as a clause of its own.
+const text = fc.string({ unit: 'grapheme' }).filter((value) => !value.includes('\\'))
+const unique = <T>(value: fc.Arbitrary<T>) => fc.uniqueArray(value, { minLength: 1, maxLength: 4 })
+
+const valuesClause = fc.oneof(
+  fc.record({ column: fc.constantFrom('net', 'odd "name"'), values: unique(text) }),
+  fc.record({ column: fc.constant('in'), values: unique(fc.maxSafeInteger()) }),
+  fc.record({
+    column: fc.constant('felt'),
+    values: fc.constantFrom<boolean[][]>([true], [false], [true, false]),
+  }),
+)
+const time = fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
+const rangeEnds = fc.oneof(
+  fc.record({ column: fc.constant('mag'), from: fc.option(number), to: fc.option(number) }),
+  fc.record({
+    column: fc.constant('time'),
+    from: fc.option(time.map((at) => at.toISOString())),
+    to: fc.option(time.map((at) => at.toISOString())),
+  }),
+)
+const clause: fc.Arbitrary<Clause> = fc.oneof(
+  fc
+    .tuple(valuesClause, fc.boolean())
+    .map(([one, withNull]) => ({ kind: 'values' as const, ...one, withNull })),
+  fc
+    .tuple(rangeEnds, fc.boolean())
+    .filter(([{ from, to }]) => from !== null || to !== null)
+    .map(([ends, below]) => ({ kind: 'range' as const, ...ends, isBelow: ends.to !== null && below })),
+  fc
+    .tuple(
+      fc.constantFrom<string[][]>(['net'], ['net', 'odd "name"']),
+      fc.string({ unit: 'grapheme', minLength: 1 }),
+    )
+    .map(([columns, text]) => ({ kind: 'text' as const, columns, text })),
+  fc.tuple(number, number, number, number).map((box) => ({ kind: 'box' as const, box })),
+)
+
+test('the controls read back every filter that they write', () => {
+  fc.assert(
+    fc.property(clause, clause, (first, second) => {
+      // Two clauses on one column are not what the controls write.
+      const columnOf = (one: Clause) => ('column' in one ? one.column : one.kind)
+      const clauses = columnOf(first) === columnOf(second) ? [first] : [first, second]
+      assert.deepEqual(parseClauses(filterText(clauses, types), types), clauses)
+    }),
+  )
+})
+
+test('what no control can show is kept as it is', () => {
+  const kept = (source: string) => parseClauses(source, types).map((one) => clauseText(one, types))
+  assert.deepEqual(kept("mag > 4 AND net = 'us'"), ['mag > 4', "net = 'us'"])
+  assert.deepEqual(kept('mag BETWEEN 1 AND 2 AND felt = TRUE'), ['mag BETWEEN 1 AND 2', 'felt = TRUE'])
+  assert.deepEqual(kept("mag = 1 OR net = 'us'"), ["(mag = 1 OR net = 'us')"])
+  assert.deepEqual(kept("(mag = 1 OR net = 'us')"), ["(mag = 1 OR net = 'us')"])
+  assert.deepEqual(kept("net = 'no end"), ["(net = 'no end)"])
+  assert.deepEqual(kept('unknown = 1'), ['unknown = 1'])
+})
+
+test('a value with a backslash becomes a pattern, which CQL2 can express', () => {
+  const values: Clause = { kind: 'values', column: 'net', values: ['a\\'], withNull: false }
+  assert.equal(clauseText(values, types), "net LIKE 'a\\\\'")
+})

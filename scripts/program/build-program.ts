@@ -1,0 +1,35 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { bundlePackages } from './bundle-packages.ts'
+import { compileSources } from './compile-sources.ts'
+
+/**
+ * Writes the program as one npm package without build steps: JavaScript, the bundled packages, the documentation, and
+ * the console and the clients if they are built. Only native parts remain dependencies.
+ */
+export async function buildProgram(root: string, out: string): Promise<void> {
+  rmSync(out, { recursive: true, force: true })
+  mkdirSync(out, { recursive: true })
+  const { packages } = compileSources(root, out)
+  await bundlePackages(root, packages, join(out, 'vendor'))
+  for (const path of ['docs', 'console/dist', 'LICENSE', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'ops']) {
+    if (existsSync(join(root, path))) cpSync(join(root, path), join(out, path), { recursive: true })
+  }
+  const { name, version, license } = JSON.parse(readFileSync(join(root, 'server', 'package.json'), 'utf8'))
+  const own = { name, version, license, type: 'module' }
+  writeFileSync(join(out, 'server', 'package.json'), `${JSON.stringify(own, null, 2)}\n`)
+  writeFileSync(join(out, 'package.json'), `${JSON.stringify({ ...own, ...published(root) }, null, 2)}\n`)
+}
+
+/** What package.json has beside name and version. */
+function published(root: string) {
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
+  const bindings = '@duckdb/node-bindings'
+  return {
+    description: 'Publishes geospatial and tabular datasets and grants keys to them.',
+    engines: { node: '>=20' },
+    bin: { wayleave: './server/bin/wayleave.js' },
+    dependencies: { [bindings]: lock[`node_modules/${bindings}`].version },
+    optionalDependencies: JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).optionalDependencies,
+  }
+}

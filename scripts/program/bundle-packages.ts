@@ -1,0 +1,40 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'rolldown'
+import { vendorName } from './compile-sources.ts'
+
+/** Native parts, which npm installs, and parts of packages that are never used here. */
+const EXTERNAL = [/^node:/, /^@duckdb\/node-bindings/, 'pg-native', 'pg-cloudflare']
+
+/**
+ * Bundles npm packages into `vendor`, one file for each import: loading two thousand small files took most of the
+ * service's start. Each entry re-exports by name what the package exports, because CommonJS packages have no names
+ * that a bundler could see.
+ */
+export async function bundlePackages(root: string, packages: string[], out: string): Promise<void> {
+  // Inside the repository, so that packages are found from here.
+  const entries = join(root, '.cache', 'vendor-entries')
+  mkdirSync(entries, { recursive: true })
+  const input: Record<string, string> = {}
+  for (const name of packages) {
+    const file = join(entries, `${vendorName(name)}.js`)
+    const names = Object.keys(await import(name)).filter((key) => /^(?!__esModule$)[\w$]+$/.test(key))
+    writeFileSync(file, `export { ${names.join(', ')} } from '${name}'\n`)
+    input[vendorName(name)] = file
+  }
+  await build({
+    input,
+    cwd: root,
+    platform: 'node',
+    external: EXTERNAL,
+    output: {
+      dir: out,
+      format: 'esm',
+      entryFileNames: '[name].js',
+      chunkFileNames: 'shared/[name].js',
+      comments: { legal: true, jsdoc: false },
+    },
+    logLevel: 'warn',
+  })
+  rmSync(entries, { recursive: true })
+}

@@ -1,0 +1,53 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Origin } from '../events/events.ts'
+import { Problem } from '../problem.ts'
+import type { Authenticate } from './authenticate.ts'
+import { type Grant, requirePublisher } from './grant.ts'
+
+/** A caller of a publishing route: a platform administrator, or a key. */
+export interface Publisher {
+  origin: Origin
+  /** Null for an administrator, who may publish everything. */
+  grant: Grant | null
+}
+
+/** Accepts every key: what it may do is checked by the functions below. */
+export async function authenticatePublisher(
+  authenticate: Authenticate,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Publisher> {
+  if (/^bearer /i.test(request.headers.authorization ?? '')) {
+    await authenticate.administrator(request, reply)
+    return { origin: authenticate.userOf(request).origin, grant: null }
+  }
+  const grant = await authenticate.key(request, reply)
+  const origin = { actor: `key:${grant.keyId}`, address: request.ip, requestId: request.id }
+  return { origin, grant }
+}
+
+/** Throws 403 unless the caller may publish this table. */
+export function requireTable({ grant }: Publisher, table: string): void {
+  if (grant !== null) requirePublisher(grant, table)
+}
+
+/** Whether jobs exist for the caller at all: other keys get 404 for every job. */
+export function isPlatform({ grant }: Publisher): boolean {
+  return grant === null || grant.scope === 'platform'
+}
+
+/** The tables whose jobs the caller may list; null for all of them. Throws 403 if there are none. */
+export function writableTables({ grant }: Publisher): string[] | null {
+  if (grant === null) return null
+  if (grant.scope === 'platform' && grant.permissions.has('write')) return null
+  const tables =
+    grant.scope === 'platform'
+      ? [...grant.permissions].flatMap((permission) =>
+          permission.startsWith('write:') ? [permission.slice('write:'.length)] : [],
+        )
+      : []
+  if (tables.length === 0) {
+    throw new Problem('permission-missing', 'Listing jobs needs a platform key with the permission "write".')
+  }
+  return tables
+}

@@ -1,0 +1,30 @@
+import type { DatasetRecord } from '@wayleave/contract/records'
+import type { About } from '../http/about.ts'
+import { Html, html } from '../http/pages/html.ts'
+import { datasetPage } from './dcat.ts'
+import { schemaOrgDataset } from './schema-org.ts'
+
+const MAX_DESCRIPTION = 300
+
+/** What the head of a console page says to search engines and to programs that preview links. */
+export function pageHead(dataset: DatasetRecord | null, about: About, base: string): Html {
+  if (dataset === null) return tags(about.title, about.description, `${base}/`)
+  const { title, description, table } = dataset
+  const text = description || `${title}: ${dataset.rows} rows, in ${dataset.formats.length} formats.`
+  const data = JSON.stringify(schemaOrgDataset(dataset, about, base)).replaceAll('<', '\\u003c')
+  return html`${tags(`${title} – ${about.title}`, text, datasetPage(base, table))}
+    <script type="application/ld+json">${new Html(data)}</script>`
+}
+
+function tags(title: string, description: string, url: string): Html {
+  const short =
+    description.length > MAX_DESCRIPTION ? `${description.slice(0, MAX_DESCRIPTION - 1)}…` : description
+  const described = html`<meta name="description" content="${short}" />
+    <meta property="og:description" content="${short}" />`
+  return html`<title>${title}</title>
+    ${short === '' ? null : described}
+    <meta property="og:title" content="${title}" />
+    <meta property="og:type" content="website" />
+    <meta property="og:url" content="${url}" />
+    <link rel="canonical" href="${url}" />`
+}

@@ -1,0 +1,55 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { JobRecord } from '@wayleave/contract/records'
+import type { Clock } from '../clock.ts'
+import type { ControlDatabase } from '../database/open.ts'
+import { type Origin, recordEvent } from '../events/events.ts'
+import { isId } from '../id.ts'
+import { notFound, Problem } from '../problem.ts'
+import { jobRecord } from './job-record.ts'
+import { type JobRow, readJob, setCancelled } from './job-store.ts'
+
+export function uploadsFolder(dataDir: string): string {
+  return join(dataDir, 'uploads')
+}
+
+export interface CancelDeps {
+  database: ControlDatabase
+  clock: Clock
+  uploads: string
+}
+
+export async function requireJob({ database }: Pick<CancelDeps, 'database'>, id: string): Promise<JobRow> {
+  const row = isId('job', id) ? await readJob(database.db, id) : undefined
+  if (!row) throw notFound('such job')
+  return row
+}
+
+/**
+ * Ends a job for good, from any process: no process begins it again, and the process that publishes it cannot
+ * make its version visible. That process notices within about a second and kills its child. The upload is
+ * removed here. Cancelling a cancelled job changes nothing.
+ */
+export async function cancelJob(
+  { database, clock, uploads }: CancelDeps,
+  origin: Origin,
+  id: string,
+): Promise<JobRecord> {
+  const { table_name: table } = await requireJob({ database }, id)
+  const isCancelled = await database.db.transaction().execute(async (tx) => {
+    if (!(await setCancelled(tx, id, clock().toISOString()))) return false
+    await recordEvent(tx, clock(), origin, {
+      action: 'job.cancelled',
+      organizationId: null,
+      subject: `job:${id}`,
+      detail: { table },
+    })
+    return true
+  })
+  const row = await requireJob({ database }, id)
+  if (!isCancelled && row.state !== 'cancelled') {
+    throw new Problem('conflict', `The job is ${row.state} and cannot be cancelled.`)
+  }
+  await rm(join(uploads, id), { force: true })
+  return jobRecord(row)
+}
