@@ -12,6 +12,7 @@ import { operator } from '../events/events.ts'
 import { ITEMS_PARAMETERS, MAX_LIMIT } from '../ogc/request/items-query.ts'
 import { type Account, createKey, openAccount } from '../testing/account.ts'
 import { points, publishText } from '../testing/publish.ts'
+import { type SignedInUser, signIn } from '../testing/sign-in.ts'
 import { openTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
 const HOOKS = join(import.meta.dirname, 'testing', 'schemathesis_hooks.py')
@@ -31,9 +32,14 @@ test('schemathesis finds nothing in either API definition', { skip }, async (t) 
   // Uploads are accepted and wait: compiling each of them would take most of the time.
   await service.parts.jobs.close()
   const keys = await makeKeys(service, admin)
+  // The administrator must keep their session and their rights.
+  const users = {
+    kept: await signIn(service, 'ada@example.org'),
+    deleted: await signIn(service, 'eve@example.org'),
+  }
   const folder = temporaryFolder(t)
   const config = join(folder, 'schemathesis.toml')
-  writeFileSync(config, configuration(admin, keys))
+  writeFileSync(config, configuration(admin, keys, users))
   const world = {
     columns: ['number', 'name', 'half'],
     parameters: ITEMS_PARAMETERS,
@@ -94,7 +100,11 @@ async function makeKeys(service: TestServer, admin: Account) {
   }
 }
 
-function configuration(admin: Account, keys: Awaited<ReturnType<typeof makeKeys>>): string {
+function configuration(
+  admin: Account,
+  keys: Awaited<ReturnType<typeof makeKeys>>,
+  users: { kept: SignedInUser; deleted: SignedInUser },
+): string {
   const operation = (name: string, parameters: Record<string, string>) => `
 [[operations]]
 include-name = ${JSON.stringify(name)}
@@ -117,10 +127,12 @@ bearer = ${JSON.stringify(admin.token)}
 "path.collectionId" = "points"
 "path.featureId" = "1"
 "path.table" = "points"
+"path.userId" = ${JSON.stringify(users.kept.userId)}
 "path.file" = "points.csv"
 "path.version" = 1
 "path.organizationId" = ${JSON.stringify(admin.organizationId)}
 ${operation('GET /v1/dataset/{table}/files/{format}/{file}', { 'path.format': 'csv' })}
+${operation('DELETE /v1/admin/users/{userId}', { 'path.userId': users.deleted.userId })}
 ${operation('PUT /v1/dataset/{table}', { 'path.table': 'uploads' })}
 ${operation('DELETE /v1/dataset/{table}', { 'path.table': 'removable' })}
 ${ofKeys

@@ -105,6 +105,7 @@ const PATH_PARAMETERS: Record<string, object> = {
   organizationId: idPattern('org'),
   userId: idPattern('usr'),
   invitationId: idPattern('inv'),
+  blockId: idPattern('blk'),
   id: idPattern('job'),
 }
 
