@@ -26,6 +26,7 @@ export const alone = [
   'server/src/ogc/cql2/plan-filter',
   'server/src/installation/',
   'server/src/publishing/job-recovery',
+  'server/src/ogc/tiles/killed-builds',
   'server/src/database/older-state',
   'geodata/src/crs/proj-comparison',
   'client-js/test/',

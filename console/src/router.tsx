@@ -17,6 +17,7 @@ const routes: RouteObject[] = [
     ErrorBoundary: PageFailure,
     children: [
       { path: '/sign-in', Component: SignInPage },
+      { path: '/invitation', Component: InvitationPage },
       { path: '/datasets', Component: CatalogPage },
       {
         path: '/datasets/:table',
@@ -26,7 +27,6 @@ const routes: RouteObject[] = [
         Component: SignedIn,
         children: [
           { path: '/', Component: GettingStartedPage },
-          { path: '/invitation', Component: InvitationPage },
           { path: '/keys', Component: KeysPage },
           {
             path: '/keys/:keyId',
@@ -91,6 +91,20 @@ const routes: RouteObject[] = [
               {
                 path: 'publish',
                 lazy: async () => ({ Component: (await import('./pages/publish-page.tsx')).PublishPage }),
+              },
+              {
+                path: 'jobs',
+                lazy: async () => ({ Component: (await import('./pages/jobs-page.tsx')).JobsPage }),
+              },
+              {
+                path: 'addresses',
+                lazy: async () => ({ Component: (await import('./pages/addresses-page.tsx')).AddressesPage }),
+              },
+              {
+                path: 'events',
+                lazy: async () => ({
+                  Component: (await import('./pages/platform-events-page.tsx')).PlatformEventsPage,
+                }),
               },
             ],
           },

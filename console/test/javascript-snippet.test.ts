@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ import { startServer } from './test-console.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
-test('the JavaScript snippet runs as it is copied, from another folder', async (t) => {
+test('the JavaScript and curl snippets run as copied, and return the filtered rows', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'wayleave-snippet-'))
   let stop = async () => {}
   t.after(async () => {
@@ -34,10 +34,24 @@ test('the JavaScript snippet runs as it is copied, from another folder', async (
   const dataset = await (await fetch(`${server.url}/v1/dataset/parcels`)).json()
   mkdirSync(join(folder, 'node_modules', '@wayleave'), { recursive: true })
   symlinkSync(join(root, 'client-js'), join(folder, 'node_modules', '@wayleave', 'client'))
-  writeFileSync(join(folder, 'snippet.mjs'), snippetsFor(dataset, server.url, secret)['javascript']!.code)
-  const node = ['--conditions=wayleave-source', 'snippet.mjs']
-  const { stdout, stderr } = spawnSync(process.execPath, node, { cwd: folder, encoding: 'utf8' })
-  assert.equal(stderr, '')
-  assert.equal(stdout.match(/^\{ owner: 'Owner \d+', area: [\d.]+, built: (true|false) \}$/gm)?.length, 12)
-  assert.doesNotMatch(stdout, /undefined/)
+  const filter = "area >= 63 AND owner <> 'O''Brien'"
+  const run = (program: string, args: string[]) => {
+    const { stdout, stderr } = spawnSync(program, args, { cwd: folder, encoding: 'utf8' })
+    assert.doesNotMatch(stderr, /rror/)
+    return stdout
+  }
+  for (const [applied, rows] of [
+    ['', 12],
+    [filter, 6],
+  ] as const) {
+    const snippets = snippetsFor(dataset, server.url, secret, applied)
+    writeFileSync(join(folder, 'snippet.mjs'), snippets['javascript']!.code)
+    const stdout = run(process.execPath, ['--conditions=wayleave-source', 'snippet.mjs'])
+    const lines = stdout.match(/^\{ owner: 'Owner \d+', area: [\d.]+, built: (true|false) \}$/gm)
+    assert.equal(lines?.length, rows)
+    assert.doesNotMatch(stdout, /undefined/)
+    run('sh', ['-c', snippets['curl']!.code])
+    const { features } = JSON.parse(readFileSync(join(folder, 'parcels.geojson'), 'utf8'))
+    assert.equal(features.length, rows)
+  }
 })

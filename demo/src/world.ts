@@ -6,9 +6,12 @@ import { demoData } from './demo-data.ts'
 
 type Atlas = Topology<{ land: GeometryCollection; countries?: GeometryCollection<{ name: string }> }>
 
-/** Countries with their ISO 3166-1 numeric code, if they have one. */
-export function countriesGeojson() {
-  const atlas = JSON.parse(demoData('countries-50m.json').toString()) as Atlas
+/**
+ * Countries with their ISO 3166-1 numeric code, if they have one, from TopoJSON as world-atlas has it. Without
+ * `text`, they are those of the demo.
+ */
+export function countriesGeojson(text = demoData('countries-50m.json').toString()) {
+  const atlas = JSON.parse(text) as Atlas
   const { features } = feature(atlas, atlas.objects.countries!)
   return {
     type: 'FeatureCollection' as const,

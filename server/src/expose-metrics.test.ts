@@ -75,7 +75,7 @@ test('each alert has a unit test', () => {
 
 test('metrics follow what happens: jobs, builds, usage and overload', async (t) => {
   const service = await openTestServer(t)
-  const { jobs, meter, exports, catalog } = service.parts
+  const { jobs, meter, exports, catalog, tileBuilds } = service.parts
   for (const [file, text] of [
     ['places.geojson', points(100)],
     ['broken.geojson', '{'],
@@ -89,6 +89,7 @@ test('metrics follow what happens: jobs, builds, usage and overload', async (t) 
   const dataset = await catalog.find('places')
   const csv = exportFormatsOf(dataset.manifest).find(({ format }) => format === 'csv')
   await exports.get({ dataset, version: dataset, format: csv!, encoding: 'identity' })
+  await tileBuilds.build(dataset, dataset)
   meter.record({ ...GRANT, keyId: 'key', organizationId: null, payer: 'key' }, CALL)
   assert.equal(meter.unsavedRows, 1)
   assert.ok(meter.unsavedSeconds >= 0)
@@ -102,6 +103,10 @@ test('metrics follow what happens: jobs, builds, usage and overload', async (t) 
   assert.equal(values.get('wayleave_job_duration_seconds_count'), 2)
   assert.equal(values.get('wayleave_export_builds_waiting'), 0)
   assert.equal(values.get('wayleave_export_build_duration_seconds_count'), 1)
+  assert.equal(values.get('wayleave_tile_builds_waiting'), 0)
+  assert.equal(values.get('wayleave_tile_builds_finished_total{state="done"}'), 1)
+  assert.equal(values.get('wayleave_tile_builds_finished_total{state="failed"}'), 0)
+  assert.equal(values.get('wayleave_tile_build_duration_seconds_count'), 1)
   assert.equal(values.get('wayleave_usage_unsaved_rows'), 0)
   assert.equal(values.get('wayleave_usage_unsaved_seconds'), 0)
   assert.equal(values.get('wayleave_overload_refusals_total'), 1)
@@ -129,8 +134,15 @@ test('metrics follow what happens: Redis, connections, mails and refunds', async
   const grant = { ...GRANT, keyId, organizationId, payer: keyId }
   const charge = await service.parts.cashier.charge({ grant, call: CALL, version: 1, price: 1 })
   await charge.refund()
-  await sleep(100)
-  const after = await readMetrics(service)
+  // The server accepts connections and notices the outage in its own time.
+  let after = await readMetrics(service)
+  const isSettled = () =>
+    after.get('wayleave_redis_up') === 0 &&
+    after.get('wayleave_connections_refused_total{reason="address"}')! >= 10
+  for (let i = 0; i < 300 && !isSettled(); i++) {
+    await sleep(20)
+    after = await readMetrics(service)
+  }
   assert.equal(after.get('wayleave_redis_up'), 0)
   assert.equal(after.get('wayleave_redis_outages_total'), 1)
   assert.equal(after.get('wayleave_refunds_total{result="written"}'), 1)

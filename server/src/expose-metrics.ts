@@ -6,6 +6,7 @@ import type { Parts } from './wiring.ts'
 /** Exposes the parts' own counters as metrics. */
 export function exposeMetrics(parts: Parts, connections: ConnectionLimits): void {
   const { metrics, changes, redis, overload, jobs, exports, identity, cashier, meter, config, health } = parts
+  const { tileBuilds } = parts
   metrics.read('wayleave_lease_held', () => Number(isTrusted(changes)))
   metrics.read('wayleave_clock_held', () => Number(parts.housekeepingClock.held))
   metrics.read('wayleave_damaged_versions', () => countByTable(health.damaged))
@@ -23,6 +24,9 @@ export function exposeMetrics(parts: Parts, connections: ConnectionLimits): void
   metrics.read('wayleave_export_builds_waiting', () => exports.waiting)
   metrics.read('wayleave_export_builds_failed_total', () => exports.failures)
   metrics.read('wayleave_export_build_duration_seconds', () => exports.durations)
+  metrics.read('wayleave_tile_builds_waiting', () => tileBuilds.waiting)
+  metrics.read('wayleave_tile_builds_finished_total', () => tileBuilds.finished)
+  metrics.read('wayleave_tile_build_duration_seconds', () => tileBuilds.durations)
   metrics.read('wayleave_mails_total', () => identity.mailer.results)
   metrics.read('wayleave_refunds_total', () => cashier.refunds)
   metrics.read('wayleave_usage_unsaved_rows', () => meter.unsavedRows)

@@ -15,9 +15,10 @@ import { portError, requireFreePort } from './http/sockets/free-port.ts'
 import { respondInTurn } from './http/sockets/respond-in-turn.ts'
 import { StalledReaders } from './http/sockets/stalled-readers.ts'
 import { lockDataFolder } from './locks/data-folder-lock.ts'
+import { sweepTiles } from './ogc/tiles/tile-files.ts'
 import { requirePrivateFolder } from './private-files.ts'
 import { recordServerAddress } from './server-address.ts'
-import { openParts, type Parts } from './wiring.ts'
+import { type Opening, openParts, type Parts } from './wiring.ts'
 
 /** Max memory that stalled clients may hold together. */
 const MAX_STALLED_BYTES = 256 * 1024 ** 2
@@ -50,12 +51,15 @@ export async function startServer(
   clock: Clock = systemClock,
   prepare: (parts: Parts) => Promise<void> = async () => {},
   grace: number = GRACE,
+  overrides: Pick<Opening, 'work' | 'redisReplyMs'> = {},
 ): Promise<RunningServer> {
   requirePrivateFolder(config)
   // On PostgreSQL several nodes may share one folder; SQLite allows only one server.
   const unlock = config.databaseUrl ? () => {} : lockDataFolder(config.dataDir)
   // Checked before anything is published or migrated.
-  const opening = requireFreePort(config).then(() => openParts({ config, log, clock, serving: true }))
+  const opening = requireFreePort(config).then(() =>
+    openParts({ config, log, clock, serving: true, ...overrides }),
+  )
   const parts = await opening.catch((error: unknown) => {
     unlock()
     throw error
@@ -88,7 +92,7 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
         setTimeout(() => parts.housekeeping.runSoon('tiles of new versions', buildTiles), 10).unref()
     })
   }
-  parts.housekeeping.add('unfinished exports', 10 * MINUTE, () => sweepAllExports(parts))
+  parts.housekeeping.add('unfinished exports and tiles', 10 * MINUTE, () => sweepUnfinished(parts))
   // Listing the datasets checks the files of each. Not awaited: a dataset is also checked before its use.
   parts.housekeeping.add('sizes of published files', DAY, async () => void (await parts.catalog.all()))
   await parts.jobs.sweep({ isStart: true })
@@ -169,6 +173,10 @@ function limitConnections({ server }: App, { config, log, proxies, baseUrl }: Pa
   return limits
 }
 
-async function sweepAllExports({ blobs }: Parts): Promise<void> {
-  for (const snapshot of await blobs.list()) await sweepExports(await blobs.localFolder(snapshot))
+async function sweepUnfinished({ blobs }: Parts): Promise<void> {
+  for (const snapshot of await blobs.list()) {
+    const folder = await blobs.localFolder(snapshot)
+    await sweepExports(folder)
+    await sweepTiles(folder)
+  }
 }

@@ -11,7 +11,7 @@ import { ProblemNote } from './problem-note.tsx'
 /** The top bar and the page below it. */
 export function Frame() {
   const state = useSession()
-  const { pathname } = useLocation()
+  const { pathname, search } = useLocation()
 
   const [failure, setFailure] = useState<unknown>(null)
 
@@ -48,7 +48,7 @@ export function Frame() {
           <ThemeButton />
           {state === 'signed-in' && <Account />}
           {state === 'signed-out' && pathname !== '/sign-in' && (
-            <Link className="button small" to="/sign-in">
+            <Link className="button small" to="/sign-in" state={{ next: pathname + search }}>
               Sign in
             </Link>
           )}

@@ -11,17 +11,10 @@ export function SignedIn() {
   const me = useMe()
   if (state !== 'signed-in') {
     const next = pathname + search + hash
-    // Kept in the history state, not in the URL: an invitation's token must not be in a query string.
     return <Navigate to="/sign-in" state={next === '/' ? null : { next }} replace />
   }
   if (me.isError) return <ProblemNote error={me.error} retry={me.refetch} />
   if (!me.data) return <Skeleton lines={8} />
-  if (
-    !me.data.organization &&
-    !pathname.startsWith('/invitation') &&
-    !pathname.startsWith('/administration')
-  ) {
-    return <NoOrganization />
-  }
+  if (!me.data.organization && !pathname.startsWith('/administration')) return <NoOrganization />
   return <Outlet />
 }

@@ -8,14 +8,14 @@ import { Tabs } from '../components/tabs.tsx'
 import { snippetsFor } from './snippet-texts.ts'
 
 /** Code examples with the prefix of one of the user's keys. Only the user knows the rest of the key. */
-export function Snippets({ dataset }: { dataset: Dataset }) {
+export function Snippets({ dataset, filter }: { dataset: Dataset; filter: string }) {
   const signedIn = useSession() === 'signed-in'
   const { data: all = [] } = useKeys(signedIn)
   const keys = all.filter(({ status }) => status === 'active')
   const [keyId, setKeyId] = useState('')
   const [language, setLanguage] = useState('curl')
   const key = keys.find(({ id }) => id === keyId) ?? keys[0]
-  const snippets = snippetsFor(dataset, location.origin, key ? `${key.prefix}…` : 'YOUR_KEY')
+  const snippets = snippetsFor(dataset, location.origin, key ? `${key.prefix}…` : 'YOUR_KEY', filter)
   const snippet = snippets[language]!
   const names = Object.fromEntries(Object.entries(snippets).map(([id, { name }]) => [id, name]))
   return (

@@ -115,7 +115,7 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
               onChoose={(charts) => change({ charts })}
             />
           )}
-          {address.tab === 'code' && <Snippets dataset={dataset} />}
+          {address.tab === 'code' && <Snippets dataset={dataset} filter={filter} />}
           {address.tab === 'download' && <Downloads dataset={dataset} />}
           {address.tab === 'columns' && <ColumnTable columns={dataset.columns} />}
           {address.tab === 'versions' && <Versions dataset={dataset} />}

@@ -1,17 +1,57 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { OrganizationRecord } from '@wayleave/contract/records'
-import { useLocation, useNavigate } from 'react-router'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { InvitationPreview, OrganizationRecord } from '@wayleave/contract/records'
+import { Link, useLocation, useNavigate } from 'react-router'
 import { call } from '../api/call.ts'
-import { useMe } from '../api/queries.ts'
-import { session } from '../api/session.ts'
+import { useMe, useSession } from '../api/queries.ts'
+import { post, session } from '../api/session.ts'
 import { Empty } from '../components/empty.tsx'
 import { ProblemNote } from '../components/problem-note.tsx'
+import { Skeleton } from '../components/skeleton.tsx'
 import { useTitle } from '../components/use-title.ts'
 
-/** The page of an invitation link: explains what accepting means, and accepts on a click. */
+/** The page of an invitation link: who invites whom to what, before and after signing in. */
 export function InvitationPage() {
   useTitle('Invitation')
   const token = useLocation().hash.slice(1)
+  const state = useSession()
+  const preview = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: () => post<InvitationPreview>('/v1/invitations/preview', { token }),
+    enabled: token !== '',
+    retry: false,
+  })
+  if (!token) return <Empty title="This link is incomplete: open it from the mail" />
+  return (
+    <div className="narrow stack">
+      <h1>You are invited</h1>
+      {preview.isError && <ProblemNote error={preview.error} />}
+      {preview.isPending && <Skeleton lines={3} />}
+      {preview.data && (
+        <>
+          <p>
+            <strong>{preview.data.invitedBy}</strong> invites <strong>{preview.data.email}</strong> to join
+            the organization <strong>{preview.data.organizationName}</strong>.
+          </p>
+          {state === 'signed-in' ? (
+            <Accept token={token} invitation={preview.data} />
+          ) : (
+            <SignInLink token={token} email={preview.data.email} />
+          )}
+        </>
+      )}
+    </div>
+  )
+}
+
+function SignInLink({ token, email }: { token: string; email: string }) {
+  return (
+    <Link className="button primary wide" to="/sign-in" state={{ next: `/invitation#${token}`, email }}>
+      Sign in as {email}
+    </Link>
+  )
+}
+
+function Accept({ token, invitation }: { token: string; invitation: InvitationPreview }) {
   const { data: me } = useMe()
   const queries = useQueryClient()
   const navigate = useNavigate()
@@ -22,15 +62,22 @@ export function InvitationPage() {
       navigate('/organization/members', { replace: true })
     },
   })
-  if (!token) return <Empty title="This link is not whole: open it from the mail" />
+  if (!me) return <Skeleton lines={2} />
+  if (me.user.email !== invitation.email) {
+    return (
+      <>
+        <p className="note warn">
+          You are signed in as <strong>{me.user.email}</strong>. The invitation is for another address.
+        </p>
+        <button type="button" className="button wide" onClick={() => session.signOut()}>
+          Sign out
+        </button>
+      </>
+    )
+  }
   return (
-    <div className="narrow stack">
-      <h1>You are invited</h1>
-      <p>
-        You are signed in as <strong>{me?.user.email}</strong>. The invitation works for the address it was
-        sent to.
-      </p>
-      {me?.organization && (
+    <>
+      {me.organization && (
         <p className="note warn">
           You will leave <strong>{me.organization.name}</strong>, and your personal keys of it will stop at
           once.
@@ -43,13 +90,8 @@ export function InvitationPage() {
         onClick={() => accept.mutate()}
         disabled={accept.isPending}
       >
-        Accept the invitation
+        Join {invitation.organizationName}
       </button>
-      <p className="small">
-        <button type="button" className="link" onClick={() => session.signOut()}>
-          Sign in with another address
-        </button>
-      </p>
-    </div>
+    </>
   )
 }

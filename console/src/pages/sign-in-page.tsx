@@ -14,15 +14,18 @@ export function SignInPage() {
   useTitle('Sign in')
   const state = useSession()
   const location = useLocation()
-  const [email, setEmail] = useState('')
+  const [email, setEmail] = useState(() => emailOf(location.state))
   const [sent, setSent] = useState<Sent | null>(null)
   const next = nextOf(location.state)
-  const token = location.hash.slice(1)
+  const [token = '', encodedNext = ''] = location.hash.slice(1).split('~')
 
-  if (token) return <RedeemLink token={token} signedIn={state === 'signed-in'} />
+  if (token) {
+    const nextPage = nextOf({ next: decode(encodedNext) })
+    return <RedeemLink token={token} next={nextPage} signedIn={state === 'signed-in'} />
+  }
   if (state === 'signed-in') return <Navigate to={next} replace />
   if (sent) return <CheckMail sent={sent} next={next} onBack={() => setSent(null)} />
-  return <AskForMail email={email} onEmail={setEmail} onSent={setSent} />
+  return <AskForMail email={email} next={next} onEmail={setEmail} onSent={setSent} />
 }
 
 interface Sent {
@@ -39,19 +42,44 @@ function nextOf(state: unknown): string {
   return typeof next === 'string' && /^\/(?!\/)/.test(next) ? next : '/'
 }
 
+/** The page that sent the visitor here may know the address, such as that of an invitation. */
+function emailOf(state: unknown): string {
+  const email = (state as { email?: unknown } | null)?.email
+  return typeof email === 'string' ? email : ''
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return ''
+  }
+}
+
+/** The service takes only short paths; without one, the link of the mail leads to the start page. */
+function mailable(next: string): { next?: string } {
+  return next !== '/' && next.length <= 300 && /^[!-~]+$/.test(next) ? { next } : {}
+}
+
 function AskForMail({
   email,
+  next,
   onEmail,
   onSent,
 }: {
   email: string
+  next: string
   onEmail: (email: string) => void
   onSent: (sent: Sent) => void
 }) {
   const ask = useMutation({
     mutationFn: async (): Promise<Sent> => {
       const linkBefore = await demoLink(email)
-      const { request } = await post<{ request: string }>('/v1/auth/magic-link', { email, bind: true })
+      const { request } = await post<{ request: string }>('/v1/auth/magic-link', {
+        email,
+        bind: true,
+        ...mailable(next),
+      })
       return { email: email.trim(), linkBefore, request }
     },
     onSuccess: onSent,
@@ -141,11 +169,11 @@ function CheckMail({ sent, next, onBack }: { sent: Sent; next: string; onBack: (
 }
 
 /** Redeems the link on a click, not on opening: programs that check links in mails must not use it up. */
-function RedeemLink({ token, signedIn }: { token: string; signedIn: boolean }) {
+function RedeemLink({ token, next, signedIn }: { token: string; next: string; signedIn: boolean }) {
   const navigate = useNavigate()
   const redeem = useMutation({
     mutationFn: () => session.signInByLink(token),
-    onSuccess: () => navigate('/', { replace: true }),
+    onSuccess: () => navigate(next, { replace: true }),
   })
   return (
     <div className="narrow stack">

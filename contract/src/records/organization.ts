@@ -62,3 +62,14 @@ export const invitationSchema = Type.Object({
 
 /** An invitation that can still be accepted. */
 export type InvitationRecord = Static<typeof invitationSchema>
+
+export const invitationPreviewSchema = Type.Object({
+  organizationName: Type.String(),
+  invitedBy: Type.String({ description: 'The inviter’s mail address.' }),
+  email: Type.String({ description: 'The invited mail address.' }),
+  permissions: Type.Array(permission),
+  expiresAt: time,
+})
+
+/** What an invitation offers to the person who has its link. */
+export type InvitationPreview = Static<typeof invitationPreviewSchema>

@@ -1,6 +1,6 @@
 /** Vector tiles: building and reading archives, tiles of selected features, the grid of tiles. */
-export { type BuiltTiles, buildTiles } from '../tiles/build-tiles.ts'
-export { buildTilesInChildProcess } from '../tiles/build-tiles-in-child-process.ts'
+export { type BuiltTiles, buildTiles, type TileOptions } from '../tiles/build-tiles.ts'
+export { buildTilesInChildProcess, ProcessEndedError } from '../tiles/build-tiles-in-child-process.ts'
 export { PmtilesArchive } from '../tiles/pmtiles-archive.ts'
 export { SelectedTilesInThread } from '../tiles/selected-tiles-in-thread.ts'
 export { MAX_ZOOM, type TileAddress } from '../tiles/tile-id.ts'

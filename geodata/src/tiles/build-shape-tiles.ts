@@ -1,6 +1,7 @@
 import type { IndexTree } from '../snapshot/index-tree.ts'
 import { maxZoomOfShapes, type ShapeSample } from './choose-max-zoom.ts'
 import type { WorldBox } from './clip-shape.ts'
+import { MAX_TILE_BYTES } from './compress-tile.ts'
 import { clipToTile, ShapeReader, tileBox } from './read-shapes.ts'
 import type { Shape } from './shape.ts'
 import type { TileBuild } from './tile-build.ts'
@@ -11,6 +12,7 @@ import { BUFFER, tileBounds } from './web-mercator.ts'
 /** Up to this many bytes of the pack, the features of a tile are held in memory for all tiles below it. */
 const MAX_HELD_BYTES = 24 << 20
 const SAMPLED_FEATURES = 1000
+const SAMPLED_BYTES = 8 << 20
 /** So that one feature of a million positions does not decide alone. */
 const SAMPLED_POSITIONS = 500
 
@@ -72,8 +74,9 @@ async function descend(
   build.add(z, index, encoded)
   if (build.isFull) await build.room()
   if (z === maxZoom) return finished(state, z)
-  const { coarser, withoutProperties } = encoded.content
-  if (coarser + withoutProperties === 0 && shapes.every((shape) => covers(shape, tileBox(tile)))) {
+  // A larger tile may be replaced by a coarser one, which the deepest zoom must not be.
+  const isFinal = encoded.bytes.length <= MAX_TILE_BYTES && encoded.content.coarser === 0
+  if (isFinal && shapes.every((shape) => covers(shape, tileBox(tile)))) {
     // Every tile below looks the same.
     for (let below = z + 1, run = 4; below <= maxZoom; below++, run *= 4)
       build.add(below, index * run, encoded, run)
@@ -133,11 +136,12 @@ export function* positionsIn(tree: IndexTree, tile: TileAddress): Generator<numb
 }
 
 function sample(build: TileBuild): ShapeSample {
-  const { tree } = build
+  const { tree, offsets } = build
   const reader = new ShapeReader(build.source)
   const distances: number[] = []
   const boxes: number[] = []
-  const step = Math.max(1, Math.floor(tree.count / SAMPLED_FEATURES))
+  const share = Math.min(1, SAMPLED_FEATURES / tree.count, SAMPLED_BYTES / offsets[tree.count]!)
+  const step = Math.max(1, Math.floor(1 / share))
   for (let position = 0; position < tree.count; position += step) {
     for (const shape of reader.read(position)) {
       boxes.push(shape.maxX - shape.minX, shape.maxY - shape.minY)

@@ -6,10 +6,15 @@ import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import type { BuiltTiles, TileOptions } from './build-tiles.ts'
 import type { TilesMessage, TilesRequest } from './build-tiles-process.ts'
-import { LARGEST_MAX_ZOOM } from './choose-max-zoom.ts'
+import { ZOOM_SUFFIXES } from './pmtiles-writer.ts'
 
 const ENTRY = fileURLToPath(new URL('./build-tiles-process.ts', import.meta.url))
 const STDERR_KEPT = 4000
+
+/** The process ended without a result: it was killed, or crashed. */
+export class ProcessEndedError extends ExportError {
+  override name = 'ProcessEndedError'
+}
 
 /** Runs `buildTiles` in a child process of low priority. Aborting kills it and removes its partial files. */
 export async function buildTilesInChildProcess(
@@ -51,13 +56,15 @@ export async function buildTilesInChildProcess(
 
 /** The files of a build that was killed: the archive, and one for each zoom. */
 async function removeTilePartials(outPath: string, pid: number): Promise<void> {
-  const zooms = Array.from({ length: LARGEST_MAX_ZOOM + 1 }, (_, z) => `.z${z}`)
-  await removePartial(outPath, pid, zooms)
+  await removePartial(outPath, pid, ZOOM_SUFFIXES)
 }
 
 function outcome(message: TilesMessage | null, end: string, stderr: string): BuiltTiles {
   if (message === null)
-    throw new ExportError('build-failed', `The process ended without a result (${end}): ${stderr.trim()}`)
+    throw new ProcessEndedError(
+      'build-failed',
+      `The process ended without a result (${end}): ${stderr.trim()}`,
+    )
   if ('built' in message) return message.built
   if ('damaged' in message) throw new DamagedSnapshotError(message.damaged.file, message.damaged.message)
   if ('refused' in message) throw new ExportError(message.refused.code, message.refused.message)

@@ -1,8 +1,11 @@
+import { rmSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { ExportError, type ExportErrorCode } from '../export-error.ts'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
+import { partialPath } from '../write-durably.ts'
 import { type BuiltTiles, buildTiles, type TileOptions } from './build-tiles.ts'
+import { ZOOM_SUFFIXES } from './pmtiles-writer.ts'
 
 /** The request from the parent process. */
 export interface TilesRequest {
@@ -47,6 +50,12 @@ function describe(error: unknown): TilesMessage {
 
 // Tiles can wait: requests and exports go first.
 setPriority(constants.priority.PRIORITY_LOW)
-// If the parent is gone, the result is not needed.
-process.once('disconnect', () => process.exit())
-process.once('message', (request) => main(request as TilesRequest))
+process.once('message', (request: TilesRequest) => {
+  // If the parent is gone, the result is not needed, and there is no one else to remove the files.
+  process.once('disconnect', () => {
+    const partial = partialPath(request.outPath, process.pid)
+    for (const suffix of ['', ...ZOOM_SUFFIXES]) rmSync(partial + suffix, { force: true })
+    process.exit()
+  })
+  main(request)
+})

@@ -1,6 +1,9 @@
 import { arrangeEdges } from './edge-arrangement.ts'
+import { EdgeBoxes } from './edge-overlaps.ts'
 import { type Rings, reverseRing, ringArea, side } from './rings.ts'
 import { traceFaces } from './trace-faces.ts'
+
+const boxes = new EdgeBoxes()
 
 /**
  * Makes the rings of a polygon or multipolygon valid after its positions were moved to a grid, which may have
@@ -68,40 +71,39 @@ function findContacts({ xy, ends }: Rings, polygons: Int32Array, touched: Uint8A
   let isAny = false
   const count = xy.length / 2
   const next = new Int32Array(count)
+  boxes.clear(count)
   let from = 0
   for (const end of ends) {
-    for (let i = from; i < end; i++) next[i] = i + 1 < end ? i + 1 : from
+    for (let i = from; i < end; i++) {
+      const to = i + 1 < end ? i + 1 : from
+      next[i] = to
+      boxes.add(xy[i * 2]!, xy[i * 2 + 1]!, xy[to * 2]!, xy[to * 2 + 1]!)
+    }
     from = end
   }
-  const left = (i: number) => Math.min(xy[i * 2]!, xy[next[i]! * 2]!)
-  const right = (i: number) => Math.max(xy[i * 2]!, xy[next[i]! * 2]!)
-  const edges = Int32Array.from({ length: count }, (_, i) => i).sort((a, b) => left(a) - left(b))
-  const active: number[] = []
-  for (const edge of edges) {
-    const start = left(edge)
-    const isTouched = touched[polygons[edge]!] === 1
-    let kept = 0
-    for (const other of active) {
-      if (right(other) < start) continue
-      active[kept++] = other
-      if (next[edge] === other || next[other] === edge) continue
-      if (isTouched && touched[polygons[other]!] === 1) continue
-      if (!meet(xy, edge, next[edge]!, other, next[other]!)) continue
-      isAny = true
-      touched[polygons[edge]!] = 1
-      touched[polygons[other]!] = 1
-    }
-    active.length = kept
-    active.push(edge)
-  }
+  boxes.visitOverlaps((one, two) => {
+    if (next[one] === two || next[two] === one) return
+    const a = polygons[one]!
+    const b = polygons[two]!
+    if (touched[a] === 1 && touched[b] === 1) return
+    if (!meet(xy, one, next[one]!, two, next[two]!)) return
+    isAny = true
+    touched[a] = 1
+    touched[b] = 1
+  })
   return isAny
 }
 
+/** Whether two edges whose boxes overlap have a point in common. */
 function meet(xy: readonly number[], a: number, b: number, c: number, d: number): boolean {
-  const [ax, ay, bx, by] = [xy[a * 2]!, xy[a * 2 + 1]!, xy[b * 2]!, xy[b * 2 + 1]!]
-  const [cx, cy, dx, dy] = [xy[c * 2]!, xy[c * 2 + 1]!, xy[d * 2]!, xy[d * 2 + 1]!]
-  if (Math.max(ay, by) < Math.min(cy, dy) || Math.max(cy, dy) < Math.min(ay, by)) return false
-  if (Math.max(ax, bx) < Math.min(cx, dx) || Math.max(cx, dx) < Math.min(ax, bx)) return false
+  const ax = xy[a * 2]!
+  const ay = xy[a * 2 + 1]!
+  const bx = xy[b * 2]!
+  const by = xy[b * 2 + 1]!
+  const cx = xy[c * 2]!
+  const cy = xy[c * 2 + 1]!
+  const dx = xy[d * 2]!
+  const dy = xy[d * 2 + 1]!
   const sideC = side(ax, ay, bx, by, cx, cy)
   const sideD = side(ax, ay, bx, by, dx, dy)
   if ((sideC > 0 && sideD > 0) || (sideC < 0 && sideD < 0)) return false

@@ -1,4 +1,7 @@
+import { EdgeBoxes } from './edge-overlaps.ts'
 import { type Rings, side } from './rings.ts'
+
+const boxes = new EdgeBoxes()
 
 /** An edge from its left (or, if vertical, upper) end to the other. */
 export interface Edge {
@@ -8,6 +11,8 @@ export interface Edge {
   by: number
   /** How often rings run from a to b, less how often they run from b to a. */
   winding: number
+  /** False once it has been compared with all other edges that are not new. */
+  isNew: boolean
 }
 
 /** Rounding a crossing moves edges a little, which may make others cross; this many rounds always sufficed. */
@@ -38,8 +43,8 @@ export function arrangeEdges({ xy, ends }: Rings): Edge[] {
 
 function makeEdge(ax: number, ay: number, bx: number, by: number, winding: number): Edge {
   return ax < bx || (ax === bx && ay < by)
-    ? { ax, ay, bx, by, winding }
-    : { ax: bx, ay: by, bx: ax, by: ay, winding: -winding }
+    ? { ax, ay, bx, by, winding, isNew: true }
+    : { ax: bx, ay: by, bx: ax, by: ay, winding: -winding, isNew: true }
 }
 
 /** The edges from left to right, equal ones as one. */
@@ -49,7 +54,10 @@ function merged(edges: Edge[]): Edge[] {
   for (let i = 0; i < edges.length; ) {
     const edge = edges[i]!
     let next = i + 1
-    for (; next < edges.length && isEqual(edge, edges[next]!); next++) edge.winding += edges[next]!.winding
+    for (; next < edges.length && isEqual(edge, edges[next]!); next++) {
+      edge.winding += edges[next]!.winding
+      edge.isNew &&= edges[next]!.isNew
+    }
     if (edge.winding !== 0) edges[count++] = edge
     i = next
   }
@@ -61,7 +69,7 @@ function isEqual(a: Edge, b: Edge): boolean {
   return a.ax === b.ax && a.ay === b.ay && a.bx === b.bx && a.by === b.by
 }
 
-/** Divides every edge at the points where others meet it; null if there are none. Edges come from left to right. */
+/** Divides every edge at the points where others meet it; null if there are none. */
 function divideOnce(edges: readonly Edge[]): Edge[] | null {
   const cuts = new Map<Edge, number[]>()
   const cut = (edge: Edge, x: number, y: number) => {
@@ -70,31 +78,29 @@ function divideOnce(edges: readonly Edge[]): Edge[] | null {
     if (present) present.push(x, y)
     else cuts.set(edge, [x, y])
   }
-  const active: Edge[] = []
-  for (const edge of edges) {
-    let kept = 0
-    for (const other of active) {
-      if (other.bx < edge.ax) continue
-      active[kept++] = other
-      cutPair(edge, other, cut)
-    }
-    active.length = kept
-    active.push(edge)
-  }
+  boxes.clear(edges.length)
+  for (const { ax, ay, bx, by } of edges) boxes.add(ax, ay, bx, by)
+  boxes.visitOverlaps((i, j) => {
+    const [one, two] = [edges[i]!, edges[j]!]
+    if (one.isNew || two.isNew) cutPair(one, two, cut)
+  })
   if (cuts.size === 0) return null
   const divided: Edge[] = []
   for (const edge of edges) {
     const points = cuts.get(edge)
     if (points) divided.push(...dividedAt(edge, points))
-    else divided.push(edge)
+    else {
+      edge.isNew = false
+      divided.push(edge)
+    }
   }
   return divided
 }
 
+/** Cuts two edges, whose boxes overlap, where they cross or touch. */
 function cutPair(one: Edge, two: Edge, cut: (edge: Edge, x: number, y: number) => void): void {
   const { ax, ay, bx, by } = one
   const { ax: cx, ay: cy, bx: dx, by: dy } = two
-  if (Math.max(ay, by) < Math.min(cy, dy) || Math.max(cy, dy) < Math.min(ay, by)) return
   const sideC = side(ax, ay, bx, by, cx, cy)
   const sideD = side(ax, ay, bx, by, dx, dy)
   if ((sideC > 0 && sideD > 0) || (sideC < 0 && sideD < 0)) return

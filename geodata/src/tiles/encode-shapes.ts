@@ -1,7 +1,7 @@
 import { cleanPolygon } from './clean-polygon.ts'
 import { addPoints, type PointTarget } from './encode-points.ts'
 import type { FeatureBytes } from './feature-bytes.ts'
-import { PointCells } from './point-cells.ts'
+import { ALL_POINTS, POINT_BYTES, PointCells } from './point-cells.ts'
 import type { Rings } from './rings.ts'
 import type { Shape } from './shape.ts'
 import { PIXEL, SmallParts } from './small-parts.ts'
@@ -81,8 +81,8 @@ export class ShapeEncoder {
     const { layer, bytes, sizeOf } = this.#source
     const { positions, multiple } = places
     const set = { ...places.set(), bytesOf: (i: number) => sizeOf(positions[i]!) }
-    const limits = { all: fineness.pixel === 0, none: !fineness.withProperties }
-    const shown = this.#cells.divide(tile, set, 0, places.count, limits)
+    const maxBytes = fineness.pixel === 0 ? ALL_POINTS : fineness.withProperties ? POINT_BYTES[1]! : 0
+    const shown = this.#cells.divide(tile, set, 0, places.count, maxBytes)
     const target: PointTarget = {
       layer,
       source: bytes,

@@ -1,8 +1,7 @@
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { type CompressedTile, compressTile } from './compress-tile.ts'
 import type { PmtilesWriter } from './pmtiles-writer.ts'
-
-const gzipAsync = promisify(gzip)
+import type { TileContent } from './tile-content.ts'
+import type { EncodedTile } from './tile-encoder.ts'
 
 /** How many tiles may be under way, and their total size before compression. */
 const MAX_TILES = 256
@@ -13,9 +12,11 @@ interface Waiting {
   index: number
   run: number
   size: number
-  compressed: Promise<Buffer>
-  written: (compressed: Buffer) => void
+  compressed: Promise<CompressedTile>
 }
+
+/** Called when a tile has been written, with its compressed size. */
+type OnWritten = (z: number, run: number, content: TileContent, bytes: number) => void
 
 /**
  * Compresses tiles in libuv's threads while others are encoded, and adds them to the archive in the order in
@@ -23,26 +24,22 @@ interface Waiting {
  */
 export class GzipQueue {
   readonly #writer: PmtilesWriter
+  readonly #onWritten: OnWritten
   readonly #waiting: Waiting[] = []
   #bytes = 0
 
-  constructor(writer: PmtilesWriter) {
+  constructor(writer: PmtilesWriter, onWritten: OnWritten) {
     this.#writer = writer
+    this.#onWritten = onWritten
   }
 
-  push(
-    z: number,
-    index: number,
-    bytes: Buffer,
-    written: (compressed: Buffer) => void,
-    run = 1,
-  ): Promise<Buffer> {
-    const compressed = gzipAsync(bytes)
+  push(z: number, index: number, tile: EncodedTile, run: number): void {
+    const compressed = compressTile(tile)
     // A failure is thrown where the tile is waited for.
     compressed.catch(() => {})
-    this.#waiting.push({ z, index, run, size: bytes.length, compressed, written })
-    this.#bytes += bytes.length
-    return compressed
+    const size = tile.bytes.length
+    this.#waiting.push({ z, index, run, size, compressed })
+    this.#bytes += size
   }
 
   /** Whether `room` has to be awaited before more is pushed. */
@@ -61,11 +58,11 @@ export class GzipQueue {
   async #drain(tiles: number, bytes: number): Promise<void> {
     let done = 0
     while (this.#waiting.length - done > tiles || this.#bytes > bytes) {
-      const { z, index, run, size, compressed, written } = this.#waiting[done++]!
-      const tile = await compressed
+      const { z, index, run, size, compressed } = this.#waiting[done++]!
+      const { bytes: tile, content } = await compressed
       this.#writer.add(z, index, tile, run)
       this.#bytes -= size
-      written(tile)
+      this.#onWritten(z, run, content, tile.length)
     }
     this.#waiting.splice(0, done)
   }

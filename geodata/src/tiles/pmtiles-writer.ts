@@ -3,6 +3,7 @@ import { closeSync, openSync, readSync, rmSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { ByteSink } from '../exports/byte-sink.ts'
 import type { Bbox } from '../geometry/bbox.ts'
+import { LARGEST_MAX_ZOOM } from './choose-max-zoom.ts'
 import { addEntry, makeEntries, type TileEntries, writeDirectories } from './pmtiles-directory.ts'
 import { HEAD_BYTES, HEADER_BYTES, writeHeader } from './pmtiles-header.ts'
 import { firstTileId } from './tile-id.ts'
@@ -12,6 +13,12 @@ const MAX_SHARED_BYTES = 4096
 /** How many contents of a zoom are remembered, so that equal tiles are stored once. */
 const MAX_REMEMBERED = 200_000
 const COPY_BYTES = 1 << 20
+
+/** What the names of the files of the zooms end with. */
+export const ZOOM_SUFFIXES: readonly string[] = Array.from(
+  { length: LARGEST_MAX_ZOOM + 1 },
+  (_, z) => `.z${z}`,
+)
 
 interface Zoom {
   path: string
@@ -99,7 +106,7 @@ export class PmtilesWriter {
   #zoom(z: number): Zoom {
     const present = this.#zooms[z]
     if (present) return present
-    const path = `${this.#path}.z${z}`
+    const path = this.#path + ZOOM_SUFFIXES[z]
     const sink = new ByteSink(path, { hashed: false })
     const zoom: Zoom = { path, sink, entries: makeEntries(64), contents: 0, offsets: new Map() }
     this.#zooms[z] = zoom

@@ -5,12 +5,13 @@ import { EXTENT, EXTENT_BITS, WORLD_BITS } from './web-mercator.ts'
 const CELL_BITS = 6
 const CELLS = 1 << CELL_BITS
 
-/** Up to this many features and bytes of the pack, a tile shows every feature. */
+/** A tile with more features than this is dense: most of its cells are shown as one point. */
 const MAX_SHOWN = 2500
-const MAX_SHOWN_BYTES = 400_000
 /** A dense tile shows the features of its emptiest cells up to this many features and bytes of the pack. */
 const MAX_SHOWN_IN_DENSE = 400
 const MAX_SHOWN_BYTES_IN_DENSE = 48_000
+/** A cell with more members is shown as one point, unless the whole tile is shown: they would cover each other. */
+const MAX_MEMBERS_SHOWN = 16
 
 /** Points, numbered in any way: `xs` and `ys` are world coordinates, `order` lists the numbers. */
 export interface PointSet {
@@ -29,12 +30,13 @@ export interface PointsShown {
   clusters: number[]
 }
 
-export interface PointLimits {
-  /** Show every feature, whatever the tile's size: at the deepest zoom. */
-  all: boolean
-  /** Show no feature with its properties: the last resort for a tile that is too large otherwise. */
-  none: boolean
-}
+/** At the deepest zoom a tile shows every feature, whatever its size. */
+export const ALL_POINTS = Infinity
+/**
+ * At other zooms it shows features up to so many bytes of the pack: each is tried until the compressed tile is
+ * small enough. With 0, no feature is shown as it is.
+ */
+export const POINT_BYTES: readonly number[] = [800_000, 400_000, 200_000, 48_000, 0]
 
 /**
  * Divides the points of a tile into those that are shown as they are and cells that are shown as one point at
@@ -45,16 +47,22 @@ export class PointCells {
   readonly #sumX = new Float64Array(CELLS * CELLS)
   readonly #sumY = new Float64Array(CELLS * CELLS)
 
-  /** The points `from` to `to` of `order`, all of which lie in the tile. */
-  divide(tile: TileAddress, points: PointSet, from: number, to: number, limits: PointLimits): PointsShown {
-    const count = to - from
-    if (limits.all || (!limits.none && count <= MAX_SHOWN)) {
+  /**
+   * The points `from` to `to` of `order`, all of which lie in the tile. Features that are shown as they are have
+   * up to `maxBytes` in the pack.
+   */
+  divide(tile: TileAddress, points: PointSet, from: number, to: number, maxBytes: number): PointsShown {
+    const isDense = to - from > MAX_SHOWN && maxBytes !== ALL_POINTS
+    if (!isDense && maxBytes > 0) {
       const shown = Array.from(points.order.subarray(from, to))
-      if (limits.all || sumBytes(points, shown) <= MAX_SHOWN_BYTES) return { points: shown, clusters: [] }
+      if (maxBytes === ALL_POINTS || sumBytes(points, shown) <= maxBytes)
+        return { points: shown, clusters: [] }
     }
     this.#clear()
     this.#add(tile, points, from, to)
-    return this.#finish(tile, points, from, to, limits)
+    return isDense
+      ? this.#finish(tile, points, from, to, MAX_SHOWN_IN_DENSE, Math.min(maxBytes, MAX_SHOWN_BYTES_IN_DENSE))
+      : this.#finish(tile, points, from, to, MAX_SHOWN, maxBytes)
   }
 
   #clear(): void {
@@ -80,14 +88,21 @@ export class PointCells {
     }
   }
 
-  /** The result for the points that were added: the same range. */
-  #finish({ z }: TileAddress, points: PointSet, from: number, to: number, limits: PointLimits): PointsShown {
+  /** The result for the points that were added, which are the same range. The emptiest cells show their members. */
+  #finish(
+    { z }: TileAddress,
+    points: PointSet,
+    from: number,
+    to: number,
+    maxShown: number,
+    maxBytes: number,
+  ): PointsShown {
     const counts = this.#counts
-    let fullest = limits.none ? 0 : this.#fullestShown()
+    let fullest = maxBytes === 0 ? 0 : this.#fullestShown(maxShown)
     let shown = fullest === 0 ? [] : this.#membersOf(z, points, from, to, fullest)
-    while (fullest > 0 && sumBytes(points, shown) > MAX_SHOWN_BYTES_IN_DENSE) {
+    while (fullest > 0 && sumBytes(points, shown) > maxBytes) {
       fullest--
-      shown = shown.filter((point) => this.#counts[cellOf(z, points, point)]! <= fullest)
+      shown = shown.filter((point) => counts[cellOf(z, points, point)]! <= fullest)
     }
     const clusters: number[] = []
     for (let cell = 0; cell < counts.length; cell++) {
@@ -99,13 +114,13 @@ export class PointCells {
   }
 
   /** The largest count of a cell whose members can be shown, given that emptier cells are shown as well. */
-  #fullestShown(): number {
-    const cellsOf = new Int32Array(9)
+  #fullestShown(maxShown: number): number {
+    const cellsOf = new Int32Array(MAX_MEMBERS_SHOWN + 1)
     for (const count of this.#counts) if (count > 0 && count < cellsOf.length) cellsOf[count]!++
     let shown = 0
     for (let count = 1; count < cellsOf.length; count++) {
       shown += count * cellsOf[count]!
-      if (shown > MAX_SHOWN_IN_DENSE) return count - 1
+      if (shown > maxShown) return count - 1
     }
     return cellsOf.length - 1
   }

@@ -88,6 +88,24 @@ test('dense cells become one point at the mean of their members; sums stay exact
   assert.equal(new Set(clusters.map(({ lists }) => String(lists[0]))).size, clusters.length)
 })
 
+test('a tile of few large features shows as many as its size allows, and counts the others', async () => {
+  let seed = 9
+  const random = () => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
+    return seed / 2 ** 32
+  }
+  const noise = () => Array.from({ length: 20 }, () => Math.floor(random() * 2 ** 32).toString(36)).join('')
+  const places = Array.from({ length: 1500 }, (_, i) =>
+    feature({ n: i, text: noise() + noise() }, point([random() * 300 - 150, random() * 120 - 60]), i + 1),
+  )
+  const archive = await tilesOf(places, 4)
+  const [content] = archive.metadata.contents
+  const [root] = archive.tiles
+  assert.ok(root!.bytes <= 200_000 && root!.bytes > 50_000, `${root!.bytes} bytes`)
+  assert.ok(content!.features > 500 && content!.counted > 0, JSON.stringify(content))
+  for (let z = 0; z <= 4; z++) assert.equal(countAt(archive, z), places.length)
+})
+
 test('properties and ids arrive as they are in the features', async () => {
   const properties = {
     text: 'Zürich "Hb" \\ 東京\n',

@@ -1,9 +1,9 @@
-import { gzipSync } from 'node:zlib'
 import { readBlockChecksums } from '../snapshot/block-checksums.ts'
 import { readIndex, treeOf } from '../snapshot/index-file.ts'
 import type { IndexTree } from '../snapshot/index-tree.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
 import { positionsIn } from './build-shape-tiles.ts'
+import { compressTileSync } from './compress-tile.ts'
 import { PackFile } from './feature-bytes.ts'
 import { ShapeReader } from './read-shapes.ts'
 import { TileEncoder } from './tile-encoder.ts'
@@ -46,10 +46,10 @@ export class SelectedTiles {
 
   /** The gzipped tile of the features at `positions`, which ascend; empty if it shows none of them. */
   encode(tile: TileAddress, positions: Uint32Array, isDeepest: boolean): Buffer {
-    const { bytes } = this.#tree.isPoints
+    const encoded = this.#tree.isPoints
       ? this.#encodePoints(tile, positions, isDeepest)
       : this.#encodeShapes(tile, positions, isDeepest)
-    return bytes.length === 0 ? bytes : gzipSync(bytes)
+    return encoded.bytes.length === 0 ? encoded.bytes : compressTileSync(encoded).bytes
   }
 
   close(): void {

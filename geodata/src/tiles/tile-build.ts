@@ -37,25 +37,17 @@ export class TileBuild {
     this.encoder = parts.encoder
     this.source = parts.source
     this.zoomLimit = parts.zoomLimit
-    this.#queue = new GzipQueue(parts.writer)
+    this.#queue = new GzipQueue(parts.writer, (z, run, content, bytes) => {
+      this.contents[z] ??= noContent()
+      addContent(this.contents[z], { ...content, maxBytes: bytes }, run)
+    })
     this.#onProgress = parts.onProgress
     this.#signal = parts.signal
   }
 
   /** Adds a tile, and the `run - 1` tiles after it with the same bytes. A tile without features is left out. */
-  add(z: number, index: number, { bytes, content }: EncodedTile, run = 1): void {
-    if (bytes.length === 0) return
-    let sum = this.contents[z]
-    if (sum === undefined) {
-      sum = noContent()
-      this.contents[z] = sum
-    }
-    const total = sum
-    addContent(total, content, run)
-    const written = (compressed: Buffer) => {
-      total.maxBytes = Math.max(total.maxBytes, compressed.length)
-    }
-    this.#queue.push(z, index, bytes, written, run)
+  add(z: number, index: number, tile: EncodedTile, run = 1): void {
+    if (tile.bytes.length > 0) this.#queue.push(z, index, tile, run)
   }
 
   get isFull(): boolean {

@@ -1,17 +1,14 @@
-import { gzipSync } from 'node:zlib'
 import type { Column } from '../feature.ts'
 import { addPoints, type PointTarget } from './encode-points.ts'
 import { FINENESSES, FINEST, ShapeEncoder } from './encode-shapes.ts'
 import type { FeatureBytes } from './feature-bytes.ts'
-import { PointCells, type PointSet, type PointsShown } from './point-cells.ts'
+import { ALL_POINTS, POINT_BYTES, PointCells, type PointSet, type PointsShown } from './point-cells.ts'
 import type { Shape } from './shape.ts'
 import { noContent, type TileContent } from './tile-content.ts'
 import { TileGeometry } from './tile-geometry.ts'
 import type { TileAddress } from './tile-id.ts'
 import { TileLayer } from './tile-layer.ts'
 
-/** The max size of a tile, compressed, in bytes. */
-const MAX_TILE_BYTES = 200_000
 /** A tile that is larger than this before compression is not tried. */
 const MAX_RAW_BYTES = 4_000_000
 /**
@@ -24,6 +21,8 @@ export interface EncodedTile {
   /** The tile before compression; empty if it shows nothing. */
   bytes: Buffer
   content: TileContent
+  /** Makes a coarser tile, for one that is too large when it is compressed; null if there is none to be made. */
+  coarser: (() => EncodedTile) | null
 }
 
 /**
@@ -50,21 +49,32 @@ export class TileEncoder {
 
   /** A tile of the points `from` to `to` of a set, which are numbered by their positions in the snapshot. */
   points(tile: TileAddress, set: PointSet, from: number, to: number, isDeepest: boolean): EncodedTile {
-    let encoded: EncodedTile | null = null
-    if (isDeepest && isShowable(set, from, to)) {
-      encoded = this.shownPoints(tile, set, this.#divide(tile, set, from, to, true, false))
-      if (!fits(encoded.bytes)) encoded.content.large = 1
-      return encoded
-    }
-    encoded = this.shownPoints(tile, set, this.#divide(tile, set, from, to, false, false))
-    if (fits(encoded.bytes)) return encoded
-    const coarse = this.shownPoints(tile, set, this.#divide(tile, set, from, to, false, true))
-    coarse.content.coarser = 1
-    return coarse
+    const limits = isDeepest && isShowable(set, from, to) ? [ALL_POINTS] : POINT_BYTES
+    return this.#attempt(limits, 0, (maxBytes) =>
+      this.#shownPoints(tile, set, this.#cells.divide(tile, set, from, to, maxBytes)),
+    )!
   }
 
-  /** The tile of points that have been divided already. */
-  shownPoints(tile: TileAddress, set: PointSet, shown: PointsShown): EncodedTile {
+  /**
+   * The first result of `encode` that is not null, from the attempt `at` on; the attempts after it are made if
+   * the tile is too large when it is compressed.
+   */
+  #attempt<T>(
+    attempts: readonly T[],
+    at: number,
+    encode: (attempt: T) => Omit<EncodedTile, 'coarser'> | null,
+  ): EncodedTile | null {
+    for (let i = at; i < attempts.length; i++) {
+      const encoded = encode(attempts[i]!)
+      if (encoded === null) continue
+      if (i > 0) encoded.content.coarser = 1
+      const isLast = i === attempts.length - 1
+      return { ...encoded, coarser: isLast ? null : () => this.#attempt(attempts, i + 1, encode)! }
+    }
+    return null
+  }
+
+  #shownPoints(tile: TileAddress, set: PointSet, shown: PointsShown) {
     const content = { ...noContent(), tiles: 1 }
     const target: PointTarget = {
       layer: this.#layer,
@@ -79,24 +89,18 @@ export class TileEncoder {
   }
 
   /**
-   * A tile of shapes that were clipped to it. `shapes` is called once for each attempt, from the finest on, until
-   * the tile is small enough.
+   * A tile of shapes that were clipped to it. `shapes` is called once for each attempt, from the finest on.
    */
   shapes(tile: TileAddress, shapes: () => Iterable<Shape>, isDeepest: boolean): EncodedTile {
     if (isDeepest) {
       const finest = this.#tryShapes(tile, shapes(), FINEST, MAX_DEEPEST_BYTES)
-      if (finest !== null) {
-        if (!fits(finest.bytes)) finest.content.large = 1
-        return finest
-      }
+      if (finest !== null) return { ...finest, coarser: null }
     }
-    for (const fineness of FINENESSES) {
-      const encoded = this.#tryShapes(tile, shapes(), fineness, MAX_RAW_BYTES)
-      if (encoded === null || !fits(encoded.bytes)) continue
-      if (fineness !== FINENESSES[0]) encoded.content.coarser = 1
-      return encoded
-    }
-    throw new Error(`tile ${tile.z}/${tile.x}/${tile.y} is too large at every fineness`)
+    const encoded = this.#attempt(FINENESSES, 0, (fineness) =>
+      this.#tryShapes(tile, shapes(), fineness, MAX_RAW_BYTES),
+    )
+    if (encoded === null) throw new Error(`tile ${tile.z}/${tile.x}/${tile.y} is too large at every fineness`)
+    return encoded
   }
 
   #tryShapes(
@@ -104,22 +108,11 @@ export class TileEncoder {
     shapes: Iterable<Shape>,
     fineness: (typeof FINENESSES)[number],
     maxBytes: number,
-  ): EncodedTile | null {
+  ): Omit<EncodedTile, 'coarser'> | null {
     const content = { ...noContent(), tiles: 1 }
     this.#layer.clear()
     const isComplete = this.#shapes.encode(tile, shapes, fineness, content, maxBytes)
     return isComplete ? { bytes: this.#layer.finish(), content } : null
-  }
-
-  #divide(
-    tile: TileAddress,
-    set: PointSet,
-    from: number,
-    to: number,
-    all: boolean,
-    none: boolean,
-  ): PointsShown {
-    return this.#cells.divide(tile, set, from, to, { all, none })
   }
 }
 
@@ -127,8 +120,4 @@ function isShowable({ order, bytesOf }: PointSet, from: number, to: number): boo
   let bytes = 0
   for (let i = from; i < to && bytes <= MAX_DEEPEST_BYTES; i++) bytes += bytesOf(order[i]!)
   return bytes <= MAX_DEEPEST_BYTES
-}
-
-function fits(bytes: Buffer): boolean {
-  return bytes.length <= MAX_TILE_BYTES || gzipSync(bytes).length <= MAX_TILE_BYTES
 }

@@ -52,23 +52,24 @@ function findInside(
 ): void {
   const low = ({ ax, ay, by }: Edge) => (vertical ? Math.min(ay, by) : ax)
   const high = ({ ay, bx, by }: Edge) => (vertical ? Math.max(ay, by) : bx)
-  const sorted = edges.filter((edge) => low(edge) < high(edge)).sort((a, b) => low(a) - low(b))
   const wanted = (edge: Edge) => !vertical || edge.ax === edge.bx
-  const active: Edge[] = []
+  const crossing = vertical ? crossingX : crossingY
+  const sorted = edges.filter((edge) => low(edge) < high(edge)).sort((a, b) => low(a) - low(b))
+  let active: Edge[] = []
+  let arrived: Edge[] = []
   for (let i = 0; i < sorted.length; ) {
     const start = low(sorted[i]!)
-    let kept = 0
-    for (const edge of active) if (high(edge) > start) active[kept++] = edge
-    active.length = kept
     let isWanted = false
     for (; i < sorted.length && low(sorted[i]!) === start; i++) {
-      active.push(sorted[i]!)
+      arrived.push(sorted[i]!)
       isWanted ||= wanted(sorted[i]!)
     }
     if (!isWanted) continue
     const at = start + 0.5
-    const crossing = vertical ? crossingX : crossingY
-    active.sort((a, b) => crossing(a, at) - crossing(b, at))
+    const isActive = (edge: Edge) => high(edge) > start
+    arrived = arrived.filter(isActive).sort((a, b) => crossing(a, at) - crossing(b, at))
+    active = mergedBy(active.filter(isActive), arrived, (edge) => crossing(edge, at))
+    arrived = []
     let winding = 0
     for (const edge of active) {
       const before = winding
@@ -77,6 +78,19 @@ function findInside(
       if ((before !== 0) !== (winding !== 0)) report(edge, winding !== 0)
     }
   }
+}
+
+/** Two sorted lists as one. Edges do not cross, so those that were sorted at an earlier line still are. */
+function mergedBy(one: readonly Edge[], two: readonly Edge[], placeOf: (edge: Edge) => number): Edge[] {
+  const both: Edge[] = []
+  let i = 0
+  for (const edge of two) {
+    const value = placeOf(edge)
+    while (i < one.length && placeOf(one[i]!) <= value) both.push(one[i++]!)
+    both.push(edge)
+  }
+  while (i < one.length) both.push(one[i++]!)
+  return both
 }
 
 function crossingY({ ax, ay, bx, by }: Edge, x: number): number {

@@ -80,6 +80,9 @@ const RefreshBody = Type.Object(
   { additionalProperties: false },
 )
 
+/** A path of this site in ASCII: an address of another site, such as `//example.org`, does not match. */
+const NEXT_PATH = '^/(?![/\\\\])[!-~]*$'
+
 /** Sign-in, tokens, and the current user. */
 export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
   const { identity, organizations, database, authenticate, baseUrl } = parts
@@ -117,14 +120,25 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
       description:
         'Always responds the same, whether or not the address is known and whether or not a mail is sent: at most 5 go to one address in 15 minutes. The link and the code work once, for 15 minutes; only the code of the newest mail works. `request` in the response binds the code to the client that asked for it: sent with the code, the code has to be of this request. With `bind`, the code works only together with it.',
       body: Type.Object(
-        { email: Email, bind: Type.Optional(Type.Boolean()) },
+        {
+          email: Email,
+          bind: Type.Optional(Type.Boolean()),
+          next: Type.Optional(
+            Type.String({
+              pattern: NEXT_PATH,
+              maxLength: 300,
+              description: 'The page of the console to open after signing in by the link, such as `/keys`.',
+            }),
+          ),
+        },
         { additionalProperties: false },
       ),
       response: { 202: Type.Object({ message: Type.String(), request: Type.String() }) },
     },
     handler: async (request, reply) => {
       const value = newToken()
-      signIn.request(checkEmail(request.body.email), { request: value, isBound: request.body.bind === true })
+      const { email, bind, next } = request.body
+      signIn.request(checkEmail(email), { request: value, isBound: bind === true }, next)
       const message = 'If this address may sign in, a mail is on its way to it.'
       return reply.code(202).header('cache-control', 'no-store').send({ message, request: value })
     },

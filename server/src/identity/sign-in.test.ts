@@ -102,6 +102,25 @@ for (const database of databaseKinds) {
     assert.equal((await redeem(service, { token })).status, 200)
   })
 
+  once('the link of a mail leads back to the page it was asked from, and to no other site', async (t) => {
+    const service = await openTestServer(t, { database })
+    const ask = (next: string) =>
+      service.request('POST', '/v1/auth/magic-link', { body: { email: 'ada@example.org', next } })
+    assert.equal((await ask('/invitation#a~b')).status, 202)
+    const { link, token } = await nextMail(service, 'ada@example.org')
+    assert.equal(link, `${service.url}/sign-in#${token}~${encodeURIComponent('/invitation#a~b')}`)
+    assert.equal((await redeem(service, { token })).status, 200)
+    const foreign = [
+      '//example.org',
+      '/\\example.org',
+      'https://example.org',
+      'keys',
+      '/a\nb',
+      `/${'a'.repeat(300)}`,
+    ]
+    for (const next of foreign) assert.equal((await ask(next)).status, 400, next)
+  })
+
   once('a link and its code stop after 15 minutes', async (t) => {
     const { clock, pass } = testClock()
     const service = await openTestServer(t, { database, clock })

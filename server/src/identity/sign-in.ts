@@ -82,11 +82,11 @@ export class SignIn {
    * Returns at once, whatever happens to the mail: neither the response nor its timing reveals whether the
    * address is known, may sign up, or has reached its rate limit.
    */
-  request(email: string, { request, isBound }: CodeRequest): void {
+  request(email: string, { request, isBound }: CodeRequest, next: string | undefined): void {
     if (this.#background.full)
       throw new Problem('overloaded', undefined, { headers: { 'retry-after': '10' } })
     this.#background.run('A sign-in mail could not be made.', () =>
-      this.#sendLink(email, { request, isBound }),
+      this.#sendLink(email, { request, isBound }, next),
     )
   }
 
@@ -148,7 +148,7 @@ export class SignIn {
     await this.#background.settled()
   }
 
-  async #sendLink(email: string, { request, isBound }: CodeRequest): Promise<void> {
+  async #sendLink(email: string, { request, isBound }: CodeRequest, next: string | undefined): Promise<void> {
     const { database, clock, limiter, mailer, mailRate, baseUrl } = this.#options
     const { allowed } = await limiter.take(`mail:${email}`, mailRate)
     if (!allowed || !(await this.#mayEnter(database.db, email))) return
@@ -168,7 +168,9 @@ export class SignIn {
       used_at: null,
     }
     await database.db.transaction().execute((tx) => insertLink(database, tx, row))
-    mailer.post(signInMail(email, `${baseUrl()}/sign-in#${token}`, code))
+    // In the fragment, because the page to return to may contain the secret of an invitation.
+    const fragment = next === undefined ? token : `${token}~${encodeURIComponent(next)}`
+    mailer.post(signInMail(email, `${baseUrl()}/sign-in#${fragment}`, code))
   }
 
   /**
@@ -196,7 +198,8 @@ export class SignIn {
         organizationId: null,
         subject: `user:${user.id}`,
       })
-      if (signUp === 'open') {
+      // An invited user joins the inviting organization and would leave their own behind, without members.
+      if (signUp === 'open' && !(await hasOpenInvitation(tx, email, now))) {
         await foundOrganization(tx, now, own, user.id, { name: ownName(email), ...starting })
       }
     }

@@ -1,5 +1,6 @@
 import {
   emailSchema,
+  invitationPreviewSchema,
   invitationSchema,
   memberPermissionsSchema,
   organizationSchema,
@@ -20,6 +21,10 @@ export interface InvitationRoutesDeps {
 
 const documented = { tags: [tags.organizations], security: security.token }
 const params = Type.Object({ organizationId: Type.String() })
+const invitationToken = Type.Object(
+  { token: Type.String({ minLength: 1, maxLength: 200 }) },
+  { additionalProperties: false },
+)
 
 export function invitationRoutes(
   app: App,
@@ -86,6 +91,22 @@ export function invitationRoutes(
     },
   })
 
+  app.post('/v1/invitations/preview', {
+    onRequest: (request, reply) => authenticate.anonymous(request, reply),
+    schema: {
+      tags: [tags.organizations],
+      summary: 'What an invitation offers',
+      problems: ['invitation-invalid'],
+      description: 'For the person who has the link of the invitation, before or after signing in.',
+      body: invitationToken,
+      response: { 200: invitationPreviewSchema },
+    },
+    handler: async (request, reply) => {
+      reply.header('cache-control', 'no-store')
+      return invitations.preview(request.body.token)
+    },
+  })
+
   app.post('/v1/invitations/accept', {
     onRequest,
     schema: {
@@ -94,10 +115,7 @@ export function invitationRoutes(
       problems: ['invitation-invalid'],
       description:
         'For the user whose mail address was invited. They leave the organization they were in, and their personal keys of it stop.',
-      body: Type.Object(
-        { token: Type.String({ minLength: 1, maxLength: 200 }) },
-        { additionalProperties: false },
-      ),
+      body: invitationToken,
       response: { 200: organizationSchema },
     },
     handler: async (request) => {

@@ -4,7 +4,7 @@ import { MEMBER_PERMISSIONS } from '@wayleave/contract/permissions'
 import { DAY } from '../clock.ts'
 import { operator } from '../events/events.ts'
 import { keyOpens } from '../testing/key-opens.ts'
-import { nextMail, type SignedInUser, signIn, untakenMail } from '../testing/sign-in.ts'
+import { askForLink, nextMail, type SignedInUser, signIn, untakenMail } from '../testing/sign-in.ts'
 import { testClock } from '../testing/test-clock.ts'
 import { databaseKinds, openTestServer, type TestServer, testOnce } from '../testing/test-server.ts'
 
@@ -28,46 +28,77 @@ for (const database of databaseKinds) {
     test(`${name} (${database})`, run)
   const once = (name: string, run: (t: TestContext) => Promise<void>) => testOnce(database, name, run)
 
-  guarantee('whoever accepts an invitation moves, and their keys of before stop', async (t) => {
+  guarantee(
+    'accepting an invitation moves the user, and stops their keys of the organization before',
+    async (t) => {
+      const service = await openTestServer(t, { database })
+      const ada = await signIn(service, 'ada@example.org')
+      const bob = await signIn(service, 'bob@example.org')
+      const body = { name: 'Mine', permissions: ['read'] }
+      const { secret } = (await service.request('POST', '/v1/api-keys/personal', { token: bob.token, body }))
+        .body
+      assert.equal(await keyOpens(service, secret), true)
+
+      const invitation = await invite(service, ada, ' Bob@Example.org', ['APIKEY_VIEW'])
+      assert.deepEqual(Object.keys(invitation), [
+        'id',
+        'email',
+        'permissions',
+        'invitedBy',
+        'createdAt',
+        'expiresAt',
+        'token',
+        'source',
+      ])
+      assert.deepEqual(
+        [invitation.email, invitation.permissions, invitation.invitedBy],
+        ['bob@example.org', ['APIKEY_VIEW'], ada.userId],
+      )
+      const listed = await service.request('GET', `/v1/organization/${ada.organizationId}/invitations`, ada)
+      assert.deepEqual(
+        listed.body.data.map((row: { id: string }) => row.id),
+        [invitation.id],
+      )
+      assert.ok(!listed.text.includes(invitation.token))
+
+      const accepted = await accept(service, bob, invitation.token)
+      assert.equal(accepted.status, 200)
+      assert.deepEqual([accepted.body.id, accepted.body.permissions], [ada.organizationId, ['APIKEY_VIEW']])
+      assert.equal(await keyOpens(service, secret), false)
+      assert.equal((await accept(service, bob, invitation.token)).body.code, 'invitation-invalid')
+      const left = await service.parts.organizations.find(bob.organizationId)
+      assert.equal(left.name, "bob's organization")
+      const empty = await service.request('GET', `/v1/organization/${ada.organizationId}/invitations`, ada)
+      assert.deepEqual(empty.body, { data: [] })
+    },
+  )
+
+  once('an invited person sees who invites, signs up without an organization, and joins', async (t) => {
     const service = await openTestServer(t, { database })
     const ada = await signIn(service, 'ada@example.org')
-    const bob = await signIn(service, 'bob@example.org')
-    const body = { name: 'Mine', permissions: ['read'] }
-    const { secret } = (await service.request('POST', '/v1/api-keys/personal', { token: bob.token, body }))
+    const { token, expiresAt } = await invite(service, ada, 'new@example.org', ['APIKEY_VIEW'])
+    const preview = (body: object) => service.request('POST', '/v1/invitations/preview', { body })
+    const seen = await preview({ token })
+    assert.deepEqual(seen.body, {
+      organizationName: "ada's organization",
+      invitedBy: 'ada@example.org',
+      email: 'new@example.org',
+      permissions: ['APIKEY_VIEW'],
+      expiresAt,
+    })
+    assert.equal(seen.headers.get('cache-control'), 'no-store')
+    assert.equal((await preview({ token: `${token}x` })).body.code, 'invitation-invalid')
+    const { token: linkToken } = await askForLink(service, 'new@example.org')
+    const { accessToken } = (await service.request('POST', '/v1/auth/token', { body: { token: linkToken } }))
       .body
-    assert.equal(await keyOpens(service, secret), true)
-
-    const invitation = await invite(service, ada, ' Bob@Example.org', ['APIKEY_VIEW'])
-    assert.deepEqual(Object.keys(invitation), [
-      'id',
-      'email',
-      'permissions',
-      'invitedBy',
-      'createdAt',
-      'expiresAt',
-      'token',
-      'source',
-    ])
-    assert.deepEqual(
-      [invitation.email, invitation.permissions, invitation.invitedBy],
-      ['bob@example.org', ['APIKEY_VIEW'], ada.userId],
-    )
-    const listed = await service.request('GET', `/v1/organization/${ada.organizationId}/invitations`, ada)
-    assert.deepEqual(
-      listed.body.data.map((row: { id: string }) => row.id),
-      [invitation.id],
-    )
-    assert.ok(!listed.text.includes(invitation.token))
-
-    const accepted = await accept(service, bob, invitation.token)
-    assert.equal(accepted.status, 200)
-    assert.deepEqual([accepted.body.id, accepted.body.permissions], [ada.organizationId, ['APIKEY_VIEW']])
-    assert.equal(await keyOpens(service, secret), false)
-    assert.equal((await accept(service, bob, invitation.token)).body.code, 'invitation-invalid')
-    const left = await service.parts.organizations.find(bob.organizationId)
-    assert.equal(left.name, "bob's organization")
-    const empty = await service.request('GET', `/v1/organization/${ada.organizationId}/invitations`, ada)
-    assert.deepEqual(empty.body, { data: [] })
+    const me = await service.request('GET', '/v1/auth/me', { token: accessToken })
+    assert.equal(me.body.organization, null)
+    const joined = await service.request('POST', '/v1/invitations/accept', {
+      token: accessToken,
+      body: { token },
+    })
+    assert.deepEqual([joined.body.id, joined.body.permissions], [ada.organizationId, ['APIKEY_VIEW']])
+    assert.equal((await preview({ token })).body.code, 'invitation-invalid')
   })
 
   guarantee('an invitation accepted many times at the same instant is accepted once', async (t) => {
@@ -86,13 +117,13 @@ for (const database of databaseKinds) {
       const service = await openTestServer(t, { database, clock })
       const ada = await signIn(service, 'ada@example.org')
       const eve = await signIn(service, 'eve@example.org')
+      const bob = await signIn(service, 'bob@example.org')
       const first = await invite(service, ada, 'bob@example.org')
       const foreign = await accept(service, eve, first.token)
       assert.deepEqual([foreign.status, foreign.body.code], [409, 'invitation-invalid'])
       assert.ok(!foreign.text.includes('bob@example.org'))
       assert.equal((await accept(service, eve, 'x'.repeat(43))).status, 409)
 
-      const bob = await signIn(service, 'bob@example.org')
       const second = await invite(service, ada, 'bob@example.org')
       assert.equal((await accept(service, bob, first.token)).status, 409)
       const path = `/v1/organization/${ada.organizationId}/invitations`

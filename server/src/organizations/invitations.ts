@@ -1,5 +1,5 @@
 import type { MemberPermission } from '@wayleave/contract/permissions'
-import type { Member } from '@wayleave/contract/records'
+import type { InvitationPreview, Member } from '@wayleave/contract/records'
 import { mayInvite, requireHeld, requireMember } from '../access/membership.ts'
 import { lockOrganizations, readMembers } from '../access/membership-store.ts'
 import { sortPermissions } from '../access/permissions.ts'
@@ -119,6 +119,23 @@ export class Invitations {
         detail: { email },
       })
     })
+  }
+
+  /** What an invitation offers, for the person who has its link and may not have signed in yet. */
+  async preview(token: string): Promise<InvitationPreview> {
+    const { database, clock } = this.#options
+    const invitation = requireOpen(await findInvitation(database.db, hashToken(token)), clock())
+    const { organizationId, email, permissions, expiresAt } = invitation
+    const members = await readMembers(database.db, organizationId)
+    requireInviter(invitation, members)
+    const organization = await findOrganization(database.db, organizationId)
+    return {
+      organizationName: organization!.name,
+      invitedBy: members.find(({ userId }) => userId === invitation.invitedBy)!.email,
+      email,
+      permissions,
+      expiresAt,
+    }
   }
 
   /**

@@ -69,7 +69,7 @@ export async function untakenMail(service: TestServer, email: string): Promise<R
     taken.add(path)
     const link = /^https?:\S+$/m.exec(source)?.[0] ?? ''
     const code = /^\d{6}\r?$/m.exec(source)?.[0].trim() ?? ''
-    return { source, link, token: link.slice(link.indexOf('#') + 1), code }
+    return { source, link, token: link.slice(link.indexOf('#') + 1).split('~', 1)[0]!, code }
   }
   return null
 }

@@ -54,6 +54,19 @@ export const metricTable = {
     type: 'histogram',
     help: 'How long builds of export files ran, without waiting.',
   },
+  wayleave_tile_builds_waiting: {
+    type: 'gauge',
+    help: 'Builds of vector tiles that wait or run on this node; one runs at a time.',
+  },
+  wayleave_tile_builds_finished_total: {
+    type: 'counter',
+    label: 'state',
+    help: 'Builds of vector tiles that this node has finished, by state: "done" or "failed".',
+  },
+  wayleave_tile_build_duration_seconds: {
+    type: 'histogram',
+    help: 'How long builds of vector tiles ran, without waiting.',
+  },
   wayleave_mails_total: {
     type: 'counter',
     label: 'result',

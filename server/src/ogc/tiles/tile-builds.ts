@@ -4,7 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { TilesRecord } from '@wayleave/contract/records'
 import { ExportError } from '@wayleave/geodata/exports'
 import { makeFolderDurably } from '@wayleave/geodata/snapshot'
-import { type BuiltTiles, buildTilesInChildProcess } from '@wayleave/geodata/tiles'
+import {
+  type BuiltTiles,
+  buildTilesInChildProcess,
+  ProcessEndedError,
+  type TileOptions,
+} from '@wayleave/geodata/tiles'
 import type { Logger } from 'pino'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { BoundedCache } from '../../caching/bounded-cache.ts'
@@ -50,6 +55,8 @@ const LOOK_AGAIN_MS = 200
 /** How long a state that was read from disk holds; a build in this process is noticed at once. */
 const STATE_MS = 2000
 const MAX_STATES = 10_000
+/** A process that is killed, for example because the machine ran out of memory, is started again this often. */
+const MAX_ATTEMPTS = 3
 /** How often other processes are told the progress. */
 const TELL_EVERY_MS = 2000
 
@@ -64,8 +71,8 @@ export function hasTiles({ manifest }: Pick<Version, 'manifest'>): boolean {
  * build that was cut off is begun again.
  */
 export class TileBuilds {
-  /** For the metrics. */
-  failures = 0
+  /** For the metrics: builds by their result, waiting and running ones, and their durations. */
+  readonly finished = { done: 0, failed: 0 }
   readonly durations = new Durations()
   readonly #parts: TileBuildsDeps
   readonly #builds = new Map<string, Build>()
@@ -232,9 +239,10 @@ export class TileBuilds {
           telling = writeProgress(folder, share).catch(() => {})
         },
       }
-      const built = await buildTilesInChildProcess(folder, archivePath(folder), options, version.manifest)
+      const built = await this.#buildRepeatedly(folder, options, version)
       await writeTilesMeta(folder, built)
       this.#ready.set(version.snapshot, built)
+      this.finished.done++
       log.info(
         { table, version: version.version, maxZoom: built.maxZoom },
         `The tiles of ${table} are built.`,
@@ -242,7 +250,7 @@ export class TileBuilds {
       return built
     } catch (error) {
       if (this.#stopping.signal.aborted || !existsSync(folder)) throw error
-      this.failures++
+      this.finished.failed++
       const reason = reasonOf(error)
       this.#failed.set(version.snapshot, reason)
       this.#states.delete(version.snapshot)
@@ -254,6 +262,25 @@ export class TileBuilds {
       this.#builds.delete(version.snapshot)
       await telling
       await removeProgress(folder)
+    }
+  }
+
+  async #buildRepeatedly(
+    folder: string,
+    options: TileOptions,
+    { manifest, table }: Version,
+  ): Promise<BuiltTiles> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await buildTilesInChildProcess(folder, archivePath(folder), options, manifest)
+      } catch (error) {
+        const isLast = attempt === MAX_ATTEMPTS || this.#stopping.signal.aborted
+        if (!(error instanceof ProcessEndedError) || isLast) throw error
+        this.#parts.log.warn(
+          { err: error, table, attempt },
+          `The process that builds tiles of ${table} ended.`,
+        )
+      }
     }
   }
 }

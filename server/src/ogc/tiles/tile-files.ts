@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeDurably } from '@wayleave/geodata/snapshot'
 import type { BuiltTiles } from '@wayleave/geodata/tiles'
 import { checkFile } from '../../downloads/check-file.ts'
+import { tryLock } from '../../locks/file-lock.ts'
 
 /**
  * The files of a snapshot's tiles, in a folder of their own: they are made after the snapshot, so its manifest
@@ -54,6 +56,25 @@ export async function removeTiles(folder: string): Promise<void> {
   await rm(metaPath(folder), { force: true })
   for (const name of await readdir(tilesFolder(folder)).catch(() => [])) {
     if (!name.startsWith('lock')) await rm(join(tilesFolder(folder), name), { force: true })
+  }
+}
+
+/**
+ * Removes what a killed build left: partial files, and an archive without a meta file, which does not count.
+ * Does nothing while a build holds the lock.
+ */
+export async function sweepTiles(folder: string): Promise<void> {
+  if (!existsSync(tilesFolder(folder))) return
+  const unlock = tryLock(lockPath(folder))
+  if (!unlock) return
+  try {
+    if (await readTilesMeta(folder)) {
+      for (const name of await readdir(tilesFolder(folder)))
+        if (name.includes('.partial-')) await rm(join(tilesFolder(folder), name), { force: true })
+      await removeProgress(folder)
+    } else if ((await readFailure(folder)) === null) await removeTiles(folder)
+  } finally {
+    unlock()
   }
 }
 

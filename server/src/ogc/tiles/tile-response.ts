@@ -7,7 +7,7 @@ import { matchesEtag, preferredEncoding } from '../../http/headers.ts'
 import { type DataResponse, emptyResponse, responseOf } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
 import { andThen, type MaybePromise } from '../../maybe-promise.ts'
-import { invalidInput, notFound } from '../../problem.ts'
+import { notFound } from '../../problem.ts'
 import type { Meter } from '../../usage/meter.ts'
 import { admit } from '../items/admit.ts'
 import { hash64 } from '../request/cursor.ts'
@@ -74,8 +74,6 @@ function readTileQuery(exchange: Exchange, dataset: Dataset, deps: TileDeps): Ti
   }
   negotiate(TILE_ENCODINGS, parameterOf(pairs, 'f'), exchange.request.headers.accept)
   const version = parameterOf(pairs, 'version')
-  if (version !== undefined && !/^[1-9]\d{0,14}$/.test(version))
-    throw invalidInput('version', 'must be the number of a version')
   const selecting = pairs.filter(({ name }) => name !== 'f' && name !== 'version')
   const selection = selecting.length === 0 ? null : readItemsQuery(selecting, undefined, dataset, deps)
   return { version, selection: selection?.conditions ? selection : null }

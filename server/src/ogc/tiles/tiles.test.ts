@@ -106,9 +106,12 @@ test('tiles are built on demand, served with exact tags, and end at the deepest 
     ['/0/0/0?version=0', 400],
     ['/0/0/0?version=2', 404],
     ['?f=html', 400],
+    ['?version=one', 400],
+    ['?version=2', 404],
   ] as const)
     assert.equal((await service.get(`${TILES}${path}`)).status, status, path)
   assert.equal((await service.get('/collections/places/tiles/Other')).status, 404)
+  assert.equal((await service.get('/collections/places/style?version=one')).status, 400)
   assert.equal((await service.get('/collections/nowhere/tiles')).status, 404)
 })
 

@@ -5,7 +5,7 @@ import type { Catalog } from '../../catalog/catalog.ts'
 import type { Dataset, Version } from '../../catalog/dataset.ts'
 import { type Clock, HOUR } from '../../clock.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
-import { notFound, Problem } from '../../problem.ts'
+import { invalidInput, notFound, Problem } from '../../problem.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import type { DynamicTiles } from './dynamic-tiles.ts'
 import type { TileArchives } from './tile-archives.ts'
@@ -49,7 +49,9 @@ export class Tilesets {
    * it for an hour; older versions need ARCHIVED_DATA.
    */
   versionOf(grant: Grant, dataset: Dataset, number: string | undefined): MaybePromise<Version> {
-    if (number === undefined || Number(number) === dataset.version) return dataset
+    if (number === undefined) return dataset
+    if (!/^[1-9]\d{0,14}$/.test(number)) throw invalidInput('version', 'must be the number of a version')
+    if (Number(number) === dataset.version) return dataset
     return this.#older(grant, dataset, Number(number))
   }
 

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { runCommand } from '../../testing/run-command.ts'
+import { startServerProcess } from '../../testing/server-process.ts'
+import { temporaryFolder } from '../../testing/test-server.ts'
+
+/** Spread over the world, so that the deep zooms have a tile for nearly every point and take some seconds. */
+function spreadPoints(count: number): string {
+  const features = Array.from({ length: count }, (_, i) => ({
+    type: 'Feature',
+    properties: { name: `place ${i}` },
+    geometry: { type: 'Point', coordinates: [((i * 137.508) % 360) - 180, ((i * 61.803) % 160) - 80] },
+  }))
+  return JSON.stringify({ type: 'FeatureCollection', features })
+}
+
+/** The process that builds tiles for a server; undefined if there is none. */
+function builderOf(server: number | undefined): number | undefined {
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    try {
+      const status = readFileSync(`/proc/${name}/status`, 'utf8')
+      if (!status.includes(`\nPPid:\t${server}\n`)) continue
+      if (readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('build-tiles-process')) return Number(name)
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  return undefined
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return !readFileSync(`/proc/${pid}/status`, 'utf8').includes('State:\tZ')
+  } catch {
+    return false
+  }
+}
+
+async function until<T>(look: () => T | undefined | false): Promise<T> {
+  const deadline = Date.now() + 60_000
+  for (;;) {
+    if (Date.now() > deadline) throw new Error(`waited too long for ${look}`)
+    const value = look()
+    if (value !== undefined && value !== false) return value
+    await sleep(10)
+  }
+}
+
+test('a build whose process or server is killed leaves nothing behind and is started again', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const file = join(dataDir, 'places.geojson')
+  writeFileSync(file, spreadPoints(4000))
+  assert.equal(
+    (await runCommand({ dataDir, databaseUrl: null }, 'publish', file, '--table', 'places')).code,
+    0,
+  )
+  const [snapshot] = readdirSync(join(dataDir, 'snapshots')).filter((name) => name.startsWith('places_'))
+  const folder = join(dataDir, 'snapshots', snapshot!, 'tiles')
+  const files = () => {
+    try {
+      return readdirSync(folder).filter((name) => !name.startsWith('lock'))
+    } catch {
+      return []
+    }
+  }
+  const partials = () => files().filter((name) => name.includes('.partial-'))
+  const partialsOf = (pid: number) => partials().filter((name) => name.includes(`.partial-${pid}`))
+  const environment = { WAYLEAVE_TILES: 'true', WAYLEAVE_LOG_LEVEL: 'silent' }
+  const building = async (server: { child: { pid?: number | undefined } }) => {
+    const pid = await until(() => builderOf(server.child.pid))
+    await until(() => partials().some((name) => name.includes(`-${pid}.z`)))
+    return pid
+  }
+
+  const first = await startServerProcess(t, dataDir, environment)
+  const killed = await building(first)
+  process.kill(killed, 'SIGKILL')
+  const second = await until(() => {
+    const pid = builderOf(first.child.pid)
+    return pid !== undefined && pid !== killed && pid
+  })
+  assert.deepEqual(partialsOf(killed), [])
+  await until(() => partials().length > 0)
+  await first.kill()
+  await until(() => !isRunning(second))
+  // The process that builds removes its files when its server is gone.
+  assert.deepEqual(partialsOf(second), [])
+
+  // What a build leaves whose process and server were killed at once.
+  writeFileSync(join(folder, 'tiles.pmtiles.partial-999999999.z3'), 'half')
+  writeFileSync(join(folder, 'progress.json'), '{"progress":0.5}')
+  const idle = await startServerProcess(t, dataDir)
+  await until(() => files().length === 0)
+  await idle.kill()
+
+  const last = await startServerProcess(t, dataDir, environment)
+  await until(() => files().includes('tiles.pmtiles.meta.json') && partials().length === 0)
+  const response = await fetch(`${last.url}/v1/dataset/places`)
+  const { tiles } = (await response.json()) as { tiles: { state: string } }
+  assert.ok(['building', 'ready'].includes(tiles.state))
+  await until(() => builderOf(last.child.pid) === undefined)
+  assert.deepEqual(files().sort(), ['tiles.pmtiles', 'tiles.pmtiles.meta.json'])
+})
