@@ -72,6 +72,7 @@ const serverBase = [
   'assert-never',
   'clock',
   'config',
+  'data-work',
   'email',
   'id',
   'loopback',

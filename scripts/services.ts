@@ -11,6 +11,8 @@ process.on('SIGINT', leave).on('SIGTERM', leave)
 try {
   const environment = await startTestEnvironment()
   for (const [name, value] of Object.entries(environment.variables)) {
+    // It names a file that is removed at the end, without which no Node would start in the other shell.
+    if (name === 'NODE_OPTIONS') continue
     process.stdout.write(`export ${name}='${value}'\n`)
   }
   console.error('Up until Ctrl-C. Give the lines above to the shell that runs the tests.')

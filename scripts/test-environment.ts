@@ -7,6 +7,7 @@ import { findPostgres, startPostgres } from './postgres.ts'
 import { ensurePromtool } from './promtool.ts'
 import { canMakeVirtualEnvironment, ensurePython } from './python.ts'
 import { startRedis } from './redis.ts'
+import { bundlePackages } from './test-packages.ts'
 
 const root = join(import.meta.dirname, '..')
 const chromiumNames = ['chromium', 'chromium-browser', 'google-chrome']
@@ -54,14 +55,16 @@ export async function startTestEnvironment(): Promise<TestEnvironment> {
     return server.url
   }
   try {
+    const folder = temporaryFolder(stops)
     return {
       variables: {
+        NODE_COMPILE_CACHE: join(folder, 'compiled'),
+        NODE_OPTIONS: await bundlePackages(root, join(folder, 'packages')),
         WAYLEAVE_TEST_POSTGRES_URL: postgresUrl ?? (await started(startPostgres())),
         WAYLEAVE_TEST_REDIS_URL: redisUrl ?? (await started(startRedis())),
         WAYLEAVE_TEST_PYTHON: python,
         WAYLEAVE_TEST_CHROMIUM: findProgram(...chromiumNames) ?? '',
         WAYLEAVE_TEST_PROMTOOL: ensurePromtool(),
-        NODE_COMPILE_CACHE: compileCache(stops),
       },
       stop,
     }
@@ -72,12 +75,12 @@ export async function startTestEnvironment(): Promise<TestEnvironment> {
 }
 
 /**
- * The compile cache: the tests start about five hundred processes with the same modules, and with the cache
- * each starts in little more than half the time. The folder is removed with the run, because copies of the
- * client are compiled in temporary places.
+ * A folder for bundled packages and the compile cache: the tests start about five hundred processes with the
+ * same modules, and with the cache each starts in little more than half the time. The folder is removed with
+ * the run, because copies of the client are compiled in temporary places.
  */
-function compileCache(stops: (() => Promise<void>)[]): string {
-  const folder = mkdtempSync(join(tmpdir(), 'wayleave-compiled-'))
+function temporaryFolder(stops: (() => Promise<void>)[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'wayleave-modules-'))
   stops.push(async () => rmSync(folder, { recursive: true, force: true }))
   return folder
 }

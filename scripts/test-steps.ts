@@ -8,35 +8,31 @@ const nodeTestFolders = ['contract', 'geodata', 'server', 'scripts', 'client-js'
 const typedFolders = ['client-js', 'console']
 
 /**
- * The steps of a full run; with patterns, only the test files whose path contains one of them. The steps of
- * one group run in parallel: alone, the Python tests and most checks leave a core idle.
+ * The tests of a full run and the checks of the Python client; with patterns, only the test files whose path
+ * contains one of them. They run in parallel: alone, each of them leaves a core idle.
  */
-export function testSteps(root: string, python: string, patterns: string[]): Step[][] {
+export function testSteps(root: string, python: string, patterns: string[]): Step[] {
   const matches = (file: string) => patterns.some((pattern) => file.includes(pattern))
   const selected = (files: string[]) => (patterns.length > 0 ? files.filter(matches) : files)
   const nodeTests = selected(findNodeTests(root))
   const pythonTests = selected(find(root, 'client-python/**/test_*.py'))
-  const groups = [
-    patterns.length > 0 ? [] : [...checks(root), ...pythonChecks(root, python)],
-    [
-      ...(nodeTests.length > 0 ? [nodeTestStep(root, nodeTests)] : []),
-      ...(pythonTests.length > 0 ? [pytestStep(root, python, pythonTests)] : []),
-    ],
+  return [
+    ...(nodeTests.length > 0 ? [nodeTestStep(root, nodeTests)] : []),
+    ...(pythonTests.length > 0 ? [pytestStep(root, python, pythonTests)] : []),
+    ...(patterns.length > 0 ? [] : pythonChecks(root, python)),
   ]
-  return groups.filter((steps) => steps.length > 0)
 }
 
-/** The steps of `npm run test:fast`, which needs no other programs. */
-export function fastSteps(root: string): Step[][] {
-  const files = fastTests(root, findNodeTests(root))
-  return [typeChecks(root), [nodeTestStep(root, files, 2)]]
+/** The tests of `npm run test:fast`, which needs no other programs. */
+export function fastSteps(root: string): Step[] {
+  return [nodeTestStep(root, fastTests(root, findNodeTests(root)), 2)]
 }
 
 function findNodeTests(root: string): string[] {
   return find(root, `{${nodeTestFolders.join(',')}}/**/*.test.ts`)
 }
 
-function typeChecks(root: string): Step[] {
+export function typeChecks(root: string): Step[] {
   const typed = typedFolders.filter((folder) => existsSync(join(root, folder, 'tsconfig.json')))
   return [
     { name: 'types', command: () => ['tsc', '--noEmit'] },
@@ -47,7 +43,8 @@ function typeChecks(root: string): Step[] {
   ]
 }
 
-function checks(root: string): Step[] {
+/** The checks that need only npm packages. */
+export function checks(root: string): Step[] {
   return [
     ...typeChecks(root),
     { name: 'format and lint', command: () => ['biome', 'check', '--error-on-warnings'] },

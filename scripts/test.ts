@@ -6,8 +6,9 @@
 import { constants } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { startTestEnvironment, type TestEnvironment } from './test-environment.ts'
+import { bundlePackages } from './test-packages.ts'
 import { runStep, type Step, type StepResult, stopRunningSteps } from './test-step.ts'
-import { fastSteps, testSteps } from './test-steps.ts'
+import { checks, fastSteps, testSteps, typeChecks } from './test-steps.ts'
 
 const root = join(import.meta.dirname, '..')
 process.chdir(root)
@@ -18,24 +19,24 @@ async function main(patterns: string[]): Promise<number> {
   let environment: TestEnvironment | undefined
   const stop = (received: NodeJS.Signals) => {
     signal = received
+    stopRunningSteps()
     // During startup it is enough to exit: servers that have started end with this process.
-    if (environment) stopRunningSteps()
-    else process.exit(statusOf(received))
+    if (!environment) process.exit(statusOf(received))
   }
   process.on('SIGINT', stop).on('SIGTERM', stop)
 
   const results: StepResult[] = []
   try {
     const isFast = patterns.includes('--fast')
-    environment = isFast ? fastEnvironment() : await startTestEnvironment()
-    const groups = isFast
+    // The checks need no environment, and run while it is set up.
+    const checking = runAtOnce(checksOf(isFast, patterns), stepVariables({}))
+    environment = isFast ? await fastEnvironment() : await startTestEnvironment()
+    results.push(...(await checking))
+    const steps = isFast
       ? fastSteps(root)
       : testSteps(root, environment.variables['WAYLEAVE_TEST_PYTHON']!, patterns)
-    if (groups.length === 0) throw new Error(`No test file matches ${patterns.join(' or ')}.`)
-    const variables = stepVariables(environment)
-    for (const group of groups) {
-      if (!signal) results.push(...(await runAtOnce(group, variables)))
-    }
+    if (steps.length === 0) throw new Error(`No test file matches ${patterns.join(' or ')}.`)
+    if (!signal) results.push(...(await runAtOnce(steps, stepVariables(environment.variables))))
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)
     results.push({ name: 'set-up', seconds: 0, held: '', counts: { passed: 0, failed: 1, skipped: 0 } })
@@ -47,16 +48,28 @@ async function main(patterns: string[]): Promise<number> {
   return results.some(({ counts }) => counts.failed > 0) ? 1 : 0
 }
 
+/** With patterns, only tests are run. */
+function checksOf(isFast: boolean, patterns: string[]): Step[] {
+  if (isFast) return typeChecks(root)
+  return patterns.length > 0 ? [] : checks(root)
+}
+
 /** Nothing is started. Compiled modules are kept for the next run. */
-function fastEnvironment(): TestEnvironment {
+async function fastEnvironment(): Promise<TestEnvironment> {
   const cache = join(root, '.cache', 'test-modules')
-  return { variables: { WAYLEAVE_TEST_FAST: 'true', NODE_COMPILE_CACHE: cache }, stop: async () => {} }
+  const variables = {
+    WAYLEAVE_TEST_FAST: 'true',
+    NODE_COMPILE_CACHE: cache,
+    NODE_OPTIONS: await bundlePackages(root, join(cache, 'packages')),
+  }
+  return { variables, stop: async () => {} }
 }
 
 /** Streams the output of the first step, and buffers that of the others until those before have ended. */
 async function runAtOnce([first, ...others]: Step[], variables: NodeJS.ProcessEnv): Promise<StepResult[]> {
-  heading(first!.name)
-  const running = [runStep(first!, variables), ...others.map((step) => runStep(step, variables, true))]
+  if (!first) return []
+  heading(first.name)
+  const running = [runStep(first, variables), ...others.map((step) => runStep(step, variables, true))]
   const results: StepResult[] = []
   for (const [i, one] of running.entries()) {
     const result = await one
@@ -68,10 +81,10 @@ async function runAtOnce([first, ...others]: Step[], variables: NodeJS.ProcessEn
 }
 
 /** The developer's own settings of the service must not affect the tests. */
-function stepVariables(environment: TestEnvironment): NodeJS.ProcessEnv {
+function stepVariables(variables: Record<string, string>): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYLEAVE_'))
   const path = [join(root, 'node_modules', '.bin'), process.env['PATH']].join(delimiter)
-  return { ...Object.fromEntries(own), ...environment.variables, PATH: path }
+  return { ...Object.fromEntries(own), ...variables, PATH: path }
 }
 
 function heading(name: string): void {

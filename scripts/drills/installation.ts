@@ -166,10 +166,11 @@ export class Installation {
   }
 
   #spawn(args: string[], { environment = {}, databaseUrl }: StartOptions): ChildProcess {
-    const { PATH = '', NODE_COMPILE_CACHE } = process.env
+    const { PATH = '', NODE_COMPILE_CACHE, NODE_OPTIONS } = process.env
     const env: NodeJS.ProcessEnv = {
       PATH,
       ...(NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}),
+      ...(NODE_OPTIONS ? { NODE_OPTIONS } : {}),
       ...UNLIMITED,
       WAYLEAVE_ADMINS: ADMINISTRATOR,
       WAYLEAVE_DATA_DIR: this.dataDir,

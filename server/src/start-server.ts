@@ -18,7 +18,7 @@ import { lockDataFolder } from './locks/data-folder-lock.ts'
 import { sweepTiles } from './ogc/tiles/tile-files.ts'
 import { requirePrivateFolder } from './private-files.ts'
 import { recordServerAddress } from './server-address.ts'
-import { openParts, type Parts } from './wiring.ts'
+import { type Opening, openParts, type Parts } from './wiring.ts'
 
 /** Max memory that stalled clients may hold together. */
 const MAX_STALLED_BYTES = 256 * 1024 ** 2
@@ -51,12 +51,15 @@ export async function startServer(
   clock: Clock = systemClock,
   prepare: (parts: Parts) => Promise<void> = async () => {},
   grace: number = GRACE,
+  overrides: Pick<Opening, 'work' | 'redisReplyMs'> = {},
 ): Promise<RunningServer> {
   requirePrivateFolder(config)
   // On PostgreSQL several nodes may share one folder; SQLite allows only one server.
   const unlock = config.databaseUrl ? () => {} : lockDataFolder(config.dataDir)
   // Checked before anything is published or migrated.
-  const opening = requireFreePort(config).then(() => openParts({ config, log, clock, serving: true }))
+  const opening = requireFreePort(config).then(() =>
+    openParts({ config, log, clock, serving: true, ...overrides }),
+  )
   const parts = await opening.catch((error: unknown) => {
     unlock()
     throw error

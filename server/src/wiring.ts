@@ -26,6 +26,7 @@ import type { Config } from './config.ts'
 import { type ControlPlane, openControlPlane } from './control-plane.ts'
 import { Cashier } from './credits/cashier.ts'
 import { deletePurchasesBefore } from './credits/purchase-store.ts'
+import { childProcessWork, type DataWork } from './data-work.ts'
 import { deleteChangesBefore } from './database/changes-store.ts'
 import { Exports } from './downloads/exports.ts'
 import { Housekeeping } from './housekeeping/housekeeping.ts'
@@ -129,6 +130,10 @@ export interface Opening {
   clock: Clock
   /** False for the command line, which makes changes and serves no requests. */
   serving: boolean
+  /** By default in child processes. */
+  work?: DataWork
+  /** How long a reply of Redis may take, in milliseconds. */
+  redisReplyMs?: number
 }
 
 export async function openParts(opening: Opening): Promise<Parts> {
@@ -143,7 +148,10 @@ export async function openParts(opening: Opening): Promise<Parts> {
 }
 
 /** Everything closable is registered where it is created, by `opened.use`; `requireAll` checks this. */
-async function wire({ config, log, clock, serving }: Opening, opened: Closers): Promise<Parts> {
+async function wire(
+  { config, log, clock, serving, work = childProcessWork, redisReplyMs }: Opening,
+  opened: Closers,
+): Promise<Parts> {
   if (serving) checkMailSettings(config)
   const nodeId = newId('node')
   const baseUrl = new BaseUrl(config.baseUrl, config.trustedProxies.length > 0)
@@ -156,7 +164,10 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   // Must be first: everything after it may change the folder according to the database.
   await requireOneInstallation({ database, blobs, dataDir: config.dataDir }, log)
 
-  const redis = config.redisUrl && serving ? opened.use(await openRedis({ url: config.redisUrl, log })) : null
+  const redis =
+    config.redisUrl && serving
+      ? opened.use(await openRedis({ url: config.redisUrl, log, replyMs: redisReplyMs }))
+      : null
   const limiter = opened.use(redis ? new RedisLimiter(redis) : new MemoryLimiter(() => clock().getTime()))
   const meter = opened.use(new Meter(database, clock, log))
   const refusals = new Refusals(database, clock)
@@ -256,6 +267,7 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   const escapeFormulas = config.csvFormulas === 'escape'
   const publishing = new Publishing({
     escapeFormulas,
+    work,
     database,
     changes,
     clock,
@@ -295,7 +307,9 @@ async function wire({ config, log, clock, serving }: Opening, opened: Closers): 
   )
   // Closed after the exports: when a stop aborts a build, its deliveries fail and write refunds.
   const cashier = opened.use(new Cashier(database, meter, clock))
-  const exports = opened.use(new Exports({ blobs, health, verification, tiles: tileBuilds, escapeFormulas }))
+  const exports = opened.use(
+    new Exports({ blobs, health, verification, tiles: tileBuilds, escapeFormulas, work }),
+  )
   const authenticate = new Authenticate({
     verifier,
     verifyToken: (token) => identity.accessTokens.verify(token),

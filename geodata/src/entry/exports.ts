@@ -10,5 +10,5 @@ export {
   exportFormatsOf,
   exportGeneration,
 } from '../exports/index.ts'
-export { type Variant, variantPath } from '../exports/variant.ts'
+export { buildVariant, type Variant, variantPath } from '../exports/variant.ts'
 export { type BuiltFile, removeStalePartials, writeAtomically } from '../exports/write-atomically.ts'

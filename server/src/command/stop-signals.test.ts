@@ -39,7 +39,13 @@ async function stopBy(t: TestContext, [program, ...args]: string[], signal: Node
   const [markName, markValue] = mark.split('=') as [string, string]
   const child = spawn(program!, args, {
     cwd: root,
-    env: { ...process.env, [markName]: markValue, WAYLEAVE_DRAIN_SECONDS: '0' },
+    env: {
+      ...process.env,
+      // Here the service runs with its packages as they are, not with the bundled ones of the tests.
+      ...(program === 'npm' && { NODE_OPTIONS: '' }),
+      [markName]: markValue,
+      WAYLEAVE_DRAIN_SECONDS: '0',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   cleanUp(t, () => processesWith(mark).forEach((pid) => void process.kill(pid, 'SIGKILL')))

@@ -1,11 +1,7 @@
 import { join } from 'node:path'
-import {
-  buildExportInChildProcess,
-  ExportError,
-  type ExportOptions,
-  exportFormatsOf,
-} from '@wayleave/geodata/exports'
+import { ExportError, type ExportOptions, exportFormatsOf } from '@wayleave/geodata/exports'
 import { type Manifest, makeFolderDurably } from '@wayleave/geodata/snapshot'
+import type { DataWork } from '../data-work.ts'
 import { exportPath, writeMeta } from './built-file.ts'
 
 /**
@@ -15,6 +11,7 @@ import { exportPath, writeMeta } from './built-file.ts'
 export async function buildExportsAhead(
   folder: string,
   manifest: Manifest,
+  work: DataWork,
   options: ExportOptions,
 ): Promise<string[]> {
   const notes: string[] = []
@@ -23,7 +20,7 @@ export async function buildExportsAhead(
     if (format.ready) continue
     const path = exportPath(folder, options.table, format, options.escapeFormulas)
     try {
-      await writeMeta(path, await buildExportInChildProcess(folder, format.format, path, options))
+      await writeMeta(path, await work.buildExport(folder, format.format, path, options))
     } catch (error) {
       if (!(error instanceof ExportError) || error.code !== 'shapefile-too-large') throw error
       notes.push(`${format.format}: ${error.message}`)

@@ -221,7 +221,7 @@ test('a stored variant is sent to clients that accept it, with its own ETag', as
 })
 
 test('a failed build is refunded, reported to all waiting callers, and tried again', async (t) => {
-  const service = await openTestServer(t)
+  const service = await openTestServer(t, { childProcesses: true })
   await publishText(service, 'places', 'places.geojson', points(50))
   const account = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 10 })
   const other = await createKey(service, account, ['read'])

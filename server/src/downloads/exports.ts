@@ -3,8 +3,6 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type BuiltFile,
-  buildExportInChildProcess,
-  buildVariantInChildProcess,
   ExportError,
   type ExportFormatEntry,
   exportGeneration,
@@ -26,6 +24,7 @@ import type { Dataset, Version } from '../catalog/dataset.ts'
 import { stampOf } from '../catalog/file-stamp.ts'
 import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
 import { SingleFlights } from '../concurrency/single-flight.ts'
+import type { DataWork } from '../data-work.ts'
 import { Durations } from '../http/observability/durations.ts'
 import { Problem } from '../problem.ts'
 import {
@@ -55,6 +54,7 @@ interface ExportsDeps {
   verification: Verification
   /** For CSV: put an apostrophe before texts that spreadsheets would execute as formulas. */
   escapeFormulas: boolean
+  work: DataWork
 }
 
 /** See docs/decisions/one-export-at-a-time.md. */
@@ -162,6 +162,7 @@ export class Exports {
   async #build(request: ExportRequest, folder: string): Promise<VerifiedExport> {
     const { dataset, version, format, encoding } = request
     const { manifest } = version
+    const { work } = this.#parts
     const { plain, path } = pathsOf(request, folder, this.#parts.escapeFormulas)
     const signal = this.#stopping.signal
     const options = {
@@ -182,7 +183,7 @@ export class Exports {
         // Files of an earlier build that are still there are incomplete.
         await removeBuilt(path)
         const buildAt = (outPath: string) =>
-          buildExportInChildProcess(folder, format.format, outPath, options, manifest)
+          work.buildExport(folder, format.format, outPath, options, manifest)
         let built: BuiltFile
         if (encoding === 'identity') built = await buildAt(path)
         else {
@@ -190,7 +191,7 @@ export class Exports {
             await removeBuilt(plain)
             await writeMeta(plain, await buildAt(plain))
           }
-          built = await buildVariantInChildProcess(plain, encoding, signal)
+          built = await work.buildVariant(plain, encoding, signal)
           // Plain GeoJSON is sent as head, pack and tail, so a second copy of the pack is not kept.
           if (format.ready) await removeBuilt(plain)
         }

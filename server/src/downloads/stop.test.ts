@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lockBalance } from '../credits/ledger-store.ts'
+import type { DataWork } from '../data-work.ts'
 import { createKey, openAccount, readAccountLedger } from '../testing/account.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { databaseKinds, openTestServer, type TestServer } from '../testing/test-server.ts'
@@ -15,12 +16,19 @@ function startAgain(t: Parameters<typeof openTestServer>[0], { config }: TestSer
   return openTestServer(t, { dataDir: config.dataDir, databaseUrl: config.databaseUrl ?? undefined })
 }
 
+/** A build that does not end before the server stops. */
+const buildUntilAborted: DataWork['buildExport'] = async (_folder, _format, _path, { signal }) => {
+  await once(signal!, 'abort')
+  throw signal!.reason
+}
+
 for (const database of databaseKinds) {
   test(`a stop before anything was sent gives the credits back, on ${database}`, async (t) => {
-    const first = await openTestServer(t, { database, grace: 0 })
+    const work = { buildExport: buildUntilAborted }
+    const first = await openTestServer(t, { database, grace: 0, work })
     const { databaseUrl, dataDir } = first.config
     const other = databaseUrl ? await openTestServer(t, { databaseUrl, dataDir }) : null
-    await publishText(first, 'places', 'places.geojson', points(60_000))
+    await publishText(first, 'places', 'places.geojson', points(60))
     const account = await openAccount(first, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 40 })
     const keys = Array.from({ length: 40 }, () => createKey(first, account, ['read'], 'organization'))
     const asked = (await Promise.all(keys)).map(({ secret }) =>

@@ -1,7 +1,5 @@
 import swagger from '@fastify/swagger'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Ajv, { type ValidateFunction } from 'ajv'
-import addFormats from 'ajv-formats'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import { SECOND } from '../clock.ts'
@@ -12,6 +10,7 @@ import { Problem, type ProblemCode } from '../problem.ts'
 import { aboutOf } from './about.ts'
 import { type BaseUrl, STRICT_TRANSPORT } from './base-url.ts'
 import type { BlockedAddresses, TrustedProxies } from './caller.ts'
+import { compileSerializer, compileValidator } from './compile-schemas.ts'
 import type { App } from './fastify-app.ts'
 import { addBodyDeadline } from './hooks/body-deadline.ts'
 import { addCors } from './hooks/cors.ts'
@@ -86,6 +85,7 @@ export async function makeFrame({
   const rejectUnparsed = new RejectUnparsed(routes, links)
   rejectUnparsed.watch(app.server)
   app.setValidatorCompiler(compileValidator)
+  app.setSerializerCompiler(compileSerializer)
   await app.register(swagger, openApiOptions(aboutOf(config)))
 
   // Fastify rejects bodies that are not JSON with 415 unless a route registers its own parser.
@@ -133,38 +133,4 @@ export async function makeFrame({
   })
 
   return { app, routes }
-}
-
-/**
- * Bodies are not coerced: a number in quotes is not a number. Queries and paths arrive as text and are
- * coerced to the schema's type. Unknown properties are errors in both.
- */
-const bodySchemas = { ajv: makeAjv(false), validators: new Map<string, ValidateFunction>() }
-const textSchemas = { ajv: makeAjv(true), validators: new Map<string, ValidateFunction>() }
-
-function makeAjv(coerceTypes: boolean) {
-  const options = { useDefaults: true, removeAdditional: false, allErrors: true, strict: false }
-  return addFormats.default(new Ajv.default({ coerceTypes, ...options }))
-}
-
-/**
- * Compiles a schema when it is first used: compiling all of them takes a fifth of the time of a start. Each is compiled
- * once for all apps of a process and for all routes with the same schema, compared by their text, because routes build
- * schemas anew.
- */
-function compileValidator({ schema, httpPart }: { schema: object; httpPart?: string }) {
-  const { ajv, validators } = httpPart === 'body' ? bodySchemas : textSchemas
-  const text = JSON.stringify(schema)
-  // Fastify reads the errors from the function that it called.
-  const validate = Object.assign(
-    (data: unknown) => {
-      const compiled = validators.get(text) ?? ajv.compile(schema)
-      validators.set(text, compiled)
-      const isValid = compiled(data)
-      validate.errors = compiled.errors
-      return isValid
-    },
-    { errors: undefined as ValidateFunction['errors'] },
-  )
-  return validate
 }

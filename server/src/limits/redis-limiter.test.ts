@@ -99,7 +99,7 @@ test('requests are taken from two buckets together, or from neither, on all node
 
 test('a request that must be refused is refused without asking Redis', async (t) => {
   const proxy = await openRedisProxy(t)
-  const { limiter, link } = await openLimiter(t, proxy.url)
+  const { limiter, link } = await openLimiter(t, proxy.url, 30_000)
   const bucket = randomUUID()
   await takeMany(limiter, bucket, 11)
   proxy.hang(true)
@@ -109,7 +109,7 @@ test('a request that must be refused is refused without asking Redis', async (t)
 })
 
 test('a busy event loop is not taken for a slow Redis', async (t) => {
-  const { limiter, link, lines } = await openLimiter(t, sharedRedisUrl(), 250)
+  const { limiter, link, lines } = await openLimiter(t, sharedRedisUrl(), 600)
   const bucket = randomUUID()
   const decisions: Promise<Decision>[] = []
   for (let round = 0; round < 3; round++) {
@@ -129,7 +129,7 @@ test('a busy event loop is not taken for a slow Redis', async (t) => {
 
 test('without Redis a node continues from what it has seen, with one warning, until Redis is back', async (t) => {
   const proxy = await openRedisProxy(t)
-  const node = await openLimiter(t, proxy.url)
+  const node = await openLimiter(t, proxy.url, 30_000)
   const { limiter } = node
   const [halfUsed, unused] = [randomUUID(), randomUUID()]
   assert.equal(countAllowed(await takeMany(limiter, halfUsed, 5)), 5)
@@ -149,7 +149,7 @@ test('without Redis a node continues from what it has seen, with one warning, un
 
 test('what a node counted during an outage is added to Redis', async (t) => {
   const proxy = await openRedisProxy(t)
-  const node = await openLimiter(t, proxy.url)
+  const node = await openLimiter(t, proxy.url, 30_000)
   const other = await openLimiter(t)
   const bucket = randomUUID()
   await proxy.cut()

@@ -17,7 +17,7 @@ const OPEN_MS = 1000
 export interface RedisLinkOptions {
   url: string
   log: Logger
-  replyMs?: number
+  replyMs?: number | undefined
 }
 
 /** A command whose reply has not arrived yet. */

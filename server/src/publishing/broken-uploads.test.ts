@@ -27,8 +27,8 @@ test('an upload that breaks off leaves no file behind and a line in the log, and
     while (files().length === 0) await sleep(5)
     socket.destroy()
     while (files().length > 0) await sleep(5)
-    // Log lines about the upload are written only after the file is removed.
-    await sleep(200)
+    // The line about the request is written after the file is removed.
+    while (!service.logLines.some((line) => JSON.parse(line).status === 499)) await sleep(5)
     const errors = service.logLines.filter((line) => JSON.parse(line).level >= 50)
     assert.deepEqual(errors, [], name)
     const { method, path, status, brokenOff, address } = JSON.parse(service.logLines.at(-1)!)

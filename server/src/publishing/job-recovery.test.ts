@@ -150,15 +150,18 @@ for (const database of databaseKinds) {
   test(`a stop sends a running job back to waiting, and the next start publishes it, on ${database}`, async (t) => {
     const place = await preparePlace(t, database)
     const server = await startServerProcess(t, place.dataDir, place.environment)
-    const { id } = await upload(server, place, 'places', 150_000)
-    while ((await readState(server, place, id)) !== 'running') await sleep(5)
+    const { id } = await upload(server, place, 'places', 1000)
     const exit = once(server.child, 'exit')
     while (compilersOf(server).length === 0) await sleep(5)
-    await sleep(500)
+    const [compiler] = compilersOf(server)
+    // It cannot finish before the stop.
+    process.kill(compiler!, 'SIGSTOP')
+    while ((await readState(server, place, id)) !== 'running') await sleep(5)
     // Ctrl-C and systemd signal all processes: the compiling process must not fail the job before the stop
     // does.
-    for (const pid of compilersOf(server)) process.kill(pid, 'SIGTERM')
-    await sleep(200)
+    process.kill(compiler!, 'SIGTERM')
+    process.kill(compiler!, 'SIGCONT')
+    while (compilersOf(server).length > 0) await sleep(5)
     server.child.kill('SIGTERM')
     assert.deepEqual(await exit, [0, null])
     const stopped = await openDatabase({ dataDir: place.dataDir, databaseUrl: place.databaseUrl ?? null })
@@ -173,7 +176,7 @@ for (const database of databaseKinds) {
     const service = await openTestServer(t, place)
     assert.deepEqual(
       [(await ended(service, id)).state, (await service.parts.jobs.find(id)).report?.rows],
-      ['done', 150_000],
+      ['done', 1000],
     )
   })
 
@@ -255,7 +258,7 @@ test('two nodes that take over at once publish a job once', async (t) => {
 
 test('a node that lost its job to another one publishes nothing', async (t) => {
   const place = await preparePlace(t, 'postgres')
-  const service = await openTestServer(t, place)
+  const service = await openTestServer(t, { ...place, childProcesses: true })
   const { parts, config } = service
   const id = parts.jobs.newId()
   const content = points(40_000)

@@ -4,7 +4,6 @@ import {
   type CompileLimits,
   type CompileProgress,
   type CompileReport,
-  compileInChildProcess,
   type GdalOptions,
   type ReadOptions,
   SourceError,
@@ -23,6 +22,7 @@ import {
   updateDescription,
 } from '../catalog/store.ts'
 import type { Clock } from '../clock.ts'
+import type { DataWork } from '../data-work.ts'
 import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import { buildExportsAhead } from '../downloads/build-ahead.ts'
@@ -74,8 +74,8 @@ export interface PublishOptions {
   signal?: AbortSignal
   /** Runs in the transaction that makes the version visible: both are committed, or neither is. */
   alongside?: (tx: Tx, report: PublishReport) => Promise<void>
-  /** Compiles in a child process unless the caller, such as a test, has another way. */
-  compile?: typeof compileInChildProcess
+  /** Replaces the way in which the service compiles. */
+  compile?: DataWork['compile']
 }
 
 export interface PublishingDeps {
@@ -94,6 +94,7 @@ export interface PublishingDeps {
   keepVersions: number | null
   /** For CSV: put an apostrophe before texts that spreadsheets would execute as formulas. */
   escapeFormulas: boolean
+  work: DataWork
 }
 
 /** Thrown by `alongside`: the version is no longer wanted, and nothing of it is kept. */
@@ -113,9 +114,9 @@ export class Publishing {
   async publish(
     request: PublishRequest,
     origin: Origin,
-    { onProgress, signal, alongside, compile = compileInChildProcess }: PublishOptions = {},
+    { onProgress, signal, alongside, compile = this.#parts.work.compile }: PublishOptions = {},
   ): Promise<PublishReport> {
-    const { blobs, staging, limits, gdal, memoryMegabytes } = this.#parts
+    const { blobs, staging, limits, gdal, memoryMegabytes, work } = this.#parts
     const {
       table,
       path,
@@ -139,7 +140,7 @@ export class Publishing {
       if (buildExports) {
         const about = await this.#aboutExports(table, description)
         report.notes.push(
-          ...(await buildExportsAhead(folder, manifest, {
+          ...(await buildExportsAhead(folder, manifest, work, {
             table,
             ...about,
             updatedAt: this.#now(),

@@ -1,15 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { compileSnapshot } from '@wayleave/geodata/compile'
 import { operator } from '../events/events.ts'
 import type { PublishReport, PublishRequest } from '../publishing/publishing.ts'
 import type { TestServer } from './test-server.ts'
 
-/**
- * Publishes a text as a file with the given name. It is compiled in this process: starting a child process for
- * each of the many small files of the tests takes five times as long as compiling them.
- */
+/** Publishes a text as a file with the given name. */
 export async function publishText(
   service: TestServer,
   table: string,
@@ -22,7 +18,7 @@ export async function publishText(
   writeFileSync(path, content)
   try {
     const request = { table, path, description: {}, ...options }
-    return await service.parts.publishing.publish(request, operator, { compile: compileSnapshot })
+    return await service.parts.publishing.publish(request, operator)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -23,8 +23,8 @@ export async function runCommand(place: Place, ...args: string[]): Promise<Comma
 
 /** Runs the real program in a process of its own, as operators do. */
 export function runProgramFile(place: Place, ...args: string[]): Promise<CommandResult> {
-  const { PATH = '', NODE_COMPILE_CACHE } = process.env
-  const env: NodeJS.ProcessEnv = { PATH, NODE_COMPILE_CACHE, ...settingsOf(place) }
+  const { PATH = '', NODE_COMPILE_CACHE, NODE_OPTIONS } = process.env
+  const env: NodeJS.ProcessEnv = { PATH, NODE_COMPILE_CACHE, NODE_OPTIONS, ...settingsOf(place) }
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [program, ...args], { env, cwd: place.dataDir }, (error, stdout, stderr) => {
       const code = error ? error.code : 0

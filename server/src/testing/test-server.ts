@@ -14,11 +14,13 @@ import { type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { type Clock, systemClock } from '../clock.ts'
 import { type Config, readConfig } from '../config.ts'
+import { childProcessWork, type DataWork } from '../data-work.ts'
 import { makeLogger } from '../http/observability/logger.ts'
 import { type RunningServer, startServer } from '../start-server.ts'
 import { cleanUp } from './cleanup.ts'
 import { requireDocumentedStatus } from './documented-status.ts'
 import { copyMigratedSqlite, migratedTemplate } from './migrated-template.ts'
+import { sameProcessWork } from './same-process-work.ts'
 
 export type DatabaseKind = 'sqlite' | 'postgres'
 /** `npm run test:fast` starts no PostgreSQL. */
@@ -41,6 +43,10 @@ export interface TestSettings {
   settings?: Partial<Config>
   /** How long a stop waits for requests under way, in milliseconds. */
   grace?: number
+  /** Compile and build exports in child processes, as the service does, for tests of these processes. */
+  childProcesses?: boolean
+  /** Replaces single computations. */
+  work?: Partial<DataWork>
 }
 
 export interface TestServer extends RunningServer {
@@ -95,7 +101,19 @@ export async function openTestServer(t: TestContext, given: TestSettings = {}): 
   }
   const logLines: string[] = []
   const log = makeLogger('debug', (line) => logLines.push(line))
-  const service = await startServer(config, log, given.clock ?? systemClock, undefined, given.grace)
+  const overrides = {
+    work: { ...(given.childProcesses ? childProcessWork : sameProcessWork), ...given.work },
+    // On a busy machine a reply may take longer than the service waits, which must not look like an outage.
+    redisReplyMs: 30_000,
+  }
+  const service = await startServer(
+    config,
+    log,
+    given.clock ?? systemClock,
+    undefined,
+    given.grace,
+    overrides,
+  )
   cleanUp(t, () => service.stop())
   const checkedRequest: TestServer['request'] = async (method, path, options) => {
     const answer = await request(service.url, method, path, options)
