@@ -92,6 +92,20 @@ const routes: RouteObject[] = [
                 path: 'publish',
                 lazy: async () => ({ Component: (await import('./pages/publish-page.tsx')).PublishPage }),
               },
+              {
+                path: 'jobs',
+                lazy: async () => ({ Component: (await import('./pages/jobs-page.tsx')).JobsPage }),
+              },
+              {
+                path: 'addresses',
+                lazy: async () => ({ Component: (await import('./pages/addresses-page.tsx')).AddressesPage }),
+              },
+              {
+                path: 'events',
+                lazy: async () => ({
+                  Component: (await import('./pages/platform-events-page.tsx')).PlatformEventsPage,
+                }),
+              },
             ],
           },
           {

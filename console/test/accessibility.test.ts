@@ -68,6 +68,9 @@ describe('axe finds no serious problem, in both themes, and nothing is too wide'
     users: { path: '/administration/users', shows: 'Last sign-in' },
     'platform keys': { path: '/administration/keys', shows: 'Platform keys' },
     'published datasets': { path: '/administration/datasets', shows: 'Describe' },
+    jobs: { path: '/administration/jobs', shows: 'Done' },
+    addresses: { path: '/administration/addresses', shows: 'Flood' },
+    'platform events': { path: '/administration/events', shows: 'address.blocked' },
     publish: { path: '/administration/publish', shows: 'Drop a file here' },
     invitation: { path: '/invitation#none', shows: 'You are invited' },
     'an unknown address': { path: '/datasets/none', shows: 'Try again' },
@@ -175,6 +178,7 @@ async function prepare(url: string, authorization: string): Promise<void> {
     name: 'Town map',
     permissions: ['read'],
   })
+  await send('POST', '/v1/admin/address-blocks', { network: '192.0.2.0/24', reason: 'Flood' })
   const path = `/v1/dataset/parcels?filename=parcels.geojson&keywords=${'ownership'.repeat(10)}`
   const job = await send('PUT', path, parcelsGeojson(60))
   for (let state = ''; state !== 'done'; ) {

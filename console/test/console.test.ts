@@ -375,6 +375,28 @@ describe('the console', { concurrency: 1 }, () => {
     await user.getByRole('row', { name: /Town map/ }).waitFor()
   })
 
+  step('an address is blocked, and a user’s sessions are ended; the events tell of both', async () => {
+    const tab = (name: string) =>
+      admin.getByRole('navigation', { name: 'Administration' }).getByRole('link', { name }).click()
+    await admin.getByRole('link', { name: 'Administration' }).click()
+    await tab('Addresses')
+    await admin.getByRole('button', { name: 'Block an address' }).click()
+    await admin.getByLabel('Address or network').fill('192.0.2.0/24')
+    await admin.getByLabel('Reason').fill('Flood')
+    await admin.getByRole('button', { name: 'Block', exact: true }).click()
+    await admin.getByRole('row', { name: /192\.0\.2\.0\/24.*Flood/ }).waitFor()
+    await tab('Users')
+    await admin.getByRole('button', { name: `Sessions: ${COLLEAGUE}` }).click()
+    await admin.getByRole('button', { name: 'End all sessions' }).click()
+    await admin.getByRole('dialog').waitFor({ state: 'detached' })
+    await tab('Jobs')
+    await admin.getByText('Done').first().waitFor()
+    await tab('Events')
+    await admin.getByText('address.blocked').waitFor()
+    await admin.getByLabel('Kind').selectOption('session')
+    await admin.getByText('session.ended').first().waitFor()
+  })
+
   step('a platform key is made, and a dataset described and removed', async () => {
     await admin.getByRole('link', { name: 'Platform keys' }).click()
     await admin.getByRole('button', { name: 'Create a platform key' }).click()

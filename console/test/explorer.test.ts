@@ -157,6 +157,8 @@ describe('the explorer', { concurrency: 1 }, () => {
   flow('dragging over a histogram selects exactly the rows of its bars', async () => {
     await open()
     await facet('measured').locator('.facet-histogram span').first().waitFor({ state: 'attached' })
+    // The mouse only reaches what is in the window.
+    await facet('measured').locator('.facet-ends').scrollIntoViewIfNeeded()
     const box = (await facet('measured').locator('.facet-histogram').boundingBox())!
     await page.mouse.move(box.x + box.width * 0.26, box.y + 20)
     await page.mouse.down()

@@ -1,6 +1,9 @@
 import { keepPreviousData, QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import {
+  type AddressBlock,
+  type AdminEvent,
   type AdminOrganization,
+  type AdminSession,
   type AdminUser,
   type DatasetDetails,
   type EventRecord,
@@ -168,6 +171,49 @@ function useAdminRows<T>(path: string, search: string) {
 export const useAdminOrganizations = (search: string) =>
   useAdminRows<AdminOrganization>('/v1/admin/organizations', search)
 export const useAdminUsers = (search: string) => useAdminRows<AdminUser>('/v1/admin/users', search)
+
+export const useSessions = (userId: string) =>
+  useQuery({
+    queryKey: ['admin', 'sessions', userId],
+    queryFn: () => list<AdminSession>(`/v1/admin/users/${userId}/sessions`),
+  })
+
+export const useAddressBlocks = () =>
+  useQuery({
+    queryKey: ['admin', 'address-blocks'],
+    queryFn: () => list<AddressBlock>('/v1/admin/address-blocks'),
+  })
+
+/** `filter` has the query parameters of the request. */
+export function usePlatformEvents(filter: Record<string, string>) {
+  return useInfiniteQuery({
+    queryKey: ['admin', 'events', filter],
+    queryFn: ({ pageParam }) => {
+      const query = new URLSearchParams({ ...filter, limit: String(rowsAPage) })
+      if (pageParam !== null) query.set('before', String(pageParam))
+      return call<Page<AdminEvent, number>>('GET', `/v1/admin/events?${query}`)
+    },
+    initialPageParam: null as number | null,
+    getNextPageParam: (page) => page.next,
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** Refreshed every five seconds while a job waits or runs. */
+export function useJobs() {
+  return useInfiniteQuery({
+    queryKey: ['jobs'],
+    queryFn: ({ pageParam }) => {
+      const query = new URLSearchParams({ limit: String(rowsAPage) })
+      if (pageParam) query.set('after', pageParam)
+      return call<Page<JobRecord, string>>('GET', `/v1/jobs?${query}`)
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next,
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ data }) => data.some((job) => !isJobEnded(job.state))) ? 5000 : false,
+  })
+}
 
 export function usePlatformKeys() {
   return useQuery({ queryKey: ['keys', 'platform'], queryFn: () => list<KeyRecord>('/v1/admin/keys') })

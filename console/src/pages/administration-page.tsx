@@ -11,7 +11,7 @@ export function AdministrationPage() {
       <div className="page-head">
         <div>
           <h1>Administration</h1>
-          <p>The whole service: its organizations, users, platform keys and datasets.</p>
+          <p>The whole service: its organizations, users, keys, datasets and events.</p>
         </div>
       </div>
       <nav className="tabs" aria-label="Administration">
@@ -20,6 +20,9 @@ export function AdministrationPage() {
         <NavLink to="keys">Platform keys</NavLink>
         <NavLink to="datasets">Datasets</NavLink>
         <NavLink to="publish">Publish</NavLink>
+        <NavLink to="jobs">Jobs</NavLink>
+        <NavLink to="addresses">Addresses</NavLink>
+        <NavLink to="events">Events</NavLink>
       </nav>
       <Outlet />
     </div>

@@ -1,12 +1,9 @@
-import type { EventRecord } from '@wayleave/contract/records'
 import { useEvents, useKeys, useMembers, useOrganization } from '../api/queries.ts'
 import { Empty } from '../components/empty.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { MoreButton } from '../components/more-button.tsx'
-import { Table } from '../components/table.tsx'
 import { useTitle } from '../components/use-title.ts'
-import { When } from '../components/when.tsx'
-import { detailWords, subjectName } from '../organization/event-words.ts'
+import { EventTable } from '../organization/event-table.tsx'
 
 /** The audit log: what was done, by whom and from where. */
 export function EventsPage() {
@@ -31,39 +28,12 @@ export function EventsPage() {
           if (rows.length === 0) return <Empty title="Nothing has happened yet" />
           return (
             <>
-              <Events rows={rows} nameOf={(id) => names.get(id)} />
+              <EventTable rows={rows} nameOf={(id) => names.get(id)} />
               <MoreButton query={events} />
             </>
           )
         }}
       </Loaded>
     </section>
-  )
-}
-
-function Events({ rows, nameOf }: { rows: EventRecord[]; nameOf: (id: string) => string | undefined }) {
-  return (
-    <Table
-      label="Events"
-      isNamed={false}
-      rows={rows}
-      keyOf={({ id }) => id}
-      columns={[
-        { head: 'When', cell: ({ at }) => <When at={at} /> },
-        { head: 'What', cell: ({ action }) => <code>{action}</code> },
-        {
-          head: 'To',
-          kind: 'long',
-          cell: (event) => (
-            <>
-              {subjectName(event, nameOf(event.subject))}
-              <div className="small soft">{detailWords(event)}</div>
-            </>
-          ),
-        },
-        { head: 'By', cell: ({ actor }) => nameOf(actor) ?? actor },
-        { head: 'From', cell: ({ address }) => <span className="soft">{address ?? '–'}</span> },
-      ]}
-    />
   )
 }

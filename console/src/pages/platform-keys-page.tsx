@@ -1,3 +1,4 @@
+import { KeyFinder } from '../administration/key-finder.tsx'
 import { usePlatformKeys } from '../api/queries.ts'
 import { useTitle } from '../components/use-title.ts'
 import { platformOwner } from '../keys/create-key-dialog.tsx'
@@ -6,12 +7,15 @@ import { KeySection } from '../keys/key-section.tsx'
 export function PlatformKeysPage() {
   useTitle('Platform keys')
   return (
-    <KeySection
-      title="Platform keys"
-      about="The operator’s own: they need no add-on and no credits, and with write they publish."
-      query={usePlatformKeys()}
-      owner={platformOwner}
-      page="/administration/keys"
-    />
+    <div className="stack">
+      <KeySection
+        title="Platform keys"
+        about="The operator’s own: they need no add-on and no credits, and with write they publish."
+        query={usePlatformKeys()}
+        owner={platformOwner}
+        page="/administration/keys"
+      />
+      <KeyFinder />
+    </div>
   )
 }

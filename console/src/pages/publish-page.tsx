@@ -1,5 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { isJobEnded } from '@wayleave/contract/records'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { CancelJobDialog } from '../administration/cancel-job-dialog.tsx'
 import { type Description, DescriptionFields } from '../administration/description-fields.tsx'
 import { FileDrop } from '../administration/file-drop.tsx'
 import { PublishOutcome } from '../administration/publish-outcome.tsx'
@@ -36,6 +38,7 @@ export function PublishPage() {
   const stopping = useRef<AbortController>(null)
   const [jobId, setJobId] = useState<string | null>(null)
   const job = useJob(jobId)
+  const [isCancelling, setIsCancelling] = useState(false)
   const exists = datasets.find((dataset) => dataset.table === table)
 
   const state = job.data?.state
@@ -74,63 +77,79 @@ export function PublishPage() {
   }
   const busy = sending.kind === 'sending' || state === 'waiting' || state === 'running'
   return (
-    <form className="columns" onSubmit={publish}>
-      <section className="card stack">
-        <FileDrop file={file} onFile={choose} />
-        <Field
-          label="Table"
-          help={
-            exists
-              ? `${table} exists: the file becomes its version after ${exists.version}, and what you leave empty below stays.`
-              : 'The name in addresses: lower-case letters, digits and _, a letter first.'
-          }
-        >
-          {(props) => (
-            <input
-              {...props}
-              required
-              pattern="[a-z][a-z0-9_]{0,62}"
-              value={table}
-              onChange={(event) => setTable(event.target.value)}
-            />
-          )}
-        </Field>
-        <DescriptionFields value={said} onChange={setSaid} />
-        <details>
-          <summary>How to read the file</summary>
-          <ReadingFields value={reading} onChange={setReading} />
-        </details>
-        <div>
-          <button type="submit" className="button primary" disabled={!file || busy}>
-            Publish
-          </button>
-        </div>
-      </section>
-      <section className="card stack-small" aria-label="Progress">
-        <h2>Progress</h2>
-        {sending.kind === 'idle' && !jobId && (
-          <p className="soft small">
-            The file is sent, compiled aside, and then served whole. Until then, and if it fails, the version
-            before goes on.
-          </p>
-        )}
-        {sending.kind === 'sending' && file && (
-          <div className="stack-small" role="status">
-            <p>
-              Sending, {bytes(sending.sent)} of {bytes(file.size)}
+    <>
+      <form className="columns" onSubmit={publish}>
+        <section className="card stack">
+          <FileDrop file={file} onFile={choose} />
+          <Field
+            label="Table"
+            help={
+              exists
+                ? `${table} exists: the file becomes its version after ${exists.version}, and what you leave empty below stays.`
+                : 'The name in addresses: lower-case letters, digits and _, a letter first.'
+            }
+          >
+            {(props) => (
+              <input
+                {...props}
+                required
+                pattern="[a-z][a-z0-9_]{0,62}"
+                value={table}
+                onChange={(event) => setTable(event.target.value)}
+              />
+            )}
+          </Field>
+          <DescriptionFields value={said} onChange={setSaid} />
+          <details>
+            <summary>How to read the file</summary>
+            <ReadingFields value={reading} onChange={setReading} />
+          </details>
+          <div>
+            <button type="submit" className="button primary" disabled={!file || busy}>
+              Publish
+            </button>
+          </div>
+        </section>
+        <section className="card stack-small" aria-label="Progress">
+          <h2>Progress</h2>
+          {sending.kind === 'idle' && !jobId && (
+            <p className="soft small">
+              The file is sent, compiled aside, and then served whole. Until then, and if it fails, the
+              version before goes on.
             </p>
-            <progress aria-label="Sending" value={sending.sent} max={file.size} />
+          )}
+          {sending.kind === 'sending' && file && (
+            <div className="stack-small" role="status">
+              <p>
+                Sending, {bytes(sending.sent)} of {bytes(file.size)}
+              </p>
+              <progress aria-label="Sending" value={sending.sent} max={file.size} />
+              <div>
+                <button type="button" className="button small" onClick={() => stopping.current?.abort()}>
+                  Stop
+                </button>
+              </div>
+            </div>
+          )}
+          {sending.kind === 'failed' && <ProblemNote error={sending.error} />}
+          {job.isError && <ProblemNote error={job.error} retry={job.refetch} />}
+          {job.data && <PublishOutcome job={job.data} />}
+          {job.data && !isJobEnded(job.data.state) && (
             <div>
-              <button type="button" className="button small" onClick={() => stopping.current?.abort()}>
-                Stop
+              <button type="button" className="button small" onClick={() => setIsCancelling(true)}>
+                Cancel the job
               </button>
             </div>
-          </div>
-        )}
-        {sending.kind === 'failed' && <ProblemNote error={sending.error} />}
-        {job.isError && <ProblemNote error={job.error} retry={job.refetch} />}
-        {job.data && <PublishOutcome job={job.data} />}
-      </section>
-    </form>
+          )}
+        </section>
+      </form>
+      {isCancelling && job.data && (
+        <CancelJobDialog
+          job={job.data}
+          onCancelled={() => job.refetch()}
+          onClose={() => setIsCancelling(false)}
+        />
+      )}
+    </>
   )
 }

@@ -1,4 +1,6 @@
+import type { AdminUser } from '@wayleave/contract/records'
 import { useDeferredValue, useState } from 'react'
+import { type UserAction, UserDialog } from '../administration/user-dialogs.tsx'
 import { useAdminUsers } from '../api/queries.ts'
 import { Empty } from '../components/empty.tsx'
 import { Loaded } from '../components/loaded.tsx'
@@ -12,6 +14,17 @@ export function UsersPage() {
   useTitle('Users')
   const [search, setSearch] = useState('')
   const users = useAdminUsers(useDeferredValue(search))
+  const [open, setOpen] = useState<{ action: UserAction; user: AdminUser } | null>(null)
+  const button = (action: UserAction, label: string, user: AdminUser) => (
+    <button
+      type="button"
+      className="button quiet small"
+      aria-label={`${label}: ${user.email}`}
+      onClick={() => setOpen({ action, user })}
+    >
+      {label}
+    </button>
+  )
   return (
     <section className="card flush">
       <div className="card-head">
@@ -28,13 +41,38 @@ export function UsersPage() {
                 rows={rows}
                 keyOf={({ id }) => id}
                 columns={[
-                  { head: 'Mail address', kind: 'long', cell: ({ email }) => email },
+                  {
+                    head: 'Mail address',
+                    kind: 'long',
+                    cell: ({ email, blockedAt, blockReason }) => (
+                      <>
+                        {email}
+                        {blockedAt && (
+                          <div className="small">
+                            <span className="badge bad">Blocked</span>{' '}
+                            <span className="soft">{blockReason}</span>
+                          </div>
+                        )}
+                      </>
+                    ),
+                  },
                   {
                     head: 'Organization',
                     cell: ({ organizationName }) => organizationName ?? <span className="soft">None</span>,
                   },
                   { head: 'Since', cell: ({ createdAt }) => <Day at={createdAt} /> },
                   { head: 'Last sign-in', cell: ({ lastSignInAt }) => <When at={lastSignInAt} /> },
+                  {
+                    head: 'Actions',
+                    kind: 'actions',
+                    cell: (user) => (
+                      <>
+                        {button('sessions', 'Sessions', user)}
+                        {user.blockedAt ? button('unblock', 'Unblock', user) : button('block', 'Block', user)}
+                        {button('delete', 'Delete', user)}
+                      </>
+                    ),
+                  },
                 ]}
               />
               <MoreButton query={users} />
@@ -42,6 +80,7 @@ export function UsersPage() {
           )
         }}
       </Loaded>
+      {open && <UserDialog {...open} onClose={() => setOpen(null)} />}
     </section>
   )
 }

@@ -63,11 +63,11 @@ export class Retention {
     const { db, config } = this.#parts
     const rows: [what: string, setting: string, days: number | null, table: OldRows][] = [
       ['events', 'WAYLEAVE_KEEP_EVENT_DAYS', config.keepEventDays, oldEvents(db)],
-      ['refused keys and sign-ins', '-', REFUSAL_DAYS, oldRefusals(db)],
       ['usage rows', 'WAYLEAVE_KEEP_USAGE_DAYS', config.keepUsageDays, oldUsage(db)],
       ['revoked and expired keys', 'WAYLEAVE_KEEP_DEAD_KEY_DAYS', config.keepDeadKeyDays, deadKeys(db)],
       ['revocations', 'WAYLEAVE_KEEP_REVOCATION_DAYS', config.keepRevocationDays, oldRevocations(db)],
       ['invitations', '-', INVITATION_DAYS, oldInvitations(db)],
+      ['refused keys and sign-ins', '-', REFUSAL_DAYS, oldRefusals(db)],
     ]
     const result: PrunedKind[] = []
     for (const [what, setting, days, table] of rows) {
