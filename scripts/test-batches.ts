@@ -18,6 +18,7 @@ export const alone = [
   'server/src/command/',
   'server/src/backup/',
   'server/src/demo-clients',
+  'server/src/documentation/schemathesis',
   'console/test/console',
   'console/test/accessibility',
   'geodata/src/exports/exports',

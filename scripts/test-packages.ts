@@ -1,7 +1,7 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
+import { rolldown } from 'rolldown'
 
 /** Packages of hundreds of small modules, which the service imports at its start. */
 const packages = ['typebox', 'kysely', 'jose']
@@ -14,22 +14,18 @@ const packages = ['typebox', 'kysely', 'jose']
 export async function bundlePackages(root: string, folder: string): Promise<string> {
   mkdirSync(folder, { recursive: true })
   const specifiers = importedSpecifiers(root)
-  const entryPoints = specifiers.map((specifier) => ({
-    in: fileURLToPath(import.meta.resolve(specifier)),
-    out: nameOf(specifier),
-  }))
-  await build({
-    entryPoints,
-    outdir: folder,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    // Entries of one package share their modules: a class must not exist twice.
-    splitting: true,
+  const input = Object.fromEntries(
+    specifiers.map((specifier) => [nameOf(specifier), fileURLToPath(import.meta.resolve(specifier))]),
+  )
+  // Entries of one package share their modules in chunks: a class must not exist twice.
+  const bundle = await rolldown({ input, platform: 'node', logLevel: 'warn' })
+  await bundle.write({
+    dir: folder,
     format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    logLevel: 'warning',
+    entryFileNames: '[name].mjs',
+    chunkFileNames: 'chunk-[hash].mjs',
   })
+  await bundle.close()
   const preload = join(folder, 'use-bundles.mjs')
   const addresses = specifiers.map((specifier) => [
     specifier,

@@ -3,6 +3,7 @@ import {
   adminEventSchema,
   adminSessionSchema,
   adminUserSchema,
+  documentedAs,
   foundKeySchema,
   pageSchema,
 } from '@wayleave/contract/records'
@@ -56,6 +57,15 @@ const eventQuery = Type.Object(
 )
 
 /** The operator's hand on users, addresses, keys and the audit log. */
+const OCTET = '(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])'
+/** What `normalNetwork` accepts. */
+const NETWORK_FORMS = [
+  { format: 'ipv4' },
+  { format: 'ipv6' },
+  { pattern: `^(${OCTET}\\.){3}${OCTET}/([12]?[0-9]|3[0-2])$` },
+  { pattern: '^([0-9A-Fa-f]{1,4}:){1,6}:/([1-9]?[0-9]|1[01][0-9]|12[0-8])$' },
+]
+
 export function operatorRoutes(
   app: App,
   { database, userAdministration: users, addressBlocks, keyFinder, authenticate }: OperatorRoutesDeps,
@@ -176,6 +186,7 @@ export function operatorRoutes(
             minLength: 2,
             maxLength: 64,
             description: 'Such as 192.0.2.7 or 2001:db8::/32.',
+            ...documentedAs({ anyOf: NETWORK_FORMS }),
           }),
           reason,
           expiresAt: Type.Optional(

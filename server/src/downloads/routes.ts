@@ -57,7 +57,8 @@ const file = {
   content: Object.fromEntries(
     Object.values(EXPORT_FORMATS).map(({ mediaType }) => [
       mediaType,
-      { schema: { type: 'string', format: 'binary' } },
+      // JSON is described as what it contains, all other formats as bytes.
+      { schema: mediaType.includes('json') ? {} : { type: 'string', format: 'binary' } },
     ]),
   ),
 }

@@ -105,6 +105,7 @@ const PATH_PARAMETERS: Record<string, object> = {
   organizationId: idPattern('org'),
   userId: idPattern('usr'),
   invitationId: idPattern('inv'),
+  blockId: idPattern('blk'),
   id: idPattern('job'),
 }
 
@@ -135,6 +136,9 @@ function complete(given: Definition): Definition {
       if (documented.requestBody) operation.requestBody = documented.requestBody
       if (documented.isBodyOptional) operation.requestBody = { ...operation.requestBody, required: false }
       Object.assign(operation.responses, documented.responses)
+      for (const [status, response] of Object.entries(operation.responses)) {
+        if (status === '204' || status === '304') delete (response as { content?: object }).content
+      }
       for (const [status, codes] of byStatus(problemsOf(method, path, operation, declared))) {
         const name = [...codes, ...(hasPage && method === 'get' ? ['page'] : [])].join('.')
         responses[name] ??= problemResponse(status, codes, hasPage && method === 'get')

@@ -287,7 +287,8 @@ function credentialsOf({ token, email, code, request }: Static<typeof TokenBody>
 }
 
 async function absentBodyIsEmpty(request: FastifyRequest): Promise<void> {
-  request.body ??= {}
+  // A body that is JSON's null is not absent: the schema rejects it.
+  if (request.body === undefined) request.body = {}
 }
 
 /** The actor is unknown before the credentials are checked: the code that records the event sets it. */

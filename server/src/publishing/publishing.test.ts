@@ -109,8 +109,8 @@ test('a form with the file as a part is published, and its other parts are the o
   const form = new FormData()
   form.set('title', 'From a form')
   form.set('credits', '9')
-  form.set('sample', 'false')
   form.set('file', new Blob([points(20)]), 'form.geojson')
+  form.set('sample', 'false')
   const sent = await upload(service, '/v1/dataset/places', form, { 'x-api-key': key })
   assert.equal(sent.status, 202, JSON.stringify(sent.body))
   const job = await finished(service, sent.body.id, key)
@@ -123,6 +123,21 @@ test('a form with the file as a part is published, and its other parts are the o
   bad.set('file', new Blob([points(2)]), 'form.geojson')
   const refused = await upload(service, '/v1/dataset/places', bad, { 'x-api-key': key })
   assert.deepEqual([refused.status, refused.body.errors[0].path], [400, 'credits'])
+  for (const length of [20_001, 90_000]) {
+    const long = new FormData()
+    long.set('crs', 'x'.repeat(length))
+    long.set('file', new Blob([points(2)]), 'form.geojson')
+    const cut = await upload(service, '/v1/dataset/places', long, { 'x-api-key': key })
+    assert.deepEqual([cut.status, cut.body.errors[0].path], [400, 'crs'], `${length} characters`)
+  }
+  const unknown = new FormData()
+  unknown.set('file', new Blob([points(2)]), 'form.geojson')
+  unknown.set('titel', 'Misspelt')
+  const misspelt = await upload(service, '/v1/dataset/places', unknown, { 'x-api-key': key })
+  assert.deepEqual(
+    [misspelt.status, misspelt.body.errors],
+    [400, [{ path: 'titel', message: 'is not a known field' }]],
+  )
 })
 
 test('only a platform key with write, or an administrator, publishes, describes and removes', async (t) => {

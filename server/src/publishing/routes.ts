@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { basename } from 'node:path'
 import multipart from '@fastify/multipart'
-import { jobSchema } from '@wayleave/contract/records'
+import { documentedAs, jobSchema } from '@wayleave/contract/records'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
@@ -15,7 +15,7 @@ import type { App } from '../http/fastify-app.ts'
 import { withoutBody } from '../http/headers.ts'
 import { security, tags } from '../http/openapi.ts'
 import { invalidInput, notFound, Problem } from '../problem.ts'
-import { ColumnTypesError, parseColumnTypes } from './column-types.ts'
+import { COLUMN_TYPES, ColumnTypesError, parseColumnTypes } from './column-types.ts'
 import type { JobRequest } from './job-request.ts'
 import type { Jobs } from './jobs.ts'
 import type { Publishing } from './publishing.ts'
@@ -34,6 +34,9 @@ interface PublishingRouteDeps {
 const NO_ZERO = '^[^\\x00]*$'
 const text = (most: number, description: string) =>
   Type.Optional(Type.String({ maxLength: most, pattern: NO_ZERO, description }))
+
+/** What `parseColumnTypes` accepts. */
+const TYPES_PATTERN = `^( *[^\\r\\n\\u2028\\u2029\\x00]+ *= *(${COLUMN_TYPES.join('|')}) *(,|$))*$`
 
 const description = {
   title: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: NO_ZERO })),
@@ -70,7 +73,14 @@ const uploadOptions = Type.Object(
       Type.Boolean({ description: 'False publishes a table without geometry, whatever the file holds.' }),
     ),
     header: Type.Optional(Type.Boolean({ description: 'Whether the first row has the column names.' })),
-    types: text(20_000, 'Types of columns, such as `zip=text,opened=date`.'),
+    types: Type.Optional(
+      Type.String({
+        maxLength: 20_000,
+        pattern: NO_ZERO,
+        description: 'Types of columns, such as `zip=text,opened=date`.',
+        ...documentedAs({ pattern: TYPES_PATTERN }),
+      }),
+    ),
     maxProblems: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -101,18 +111,22 @@ type UploadOptions = Static<typeof uploadOptions>
 /** Any other media type is taken as the file too. */
 const UPLOAD_BODY = {
   required: true,
-  description: 'The file itself, or a form with the options and, last, the part `file`.',
+  description: 'The file itself, or a form with the part `file` and the options.',
   content: {
     'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
     'multipart/form-data': {
       schema: {
         type: 'object',
         required: ['file'],
-        properties: { file: { type: 'string', format: 'binary' } },
+        properties: { ...uploadOptions.properties, file: { type: 'string', format: 'binary' } },
+        additionalProperties: false,
       },
     },
   },
 }
+
+/** Options have up to 20,000 characters, each of up to four bytes. */
+const FORM_FIELD_BYTES = 80_001
 
 const params = Type.Object({ table: Type.String() })
 
@@ -141,7 +155,7 @@ export function publishingRoutes(
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     await scope.register(multipart, {
-      limits: { files: 1, fields: 30, fieldSize: 20_000, fileSize: config.maxUploadBytes },
+      limits: { files: 1, fields: 30, fieldSize: FORM_FIELD_BYTES, fileSize: config.maxUploadBytes },
     })
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
@@ -151,7 +165,7 @@ export function publishingRoutes(
         tags: [tags.publishing],
         summary: 'Publish a file as a dataset’s new version',
         description:
-          'The file is the body, or the part `file` of a multipart form whose other parts (before it) are the options. Needs a platform key with `write`, or a platform administrator’s token. Returns 202 with a job to follow.',
+          'The file is the body, or the part `file` of a multipart form whose other parts are the options. Needs a platform key with `write`, or a platform administrator’s token. Returns 202 with a job to follow.',
         security: [...security.key, ...security.token],
         problems: ['not-administrator'],
         documented: { requestBody: UPLOAD_BODY },
@@ -236,16 +250,23 @@ async function receive(request: FastifyRequest, path: string, maxBytes: number) 
 
 async function receiveForm(request: FastifyRequest, path: string, query: UploadOptions, maxBytes: number) {
   const fields: Record<string, string> = {}
+  let file: { name: string; uploadBytes: number } | null = null
   for await (const part of request.parts()) {
     if (part.type === 'file') {
+      // Options before the file are checked before it is received.
+      checkOptions({ ...query, ...fields })
       const uploadBytes = await receiveUpload(part.file, path, maxBytes)
       if (part.file.truncated) throw new Problem('body-too-large')
-      const options = checkOptions({ ...query, ...fields })
-      return { options, filename: options.filename ?? basename(part.filename || ''), uploadBytes }
+      file = { name: basename(part.filename || ''), uploadBytes }
+    } else {
+      // The parser cuts off the value, which would then be another one.
+      if (part.valueTruncated) throw invalidInput(part.fieldname.slice(0, 80), 'is too long')
+      fields[part.fieldname] = String(part.value)
     }
-    fields[part.fieldname] = String(part.value)
   }
-  throw invalidInput('file', 'the form has no part "file"')
+  if (!file) throw invalidInput('file', 'the form has no part "file"')
+  const options = checkOptions({ ...query, ...fields })
+  return { options, filename: options.filename ?? file.name, uploadBytes: file.uploadBytes }
 }
 
 /** The multipart parser reports a malformed form with a message only; all other errors have a code. */
@@ -258,10 +279,23 @@ function asFormProblem(error: unknown): unknown {
 
 /** Form fields are text, like query parameters, and are validated against the same schema. */
 function checkOptions(given: Record<string, unknown>): UploadOptions {
-  const converted = Value.Convert(uploadOptions, given)
-  const first = Value.Errors(uploadOptions, converted)[0]
-  if (first) throw invalidInput(first.instancePath.slice(1) || 'form', first.message)
-  return converted as UploadOptions
+  const converted = Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [name, convert(name, value)]),
+  )
+  const [first] = Value.Errors(uploadOptions, converted)
+  if (!first) return converted as UploadOptions
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(uploadOptions.properties, name))
+  if (unknown !== undefined) throw invalidInput(unknown.slice(0, 80) || 'form', 'is not a known field')
+  throw invalidInput(first.instancePath.slice(1) || 'form', first.message)
+}
+
+/** The value of a form field in the type of its option; a text of another form stays as it is and is refused. */
+function convert(name: string, value: unknown): unknown {
+  if (typeof value !== 'string' || !Object.hasOwn(uploadOptions.properties, name)) return value
+  const { type } = uploadOptions.properties[name as keyof UploadOptions] as { type?: string }
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'
+  if (type === 'integer' && /^\d{1,15}$/.test(value)) return Number(value)
+  return value
 }
 
 function publishRequestOf(

@@ -17,7 +17,7 @@ import {
 } from '../request/encodings.ts'
 import { ITEMS_PARAMETERS } from '../request/items-query.ts'
 import { ROOT } from '../write/links.ts'
-import { apiParameters, propertyParameters } from './api-parameters.ts'
+import { apiParameters, collectionParameters, OF_COLLECTION, PATH_PARAMETERS } from './api-parameters.ts'
 import {
   ANSWER_HEADERS,
   ANSWER_RESPONSES,
@@ -112,7 +112,7 @@ export function apiDefinition(base: string, { datasets, crsList, version, about,
     paths[`/collections/${table}/items`] = get(
       `items.${table}`,
       `Features of ${title}`,
-      [...items, ...propertyParameters(dataset)],
+      [...items.filter((item) => !OF_COLLECTION.has(refOf(item))), ...collectionParameters(dataset, crsList)],
       ITEMS_ENCODINGS,
       'Features',
     )
@@ -214,6 +214,11 @@ function searchOperation(get: ReturnType<typeof operations>, collection: object[
   }
 }
 
+/** The name of a parameter that is a reference; empty for others. */
+function refOf(parameter: object): string {
+  return '$ref' in parameter ? String(parameter.$ref).split('/').at(-1)! : ''
+}
+
 function ref(name: string) {
   return { $ref: `#/components/parameters/${name}` }
 }
@@ -256,7 +261,10 @@ function operations(keyInUrl: boolean) {
       ...(hasFeatures ? { 'Content-Crs': contentCrs } : {}),
       ...(answer === 'Features' ? { Link } : {}),
     }
-    const problems = isPublic ? PROBLEMS.filter((status) => status !== '403' && status !== '404') : PROBLEMS
+    const hasPath = parameters.some((parameter) => PATH_PARAMETERS.has(refOf(parameter)))
+    const problems = PROBLEMS.filter(
+      (status) => (status !== '403' || !isPublic) && (status !== '404' || hasPath || !isPublic),
+    )
     return {
       get: {
         operationId,
@@ -277,4 +285,4 @@ function operations(keyInUrl: boolean) {
   }
 }
 
-const PROBLEMS = ['400', '401', '403', '404', '406', '429', '500', '503']
+const PROBLEMS = ['400', '401', '403', '404', '406', '408', '429', '431', '500', '503']

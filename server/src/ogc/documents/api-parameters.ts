@@ -1,13 +1,50 @@
-import { idQueryable } from '@wayleave/geodata/snapshot'
+import { idQueryable, queryColumns } from '@wayleave/geodata/snapshot'
 import { MAX_ZOOM } from '@wayleave/geodata/tiles'
 import type { Dataset } from '../../catalog/dataset.ts'
 import { DEFAULT_BINS, DEFAULT_VALUES, MAX_BINS, MAX_COLUMNS, MAX_VALUES } from '../facets/facet-query.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import { DEFAULT_LIMIT, ITEMS_PARAMETERS, MAX_IDS, MAX_LIMIT } from '../request/items-query.ts'
+import { isSortable } from '../request/sort-keys.ts'
 import { WEB_MERCATOR_QUAD } from '../tiles/tile-matrix-set.ts'
 
 const text = { type: 'string' } as const
 const RESULT_TYPE = { type: 'string', enum: ['results', 'hits'], default: 'results' } as const
+
+/** Four numbers, or six with heights. */
+export const BOX = {
+  type: 'array',
+  minItems: 4,
+  maxItems: 6,
+  items: { type: 'number' },
+  oneOf: [
+    { minItems: 4, maxItems: 4 },
+    { minItems: 6, maxItems: 6 },
+  ],
+} as const
+
+const DAY = '\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])'
+const MOMENT = `${DAY}([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?([Zz]|[+-]\\d{2}:\\d{2}))?`
+/** A moment, or an interval whose start or end may be open. */
+export const DATETIME = `^(${MOMENT}|${MOMENT}/(\\.\\.|${MOMENT})?|(\\.\\.)?/${MOMENT})$`
+
+/** The names of the path parameters among the components. */
+export const PATH_PARAMETERS: ReadonlySet<string> = new Set([
+  'collectionId',
+  'featureId',
+  'tileMatrixSetId',
+  'tileMatrix',
+  'tileRow',
+  'tileCol',
+])
+
+/** Parameters whose values depend on the collection: a collection's own path lists them. */
+export const OF_COLLECTION: ReadonlySet<string> = new Set([
+  'crs',
+  'bbox-crs',
+  'filter-crs',
+  'sortby',
+  'properties',
+])
 
 function query(name: string, description: string, schema: object) {
   return { name, in: 'query', description, required: false, schema, style: 'form', explode: false }
@@ -21,7 +58,7 @@ export function apiParameters(crsList: CrsList) {
   const uris = crsList.common.map(({ uri }) => uri)
   const crs = { type: 'string', format: 'uri', default: uris[0] }
   return {
-    collectionId: { name: 'collectionId', in: 'path', required: true, schema: text },
+    collectionId: path('collectionId', { type: 'string', pattern: '^[a-z][a-z0-9_]{0,62}$' }),
     tileMatrixSetId: path('tileMatrixSetId', { type: 'string', enum: [WEB_MERCATOR_QUAD] }),
     tileMatrix: path('tileMatrix', { type: 'integer', minimum: 0, maximum: MAX_ZOOM }),
     tileRow: path('tileRow', { type: 'integer', minimum: 0 }),
@@ -31,7 +68,7 @@ export function apiParameters(crsList: CrsList) {
       'The number of a version; without it, the current one. What a URL with a version returns never changes.',
       { type: 'integer', minimum: 1 },
     ),
-    featureId: { name: 'featureId', in: 'path', required: true, schema: text },
+    featureId: path('featureId', { type: 'string', minLength: 1 }),
     limit: query('limit', 'How many features a page has at most. A larger number means the maximum.', {
       type: 'integer',
       minimum: 1,
@@ -44,29 +81,33 @@ export function apiParameters(crsList: CrsList) {
       maxItems: MAX_COLUMNS,
       items: text,
     }),
-    facetLimit: query('limit', 'How many values a property has at most. A larger number means the maximum.', {
+    facetLimit: query(
+      'limit',
+      `How many values a property has at most; more than ${MAX_VALUES} means that.`,
+      {
+        type: 'integer',
+        minimum: 1,
+        maximum: 999_999_999,
+        default: DEFAULT_VALUES,
+      },
+    ),
+    facetBins: query('bins', `How many intervals a histogram has; more than ${MAX_BINS} means that.`, {
       type: 'integer',
       minimum: 1,
-      maximum: MAX_VALUES,
-      default: DEFAULT_VALUES,
-    }),
-    facetBins: query('bins', 'How many intervals a histogram has. A larger number means the maximum.', {
-      type: 'integer',
-      minimum: 1,
-      maximum: MAX_BINS,
+      maximum: 999_999_999,
       default: DEFAULT_BINS,
     }),
     bbox: query(
       'bbox',
       'Only features whose geometry meets this box: west, south, east, north, or with heights after south and north. West greater than east crosses the antimeridian.',
-      { type: 'array', minItems: 4, maxItems: 6, items: { type: 'number' } },
+      BOX,
     ),
     'bbox-crs': query('bbox-crs', 'The CRS of `bbox`, in its own order of axes.', crs),
     crs: query('crs', 'The CRS of the geometries in the response, in its own order of axes.', crs),
     datetime: query(
       'datetime',
       'Only features at this time: a date, a time in UTC, or an interval with a slash, one end of which may be open (`..`).',
-      text,
+      { type: 'string', pattern: DATETIME },
     ),
     filter: query('filter', 'Only features for which this CQL2 expression is true.', text),
     'filter-lang': query('filter-lang', 'How `filter` is written.', {
@@ -81,12 +122,12 @@ export function apiParameters(crsList: CrsList) {
       {
         type: 'array',
         minItems: 1,
-        items: { type: 'string', pattern: '[+|-]?.+' },
+        items: { type: 'string', pattern: '^[ +-]?[^,]+$' },
       },
     ),
     properties: query('properties', 'The properties in the response; without it, all.', {
       type: 'array',
-      items: text,
+      items: { type: 'string', pattern: '^[^,]*$' },
     }),
     ids: query(
       'ids',
@@ -95,7 +136,7 @@ export function apiParameters(crsList: CrsList) {
         type: 'array',
         minItems: 1,
         maxItems: MAX_IDS,
-        items: text,
+        items: { type: 'string', pattern: '^[^,]+$' },
       },
     ),
     resulttype: query(
@@ -104,7 +145,10 @@ export function apiParameters(crsList: CrsList) {
       RESULT_TYPE,
     ),
     resultType: query('resultType', 'The same as `resulttype`, in the spelling of GDAL.', RESULT_TYPE),
-    cursor: query('cursor', 'Where a page begins; taken from the `next` link of the page before.', text),
+    cursor: query('cursor', 'Where a page begins; taken from the `next` link of the page before.', {
+      type: 'string',
+      pattern: '^[0-9A-Za-z_-]+$',
+    }),
     offset: query('offset', 'How many features to pass over. Following `next` is quicker.', {
       type: 'integer',
       minimum: 0,
@@ -115,14 +159,41 @@ export function apiParameters(crsList: CrsList) {
 
 const PROPERTY_SCHEMAS: Record<string, object> = {
   boolean: { type: 'boolean' },
-  integer: { type: 'integer' },
+  // Any number may be asked for, although only whole ones occur.
+  integer: { type: 'number' },
   number: { type: 'number' },
   text,
   date: { type: 'string', format: 'date' },
   timestamp: { type: 'string', format: 'date-time' },
 }
 
-export function propertyParameters({ manifest }: Dataset) {
+/** The parameters of the items of one collection that `OF_COLLECTION` lists, and those named like its columns. */
+export function collectionParameters(dataset: Dataset, crsList: CrsList) {
+  const { manifest } = dataset
+  const uris = crsList.of(manifest).map(({ uri }) => uri)
+  const crs = { type: 'string', enum: uris, default: uris[0] }
+  const sortable = queryColumns(manifest).filter(({ type }) => isSortable(type))
+  const signed = sortable.flatMap(({ name }) => [name, `+${name}`, `-${name}`])
+  const names = manifest.columns.map(({ name }) => name)
+  const list = (values: string[]) => ({
+    type: 'array',
+    uniqueItems: true,
+    items: values.length > 0 ? { type: 'string', enum: values } : { type: 'string' },
+  })
+  return [
+    query('crs', 'The CRS of the geometries in the response, in its own order of axes.', crs),
+    query('bbox-crs', 'The CRS of `bbox`, in its own order of axes.', crs),
+    query('filter-crs', 'The CRS of geometries in `filter`.', crs),
+    query('sortby', 'Properties to sort by, each with `-` before it for descending.', {
+      ...list(signed),
+      minItems: 1,
+    }),
+    query('properties', 'The properties in the response; without it, all.', list(names)),
+    ...propertyParameters(dataset),
+  ]
+}
+
+function propertyParameters({ manifest }: Dataset) {
   const id = idQueryable(manifest)
   const isOwn = id === null || manifest.columns.some(({ name }) => name === id.name)
   const columns = isOwn ? manifest.columns : [...manifest.columns, { ...id.column, name: id.name }]

@@ -1,6 +1,17 @@
 import { problemSchema } from '@wayleave/contract/records'
 import { GEOMETRY_TYPES } from '@wayleave/geodata/geometry'
-import { csv, type Encoding, flatgeobuf, geojsonSeq, html, mvt, ndjson } from '../request/encodings.ts'
+import {
+  csv,
+  type Encoding,
+  flatgeobuf,
+  geojsonSeq,
+  html,
+  mvt,
+  ndjson,
+  SEARCH_ENCODINGS,
+} from '../request/encodings.ts'
+import { MAX_IDS, MAX_LIMIT } from '../request/items-query.ts'
+import { BOX, DATETIME } from './api-parameters.ts'
 
 const text = { type: 'string' } as const
 const moment = { type: 'string', format: 'date-time' } as const
@@ -117,17 +128,21 @@ export const RESPONSE_SCHEMAS = {
   Document: { type: 'object', additionalProperties: true },
   Search: {
     ...object([], {
-      f: text,
-      limit: { type: 'integer', minimum: 1 },
+      f: { type: 'string', enum: SEARCH_ENCODINGS.map(({ name }) => name) },
+      limit: { type: 'integer', minimum: 1, description: `More than ${MAX_LIMIT} means that.` },
       offset: { type: 'integer', minimum: 0 },
       cursor: text,
-      bbox: { type: 'array', minItems: 4, maxItems: 6, items: { type: 'number' } },
+      bbox: BOX,
       'bbox-crs': text,
       crs: text,
-      ids: list({ oneOf: [text, { type: 'integer' }] }),
-      datetime: text,
+      ids: {
+        ...list({ oneOf: [{ type: 'string', minLength: 1 }, { type: 'integer' }] }),
+        minItems: 1,
+        maxItems: MAX_IDS,
+      },
+      datetime: { type: 'string', pattern: DATETIME },
       filter: { oneOf: [text, { type: 'object' }] },
-      'filter-lang': text,
+      'filter-lang': { type: 'string', enum: ['cql2-text', 'cql2-json'] },
       'filter-crs': text,
       sortby: list(text),
       properties: list(text),

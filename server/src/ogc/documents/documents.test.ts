@@ -72,12 +72,21 @@ test('the API definition states the page size, the box and the root, and each co
   assert.deepEqual(servers, [{ url: `${service.url}/v1/ogc` }])
   const { limit, bbox } = components.parameters
   assert.deepEqual(limit.schema, { type: 'integer', minimum: 1, maximum: 10_000, default: 1000 })
-  assert.deepEqual(bbox.schema, { type: 'array', minItems: 4, maxItems: 6, items: { type: 'number' } })
+  assert.deepEqual(bbox.schema, {
+    type: 'array',
+    minItems: 4,
+    maxItems: 6,
+    items: { type: 'number' },
+    oneOf: [
+      { minItems: 4, maxItems: 4 },
+      { minItems: 6, maxItems: 6 },
+    ],
+  })
   assert.deepEqual([bbox.style, bbox.explode], ['form', false])
   const own = paths['/collections/places/items'].get.parameters.map((one: { name?: string }) => one.name)
   assert.deepEqual(
     own.filter((name: string | undefined) => name !== undefined),
-    ['n', 'at', 'id', 'f'],
+    ['crs', 'bbox-crs', 'filter-crs', 'sortby', 'properties', 'n', 'at', 'id', 'f'],
   )
   for (const path of Object.keys(paths)) {
     const filled = path

@@ -4,7 +4,9 @@ import type { TimedWork } from './timed-work.ts'
 
 const SEPARATOR_BYTES = PACK_SEPARATOR.length
 const SEPARATOR = Buffer.from(PACK_SEPARATOR)
+/** Features and bytes that are read before other requests are served. */
 const AT_ONCE = 512
+const BYTES_AT_ONCE = 2 << 20
 
 /** Complete features in one buffer: feature i is from `starts[i]` to `ends[i]`. */
 export interface FeatureBlock {
@@ -59,10 +61,18 @@ export async function readBlock(
  */
 async function readScattered(snapshot: Snapshot, positions: Uint32Array, work: TimedWork): Promise<Buffer> {
   const page = new PageBytes(snapshot.bytesOf(PositionRuns.of(positions)))
-  for (let from = 0; from < positions.length; from += AT_ONCE) {
+  const { offsets } = snapshot
+  for (let from = 0; from < positions.length; ) {
     if (from > 0) page.copy(SEPARATOR)
-    const runs = PositionRuns.of(positions.subarray(from, from + AT_ONCE))
+    let bytes = 0
+    let to = from
+    while (to < positions.length && to - from < AT_ONCE && bytes < BYTES_AT_ONCE) {
+      const position = positions[to++]!
+      bytes += offsets[position + 1]! - offsets[position]!
+    }
+    const runs = PositionRuns.of(positions.subarray(from, to))
     for (const piece of await snapshot.readRuns(runs)) page.copy(piece)
+    from = to
     await work.next()
   }
   return page.all()

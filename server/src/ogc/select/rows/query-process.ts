@@ -2,6 +2,8 @@
  * The process that runs queries. It measures its own memory, because DuckDB's limit does not count what
  * expressions need for their intermediate results. Its parent ends it when it has too much, or when a query does
  * not end in time.
+ *
+ * See docs/decisions/duckdb-for-filters.md.
  */
 import { writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
