@@ -73,7 +73,7 @@ function leftovers({ config }: TestServer): string[] {
 
 for (const database of databaseKinds) {
   test(`an endless upload delays only its own table, and cancelling it leaves nothing (${database})`, async (t) => {
-    const service = await openTestServer(t, { database, settings: { publishJobs: 2 } })
+    const service = await openTestServer(t, { childProcesses: true, database, settings: { publishJobs: 2 } })
     const { secret: key } = await service.parts.keys.createPlatform(operator, {
       name: 'Publisher',
       permissions: ['write'],
@@ -105,7 +105,7 @@ for (const database of databaseKinds) {
 
   test(`a command cancels the jobs of a running server, and no start takes them up (${database})`, async (t) => {
     const settings = { publishJobs: 1 }
-    const service = await openTestServer(t, { database, settings })
+    const service = await openTestServer(t, { childProcesses: true, database, settings })
     const { config } = service
     const { secret: key } = await service.parts.keys.createPlatform(operator, {
       name: 'Publisher',
@@ -142,7 +142,10 @@ for (const database of databaseKinds) {
 }
 
 test('only administrators and platform keys that may write the table cancel and list its jobs', async (t) => {
-  const service = await openTestServer(t, { settings: { admins: ['root@example.org'] } })
+  const service = await openTestServer(t, {
+    childProcesses: true,
+    settings: { admins: ['root@example.org'] },
+  })
   const root = await signIn(service, 'root@example.org')
   const ada = await openAccount(service, 'ada@example.org', { permissions: ['read', 'write'] })
   const platformKey = async (...permissions: string[]) =>
@@ -173,7 +176,10 @@ test('only administrators and platform keys that may write the table cancel and 
 })
 
 test('a view without an end is refused within the limit of the settings, and the next job runs', async (t) => {
-  const service = await openTestServer(t, { settings: { publishJobs: 1, readSeconds: 1 } })
+  const service = await openTestServer(t, {
+    childProcesses: true,
+    settings: { publishJobs: 1, readSeconds: 1 },
+  })
   const { secret: key } = await service.parts.keys.createPlatform(operator, {
     name: 'Publisher',
     permissions: ['write'],
