@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** On Debian the venv module is in a separate package. */
@@ -23,7 +23,9 @@ export function ensurePython(folder: string, requirementsFile: string): string {
   if (existsSync(fingerprintFile) && readFileSync(fingerprintFile, 'utf8') === fingerprint) return python
 
   console.log('Making the Python environment of the tests')
-  run('python3', ['-m', 'venv', '--clear', folder])
+  // Not with --clear: if the folder is a link, that empties what it points to, which others may be using.
+  rmSync(folder, { recursive: true, force: true })
+  run('python3', ['-m', 'venv', folder])
   // Most of the modules are never imported: Python compiles those that are.
   const quiet = ['--quiet', '--disable-pip-version-check', '--no-input', '--no-compile']
   run(python, ['-m', 'pip', 'install', ...quiet, '--only-binary=:all:', '--requirement', requirementsFile])

@@ -1,4 +1,5 @@
 import { type Static, type TObject, Type } from 'typebox'
+import { JOB_STATES, type JobState } from '../job-states.ts'
 import { columnSchema } from './dataset.ts'
 import { nullable, oneOf } from './schema-parts.ts'
 
@@ -51,9 +52,6 @@ const stored = <T extends TObject>(schema: T) =>
   nullable(
     Type.Unsafe<Static<T>>({ type: 'object', properties: schema.properties, additionalProperties: true }),
   )
-
-export const JOB_STATES = ['waiting', 'running', 'done', 'failed', 'cancelled'] as const
-export type JobState = (typeof JOB_STATES)[number]
 
 /** Whether a job in this state changes no more. */
 export function isJobEnded(state: JobState): boolean {

@@ -11,17 +11,25 @@ export interface Publisher {
   grant: Grant | null
 }
 
-/** Accepts every key: what it may do is checked by the functions below. */
+/**
+ * Accepts every key: what it may do is checked by the functions below. `checkAddress` runs once the caller is
+ * authenticated, so that a wrong address is 404 for all of them.
+ */
 export async function authenticatePublisher(
   authenticate: Authenticate,
   request: FastifyRequest,
   reply: FastifyReply,
+  checkAddress: () => void = () => {},
 ): Promise<Publisher> {
   if (/^bearer /i.test(request.headers.authorization ?? '')) {
-    await authenticate.administrator(request, reply)
-    return { origin: authenticate.userOf(request).origin, grant: null }
+    await authenticate.user(request, reply)
+    checkAddress()
+    const { administrator, origin } = authenticate.userOf(request)
+    if (!administrator) throw new Problem('not-administrator')
+    return { origin, grant: null }
   }
   const grant = await authenticate.key(request, reply)
+  checkAddress()
   const origin = { actor: `key:${grant.keyId}`, address: request.ip, requestId: request.id }
   return { origin, grant }
 }

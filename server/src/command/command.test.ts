@@ -4,9 +4,11 @@ import type { Command } from 'commander'
 import { newId } from '../id.ts'
 import { runCommand, runProgramFile } from '../testing/run-command.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
+import { addressCommand } from './address.ts'
 import { backupCommand } from './backup.ts'
 import { databaseCommand } from './database.ts'
 import { doctorCommand } from './doctor.ts'
+import { jobCommand } from './job.ts'
 import { keyCommand } from './key.ts'
 import { orgCommand } from './org.ts'
 import { pruneCommand } from './prune.ts'
@@ -15,9 +17,9 @@ import { userCommand } from './user.ts'
 import { verifyCommand } from './verify.ts'
 
 test('every command takes --json and --data-dir, and its help ends with examples of itself', () => {
-  const groups = [orgCommand(), keyCommand(), userCommand()]
+  const groups = [orgCommand(), keyCommand(), userCommand(), jobCommand(), addressCommand()]
   const commands = groups.flatMap((group) => group.commands.map((command) => [group, command] as const))
-  assert.equal(commands.length, 11)
+  assert.equal(commands.length, 23)
   for (const [group, command] of commands) {
     const help = helpOf(command)
     assert.match(help, /--json/)

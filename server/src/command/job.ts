@@ -1,4 +1,5 @@
-import { JOB_STATES, type JobRecord, type JobState } from '@wayleave/contract/records'
+import { JOB_STATES, type JobState } from '@wayleave/contract/job-states'
+import type { JobRecord } from '@wayleave/contract/records'
 import { Command, Option } from 'commander'
 import { systemClock } from '../clock.ts'
 import { readConfig } from '../config.ts'

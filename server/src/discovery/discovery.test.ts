@@ -115,8 +115,8 @@ test('sitemap and robots.txt list the pages, with an index past the limit of one
     locations,
     ['/', '/datasets', '/docs', '/datasets/places'].map((path) => service.url + path),
   )
-  assert.equal((await service.request('GET', '/sitemap-1.xml')).text, text)
-  for (const path of ['/sitemap-2.xml', '/sitemap-0.xml', '/sitemap-x'])
+  assert.equal((await service.request('GET', '/sitemaps/1.xml')).text, text)
+  for (const path of ['/sitemaps/2.xml', '/sitemaps/0.xml', '/sitemaps/x'])
     assert.equal((await service.request('GET', path)).status, 404, path)
   const robots = (await service.request('GET', '/robots.txt')).text
   assert.match(robots, /^User-agent: \*\nDisallow: \/v1\/\n/)
@@ -128,7 +128,7 @@ test('sitemap and robots.txt list the pages, with an index past the limit of one
   const many = Array.from({ length: DATASETS_PER_SITEMAP + 1 }, () => dataset)
   assert.equal(sitemapCount(many), 2)
   assert.equal(sitemap(many, 'https://a.example', 2).match(/<url>/g)?.length, 1)
-  assert.match(sitemapIndex(2, 'https://a.example'), /<loc>https:\/\/a\.example\/sitemap-2\.xml<\/loc>/)
+  assert.match(sitemapIndex(2, 'https://a.example'), /<loc>https:\/\/a\.example\/sitemaps\/2\.xml<\/loc>/)
 })
 
 test('the page of a dataset has its title, description and schema.org data, escaped', async (t) => {

@@ -86,7 +86,7 @@ export function discoveryRoutes(app: App, { catalog, baseUrl, about }: Discovery
   )
 
   app.get(
-    '/sitemap-:file',
+    '/sitemaps/:file',
     { schema: { hide: true, params: Type.Object({ file: Type.String() }) } },
     async (request, reply) => {
       const number = Number(/^([1-9]\d{0,3})\.xml$/.exec(request.params.file)?.[1])

@@ -23,7 +23,7 @@ export function sitemap(datasets: DatasetRecord[], base: string, number: number)
 }
 
 export function sitemapIndex(count: number, base: string): string {
-  const entries = Array.from({ length: count }, (_, i) => entry('sitemap', `${base}/sitemap-${i + 1}.xml`))
+  const entries = Array.from({ length: count }, (_, i) => entry('sitemap', `${base}/sitemaps/${i + 1}.xml`))
   return `${DECLARATION}<sitemapindex xmlns="${NAMESPACE}">\n${entries.join('')}</sitemapindex>\n`
 }
 

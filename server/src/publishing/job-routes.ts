@@ -1,4 +1,5 @@
-import { JOB_STATES, type JobState, jobSchema, pageByIdSchema } from '@wayleave/contract/records'
+import { JOB_STATES, type JobState } from '@wayleave/contract/job-states'
+import { jobSchema, pageByIdSchema } from '@wayleave/contract/records'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'

@@ -1,4 +1,4 @@
-import type { JobState } from '@wayleave/contract/records'
+import type { JobState } from '@wayleave/contract/job-states'
 import { sql } from 'kysely'
 import { type ControlDatabase, type Db, deleteInSteps, type Tx } from '../database/open.ts'
 import { databaseTime } from '../database/postgres-changes.ts'

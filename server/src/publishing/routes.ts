@@ -145,8 +145,9 @@ export function publishingRoutes(
    * checking what is requested.
    */
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
-    const publisher = await authenticatePublisher(authenticate, request, reply)
-    requireTable(publisher, tableOf(request as FastifyRequest<{ Params: { table: string } }>))
+    const table = () => tableOf(request as FastifyRequest<{ Params: { table: string } }>)
+    const publisher = await authenticatePublisher(authenticate, request, reply, table)
+    requireTable(publisher, table())
     origins.set(request, publisher.origin)
   }
 
