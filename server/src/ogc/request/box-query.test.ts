@@ -15,3 +15,18 @@ test('a place on the edge of a box in Web Mercator lies in it', () => {
     }
   }
 })
+
+test('a box in Web Mercator that ends a rounding error beyond the world keeps its other edge', () => {
+  const mercator = new CrsList([]).common.find(({ code }) => code === 'EPSG:3857')!
+  const longitudes = (west: number, east: number) => {
+    const { box } = readBox(`${west},-1000,${east},1000`, mercator)
+    // Adding 0 makes -0 the same as 0.
+    return [Math.round(box[0]) + 0, Math.round(box[2]) + 0]
+  }
+  const edge = Math.PI * 6378137
+  for (const beyond of [0, 4e-9, 0.01, 1_000_000]) {
+    assert.deepEqual(longitudes(-edge - beyond, 0), [-180, 0], `west, ${beyond} m beyond`)
+    assert.deepEqual(longitudes(0, edge + beyond), [0, 180], `east, ${beyond} m beyond`)
+    assert.deepEqual(longitudes(-edge - beyond, edge + beyond), [-180, 180], `both, ${beyond} m beyond`)
+  }
+})

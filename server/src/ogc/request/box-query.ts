@@ -67,11 +67,13 @@ function cornersOf([west, south, east, north]: Bbox, toWgs84: Transform): Bbox {
   const [x1, y1] = toWgs84([west, south]) as [number, number]
   const [x2, y2] = toWgs84([east, north]) as [number, number]
   // Beyond the edge of the world, a projection may return no finite value or wrap around; then the edge is
-  // used.
+  // used. Map clients ask for the whole world with an x that is a rounding error beyond it.
+  const isWestBeyond = !Number.isFinite(x1) || (x1 > x2 && west < 0 && x1 > 0)
+  const isEastBeyond = !Number.isFinite(x2) || (x1 > x2 && east > 0 && x2 < 0)
   return [
-    Number.isFinite(x1) && x1 <= x2 ? x1 - ROUNDING : -180,
+    isWestBeyond ? -180 : x1 - ROUNDING,
     Number.isFinite(y1) ? y1 - ROUNDING : -90,
-    Number.isFinite(x2) && x1 <= x2 ? x2 + ROUNDING : 180,
+    isEastBeyond ? 180 : x2 + ROUNDING,
     Number.isFinite(y2) ? y2 + ROUNDING : 90,
   ]
 }
