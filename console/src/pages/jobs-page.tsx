@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { isJobEnded, type JobRecord, type JobState } from '@wayleave/contract/records'
+import type { JobState } from '@wayleave/contract/job-states'
+import { isJobEnded, type JobRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { CancelJobDialog } from '../administration/cancel-job-dialog.tsx'
 import { useJobs } from '../api/queries.ts'
