@@ -31,7 +31,8 @@ async function main({ snapshotFolder, outPath, options, manifest }: TilesRequest
     const now = performance.now()
     if (now - toldAt < PROGRESS_MS) return
     toldAt = now
-    process.send?.({ progress } satisfies TilesMessage)
+    // With a callback, a parent that is gone is no uncaught error: the handler of `disconnect` cleans up.
+    process.send?.({ progress } satisfies TilesMessage, () => {})
   }
   let message: TilesMessage
   try {
@@ -39,7 +40,9 @@ async function main({ snapshotFolder, outPath, options, manifest }: TilesRequest
   } catch (error) {
     message = describe(error)
   }
-  process.send?.(message, () => process.disconnect())
+  process.send?.(message, () => {
+    if (process.connected) process.disconnect()
+  })
 }
 
 function describe(error: unknown): TilesMessage {
