@@ -21,28 +21,33 @@ export function searchDatasets(
   const page: Dataset[] = []
   for (const dataset of datasets) {
     if (after !== undefined && dataset.table <= after) continue
-    if (wanted !== undefined && !dataset.keywords.some((one) => foldText(one) === wanted)) continue
-    if (words.length > 0) {
-      const text = searchText(dataset)
-      if (!words.every((word) => text.includes(word))) continue
-    }
+    if (wanted !== undefined && !foldedTexts(dataset).keywords.includes(wanted)) continue
+    if (!words.every((word) => foldedTexts(dataset).text.includes(word))) continue
     if (page.length === limit) return { page, next: page.at(-1)!.table }
     page.push(dataset)
   }
   return { page, next: null }
 }
 
-/** Folded once for each state of a dataset. */
-const searchTexts = new WeakMap<Dataset, string>()
+interface FoldedTexts {
+  text: string
+  keywords: string[]
+}
 
-function searchText(dataset: Dataset): string {
-  let text = searchTexts.get(dataset)
-  if (text === undefined) {
+/** Folded once for each state of a dataset. */
+const folded = new WeakMap<Dataset, FoldedTexts>()
+
+function foldedTexts(dataset: Dataset): FoldedTexts {
+  let texts = folded.get(dataset)
+  if (texts === undefined) {
     const { table, title, description, keywords, attribution } = dataset
-    text = foldText([table, title, description, ...keywords, attribution].join('\n'))
-    searchTexts.set(dataset, text)
+    texts = {
+      text: foldText([table, title, description, ...keywords, attribution].join('\n')),
+      keywords: keywords.map(foldText),
+    }
+    folded.set(dataset, texts)
   }
-  return text
+  return texts
 }
 
 function foldText(text: string): string {

@@ -131,6 +131,21 @@ test('sitemap and robots.txt list the pages, with an index past the limit of one
   assert.match(sitemapIndex(2, 'https://a.example'), /<loc>https:\/\/a\.example\/sitemaps\/2\.xml<\/loc>/)
 })
 
+test('the documents for machines count against the network address', async (t) => {
+  const service = await openTestServer(t, { settings: { addressRate: 5 } })
+  const paths = [
+    '/catalog.jsonld',
+    '/catalog.ttl',
+    '/sitemap.xml',
+    '/robots.txt',
+    '/catalog.jsonld',
+    '/catalog.ttl',
+  ]
+  const statuses = []
+  for (const path of paths) statuses.push((await service.request('GET', path)).status)
+  assert.deepEqual(statuses, [200, 200, 200, 200, 200, 429])
+})
+
 test('the page of a dataset has its title, description and schema.org data, escaped', async (t) => {
   const service = await openTestServer(t, { settings: { title: 'Data of the town' } })
   const description = { title: NASTY, description: NASTY, license: 'Ask us', credits: 0 }

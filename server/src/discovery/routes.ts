@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { DatasetRecord } from '@wayleave/contract/records'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { Authenticate } from '../access/authenticate.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Dataset } from '../catalog/dataset.ts'
 import { datasetMetadata } from '../catalog/metadata.ts'
@@ -10,7 +11,7 @@ import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/fastify-app.ts'
 import { matchesEtag } from '../http/headers.ts'
 import type { Html } from '../http/pages/html.ts'
-import { notFound, Problem } from '../problem.ts'
+import { notFound } from '../problem.ts'
 import { DCAT_PREFIXES, dcatGraph } from './dcat.ts'
 import { jsonLd, turtle } from './graph.ts'
 import { pageHead } from './page-head.ts'
@@ -30,8 +31,13 @@ interface Document {
 const XML = 'application/xml; charset=utf-8'
 
 /** The catalogue for machines: DCAT, sitemaps and robots.txt. */
-export function discoveryRoutes(app: App, { catalog, baseUrl, about }: DiscoveryDeps): void {
-  const hidden = { schema: { hide: true } }
+export function discoveryRoutes(
+  app: App,
+  { catalog, baseUrl, about, authenticate }: DiscoveryDeps & { authenticate: Authenticate },
+): void {
+  // Anonymous and not always from memory: limited by network address, like the list of datasets.
+  const onRequest = (request: FastifyRequest, reply: FastifyReply) => authenticate.anonymous(request, reply)
+  const hidden = { onRequest, schema: { hide: true } }
   /** Documents of a state of the catalog, by path and base URL; they are dropped with that state. */
   const documents = new WeakMap<readonly Dataset[], Map<string, Document>>()
 
@@ -87,7 +93,7 @@ export function discoveryRoutes(app: App, { catalog, baseUrl, about }: Discovery
 
   app.get(
     '/sitemaps/:file',
-    { schema: { hide: true, params: Type.Object({ file: Type.String() }) } },
+    { onRequest, schema: { hide: true, params: Type.Object({ file: Type.String() }) } },
     async (request, reply) => {
       const number = Number(/^([1-9]\d{0,3})\.xml$/.exec(request.params.file)?.[1])
       if (!(number <= sitemapCount(await catalog.all()))) throw notFound('such sitemap')
@@ -104,16 +110,8 @@ export function discoveryRoutes(app: App, { catalog, baseUrl, about }: Discovery
 export function pageHeads({ catalog, baseUrl, about }: DiscoveryDeps) {
   return async (request: FastifyRequest, table: string | undefined): Promise<Html> => {
     const base = baseUrl.of(request)
-    const dataset = table === undefined ? null : await findOrNull(catalog, table)
-    return pageHead(dataset === null ? null : datasetMetadata(dataset, base, null), about, base)
-  }
-}
-
-async function findOrNull(catalog: Catalog, table: string): Promise<Dataset | null> {
-  try {
-    return await catalog.find(table)
-  } catch (error) {
-    if (error instanceof Problem && error.code === 'not-found') return null
-    throw error
+    // The list is in memory, so invented names cost no query.
+    const dataset = (await catalog.all()).find((one) => one.table === table)
+    return pageHead(dataset === undefined ? null : datasetMetadata(dataset, base, null), about, base)
   }
 }
