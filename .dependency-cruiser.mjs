@@ -49,6 +49,7 @@ const serverFolders = [
   'organizations',
   'identity',
   'administration',
+  'jobs',
   'blobs',
   'catalog',
   'discovery',
