@@ -2,8 +2,8 @@ import { JOB_KINDS, JOB_STATES, type JobKind, type JobState } from '@wayleave/co
 import type { JobRecord } from '@wayleave/contract/records'
 import { Command, Option } from 'commander'
 import { systemClock } from '../clock.ts'
-import { readConfig } from '../config.ts'
 import { operator } from '../events/events.ts'
+import { readConfig } from '../settings/config.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
 import { withControlPlane } from './with-parts.ts'
 

@@ -1,4 +1,4 @@
-import { type Config, SettingError } from '../config.ts'
+import { type Config, SettingError } from '../settings/config.ts'
 import { JOB_KINDS, type JobKind } from './job-kinds.ts'
 
 /** How many jobs of each kind this process runs at the same time. An API node and the command line run none. */
