@@ -7,7 +7,7 @@ import { startThrowAwayServer, type ThrowAwayServer } from './throw-away-server.
 const root = join(import.meta.dirname, '..')
 
 /** The path of nginx. Installing the package would start a server on port 80. */
-export function ensureNginx(): string {
+function ensureNginx(): string {
   return unpackDebianProgram('nginx', 'nginx', join(root, '.cache', 'nginx'), 'usr/sbin')
 }
 

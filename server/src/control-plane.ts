@@ -65,7 +65,10 @@ export async function openControlPlane({
     }),
     'the control database',
   )
-  const changes = opened.use(await openChanges(database, { nodeId, serving, jobKinds }), 'the lease of this node')
+  const changes = opened.use(
+    await openChanges(database, { nodeId, serving, jobKinds }),
+    'the lease of this node',
+  )
   const starting = startingGrant(config)
   const organizations = new Organizations({ database, changes, clock, starting, signUp: config.signUp })
   const ledger = new Ledger(database, clock)

@@ -6,7 +6,8 @@ import type { Parts } from './wiring.ts'
 
 /** Exposes the parts' own counters as metrics. */
 export function exposeMetrics(parts: Parts, connections: ConnectionLimits): void {
-  const { metrics, changes, redis, overload, jobQueue, runner, identity, cashier, meter, config, health } = parts
+  const { metrics, changes, redis, overload, jobQueue, runner, identity, cashier, meter, config, health } =
+    parts
   const statistics = new JobStatistics(() => jobQueue.count())
   metrics.read('wayleave_lease_held', () => Number(isTrusted(changes)))
   metrics.read('wayleave_clock_held', () => Number(parts.housekeepingClock.held))

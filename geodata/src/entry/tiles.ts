@@ -1,5 +1,5 @@
 /** Vector tiles: building and reading archives, tiles of selected features, the grid of tiles. */
-export { type BuiltTiles, buildTiles, type TileOptions } from '../tiles/build-tiles.ts'
+export { type BuiltTiles, buildTiles } from '../tiles/build-tiles.ts'
 export { buildTilesInChildProcess, ProcessEndedError } from '../tiles/build-tiles-in-child-process.ts'
 export { PmtilesArchive } from '../tiles/pmtiles-archive.ts'
 export { SelectedTilesInThread } from '../tiles/selected-tiles-in-thread.ts'

@@ -52,7 +52,8 @@ export const drill: Drill = {
 }
 
 async function startMissing(installation: Installation): Promise<void> {
-  const missing = (count: number, nodes: readonly ServerNode[]) => Array.from({ length: count - nodes.length })
+  const missing = (count: number, nodes: readonly ServerNode[]) =>
+    Array.from({ length: count - nodes.length })
   await Promise.all([
     ...missing(API_NODES, installation.nodes).map(() => installation.startNode({}, 'api')),
     ...missing(WORKERS, installation.jobNodes).map(() => installation.startNode({}, 'worker')),

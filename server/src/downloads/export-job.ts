@@ -40,7 +40,8 @@ export function requireBuilt({ state, problem }: JobRow): void {
   if (state === 'cancelled')
     throw new Problem('export-not-ready', 'The build was cancelled.', { headers: { 'retry-after': '15' } })
   const stored = JSON.parse(problem ?? '{}') as { code?: string; detail?: string }
-  const code = stored.code !== undefined && Object.hasOwn(problems, stored.code) ? stored.code : 'build-failed'
+  const code =
+    stored.code !== undefined && Object.hasOwn(problems, stored.code) ? stored.code : 'build-failed'
   const headers: Record<string, string> = code === 'disk-full' ? { 'retry-after': '60' } : {}
   throw new Problem(code as ProblemCode, stored.detail, { headers })
 }

@@ -23,7 +23,7 @@ export class ExportJobs implements JobHandler {
     this.#parts = parts
   }
 
-  async run({ row, signal, finish }: RunningJob): Promise<void> {
+  async run({ row, signal, finish, requireHeld }: RunningJob): Promise<void> {
     const { database, catalog, exports } = this.#parts
     const stored = parseExportJob(row)
     if (!stored) throw new Problem('build-failed', 'The job cannot be read.')
@@ -36,9 +36,14 @@ export class ExportJobs implements JobHandler {
         await finish(tx)
         await makeVisible()
       })
+    const commitPart = (makeVisible: () => Promise<void>) =>
+      database.db.transaction().execute(async (tx) => {
+        await requireHeld(tx)
+        await makeVisible()
+      })
     await exports.build(
       { dataset, version, format, encoding: stored.encoding },
-      { signal, commit },
+      { signal, commit, commitPart },
       stored.escapeFormulas,
     )
   }
@@ -50,7 +55,10 @@ export class ExportJobs implements JobHandler {
   }
 
   tooManyAttempts({ table_name: table }: JobRow): Problem {
-    return new Problem('build-failed', `The server was ended several times while it built a file of "${table}".`)
+    return new Problem(
+      'build-failed',
+      `The server was ended several times while it built a file of "${table}".`,
+    )
   }
 }
 

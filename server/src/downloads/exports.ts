@@ -80,6 +80,8 @@ export interface ExportAttempt {
   signal: AbortSignal
   /** Runs the work that makes the file visible, unless the attempt has lost its job. */
   commit: (makeVisible: () => Promise<void>) => Promise<void>
+  /** The same for a file that is made on the way, without ending the job. */
+  commitPart: (makeVisible: () => Promise<void>) => Promise<void>
 }
 
 /**
@@ -196,7 +198,7 @@ export class Exports {
    */
   async build(
     request: ExportRequest,
-    { signal, commit }: ExportAttempt,
+    { signal, commit, commitPart }: ExportAttempt,
     escapeFormulas = this.#parts.escapeFormulas,
   ): Promise<void> {
     const { dataset, version, format, encoding } = request
@@ -227,7 +229,8 @@ export class Exports {
       else {
         if (!(await findBuilt(plain, generation))) {
           await removeBuilt(plain)
-          await writeMeta(plain, await buildAt(plain))
+          const builtPlain = await buildAt(plain)
+          await commitPart(() => writeMeta(plain, builtPlain))
         }
         built = await work.buildVariant(plain, encoding, signal)
         // Plain GeoJSON is sent as head, pack and tail, so a second copy of the pack is not kept.

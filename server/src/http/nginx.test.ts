@@ -9,7 +9,12 @@ import { openAccount } from '../testing/account.ts'
 import { cleanUp } from '../testing/cleanup.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { startServerProcess } from '../testing/server-process.ts'
-import { openTestServer, temporaryDatabase, temporaryFolder, withoutPostgres } from '../testing/test-server.ts'
+import {
+  openTestServer,
+  temporaryDatabase,
+  temporaryFolder,
+  withoutPostgres,
+} from '../testing/test-server.ts'
 
 const example = readFileSync(new URL('../../../ops/nginx/wayleave.conf', import.meta.url), 'utf8')
 
@@ -44,7 +49,12 @@ test('behind nginx public responses are cached and private ones never are', asyn
   const get = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
     const response = await fetch(url + path, { method, headers, redirect: 'manual' })
     const text = await response.text()
-    return { status: response.status, text, headers: response.headers, cache: response.headers.get('x-cache-status') }
+    return {
+      status: response.status,
+      text,
+      headers: response.headers,
+      cache: response.headers.get('x-cache-status'),
+    }
   }
 
   const ogc = '/v1/ogc/collections/places'
@@ -102,13 +112,22 @@ test('behind nginx public responses are cached and private ones never are', asyn
   assert.deepEqual([part.status, part.text], [206, whole.text.slice(0, 10)])
 })
 
-test('behind nginx a node drains and stops without a failed request', { skip: withoutPostgres }, async (t) => {
+test('behind nginx a node drains and stops without a failed request', {
+  skip: withoutPostgres,
+}, async (t) => {
   const dataDir = temporaryFolder(t)
   const databaseUrl = await temporaryDatabase(t)
   const service = await openTestServer(t, { dataDir, databaseUrl })
   await publishText(service, 'places', 'places.geojson', points(30))
-  const { secret: key } = await service.parts.keys.createPlatform(operator, { name: 'P', permissions: ['read'] })
-  const environment = { WAYLEAVE_DATABASE_URL: databaseUrl, WAYLEAVE_DRAIN_SECONDS: '1', WAYLEAVE_ROLE: 'api' }
+  const { secret: key } = await service.parts.keys.createPlatform(operator, {
+    name: 'P',
+    permissions: ['read'],
+  })
+  const environment = {
+    WAYLEAVE_DATABASE_URL: databaseUrl,
+    WAYLEAVE_DRAIN_SECONDS: '1',
+    WAYLEAVE_ROLE: 'api',
+  }
   const node = await startServerProcess(t, dataDir, environment)
   const url = await openNginx(t, [service.url, node.url])
   const statuses = new Map<number, number>()

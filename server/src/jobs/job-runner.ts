@@ -46,6 +46,8 @@ export interface RunningJob {
    * does not hold the job any more, so that both are committed or neither is.
    */
   finish(tx: Tx | Db, change?: Partial<JobRow>): Promise<void>
+  /** The same without ending the job, for a part of the result that becomes visible before the rest. */
+  requireHeld(tx: Tx): Promise<void>
 }
 
 /** Runs the jobs of one kind. */
@@ -178,7 +180,10 @@ export class JobRunner {
     const at = clock().toISOString()
     for (const job of await releaseAbandonedJobs(database, { except, evenLeased, at })) {
       this.leasesLost++
-      log.warn({ job: job.id, kind: job.kind, table: job.table_name }, `The worker of the job ${job.id} died.`)
+      log.warn(
+        { job: job.id, kind: job.kind, table: job.table_name },
+        `The worker of the job ${job.id} died.`,
+      )
     }
   }
 
@@ -237,7 +242,9 @@ export class JobRunner {
     const job = await readJob(database.db, row.id)
     if (!job || !isJobEnded(job.state)) return null
     await messages.sendEnded(row.id).catch(() => {})
-    await handler.onEnd?.(job).catch((error: unknown) => log.warn({ err: error }, 'Removing files of a job failed.'))
+    await handler
+      .onEnd?.(job)
+      .catch((error: unknown) => log.warn({ err: error }, 'Removing files of a job failed.'))
     return job.state as EndState
   }
 
@@ -268,7 +275,11 @@ export class JobRunner {
     }
     const problem = this.#handlers.get(kind)!.problemOf(error, row)
     const at = clock().toISOString()
-    await updateAttempt(database.db, local, { state: 'failed', problem: JSON.stringify(problem), updated_at: at })
+    await updateAttempt(database.db, local, {
+      state: 'failed',
+      problem: JSON.stringify(problem),
+      updated_at: at,
+    })
     return false
   }
 
@@ -296,6 +307,9 @@ export class JobRunner {
         local.isFinishing = true
         const isOurs = await updateAttempt(tx, local, { ...change, state: 'done', updated_at: now() })
         if (!isOurs) throw new AttemptLostError()
+      },
+      requireHeld: async (tx) => {
+        if (!(await updateAttempt(tx, local, { updated_at: now() }))) throw new AttemptLostError()
       },
     }
   }

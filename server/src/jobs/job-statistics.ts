@@ -41,8 +41,8 @@ export class JobStatistics {
 }
 
 function summarize(counts: readonly JobCount[]): JobNumbers {
-  const byKind = <T>(valueOf: (kind: JobKind) => T) =>
-    Object.fromEntries(JOB_KINDS.map((kind) => [kind, valueOf(kind)])) as Record<JobKind, T>
+  const byKind = <T>(numberOf: (kind: JobKind) => T) =>
+    Object.fromEntries(JOB_KINDS.map((kind) => [kind, numberOf(kind)])) as Record<JobKind, T>
   const rowOf = (kind: JobKind, state: JobCount['state']) =>
     counts.find((row) => row.kind === kind && row.state === state)
   return {

@@ -8,7 +8,7 @@ import type { JobKind } from './job-kinds.ts'
 export type JobRow = Tables['jobs']
 
 /** How long an attempt may stay silent, by the database's clock, before another worker takes its job. */
-export const LEASE_MS = 10_000
+const LEASE_MS = 10_000
 
 /** One attempt at a job. Once another worker has claimed the job, or the job has ended, the token is void. */
 export interface JobAttempt {
@@ -103,10 +103,7 @@ export interface JobListing {
 }
 
 /** Newest first. */
-export async function listJobs(
-  db: Db,
-  { kind, state, tables, after, limit }: JobListing,
-): Promise<JobRow[]> {
+export async function listJobs(db: Db, { kind, state, tables, after, limit }: JobListing): Promise<JobRow[]> {
   let query = db
     .selectFrom('jobs')
     .selectAll()

@@ -34,4 +34,4 @@ export const jobsSettings = {
     integer(1, 86_400),
     'Seconds for which a download waits for its file to be built, before it gets 503 and is not charged. The build goes on.',
   ),
-}
+} as const

@@ -161,10 +161,14 @@ export class TileBuilds {
       .run(version.snapshot, async () => {
         const open = (await this.#parts.jobs.open('tiles')).get(version.snapshot)
         // Each tile of a map that waits asks again, so jobs are only added if there is something to change.
-        if (!open || (open.state === 'waiting' && open.priority < priority)) await this.#add(version, priority)
+        if (!open || (open.state === 'waiting' && open.priority < priority))
+          await this.#add(version, priority)
       })
       .catch((error: unknown) =>
-        this.#parts.log.warn({ err: error, table: version.table }, 'A build of tiles could not be requested.'),
+        this.#parts.log.warn(
+          { err: error, table: version.table },
+          'A build of tiles could not be requested.',
+        ),
       )
   }
 
@@ -248,7 +252,9 @@ export class TileBuilds {
         }
       } catch (error) {
         if (!signal.aborted)
-          await this.recordFailure(version, 'The build failed. The log of the server says why.').catch(() => {})
+          await this.recordFailure(version, 'The build failed. The log of the server says why.').catch(
+            () => {},
+          )
         throw error
       } finally {
         await telling
