@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
 import { constants, gzip, zstdCompress } from 'node:zlib'
+import { BoundedCache } from '../../caching/bounded-cache.ts'
 import { preferredEncoding } from '../../http/headers.ts'
 import { bodyLength, type DataResponse, responseOf, wholeBody } from '../../http/sockets/data-response.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
