@@ -50,6 +50,7 @@ const serverFolders = [
   'organizations',
   'identity',
   'administration',
+  'jobs',
   'blobs',
   'catalog',
   'discovery',
