@@ -37,6 +37,7 @@ const serverFolders = [
   'locks',
   'database',
   'caching',
+  'storage',
   'events',
   'users',
   'limits',

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import {
   type BuiltFile,
   ExportError,
@@ -18,6 +18,7 @@ import {
   SNAPSHOT_FILES,
 } from '@wayleave/geodata/snapshot'
 import type { Blobs } from '../blobs/blobs.ts'
+import { DamagedDerivedError } from '../blobs/derived-objects.ts'
 import { BoundedCache } from '../caching/bounded-cache.ts'
 import type { Verification } from '../catalog/background-verification.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
@@ -30,12 +31,16 @@ import { Problem } from '../problem.ts'
 import {
   exportPath,
   findBuilt,
+  findStoredExport,
+  GENERATION,
+  localFile,
   removeBuilt,
   unfinishedExports,
   type VerifiedExport,
+  withFirstByte,
   writeMeta,
 } from './built-file.ts'
-import type { ExportDescription, ExportFile } from './export-file.ts'
+import type { ExportDescription, ExportFile, StoredFile } from './export-file.ts'
 import { lockExports, tryLockExports } from './exports-lock.ts'
 
 /** Max cached entries; an evicted export is found again on disk. */
@@ -46,6 +51,7 @@ const MAX_READY = 10_000
  * results in a 503 instead of a truncated download.
  */
 const CHECKED_FIRST_BYTES = 64 << 20
+const NO_PARTS = { head: Buffer.alloc(0), tail: Buffer.alloc(0) }
 
 interface ExportsDeps {
   tiles: TileFiles
@@ -60,7 +66,7 @@ interface ExportsDeps {
 /** See docs/decisions/one-export-at-a-time.md. */
 /** The archives of vector tiles, which are built by `ogc/tiles` and are also a download format. */
 export interface TileFiles {
-  findFile(version: Version): Promise<(VerifiedExport & { path: string }) | undefined>
+  findFile(version: Version): Promise<StoredFile | undefined>
   build(version: Version, dataset: Dataset): Promise<unknown>
 }
 
@@ -124,6 +130,20 @@ export class Exports {
     this.#ready.delete(nameOf(request))
   }
 
+  /**
+   * The same after an error while reading. An export that is damaged in the bucket is removed there too, so
+   * that it is built again; only then the result is true.
+   */
+  async forgetDamaged(request: ExportRequest, error: unknown): Promise<boolean> {
+    this.forget(request)
+    const { blobs, escapeFormulas } = this.#parts
+    if (!(error instanceof DamagedDerivedError)) return false
+    const { snapshot } = request.version
+    const folder = await blobs.localFolder(snapshot)
+    await blobs.derived?.remove(snapshot, relative(folder, pathsOf(request, folder, escapeFormulas).path))
+    return true
+  }
+
   async close(): Promise<void> {
     this.#stopping.abort()
     await this.#queue.catch(() => {})
@@ -136,7 +156,8 @@ export class Exports {
 
   async #look(request: ExportRequest): Promise<ExportFile | undefined> {
     const { version, format, encoding } = request
-    const folder = await this.#parts.blobs.localFolder(version.snapshot)
+    const { blobs } = this.#parts
+    const folder = await blobs.localFolder(version.snapshot)
     if (format.format === 'pmtiles') {
       const archive = await this.#parts.tiles.findFile(version)
       return archive && this.#file(request, archive)
@@ -147,8 +168,14 @@ export class Exports {
       })
     }
     const { path } = pathsOf(request, folder, this.#parts.escapeFormulas)
-    const built = await findBuilt(path, exportGeneration(version.manifest))
-    return built && this.#file(request, { path, ...built })
+    const generation = exportGeneration(version.manifest)
+    if (blobs.derived) {
+      const name = relative(folder, path)
+      const stored = await findStoredExport(blobs.derived, version.snapshot, name, generation)
+      return stored && this.#file(request, stored)
+    }
+    const built = await findBuilt(path, generation)
+    return built && this.#file(request, localFile(path, built))
   }
 
   async #make(request: ExportRequest): Promise<ExportFile> {
@@ -156,13 +183,17 @@ export class Exports {
     if (request.format.format === 'pmtiles') return this.#makeTiles(request)
     await makeFolderDurably(join(folder, 'exports'))
     const { path } = pathsOf(request, folder, this.#parts.escapeFormulas)
-    return this.#file(request, { path, ...(await this.#build(request, folder)) })
+    const built = await this.#build(request, folder)
+    if (!this.#parts.blobs.derived) return this.#file(request, localFile(path, built))
+    const stored = await this.#look(request)
+    if (!stored) throw new Problem('build-failed', `The ${request.format.format} file vanished.`)
+    return stored
   }
 
   async #build(request: ExportRequest, folder: string): Promise<VerifiedExport> {
     const { dataset, version, format, encoding } = request
     const { manifest } = version
-    const { work } = this.#parts
+    const { work, blobs } = this.#parts
     const { plain, path } = pathsOf(request, folder, this.#parts.escapeFormulas)
     const signal = this.#stopping.signal
     const options = {
@@ -179,11 +210,18 @@ export class Exports {
       try {
         const generation = exportGeneration(manifest)
         const present = await findBuilt(path, generation)
-        if (present) return present
+        const keep = (meta: BuiltFile) =>
+          blobs.derived?.keep(version.snapshot, relative(folder, path), { ...meta, ...GENERATION })
+        if (present) {
+          await keep(present)
+          return present
+        }
         // Files of an earlier build that are still there are incomplete.
         await removeBuilt(path)
         const buildAt = (outPath: string) =>
-          work.buildExport(folder, format.format, outPath, options, manifest)
+          blobs.withFiles(version.snapshot, manifest, () =>
+            work.buildExport(folder, format.format, outPath, options, manifest),
+          )
         let built: BuiltFile
         if (encoding === 'identity') built = await buildAt(path)
         else {
@@ -196,6 +234,7 @@ export class Exports {
           if (format.ready) await removeBuilt(plain)
         }
         const stamp = stampOf(await stat(path))
+        await keep(built)
         await writeMeta(path, built)
         return { ...built, stamp }
       } catch (error) {
@@ -253,6 +292,13 @@ export class Exports {
     const name = isGeojson ? SNAPSHOT_FILES.pack : SNAPSHOT_FILES.rows
     const path = join(folder, name)
     const { bytes, sha256 } = manifest.files[name]!
+    const { head, tail } = isGeojson ? geojsonParts(manifest) : NO_PARTS
+    // The tag of a GeoJSON file covers what is around the pack.
+    const tag = isGeojson ? hash('sha256', sha256 + head + tail) : sha256
+    if (!this.#parts.blobs.isLocal) {
+      const file = this.#file(request, { ...this.#ownObject(version, name), bytes, sha256: tag, head, tail })
+      return isGeojson ? { ...file, digest: null, signedAddress: async () => null } : file
+    }
     const blocks = (await readBlockChecksums(folder, manifest))?.get(name)
     const isSentChecked = blocks !== undefined && bytes > CHECKED_FIRST_BYTES
     const stamp = isSentChecked
@@ -260,10 +306,13 @@ export class Exports {
       : await verification.requireFile(folder, manifest, name)
     const checked = blocks ? { name, blocks } : null
     const verified = verification.verify(version)
-    if (!isGeojson) return this.#file(request, { path, bytes, sha256, stamp, checked })
-    const { head, tail } = geojsonParts(manifest)
-    const tag = hash('sha256', sha256 + head + tail)
-    const file = this.#file(request, { path, bytes, sha256: tag, head, tail, stamp, checked })
+    const file = this.#file(request, {
+      ...localFile(path, { bytes, sha256: tag, stamp }),
+      head,
+      tail,
+      checked,
+    })
+    if (!isGeojson) return file
     // The checksum of head, file and tail together comes from the background verification, which no request
     // waits for.
     file.digest = null
@@ -273,29 +322,39 @@ export class Exports {
     return file
   }
 
+  /** A file of a snapshot in a bucket. */
+  #ownObject({ snapshot, manifest }: Version, name: string): Pick<StoredFile, 'open' | 'signedAddress'> {
+    const { blobs } = this.#parts
+    return {
+      open: async () =>
+        withFirstByte(await blobs.files(snapshot, manifest).open(name, { isSequential: true })),
+      signedAddress: (address) => blobs.signedAddress(snapshot, name, address),
+    }
+  }
+
   #file(
     request: ExportRequest,
-    built: VerifiedExport & { path: string; head?: Buffer; tail?: Buffer; checked?: ExportFile['checked'] },
+    built: StoredFile & { head?: Buffer; tail?: Buffer; checked?: ExportFile['checked'] },
   ): ExportFile {
     const {
-      path,
       bytes,
       sha256,
-      stamp,
+      open,
+      signedAddress,
       head = Buffer.alloc(0),
       tail = Buffer.alloc(0),
       checked = null,
     } = built
     return {
       ...describeExport(request),
-      path,
+      open,
+      signedAddress,
       head,
       tail,
       fileBytes: bytes,
       bytes: head.length + bytes + tail.length,
       etag: `"${sha256.slice(0, 32)}"`,
       digest: Buffer.from(sha256, 'hex').toString('base64'),
-      stamp,
       checked,
     }
   }

@@ -16,7 +16,8 @@ import { BoundedCache } from '../../caching/bounded-cache.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Dataset, Version } from '../../catalog/dataset.ts'
 import { stampOf } from '../../catalog/file-stamp.ts'
-import type { VerifiedExport } from '../../downloads/built-file.ts'
+import { localFile, storedFile } from '../../downloads/built-file.ts'
+import type { StoredFile } from '../../downloads/export-file.ts'
 import { Durations } from '../../http/observability/durations.ts'
 import { tryLock } from '../../locks/file-lock.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
@@ -29,6 +30,7 @@ import {
   readTilesMeta,
   removeProgress,
   removeTiles,
+  TILES_FILE,
   tilesFolder,
   writeFailure,
   writeProgress,
@@ -125,19 +127,27 @@ export class TileBuilds {
   async find({ snapshot }: Version): Promise<BuiltTiles | undefined> {
     const known = this.#ready.get(snapshot)
     if (known) return known
-    const built = await readTilesMeta(await this.#parts.blobs.localFolder(snapshot))
+    const { blobs } = this.#parts
+    const built = blobs.derived
+      ? (await blobs.derived.find<BuiltTiles>(snapshot, TILES_FILE))?.meta
+      : await readTilesMeta(await blobs.localFolder(snapshot))
     if (built) this.#ready.set(snapshot, built)
     return built
   }
 
   /** The archive as a file to send, if it is there and has the bytes that were built; a damaged one is removed. */
-  async findFile(version: Version): Promise<(VerifiedExport & { path: string }) | undefined> {
-    const folder = await this.#parts.blobs.localFolder(version.snapshot)
+  async findFile(version: Version): Promise<StoredFile | undefined> {
+    const { blobs } = this.#parts
+    if (blobs.derived) {
+      const stored = await blobs.derived.find<BuiltTiles>(version.snapshot, TILES_FILE)
+      return stored && storedFile(stored)
+    }
+    const folder = await blobs.localFolder(version.snapshot)
     const path = archivePath(folder)
     const built = await this.find(version)
     const file = built && (await stat(path).catch(() => undefined))
     if (!built || !file) return undefined
-    if (await isTilesIntact(folder, built)) return { path, ...built, stamp: stampOf(file) }
+    if (await isTilesIntact(folder, built)) return localFile(path, { ...built, stamp: stampOf(file) })
     await this.discard(version)
     return undefined
   }
@@ -147,6 +157,7 @@ export class TileBuilds {
     const folder = await this.#parts.blobs.localFolder(version.snapshot)
     this.#ready.delete(version.snapshot)
     this.#states.delete(version.snapshot)
+    await this.#parts.blobs.derived?.remove(version.snapshot, TILES_FILE)
     const unlock = existsSync(tilesFolder(folder)) ? tryLock(lockPath(folder)) : null
     if (!unlock) return
     try {
@@ -239,7 +250,11 @@ export class TileBuilds {
           telling = writeProgress(folder, share).catch(() => {})
         },
       }
-      const built = await this.#buildRepeatedly(folder, options, version)
+      const { blobs } = this.#parts
+      const built = await blobs.withFiles(version.snapshot, version.manifest, () =>
+        this.#buildRepeatedly(folder, options, version),
+      )
+      await blobs.derived?.keep(version.snapshot, TILES_FILE, built)
       await writeTilesMeta(folder, built)
       this.#ready.set(version.snapshot, built)
       this.finished.done++

@@ -14,8 +14,11 @@ export function tilesFolder(snapshotFolder: string): string {
   return join(snapshotFolder, 'tiles')
 }
 
+/** The archive's path in its snapshot's folder. */
+export const TILES_FILE = 'tiles/tiles.pmtiles'
+
 export function archivePath(snapshotFolder: string): string {
-  return join(tilesFolder(snapshotFolder), 'tiles.pmtiles')
+  return join(snapshotFolder, TILES_FILE)
 }
 
 const metaPath = (folder: string) => `${archivePath(folder)}.meta.json`
