@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import type { Config } from '../config.ts'
+import type { Config } from '../settings/config.ts'
 import { isBucket, openBucket } from '../storage/open-store.ts'
 import type { S3Store } from '../storage/s3/s3-store.ts'
 import { snapshotsFolder } from '../storage/snapshots-folder.ts'

@@ -27,12 +27,7 @@ const META = '.meta.json'
 const READ_BYTES = 8 << 20
 
 /** In a bucket, the key has the file's checksum; in a folder, the name alone. */
-function derivedKey(
-  { isBucket }: StoredPlace,
-  snapshot: string,
-  name: string,
-  meta: DerivedMeta,
-): string {
+function derivedKey({ isBucket }: StoredPlace, snapshot: string, name: string, meta: DerivedMeta): string {
   return snapshotKey(snapshot, isBucket ? `${name}.${meta.sha256.slice(0, 16)}` : name)
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Command } from 'commander'
 import type { StoredPlace } from '../blobs/stored-files.ts'
-import { type Config, readConfig } from '../config.ts'
+import { type Config, readConfig } from '../settings/config.ts'
 import type { StorageFinding } from '../verification/check-storage.ts'
 import { type OperatorFlags, operatorCommand, print } from './operator-command.ts'
 import { count, megabytes, ProgressLine } from './output/progress-line.ts'
@@ -72,7 +72,7 @@ async function check(flags: CheckFlags): Promise<void> {
 
 async function move(flags: MoveFlags, command: Command): Promise<void> {
   const config = readConfig({ flags: { dataDir: flags.dataDir } })
-  const { settings } = await import('../settings.ts')
+  const { settings } = await import('../settings/settings.ts')
   for (const url of [flags.to ?? '', ...(flags.from === undefined ? [] : [flags.from])]) {
     const parsed = settings.storageUrl.parse(url)
     if ('expected' in parsed) command.error(`error: "${url}" is not ${parsed.expected}`, { exitCode: 2 })

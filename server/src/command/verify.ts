@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { type Config, readConfig } from '../config.ts'
 import type { Db } from '../database/open.ts'
+import { type Config, readConfig } from '../settings/config.ts'
 import type { SnapshotReport } from '../verification/verify-snapshots.ts'
 import { type OperatorFlags, operatorCommand, print } from './operator-command.ts'
 import { findingText } from './output/finding-text.ts'

@@ -5,9 +5,9 @@ import { postgresClock, runningNodes } from '../backup/rows/postgres-rows-store.
 import { sqliteFile } from '../backup/rows/sqlite-rows-store.ts'
 import { latestSchemaVersion } from '../backup/rows/table-shapes-store.ts'
 import { SECOND } from '../clock.ts'
-import type { Config } from '../config.ts'
 import { randomBase62 } from '../id.ts'
 import { requiresTls } from '../mail/smtp-mailer.ts'
+import type { Config } from '../settings/config.ts'
 import { isBucket, openBucket } from '../storage/open-store.ts'
 import { type Check, ok, problem, warning } from './check.ts'
 

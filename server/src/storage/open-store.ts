@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import type { Config } from '../config.ts'
+import type { Config } from '../settings/config.ts'
 import { FolderStore } from './folder-store.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { S3Store } from './s3/s3-store.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
-import type { Config } from '../config.ts'
+import type { Config } from '../settings/config.ts'
 import { openBucket } from '../storage/open-store.ts'
 import type { S3Store } from '../storage/s3/s3-store.ts'
 import { cleanUp } from './cleanup.ts'
