@@ -10,6 +10,7 @@ import { ensurePromtool } from '../../scripts/promtool.ts'
 import { operator } from './events/events.ts'
 import { metricTable } from './http/observability/metric-table.ts'
 import { openAccount } from './testing/account.ts'
+import { newBucketSettings } from './testing/bucket.ts'
 import { cleanUp } from './testing/cleanup.ts'
 import { points } from './testing/publish.ts'
 import { openRedisProxy } from './testing/redis.ts'
@@ -30,7 +31,7 @@ async function readMetrics(service: TestServer): Promise<Map<string, number>> {
 
 test('a server exposes every metric of the table and every one that an alerting rule names', async (t) => {
   const redis = await openRedisProxy(t)
-  const service = await openTestServer(t, { settings: { redisUrl: redis.url } })
+  const service = await openTestServer(t, { settings: { redisUrl: redis.url, ...newBucketSettings() } })
   const { text } = await service.request('GET', '/metrics')
   const exposed = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!))
   const named = new Set([...rules.matchAll(/\bwayleave_[a-z0-9_]+/g)].map(([name]) => name))
@@ -89,7 +90,7 @@ test('metrics follow what happens: jobs, builds, usage and overload', async (t) 
   const dataset = await catalog.find('places')
   const csv = exportFormatsOf(dataset.manifest).find(({ format }) => format === 'csv')
   await exports.get({ dataset, version: dataset, format: csv!, encoding: 'identity' })
-  await tileBuilds.build(dataset, dataset)
+  await tileBuilds.build(dataset)
   meter.record({ ...GRANT, keyId: 'key', organizationId: null, payer: 'key' }, CALL)
   assert.equal(meter.unsavedRows, 1)
   assert.ok(meter.unsavedSeconds >= 0)
@@ -99,7 +100,12 @@ test('metrics follow what happens: jobs, builds, usage and overload', async (t) 
   const values = await readMetrics(service)
   assert.equal(values.get('wayleave_jobs_finished_total{state="done"}'), 1)
   assert.equal(values.get('wayleave_jobs_finished_total{state="failed"}'), 1)
-  assert.equal(values.get('wayleave_jobs{state="running"}'), 0)
+  for (const kind of ['publish', 'export', 'tiles']) {
+    assert.equal(values.get(`wayleave_jobs{kind="${kind}",state="running"}`), 0)
+    assert.equal(values.get(`wayleave_jobs{kind="${kind}",state="waiting"}`), 0)
+    assert.equal(values.get(`wayleave_job_oldest_waiting_seconds{kind="${kind}"}`), 0)
+  }
+  assert.equal(values.get('wayleave_job_leases_lost_total'), 0)
   assert.equal(values.get('wayleave_job_duration_seconds_count'), 2)
   assert.equal(values.get('wayleave_export_builds_waiting'), 0)
   assert.equal(values.get('wayleave_export_build_duration_seconds_count'), 1)

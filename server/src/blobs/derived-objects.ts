@@ -79,10 +79,28 @@ export class DerivedObjects {
     }
   }
 
-  /** Stores a file that was made in the snapshot's local folder. */
-  async keep(snapshot: string, name: string, meta: DerivedMeta): Promise<void> {
-    await this.#write(snapshot, name, join(this.#cache.root, snapshot, name), meta)
+  /**
+   * Stores a file that was made in the snapshot's local folder. It becomes visible when the returned function is
+   * called, which takes one short request.
+   */
+  async upload(snapshot: string, name: string, meta: DerivedMeta): Promise<() => Promise<void>> {
+    const finish = await this.#write(snapshot, name, join(this.#cache.root, snapshot, name), meta)
     this.#cache.added(meta.bytes)
+    return finish
+  }
+
+  /** A small object beside the files, such as the reason of a failure; null if there is none. */
+  async readNote<T>(snapshot: string, name: string): Promise<T | null> {
+    try {
+      return JSON.parse((await this.#store.read(snapshotKey(snapshot, name))).toString('utf8')) as T
+    } catch (error) {
+      if (error instanceof ObjectMissingError || error instanceof SyntaxError) return null
+      throw error
+    }
+  }
+
+  async writeNote(snapshot: string, name: string, note: object): Promise<void> {
+    await this.#store.write(snapshotKey(snapshot, name), Buffer.from(JSON.stringify(note)))
   }
 
   /** Stores all exports that were built in a folder before it becomes a snapshot. */
@@ -91,15 +109,21 @@ export class DerivedObjects {
       if (!metaName.endsWith(META)) continue
       const name = `exports/${metaName.slice(0, -META.length)}`
       const meta = JSON.parse(await readFile(join(folder, name + META), 'utf8')) as DerivedMeta
-      await this.#write(snapshot, name, join(folder, name), meta)
+      const finish = await this.#write(snapshot, name, join(folder, name), meta)
+      await finish()
     }
   }
 
-  async #write(snapshot: string, name: string, path: string, meta: DerivedMeta): Promise<void> {
+  async #write(
+    snapshot: string,
+    name: string,
+    path: string,
+    meta: DerivedMeta,
+  ): Promise<() => Promise<void>> {
     const blocks = printBlocks(await checksumBlocks(path))
     await this.#store.write(objectKey(snapshot, name, meta), { path, bytes: meta.bytes })
     const content = Buffer.from(JSON.stringify({ ...meta, blocks }))
-    await this.#store.write(snapshotKey(snapshot, name + META), content)
+    return () => this.#store.write(snapshotKey(snapshot, name + META), content)
   }
 
   /** Removes the meta first: without it the file counts as not made. */
