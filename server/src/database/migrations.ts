@@ -14,7 +14,18 @@ export const migrations: Migration[] = [
   { name: 'when the installation last ran', statements: heartbeat },
   { name: 'codes bound to their request', statements: boundCodes },
   { name: 'blocked users and addresses, events by subject', statements: blocks },
+  { name: 'more about datasets, columns and versions', statements: richerMetadata },
 ]
+
+function richerMetadata(): string[] {
+  return [
+    `alter table datasets add column contact text not null default ''`,
+    `alter table datasets add column citation text not null default ''`,
+    `alter table datasets add column update_frequency text not null default ''`,
+    `alter table datasets add column column_notes text not null default '{}'`,
+    `alter table versions add column note text not null default ''`,
+  ]
+}
 
 function blocks(kind: 'sqlite' | 'postgres'): string[] {
   const columns = [

@@ -37,6 +37,7 @@ import {
 } from './built-file.ts'
 import type { ExportDescription, ExportFile } from './export-file.ts'
 import { lockExports, tryLockExports } from './exports-lock.ts'
+import { FormatSizes } from './format-sizes.ts'
 
 /** Max cached entries; an evicted export is found again on disk. */
 const MAX_READY = 10_000
@@ -57,7 +58,6 @@ interface ExportsDeps {
   work: DataWork
 }
 
-/** See docs/decisions/one-export-at-a-time.md. */
 /** The archives of vector tiles, which are built by `ogc/tiles` and are also a download format. */
 export interface TileFiles {
   findFile(version: Version): Promise<(VerifiedExport & { path: string }) | undefined>
@@ -81,6 +81,8 @@ export class Exports {
   waiting = 0
   failures = 0
   readonly durations = new Durations()
+  /** The sizes of the files that are built. */
+  readonly sizes = new FormatSizes((request) => this.find(request))
   readonly #parts: ExportsDeps
   readonly #ready = new BoundedCache<string, ExportFile>(MAX_READY)
   readonly #looks = new SingleFlights<string, ExportFile | undefined>()
@@ -104,7 +106,7 @@ export class Exports {
       this.#ready.get(name) ??
       this.#looks.run(name, async () => {
         const file = await this.#look(request)
-        return file && this.#keep(name, file)
+        return file && this.#keep(request, file)
       })
     )
   }
@@ -114,7 +116,7 @@ export class Exports {
     return (
       this.#ready.get(name) ??
       this.#builds.run(name, async () => {
-        return (await this.find(request)) ?? this.#keep(name, await this.#make(request))
+        return (await this.find(request)) ?? this.#keep(request, await this.#make(request))
       })
     )
   }
@@ -129,8 +131,9 @@ export class Exports {
     await this.#queue.catch(() => {})
   }
 
-  #keep(name: string, file: ExportFile): ExportFile {
-    this.#ready.set(name, file)
+  #keep(request: ExportRequest, file: ExportFile): ExportFile {
+    this.#ready.set(nameOf(request), file)
+    this.sizes.record(request, file)
     return file
   }
 

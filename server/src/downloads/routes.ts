@@ -2,6 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { AddOn } from '@wayleave/contract/add-ons'
 import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, type ExportFormat } from '@wayleave/contract/export-formats'
+import { purchaseSchema } from '@wayleave/contract/records'
 import { exportFormatsOf } from '@wayleave/geodata/exports'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
@@ -162,6 +163,25 @@ export function downloadRoutes(
         addOn: 'ARCHIVED_DATA',
         operation: 'archive',
       })
+    },
+  })
+
+  app.get('/v1/dataset/:table/purchases', {
+    onRequest,
+    schema: {
+      tags: [tags.data],
+      summary: 'The downloads of a dataset that are already paid',
+      description: 'What the key may download again without paying, for 24 hours after it was paid.',
+      security: security.key,
+      params: Type.Object({ table: Type.String() }),
+      querystring: noQuery,
+      response: { 200: Type.Object({ data: Type.Array(purchaseSchema) }) },
+    },
+    handler: async (request) => {
+      const grant = grants.get(request)!
+      const dataset = await catalog.find(request.params.table)
+      requirePermission(grant, 'read', dataset.table)
+      return { data: await cashier.purchasesOf(grant, dataset.table) }
     },
   })
 
