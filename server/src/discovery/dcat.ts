@@ -1,8 +1,8 @@
+import { licenseLink } from '@wayleave/contract/licenses'
 import type { DatasetRecord } from '@wayleave/contract/records'
 import type { About } from '../http/about.ts'
 import { plainText } from '../http/pages/plain-text.ts'
 import type { GraphNode, GraphValue } from './graph.ts'
-import { licenseLink } from './license-link.ts'
 
 export const DCAT_PREFIXES = {
   dcat: 'http://www.w3.org/ns/dcat#',

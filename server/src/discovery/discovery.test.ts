@@ -9,7 +9,7 @@ import { aboutOf } from '../http/about.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { openTestServer } from '../testing/test-server.ts'
 import { jsonLd, turtle } from './graph.ts'
-import { licenseLink } from './license-link.ts'
+import { licenseLink } from '@wayleave/contract/licenses'
 import { pageHead } from './page-head.ts'
 import { DATASETS_PER_SITEMAP, sitemap, sitemapCount, sitemapIndex } from './sitemap.ts'
 

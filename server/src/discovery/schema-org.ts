@@ -1,8 +1,8 @@
+import { licenseLink } from '@wayleave/contract/licenses'
 import type { DatasetRecord } from '@wayleave/contract/records'
 import type { About } from '../http/about.ts'
 import { plainText } from '../http/pages/plain-text.ts'
 import { datasetPage } from './dcat.ts'
-import { licenseLink } from './license-link.ts'
 
 /** The dataset as a schema.org/Dataset, which search engines for datasets read. */
 export function schemaOrgDataset(dataset: DatasetRecord, about: About, base: string): object {
