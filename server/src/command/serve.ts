@@ -1,9 +1,10 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { SECOND, systemClock } from '../clock.ts'
-import { type Config, flagOf, isStartedByNpm, readConfig, unknownVariables } from '../config.ts'
 import type { Demo } from '../demo.ts'
-import { type Setting, settings } from '../settings.ts'
+import { type Config, flagOf, isStartedByNpm, readConfig, unknownVariables } from '../settings/config.ts'
+import type { Setting } from '../settings/setting.ts'
+import { settings } from '../settings/settings.ts'
 import type { RunningServer } from '../start-server.ts'
 import { watchParents } from './parent-processes.ts'
 
