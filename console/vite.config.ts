@@ -12,7 +12,10 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 2000,
     reportCompressedSize: false,
-    rolldownOptions: { checks: { bundlerTimings: false, pluginTimings: false } },
+    rolldownOptions: {
+      input: ['index.html', 'embed.html'],
+      checks: { bundlerTimings: false, pluginTimings: false },
+    },
   },
   server: { proxy: { '/v1': 'http://127.0.0.1:8080', '/docs': 'http://127.0.0.1:8080' } },
 })

@@ -31,7 +31,7 @@ export const alone = [
   'server/src/database/older-state',
   'geodata/src/crs/proj-comparison',
   'client-js/test/',
-  'console/test/javascript-snippet',
+  'console/test/snippets',
   'geodata/src/formats/index',
   'server/src/database/sqlite-outages',
   'server/src/http/sockets/descriptors',

@@ -20,15 +20,17 @@ const box = (bbox: number[]) => bbox.map((value) => Number(value.toFixed(4))).jo
 
 /**
  * Code examples for a dataset. `key` is the whole key if it is known, otherwise its prefix. With a filter, every
- * example reads the rows that match it; without one, all rows.
+ * example reads the rows that match it; without one, all rows. `mapQuery` is the map's view and colors, as a query.
  */
 export function snippetsFor(
   dataset: Dataset,
   origin: string,
   key: string,
   filter = '',
+  mapQuery = '',
 ): Record<string, Snippet> {
   const view = { dataset, origin, key, filter }
+  const isEmbeddable = dataset.bbox !== null && dataset.sample !== null
   return {
     curl: curl(view),
     python: python(view),
@@ -37,6 +39,7 @@ export function snippetsFor(
     duckdb: duckdb(view),
     qgis: filter === '' ? qgisConnection(view) : qgisLayer(view),
     gdal: gdal(view),
+    ...(isEmbeddable && { embed: embed(view, mapQuery) }),
   }
 }
 
@@ -177,6 +180,20 @@ ogr2ogr ${table}.gpkg ${shellText(fileUrl(view, 'geojson'))} -nln ${table}`,
 ogrinfo -so 'OAPIF:${origin}/v1/ogc' ${table}
 ogr2ogr ${table}.gpkg 'OAPIF:${origin}/v1/ogc' ${table} -oo PAGE_SIZE=10000`,
   }
+}
+
+/** A map for other sites. It has no key, so it shows what is public: the free sample. */
+function embed({ dataset: { table, title }, origin }: View, mapQuery: string): Snippet {
+  const address = `${origin}/embed/${table}${mapQuery && `?${mapQuery}`}`
+  return {
+    name: 'Embed',
+    about: 'A map of the free sample for any web page. It needs no key; the filter is not applied.',
+    code: `<iframe src="${htmlText(address)}" title="${htmlText(title)}" width="100%" height="480" loading="lazy" style="border:0" allow="fullscreen"></iframe>`,
+  }
+}
+
+function htmlText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
 }
 
 /** The address of a file: of the rows that match if there is a filter, else of the whole dataset. */
