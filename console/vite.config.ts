@@ -10,6 +10,8 @@ export default defineConfig({
     // No file is written into another one: the pages' policy lets neither scripts nor styles stand inline.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // The tests measure by it what a page loads.
+    manifest: true,
     chunkSizeWarningLimit: 2000,
     reportCompressedSize: false,
     rolldownOptions: {

@@ -21,6 +21,8 @@ export const alone = [
   'server/src/documentation/schemathesis',
   'console/test/console',
   'console/test/accessibility',
+  'console/test/explorer-large',
+  'console/test/explorer.test',
   'geodata/src/exports/exports',
   'geodata/src/compile/compile-in-child-process',
   'server/src/ogc/select/select-by-rows',
