@@ -18,7 +18,11 @@ const KINDS_OF_CLICKS: { name: string; filter: (click: number) => string; own: s
     filter: (click) => `kind = '${KINDS[click % KINDS.length]}' AND number > ${click}`,
     own: 'kind',
   },
-  { name: 'a range of numbers', filter: (click) => `value >= ${click} AND value < ${click + 300}`, own: 'value' },
+  {
+    name: 'a range of numbers',
+    filter: (click) => `value >= ${click} AND value < ${click + 300}`,
+    own: 'value',
+  },
   {
     name: 'a range of times',
     filter: (click) => `updated >= TIMESTAMP('2021-01-01T00:00:${String(10 + click)}Z')`,
@@ -46,14 +50,14 @@ export const bench: Bench = async (print) => {
     const key = await server.createKey()
     // The idle wait of the same probe: what the machine itself adds.
     const idleMs = await probeIdle(server)
-    print(`${whole(ROWS)} points; /health waits for ${decimal(idleMs, 1)} ms at most while nothing else runs.\n`)
+    print(
+      `${whole(ROWS)} points; /health waits for ${decimal(idleMs, 1)} ms at most while nothing else runs.\n`,
+    )
     print('| a click on | median ms | slowest ms | aim | longest stall ms | aim |')
     print('| --- | --- | --- | --- | --- | --- |')
     for (const { name, filter, own } of KINDS_OF_CLICKS) {
       const { median, slowest, stall } = await measure(server, key, filter, own)
-      print(
-        `| ${name} | ${decimal(median, 0)} | ${decimal(slowest, 0)} | 150 | ${decimal(stall, 0)} | 20 |`,
-      )
+      print(`| ${name} | ${decimal(median, 0)} | ${decimal(slowest, 0)} | 150 | ${decimal(stall, 0)} | 20 |`)
     }
   } finally {
     await server.stop()

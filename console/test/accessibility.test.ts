@@ -41,7 +41,10 @@ describe('axe finds no serious problem, in both themes, and nothing is too wide'
     },
     charts: { path: '/datasets/parcels?tab=charts', shows: 'Add a chart of' },
     code: { path: '/datasets/parcels?tab=code&filter=area%20%3E%3D%20105', shows: 'The rows that match' },
-    downloads: { path: '/datasets/parcels?tab=download&filter=area%20%3E%3D%20105', shows: 'The filtered rows' },
+    downloads: {
+      path: '/datasets/parcels?tab=download&filter=area%20%3E%3D%20105',
+      shows: 'The filtered rows',
+    },
     columns: { path: '/datasets/parcels?tab=columns', shows: 'Along the border.' },
     versions: { path: '/datasets/parcels?tab=versions', shows: 'First version' },
     'describing a dataset': {
@@ -201,7 +204,8 @@ async function prepare(url: string, authorization: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
   await send('PATCH', '/v1/dataset/parcels', {
-    description: 'Parcels of a *town*:\n\n- with [owners](https://example.org)\n\n| a | b |\n|---|---|\n| 1 | 2 |',
+    description:
+      'Parcels of a *town*:\n\n- with [owners](https://example.org)\n\n| a | b |\n|---|---|\n| 1 | 2 |',
     license: 'CC-BY-4.0',
     contact: 'parcels@example.org',
     citation: `Parcels (2026). ${'https://doi.org/10.1234/'.repeat(4)}`,

@@ -39,8 +39,8 @@ const packedBytes = (names: Iterable<string>) =>
   [...names].reduce((sum, name) => sum + gzipSync(read(name)).length, 0)
 
 test('the dataset page with all its tabs, without the map, is less than 250 KB gzipped', () => {
-  const page = filesOf(['src/pages/dataset-page.tsx'], true)
-  const bytes = packedBytes(new Set([...filesOf(['index.html']), ...page]))
+  // What the first page loads is not followed on demand: that is every other page.
+  const bytes = packedBytes(filesOf(['src/pages/dataset-page.tsx'], true, filesOf(['index.html'])))
   assert.ok(bytes < LIMIT, `${bytes} bytes`)
 })
 

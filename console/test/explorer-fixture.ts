@@ -40,7 +40,8 @@ export async function openExplorer(settings: NodeJS.ProcessEnv = {}): Promise<Te
     addOns: ['API_ACCESS', 'GIS_ACCESS', 'ARCHIVED_DATA'],
   })
   await send('POST', `/v1/admin/organizations/${organization.id}/credits`, { add: 100 })
-  const read = async (path: string) => (await fetch(service.url + path, { headers: { authorization } })).json()
+  const read = async (path: string) =>
+    (await fetch(service.url + path, { headers: { authorization } })).json()
   return {
     service,
     page,

@@ -51,9 +51,9 @@ describe('the explorer on large datasets', { concurrency: 1 }, () => {
     return response
   }
   const flow = (name: string, act: () => Promise<void>) => explorerFlow(name, () => explorer, act)
-  const countBy = <T>(rows: Iterable<T>, valueOf: (row: T) => string) => {
+  const countBy = <T>(rows: Iterable<T>, keyOf: (row: T) => string) => {
     const counts = new Map<string, number>()
-    for (const row of rows) counts.set(valueOf(row), (counts.get(valueOf(row)) ?? 0) + 1)
+    for (const row of rows) counts.set(keyOf(row), (counts.get(keyOf(row)) ?? 0) + 1)
     return counts
   }
 
@@ -105,7 +105,9 @@ describe('the explorer on large datasets', { concurrency: 1 }, () => {
     const { histogram } = facets.value as { histogram: { from: number; to: number; count: number }[] }
     for (let i = 0; i < MILLION; i++) {
       if (!isMatch(i)) continue
-      const at = histogram.findIndex(({ from, to }, bin) => values[i]! >= from && (values[i]! < to || bin === 9))
+      const at = histogram.findIndex(
+        ({ from, to }, bin) => values[i]! >= from && (values[i]! < to || bin === 9),
+      )
       bins[at]!++
     }
     assert.deepEqual(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { versionChanges } from '../src/datasets/version-changes.ts'
 import { readAddress, writeAddress } from '../src/explorer/address.ts'
 import { endTexts, niceMax } from '../src/explorer/charts/axis.ts'
 import { facetOfStatistics } from '../src/explorer/filter/facet.ts'
@@ -9,7 +10,6 @@ import { backgroundOf } from '../src/explorer/map/basemap.ts'
 import { PALETTES } from '../src/explorer/map/map-palette.ts'
 import { keepOnWorld, MAX_LATITUDE, minZoom } from '../src/explorer/map/one-world.ts'
 import { vectorLayers } from '../src/explorer/map/pmtiles-style.ts'
-import { versionChanges } from '../src/datasets/version-changes.ts'
 
 test('the camera never leaves the one world', () => {
   const camera = fc.record({
@@ -114,7 +114,12 @@ test('a basemap gets names of its own and absolute addresses', () => {
     },
     layers: [
       { id: 'points', type: 'fill' as const, source: 'data', 'source-layer': 'water' },
-      { id: 'names', type: 'symbol' as const, source: 'land', layout: { 'text-font': ['Noto Sans Regular'] } },
+      {
+        id: 'names',
+        type: 'symbol' as const,
+        source: 'land',
+        layout: { 'text-font': ['Noto Sans Regular'] },
+      },
     ],
   }
   const background = backgroundOf(style, 'https://tiles.example.org/styles/quiet/style.json')

@@ -80,13 +80,18 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     const facet = explorer.facet(LENGTH)
     await facet.locator('.facet-value').first().waitFor()
     assert.equal(await facet.locator('.facet-value').count(), 5)
-    await facet.getByLabel('3', { exact: true }).check()
+    const three = facet.locator('.facet-value', { has: page.getByText('3', { exact: true }) })
+    await three.getByRole('checkbox').check()
     await page.locator('.filter-count', { hasText: '8 of 40 rows' }).waitFor()
     await page.getByRole('button', { name: LENGTH, exact: true }).click()
     await page.locator('.rows tbody tr[data-index="7"]').waitFor()
     assert.equal(explorer.parameter('sort'), LENGTH)
     await page.getByRole('tab', { name: 'Charts' }).click()
-    await page.getByRole('figure', { name: `Chart of ${LENGTH}` }).getByRole('rowheader').first().waitFor()
+    await page
+      .getByRole('figure', { name: `Chart of ${LENGTH}` })
+      .getByRole('rowheader')
+      .first()
+      .waitFor()
   })
 
   flow('the filtered rows are downloaded as CSV, GeoJSON and GeoParquet, free of charge', async () => {
@@ -102,7 +107,10 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     const csv = await download('CSV')
     assert.equal(csv.name, 'trails-filtered.csv')
     const lines = csv.bytes.toString().trim().split('\r\n').slice(1)
-    assert.deepEqual(lines.map((line) => line.split(',').find((cell) => cell.startsWith('Trail'))).sort(), names.sort())
+    assert.deepEqual(
+      lines.map((line) => line.split(',').find((cell) => cell.startsWith('Trail'))).sort(),
+      names.sort(),
+    )
     const { features } = JSON.parse((await download('GeoJSON')).bytes.toString())
     assert.equal(features.length, names.length)
     const parquet = await download('GeoParquet')
@@ -119,14 +127,20 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     await row.getByRole('button').click()
     await begun
     await row.getByText('Already paid').waitFor()
-    await row.getByText(/\d [KM]B/).first().waitFor()
+    await row
+      .getByText(/\d [KM]B/)
+      .first()
+      .waitFor()
     await page.getByText(/has 98 credits/).waitFor()
   })
 
   flow('the description is safe Markdown; licence, contact, citation and columns are shown', async () => {
     await explorer.open('trails', { tab: 'columns' })
     await page.getByRole('heading', { name: 'Trails', level: 4 }).waitFor()
-    assert.equal(await page.getByRole('link', { name: 'the map' }).getAttribute('href'), 'https://example.org/map')
+    assert.equal(
+      await page.getByRole('link', { name: 'the map' }).getAttribute('href'),
+      'https://example.org/map',
+    )
     await page.getByText('<script>alert(1)</script>').waitFor()
     assert.equal(await page.getByRole('link', { name: 'never' }).count(), 0)
     const facts = page.getByRole('region', { name: 'Facts' })
@@ -170,7 +184,9 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     const { page: other, context } = await explorer.service.open()
     // Another origin than the service's.
     await other.goto(basemap.origin)
-    await other.setContent(`${frame}<iframe src="${explorer.service.url}/datasets/trails" name="whole"></iframe>`)
+    await other.setContent(
+      `${frame}<iframe src="${explorer.service.url}/datasets/trails" name="whole"></iframe>`,
+    )
     const embedded = other.frameLocator('iframe').first()
     await embedded.getByText(/The sample, 3 features of 33/).waitFor()
     await embedded.getByRole('link', { name: 'Trails' }).waitFor()
@@ -182,6 +198,10 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
       [],
     )
     await context.close()
+    // No other page of the service can be framed.
+    const [violation, ...others] = explorer.service.faults.splice(0)
+    assert.match(violation ?? '', /frame-ancestors 'none'/)
+    assert.deepEqual(others.filter((fault) => fault !== violation), [])
   })
 
   flow('the explorer works with the keyboard alone', async () => {
@@ -233,7 +253,11 @@ async function startBasemap() {
     response.setHeader('access-control-allow-origin', '*')
     response.setHeader('content-type', request.url === '/' ? 'text/html' : 'application/json')
     const empty = { type: 'FeatureCollection', features: [] }
-    response.end(request.url === '/' ? '<title>Another site</title>' : JSON.stringify(request.url === '/style.json' ? style : empty))
+    response.end(
+      request.url === '/'
+        ? '<title>Another site</title>'
+        : JSON.stringify(request.url === '/style.json' ? style : empty),
+    )
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

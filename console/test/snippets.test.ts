@@ -27,8 +27,7 @@ test('every snippet runs as copied and returns all rows, or those that match the
   const counted = {
     geojson: (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8')).features.length,
     csv: (file: string) => readFileSync(join(folder, file), 'utf8').trim().split('\r\n').length - 1,
-    gpkg: (file: string) =>
-      Number(/Feature Count: (\d+)/.exec(run('ogrinfo', ['-so', '-al', file]))?.[1]),
+    gpkg: (file: string) => Number(/Feature Count: (\d+)/.exec(run('ogrinfo', ['-so', '-al', file]))?.[1]),
     duckdb: (file: string, table: string) => {
       const code = `import duckdb, sys; print(duckdb.connect(sys.argv[1]).table(sys.argv[2]).shape[0])`
       return Number(run(python, ['-c', code, file, table]))
@@ -82,7 +81,10 @@ test('variables are named after the dataset, except for words that a language ne
 
 test('the map for other sites is offered for datasets whose sample is public', async (t) => {
   const { snippetsOf } = await startService(t, { withSample: false })
-  assert.match((await snippetsOf('parcels', ''))['embed']!.code, /^<iframe src="http[^"]*\/embed\/parcels\?view=1,2,3"/)
+  assert.match(
+    (await snippetsOf('parcels', ''))['embed']!.code,
+    /^<iframe src="http[^"]*\/embed\/parcels\?view=1,2,3"/,
+  )
   assert.equal((await snippetsOf('rents', ''))['embed'], undefined)
 })
 

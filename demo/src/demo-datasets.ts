@@ -50,7 +50,11 @@ export const demoDatasets: DemoDataset[] = [
       mag: { title: 'Magnitude', description: 'On the scale that magType names.' },
       depth: { title: 'Depth', description: 'Of the hypocentre below ground.', unit: 'km' },
       time: { title: 'Time', description: 'When the earthquake occurred, in UTC.' },
-      gap: { title: 'Azimuthal gap', description: 'The largest gap between neighbouring stations.', unit: '°' },
+      gap: {
+        title: 'Azimuthal gap',
+        description: 'The largest gap between neighbouring stations.',
+        unit: '°',
+      },
       dmin: { title: 'Distance', description: 'From the epicentre to the nearest station.', unit: '°' },
       felt: { title: 'Felt', description: 'The number of reports by people.' },
     },

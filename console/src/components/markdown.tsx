@@ -35,13 +35,18 @@ function nodeOf(token: Token): ReactNode {
       return <br />
     case 'heading':
       // The page has its own title and sections, so headings begin two levels deeper.
-      return createElement(`h${Math.min(6, (token as Tokens.Heading).depth + 2)}`, null, nodesOf(token.tokens))
+      return createElement(
+        `h${Math.min(6, (token as Tokens.Heading).depth + 2)}`,
+        null,
+        nodesOf(token.tokens),
+      )
     case 'paragraph':
       return <p dir="auto">{nodesOf(token.tokens)}</p>
     case 'blockquote':
       return <blockquote>{nodesOf(token.tokens)}</blockquote>
     case 'code':
       return (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
         <pre tabIndex={0}>
           <code>{(token as Tokens.Code).text}</code>
         </pre>

@@ -21,8 +21,8 @@ export function FilteredDownloads({
     <section className="card stack-small" aria-labelledby="filtered-downloads">
       <h2 id="filtered-downloads">The filtered rows</h2>
       <p className="small soft">
-        {matched == null ? 'The rows' : plural(matched, 'row')} that match the filter, in one file. It costs no
-        credits.
+        {matched == null ? 'The rows' : plural(matched, 'row')} that match the filter, in one file. It costs
+        no credits.
       </p>
       <ul className="downloads">
         {formats.map((format) => (

@@ -15,9 +15,17 @@ export function Snippets({ dataset, filter }: { dataset: Dataset; filter: string
   const [keyId, setKeyId] = useState('')
   const [language, setLanguage] = useState('curl')
   const [address] = useSearchParams()
-  const mapQuery = new URLSearchParams([...address].filter(([name]) => name === 'view' || name === 'color')).toString()
+  const mapQuery = new URLSearchParams(
+    [...address].filter(([name]) => name === 'view' || name === 'color'),
+  ).toString()
   const key = keys.find(({ id }) => id === keyId) ?? keys[0]
-  const snippets = snippetsFor(dataset, location.origin, key ? `${key.prefix}…` : 'YOUR_KEY', filter, mapQuery)
+  const snippets = snippetsFor(
+    dataset,
+    location.origin,
+    key ? `${key.prefix}…` : 'YOUR_KEY',
+    filter,
+    mapQuery,
+  )
   const snippet = snippets[language] ?? snippets['curl']!
   const names = Object.fromEntries(Object.entries(snippets).map(([id, { name }]) => [id, name]))
   return (

@@ -37,7 +37,8 @@ export function useDownload(table: string, format: string, version?: number) {
       setState(signal.aborted ? { kind: 'idle' } : { kind: 'failed', error })
     }
     // The balance, the ledger, the purchases and the sizes of files have changed.
-    for (const name of ['me', 'rows', 'purchases', 'datasets']) queries.invalidateQueries({ queryKey: [name] })
+    for (const name of ['me', 'rows', 'purchases', 'datasets'])
+      queries.invalidateQueries({ queryKey: [name] })
   }
   return { state, start, stop: () => stopping.current?.abort() }
 }

@@ -12,7 +12,12 @@ export const EXTRACT_FORMATS = {
 const PROGRESS_MS = 100
 
 /** Downloads the rows that match a filter as one file, and passes it to the browser. */
-export function useExtract(table: string, format: keyof typeof EXTRACT_FORMATS, filter: string, sort: string) {
+export function useExtract(
+  table: string,
+  format: keyof typeof EXTRACT_FORMATS,
+  filter: string,
+  sort: string,
+) {
   const [state, setState] = useState<DownloadState>({ kind: 'idle' })
   const stopping = useRef<AbortController>(null)
   const start = async () => {
@@ -20,10 +25,14 @@ export function useExtract(table: string, format: keyof typeof EXTRACT_FORMATS, 
     const { signal } = stopping.current
     setState({ kind: 'running', progress: null })
     try {
-      const url = collectionUrl(table, '/extract', { f: format, filter, sortby: nameList(sort === '' ? [] : [sort]) })
+      const url = collectionUrl(table, '/extract', {
+        f: format,
+        filter,
+        sortby: nameList(sort === '' ? [] : [sort]),
+      })
       const response = await fetchOgc(url, signal)
       const file = await readBlob(response, (received) =>
-        setState({ kind: 'running', progress: { received } }),
+        setState({ kind: 'running', progress: { received, total: undefined } }),
       )
       saveFile(file, `${table}-filtered.${EXTRACT_FORMATS[format].extension}`)
       setState({ kind: 'done', bytes: file.size })

@@ -19,8 +19,12 @@ import { useMatched } from './use-matched.ts'
 // What is rarely opened is loaded when it is.
 const ChartsTab = lazy(async () => ({ default: (await import('./charts/charts-tab.tsx')).ChartsTab }))
 const Snippets = lazy(async () => ({ default: (await import('../datasets/snippets.tsx')).Snippets }))
-const DownloadTab = lazy(async () => ({ default: (await import('../datasets/download-tab.tsx')).DownloadTab }))
-const ColumnTable = lazy(async () => ({ default: (await import('../datasets/column-table.tsx')).ColumnTable }))
+const DownloadTab = lazy(async () => ({
+  default: (await import('../datasets/download-tab.tsx')).DownloadTab,
+}))
+const ColumnTable = lazy(async () => ({
+  default: (await import('../datasets/column-table.tsx')).ColumnTable,
+}))
 const Versions = lazy(async () => ({ default: (await import('../datasets/versions.tsx')).Versions }))
 const MapPanel = lazy(async () => ({ default: (await import('./map/map-panel.tsx')).MapPanel }))
 

@@ -29,7 +29,9 @@ export const columnSchema = Type.Object({
   type: oneOf(['boolean', 'integer', 'number', 'text', 'date', 'timestamp', 'json']),
   nullable: Type.Boolean(),
   title: Type.Optional(Type.String({ description: 'Its name for people, if the publisher has given one.' })),
-  description: Type.Optional(Type.String({ description: 'What it holds, if the publisher has described it.' })),
+  description: Type.Optional(
+    Type.String({ description: 'What it holds, if the publisher has described it.' }),
+  ),
   unit: Type.Optional(Type.String({ description: 'The unit of its values, such as `km` or `°C`.' })),
 })
 
@@ -39,7 +41,9 @@ export const offeredFormatSchema = Type.Object({
   mediaType: Type.String(),
   url: Type.String(),
   bytes: nullable(
-    Type.Integer({ description: 'The size of the file; null if it is not built yet or the size is not known.' }),
+    Type.Integer({
+      description: 'The size of the file; null if it is not built yet or the size is not known.',
+    }),
   ),
 })
 

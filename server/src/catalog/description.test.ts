@@ -12,7 +12,8 @@ import { databaseKinds, openTestServer, temporaryFolder } from '../testing/test-
 
 const DESCRIPTION = {
   title: 'Wells',
-  description: '# Wells\n\n*Deep* ones, see [the report](https://example.org/report) and <b onclick="x()">this</b>.',
+  description:
+    '# Wells\n\n*Deep* ones, see [the report](https://example.org/report) and <b onclick="x()">this</b>.',
   license: 'CC-BY-4.0',
   attribution: 'City of Utrecht',
   contact: 'wells@example.org',
@@ -110,7 +111,9 @@ test('the sizes of files are stated once they are built, and paid ones are liste
   }
   const paidAt = now.toISOString()
   assert.deepEqual(
-    (await purchases()).sort((a: { format: string }, b: { format: string }) => (a.format < b.format ? -1 : 1)),
+    (await purchases()).sort((a: { format: string }, b: { format: string }) =>
+      a.format < b.format ? -1 : 1,
+    ),
     ['csv', 'geojson', 'geoparquet', 'gpkg'].map((format) => {
       return { version: 1, format, paidAt, freeUntil: plus(now, DAY).toISOString() }
     }),
@@ -133,9 +136,15 @@ test('the command line describes a dataset, its columns and its versions', async
   const published = await run('publish', source, '--table', 'depths', '--note', 'first', '--contact', 'Ada')
   assert.equal(published.code, 0, published.stderr)
   const described = await run('describe', 'depths', '--columns', notes, '--update-frequency', 'annual')
-  assert.deepEqual([described.code, described.json], [0, { table: 'depths', changed: ['updateFrequency', 'columnNotes'] }])
+  assert.deepEqual(
+    [described.code, described.json],
+    [0, { table: 'depths', changed: ['updateFrequency', 'columnNotes'] }],
+  )
   const [dataset] = (await run('datasets')).json.data
-  assert.deepEqual([dataset.contact, dataset.updateFrequency, dataset.columns[1].unit], ['Ada', 'annual', 'm'])
+  assert.deepEqual(
+    [dataset.contact, dataset.updateFrequency, dataset.columns[1].unit],
+    ['Ada', 'annual', 'm'],
+  )
 
   writeFileSync(notes, '{"deep":{"unit":"m"}}')
   assert.equal((await run('describe', 'depths', '--columns', notes)).code, 2)

@@ -15,11 +15,10 @@ async function appOn(build: string, basemap: string | null = null): Promise<App>
   app.setErrorHandler((error, request, reply) =>
     sendProblem(asProblem(error), request, reply, { baseUrl: () => 'http://localhost', contactUrl: null }),
   )
-  consoleRoutes(
-    app,
-    async (_request, table) => html`<title>Console ${table ?? ''}</title>`,
-    { basemap, build: pathToFileURL(`${build}/`) },
-  )
+  consoleRoutes(app, async (_request, table) => html`<title>Console ${table ?? ''}</title>`, {
+    basemap,
+    build: pathToFileURL(`${build}/`),
+  })
   await app.ready()
   return app
 }
@@ -83,7 +82,8 @@ test('only the map for other sites may be framed, and only the origin of the bas
   const policyOf = async (app: App, path: string) => {
     const { headers, body } = await app.inject(path)
     const directives = String(headers['content-security-policy']).split('; ')
-    const sourcesOf = (name: string) => directives.find((one) => one.startsWith(`${name} `))?.slice(name.length + 1)
+    const sourcesOf = (name: string) =>
+      directives.find((one) => one.startsWith(`${name} `))?.slice(name.length + 1)
     return { sourcesOf, body, frames: sourcesOf('frame-ancestors') }
   }
   const plain = await appOn(build)

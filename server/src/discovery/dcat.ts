@@ -130,7 +130,7 @@ function contactPoint({ title, contact }: About): GraphNode | null {
 
 /** The contact of one dataset: a mail address, a URL or a name. */
 function datasetContact(contact: string): GraphNode {
-  const properties = /^[^\s@<>]+@[^\s@<>]+$/.test(contact)
+  const properties: GraphNode['properties'] = /^[^\s@<>]+@[^\s@<>]+$/.test(contact)
     ? { 'vcard:fn': contact, 'vcard:hasEmail': { iri: `mailto:${encodeURI(contact)}` } }
     : /^https?:\/\/\S+$/.test(contact) && URL.canParse(contact)
       ? { 'vcard:fn': contact, 'vcard:hasURL': { iri: new URL(contact).href } }

@@ -13,7 +13,8 @@ export function schemaOrgDataset(dataset: DatasetRecord, about: About, base: str
     '@type': 'Dataset',
     '@id': `${base}/v1/dataset/${table}`,
     name: title,
-    description: plainText(description) || `${title}: ${dataset.rows} rows, ${dataset.columns.length} columns.`,
+    description:
+      plainText(description) || `${title}: ${dataset.rows} rows, ${dataset.columns.length} columns.`,
     url: datasetPage(base, table),
     identifier: table,
     version: String(dataset.version),

@@ -58,7 +58,10 @@ export const descriptionBody = Type.Object(
   { additionalProperties: false, minProperties: 1 },
 )
 
-export function descriptionOf({ columns, ...description }: Static<typeof descriptionBody>): DatasetDescription {
+export function descriptionOf({
+  columns,
+  ...description
+}: Static<typeof descriptionBody>): DatasetDescription {
   return columns === undefined ? description : { ...description, columnNotes: withoutEmpty(columns) }
 }
 

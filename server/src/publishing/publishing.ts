@@ -140,6 +140,7 @@ export class Publishing {
         onProgress,
         signal,
       )
+      requireColumns({ table, manifest }, description.columnNotes)
       if (buildExports) {
         const about = await this.#aboutExports(table, description)
         report.notes.push(
@@ -306,7 +307,10 @@ export class Publishing {
 }
 
 /** Notes on columns that the dataset does not have are mistakes in their names. */
-function requireColumns({ table, manifest }: Dataset, notes: ColumnNotes = {}): void {
+function requireColumns(
+  { table, manifest }: Pick<Dataset, 'table' | 'manifest'>,
+  notes: ColumnNotes = {},
+): void {
   const names = new Set(manifest.columns.map(({ name }) => name))
   const unknown = Object.keys(notes).find((name) => !names.has(name))
   if (unknown !== undefined) {

@@ -54,7 +54,10 @@ const uploadOptions = Type.Object(
         description: 'Publish although the CRS cannot be brought to WGS84 within 20 m.',
       }),
     ),
-    encoding: boundedText(40, 'The encoding of the texts if the file does not state it, such as windows-1251.'),
+    encoding: boundedText(
+      40,
+      'The encoding of the texts if the file does not state it, such as windows-1251.',
+    ),
     longitude: boundedText(200, 'The column that holds longitudes or x; together with `latitude`.'),
     latitude: boundedText(200, 'The column that holds latitudes or y.'),
     geometryColumn: boundedText(200, 'The column that holds WKT, WKB, GeoJSON or points as text.'),

@@ -4,7 +4,7 @@ import { consoleSettings } from '../../console-settings.ts'
 import type { Theme } from '../../theme.ts'
 import type { Background } from './background.ts'
 import { PALETTES } from './map-palette.ts'
-import { pmtilesStyle } from './pmtiles-style.ts'
+import { type AddProtocol, pmtilesStyle } from './pmtiles-style.ts'
 
 /** Names of the basemap's sources and layers get this prefix, so that they cannot equal ours. */
 const PREFIX = 'base:'
@@ -14,11 +14,11 @@ const OWN_FONT = ['sans-serif']
  * The operator's own background of maps. Null if there is none or it cannot be loaded, which leaves the service's
  * own one; undefined while it loads.
  */
-export function useBasemap(theme: Theme): Background | null | undefined {
+export function useBasemap(theme: Theme, addProtocol: AddProtocol): Background | null | undefined {
   const { basemap } = consoleSettings()
   const { data, isPending } = useQuery({
     queryKey: ['basemap', basemap, theme],
-    queryFn: ({ signal }) => loadBasemap(basemap!, theme, signal),
+    queryFn: ({ signal }) => loadBasemap(basemap!, theme, addProtocol, signal),
     enabled: basemap !== null,
     staleTime: Infinity,
     retry: 1,
@@ -27,9 +27,14 @@ export function useBasemap(theme: Theme): Background | null | undefined {
   return data ?? (isPending ? undefined : null)
 }
 
-async function loadBasemap(address: string, theme: Theme, signal: AbortSignal): Promise<Background> {
+async function loadBasemap(
+  address: string,
+  theme: Theme,
+  addProtocol: AddProtocol,
+  signal: AbortSignal,
+): Promise<Background> {
   if (new URL(address).pathname.endsWith('.pmtiles')) {
-    return backgroundOf(await pmtilesStyle(address, PALETTES[theme]), address)
+    return backgroundOf(await pmtilesStyle(address, PALETTES[theme], addProtocol), address)
   }
   const response = await fetch(address, { signal, credentials: 'omit', referrerPolicy: 'no-referrer' })
   if (!response.ok) throw new Error(`The basemap's style cannot be loaded: status ${response.status}.`)

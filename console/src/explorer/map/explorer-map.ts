@@ -21,6 +21,8 @@ import { drawnGeometry } from './drawn-geometry.ts'
 import { type DataSource, FEATURE_ID, mapStyle, type StyleParts } from './map-style.ts'
 import { keepOnWorld } from './one-world.ts'
 
+export { addProtocol } from 'maplibre-gl'
+
 setWorkerUrl(workerUrl)
 
 const REACH_PX = 4

@@ -13,7 +13,7 @@ import type { Selection } from '../selection.ts'
 import { useMatchedInView } from '../use-matched.ts'
 import { useBasemap } from './basemap.ts'
 import type { Scale } from './coloring.ts'
-import { ExplorerMap, type MapTarget } from './explorer-map.ts'
+import { addProtocol, ExplorerMap, type MapTarget } from './explorer-map.ts'
 import { Legend } from './legend.tsx'
 import { mapStatus } from './map-status.ts'
 import { useMapSource } from './use-map-source.ts'
@@ -46,7 +46,7 @@ export function MapPanel({
   const map = useRef<ExplorerMap>(null)
   const theme = useTheme()
   const source = useMapSource(exploration)
-  const basemap = useBasemap(theme)
+  const basemap = useBasemap(theme, addProtocol)
   const [box, setBox] = useState<Box | null>(null)
   const [target, setTarget] = useState<MapTarget | null>(null)
   const [isBroken, setIsBroken] = useState(false)

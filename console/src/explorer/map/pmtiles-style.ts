@@ -5,15 +5,19 @@ const SOURCE = 'tiles'
 /** `TileType` of the PMTiles specification: 1 is MVT, the others are images. */
 const VECTOR = 1
 
+/** MapLibre's function: the map's library is not loaded here. */
+export type AddProtocol = typeof import('maplibre-gl').addProtocol
+
 /**
  * A quiet style for a PMTiles file. An archive has no style of its own, so vector layers are drawn by their names, as
  * the schemas of Protomaps and OpenMapTiles have them; layers of other names are drawn as thin lines.
  */
-export async function pmtilesStyle(address: string, palette: Palette): Promise<StyleSpecification> {
-  const [{ PMTiles, Protocol }, { addProtocol }] = await Promise.all([
-    import('pmtiles'),
-    import('maplibre-gl'),
-  ])
+export async function pmtilesStyle(
+  address: string,
+  palette: Palette,
+  addProtocol: AddProtocol,
+): Promise<StyleSpecification> {
+  const { PMTiles, Protocol } = await import('pmtiles')
   const archive = new PMTiles(address)
   const protocol = new Protocol()
   protocol.add(archive)
@@ -45,7 +49,13 @@ export async function pmtilesStyle(address: string, palette: Palette): Promise<S
   return {
     version: 8,
     sources: { [SOURCE]: { type: 'vector', url, ...(attribution && { attribution }) } },
-    layers: [background, ...vectorLayers(found.map(({ id }) => id), palette)],
+    layers: [
+      background,
+      ...vectorLayers(
+        found.map(({ id }) => id),
+        palette,
+      ),
+    ],
   }
 }
 

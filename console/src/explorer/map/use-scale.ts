@@ -40,7 +40,8 @@ export function useScale(dataset: DatasetDetails, access: Access, column: string
   if (isNumber) {
     if (!breaks.data || statistics.min === undefined || statistics.max === undefined) return null
     const [min, max] = [Number(statistics.min), Number(statistics.max)]
-    return { kind: 'quantiles', column, breaks: breaks.data.filter((at) => at > min), min, max }
+    const isInteger = type === 'integer'
+    return { kind: 'quantiles', column, breaks: breaks.data.filter((at) => at > min), min, max, isInteger }
   }
   const values = statistics.frequent?.slice(0, CATEGORIES).map(({ value }) => value)
   return values ? { kind: 'categories', column, values } : null

@@ -166,8 +166,7 @@ export function responseContent(
   name: ResponseSchema,
 ): Record<string, object> {
   const entries = encodings.map((encoding) => {
-    const of =
-      BINARY.includes(encoding) ? BYTES : TEXTS.includes(encoding) ? text : schema(name)
+    const of = BINARY.includes(encoding) ? BYTES : TEXTS.includes(encoding) ? text : schema(name)
     return [encoding.mediaType, { schema: of }]
   })
   return Object.fromEntries(entries)

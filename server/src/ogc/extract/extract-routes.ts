@@ -10,11 +10,11 @@ import { preferredEncoding } from '../../http/headers.ts'
 import { exchangeOf } from '../../http/sockets/fastify-transport.ts'
 import { Problem } from '../../problem.ts'
 import type { Staging } from '../../publishing/staging.ts'
+import type { FilterPlan } from '../cql2/plan-filter.ts'
 import { admit, tableOf } from '../items/admit.ts'
 import type { ItemsDeps } from '../items/items-page.ts'
 import { csv, geojson, parquet } from '../request/encodings.ts'
 import { readQuery } from '../request/query-string.ts'
-import type { FilterPlan } from '../cql2/plan-filter.ts'
 import { planConditions } from '../select/plan-conditions.ts'
 import type { RowQueries } from '../select/rows/row-queries.ts'
 import { TimedWork } from '../select/timed-work.ts'
@@ -113,7 +113,8 @@ async function selectRows(
   const reading = { after: -1, limit: maxRows, work }
   const { runs, more } = await workload.search(work, () => items.select(snapshot, query, plan, reading))
   if (more) throw tooLarge(`More than ${maxRows} rows match`, { maxRows })
-  if (snapshot.bytesOf(runs) > maxBytes) throw tooLarge(`The rows have more than ${maxBytes} bytes`, { maxBytes })
+  if (snapshot.bytesOf(runs) > maxBytes)
+    throw tooLarge(`The rows have more than ${maxBytes} bytes`, { maxBytes })
   return runs
 }
 

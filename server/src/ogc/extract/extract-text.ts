@@ -1,5 +1,5 @@
-import { PACK_SEPARATOR, PositionRuns, type Snapshot } from '@wayleave/geodata/features'
 import { geojsonParts } from '@wayleave/geodata/exports'
+import { PACK_SEPARATOR, PositionRuns, type Snapshot } from '@wayleave/geodata/features'
 import type { ItemsQuery } from '../request/items-query.ts'
 import { readBlock, readPieces } from '../select/read-selected.ts'
 import type { TimedWork } from '../select/timed-work.ts'
