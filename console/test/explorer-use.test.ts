@@ -201,7 +201,10 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     // No other page of the service can be framed.
     const [violation, ...others] = explorer.service.faults.splice(0)
     assert.match(violation ?? '', /frame-ancestors 'none'/)
-    assert.deepEqual(others.filter((fault) => fault !== violation), [])
+    assert.deepEqual(
+      others.filter((fault) => fault !== violation),
+      [],
+    )
   })
 
   flow('the explorer works with the keyboard alone', async () => {

@@ -33,41 +33,40 @@ test('every snippet runs as copied and returns all rows, or those that match the
       return Number(run(python, ['-c', code, file, table]))
     },
   }
-  for (const table of ['parcels', 'rents']) {
-    for (const [filter, rows] of [
-      ['', 12],
-      [FILTER, 6],
-    ] as const) {
-      const snippets = await snippetsOf(table, filter)
-      const code = (language: string) => snippets[language]!.code
-      const about = `${table} ${filter}`
+  for (const [table, filter, rows] of [
+    ['parcels', '', 12],
+    ['parcels', FILTER, 6],
+    ['rents', FILTER, 6],
+  ] as const) {
+    const snippets = await snippetsOf(table, filter)
+    const code = (language: string) => snippets[language]!.code
+    const about = `${table} ${filter}`
 
-      run('sh', ['-c', code('curl')])
-      const isSpatial = table === 'parcels'
-      assert.equal(isSpatial ? counted.geojson('parcels.geojson') : counted.csv('rents.csv'), rows, about)
+    run('sh', ['-c', code('curl')])
+    const isSpatial = table === 'parcels'
+    assert.equal(isSpatial ? counted.geojson('parcels.geojson') : counted.csv('rents.csv'), rows, about)
 
-      const frame = run(python, ['-c', `${code('python')}\nprint("rows:", len(${table}))`])
-      assert.match(frame, new RegExp(`rows: ${rows}\\n`), about)
+    const frame = run(python, ['-c', `${code('python')}\nprint("rows:", len(${table}))`])
+    assert.match(frame, new RegExp(`rows: ${rows}\\n`), about)
 
-      writeFileSync(join(folder, 'snippet.mjs'), code('javascript'))
-      const lines = run(process.execPath, ['--conditions=wayleave-source', 'snippet.mjs'])
-      assert.equal(lines.match(/owner: 'Owner \d+'/g)?.length, rows, about)
+    writeFileSync(join(folder, 'snippet.mjs'), code('javascript'))
+    const lines = run(process.execPath, ['--conditions=wayleave-source', 'snippet.mjs'])
+    assert.equal(lines.match(/owner: 'Owner \d+'/g)?.length, rows, about)
 
-      run('sh', ['-c', code('duckdb')])
-      assert.equal(counted.duckdb(`${table}.duckdb`, table), rows, about)
+    run('sh', ['-c', code('duckdb')])
+    assert.equal(counted.duckdb(`${table}.duckdb`, table), rows, about)
 
-      const counting = `cat("rows:", nrow(${table}), "\\n")`
-      assert.match(run('Rscript', ['-e', `${code('r')}\n${counting}`]), new RegExp(`rows: ${rows} `), about)
+    const counting = `cat("rows:", nrow(${table}), "\\n")`
+    assert.match(run('Rscript', ['-e', `${code('r')}\n${counting}`]), new RegExp(`rows: ${rows} `), about)
 
-      if (!isSpatial) continue
-      rmSync(join(folder, 'parcels.gpkg'), { force: true })
-      run('sh', ['-c', code('gdal')])
-      assert.equal(counted.gpkg('parcels.gpkg'), rows, about)
-      if (filter === '') continue
-      const [, layer, credentials] = qgisLayer(snippets['qgis']!)
-      const text = run('ogrinfo', ['-so', '-al', layer!], { GDAL_HTTP_USERPWD: credentials! })
-      assert.match(text, new RegExp(`Feature Count: ${rows}\\n`))
-    }
+    if (!isSpatial) continue
+    rmSync(join(folder, 'parcels.gpkg'), { force: true })
+    run('sh', ['-c', code('gdal')])
+    assert.equal(counted.gpkg('parcels.gpkg'), rows, about)
+    if (filter === '') continue
+    const [, layer, credentials] = qgisLayer(snippets['qgis']!)
+    const text = run('ogrinfo', ['-so', '-al', layer!], { GDAL_HTTP_USERPWD: credentials! })
+    assert.match(text, new RegExp(`Feature Count: ${rows}\\n`))
   }
 })
 
@@ -79,13 +78,18 @@ test('variables are named after the dataset, except for words that a language ne
   assert.equal(variableName('next', 'python'), 'next')
 })
 
-test('the map for other sites is offered for datasets whose sample is public', async (t) => {
-  const { snippetsOf } = await startService(t, { withSample: false })
+test('the map for other sites is offered for datasets whose sample is public', () => {
+  const dataset = { table: 'parcels', title: 'Our "own"', bbox: [0, 0, 1, 1], sample: 'https://…' }
+  const codeOf = (more: object) =>
+    snippetsFor({ ...dataset, ...more } as never, 'https://data.example.org', 'KEY', '', 'view=1,2,3')[
+      'embed'
+    ]?.code
   assert.match(
-    (await snippetsOf('parcels', ''))['embed']!.code,
-    /^<iframe src="http[^"]*\/embed\/parcels\?view=1,2,3"/,
+    codeOf({})!,
+    /^<iframe src="https:\/\/data\.example\.org\/embed\/parcels\?view=1,2,3" title="Our &quot;own&quot;"/,
   )
-  assert.equal((await snippetsOf('rents', ''))['embed'], undefined)
+  assert.equal(codeOf({ sample: null }), undefined)
+  assert.equal(codeOf({ bbox: null }), undefined)
 })
 
 /** The layer and the credentials in code for QGIS's Python console. */
@@ -95,7 +99,7 @@ function qgisLayer({ code }: Snippet): [string, string | undefined, string | und
   return [code, layer, credentials]
 }
 
-async function startService(t: TestContext, { withSample = true } = {}) {
+async function startService(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'wayleave-snippet-'))
   let stop = async () => {}
   t.after(async () => {
@@ -111,8 +115,7 @@ async function startService(t: TestContext, { withSample = true } = {}) {
   }
   writeFileSync(join(folder, 'source.geojson'), parcelsGeojson(12))
   command('publish', join(folder, 'source.geojson'), '--table', 'parcels')
-  const table = ['publish', join(folder, 'source.geojson'), '--table', 'rents', '--no-geometry']
-  command(...table, ...(withSample ? [] : ['--no-sample']))
+  command('publish', join(folder, 'source.geojson'), '--table', 'rents', '--no-geometry')
   const args = ['key', 'create', '--platform', '--name', 'test', '--permissions', 'read']
   const { secret } = JSON.parse(command(...args))
   const server = await startServer(dataDir)
@@ -138,7 +141,7 @@ async function startService(t: TestContext, { withSample = true } = {}) {
   }
   const snippetsOf = async (name: string, filter: string) => {
     const dataset = await (await fetch(`${server.url}/v1/dataset/${name}`)).json()
-    return snippetsFor(dataset, server.url, secret, filter, 'view=1,2,3')
+    return snippetsFor(dataset, server.url, secret, filter)
   }
   return { folder, snippetsOf, run }
 }
