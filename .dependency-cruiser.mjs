@@ -50,6 +50,7 @@ const serverFolders = [
   'organizations',
   'identity',
   'administration',
+  'jobs',
   'blobs',
   'catalog',
   'discovery',
@@ -111,7 +112,7 @@ function folderRules(root, folders) {
       // The table of export formats imports the writer of tiles, lazily; tiles use what exports share.
       to: {
         path: `^${root}/${anyOf(folders.slice(index + 1))}/`,
-        pathNot: '^geodata/src/tiles/build-tiles\\.ts$',
+        pathNot: '^geodata/src/tiles/build/build-tiles\\.ts$',
       },
     })),
     {

@@ -41,6 +41,11 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
     isDraining: () => parts.overload.isDraining(),
   })
 
+  if (parts.config.role === 'worker') {
+    await app.ready()
+    return { app, routes }
+  }
+
   catalogRoutes(app, parts)
   const ogc = { ...parts, about: aboutOf(parts.config), keyInUrl: parts.config.keyInUrl }
   ogcRoutes(app, ogc)

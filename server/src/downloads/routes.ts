@@ -44,6 +44,7 @@ const DOWNLOAD_PROBLEMS: readonly ProblemCode[] = [
   'export-impossible',
   'range-not-satisfiable',
   'build-failed',
+  'export-not-ready',
   'data-damaged',
   'tiles-not-ready',
   'tiles-failed',

@@ -1,0 +1,98 @@
+import { EXTENT_BITS, tileSize, unitSize } from '../web-mercator.ts'
+import { keysPerTile, type PointOrder } from './point-order.ts'
+
+/** At zoom 14 a tile unit is 0.6 m at the equator. */
+export const DEFAULT_MAX_ZOOM = 14
+/** The deepest zoom that a setting may ask for. */
+export const LARGEST_MAX_ZOOM = 16
+
+/** A tile of the deepest zoom should have no more points than this. */
+const FEW_POINTS = 1500
+/** One in so many points may share a tile unit with another that lies elsewhere. */
+const SHARED_UNITS = 1000
+
+/**
+ * How deep tiles are built for the precision alone, by the number of points: maps enlarge the deepest tiles, and
+ * then positions that were rounded to tile units are off. A tile unit is 0.6 m at zoom 14 and 19 m at zoom 9; each
+ * point is in one tile of each zoom, so a zoom more costs about 200 bytes for each.
+ */
+const PRECISE: readonly { points: number; zoom: number }[] = [
+  { points: 5_000, zoom: 14 },
+  { points: 50_000, zoom: 12 },
+  { points: 500_000, zoom: 10 },
+  { points: Infinity, zoom: 9 },
+]
+
+/**
+ * The deepest zoom of points, within `limit`: the first at which every tile has few of them, nearly all that lie
+ * apart stay apart, and positions are precise enough for their number.
+ */
+export function maxZoomOfPoints({ keys }: PointOrder, limit: number): number {
+  const { zoom } = PRECISE.find(({ points }) => keys.length <= points)!
+  for (let z = Math.min(zoom, limit); z < limit; z++) {
+    if (largestTile(keys, z) <= FEW_POINTS && sharedUnits(keys, z) * SHARED_UNITS <= keys.length) return z
+  }
+  return limit
+}
+
+function largestTile(keys: Float64Array, z: number): number {
+  const span = keysPerTile(z)
+  let largest = 0
+  let from = 0
+  for (let i = 1; i <= keys.length; i++) {
+    if (i < keys.length && Math.floor(keys[i]! / span) === Math.floor(keys[from]! / span)) continue
+    largest = Math.max(largest, i - from)
+    from = i
+  }
+  return largest
+}
+
+function sharedUnits(keys: Float64Array, z: number): number {
+  const span = Math.max(1, keysPerTile(z + EXTENT_BITS))
+  let shared = 0
+  for (let i = 1; i < keys.length; i++) {
+    if (keys[i] !== keys[i - 1] && Math.floor(keys[i]! / span) === Math.floor(keys[i - 1]! / span)) shared++
+  }
+  return shared
+}
+
+/** What is known of lines and polygons from a sample of them, in world units. */
+export interface ShapeSample {
+  /** Distances between neighbouring positions. */
+  distances: number[]
+  /** Width and height of boxes in turn. */
+  boxes: number[]
+  /** The number of features that the sample stands for. */
+  features: number
+}
+
+/** Neighbouring positions should be this many tile units apart: nine of ten of them are further. */
+const UNITS_APART = 4
+/** More tiles than this are not worth it: clients enlarge those of the zoom before. */
+const MAX_TILES = 300_000
+/** Up to this many tiles, a zoom is built for the precision alone. */
+const FEW_TILES = 10_000
+
+/**
+ * The deepest zoom of lines and polygons: the first at which neighbouring positions stay well apart, unless the
+ * features would be spread over too many tiles; deeper while they are spread over few.
+ */
+export function maxZoomOfShapes({ distances, boxes, features }: ShapeSample, limit: number): number {
+  const sorted = Float64Array.from(distances.filter((distance) => distance > 0)).sort()
+  const short = sorted[Math.floor(sorted.length / 10)] ?? tileSize(0)
+  const weight = features / Math.max(1, boxes.length / 2)
+  let z = 0
+  for (; z < limit; z++) {
+    const tiles = tilesAt(boxes, z + 1, weight)
+    if (tiles > MAX_TILES || (tiles > FEW_TILES && unitSize(z) * UNITS_APART <= short)) break
+  }
+  return z
+}
+
+function tilesAt(boxes: readonly number[], z: number, weight: number): number {
+  const size = tileSize(z)
+  let tiles = 0
+  for (let i = 0; i < boxes.length; i += 2) tiles += (boxes[i]! / size + 1) * (boxes[i + 1]! / size + 1)
+  // Tiles that several features share are few at the zoom that matters; the world has no more than 4^z.
+  return Math.min(tiles * weight, 4 ** z)
+}

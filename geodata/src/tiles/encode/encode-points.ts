@@ -1,0 +1,46 @@
+import type { TileAddress } from '../tile-id.ts'
+import type { FeatureBytes } from './feature-bytes.ts'
+import { type PointSet, type PointsShown, unitInTile } from './point-cells.ts'
+import type { TileContent } from './tile-content.ts'
+import { POINT, type TileGeometry } from './tile-geometry.ts'
+import type { TileLayer } from './tile-layer.ts'
+
+export interface PointTarget {
+  layer: TileLayer
+  source: FeatureBytes
+  geometry: TileGeometry
+  content: TileContent
+  /** The snapshot's position of a point's feature. */
+  positionOf(point: number): number
+  /** All places of a multipoint that are in the tile, in world coordinates; null if there is one. */
+  placesOf?(point: number): Float64Array | null
+}
+
+/** Adds to a tile's layer what it shows of its points. */
+export function addPoints(
+  target: PointTarget,
+  { z }: TileAddress,
+  { xs, ys }: Pick<PointSet, 'xs' | 'ys'>,
+  { points, clusters }: PointsShown,
+): void {
+  const { layer, source, geometry, content } = target
+  for (const point of points) {
+    const places = target.placesOf?.(point)
+    geometry.clear()
+    if (places && places.length > 2) geometry.points(unitsOf(places, z), places.length / 2)
+    else geometry.points([unitInTile(z, xs[point]!), unitInTile(z, ys[point]!)], 1)
+    source.seek(target.positionOf(point))
+    layer.add(source.bytes, source.start, source.end, POINT, geometry)
+  }
+  content.features += points.length
+  for (let i = 0; i < clusters.length; i += 3) {
+    geometry.clear()
+    geometry.points([clusters[i]!, clusters[i + 1]!], 1)
+    layer.addCluster(geometry, clusters[i + 2]!)
+    content.counted += clusters[i + 2]!
+  }
+}
+
+function unitsOf(places: Float64Array, z: number): number[] {
+  return Array.from(places, (coordinate) => unitInTile(z, coordinate))
+}

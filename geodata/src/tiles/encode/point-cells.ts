@@ -1,0 +1,157 @@
+import type { TileAddress } from '../tile-id.ts'
+import { EXTENT, EXTENT_BITS, WORLD_BITS } from '../web-mercator.ts'
+
+/** A dense tile has this many cells along each side: 8 pixels each when the tile is drawn 512 pixels wide. */
+const CELL_BITS = 6
+const CELLS = 1 << CELL_BITS
+
+/** A tile with more features than this is dense: most of its cells are shown as one point. */
+const MAX_SHOWN = 2500
+/** A dense tile shows the features of its emptiest cells up to this many features and bytes of the pack. */
+const MAX_SHOWN_IN_DENSE = 400
+const MAX_SHOWN_BYTES_IN_DENSE = 48_000
+/** A cell with more members is shown as one point, unless the whole tile is shown: they would cover each other. */
+const MAX_MEMBERS_SHOWN = 16
+
+/** Points, numbered in any way: `xs` and `ys` are world coordinates, `order` lists the numbers. */
+export interface PointSet {
+  xs: Uint32Array
+  ys: Uint32Array
+  order: Uint32Array
+  /** The size of the feature in the pack. */
+  bytesOf(point: number): number
+}
+
+/** What a tile shows of its points. */
+export interface PointsShown {
+  /** The numbers of the points that are shown as they are. */
+  points: number[]
+  /** For each cell that is shown as one point: x, y in tile units, and the number of features. */
+  clusters: number[]
+}
+
+/** At the deepest zoom a tile shows every feature, whatever its size. */
+export const ALL_POINTS = Infinity
+/**
+ * At other zooms it shows features up to so many bytes of the pack: each is tried until the compressed tile is
+ * small enough. With 0, no feature is shown as it is.
+ */
+export const POINT_BYTES: readonly number[] = [800_000, 400_000, 200_000, 48_000, 0]
+
+/**
+ * Divides the points of a tile into those that are shown as they are and cells that are shown as one point at
+ * the mean of their members. Each point is counted exactly once.
+ */
+export class PointCells {
+  readonly #counts = new Int32Array(CELLS * CELLS)
+  readonly #sumX = new Float64Array(CELLS * CELLS)
+  readonly #sumY = new Float64Array(CELLS * CELLS)
+
+  /**
+   * The points `from` to `to` of `order`, all of which lie in the tile. Features that are shown as they are have
+   * up to `maxBytes` in the pack.
+   */
+  divide(tile: TileAddress, points: PointSet, from: number, to: number, maxBytes: number): PointsShown {
+    const isDense = to - from > MAX_SHOWN && maxBytes !== ALL_POINTS
+    if (!isDense && maxBytes > 0) {
+      const shown = Array.from(points.order.subarray(from, to))
+      if (maxBytes === ALL_POINTS || sumBytes(points, shown) <= maxBytes)
+        return { points: shown, clusters: [] }
+    }
+    this.#clear()
+    this.#add(tile, points, from, to)
+    return isDense
+      ? this.#finish(tile, points, from, to, MAX_SHOWN_IN_DENSE, Math.min(maxBytes, MAX_SHOWN_BYTES_IN_DENSE))
+      : this.#finish(tile, points, from, to, MAX_SHOWN, maxBytes)
+  }
+
+  #clear(): void {
+    this.#counts.fill(0)
+    this.#sumX.fill(0)
+    this.#sumY.fill(0)
+  }
+
+  /** Counts points in their cells. */
+  #add({ z }: TileAddress, { xs, ys, order }: PointSet, from: number, to: number): void {
+    const counts = this.#counts
+    const sumX = this.#sumX
+    const sumY = this.#sumY
+    // Shifting the tile's number out on the left leaves the fraction of the tile, in 32 bits.
+    for (let i = from; i < to; i++) {
+      const point = order[i]!
+      const x = (xs[point]! << z) >>> 0
+      const y = (ys[point]! << z) >>> 0
+      const cell = ((y >>> (WORLD_BITS - CELL_BITS)) << CELL_BITS) | (x >>> (WORLD_BITS - CELL_BITS))
+      counts[cell]!++
+      sumX[cell]! += x
+      sumY[cell]! += y
+    }
+  }
+
+  /** The result for the points that were added, which are the same range. The emptiest cells show their members. */
+  #finish(
+    { z }: TileAddress,
+    points: PointSet,
+    from: number,
+    to: number,
+    maxShown: number,
+    maxBytes: number,
+  ): PointsShown {
+    const counts = this.#counts
+    let fullest = maxBytes === 0 ? 0 : this.#fullestShown(maxShown)
+    let shown = fullest === 0 ? [] : this.#membersOf(z, points, from, to, fullest)
+    while (fullest > 0 && sumBytes(points, shown) > maxBytes) {
+      fullest--
+      shown = shown.filter((point) => counts[cellOf(z, points, point)]! <= fullest)
+    }
+    const clusters: number[] = []
+    for (let cell = 0; cell < counts.length; cell++) {
+      const count = counts[cell]!
+      if (count <= fullest) continue
+      clusters.push(tileUnit(this.#sumX[cell]! / count), tileUnit(this.#sumY[cell]! / count), count)
+    }
+    return { points: shown, clusters }
+  }
+
+  /** The largest count of a cell whose members can be shown, given that emptier cells are shown as well. */
+  #fullestShown(maxShown: number): number {
+    const cellsOf = new Int32Array(MAX_MEMBERS_SHOWN + 1)
+    for (const count of this.#counts) if (count > 0 && count < cellsOf.length) cellsOf[count]!++
+    let shown = 0
+    for (let count = 1; count < cellsOf.length; count++) {
+      shown += count * cellsOf[count]!
+      if (shown > maxShown) return count - 1
+    }
+    return cellsOf.length - 1
+  }
+
+  #membersOf(z: number, points: PointSet, from: number, to: number, fullest: number): number[] {
+    const members: number[] = []
+    for (let i = from; i < to; i++) {
+      const point = points.order[i]!
+      if (this.#counts[cellOf(z, points, point)]! <= fullest) members.push(point)
+    }
+    return members
+  }
+}
+
+function cellOf(z: number, { xs, ys }: PointSet, point: number): number {
+  const down = WORLD_BITS - CELL_BITS
+  return (((ys[point]! << z) >>> down) << CELL_BITS) | ((xs[point]! << z) >>> down)
+}
+
+function sumBytes({ bytesOf }: PointSet, points: readonly number[]): number {
+  let bytes = 0
+  for (const point of points) bytes += bytesOf(point)
+  return bytes
+}
+
+/** From a fraction of the tile in 32 bits to tile units. A point on the far edge would not be drawn. */
+function tileUnit(fraction: number): number {
+  return Math.min(EXTENT - 1, Math.round(fraction / 2 ** (WORLD_BITS - EXTENT_BITS)))
+}
+
+/** The coordinate of a point in its tile, in tile units. */
+export function unitInTile(z: number, world: number): number {
+  return tileUnit((world << z) >>> 0)
+}

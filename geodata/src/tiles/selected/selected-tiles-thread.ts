@@ -1,0 +1,57 @@
+import { parentPort } from 'node:worker_threads'
+import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
+import type { Manifest } from '../../snapshot/manifest.ts'
+import type { TileAddress } from '../tile-id.ts'
+import { SelectedTiles } from './selected-tiles.ts'
+
+export interface SelectedTileRequest {
+  number: number
+  folder: string
+  table: string
+  manifest: Manifest
+  tile: TileAddress
+  /** Shared memory, so that a selection of a million features is not copied for each tile. */
+  positions: Uint32Array<SharedArrayBuffer>
+  isDeepest: boolean
+}
+
+export type SelectedTileReply =
+  | { number: number; bytes: Uint8Array }
+  | { number: number; damaged: { file: string; message: string } }
+  | { number: number; failed: string }
+
+/** How many snapshots stay open; an index takes about 33 bytes for each feature. */
+const MAX_OPEN = 4
+
+/** In LRU order, least recently used first. */
+const open = new Map<string, SelectedTiles>()
+
+async function tilesOf({ folder, table, manifest }: SelectedTileRequest): Promise<SelectedTiles> {
+  const present = open.get(folder)
+  const tiles = present ?? (await SelectedTiles.open(folder, table, manifest))
+  open.delete(folder)
+  open.set(folder, tiles)
+  for (const [oldest, other] of open) {
+    if (open.size <= MAX_OPEN) break
+    open.delete(oldest)
+    other.close()
+  }
+  return tiles
+}
+
+async function reply(request: SelectedTileRequest): Promise<SelectedTileReply> {
+  const { number, tile, positions, isDeepest } = request
+  try {
+    return { number, bytes: (await tilesOf(request)).encode(tile, positions, isDeepest) }
+  } catch (error) {
+    open.delete(request.folder)
+    if (error instanceof DamagedSnapshotError)
+      return { number, damaged: { file: error.file, message: error.message } }
+    return { number, failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+  }
+}
+
+let queue: Promise<unknown> = Promise.resolve()
+parentPort!.on('message', (request: SelectedTileRequest) => {
+  queue = queue.then(async () => parentPort!.postMessage(await reply(request)))
+})

@@ -1,0 +1,104 @@
+import { readBlockChecksums } from '../../snapshot/block-checksums.ts'
+import { readIndex, treeOf } from '../../snapshot/index-file.ts'
+import type { IndexTree } from '../../snapshot/index-tree.ts'
+import { type Manifest, SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
+import { positionsIn } from '../build/build-shape-tiles.ts'
+import { compressTileSync } from '../encode/compress-tile.ts'
+import { PackFile } from '../encode/feature-bytes.ts'
+import { TileEncoder } from '../encode/tile-encoder.ts'
+import { ShapeReader } from '../shapes/read-shapes.ts'
+import type { TileAddress } from '../tile-id.ts'
+import { projectPoints, tileSize } from '../web-mercator.ts'
+
+/**
+ * Makes tiles of selected features of a snapshot, by the same rules as the tiles of its archive. It reads and
+ * computes synchronously, so it runs in a thread of its own.
+ */
+export class SelectedTiles {
+  readonly #tree: IndexTree
+  readonly #offsets: Uint32Array | Float64Array
+  readonly #source: PackFile
+  readonly #encoder: TileEncoder
+  readonly #shapes: ShapeReader
+  #places: { xs: Uint32Array; ys: Uint32Array } | null = null
+
+  private constructor(
+    table: string,
+    manifest: Manifest,
+    tree: IndexTree,
+    offsets: Uint32Array | Float64Array,
+    source: PackFile,
+  ) {
+    this.#tree = tree
+    this.#offsets = offsets
+    this.#source = source
+    this.#shapes = new ShapeReader(source)
+    this.#encoder = new TileEncoder(table, manifest.columns, source, (position) => this.#sizeOf(position))
+  }
+
+  static async open(folder: string, table: string, manifest: Manifest): Promise<SelectedTiles> {
+    const checksums = await readBlockChecksums(folder, manifest)
+    const name = SNAPSHOT_FILES.index
+    const index = await readIndex(folder, manifest.files[name]!, checksums?.get(name))
+    const source = new PackFile(folder, index.offsets, checksums?.get(SNAPSHOT_FILES.pack))
+    return new SelectedTiles(table, manifest, treeOf(index), index.offsets, source)
+  }
+
+  /** The gzipped tile of the features at `positions`, which ascend; empty if it shows none of them. */
+  encode(tile: TileAddress, positions: Uint32Array, isDeepest: boolean): Buffer {
+    const encoded = this.#tree.isPoints
+      ? this.#encodePoints(tile, positions, isDeepest)
+      : this.#encodeShapes(tile, positions, isDeepest)
+    return encoded.bytes.length === 0 ? encoded.bytes : compressTileSync(encoded).bytes
+  }
+
+  close(): void {
+    this.#source.close()
+  }
+
+  #encodePoints(tile: TileAddress, positions: Uint32Array, isDeepest: boolean) {
+    const { xs, ys } = this.#project()
+    const order = this.#pointsIn(tile, positions, xs, ys)
+    const set = { xs, ys, order, bytesOf: (position: number) => this.#sizeOf(position) }
+    return this.#encoder.points(tile, set, 0, order.length, isDeepest)
+  }
+
+  #pointsIn({ z, x, y }: TileAddress, positions: Uint32Array, xs: Uint32Array, ys: Uint32Array): Uint32Array {
+    const located = this.#tree.count
+    const inside = new Uint32Array(positions.length)
+    const size = tileSize(z)
+    const [left, top] = [x * size, y * size]
+    let count = 0
+    for (const position of positions) {
+      // Features without a place come last.
+      if (position >= located) break
+      const [dx, dy] = [xs[position]! - left, ys[position]! - top]
+      if (dx >= 0 && dx < size && dy >= 0 && dy < size) inside[count++] = position
+    }
+    return inside.subarray(0, count)
+  }
+
+  #encodeShapes(tile: TileAddress, positions: Uint32Array, isDeepest: boolean) {
+    const chosen: number[] = []
+    let at = 0
+    for (const position of positionsIn(this.#tree, tile)) {
+      while (at < positions.length && positions[at]! < position) at++
+      if (positions[at] === position) chosen.push(position)
+    }
+    return this.#encoder.shapes(tile, () => this.#shapes.inTile(chosen, tile), isDeepest)
+  }
+
+  #project() {
+    if (this.#places === null) {
+      const { leaves, count } = this.#tree
+      const places = { xs: new Uint32Array(count), ys: new Uint32Array(count) }
+      projectPoints(leaves, 2, 0, count, places.xs, places.ys)
+      this.#places = places
+    }
+    return this.#places
+  }
+
+  #sizeOf(position: number): number {
+    return this.#offsets[position + 1]! - this.#offsets[position]!
+  }
+}
