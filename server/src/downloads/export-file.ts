@@ -1,4 +1,14 @@
+import type { ExportFormatEntry, Variant } from '@wayleave/geodata/exports'
+import type { Dataset, Version } from '../catalog/dataset.ts'
 import type { FileStamp } from '../catalog/file-stamp.ts'
+
+/** A file of a version in one format and one encoding. */
+export interface ExportRequest {
+  dataset: Dataset
+  version: Version
+  format: ExportFormatEntry
+  encoding: 'identity' | Variant
+}
 
 export interface ExportDescription {
   mediaType: string

@@ -35,7 +35,7 @@ import {
   type VerifiedExport,
   writeMeta,
 } from './built-file.ts'
-import type { ExportDescription, ExportFile } from './export-file.ts'
+import type { ExportDescription, ExportFile, ExportRequest } from './export-file.ts'
 import { type ExportJobRequest, requireBuilt } from './export-job.ts'
 import { lockExports, tryLockExports } from './exports-lock.ts'
 import { FormatSizes } from './format-sizes.ts'
@@ -67,13 +67,6 @@ interface ExportsDeps {
 export interface TileFiles {
   findFile(version: Version): Promise<(VerifiedExport & { path: string }) | undefined>
   build(version: Version, wait: { maxMs: number; signal: AbortSignal }): Promise<unknown>
-}
-
-export interface ExportRequest {
-  dataset: Dataset
-  version: Version
-  format: ExportFormatEntry
-  encoding: 'identity' | Variant
 }
 
 /** The attempt at a job that builds an export. */

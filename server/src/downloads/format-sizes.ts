@@ -3,8 +3,7 @@ import { BoundedCache } from '../caching/bounded-cache.ts'
 import type { Dataset } from '../catalog/dataset.ts'
 import type { FileSizes } from '../catalog/metadata.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
-import type { ExportFile } from './export-file.ts'
-import type { ExportRequest } from './exports.ts'
+import type { ExportFile, ExportRequest } from './export-file.ts'
 
 const MAX_VERSIONS = 10_000
 
