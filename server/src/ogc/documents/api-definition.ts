@@ -1,11 +1,13 @@
 import type { Dataset } from '../../catalog/dataset.ts'
 import { type About, aboutInfo } from '../../http/about.ts'
+import { EXTRACT_PARAMETERS } from '../extract/extract-query.ts'
 import { SHARED_PARAMETERS } from '../facets/facet-query.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import {
   API_ENCODINGS,
   DOCUMENT_ENCODINGS,
   type Encoding,
+  EXTRACT_ENCODINGS,
   FEATURE_SCHEMA_ENCODINGS,
   ITEM_ENCODINGS,
   ITEMS_ENCODINGS,
@@ -106,6 +108,7 @@ export function apiDefinition(base: string, { datasets, crsList, version, about,
     ),
     ...tilePaths(get),
   }
+  paths['/collections/{collectionId}/extract'] = extractOperation(get, collection)
   paths['/collections/{collectionId}/search'] = searchOperation(get, collection)
   for (const dataset of datasets) {
     const { table, title } = dataset
@@ -190,6 +193,20 @@ const PUBLIC_JSON = [json]
 
 /** The parameters of facets; `limit` and `bins` have names of their own among the components. */
 const FACET_PARAMETERS = ['facetColumns', 'facetLimit', 'facetBins', ...SHARED_PARAMETERS]
+
+/** A file of the rows that match; it is made for each request, so it has no tag. */
+function extractOperation(get: ReturnType<typeof operations>, collection: object[]): { get: Operation } {
+  const described = get(
+    'extract',
+    'A file with all rows that match, up to a limit of the service',
+    [...collection, ...EXTRACT_PARAMETERS.map(ref)],
+    EXTRACT_ENCODINGS,
+    'Document',
+  ).get
+  const { 200: file, 304: _, ...responses } = described.responses
+  const { headers: __, ...content } = file as { headers: object }
+  return { get: { ...described, tags: ['Features'], responses: { 200: content, ...responses } } }
+}
 
 /** The features of a query in a body: it takes the parameters of a GET request as members of an object. */
 function searchOperation(get: ReturnType<typeof operations>, collection: object[]): { post: Operation } {
