@@ -6,6 +6,7 @@ import { singleFlight } from '../concurrency/single-flight.ts'
 import { DatabaseError } from '../database/database-error.ts'
 import type { ControlDatabase, Db, Tx } from '../database/open.ts'
 import { Durations } from '../http/observability/durations.ts'
+import { StorageUnavailableError } from '../storage/object-store.ts'
 import { AttemptLostError, RetryLaterError } from './job-errors.ts'
 import { JOB_KINDS, type JobKind } from './job-kinds.ts'
 import { kindsOf } from './job-limits.ts'
@@ -265,8 +266,7 @@ export class JobRunner {
       await this.#handBack(local, attempts - 1, retries, 0)
       return true
     }
-    const isTransient = error instanceof RetryLaterError || error instanceof DatabaseError
-    if (isTransient && retries < MAX_RETRIES) {
+    if (isTransient(error) && retries < MAX_RETRIES) {
       const delayMs = retryDelay(retries)
       log.warn({ err: error, job: id, kind }, `The job ${id} is retried in ${Math.ceil(delayMs / SECOND)} s.`)
       const isCounted = error instanceof RetryLaterError && error.countsAsAttempt
@@ -326,6 +326,14 @@ export class JobRunner {
       if (!held.has(token) && !isFinishing) lost.abort(new AttemptLostError())
     }
   }
+}
+
+function isTransient(error: unknown): boolean {
+  return (
+    error instanceof RetryLaterError ||
+    error instanceof DatabaseError ||
+    error instanceof StorageUnavailableError
+  )
 }
 
 /** 1, 2, 4 … 60 seconds, varied by a quarter so that many jobs do not return at the same instant. */
