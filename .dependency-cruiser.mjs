@@ -53,6 +53,7 @@ const serverFolders = [
   'catalog',
   'discovery',
   'documentation',
+  'clients',
   'console',
   'installation',
   'downloads',

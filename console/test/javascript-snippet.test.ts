@@ -28,6 +28,7 @@ test('the JavaScript and curl snippets run as copied, and return the filtered ro
   command('publish', join(folder, 'parcels.geojson'), '--table', 'parcels')
   const args = ['key', 'create', '--platform', '--name', 'test', '--permissions', 'read']
   const { secret } = JSON.parse(command(...args))
+  execFileSync(process.execPath, [join(root, 'scripts', 'clients', 'main.ts')], { stdio: 'pipe' })
   const server = await startServer(dataDir)
   stop = server.stop
 
@@ -46,6 +47,10 @@ test('the JavaScript and curl snippets run as copied, and return the filtered ro
   ] as const) {
     const snippets = snippetsFor(dataset, server.url, secret, applied)
     writeFileSync(join(folder, 'snippet.mjs'), snippets['javascript']!.code)
+    for (const language of ['python', 'javascript']) {
+      const [address] = /http:\S+\.(?:whl|tgz)/.exec(snippets[language]!.code)!
+      assert.equal((await fetch(address, { method: 'HEAD' })).status, 200, address)
+    }
     const stdout = run(process.execPath, ['--conditions=wayleave-source', 'snippet.mjs'])
     const lines = stdout.match(/^\{ owner: 'Owner \d+', area: [\d.]+, built: (true|false) \}$/gm)
     assert.equal(lines?.length, rows)

@@ -3,6 +3,17 @@ import { join } from 'node:path'
 import { bundlePackages } from './bundle-packages.ts'
 import { compileSources } from './compile-sources.ts'
 
+const COPIED = [
+  'docs',
+  'console/dist',
+  'dist/clients',
+  'LICENSE',
+  'README.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  'ops',
+]
+
 /**
  * Writes the program as one npm package without build steps: JavaScript, the bundled packages, the documentation, and
  * the console and the clients if they are built. Only native parts remain dependencies.
@@ -12,7 +23,7 @@ export async function buildProgram(root: string, out: string): Promise<void> {
   mkdirSync(out, { recursive: true })
   const { packages } = compileSources(root, out)
   await bundlePackages(root, packages, join(out, 'vendor'))
-  for (const path of ['docs', 'console/dist', 'LICENSE', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'ops']) {
+  for (const path of COPIED) {
     if (existsSync(join(root, path))) cpSync(join(root, path), join(out, path), { recursive: true })
   }
   const { name, version, license } = JSON.parse(readFileSync(join(root, 'server', 'package.json'), 'utf8'))

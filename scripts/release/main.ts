@@ -5,9 +5,10 @@
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { buildClients, clientsFolder } from '../clients/build-clients.ts'
 import { ensureConsole } from '../console-build.ts'
 import { buildProgram } from '../program/build-program.ts'
 import { ensurePython } from '../python.ts'
@@ -54,12 +55,14 @@ async function pack(): Promise<void> {
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
   ensureConsole(root)
+  const clients = clientsFolder(root)
+  buildClients(root, clients)
+  for (const name of readdirSync(clients)) copyFileSync(join(clients, name), join(out, name))
   const program = join(root, 'dist', 'program')
   await buildProgram(root, program)
   run('npm', 'pack', program, '--pack-destination', out)
-  run('npm', 'pack', '--workspace', 'client-js', '--pack-destination', out)
   const python = ensurePython(join(root, '.cache', 'venv'), join(root, 'scripts', 'test-requirements.txt'))
-  run(python, '-m', 'build', '--outdir', out, join(root, 'client-python'))
+  run(python, '-m', 'build', '--sdist', '--outdir', out, join(root, 'client-python'))
   const sums = readdirSync(out)
     .sort()
     .map(

@@ -2,6 +2,7 @@ import { operatorRoutes } from './administration/operator-routes.ts'
 import { administrationRoutes } from './administration/routes.ts'
 import { metadataRoute } from './catalog/metadata-route.ts'
 import { catalogRoutes } from './catalog/routes.ts'
+import { clientRoutes } from './clients/routes.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { creditRoutes } from './credits/routes.ts'
 import { discoveryRoutes, pageHeads } from './discovery/routes.ts'
@@ -60,6 +61,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   const discovery = { ...parts, about: aboutOf(parts.config) }
   consoleRoutes(app, pageHeads(discovery))
   discoveryRoutes(app, discovery)
+  clientRoutes(app, parts)
   documentationRoutes(app)
   definitionRoutes(app, parts)
 

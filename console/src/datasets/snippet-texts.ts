@@ -1,4 +1,5 @@
 import type { Dataset } from '@wayleave/client'
+import manifest from '../../package.json' with { type: 'json' }
 
 export interface Snippet {
   name: string
@@ -48,8 +49,9 @@ curl -H "X-API-Key: $WAYLEAVE_API_KEY" --compressed -o ${table}.${file} \\
     curl: filter === '' ? wholeCurl : filteredCurl,
     python: {
       name: 'Python',
-      about: 'With the Python client; the documentation says how to install it.',
-      code: `from wayleave import Client
+      about: 'With the Python client, which pip installs from this service.',
+      code: `# pip install "wayleave[${spatial ? 'geo' : 'pandas'}] @ ${origin}/clients/wayleave-${manifest.version}-py3-none-any.whl"
+from wayleave import Client
 
 client = Client('${key}', '${origin}')
 ${variable} = client.${python}('${table}'${pythonFilter})
@@ -58,8 +60,9 @@ print(${variable}.head())`,
     javascript: {
       name: 'JavaScript',
       about:
-        'With the JavaScript client, in Node 18 or later and in browsers; the documentation says how to install it.',
-      code: `import { Wayleave } from '@wayleave/client'
+        'With the JavaScript client, in Node 18 or later and in browsers. npm installs it from this service; a page without a bundler imports it from /client.js.',
+      code: `// npm install ${origin}/clients/wayleave-client-${manifest.version}.tgz
+import { Wayleave } from '@wayleave/client'
 
 const wayleave = new Wayleave({ apiKey: '${key}', baseUrl: '${origin}' })
 const page = await wayleave.items('${table}', { limit: 100${scriptFilter}${dataset.bbox && filter === '' ? `, bbox: [${box(dataset.bbox).replaceAll(',', ', ')}]` : ''} })
