@@ -6,6 +6,7 @@ import { version } from '../version.ts'
 import { addressCommand } from './address.ts'
 import { adoptFolderCommand } from './adopt-folder.ts'
 import { backupCommand } from './backup.ts'
+import { completionCommand } from './completion/completion.ts'
 import { databaseCommand } from './database.ts'
 import { datasetsCommand, unpublishCommand } from './datasets.ts'
 import { doctorCommand } from './doctor.ts'
@@ -60,6 +61,7 @@ export async function runProgram(args: string[], options: ProgramOptions = {}): 
     doctorCommand(),
     pruneCommand(),
     databaseCommand(),
+    completionCommand(),
   ]) {
     program.addCommand(command)
   }
