@@ -41,6 +41,7 @@ const serverFolders = [
   'users',
   'limits',
   'mail',
+  'tracing',
   'http',
   'access',
   'keys',

@@ -104,6 +104,8 @@ export interface Parts extends ControlPlane {
   snapshots: OpenSnapshots
   crsList: CrsList
   cursors: Cursors
+  rows: RowQueries
+  columns: ColumnCache
   items: Items
   facets: Facets
   dailyFeatures: DailyFeatures
@@ -426,6 +428,8 @@ async function wire(
     snapshots,
     crsList,
     cursors,
+    rows,
+    columns,
     items,
     facets,
     dailyFeatures,

@@ -92,7 +92,7 @@ export async function makeFrame({
   app.removeContentTypeParser('text/plain')
 
   // Must be registered before any hook that may reject a request.
-  noteRequests(app, log, metrics)
+  noteRequests(app, log, metrics, proxies)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')

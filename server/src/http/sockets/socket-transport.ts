@@ -4,12 +4,14 @@ import type { MaybePromise } from '../../maybe-promise.ts'
 import { type BaseUrl, STRICT_TRANSPORT } from '../base-url.ts'
 import type { BlockedAddresses, TrustedProxies } from '../caller.ts'
 import { CORS_EXPOSED } from '../hooks/cors.ts'
+import { traceParent } from '../hooks/note-requests.ts'
 import { requestId } from '../hooks/request-id.ts'
 import { STATUS_CODES } from '../node-http.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Overload } from '../observability/overload.ts'
 import { keyOf } from '../observability/request-keys.ts'
 import { logRequest } from '../observability/request-log.ts'
+import { isTracing, traceRequest } from '../../tracing/tracing.ts'
 import { bodyLength, type DataResponse, type DataRoute, type RouteParameters } from './data-response.ts'
 import { Exchange } from './exchange.ts'
 import type { HandedOver } from './fastify-transport.ts'
@@ -78,13 +80,18 @@ export class SocketTransport {
     const began = performance.now()
     const caller = proxies.callerOf(request)
     const exchange = new Exchange(request, response, caller)
-    const result = respondOrReject(route, exchange, parameters)
+    const trace = isTracing() ? traceRequest(request, traceParent(request, proxies)) : null
+    const result =
+      trace === null
+        ? respondOrReject(route, exchange, parameters)
+        : trace.run(() => respondOrReject(route, exchange, parameters!))
     if (result instanceof Promise) {
       this.#handedOver.set(request, { exchange, response: result })
       return false
     }
     const id = requestId(request, proxies)
     const { status } = result
+    trace?.sending()
     writeWhole(
       response,
       result,
@@ -93,6 +100,7 @@ export class SocketTransport {
         if (!error) result.release()
         const milliseconds = performance.now() - began
         metrics.requests.observe('GET', pattern, status, milliseconds)
+        trace?.end({ id, route: pattern, status, keyId: keyOf(request) })
         const { address } = caller
         const path = pathIn(request.url!)
         logRequest(log, {

@@ -34,6 +34,7 @@ import type { PageHead } from '../write/page-content.ts'
 import { PAGE_WRITERS } from '../write/page-writers.ts'
 import { compressedPageInMemory, plainPageInMemory, readPlainPage } from '../write/plain-page.ts'
 import { CACHE_CONTROL, CONTENT_SECURITY_POLICY, VARY } from '../write/respond.ts'
+import { traced } from '../../tracing/tracing.ts'
 import { admit } from './admit.ts'
 import type { FeatureAllowance } from './daily-features.ts'
 import { type ItemsDeps, isPlain, nextCursor, type PageRequest, pageTag, timeText } from './items-page.ts'
@@ -109,10 +110,11 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
     return emptyResponse(304)
   }
   if (isPlain(page) && query.ids === null) {
-    const pageInMemory =
+    const pageInMemory = traced('select in memory', () =>
       coding === null
         ? plainPageInMemory(page, plan, limit, deps)
-        : compressedPageInMemory(page, plan, limit, coding, deps)
+        : compressedPageInMemory(page, plan, limit, coding, deps),
+    )
     if (pageInMemory !== null) {
       returnUnused(pageInMemory.returned)
       return andThen(pageInMemory.response, (response) => {
@@ -196,7 +198,9 @@ async function writeSelected(
   if (query.encoding === flatgeobuf) {
     await deps.verification.requireFile(snapshot.folder, snapshot.manifest, SNAPSHOT_FILES.rows)
   }
-  const { selected: all, matched } = await selectPage(snapshot, page, plan, allowance.count, work, deps)
+  const { selected: all, matched } = await traced('select', () =>
+    selectPage(snapshot, page, plan, allowance.count, work, deps),
+  )
   const selected = shortenToBytes(snapshot, all, pageBytes(query.encoding, deps.workload))
   const memory = await holdMemory(exchange, page, snapshot.bytesOf(selected.runs), work, deps.workload)
   if (isPlain(page)) {
