@@ -1,5 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { thirdPartyLicenses } from '../release/third-party-licenses.ts'
 import { bundlePackages } from './bundle-packages.ts'
 import { compileSources } from './compile-sources.ts'
 
@@ -26,6 +27,7 @@ export async function buildProgram(root: string, out: string): Promise<void> {
   for (const path of COPIED) {
     if (existsSync(join(root, path))) cpSync(join(root, path), join(out, path), { recursive: true })
   }
+  writeFileSync(join(out, 'THIRD-PARTY-LICENSES.txt'), thirdPartyLicenses(root))
   const { name, version, license } = JSON.parse(readFileSync(join(root, 'server', 'package.json'), 'utf8'))
   const own = { name, version, license, type: 'module' }
   writeFileSync(join(out, 'server', 'package.json'), `${JSON.stringify(own, null, 2)}\n`)

@@ -29,6 +29,7 @@ import { organizationRoutes } from './organizations/routes.ts'
 import { jobRoutes } from './publishing/job-routes.ts'
 import { publishingRoutes } from './publishing/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
+import { version } from './version.ts'
 import type { Parts } from './wiring.ts'
 
 /** Registers the routes of the whole service. Reads like a table of contents. */
@@ -40,6 +41,9 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
     metricsToken: parts.config.metricsToken,
     checkReady: parts.checkReady,
     isDraining: () => parts.overload.isDraining(),
+    version,
+    clock: parts.clock,
+    countDatasets: async () => (await parts.catalog.all()).length,
   })
 
   catalogRoutes(app, parts)

@@ -27,6 +27,7 @@ import { SingleFlights } from '../concurrency/single-flight.ts'
 import type { DataWork } from '../data-work.ts'
 import { Durations } from '../http/observability/durations.ts'
 import { Problem } from '../problem.ts'
+import { traced } from '../tracing/tracing.ts'
 import {
   exportPath,
   findBuilt,
@@ -156,7 +157,11 @@ export class Exports {
     if (request.format.format === 'pmtiles') return this.#makeTiles(request)
     await makeFolderDurably(join(folder, 'exports'))
     const { path } = pathsOf(request, folder, this.#parts.escapeFormulas)
-    return this.#file(request, { path, ...(await this.#build(request, folder)) })
+    const built = await traced('build export', () => this.#build(request, folder), {
+      'wayleave.table': request.dataset.table,
+      'wayleave.format': request.format.format,
+    })
+    return this.#file(request, { path, ...built })
   }
 
   async #build(request: ExportRequest, folder: string): Promise<VerifiedExport> {

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { TrustedProxies } from '../caller.ts'
 import type { App } from '../fastify-app.ts'
+import { type AccessLog, statedLength } from '../observability/access-log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { keyOf } from '../observability/request-keys.ts'
 import { logRequest } from '../observability/request-log.ts'
@@ -11,11 +12,18 @@ import { isTracing, traceRequest } from '../../tracing/tracing.ts'
 /** 499, nginx's convention: the client disconnected before a response started. */
 const LEFT = 499
 
+export interface RequestNotes {
+  log: Logger
+  metrics: Metrics
+  proxies: TrustedProxies
+  accessLog: AccessLog | null
+}
+
 /**
  * Logs and counts every request when its response finishes or its connection closes: an upload or download
  * that is aborted midway never finishes, and Fastify's `onResponse` does not report it.
  */
-export function noteRequests(app: App, log: Logger, metrics: Metrics, proxies: TrustedProxies): void {
+export function noteRequests(app: App, { log, metrics, proxies, accessLog }: RequestNotes): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = reply
     const trace = traceRequest(request.raw, traceParent(request.raw, proxies))
@@ -27,7 +35,7 @@ export function noteRequests(app: App, log: Logger, metrics: Metrics, proxies: T
       const route = request.routeOptions.url ?? 'unmatched'
       metrics.requests.observe(request.method, route, status, milliseconds)
       trace?.end({ id: request.id, route, status, keyId: keyOf(request.raw) })
-      logRequest(log, {
+      const logged = {
         id: request.id,
         method: request.method,
         path: pathOf(request),
@@ -36,7 +44,12 @@ export function noteRequests(app: App, log: Logger, metrics: Metrics, proxies: T
         address: request.ip as string | undefined,
         keyId: keyOf(request.raw),
         brokenOff,
-      })
+      }
+      logRequest(log, logged)
+      if (accessLog) {
+        const { httpVersion } = request.raw
+        accessLog.write({ ...logged, httpVersion, bytes: statedLength(raw) }, new Date())
+      }
     }
     raw.once('finish', note).once('close', note)
     if (trace === null) done()

@@ -7,6 +7,7 @@ import { CORS_EXPOSED } from '../hooks/cors.ts'
 import { traceParent } from '../hooks/note-requests.ts'
 import { requestId } from '../hooks/request-id.ts'
 import { STATUS_CODES } from '../node-http.ts'
+import type { AccessLog } from '../observability/access-log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Overload } from '../observability/overload.ts'
 import { keyOf } from '../observability/request-keys.ts'
@@ -25,6 +26,7 @@ export interface SocketTransportDeps {
   proxies: TrustedProxies
   baseUrl: BaseUrl
   addressBlocks: BlockedAddresses
+  accessLog: AccessLog | null
 }
 
 /**
@@ -65,7 +67,7 @@ export class SocketTransport {
 
   /** Returns false if the request is left to the other listeners. */
   #handle(request: IncomingMessage, response: ServerResponse, keepAlive: string): boolean {
-    const { log, metrics, proxies, baseUrl, addressBlocks } = this.#deps
+    const { log, metrics, proxies, baseUrl, addressBlocks, accessLog } = this.#deps
     if (!this.#isEligible(request, response)) return false
     // Fastify refuses it.
     if (!addressBlocks.isEmpty && addressBlocks.has(proxies.callerOf(request).address)) return false
@@ -91,6 +93,8 @@ export class SocketTransport {
     }
     const id = requestId(request, proxies)
     const { status } = result
+    // The memory of a page is used again once it is sent.
+    const bytes = accessLog === null ? null : bodyLength(result)
     trace?.sending()
     writeWhole(
       response,
@@ -103,16 +107,13 @@ export class SocketTransport {
         trace?.end({ id, route: pattern, status, keyId: keyOf(request) })
         const { address } = caller
         const path = pathIn(request.url!)
-        logRequest(log, {
-          id,
-          method: 'GET',
-          path,
-          status,
-          milliseconds,
-          address,
-          keyId: keyOf(request),
-          brokenOff: Boolean(error),
-        })
+        const keyId = keyOf(request)
+        const brokenOff = Boolean(error)
+        const logged = { id, method: 'GET', path, status, milliseconds, address, keyId, brokenOff }
+        logRequest(log, logged)
+        if (accessLog !== null) {
+          accessLog.write({ ...logged, httpVersion: request.httpVersion, bytes }, new Date())
+        }
       },
     )
     return true

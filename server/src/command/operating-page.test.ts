@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { points } from '../testing/publish.ts'
+import { startServerProcess } from '../testing/server-process.ts'
+import { runInSharedProcess } from '../testing/shared-process.ts'
+import { temporaryDatabase, temporaryFolder, withoutPostgres } from '../testing/test-server.ts'
+
+const page = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')
+const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
+
+/** Every command of the page, in its order. */
+const commands = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block]) => block!.trim().split('\n'))
+
+/** The words of a command: quotes hold words together. */
+function wordsOf(line: string): string[] {
+  return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!)
+}
+
+test('every command of the page on operating works in its order: serving, accounts, backup, restore, moving, checks', {
+  skip: withoutPostgres,
+}, async (t) => {
+  const folder = temporaryFolder(t)
+  const data = join(folder, 'data')
+  const database = await temporaryDatabase(t)
+  const places: Record<string, string> = {
+    '/var/lib/wayleave-new': join(folder, 'restored'),
+    '/var/lib/wayleave': data,
+    '/backup/wayleave': join(folder, 'backup'),
+    'postgres://wayleave@db.example.org/wayleave': database,
+  }
+  const settings = { WAYLEAVE_DATA_DIR: data, WAYLEAVE_TILES: 'false' }
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runInSharedProcess({ args, settings, cwd: folder })
+    assert.equal(code, 0, `wayleave ${args.join(' ')}\n${stdout}${stderr}`)
+    return stdout
+  }
+  const json = async (...args: string[]) => JSON.parse(await run(...args, '--json'))
+
+  // What the page takes for granted: a dataset that was removed, a key that leaked, the folders of shells.
+  writeFileSync(join(folder, 'parcels.geojson'), points(3))
+  await run('publish', join(folder, 'parcels.geojson'), '--table', 'parcels')
+  await run('unpublish', 'parcels')
+  const [trashed] = readdirSync(join(data, 'snapshots', '.trash'))
+  places['2026-03-01T12-00-00.000Z.parcels_4fGh…'] = trashed!
+  const create = ['key', 'create', '--platform', '--name', 'leaked', '--permissions', 'read']
+  const leaked = await json(...create)
+  writeFileSync(join(folder, 'leaked.txt'), `${leaked.secret}\n`)
+  execFileSync('mkdir', ['-p', '.local/share/bash-completion/completions', '.config/fish/completions', 'zsh'], {
+    cwd: folder,
+  })
+
+  const { url, child } = await startServerProcess(t, data)
+  let isServing = true
+  const stop = async () => {
+    if (!isServing) return
+    isServing = false
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+  }
+  const executed: string[] = []
+  for (const line of commands) {
+    let text = line
+    for (const [written, actual] of Object.entries(places)) text = text.replaceAll(written, actual)
+    const [first, ...words] = wordsOf(text.replace(/^npx /, ''))
+    // scripts/program/program.test.ts installs the package by this command.
+    if (first === 'npm') continue
+    assert.equal(first, 'wayleave', line)
+    if (words[0] === 'serve') {
+      // The server runs already, beside all other commands.
+      assert.equal((await fetch(`${url}/health`)).status, 200)
+    } else if (/[<>]/.test(line)) {
+      const shell = `wayleave() { "${process.execPath}" "${program}" "$@"; }; fpath=('' zsh)\n${text.replace(/^npx /, '')}`
+      const env = { ...process.env, ...settings, HOME: folder }
+      execFileSync('bash', ['-euc', shell], { cwd: folder, env, stdio: 'pipe' })
+    } else {
+      if (['restore', 'database'].includes(words[0]!) && !words.includes('--verify')) await stop()
+      const output = await run(...words)
+      if (words.slice(0, 2).join(' ') === 'org create') places['ORGANIZATION_ID'] = /\borg_\w+/.exec(output)![0]
+      if (words.slice(0, 2).join(' ') === 'key create') places['KEY_ID'] = /\bkey_\w+/.exec(output)![0]
+    }
+    executed.push(words.slice(0, 2).join(' '))
+  }
+  assert.ok(executed.length > 20)
+  for (const file of ['.local/share/bash-completion/completions/wayleave', 'zsh/_wayleave'])
+    assert.ok(existsSync(join(folder, file)), file)
+})
