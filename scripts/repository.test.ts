@@ -87,7 +87,7 @@ test('no file outside the tests names a path of one machine', () => {
 test('only config.ts reads the environment; a program may do so before it runs', () => {
   // run-ogr2ogr.ts passes a few variables on to the program that it starts.
   const readers = [
-    'server/src/config.ts',
+    'server/src/settings/config.ts',
     'server/bin/wayleave.js',
     'geodata/src/formats/gdal/run-ogr2ogr.ts',
   ]

@@ -7,7 +7,6 @@ import { UserAdministration } from './administration/user-administration.ts'
 import { requireUsableFolder } from './backup/restore/folder-marks.ts'
 import type { Clock } from './clock.ts'
 import type { Closers } from './closers.ts'
-import type { Config } from './config.ts'
 import { Ledger } from './credits/ledger.ts'
 import type { Changes } from './database/changes.ts'
 import { type ControlDatabase, openDatabase } from './database/open.ts'
@@ -15,6 +14,7 @@ import { openChanges } from './database/open-changes.ts'
 import { Keys } from './keys/keys.ts'
 import { Members } from './organizations/members.ts'
 import { Organizations, type StartingGrant } from './organizations/organizations.ts'
+import type { Config } from './settings/config.ts'
 
 /** Accounts, keys and credits: everything that operator commands need, and a part of a server. */
 export interface ControlPlane {

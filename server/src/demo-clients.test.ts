@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { readConfig } from './config.ts'
 import { prepareDemo } from './demo.ts'
+import { readConfig } from './settings/config.ts'
 import { openTestServer, temporaryFolder } from './testing/test-server.ts'
 
 const run = promisify(execFile)

@@ -59,7 +59,7 @@ for (const kind of databaseKinds) {
 }
 
 test('every setting of retention that the document names exists with that default', async () => {
-  const { settings } = await import('../settings.ts')
+  const { settings } = await import('../settings/settings.ts')
   const rows = [...document.matchAll(/`(WAYLEAVE_KEEP_\w+)`, (\d+|all)/g)]
   assert.equal(rows.length, 7)
   for (const [, variable, value] of rows) {

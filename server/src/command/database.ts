@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { systemClock } from '../clock.ts'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../settings/config.ts'
 import { type OperatorFlags, operatorCommand, print } from './operator-command.ts'
 import { count, ProgressLine } from './output/progress-line.ts'
 

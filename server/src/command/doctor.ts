@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { readConfig, unknownVariables } from '../config.ts'
 import type { Check } from '../doctor/check.ts'
+import { readConfig, unknownVariables } from '../settings/config.ts'
 import { type OperatorFlags, operatorCommand, print } from './operator-command.ts'
 
 const MARKS = { ok: 'ok', warning: 'warning', problem: 'PROBLEM' } as const

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { Command } from 'commander'
 import { systemClock } from '../clock.ts'
-import { readConfig } from '../config.ts'
 import { operator } from '../events/events.ts'
 import type { KeyActor } from '../keys/key-access.ts'
+import { readConfig } from '../settings/config.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
 import { withControlPlane } from './with-parts.ts'
 

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
-import { SettingError } from '../config.ts'
 import { Problem } from '../problem.ts'
 import type { PublishOptions } from '../publishing/publishing.ts'
+import { SettingError } from '../settings/config.ts'
 import { version } from '../version.ts'
 import { addressCommand } from './address.ts'
 import { adoptFolderCommand } from './adopt-folder.ts'

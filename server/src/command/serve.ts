@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import type { Logger } from 'pino'
 import { SECOND, systemClock } from '../clock.ts'
 import { withinTime } from '../concurrency/within-time.ts'
+import type { Demo } from '../demo.ts'
 import {
   type Config,
   flagOf,
@@ -10,9 +11,9 @@ import {
   isTracingWanted,
   readConfig,
   unknownVariables,
-} from '../config.ts'
-import type { Demo } from '../demo.ts'
-import { type Setting, settings } from '../settings.ts'
+} from '../settings/config.ts'
+import type { Setting } from '../settings/setting.ts'
+import { settings } from '../settings/settings.ts'
 import type { RunningServer } from '../start-server.ts'
 import { watchParents } from './parent-processes.ts'
 

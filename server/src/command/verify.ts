@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../settings/config.ts'
 import { type OperatorFlags, operatorCommand, print } from './operator-command.ts'
 import { findingText } from './output/finding-text.ts'
 import { count, megabytes, ProgressLine } from './output/progress-line.ts'

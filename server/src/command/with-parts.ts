@@ -1,9 +1,9 @@
 import { systemClock } from '../clock.ts'
 import { Closers } from '../closers.ts'
-import { readConfig } from '../config.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import { newId } from '../id.ts'
 import { runningServerAddress } from '../server-address.ts'
+import { readConfig } from '../settings/config.ts'
 import type { Parts } from '../wiring.ts'
 
 // The modules of a command are loaded when it runs: help and usage errors are printed at once, and listing

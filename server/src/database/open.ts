@@ -12,7 +12,7 @@ import {
   type Transaction,
 } from 'kysely'
 import { MINUTE, SECOND } from '../clock.ts'
-import { makePrivate } from '../private-files.ts'
+import { makePrivate } from '../locks/private-files.ts'
 import type { DatabaseError } from './database-error.ts'
 import { migrate } from './migrate.ts'
 import { GuardedPool, type Patience } from './postgres-pool.ts'

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rmdir, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { requireUsableFolder } from '../backup/restore/folder-marks.ts'
-import type { Config } from '../config.ts'
 import { tryLock } from '../locks/file-lock.ts'
+import type { Config } from '../settings/config.ts'
 import { type Check, ok, problem, warning } from './check.ts'
 
 const GIGABYTE = 1e9

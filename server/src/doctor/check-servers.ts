@@ -5,8 +5,8 @@ import { postgresClock, runningNodes } from '../backup/rows/postgres-rows-store.
 import { sqliteFile } from '../backup/rows/sqlite-rows-store.ts'
 import { latestSchemaVersion } from '../backup/rows/table-shapes-store.ts'
 import { SECOND } from '../clock.ts'
-import type { Config } from '../config.ts'
 import { requiresTls } from '../mail/smtp-mailer.ts'
+import type { Config } from '../settings/config.ts'
 import { type Check, ok, problem, warning } from './check.ts'
 
 const TIMEOUT = 5 * SECOND

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from '../config.ts'
 import { isLoopback } from '../loopback.ts'
 import { checkMailSettings } from '../mail/mailer.ts'
+import type { Config } from '../settings/config.ts'
 import { type Check, ok, problem, warning } from './check.ts'
 
 /** Finds settings that are misspelt, or that contradict each other. */

@@ -1,5 +1,6 @@
 import { problems } from '../problem.ts'
-import { type Setting, settings } from '../settings.ts'
+import type { Setting } from '../settings/setting.ts'
+import { settingGroups } from '../settings/settings.ts'
 
 /** The pages of docs/ that are generated from the program's own tables; `npm run docs` writes them. */
 export const generatedPages: Record<string, () => string> = {
@@ -8,10 +9,7 @@ export const generatedPages: Record<string, () => string> = {
 }
 
 function settingsPage(): string {
-  const rows = (Object.entries(settings) as [string, Setting<unknown>][]).map(
-    ([name, row]) =>
-      `| \`${row.variable}\` | \`${name}\` | ${defaultText(row.default)} | ${cell(row.help)} |`,
-  )
+  const sections = settingGroups.map(({ title, settings }) => `## ${title}\n\n${settingsTable(settings)}`)
   return `# Settings
 
 A setting is given as a flag of \`wayleave serve\` (those with a flag: \`--port\`, \`--host\`, \`--data-dir\`), as a variable of the environment, or as a member of a settings file. Flags come first, then variables, then the file. The file is \`wayleave.json\` in the working folder, or the one that \`WAYLEAVE_CONFIG\` names:
@@ -22,10 +20,16 @@ A setting is given as a flag of \`wayleave serve\` (those with a flag: \`--port\
 
 A setting that cannot be used stops the start with one sentence that names it, and exit code 2. Lists are separated by commas in variables, and are arrays in the file.
 
-| variable | in the file | default | meaning |
-|---|---|---|---|
-${rows.join('\n')}
+${sections.join('\n\n')}
 `
+}
+
+function settingsTable(settings: Record<string, Setting<unknown>>): string {
+  const rows = Object.entries(settings).map(
+    ([name, { variable, default: value, help }]) =>
+      `| \`${variable}\` | \`${name}\` | ${defaultText(value)} | ${cell(help)} |`,
+  )
+  return `| variable | in the file | default | meaning |\n|---|---|---|---|\n${rows.join('\n')}`
 }
 
 function problemsPage(): string {

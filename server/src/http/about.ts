@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../settings/config.ts'
 
 /** What the operator says about the service, for landing pages and API definitions. */
 export interface About {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../settings/config.ts'
 import { nextMail } from '../testing/sign-in.ts'
 import { openTestServer } from '../testing/test-server.ts'
 

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { SettingError } from '../config.ts'
+import { SettingError } from '../settings/config.ts'
 
 const PREFIX = 'aes-256-gcm:'
 const IV_BYTES = 12

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { makePrivate } from '../private-files.ts'
+import { makePrivate } from './private-files.ts'
 
 /**
  * Takes a lock that the operating system releases when the process ends, even by `kill -9`, so there are no

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, DAY, plus } from '../clock.ts'
-import type { Config } from '../config.ts'
 import type { Db } from '../database/open.ts'
+import type { Config } from '../settings/config.ts'
 import { removeOldExports, removeOldMails } from './old-files.ts'
 import {
   deadKeys,

@@ -1,6 +1,6 @@
 import { systemClock } from '../clock.ts'
-import { readConfig } from '../config.ts'
 import { makeLogger } from '../http/observability/logger.ts'
+import { readConfig } from '../settings/config.ts'
 import { startServer } from '../start-server.ts'
 
 /** Run by a test in a separate process: a server that is killed as soon as a version is committed. */

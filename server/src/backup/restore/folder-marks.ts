@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeAtomically } from '@wayleave/geodata/exports'
 import { syncFolder } from '@wayleave/geodata/snapshot'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../settings/config.ts'
 import { CopyError } from '../copy-error.ts'
 
 /** Marks that a restore into the folder has begun and not finished. */

@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../settings/config.ts'
 import { openPostgresReader } from './postgres-rows-store.ts'
 import type { RowReader } from './row-database.ts'
 import { openSqliteReader, sqliteFile } from './sqlite-rows-store.ts'

@@ -1,8 +1,8 @@
 import { SourceError } from '@wayleave/geodata/compile'
 import { axisOrder, crsCode, type Position, type Transform, transformer } from '@wayleave/geodata/geometry'
 import type { Manifest } from '@wayleave/geodata/snapshot'
-import { SettingError } from '../../config.ts'
 import { invalidInput } from '../../problem.ts'
+import { SettingError } from '../../settings/config.ts'
 
 /** A coordinate reference system of returned features or of given boxes. */
 export interface Crs {

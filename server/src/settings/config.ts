@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { isLoopback } from './loopback.ts'
-import { type Setting, settings } from './settings.ts'
+import { isLoopback } from '../loopback.ts'
+import type { Setting } from './setting.ts'
+import { settings } from './settings.ts'
 
 /** The settings that the program uses, each with its parsed value. */
 export type Config = {

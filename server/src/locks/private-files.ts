@@ -1,5 +1,5 @@
 import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs'
-import { type Config, SettingError } from './config.ts'
+import { type Config, SettingError } from '../settings/config.ts'
 
 /** Permission bits of everybody who is neither the owner nor in the owner's group. */
 const OTHERS = 0o007

@@ -4,11 +4,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from '../testing/test-server.ts'
 import { readConfig, SettingError, unknownVariables } from './config.ts'
 import { settings } from './settings.ts'
-import { temporaryFolder } from './testing/test-server.ts'
 
-const program = fileURLToPath(new URL('../bin/wayleave.js', import.meta.url))
+const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
 
 test('flags come before variables, variables before the file, the file before the default', (t) => {
   const file = join(temporaryFolder(t), 'settings.json')

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { normalEmail } from './email.ts'
+import { normalEmail } from '../email.ts'
 
 /** The parsed value, or a description of what was expected, to be used after "is not". */
 export type Parse<T> = (given: unknown) => { value: T } | { expected: string }

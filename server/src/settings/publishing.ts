@@ -1,0 +1,111 @@
+import { boolean, choice, integer, text, textList } from './parsers.ts'
+import { setting } from './setting.ts'
+
+/** Slightly less than the longest string that V8 can hold, because a GeoJSON feature is parsed as one. */
+const MAX_TEXT_BYTES = 500 * 1024 ** 2
+
+/** What is read, in which bounds, and what a version is made of. */
+export const publishingSettings = {
+  publishMemory: setting(
+    'WAYLEAVE_PUBLISH_MEMORY',
+    null as number | null,
+    integer(512, 10_000_000),
+    'Megabytes of memory that the compilation of one file may use. Without it, half of the memory of the machine or the container, for uploads divided by WAYLEAVE_PUBLISH_JOBS, and at least 800.',
+  ),
+  publishJobs: setting(
+    'WAYLEAVE_PUBLISH_JOBS',
+    2,
+    integer(1, 64),
+    'Uploads that a server publishes at the same time. Uploads of the same table are published one after the other.',
+  ),
+  publishSeconds: setting(
+    'WAYLEAVE_PUBLISH_SECONDS',
+    14_400,
+    integer(1, 604_800),
+    'Seconds after which the compilation of a file is ended and the file refused.',
+  ),
+  readSeconds: setting(
+    'WAYLEAVE_READ_SECONDS',
+    120,
+    integer(1, 86_400),
+    'Seconds for which the compilation may wait for the next rows of a GeoPackage before the file is refused. A view in it may take long to compute, or may have no end.',
+  ),
+  maxUploadBytes: setting(
+    'WAYLEAVE_MAX_UPLOAD_BYTES',
+    4 * 1024 ** 3,
+    integer(1, Number.MAX_SAFE_INTEGER),
+    'The largest file that may be published, in bytes, also when it is unpacked.',
+  ),
+  maxFeatureBytes: setting(
+    'WAYLEAVE_MAX_FEATURE_BYTES',
+    64 * 1024 ** 2,
+    integer(1024, MAX_TEXT_BYTES),
+    'The largest single feature or row that may be published, in bytes of its file.',
+  ),
+  maxRows: setting(
+    'WAYLEAVE_MAX_ROWS',
+    50_000_000,
+    integer(1, 2_000_000_000),
+    'The most rows a dataset may have.',
+  ),
+  maxColumns: setting(
+    'WAYLEAVE_MAX_COLUMNS',
+    1000,
+    integer(1, 10_000),
+    'The most columns a dataset may have.',
+  ),
+  maxNesting: setting(
+    'WAYLEAVE_MAX_NESTING',
+    64,
+    integer(1, 1000),
+    'How deep a nested value in a published file may be.',
+  ),
+  maxExpansion: setting(
+    'WAYLEAVE_MAX_EXPANSION',
+    200,
+    integer(2, 100_000),
+    'How many times larger than itself a compressed file may unpack.',
+  ),
+  gdal: setting(
+    'WAYLEAVE_GDAL',
+    'ogr2ogr',
+    text(),
+    'GDAL’s program ogr2ogr, by name or path, which reads GML, MapInfo, File Geodatabase, SpatiaLite and .xls files. "off" refuses these formats.',
+  ),
+  gdalSeconds: setting(
+    'WAYLEAVE_GDAL_SECONDS',
+    600,
+    integer(1, 86_400),
+    'Seconds after which ogr2ogr is ended and the file refused.',
+  ),
+  gdalMegabytes: setting(
+    'WAYLEAVE_GDAL_MEGABYTES',
+    4096,
+    integer(256, 1_048_576),
+    'The address space that ogr2ogr may use, in megabytes.',
+  ),
+  crs: setting(
+    'WAYLEAVE_CRS',
+    [] as string[],
+    textList(),
+    'EPSG codes that OGC API - Features offers beside CRS84, 4326 and 3857, separated by commas.',
+  ),
+  csvFormulas: setting(
+    'WAYLEAVE_CSV_FORMULAS',
+    'keep' as 'keep' | 'escape',
+    choice('keep', 'escape'),
+    'Texts that spreadsheets execute (they begin with =, +, -, @, a tab or a carriage return) in CSV pages and downloads: `keep` writes them as they are published; `escape` puts an apostrophe before them. Numbers are never changed.',
+  ),
+  tiles: setting(
+    'WAYLEAVE_TILES',
+    true,
+    boolean(),
+    'Build the vector tiles of every version that is published. Without it they are built when they are first asked for, or by `wayleave tiles`.',
+  ),
+  tileMaxZoom: setting(
+    'WAYLEAVE_TILE_MAX_ZOOM',
+    14,
+    integer(0, 16),
+    'The deepest zoom for which vector tiles are built. Data that needs less gets less; maps enlarge the deepest tiles.',
+  ),
+} as const

@@ -1,0 +1,32 @@
+import { accountsSettings } from './accounts.ts'
+import { databasesSettings } from './databases.ts'
+import { instanceSettings } from './instance.ts'
+import { limitsSettings } from './limits.ts'
+import { mailSettings } from './mail.ts'
+import { operationSettings } from './operation.ts'
+import { publishingSettings } from './publishing.ts'
+import { retentionSettings } from './retention.ts'
+
+/** The settings by topic, in the order of docs/settings.md. */
+export const settingGroups = [
+  { title: 'The service', settings: instanceSettings },
+  { title: 'Databases and clocks', settings: databasesSettings },
+  { title: 'Mail', settings: mailSettings },
+  { title: 'Accounts and keys', settings: accountsSettings },
+  { title: 'Limits', settings: limitsSettings },
+  { title: 'Publishing', settings: publishingSettings },
+  { title: 'Retention', settings: retentionSettings },
+  { title: 'Operation', settings: operationSettings },
+] as const
+
+/** Every setting by its name. */
+export const settings = {
+  ...instanceSettings,
+  ...databasesSettings,
+  ...mailSettings,
+  ...accountsSettings,
+  ...limitsSettings,
+  ...publishingSettings,
+  ...retentionSettings,
+  ...operationSettings,
+} as const
