@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { join } from 'node:path'
 import { thirdPartyLicenses } from '../release/third-party-licenses.ts'
 import { bundlePackages } from './bundle-packages.ts'
+import { bundleProgram } from './bundle-program.ts'
 import { compileSources } from './compile-sources.ts'
 
 const COPIED = [
@@ -24,6 +25,7 @@ export async function buildProgram(root: string, out: string): Promise<void> {
   mkdirSync(out, { recursive: true })
   const { packages } = compileSources(root, out)
   await bundlePackages(root, packages, join(out, 'vendor'))
+  await bundleProgram(out)
   for (const path of COPIED) {
     if (existsSync(join(root, path))) cpSync(join(root, path), join(out, path), { recursive: true })
   }
