@@ -11,6 +11,7 @@ import { plainPage } from '../http/pages/page-layout.ts'
 import { notFound } from '../problem.ts'
 
 const BUILD = new URL('../../../console/dist/', import.meta.url)
+const STORED = ['gzip'] as const
 const MEDIA_TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -104,7 +105,7 @@ function sendUnlessCached(request: FastifyRequest, reply: FastifyReply, bytes: B
 
 function send(request: FastifyRequest, reply: FastifyReply, { bytes, packed }: Asset) {
   reply.header('cache-control', 'public, max-age=31536000, immutable').header('vary', 'Accept-Encoding')
-  if (preferredEncoding(request.headers['accept-encoding'], ['gzip']) === 'identity') return reply.send(bytes)
+  if (preferredEncoding(request.headers['accept-encoding'], STORED) === 'identity') return reply.send(bytes)
   return reply.header('content-encoding', 'gzip').send(packed)
 }
 

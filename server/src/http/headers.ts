@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
+import { BoundedCache } from '../caching/bounded-cache.ts'
 
 /** The raw value of a cookie, without decoding. */
 export function readCookie(request: FastifyRequest, name: string): string | undefined {
@@ -47,7 +48,24 @@ export function preferredEncoding<Available extends Coding>(
   header: string | undefined,
   codings: readonly Available[],
 ): 'identity' | Available {
-  if (header === undefined || header.trim() === '') return 'identity'
+  if (header === undefined) return 'identity'
+  const key = `${codings.join()} ${header}`
+  let preferred = negotiated.get(key)
+  if (preferred === undefined) {
+    preferred = negotiateEncoding(header, codings)
+    negotiated.set(key, preferred)
+  }
+  return preferred as 'identity' | Available
+}
+
+/** Results by codings and header: clients send the same few headers. */
+const negotiated = new BoundedCache<string, string>(1000)
+
+function negotiateEncoding<Available extends Coding>(
+  header: string,
+  codings: readonly Available[],
+): 'identity' | Available {
+  if (header.trim() === '') return 'identity'
   // RFC 9110, section 8.4.1.3: x-gzip is another name of gzip. Spaces around `=` are tolerated.
   const normalized = header.toLowerCase().replaceAll('x-gzip', 'gzip').replaceAll(/\s+/g, '')
   const available: (Available | 'identity')[] = [...codings, 'identity']

@@ -1,5 +1,6 @@
-import { type Codes, type CompiledColumn, mostFrequent } from '@wayleave/geodata/features'
-import { histogramBins } from './histogram-bins.ts'
+import { type CompiledColumn, mostFrequent } from '@wayleave/geodata/features'
+import type { TimedWork } from '../select/timed-work.ts'
+import { histogramBins, loadRowBins } from './histogram-bins.ts'
 
 type FacetValue = string | number | bigint | boolean
 
@@ -21,7 +22,6 @@ export class FacetCounts {
   readonly #column: CompiledColumn
   readonly #limit: number
   readonly #bins: ReturnType<typeof histogramBins>
-  readonly #codes: Codes
   readonly #counts: Uint32Array
 
   /** A column with more than `limit` distinct values that have a distance gets a histogram. */
@@ -29,13 +29,21 @@ export class FacetCounts {
     this.#column = column
     this.#limit = limit
     this.#bins = column.values.length > limit ? histogramBins(column, bins) : null
-    this.#codes = column.codes
     this.#counts = new Uint32Array(this.#bins ? this.#bins.edges.length : column.codeCount)
   }
 
-  add(row: number): void {
-    const code = this.#codes[row]!
-    this.#counts[this.#bins === null ? code : this.#bins.binOf[code]!]!++
+  /** Has to end before the first call of `addRows`. */
+  async prepareRows(work: TimedWork): Promise<void> {
+    if (this.#bins) await loadRowBins(this.#column, this.#bins, work)
+  }
+
+  /** Counts the first `length` of these rows. */
+  addRows(rows: Uint32Array, length: number): void {
+    const groups = this.#bins === null ? this.#column.codes : this.#bins.binOfRow!
+    const counts = this.#counts
+    if (groups instanceof Uint8Array) count8(groups, rows, length, counts)
+    else if (groups instanceof Uint16Array) count16(groups, rows, length, counts)
+    else count32(groups, rows, length, counts)
   }
 
   /** Counts all rows, by the posting lists. */
@@ -69,4 +77,18 @@ export class FacetCounts {
     const others = values.reduce((rest, { count }) => rest - count, all - nulls)
     return { type, nulls, values, others }
   }
+}
+
+// The three loops are alike. One loop that gets arrays of three widths takes three to five times as long.
+
+function count8(groups: Uint8Array, rows: Uint32Array, length: number, counts: Uint32Array): void {
+  for (let i = 0; i < length; i++) counts[groups[rows[i]!]!]!++
+}
+
+function count16(groups: Uint16Array, rows: Uint32Array, length: number, counts: Uint32Array): void {
+  for (let i = 0; i < length; i++) counts[groups[rows[i]!]!]!++
+}
+
+function count32(groups: Uint32Array, rows: Uint32Array, length: number, counts: Uint32Array): void {
+  for (let i = 0; i < length; i++) counts[groups[rows[i]!]!]!++
 }

@@ -23,6 +23,9 @@ export interface FacetResult {
   facets: [name: string, facet: Facet][]
 }
 
+/** Matching rows that are counted at once: about 0.1 ms for five columns. */
+const BATCH_ROWS = 4096
+
 /** Receives each row that matches. */
 type TakeRow = (row: number) => void
 
@@ -56,11 +59,21 @@ export class Facets {
     if (isAll) for (const count of counts) count.addAll()
     else {
       matched = 0
+      for (const count of counts) await count.prepareRows(work)
+      // Column by column, so that each loop reads one array of codes.
+      const batch = new Uint32Array(BATCH_ROWS)
+      let length = 0
+      const countBatch = () => {
+        matched += length
+        for (const count of counts) count.addRows(batch, length)
+        length = 0
+      }
       await this.#eachMatch(snapshot, query, plan, work, (row) => {
-        matched++
-        for (let i = 0; i < counts.length; i++) counts[i]!.add(row)
+        batch[length++] = row
+        if (length === BATCH_ROWS) countBatch()
         if (bits) bits[row >>> 3]! |= 0x80 >>> (row & 7)
       })
+      countBatch()
     }
     const facets: FacetResult['facets'] = []
     for (const column of columns) {

@@ -13,20 +13,54 @@ export function tableInTileUrl(url: string): string | null {
   if (end === -1) return null
   const table = url.slice(BEFORE_TABLE.length, end)
   if (table.includes('/') || table.includes('%') || table.includes('?')) return null
-  const rest = url.slice(end + AFTER_TABLE.length)
-  return /^[^/?%]+\/[^/?%]+\/[^/?%]+(\?|$)/.test(rest) ? table : null
+  return hasThreeParts(url, end + AFTER_TABLE.length) ? table : null
+}
+
+const SLASH = 0x2f
+const PERCENT = 0x25
+const QUESTION_MARK = 0x3f
+const ZERO = 0x30
+
+/** Whether three parts that are not empty and need no decoding follow, up to the query or the end. */
+function hasThreeParts(url: string, start: number): boolean {
+  let slashes = 0
+  let partStart = start
+  let i = start
+  for (; i < url.length; i++) {
+    const character = url.charCodeAt(i)
+    if (character === QUESTION_MARK) break
+    if (character === PERCENT) return false
+    if (character !== SLASH) continue
+    if (i === partStart) return false
+    slashes++
+    partStart = i + 1
+  }
+  return slashes === 2 && i > partStart
 }
 
 /** The tile that a path names; null if there is no such tile in the tile matrix set. */
 export function readTileAddress(path: string): TileAddress | null {
-  const parts = path.split('/')
-  const [z, y, x] = parts.slice(-3).map(wholeNumber)
-  if (z === undefined || y === undefined || x === undefined) return null
+  const second = path.lastIndexOf('/')
+  const first = path.lastIndexOf('/', second - 1)
+  const zero = path.lastIndexOf('/', first - 1)
+  const z = wholeNumber(path, zero + 1, first)
+  const y = wholeNumber(path, first + 1, second)
+  const x = wholeNumber(path, second + 1, path.length)
   if (z === -1 || z > MAX_ZOOM || x === -1 || y === -1) return null
   return x < 2 ** z && y < 2 ** z ? { z, x, y } : null
 }
 
+const MAX_DIGITS = 9
+
 /** -1 for anything but a whole number as it is usually written. */
-function wholeNumber(text: string): number {
-  return /^(0|[1-9]\d{0,8})$/.test(text) ? Number(text) : -1
+function wholeNumber(text: string, start: number, end: number): number {
+  if (end <= start || end - start > MAX_DIGITS) return -1
+  if (text.charCodeAt(start) === ZERO && end - start > 1) return -1
+  let number = 0
+  for (let i = start; i < end; i++) {
+    const digit = text.charCodeAt(i) - ZERO
+    if (digit < 0 || digit > 9) return -1
+    number = number * 10 + digit
+  }
+  return number
 }

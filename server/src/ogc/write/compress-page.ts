@@ -20,20 +20,11 @@ const gzipped = promisify(gzip)
 const ZSTD_OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 const GZIP_OPTIONS = { level: 1 }
 
-/** `Accept-Encoding` headers that were parsed already: clients send the same few. */
-const parsedHeaders = new BoundedCache<string, PageCoding | null>(1000)
-
 /** The content coding that a client prefers; null if it prefers none. */
 export function pageCoding(header: string | string[] | undefined): PageCoding | null {
   if (header === undefined) return null
-  const text = String(header)
-  let coding = parsedHeaders.get(text)
-  if (coding === undefined) {
-    const preferred = preferredEncoding(text, CODINGS)
-    coding = preferred === 'identity' ? null : preferred
-    parsedHeaders.set(text, coding)
-  }
-  return coding
+  const preferred = preferredEncoding(String(header), CODINGS)
+  return preferred === 'identity' ? null : preferred
 }
 
 /** The ETag of a compressed page. */

@@ -154,7 +154,8 @@ class ScannedBlocks implements SlicedWork {
         for (let row = from; row < end; row++) if (take(row)) return ENDED
       } else if (state !== NO_ROWS) {
         filter!.fillMask(from, end, mask)
-        for (let row = from; row < end; row++) if (mask[row - from] === 1 && take(row)) return ENDED
+        const count = collectRows(mask, from, end - from, masked)
+        for (let i = 0; i < count; i++) if (take(masked[i]!)) return ENDED
       }
       this.#next = end
       if (performance.now() > until) return PAUSED
@@ -163,8 +164,19 @@ class ScannedBlocks implements SlicedWork {
   }
 }
 
-/** Used by one scan at a time: a scan does not stop while it reads the mask. */
+/** Used by one scan at a time: a scan does not stop while it reads them. */
 const mask = new Uint8Array(BLOCK_ROWS)
+const masked = new Uint32Array(BLOCK_ROWS)
+
+/** Writes the rows whose mask is 1 and returns how many there are. Without a branch, as in `fillRange`. */
+function collectRows(mask: Uint8Array, from: number, length: number, rows: Uint32Array): number {
+  let count = 0
+  for (let i = 0; i < length; i++) {
+    rows[count] = from + i
+    count += mask[i]!
+  }
+  return count
+}
 
 interface WalkedParts {
   walk: TreeWalk

@@ -155,7 +155,10 @@ export class RowQueries {
       throw error
     } finally {
       slot.release()
-      if (isFromFile && isWanted(this.#questions, source)) this.#filling ??= this.#fill(source, work.owner)
+      // A client that has disconnected causes no further work.
+      const isAwaited = !work.signal.aborted
+      if (isFromFile && isAwaited && isWanted(this.#questions, source))
+        this.#filling ??= this.#fill(source, work.owner)
     }
   }
 
