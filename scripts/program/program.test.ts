@@ -46,8 +46,8 @@ test('npm installs the packed program into an empty folder, where it runs the de
   assert.ok(line instanceof Buffer, log)
   const { url, secret } = JSON.parse(String(line))
   const items = `${url}/v1/ogc/collections/places/items?bbox=4.7,52.2,5.2,52.5&limit=3`
-  const page = await (await fetch(items, { headers: { 'x-api-key': secret } })).json()
-  assert.equal(page.features.length, 3)
+  const page = await fetch(items, { headers: { 'x-api-key': secret } })
+  assert.equal(((await page.json()) as { features: object[] }).features.length, 3)
 
   const source = join(folder, 'points.geojson')
   const geometry = { type: 'Point', coordinates: [5, 52] }

@@ -68,7 +68,11 @@ async function pack(): Promise<void> {
   const version = commonVersion(root)
   writeFileSync(join(out, `wayleave-${version}.cdx.json`), billOfMaterials(root))
   const files = readdirSync(out).map((name) => join(out, name))
-  const facts = { commit: output('git', 'rev-parse', 'HEAD'), version, npmVersion: output('npm', '--version') }
+  const facts = {
+    commit: output('git', 'rev-parse', 'HEAD'),
+    version,
+    npmVersion: output('npm', '--version'),
+  }
   writeFileSync(join(out, `wayleave-${version}.provenance.json`), provenance(root, files, facts))
   const sums = readdirSync(out)
     .sort()

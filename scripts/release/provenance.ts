@@ -12,7 +12,11 @@ export interface BuildFacts {
  * States from what the files were built, as a SLSA provenance in an in-toto statement. It is not signed: it tells what
  * to build again to compare.
  */
-export function provenance(root: string, files: string[], { commit, version, npmVersion }: BuildFacts): string {
+export function provenance(
+  root: string,
+  files: string[],
+  { commit, version, npmVersion }: BuildFacts,
+): string {
   const statement = {
     _type: 'https://in-toto.io/Statement/v1',
     subject: files.map((file) => ({ name: basename(file), digest: { sha256: sha256(file) } })),

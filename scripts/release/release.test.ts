@@ -11,8 +11,12 @@ import { provenance } from './provenance.ts'
 import { thirdPartyLicenses } from './third-party-licenses.ts'
 import { commonVersion, readVersions, writeVersion } from './versions.ts'
 
+const PLATFORM = /-(darwin|linux|win32|android|freebsd|openharmony|wasm32)\b/
+/** It compiles the console's styles, and none of it is in what it makes. */
+const isTool = (name: string) => name.startsWith('lightningcss')
 /** MIT, BSD, ISC, Apache, PostgreSQL and what is as free as they are. */
-const ACCEPTED = /^\(?(MIT|MIT-0|0BSD|BSD-\d-Clause|BSD|ISC|Apache-2\.0|PostgreSQL|BlueOak-1\.0\.0|Unlicense|CC0-1\.0|Python-2\.0)\b/
+const ACCEPTED =
+  /^\(?(MIT|MIT-0|0BSD|BSD-\d-Clause|BSD|ISC|Apache-2\.0|PostgreSQL|BlueOak-1\.0\.0|Unlicense|CC0-1\.0|Python-2\.0)\b/
 const root = join(import.meta.dirname, '../..')
 
 test('every package, both clients, the lock file and the changelog have the same version', () => {
@@ -63,7 +67,9 @@ test('the bill of materials lists every production package of the lock file, eac
   assert.ok(locked.length > 100)
   for (const { name, version, license } of locked) {
     assert.ok(listed.has(`pkg:npm/${name}@${version}`), `${name} ${version}`)
-    assert.match(license, ACCEPTED, `${name} has the license ${license}`)
+    // The parts of a package for other platforms have the license of the package, which the lock file states.
+    if (license === '' && PLATFORM.test(name)) continue
+    assert.match(license, isTool(name) ? /^MPL-2\.0$/ : ACCEPTED, `${name} has the license ${license}`)
   }
 })
 

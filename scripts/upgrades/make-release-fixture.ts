@@ -9,11 +9,20 @@
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import pg from 'pg'
+import { findPostgres } from '../postgres.ts'
 
 const root = join(import.meta.dirname, '../..')
 const [commit, version] = process.argv.slice(2)
@@ -28,7 +37,18 @@ try {
   const statements = await recordStatements()
   mkdirSync(out, { recursive: true })
   const archive = join(out, `${version}.tar.gz`)
-  execFileSync('tar', ['--create', '--sort=name', '--owner=0', '--group=0', '--mtime=2026-01-01', '-C', folder, '-f', `${folder}/data.tar`, 'data'])
+  execFileSync('tar', [
+    '--create',
+    '--sort=name',
+    '--owner=0',
+    '--group=0',
+    '--mtime=2026-01-01',
+    '-C',
+    folder,
+    '-f',
+    `${folder}/data.tar`,
+    'data',
+  ])
   execFileSync('gzip', ['--best', '--no-name', `${folder}/data.tar`])
   cpSync(`${folder}/data.tar.gz`, archive)
   writeFileSync(join(out, `${version}.json`), `${JSON.stringify({ ...made, statements }, null, 1)}\n`)
@@ -51,7 +71,9 @@ function checkOut(): void {
   // Packages of the project itself are links to the folders of today: resolve them to those of the commit.
   rmSync(join(old, 'node_modules'))
   mkdirSync(join(old, 'node_modules', '@wayleave'), { recursive: true })
-  for (const name of execFileSync('ls', ['-A', join(root, 'node_modules')], { encoding: 'utf8' }).trim().split('\n'))
+  for (const name of execFileSync('ls', ['-A', join(root, 'node_modules')], { encoding: 'utf8' })
+    .trim()
+    .split('\n'))
     if (!['@wayleave', 'wayleave', '.bin'].includes(name))
       symlinkSync(join(root, 'node_modules', name), join(old, 'node_modules', name))
   for (const workspace of ['contract', 'geodata', 'demo'])
@@ -70,15 +92,34 @@ async function useService(dataDir: string, settings: Record<string, string>) {
   }
   const program = join(old, 'server', 'bin', 'wayleave.js')
   const command = (...args: string[]) =>
-    JSON.parse(execFileSync(process.execPath, [program, ...args, '--json'], { cwd: folder, env, encoding: 'utf8' }))
+    JSON.parse(
+      execFileSync(process.execPath, [program, ...args, '--json'], { cwd: folder, env, encoding: 'utf8' }),
+    )
   const source = join(folder, 'trees.geojson')
   writeFileSync(source, JSON.stringify({ type: 'FeatureCollection', features: trees() }))
   command('publish', source, '--table', 'trees', '--title', 'Trees', '--license', 'CC0-1.0')
   const organization = command('org', 'create', 'City of Utrecht')
   command('org', 'add-on', organization.id, 'API_ACCESS', 'GIS_ACCESS', 'ARCHIVED_DATA')
   command('org', 'credits', organization.id, '--add', '10')
-  command('org', 'member', organization.id, 'ada@example.org', '--permission', 'APIKEY_CREATE', '--permission', 'APIKEY_VIEW')
-  const platform = command('key', 'create', '--platform', '--name', 'publisher', '--permissions', 'read,write')
+  command(
+    'org',
+    'member',
+    organization.id,
+    'ada@example.org',
+    '--permission',
+    'APIKEY_CREATE',
+    '--permission',
+    'APIKEY_VIEW',
+  )
+  const platform = command(
+    'key',
+    'create',
+    '--platform',
+    '--name',
+    'publisher',
+    '--permissions',
+    'read,write',
+  )
 
   const server = spawn(process.execPath, [program, 'serve', '--port', '0', '--json'], { cwd: folder, env })
   try {
@@ -87,7 +128,8 @@ async function useService(dataDir: string, settings: Record<string, string>) {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const body = JSON.stringify({ name: 'analysis', permissions: ['read'] })
     const address = `${url}/v1/api-keys/organization/${organization.id}`
-    const key = await (await fetch(address, { method: 'POST', headers, body })).json()
+    const created = await fetch(address, { method: 'POST', headers, body })
+    const key = (await created.json()) as { id: string; secret: string }
     for (const path of [
       '/v1/ogc/collections/trees/items?limit=2',
       '/v1/dataset/trees/files/csv',
@@ -99,11 +141,22 @@ async function useService(dataDir: string, settings: Record<string, string>) {
       if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
       await response.arrayBuffer()
     }
-    for (const path of ['/v1/api-keys/accessible', `/v1/api-keys/${key.id}/usage`, '/v1/organization/me', '/v1/auth/me'])
+    for (const path of [
+      '/v1/api-keys/accessible',
+      `/v1/api-keys/${key.id}/usage`,
+      '/v1/organization/me',
+      '/v1/auth/me',
+    ])
       await (await fetch(url + path, { headers })).arrayBuffer()
     // Usage is written once a second.
     await new Promise((resolve) => setTimeout(resolve, 1500))
-    return { version, secret: key.secret, platformSecret: platform.secret, organizationId: organization.id, keyId: key.id }
+    return {
+      version,
+      secret: key.secret,
+      platformSecret: platform.secret,
+      organizationId: organization.id,
+      keyId: key.id,
+    }
   } finally {
     server.kill('SIGTERM')
     await once(server, 'exit')
@@ -121,14 +174,21 @@ function trees() {
 /** Redeems the link of the mail that the service has written to its outbox. */
 async function signIn(url: string, dataDir: string): Promise<string> {
   const post = (path: string, body: object) =>
-    fetch(url + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+    fetch(url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
   await post('/v1/auth/magic-link', { email: 'ada@example.org' })
   const outbox = join(dataDir, 'outbox')
   for (let attempt = 0; attempt < 100; attempt++) {
     const mails = existsSync(outbox) ? execFileSync('ls', [outbox], { encoding: 'utf8' }).split('\n') : []
     const mail = mails.find((name) => name.endsWith('.eml'))
     const token = mail && /\/sign-in#([\w-]+)/.exec(readFileSync(join(outbox, mail), 'utf8'))?.[1]
-    if (token) return (await (await post('/v1/auth/token', { token })).json()).accessToken
+    if (token) {
+      const redeemed = await post('/v1/auth/token', { token })
+      return ((await redeemed.json()) as { accessToken: string }).accessToken
+    }
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   throw new Error('There is no mail.')
@@ -138,9 +198,9 @@ async function signIn(url: string, dataDir: string): Promise<string> {
 async function recordStatements(): Promise<string[]> {
   const server = new URL(process.env['WAYLEAVE_TEST_POSTGRES_URL']!)
   const name = `release_${Date.now()}`
-  const admin = new pg.Client({ connectionString: server.href })
-  await admin.connect()
-  await admin.query(`create database ${name}`)
+  const psql = join(findPostgres()!, 'psql')
+  const administer = (statement: string) => execFileSync(psql, ['-d', server.href, '-c', statement])
+  administer(`create database ${name}`)
   const record = join(folder, 'statements.jsonl')
   const preload = join(folder, 'record.mjs')
   writeFileSync(
@@ -162,10 +222,12 @@ pg.Client.prototype.query = function (config, ...rest) {
       NODE_OPTIONS: `--import=${pathToFileURL(preload).href}`,
     })
   } finally {
-    await admin.query(`drop database ${name} with (force)`)
-    await admin.end()
+    administer(`drop database ${name} with (force)`)
   }
-  const texts: string[] = readFileSync(record, 'utf8').trim().split('\n').map((line) => JSON.parse(line))
+  const texts: string[] = readFileSync(record, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
   const isPrepared = /^(with|select|insert|update|delete)\b/i
   return [...new Set(texts.map((text) => text.trim()))].filter((text) => isPrepared.test(text)).sort()
 }

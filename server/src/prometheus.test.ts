@@ -18,7 +18,9 @@ interface Panel {
   targets?: { expr: string }[]
 }
 
-const { panels } = JSON.parse(readFileSync(join(ops, 'grafana', 'dashboard.json'), 'utf8')) as { panels: Panel[] }
+const { panels } = JSON.parse(readFileSync(join(ops, 'grafana', 'dashboard.json'), 'utf8')) as {
+  panels: Panel[]
+}
 const queries = panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })))
 
 async function freePort(): Promise<number> {
@@ -71,7 +73,8 @@ test('a real Prometheus scrapes a server, evaluates the alerting rules, and the 
   const ask = async (path: string): Promise<any> => {
     assert.equal(prometheus.exitCode, null, log)
     const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`).catch(() => null)
-    return response && (await response.json())
+    // While it starts, it responds 503 in plain text; a query that it cannot parse gets 400 in JSON.
+    return response && response.status !== 503 ? await response.json() : null
   }
   const query = (expr: string) => ask(`/query?query=${encodeURIComponent(expr)}`)
   const isScraped = async () => (await query('up{job="wayleave"}'))?.data?.result?.[0]?.value?.[1] === '1'
@@ -82,10 +85,15 @@ test('a real Prometheus scrapes a server, evaluates the alerting rules, and the 
     const { status, error } = await query(text)
     assert.equal(status, 'success', `${title}: ${error}`)
   }
-  for (const name of ['wayleave_queue_waiting', 'wayleave_cache_hits_total', 'wayleave_event_loop_utilization'])
+  for (const name of [
+    'wayleave_queue_waiting',
+    'wayleave_cache_hits_total',
+    'wayleave_event_loop_utilization',
+  ])
     assert.ok((await query(name)).data.result.length > 0, name)
 
-  const rules = async () => (await ask('/rules')).data.groups.flatMap(({ rules }: { rules: object[] }) => rules)
+  const rules = async () =>
+    (await ask('/rules')).data.groups.flatMap(({ rules }: { rules: object[] }) => rules)
   const alerts = [...readFileSync(join(ops, 'prometheus', 'alerts.yml'), 'utf8').matchAll(/- alert: (\w+)/g)]
   const states = async () => (await rules()).map(({ health }: { health: string }) => health)
   while ((await states()).includes('unknown')) await sleep(100)

@@ -11,7 +11,10 @@ test('there is a fixture of every release in the changelog', () => {
   const released = [...text.matchAll(/^## (\d+\.\d+\.\d+) /gm)].map(([, version]) => version)
   assert.ok(released.length > 0)
   for (const version of released)
-    assert.ok(earlierReleases.some((release) => release.version === version), `scripts/upgrades makes ${version}`)
+    assert.ok(
+      earlierReleases.some((release) => release.version === version),
+      `scripts/upgrades makes ${version}`,
+    )
 })
 
 for (const release of earlierReleases) {
@@ -34,7 +37,10 @@ for (const release of earlierReleases) {
     const [organization] = (await runCommand(service.config, 'org', 'list', '--json')).json.data
     assert.equal(organization.id, release.organizationId)
     assert.deepEqual(organization.addOns.toSorted(), ['API_ACCESS', 'ARCHIVED_DATA', 'GIS_ACCESS'])
-    assert.ok(organization.credits.balance >= 6 && organization.credits.balance <= 9, organization.credits.balance)
+    assert.ok(
+      organization.credits.balance >= 6 && organization.credits.balance <= 9,
+      organization.credits.balance,
+    )
     const report = await runCommand(service.config, 'verify', '--json')
     assert.equal(report.code, 0, report.stdout)
     // The next version is published beside the old one.
@@ -58,5 +64,8 @@ test('a data folder of a newer release is refused in a sentence, or its newer sn
   const key = earlierReleases[0]!.secret
   const items = await service.request('GET', '/v1/ogc/collections/trees/items', { key })
   assert.deepEqual([items.status, items.body.code], [503, 'data-damaged'])
-  assert.ok(service.logLines.some((line) => /newer/.test(line)), service.logLines.join(''))
+  assert.ok(
+    service.logLines.some((line) => /newer/.test(line)),
+    service.logLines.join(''),
+  )
 })

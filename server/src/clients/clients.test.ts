@@ -29,7 +29,12 @@ async function appOn(folder: string): Promise<App> {
 test('the clients are served with their types, checksums and caching', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'clients-'))
   t.after(() => rm(folder, { recursive: true }))
-  const texts = { [WHEEL]: 'wheel', [NPM_PACKAGE]: 'package', 'client.js': 'export {}', 'client.js.map': '{}' }
+  const texts = {
+    [WHEEL]: 'wheel',
+    [NPM_PACKAGE]: 'package',
+    'client.js': 'export {}',
+    'client.js.map': '{}',
+  }
   for (const [name, text] of Object.entries(texts)) await writeFile(join(folder, name), text)
   await writeFile(join(folder, 'other.tgz'), 'not a client')
   const app = await appOn(folder)

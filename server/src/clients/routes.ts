@@ -13,7 +13,8 @@ interface ClientDeps {
   baseUrl: BaseUrl
 }
 
-const NOT_BUILT = 'The clients are not packed in this installation. `npm run clients` in its folder packs them.'
+const NOT_BUILT =
+  'The clients are not packed in this installation. `npm run clients` in its folder packs them.'
 
 /**
  * The clients for Python and JavaScript, which fit the version of this instance: packages that pip and npm install from

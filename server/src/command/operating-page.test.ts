@@ -44,9 +44,13 @@ test('the commands of the page on operating work in their order beside a running
   const create = ['key', 'create', '--platform', '--name', 'leaked', '--permissions', 'read']
   const leaked = await json(...create)
   writeFileSync(join(folder, 'leaked.txt'), `${leaked.secret}\n`)
-  execFileSync('mkdir', ['-p', '.local/share/bash-completion/completions', '.config/fish/completions', 'zsh'], {
-    cwd: folder,
-  })
+  execFileSync(
+    'mkdir',
+    ['-p', '.local/share/bash-completion/completions', '.config/fish/completions', 'zsh'],
+    {
+      cwd: folder,
+    },
+  )
 
   const { url } = await startServerProcess(t, data)
   const executed: string[] = []
@@ -64,7 +68,8 @@ test('the commands of the page on operating work in their order beside a running
       execFileSync('bash', ['-euc', shell], { cwd: folder, env, stdio: 'pipe' })
     } else {
       const output = await run(...words)
-      if (words.slice(0, 2).join(' ') === 'org create') places['ORGANIZATION_ID'] = /\borg_\w+/.exec(output)![0]
+      if (words.slice(0, 2).join(' ') === 'org create')
+        places['ORGANIZATION_ID'] = /\borg_\w+/.exec(output)![0]
       if (words.slice(0, 2).join(' ') === 'key create') places['KEY_ID'] = /\bkey_\w+/.exec(output)![0]
     }
     executed.push(words.slice(0, 2).join(' '))

@@ -54,7 +54,9 @@ export async function migrate({ db, kind }: { db: Db; kind: 'sqlite' | 'postgres
  */
 async function lock(db: Db): Promise<void> {
   for (;;) {
-    const { rows } = await sql<{ locked: boolean }>`select pg_try_advisory_lock(${LOCK}) as locked`.execute(db)
+    const { rows } = await sql<{ locked: boolean }>`select pg_try_advisory_lock(${LOCK}) as locked`.execute(
+      db,
+    )
     if (rows[0]!.locked) return
     await sleep(LOCK_POLL_MS)
   }
@@ -129,7 +131,9 @@ function isLockTimeout(error: unknown): boolean {
  * creates one leaves an index that is not valid.
  */
 async function createMissingIndexes(db: Db): Promise<void> {
-  const statements = migrations.flatMap((migration) => migration.statements('postgres')).filter(isIndexStatement)
+  const statements = migrations
+    .flatMap((migration) => migration.statements('postgres'))
+    .filter(isIndexStatement)
   const { rows } = await sql<{ name: string; valid: boolean }>`
     select relname as name, indisvalid as valid from pg_index
     join pg_class on pg_class.oid = indexrelid

@@ -43,7 +43,10 @@ test('every migration only adds, so that nodes of the version before go on worki
 })
 
 /** A PostgreSQL database with the schema and the rows that a release left behind. */
-async function releasedDatabase(t: TestContext, release: EarlierRelease): Promise<{ url: string; version: number }> {
+async function releasedDatabase(
+  t: TestContext,
+  release: EarlierRelease,
+): Promise<{ url: string; version: number }> {
   const file = new DatabaseSync(join(unpackRelease(release, temporaryFolder(t)), 'wayleave.db'))
   cleanUp(t, async () => file.close())
   const url = await temporaryDatabase(t)
@@ -55,7 +58,9 @@ async function releasedDatabase(t: TestContext, release: EarlierRelease): Promis
     for (const statement of migrations[number - 1]!.statements('postgres')) await client.query(statement)
   // Foreign keys are not checked while rows are copied in any order.
   await client.query("set session_replication_role = 'replica'")
-  const tables = file.prepare("select name from sqlite_master where type = 'table'").all() as { name: string }[]
+  const tables = file.prepare("select name from sqlite_master where type = 'table'").all() as {
+    name: string
+  }[]
   for (const { name } of tables.filter(({ name }) => !name.startsWith('sqlite_'))) {
     // Migrations may have put rows there already.
     await client.query(`delete from ${name}`)
@@ -92,7 +97,12 @@ for (const release of earlierReleases) {
     let reads = 0
     for (; !isMigrated; reads++) {
       await oldNode.query('select id, secret_hash from api_keys where id = $1', [release.keyId])
-      await oldNode.query('update api_keys set last_used_at = $1 where id = $2', ['2026-01-01', release.keyId])
+      // Would wait behind a migration that waits for the transaction.
+      await oldNode.query('select id, email from users')
+      await oldNode.query('update api_keys set last_used_at = $1 where id = $2', [
+        '2026-01-01',
+        release.keyId,
+      ])
       if (reads === 20) await transaction.query('commit')
     }
     assert.ok(reads > 20)

@@ -12,7 +12,12 @@ import {
   trace,
 } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
-import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import type { Logger } from 'pino'
 import { redactSecrets } from '../redact.ts'
@@ -116,7 +121,8 @@ function endAfter<T>(span: Span, work: () => T): T {
 
 /** The context of a `traceparent` header; an empty one if there is none or it is malformed. */
 function remoteContext(parent: string | undefined): Context {
-  const [, traceId, spanId, flags] = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(parent ?? '') ?? []
+  const [, traceId, spanId, flags] =
+    /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(parent ?? '') ?? []
   if (traceId === undefined || spanId === undefined) return ROOT_CONTEXT
   const traceFlags = Number.parseInt(flags!, 16) & 1
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true })

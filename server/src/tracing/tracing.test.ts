@@ -4,8 +4,8 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
 import { text } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isTracingWanted } from '../settings/config.ts'
 import { cleanUp } from '../testing/cleanup.ts'
@@ -48,7 +48,10 @@ test('spans of requests, keys, selections, the data engine and sending reach a r
   const dataDir = temporaryFolder(t)
   const place = { dataDir, databaseUrl: null }
   writeFileSync(join(dataDir, 'places.geojson'), points(50))
-  assert.equal((await runCommand(place, 'publish', join(dataDir, 'places.geojson'), '--table', 'places')).code, 0)
+  assert.equal(
+    (await runCommand(place, 'publish', join(dataDir, 'places.geojson'), '--table', 'places')).code,
+    0,
+  )
   const create = ['key', 'create', '--platform', '--name', 'test', '--permissions', 'read', '--json']
   const { secret, id: keyId } = (await runCommand(place, ...create)).json
   const receiver = await openReceiver(t)
@@ -61,10 +64,12 @@ test('spans of requests, keys, selections, the data engine and sending reach a r
   const items = `${url}/v1/ogc/collections/places/items`
   const headers = { 'x-api-key': secret }
   const parent = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }
-  const { properties } = (await (await fetch(`${items}?limit=1`, { headers })).json()).features[0]
-  const columns = Object.keys(properties).slice(0, 2).join(',')
+  await (await fetch(`${items}?limit=1`, { headers })).arrayBuffer()
   // Two columns are sorted by the data engine. The first page with a key in its address is in memory by now.
-  assert.equal((await fetch(`${items}?sortby=${columns}`, { headers: { ...headers, ...parent } })).status, 200)
+  assert.equal(
+    (await fetch(`${items}?sortby=half,number`, { headers: { ...headers, ...parent } })).status,
+    200,
+  )
   assert.equal((await fetch(`${items}?limit=2&api_key=${secret}`)).status, 200)
   const csv = await fetch(`${url}/v1/dataset/places/files/csv`, { headers })
   const requestId = csv.headers.get('x-request-id')
@@ -85,11 +90,15 @@ test('spans of requests, keys, selections, the data engine and sending reach a r
   const pattern = '/v1/ogc/collections/:table/items'
   const sorted = requests.find(({ traceId }) => traceId === '0af7651916cd43dd8448eb211c80319c')!
   assert.equal(sorted.parentSpanId, 'b7ad6b7169203331')
-  for (const name of ['key', 'select', 'select > duckdb', 'send']) assert.ok(tree(sorted).includes(name), name)
+  for (const name of ['key', 'select', 'select > duckdb', 'send'])
+    assert.ok(tree(sorted).includes(name), name)
   assert.ok(requests.every(({ name }) => name.startsWith('GET /')))
   const inMemory = requests.filter(({ name }) => name === `GET ${pattern}`)
   assert.equal(inMemory.length, 3)
-  assert.ok(inMemory.some((span) => tree(span).join() === 'key,select in memory,send'), inMemory.map(tree).join('; '))
+  assert.ok(
+    inMemory.some((span) => tree(span).join() === 'key,select in memory,send'),
+    inMemory.map(tree).join('; '),
+  )
   const download = requests.find(({ name }) => name === 'GET /v1/dataset/:table/files/:format')!
   assert.equal(value(download, 'wayleave.request_id')?.stringValue, requestId)
   assert.equal(value(download, 'wayleave.key_id')?.stringValue, keyId)

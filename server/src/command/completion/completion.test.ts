@@ -13,7 +13,7 @@ function completions(script: string, line: string): string[] {
 COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}) COMP_CWORD=${words.length - 1}
 _wayleave
 printf '%s\\n' "\${COMPREPLY[@]}"`
-  const bash = ['--norc', '--noprofile', '-uec', program]
+  const bash = ['--norc', '--noprofile', '-uc', program]
   return execFileSync('bash', bash, { encoding: 'utf8' }).split('\n').filter(Boolean)
 }
 

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
+import { isTracing, traceRequest } from '../../tracing/tracing.ts'
 import type { TrustedProxies } from '../caller.ts'
 import type { App } from '../fastify-app.ts'
 import { type AccessLog, statedLength } from '../observability/access-log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { keyOf } from '../observability/request-keys.ts'
 import { logRequest } from '../observability/request-log.ts'
-import { isTracing, traceRequest } from '../../tracing/tracing.ts'
 
 /** 499, nginx's convention: the client disconnected before a response started. */
 const LEFT = 499

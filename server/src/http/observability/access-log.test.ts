@@ -9,7 +9,8 @@ import { openTestServer, temporaryFolder } from '../../testing/test-server.ts'
 import { commonLogLine } from './access-log.ts'
 
 /** The common log format of Apache: `%h %l %u %t "%r" %>s %b`. */
-const LINE = /^(\S+) - (\S+) \[(\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000)\] "([A-Z]+ \S+ HTTP\/1\.1)" (\d{3}) (\d+|-)$/
+const LINE =
+  /^(\S+) - (\S+) \[(\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000)\] "([A-Z]+ \S+ HTTP\/1\.1)" (\d{3}) (\d+|-)$/
 
 async function linesOf(file: string, count: number): Promise<string[]> {
   for (;;) {

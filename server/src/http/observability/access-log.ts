@@ -4,7 +4,7 @@ import { SECOND } from '../../clock.ts'
 import { redactSecrets } from '../../redact.ts'
 import type { LoggedRequest } from './request-log.ts'
 
-const BUFFER_BYTES = 64 * 1024
+const BUFFER_BYTES = 8 * 1024
 const MAX_DELAY = SECOND
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 

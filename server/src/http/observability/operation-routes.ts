@@ -80,7 +80,10 @@ export function operationRoutes(
     const state = isDraining() ? 'stopping' : failed.length > 0 ? 'not-ready' : 'ready'
     // The catalog is in the database, which may be what does not work.
     const datasets = state === 'ready' ? await countDatasets() : null
-    reply.headers(PAGE_HEADERS).header('cache-control', 'no-store').code(state === 'ready' ? 200 : 503)
+    reply
+      .headers(PAGE_HEADERS)
+      .header('cache-control', 'no-store')
+      .code(state === 'ready' ? 200 : 503)
     return reply.send(statusPage({ state, failed, version, startedAt, now: clock(), datasets }))
   })
 

@@ -1,11 +1,11 @@
 import { html } from '../pages/html.ts'
 import { plainPage } from '../pages/page-layout.ts'
-import type { FailedCheck } from './operation-routes.ts'
 
 export interface Status {
   /** `stopping` while the server drains. */
   state: 'ready' | 'not-ready' | 'stopping'
-  failed: FailedCheck[]
+  /** What does not work, each with a sentence for people. */
+  failed: { check: string; detail: string }[]
   version: string
   startedAt: Date
   now: Date
