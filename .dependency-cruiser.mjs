@@ -113,7 +113,7 @@ function folderRules(root, folders) {
       // The table of export formats imports the writer of tiles, lazily; tiles use what exports share.
       to: {
         path: `^${root}/${anyOf(folders.slice(index + 1))}/`,
-        pathNot: '^geodata/src/tiles/build-tiles\\.ts$',
+        pathNot: '^geodata/src/tiles/build/build-tiles\\.ts$',
       },
     })),
     {

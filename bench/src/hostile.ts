@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Bench, decimal, whole } from './bench.ts'
 import { randomNumbers } from './generate.ts'
@@ -40,7 +42,8 @@ export async function benchHostile(print: (line: string) => void, sizes: Hostile
       '| attack | responses | p99 of others, ms | longest, ms | others refused | memory above idle, MB | processor s after it left |',
     )
     print('|---|---|--:|--:|--:|--:|--:|')
-    for (const attack of attacks(server, key)) {
+    const uploads = { publisher: await server.createKey('read,write'), file: endlessFile(folder) }
+    for (const attack of [...attacks(server, key), endlessUploads(server, uploads)]) {
       const result = await measure(server, other, attack)
       print(
         `| ${attack.name} | ${result.responses} | ${decimal(result.p99, 1)} | ${decimal(result.longest, 1)} | ${result.refused} of ${result.pages} | ${whole(result.megabytes)} | ${decimal(result.secondsAfter)} |`,
@@ -85,6 +88,44 @@ function attacks(server: WayleaveServer, key: string): Attack[] {
     { name: '8 slow filters', run: () => Promise.all(Array.from({ length: 8 }, (_, i) => get(slow(i)))) },
     { name: '12 slow filters, closed after 300 ms', run: twelve(slow, 300) },
   ]
+}
+
+/** Uploads whose reader would never end, as many as are published at once. They are cancelled after a while. */
+function endlessUploads(
+  server: WayleaveServer,
+  { publisher, file }: { publisher: string; file: Uint8Array<ArrayBuffer> },
+): Attack {
+  const headers = { 'x-api-key': publisher }
+  const send = async (table: string, body: Uint8Array<ArrayBuffer>) => {
+    const response = await fetch(`${server.origin}/v1/dataset/${table}?filename=x`, {
+      method: 'PUT',
+      body,
+      headers,
+    })
+    return { status: response.status, job: ((await response.json()) as { id: string }).id }
+  }
+  const run = async () => {
+    const endless = await Promise.all([send('stuck', file), send('stuck2', file)])
+    await delay(3000)
+    const cancelled = await Promise.all(
+      endless.map(({ job }) => fetch(`${server.origin}/v1/jobs/${job}`, { method: 'DELETE', headers })),
+    )
+    return [...endless, ...cancelled].map(({ status: each }) => each)
+  }
+  return { name: '2 uploads that never end, cancelled after 3 s', run }
+}
+
+/** A GeoPackage whose only layer is a view that computes without an end. */
+function endlessFile(folder: string): Uint8Array<ArrayBuffer> {
+  const path = join(folder, 'endless.gpkg')
+  const database = new DatabaseSync(path)
+  database.exec('CREATE TABLE gpkg_contents (table_name TEXT, data_type TEXT)')
+  database.exec("INSERT INTO gpkg_contents VALUES ('layer', 'attributes')")
+  database.exec(
+    'CREATE VIEW layer AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0',
+  )
+  database.close()
+  return new Uint8Array(readFileSync(path))
 }
 
 interface Result {

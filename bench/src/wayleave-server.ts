@@ -21,8 +21,8 @@ export interface WayleaveServer extends RunningServer {
   dataDir: string
   /** Runs an operator command next to the server, and returns the JSON document that it prints. */
   operate<T = unknown>(...args: string[]): Promise<T>
-  /** Creates a platform key that can read everything, and returns its secret. */
-  createKey(): Promise<string>
+  /** Creates a platform key that can read everything, or has other permissions, and returns its secret. */
+  createKey(permissions?: string): Promise<string>
 }
 
 /** Starts the service on a free port, in a data folder that is removed when it stops. */
@@ -48,7 +48,14 @@ export async function startWayleave(settings: Record<string, string> = {}): Prom
     const url = /^\{"url":"([^"]+)"/m.exec(text)?.[1]
     if (url) {
       const operate = operatorOf(dataDir)
-      return { origin: url, pid: child.pid!, dataDir, stop, operate, createKey: () => createKey(operate) }
+      return {
+        origin: url,
+        pid: child.pid!,
+        dataDir,
+        stop,
+        operate,
+        createKey: (permissions) => createKey(operate, permissions),
+      }
     }
     if (child.exitCode !== null || child.signalCode !== null) {
       await stop()
@@ -66,7 +73,7 @@ function operatorOf(dataDir: string): WayleaveServer['operate'] {
   }
 }
 
-async function createKey(operate: WayleaveServer['operate']): Promise<string> {
-  const wishes = ['--platform', '--name', 'Bench', '--permissions', 'read']
+async function createKey(operate: WayleaveServer['operate'], permissions = 'read'): Promise<string> {
+  const wishes = ['--platform', '--name', 'Bench', '--permissions', permissions]
   return (await operate<{ secret: string }>('key', 'create', ...wishes)).secret
 }

@@ -1,9 +1,10 @@
 /** Vector tiles: building and reading archives, tiles of selected features, the grid of tiles. */
-export { type BuiltTiles, buildTiles, type TileOptions } from '../tiles/build-tiles.ts'
-export { buildTilesInChildProcess, ProcessEndedError } from '../tiles/build-tiles-in-child-process.ts'
-export { PmtilesArchive } from '../tiles/pmtiles-archive.ts'
-export { SelectedTilesInThread } from '../tiles/selected-tiles-in-thread.ts'
+
+export { PmtilesArchive } from '../tiles/archive/pmtiles-archive.ts'
+export type { TileMetadata } from '../tiles/archive/tile-metadata.ts'
+export { type BuiltTiles, buildTiles, type TileOptions } from '../tiles/build/build-tiles.ts'
+export { buildTilesInChildProcess, ProcessEndedError } from '../tiles/build/build-tiles-in-child-process.ts'
+export { ownProperties } from '../tiles/encode/tile-layer.ts'
+export { SelectedTilesInThread } from '../tiles/selected/selected-tiles-in-thread.ts'
 export { MAX_ZOOM, type TileAddress } from '../tiles/tile-id.ts'
-export { ownProperties } from '../tiles/tile-layer.ts'
-export type { TileMetadata } from '../tiles/tile-metadata.ts'
 export { MAX_LATITUDE, tileSize, worldX, worldY } from '../tiles/web-mercator.ts'

@@ -76,7 +76,7 @@ const WRITERS: Record<ExportFormat, ExportWriter> = {
     // The archive that serves the tiles.
     ready: true,
     reads: [pack],
-    writer: async () => (await import('../tiles/build-tiles.ts')).writePmtiles,
+    writer: async () => (await import('../tiles/build/build-tiles.ts')).writePmtiles,
   },
 }
 

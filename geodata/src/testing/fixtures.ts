@@ -1,3 +1,3 @@
 /** What tests and benches of other packages make snapshots with. */
 export { collection, compileText, feature, type GeojsonFeature, scratch } from '../compile/compile-fixture.ts'
-export { type DecodedFeature, decodeTile } from '../tiles/test-archive.ts'
+export { type DecodedFeature, decodeTile } from '../tiles/archive/test-archive.ts'

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { collection, compileText, feature, scratch } from '../compile/compile-fixture.ts'
-import { buildTiles } from './build-tiles.ts'
-import { type DecodedArchive, decodeArchive } from './test-archive.ts'
+import { type DecodedArchive, decodeArchive } from './archive/test-archive.ts'
+import { buildTiles } from './build/build-tiles.ts'
 import { EXTENT, worldX, worldY } from './web-mercator.ts'
 
 let serial = 0

@@ -1,7 +1,7 @@
-import type { Column } from '../feature.ts'
-import type { Manifest } from '../snapshot/manifest.ts'
-import type { TileContent } from './tile-content.ts'
-import { ownProperties } from './tile-layer.ts'
+import type { Column } from '../../feature.ts'
+import type { Manifest } from '../../snapshot/manifest.ts'
+import type { TileContent } from '../encode/tile-content.ts'
+import { ownProperties } from '../encode/tile-layer.ts'
 
 /** One layer as TileJSON 3.0 and the metadata of PMTiles describe it. */
 export interface VectorLayer {

@@ -1,8 +1,8 @@
 import { parentPort } from 'node:worker_threads'
-import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
-import type { Manifest } from '../snapshot/manifest.ts'
+import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
+import type { Manifest } from '../../snapshot/manifest.ts'
+import type { TileAddress } from '../tile-id.ts'
 import { SelectedTiles } from './selected-tiles.ts'
-import type { TileAddress } from './tile-id.ts'
 
 export interface SelectedTileRequest {
   number: number

@@ -1,12 +1,12 @@
-import type { Column } from '../feature.ts'
+import type { Column } from '../../feature.ts'
+import type { Shape } from '../shapes/shape.ts'
+import type { TileAddress } from '../tile-id.ts'
 import { addPoints, type PointTarget } from './encode-points.ts'
 import { FINENESSES, FINEST, ShapeEncoder } from './encode-shapes.ts'
 import type { FeatureBytes } from './feature-bytes.ts'
 import { ALL_POINTS, POINT_BYTES, PointCells, type PointSet, type PointsShown } from './point-cells.ts'
-import type { Shape } from './shape.ts'
 import { noContent, type TileContent } from './tile-content.ts'
 import { TileGeometry } from './tile-geometry.ts'
-import type { TileAddress } from './tile-id.ts'
 import { TileLayer } from './tile-layer.ts'
 
 /** A tile that is larger than this before compression is not tried. */

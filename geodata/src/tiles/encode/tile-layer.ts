@@ -1,11 +1,11 @@
-import { parseNumber } from '../exports/geometry/geometry-bytes.ts'
-import type { Column, ColumnType } from '../feature.ts'
-import { FeatureSlices } from '../pack/pack-reader.ts'
-import { PropertySlices } from '../pack/property-slices.ts'
+import { parseNumber } from '../../exports/geometry/geometry-bytes.ts'
+import type { Column, ColumnType } from '../../feature.ts'
+import { FeatureSlices } from '../../pack/pack-reader.ts'
+import { PropertySlices } from '../../pack/property-slices.ts'
+import { EXTENT } from '../web-mercator.ts'
 import { GrowingBytes, varintLength, writeVarint } from './growing-bytes.ts'
 import type { TileGeometry, TileGeometryType } from './tile-geometry.ts'
 import { TileValues } from './tile-values.ts'
-import { EXTENT } from './web-mercator.ts'
 
 const LAYER_TAG = 0x1a
 const NAME_TAG = 0x0a

@@ -1,9 +1,9 @@
+import type { PointSet } from '../encode/point-cells.ts'
+import { firstTileId, tileOf } from '../tile-id.ts'
+import { projectPoints } from '../web-mercator.ts'
 import { maxZoomOfPoints } from './choose-max-zoom.ts'
-import type { PointSet } from './point-cells.ts'
 import { endOfTile, keysPerTile, orderPoints } from './point-order.ts'
 import type { TileBuild } from './tile-build.ts'
-import { firstTileId, tileOf } from './tile-id.ts'
-import { projectPoints } from './web-mercator.ts'
 
 /** Builds the tiles of a snapshot of points alone, zoom by zoom. Returns the deepest zoom. */
 export async function buildPointTiles(build: TileBuild): Promise<number> {

@@ -1,5 +1,5 @@
-import { parseNumber } from '../exports/geometry/geometry-bytes.ts'
-import type { ColumnType } from '../feature.ts'
+import { parseNumber } from '../../exports/geometry/geometry-bytes.ts'
+import type { ColumnType } from '../../feature.ts'
 import { GrowingBytes, varintLength } from './growing-bytes.ts'
 
 const VALUES_TAG = 0x22

@@ -1,9 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import { type TileAddress, tileId } from '../tile-id.ts'
 import { findEntry, makeEntries, readDirectory, type TileEntries } from './pmtiles-directory.ts'
 import { HEADER_BYTES, type Part, type PmtilesHeader, readHeader } from './pmtiles-header.ts'
-import { type TileAddress, tileId } from './tile-id.ts'
 import type { TileMetadata } from './tile-metadata.ts'
 
 const inflate = promisify(gunzip)

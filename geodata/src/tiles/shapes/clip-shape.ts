@@ -1,5 +1,5 @@
+import { LINE, POINT } from '../encode/tile-geometry.ts'
 import { type Shape, ShapeBuilder } from './shape.ts'
-import { LINE, POINT } from './tile-geometry.ts'
 
 const builder = new ShapeBuilder()
 

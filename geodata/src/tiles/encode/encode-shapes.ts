@@ -1,16 +1,16 @@
-import { cleanPolygon } from './clean-polygon.ts'
+import { cleanPolygon } from '../shapes/clean-polygon.ts'
+import type { Rings } from '../shapes/rings.ts'
+import type { Shape } from '../shapes/shape.ts'
+import { type Grid, snapList } from '../shapes/snap-list.ts'
+import type { TileAddress } from '../tile-id.ts'
+import { EXTENT, tileSize, unitSize, WORLD } from '../web-mercator.ts'
 import { addPoints, type PointTarget } from './encode-points.ts'
 import type { FeatureBytes } from './feature-bytes.ts'
 import { ALL_POINTS, POINT_BYTES, PointCells } from './point-cells.ts'
-import type { Rings } from './rings.ts'
-import type { Shape } from './shape.ts'
 import { PIXEL, SmallParts } from './small-parts.ts'
-import { type Grid, snapList } from './snap-list.ts'
 import type { TileContent } from './tile-content.ts'
 import { LINE, POINT, POLYGON, TileGeometry } from './tile-geometry.ts'
-import type { TileAddress } from './tile-id.ts'
 import type { TileLayer } from './tile-layer.ts'
-import { EXTENT, tileSize, unitSize, WORLD } from './web-mercator.ts'
 
 /** How finely a tile shows its shapes. */
 export interface Fineness {

@@ -1,5 +1,5 @@
+import { EXTENT_BITS, tileSize, unitSize } from '../web-mercator.ts'
 import { keysPerTile, type PointOrder } from './point-order.ts'
-import { EXTENT_BITS, tileSize, unitSize } from './web-mercator.ts'
 
 /** At zoom 14 a tile unit is 0.6 m at the equator. */
 export const DEFAULT_MAX_ZOOM = 14

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
+import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
 import type { SelectedTileReply, SelectedTileRequest } from './selected-tiles-thread.ts'
 
 interface Waiting {

@@ -1,7 +1,7 @@
-import { type CompressedTile, compressTile } from './compress-tile.ts'
+import { type CompressedTile, compressTile } from '../encode/compress-tile.ts'
+import type { TileContent } from '../encode/tile-content.ts'
+import type { EncodedTile } from '../encode/tile-encoder.ts'
 import type { PmtilesWriter } from './pmtiles-writer.ts'
-import type { TileContent } from './tile-content.ts'
-import type { EncodedTile } from './tile-encoder.ts'
 
 /** How many tiles may be under way, and their total size before compression. */
 const MAX_TILES = 256

@@ -1,13 +1,13 @@
-import type { FlatGeometry } from '../exports/geometry/flat-geometry.ts'
+import type { FlatGeometry } from '../../exports/geometry/flat-geometry.ts'
 import {
   COLLECTION,
   LINE_STRING,
   MULTI_LINE_STRING,
   MULTI_POINT,
   POINT as WKB_POINT,
-} from '../exports/geometry/geometry-bytes.ts'
-import { LINE, POINT, POLYGON, type TileGeometryType } from './tile-geometry.ts'
-import { WORLD, worldX, worldY } from './web-mercator.ts'
+} from '../../exports/geometry/geometry-bytes.ts'
+import { LINE, POINT, POLYGON, type TileGeometryType } from '../encode/tile-geometry.ts'
+import { WORLD, worldX, worldY } from '../web-mercator.ts'
 
 /**
  * A part of a feature, or all of it, in world coordinates. A collection becomes one shape for each type that it

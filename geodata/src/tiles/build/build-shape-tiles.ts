@@ -1,13 +1,13 @@
-import type { IndexTree } from '../snapshot/index-tree.ts'
+import type { IndexTree } from '../../snapshot/index-tree.ts'
+import { MAX_TILE_BYTES } from '../encode/compress-tile.ts'
+import { POINT } from '../encode/tile-geometry.ts'
+import type { WorldBox } from '../shapes/clip-shape.ts'
+import { clipToTile, ShapeReader, tileBox } from '../shapes/read-shapes.ts'
+import type { Shape } from '../shapes/shape.ts'
+import { firstTileId, type TileAddress, tileOf } from '../tile-id.ts'
+import { BUFFER, tileBounds } from '../web-mercator.ts'
 import { maxZoomOfShapes, type ShapeSample } from './choose-max-zoom.ts'
-import type { WorldBox } from './clip-shape.ts'
-import { MAX_TILE_BYTES } from './compress-tile.ts'
-import { clipToTile, ShapeReader, tileBox } from './read-shapes.ts'
-import type { Shape } from './shape.ts'
 import type { TileBuild } from './tile-build.ts'
-import { POINT } from './tile-geometry.ts'
-import { firstTileId, type TileAddress, tileOf } from './tile-id.ts'
-import { BUFFER, tileBounds } from './web-mercator.ts'
 
 /** Up to this many bytes of the pack, the features of a tile are held in memory for all tiles below it. */
 const MAX_HELD_BYTES = 24 << 20

@@ -1,4 +1,4 @@
-import { hilbertIndex } from './tile-id.ts'
+import { hilbertIndex } from '../tile-id.ts'
 
 /** Bits of each axis that order points: 0.6 m, or the tile units of zoom 14. */
 const KEY_BITS = 26

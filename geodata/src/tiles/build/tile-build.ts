@@ -1,9 +1,9 @@
-import type { IndexTree } from '../snapshot/index-tree.ts'
-import type { FeatureBytes } from './feature-bytes.ts'
-import { GzipQueue } from './gzip-queue.ts'
-import type { PmtilesWriter } from './pmtiles-writer.ts'
-import { addContent, noContent, type TileContent } from './tile-content.ts'
-import type { EncodedTile, TileEncoder } from './tile-encoder.ts'
+import type { IndexTree } from '../../snapshot/index-tree.ts'
+import { GzipQueue } from '../archive/gzip-queue.ts'
+import type { PmtilesWriter } from '../archive/pmtiles-writer.ts'
+import type { FeatureBytes } from '../encode/feature-bytes.ts'
+import { addContent, noContent, type TileContent } from '../encode/tile-content.ts'
+import type { EncodedTile, TileEncoder } from '../encode/tile-encoder.ts'
 
 export interface TileBuildDeps {
   tree: IndexTree

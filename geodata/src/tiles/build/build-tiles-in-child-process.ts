@@ -1,12 +1,12 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { ExportError } from '../export-error.ts'
-import { removePartial } from '../exports/write-atomically.ts'
-import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
-import type { Manifest } from '../snapshot/manifest.ts'
+import { ExportError } from '../../export-error.ts'
+import { removePartial } from '../../exports/write-atomically.ts'
+import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
+import type { Manifest } from '../../snapshot/manifest.ts'
+import { ZOOM_SUFFIXES } from '../archive/pmtiles-writer.ts'
 import type { BuiltTiles, TileOptions } from './build-tiles.ts'
 import type { TilesMessage, TilesRequest } from './build-tiles-process.ts'
-import { ZOOM_SUFFIXES } from './pmtiles-writer.ts'
 
 const ENTRY = fileURLToPath(new URL('./build-tiles-process.ts', import.meta.url))
 const STDERR_KEPT = 4000

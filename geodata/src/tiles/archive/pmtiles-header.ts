@@ -1,4 +1,4 @@
-import type { Bbox } from '../geometry/bbox.ts'
+import type { Bbox } from '../../geometry/bbox.ts'
 
 /** The header of a PMTiles 3 archive, https://github.com/protomaps/PMTiles, spec v3. */
 export const HEADER_BYTES = 127

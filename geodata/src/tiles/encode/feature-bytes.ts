@@ -1,8 +1,8 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import { CHECKED_BLOCK_BYTES, requireBlock } from '../snapshot/block-checksums.ts'
-import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
-import { SNAPSHOT_FILES } from '../snapshot/manifest.ts'
+import { CHECKED_BLOCK_BYTES, requireBlock } from '../../snapshot/block-checksums.ts'
+import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
+import { SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
 
 /** The bytes of features: after `seek`, the feature lies in `bytes` from `start` to `end`. */
 export interface FeatureBytes {

@@ -1,5 +1,5 @@
-import type { TileAddress } from './tile-id.ts'
-import { EXTENT, EXTENT_BITS, WORLD_BITS } from './web-mercator.ts'
+import type { TileAddress } from '../tile-id.ts'
+import { EXTENT, EXTENT_BITS, WORLD_BITS } from '../web-mercator.ts'
 
 /** A dense tile has this many cells along each side: 8 pixels each when the tile is drawn 512 pixels wide. */
 const CELL_BITS = 6

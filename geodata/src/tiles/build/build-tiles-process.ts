@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
-import { ExportError, type ExportErrorCode } from '../export-error.ts'
-import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
-import type { Manifest } from '../snapshot/manifest.ts'
-import { partialPath } from '../write-durably.ts'
+import { ExportError, type ExportErrorCode } from '../../export-error.ts'
+import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
+import type { Manifest } from '../../snapshot/manifest.ts'
+import { partialPath } from '../../write-durably.ts'
+import { ZOOM_SUFFIXES } from '../archive/pmtiles-writer.ts'
 import { type BuiltTiles, buildTiles, type TileOptions } from './build-tiles.ts'
-import { ZOOM_SUFFIXES } from './pmtiles-writer.ts'
 
 /** The request from the parent process. */
 export interface TilesRequest {

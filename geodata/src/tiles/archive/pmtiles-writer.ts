@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import { closeSync, openSync, readSync, rmSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import { ByteSink } from '../exports/byte-sink.ts'
-import type { Bbox } from '../geometry/bbox.ts'
-import { LARGEST_MAX_ZOOM } from './choose-max-zoom.ts'
+import { ByteSink } from '../../exports/byte-sink.ts'
+import type { Bbox } from '../../geometry/bbox.ts'
+import { LARGEST_MAX_ZOOM } from '../build/choose-max-zoom.ts'
+import { firstTileId } from '../tile-id.ts'
 import { addEntry, makeEntries, type TileEntries, writeDirectories } from './pmtiles-directory.ts'
 import { HEAD_BYTES, HEADER_BYTES, writeHeader } from './pmtiles-header.ts'
-import { firstTileId } from './tile-id.ts'
 
 /** Larger tiles are hardly ever equal. */
 const MAX_SHARED_BYTES = 4096
