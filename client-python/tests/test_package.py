@@ -36,6 +36,8 @@ def metadata(wheel: Path) -> dict[str, list[str]]:
         message = Parser().parsestr(archive.read(name).decode())
     fields = {name: sorted(message.get_all(name, [])) for name in set(message)}
     fields["Keywords"] = sorted(fields["Keywords"][0].split(","))
+    # Which edition of the same format: hatchling writes the newest one.
+    del fields["Metadata-Version"]
     return {**fields, "Description": [message.get_payload()]}
 
 

@@ -60,8 +60,12 @@ test('a release needs a dated section of its version, and nothing that is unrele
 })
 
 test('the bill of materials lists every production package of the lock file, each with a license that we accept', () => {
-  const { bomFormat, components } = JSON.parse(billOfMaterials(root))
+  const { bomFormat, components, dependencies } = JSON.parse(billOfMaterials(root))
   assert.equal(bomFormat, 'CycloneDX')
+  const references = new Set(components.map((row: { 'bom-ref': string }) => row['bom-ref']))
+  assert.equal(references.size, components.length, 'references are unique')
+  for (const { ref, dependsOn } of dependencies)
+    for (const other of dependsOn) assert.ok(references.has(other), `${ref} needs ${other}`)
   const listed = new Set(components.map(({ purl }: { purl: string }) => decodeURIComponent(purl)))
   const locked = productionPackages(root)
   assert.ok(locked.length > 100)

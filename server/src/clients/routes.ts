@@ -74,7 +74,7 @@ function clientsPage(base: string, wheel: ClientFile, npmPackage: ClientFile): s
 <h2>JavaScript</h2>
 <pre><code>npm install ${base}/clients/${npmPackage.name}</code></pre>
 <p>${link(npmPackage)}. In a page without a bundler:</p>
-<pre><code>import { Wayleave } from '${base}/client.js'</code></pre>
+<pre><code>import { Wayleave } from "${base}/client.js"</code></pre>
 <p>See <a href="/docs/javascript">JavaScript</a>.</p>`
   return plainPage({ title: 'Clients', content })
 }
