@@ -51,6 +51,7 @@ const serverFolders = [
   'organizations',
   'identity',
   'administration',
+  'jobs',
   'blobs',
   'catalog',
   'discovery',

@@ -42,8 +42,13 @@ export function ensureDebianPackages(needs: DebianNeed[]): void {
  * The path of a program of a Debian package: the installed one, or else one that is unpacked into the folder.
  * Unpacking does not start servers, as installing the package would, and does not need root.
  */
-export function unpackDebianProgram(packageName: string, program: string, folder: string): string {
-  const unpacked = join(folder, 'usr', 'bin', program)
+export function unpackDebianProgram(
+  packageName: string,
+  program: string,
+  folder: string,
+  programFolder: 'usr/bin' | 'usr/sbin' = 'usr/bin',
+): string {
+  const unpacked = join(folder, programFolder, program)
   const installed = findProgram(program) ?? (existsSync(unpacked) ? unpacked : null)
   if (installed) return installed
   mkdirSync(folder, { recursive: true })
@@ -56,8 +61,8 @@ export function unpackDebianProgram(packageName: string, program: string, folder
     if (!download()) throw new Error(`The Debian package ${packageName} could not be downloaded.`)
   }
   for (const archive of readdirSync(folder).filter((name) => name.endsWith('.deb'))) {
-    const extract = `dpkg-deb --fsys-tarfile "$0" | tar --extract --directory "$1" "./usr/bin/$2"`
-    run(['sh', '-c', extract, join(folder, archive), folder, program])
+    const extract = `dpkg-deb --fsys-tarfile "$0" | tar --extract --directory "$1" "./$2"`
+    run(['sh', '-c', extract, join(folder, archive), folder, join(programFolder, program)])
     rmSync(join(folder, archive))
   }
   return unpacked

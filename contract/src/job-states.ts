@@ -1,3 +1,7 @@
 /** Apart from the record, so that the command line can list them without loading the schemas. */
 export const JOB_STATES = ['waiting', 'running', 'done', 'failed', 'cancelled'] as const
 export type JobState = (typeof JOB_STATES)[number]
+
+/** An upload becomes a version; a download format or the vector tiles of a version are built. */
+export const JOB_KINDS = ['publish', 'export', 'tiles'] as const
+export type JobKind = (typeof JOB_KINDS)[number]

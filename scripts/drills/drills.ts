@@ -9,6 +9,7 @@ import { drill as olderDatabase } from './kinds/older-database.ts'
 import { drill as pauses } from './kinds/pauses.ts'
 import { drill as powerCuts } from './kinds/power-cuts.ts'
 import { drill as redis } from './kinds/redis.ts'
+import { drill as workers } from './kinds/workers.ts'
 
 /** Every kind of drill, by the name that `npm run drills -- <name>` takes. */
 export const drills: Record<string, Drill> = {
@@ -22,4 +23,5 @@ export const drills: Record<string, Drill> = {
   'clock-skew': clockSkew,
   damage,
   redis,
+  workers,
 }

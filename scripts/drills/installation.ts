@@ -43,7 +43,6 @@ export interface CommandOutcome {
 
 export interface StartOptions {
   environment?: Record<string, string>
-  /** A program and its arguments to prefix to the server's command, such as `faketime`. */
   databaseUrl?: string
 }
 
@@ -53,7 +52,10 @@ export class Installation {
   readonly databaseUrl: string | null
   readonly environment: Record<string, string>
   dataDir: string
+  /** The nodes that serve requests. */
   readonly nodes: ServerNode[] = []
+  /** The nodes that only run jobs. */
+  readonly jobNodes: ServerNode[] = []
   readonly #commands = new Set<ChildProcess>()
   #starts = 0
 
@@ -70,9 +72,9 @@ export class Installation {
   }
 
   /** Starts another node. Throws if it exits before it listens, or does not listen in time. */
-  async startNode(options: StartOptions = {}): Promise<ServerNode> {
-    const name = `node-${++this.#starts}`
-    const child = this.#spawn(['serve', '--json', '--port', '0'], options)
+  async startNode(options: StartOptions = {}, role: 'all' | 'api' | 'worker' = 'all'): Promise<ServerNode> {
+    const name = `${role === 'worker' ? 'worker' : 'node'}-${++this.#starts}`
+    const child = this.#spawn(['serve', '--json', '--port', '0', '--role', role], options)
     const log = join(this.run.folder, `${name}.log`)
     let errors = ''
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
@@ -88,7 +90,8 @@ export class Installation {
       throw new StartError(child.exitCode, errors)
     }
     const node = { name, url, child, pid: child.pid! }
-    this.nodes.push(node)
+    const nodes = role === 'worker' ? this.jobNodes : this.nodes
+    nodes.push(node)
     return node
   }
 
@@ -141,28 +144,35 @@ export class Installation {
 
   /** The processes that compile snapshots and build exports now, as descendants of nodes and commands. */
   get workerPids(): number[] {
-    const roots = [...this.nodes.map(({ pid }) => pid), ...this.commandPids]
+    const roots = [...this.#allNodes.map(({ pid }) => pid), ...this.commandPids]
     return roots.flatMap(descendantsOf)
   }
 
   /** Every process of the installation, which a power cut stops. */
   get allPids(): number[] {
-    return [...this.nodes.map(({ pid }) => pid), ...this.commandPids, ...this.workerPids]
+    return [...this.#allNodes.map(({ pid }) => pid), ...this.commandPids, ...this.workerPids]
   }
 
   async killAll(): Promise<void> {
     const workers = this.workerPids
-    const children = [...this.nodes.map(({ child }) => child), ...this.#commands]
+    const children = [...this.#allNodes.map(({ child }) => child), ...this.#commands]
     for (const child of children) signalProcess(child.pid!, 'SIGKILL')
     for (const pid of workers) signalProcess(pid, 'SIGKILL')
     await Promise.all(children.map((child) => this.#end(child)))
     await waitUntil(() => !workers.some(isAlive), 10_000)
     this.nodes.length = 0
+    this.jobNodes.length = 0
+  }
+
+  get #allNodes(): ServerNode[] {
+    return [...this.nodes, ...this.jobNodes]
   }
 
   #forget(node: ServerNode): void {
-    const index = this.nodes.indexOf(node)
-    if (index >= 0) this.nodes.splice(index, 1)
+    for (const nodes of [this.nodes, this.jobNodes]) {
+      const index = nodes.indexOf(node)
+      if (index >= 0) nodes.splice(index, 1)
+    }
   }
 
   #spawn(args: string[], { environment = {}, databaseUrl }: StartOptions): ChildProcess {

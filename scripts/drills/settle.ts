@@ -5,7 +5,7 @@ import type { World } from './world.ts'
 
 /** Within this time a replaced refresh token returns the same successor again; the contract says 10 s. */
 const SAME_SUCCESSOR_MS = 8000
-/** On PostgreSQL a job is taken over when its node has been silent for a minute; rounds do not wait. */
+/** On PostgreSQL a job is taken over when its worker has been silent for ten seconds; rounds do not wait. */
 const JOB_WITHIN_MS = { long: 5000, short: 500 }
 const LAST_JOB_WITHIN_MS = 240_000
 /** How long to wait for an interrupted upload to appear before the drill continues. */

@@ -46,6 +46,11 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
     countDatasets: async () => (await parts.catalog.all()).length,
   })
 
+  if (parts.config.role === 'worker') {
+    await app.ready()
+    return { app, routes }
+  }
+
   catalogRoutes(app, parts)
   const ogc = { ...parts, about: aboutOf(parts.config), keyInUrl: parts.config.keyInUrl }
   ogcRoutes(app, ogc)

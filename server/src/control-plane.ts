@@ -1,4 +1,5 @@
 import { ADD_ONS } from '@wayleave/contract/add-ons'
+import type { JobKind } from '@wayleave/contract/job-states'
 import type { Logger } from 'pino'
 import { AddressBlocks } from './access/address-blocks.ts'
 import { Administration } from './administration/administration.ts'
@@ -41,6 +42,8 @@ export interface ControlPlaneOpening {
   /** Closes what is opened here, also if opening fails halfway. */
   opened: Closers
   log?: Logger
+  /** The kinds of jobs that this process runs; none for the command line. */
+  jobKinds?: readonly JobKind[]
 }
 
 export async function openControlPlane({
@@ -50,6 +53,7 @@ export async function openControlPlane({
   serving,
   opened,
   log,
+  jobKinds,
 }: ControlPlaneOpening): Promise<ControlPlane> {
   requireUsableFolder(config)
   const database = opened.use(
@@ -61,7 +65,10 @@ export async function openControlPlane({
     }),
     'the control database',
   )
-  const changes = opened.use(await openChanges(database, { nodeId, serving }), 'the lease of this node')
+  const changes = opened.use(
+    await openChanges(database, { nodeId, serving, jobKinds }),
+    'the lease of this node',
+  )
   const starting = startingGrant(config)
   const organizations = new Organizations({ database, changes, clock, starting, signUp: config.signUp })
   const ledger = new Ledger(database, clock)

@@ -1,12 +1,14 @@
 import type { Changes } from './database/changes.ts'
 import { DiskSpace } from './http/observability/disk-space.ts'
 import type { ConnectionLimits } from './http/sockets/connection-limits.ts'
+import { JobStatistics } from './jobs/job-statistics.ts'
 import type { Parts } from './wiring.ts'
 
 /** Exposes the parts' own counters as metrics. */
 export function exposeMetrics(parts: Parts, connections: ConnectionLimits): void {
-  const { metrics, changes, redis, overload, jobs, exports, identity, cashier, meter, config, health } = parts
-  const { tileBuilds } = parts
+  const { metrics, changes, redis, overload, jobQueue, runner, identity, cashier, meter, config, health } =
+    parts
+  const statistics = new JobStatistics(() => jobQueue.count())
   metrics.read('wayleave_lease_held', () => Number(isTrusted(changes)))
   metrics.read('wayleave_clock_held', () => Number(parts.housekeepingClock.held))
   metrics.read('wayleave_damaged_versions', () => countByTable(health.damaged))
@@ -20,15 +22,23 @@ export function exposeMetrics(parts: Parts, connections: ConnectionLimits): void
   metrics.read('wayleave_connections_open', () => connections.open)
   metrics.read('wayleave_connections_max', () => connections.max.total)
   metrics.read('wayleave_connections_refused_total', () => connections.refusals)
-  metrics.read('wayleave_jobs', () => jobs.states)
-  metrics.read('wayleave_jobs_finished_total', () => jobs.finished)
-  metrics.read('wayleave_job_duration_seconds', () => jobs.durations)
-  metrics.read('wayleave_export_builds_waiting', () => exports.waiting)
-  metrics.read('wayleave_export_builds_failed_total', () => exports.failures)
-  metrics.read('wayleave_export_build_duration_seconds', () => exports.durations)
-  metrics.read('wayleave_tile_builds_waiting', () => tileBuilds.waiting)
-  metrics.read('wayleave_tile_builds_finished_total', () => tileBuilds.finished)
-  metrics.read('wayleave_tile_build_duration_seconds', () => tileBuilds.durations)
+  metrics.read('wayleave_jobs', () => statistics.read().then(({ open }) => open))
+  metrics.read('wayleave_job_oldest_waiting_seconds', () =>
+    statistics.read().then(({ oldestSeconds }) => oldestSeconds),
+  )
+  metrics.read('wayleave_job_leases_lost_total', () => runner.leasesLost)
+  const { finished, durations } = runner
+  metrics.read('wayleave_jobs_finished_total', () => finished.publish)
+  metrics.read('wayleave_job_duration_seconds', () => durations.publish)
+  metrics.read('wayleave_export_builds_waiting', () => statistics.countOf('export'))
+  metrics.read('wayleave_export_builds_failed_total', () => finished.export.failed)
+  metrics.read('wayleave_export_build_duration_seconds', () => durations.export)
+  metrics.read('wayleave_tile_builds_waiting', () => statistics.countOf('tiles'))
+  metrics.read('wayleave_tile_builds_finished_total', () => {
+    const { done, failed } = finished.tiles
+    return { done, failed }
+  })
+  metrics.read('wayleave_tile_build_duration_seconds', () => durations.tiles)
   metrics.read('wayleave_mails_total', () => identity.mailer.results)
   metrics.read('wayleave_credits_total', () => cashier.credits)
   metrics.read('wayleave_refunds_total', () => cashier.refunds)

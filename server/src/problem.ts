@@ -151,6 +151,11 @@ export const problems = {
     'Export could not be built',
     'The file could not be made. Nothing was charged. The next request tries again.',
   ],
+  'export-not-ready': [
+    503,
+    'Export not ready',
+    'The file is not built yet, because no worker was free in time. It will be built. Nothing was charged. Try again after `Retry-After` seconds.',
+  ],
   'export-impossible': [
     409,
     'Export impossible',

@@ -96,7 +96,7 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   // Listing the datasets checks the files of each. Not awaited: a dataset is also checked before its use.
   parts.housekeeping.add('sizes of published files', DAY, async () => void (await parts.catalog.all()))
   await parts.jobs.sweep({ isStart: true })
-  parts.housekeeping.add('abandoned jobs', MINUTE, () => parts.jobs.sweep())
+  parts.housekeeping.add('abandoned uploads', MINUTE, () => parts.jobs.sweep())
   const { app, routes } = await buildApp(parts)
   const connections = limitConnections(app, parts)
   exposeMetrics(parts, connections)
@@ -107,12 +107,15 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
     (connections) => log.info({ connections }, 'Readers took nothing for too long: cut off.'),
   )
   await prepare(parts)
+  await parts.runner.start()
   await app.listen({ port: config.port, host: config.host }).catch((error) => {
     throw portError(error, config)
   })
   const { address, port } = app.server.address() as AddressInfo
   parts.baseUrl.listening(config.host === 'localhost' ? 'localhost' : address, port)
-  const forgetAddress = recordServerAddress(config.dataDir, parts.baseUrl.bound())
+  // Commands look for a server to talk to, and a worker serves no requests.
+  const forgetAddress =
+    config.role === 'worker' ? () => {} : recordServerAddress(config.dataDir, parts.baseUrl.bound())
 
   let stopped: Promise<void> | undefined
   const draining = new AbortController()

@@ -27,6 +27,7 @@ import { Cashier } from './credits/cashier.ts'
 import { deletePurchasesBefore } from './credits/purchase-store.ts'
 import { childProcessWork, type DataWork } from './data-work.ts'
 import { deleteChangesBefore } from './database/changes-store.ts'
+import { ExportJobs } from './downloads/export-jobs.ts'
 import { Exports } from './downloads/exports.ts'
 import { Housekeeping } from './housekeeping/housekeeping.ts'
 import { HousekeepingClock } from './housekeeping/housekeeping-clock.ts'
@@ -40,6 +41,10 @@ import { newId } from './id.ts'
 import { type Identity, mailRate, openIdentity } from './identity/identity.ts'
 import { installationSecret } from './identity/installation-secret-store.ts'
 import { requireOneInstallation } from './installation/installation.ts'
+import { jobLimits, kindsOf, requirePossibleRole } from './jobs/job-limits.ts'
+import { JobMessages } from './jobs/job-messages.ts'
+import { JobQueue } from './jobs/job-queue.ts'
+import { JobRunner } from './jobs/job-runner.ts'
 import { deleteSessionKeysExpiredBefore } from './keys/store.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory-limiter.ts'
@@ -59,6 +64,7 @@ import { Workload } from './ogc/select/workload.ts'
 import { DynamicTiles } from './ogc/tiles/dynamic-tiles.ts'
 import { TileArchives } from './ogc/tiles/tile-archives.ts'
 import { TileBuilds } from './ogc/tiles/tile-builds.ts'
+import { TileJobs } from './ogc/tiles/tile-jobs.ts'
 import { Tilesets } from './ogc/tiles/tilesets.ts'
 import { Invitations } from './organizations/invitations.ts'
 import { uploadsFolder } from './publishing/cancel-job.ts'
@@ -117,6 +123,8 @@ export interface Parts extends ControlPlane {
   publishing: Publishing
   garbage: GarbageCollection
   jobs: Jobs
+  jobQueue: JobQueue
+  runner: JobRunner
   cashier: Cashier
   exports: Exports
   tileBuilds: TileBuilds
@@ -157,14 +165,19 @@ async function wire(
   { config, log, clock, serving, work = childProcessWork, redisReplyMs }: Opening,
   opened: Closers,
 ): Promise<Parts> {
-  if (serving) checkMailSettings(config)
+  if (serving) {
+    checkMailSettings(config)
+    requirePossibleRole(config)
+  }
   const nodeId = newId('node')
   const baseUrl = new BaseUrl(config.baseUrl, config.trustedProxies.length > 0)
   const metrics = new Metrics()
   const accessLog = config.accessLog && serving ? opened.use(new AccessLog(config.accessLog)) : null
   const overload = new Overload(config.maxEventLoopDelay)
   const proxies = new TrustedProxies(config.trustedProxies)
-  const control = await openControlPlane({ config, clock, nodeId, serving, opened, log })
+  const limits = jobLimits(config, serving)
+  const jobKinds = kindsOf(limits)
+  const control = await openControlPlane({ config, clock, nodeId, serving, opened, log, jobKinds })
   const { database, changes, starting } = control
   const blobs = new FolderBlobs(join(config.dataDir, 'snapshots'))
   // Must be first: everything after it may change the folder according to the database.
@@ -260,7 +273,13 @@ async function wire(
     dataDir: config.dataDir,
     trashDays: config.trashDays,
   })
-  const tileBuilds = opened.use(new TileBuilds({ blobs, catalog, log, maxZoom: config.tileMaxZoom }))
+  const messages = new JobMessages(changes)
+  const runner = opened.use(new JobRunner({ database, messages, clock, log, nodeId, limits }), 'running jobs')
+  const jobQueue = new JobQueue({ database, messages, clock, nodeId, ownKinds: jobKinds })
+  const tileBuilds = opened.use(
+    new TileBuilds({ blobs, catalog, log, clock, jobs: jobQueue, maxZoom: config.tileMaxZoom }),
+  )
+  runner.handle('tiles', new TileJobs({ database, catalog, health, builds: tileBuilds, log }))
   const tileArchives = opened.use(new TileArchives({ blobs, builds: tileBuilds, log }))
   const dynamicTiles = opened.use(new DynamicTiles({ items, snapshots, workload }))
   const tilesets = new Tilesets({
@@ -296,26 +315,36 @@ async function wire(
       stalledSeconds: config.readSeconds,
     },
     // A command publishes one file at a time.
-    memoryMegabytes: config.publishMemory ?? memoryPerCompilation(serving ? config.publishJobs : 1),
+    memoryMegabytes: config.publishMemory ?? memoryPerCompilation(Math.max(limits.publish, 1)),
     maxBytes: config.maxUploadBytes,
     keepVersions: config.keepVersions,
   })
-  const jobs = opened.use(
-    new Jobs({
-      database,
-      publishing,
-      clock,
-      log,
-      nodeId,
-      uploads: uploadsFolder(config.dataDir),
-      maxRunning: config.publishJobs,
-    }),
-  )
+  const jobs = new Jobs({
+    database,
+    publishing,
+    messages,
+    runner,
+    clock,
+    log,
+    nodeId,
+    uploads: uploadsFolder(config.dataDir),
+  })
+  runner.handle('publish', jobs)
   // Closed after the exports: when a stop aborts a build, its deliveries fail and write refunds.
   const cashier = opened.use(new Cashier(database, meter, clock))
   const exports = opened.use(
-    new Exports({ blobs, health, verification, tiles: tileBuilds, escapeFormulas, work }),
+    new Exports({
+      blobs,
+      health,
+      verification,
+      tiles: tileBuilds,
+      jobs: jobQueue,
+      waitMs: config.exportWait * SECOND,
+      escapeFormulas,
+      work,
+    }),
   )
+  runner.handle('export', new ExportJobs({ database, catalog, exports, log }))
   const authenticate = new Authenticate({
     verifier,
     verifyToken: (token) => identity.accessTokens.verify(token),
@@ -442,6 +471,8 @@ async function wire(
     publishing,
     garbage,
     jobs,
+    jobQueue,
+    runner,
     cashier,
     exports,
     tileBuilds,

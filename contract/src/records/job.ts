@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type } from 'typebox'
-import { JOB_STATES, type JobState } from '../job-states.ts'
+import { JOB_KINDS, JOB_STATES, type JobState } from '../job-states.ts'
 import { columnSchema } from './dataset.ts'
 import { nullable, oneOf } from './schema-parts.ts'
 
@@ -60,6 +60,7 @@ export function isJobEnded(state: JobState): boolean {
 
 export const jobSchema = Type.Object({
   id: Type.String(),
+  kind: oneOf(JOB_KINDS),
   table: Type.String(),
   state: oneOf(JOB_STATES),
   progress: stored(progress),
@@ -69,5 +70,5 @@ export const jobSchema = Type.Object({
   updatedAt: Type.String(),
 })
 
-/** A publishing job. */
+/** A job: the report and the rows with problems are those of a publishing. */
 export type JobRecord = Static<typeof jobSchema>

@@ -121,6 +121,16 @@ test('rings that cross and touch after rounding become valid', () => {
   assert.deepEqual(invalidPolygons(cleaned), [])
 })
 
+test('a polygon inside another one becomes part of it, one in a hole stays', () => {
+  const square = (from: number, to: number) => [from, from, to, from, to, to, from, to]
+  const squares = (...list: number[][]): Rings => ({ xy: list.flat(), ends: list.map((_, i) => (i + 1) * 4) })
+  const outlines = (rings: Rings) => rings.ends.length
+  assert.equal(outlines(cleanPolygon(squares(square(0, 20), square(5, 9)), [false, false])), 1)
+  assert.equal(outlines(cleanPolygon(squares(square(5, 9), square(0, 20)), [false, false])), 1)
+  const island = squares(square(0, 20), square(4, 12), square(6, 9))
+  assert.equal(outlines(cleanPolygon(island, [false, true, false])), 3)
+})
+
 test('neighbours share their border at every zoom: no gap and no overlap', async () => {
   // A wavy border between two countries, with far more detail than low zooms can show.
   const border = Array.from({ length: 2001 }, (_, i) => [

@@ -27,7 +27,7 @@ export function killDrill(database: 'sqlite' | 'postgres', rounds: Drill['rounds
         await settle(world)
         await checkInvariants(world, run.rounds % THOROUGH_EVERY === 0 ? 'thorough' : 'quick')
       }
-      // On PostgreSQL the jobs of a dead node are taken over after a minute; a short run does not wait.
+      // On PostgreSQL the jobs of a dead node are taken over after ten seconds; a short run does not wait.
       if (!run.short || database === 'sqlite') await settleJobs(world)
       await checkInvariants(world, 'complete')
     },

@@ -30,6 +30,8 @@ beforeEach(() => {
       return applied
     },
     listen: (listener) => void listeners.push(listener),
+    sendMessage: () => assert.fail('not used'),
+    onMessage: () => assert.fail('not used'),
     close: async () => {},
   }
   cache = new CoherentCache({

@@ -1,4 +1,4 @@
-import { JOB_STATES, type JobState } from '@wayleave/contract/job-states'
+import { JOB_KINDS, JOB_STATES, type JobKind, type JobState } from '@wayleave/contract/job-states'
 import type { JobRecord } from '@wayleave/contract/records'
 import { Command, Option } from 'commander'
 import { systemClock } from '../clock.ts'
@@ -8,15 +8,23 @@ import { type OperatorFlags, operatorCommand, print, tableText } from './operato
 import { withControlPlane } from './with-parts.ts'
 
 interface ListFlags extends OperatorFlags {
+  kind: JobKind | 'all'
   state?: JobState
   limit: string
 }
 
 export function jobCommand(): Command {
   return new Command('job')
-    .description('Jobs: uploads on their way to a version.')
+    .description('Jobs: uploads on their way to a version, and builds of download files and tiles.')
     .addCommand(
-      operatorCommand('list', 'List the newest jobs.', ['job list', 'job list --state running --json'])
+      operatorCommand('list', 'List the newest jobs.', [
+        'job list',
+        'job list --state running --json',
+        'job list --kind all',
+      ])
+        .addOption(
+          new Option('--kind <kind>', 'jobs of this kind').choices([...JOB_KINDS, 'all']).default('publish'),
+        )
         .addOption(new Option('--state <state>', 'only jobs in this state').choices([...JOB_STATES]))
         .option('--limit <number>', 'how many', '100')
         .action(list),
@@ -31,22 +39,24 @@ export function jobCommand(): Command {
 }
 
 async function list(flags: ListFlags): Promise<void> {
-  const { listJobs } = await import('../publishing/job-store.ts')
+  const { listJobs } = await import('../jobs/job-store.ts')
   const { jobRecord } = await import('../publishing/job-record.ts')
   const limit = Math.min(10_000, Math.max(1, Number.parseInt(flags.limit, 10) || 100))
+  const kind = flags.kind === 'all' ? undefined : flags.kind
   const data = await withControlPlane(flags, async ({ database }) =>
-    (await listJobs(database.db, { state: flags.state, tables: null, limit })).map(jobRecord),
+    (await listJobs(database.db, { kind, state: flags.state, tables: null, limit })).map(jobRecord),
   )
-  const rows = data.map((job) => [job.id, job.table, job.state, job.createdAt, noteOf(job)])
+  const rows = data.map((job) => [job.id, job.kind, job.table, job.state, job.createdAt, noteOf(job)])
   print(
     flags,
     { data },
-    tableText(['ID', 'TABLE', 'STATE', 'CREATED', 'NOTE'], rows, 'There are no such jobs.'),
+    tableText(['ID', 'KIND', 'TABLE', 'STATE', 'CREATED', 'NOTE'], rows, 'There are no such jobs.'),
   )
 }
 
-function noteOf({ state, progress, report, problem }: JobRecord): string {
+function noteOf({ kind, state, progress, report, problem }: JobRecord): string {
   if (state === 'failed') return problem?.detail ?? ''
+  if (kind !== 'publish') return ''
   if (state === 'done') return report?.version ? `version ${report.version}` : 'dry run'
   return progress ? `${progress.phase}, ${progress.rows} rows` : ''
 }
@@ -54,8 +64,11 @@ function noteOf({ state, progress, report, problem }: JobRecord): string {
 async function cancel(id: string, flags: OperatorFlags): Promise<void> {
   const { cancelJob, uploadsFolder } = await import('../publishing/cancel-job.ts')
   const uploads = uploadsFolder(readConfig({ flags: { dataDir: flags.dataDir } }).dataDir)
-  const job = await withControlPlane(flags, ({ database }) =>
-    cancelJob({ database, clock: systemClock, uploads }, operator, id),
-  )
+  const { JobMessages } = await import('../jobs/job-messages.ts')
+  const job = await withControlPlane(flags, async ({ database, changes }) => {
+    const cancelled = await cancelJob({ database, clock: systemClock, uploads }, operator, id)
+    await new JobMessages(changes).sendCancelled(id).catch(() => {})
+    return cancelled
+  })
   print(flags, job, `Cancelled job ${id} of ${job.table}.`)
 }

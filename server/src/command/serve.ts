@@ -37,6 +37,7 @@ export function serveCommand(): Command {
 Examples:
   wayleave serve --demo
   wayleave serve --port 80 --host 0.0.0.0 --data-dir ./data
+  wayleave serve --role worker --port 8081
 
 Every setting is a WAYLEAVE_… variable or a member of wayleave.json too; see docs/settings.md:
 ${Object.values(settings)
@@ -104,6 +105,7 @@ async function startTracing(log: Logger): Promise<() => Promise<void>> {
 }
 
 function welcome(url: string, config: Config, demo: Demo | undefined): string {
+  if (config.role === 'worker') return `Wayleave runs jobs; its health is at ${url}/health\n`
   if (!demo) return `Wayleave serves at ${url}\n`
   const program = isStartedByNpm() ? 'npx wayleave' : 'wayleave'
   const folder = config.dataDir === resolve(settings.dataDir.default) ? '' : ` --data-dir '${config.dataDir}'`

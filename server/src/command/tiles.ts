@@ -31,7 +31,7 @@ async function buildTiles(table: string, flags: TilesFlags): Promise<void> {
     if (flags.rebuild) await tileBuilds.discard(chosen)
     const show = (share: number) => line.show(`Building tiles: ${Math.floor(share * 100)} %`)
     try {
-      return { built: await tileBuilds.build(chosen, dataset, show), version: chosen.version }
+      return { built: await tileBuilds.buildNow(chosen, dataset, show), version: chosen.version }
     } finally {
       line.clear()
     }

@@ -32,6 +32,12 @@ export interface Changes {
   /** Number of changes applied: a value read before this number increased must not be cached. */
   readonly applied: number
   listen(listener: Listener): void
+  /**
+   * Sends a short text to the listeners of every serving process, this one included. Best effort: a message
+   * may be lost, so receivers also poll. Call it after the commit of what it tells about.
+   */
+  sendMessage(message: string): Promise<void>
+  onMessage(listener: (message: string) => void): void
   close(): Promise<void>
 }
 

@@ -22,6 +22,9 @@ const REVIEWED = [
   'insert into heartbeat select',
   'insert into changes (number, subject, subject_id, at, token)',
   'update change_number set token =',
+  `update jobs set queue = 'publish ' || table_name`,
+  // A node of the version before drops its attempt, and the job is run again.
+  `update jobs set state = 'waiting' where state = 'running'`,
   // Nodes find rows missing and forget their caches, which is right after a migration too.
   'delete from changes',
 ]

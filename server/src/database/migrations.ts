@@ -26,7 +26,33 @@ export const migrations: Migration[] = [
   { name: 'when the installation last ran', statements: heartbeat },
   { name: 'codes bound to their request', statements: boundCodes },
   { name: 'blocked users and addresses, events by subject', statements: blocks },
+  { name: 'jobs of several kinds with leases', statements: leasedJobs },
 ]
+
+/**
+ * Running jobs go back to waiting, because the index allows one running job in each queue; jobs that nodes of the earlier
+ * version add have an empty queue and are not limited. A node of the earlier
+ * version that is publishing such a job finds that it is not running, and drops its result.
+ */
+function leasedJobs(): string[] {
+  return [
+    `alter table jobs add column kind text not null default 'publish'`,
+    `alter table jobs add column queue text not null default ''`,
+    'alter table jobs add column priority integer not null default 0',
+    'alter table jobs add column single_key text',
+    'alter table jobs add column retries integer not null default 0',
+    'alter table jobs add column run_after text',
+    'alter table jobs add column lease_token text',
+    'alter table jobs add column lease_until text',
+    `update jobs set queue = 'publish ' || table_name`,
+    `update jobs set state = 'waiting' where state = 'running'`,
+    `create unique index jobs_single on jobs (single_key) where state in ('waiting', 'running')`,
+    `create unique index jobs_running on jobs (queue) where state = 'running' and queue <> ''`,
+    `create index jobs_open on jobs (queue, created_at, id) where state in ('waiting', 'running')`,
+    'create index jobs_listed on jobs (kind, created_at, id)',
+    'alter table nodes add column job_kinds text',
+  ]
+}
 
 function blocks(kind: 'sqlite' | 'postgres'): string[] {
   const columns = [

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { JobKind } from '@wayleave/contract/job-states'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { SECOND } from '../clock.ts'
@@ -21,6 +22,15 @@ const KEEP_CHANGES = '1 day'
 const KEEP_NODES = '1 hour'
 const PRUNE_ROUNDS = 1000
 const CHANNEL = 'wayleave_changes'
+const MESSAGE_CHANNEL = 'wayleave_messages'
+
+export interface NodeOptions {
+  nodeId: string
+  /** False for the command line, which makes changes and caches nothing. */
+  serving: boolean
+  /** The kinds of jobs that this process runs. */
+  jobKinds?: readonly JobKind[]
+}
 
 /**
  * On PostgreSQL every serving node holds a lease of two seconds and acknowledges the changes it has applied.
@@ -29,10 +39,14 @@ const CHANNEL = 'wayleave_changes'
  */
 export async function openPostgresChanges(
   database: ControlDatabase,
-  { nodeId, serving }: { nodeId: string; serving: boolean },
+  { nodeId, serving, jobKinds = [] }: NodeOptions,
 ): Promise<Changes> {
   const feed = new ChangeFeed()
-  const node = serving ? new ServingNode(database, nodeId, feed) : null
+  const messageListeners: ((message: string) => void)[] = []
+  const receive = (message: string) => {
+    for (const listener of messageListeners) listener(message)
+  }
+  const node = serving ? new ServingNode(database, { nodeId, feed, jobKinds, receive }) : null
   await node?.start()
 
   return {
@@ -52,6 +66,10 @@ export async function openPostgresChanges(
       return feed.applied
     },
     listen: (listener) => feed.listen(listener),
+    async sendMessage(message) {
+      await sql`select pg_notify(${MESSAGE_CHANNEL}, ${message})`.execute(database.db)
+    },
+    onMessage: (listener) => void messageListeners.push(listener),
     close: async () => node?.stop(),
   }
 }
@@ -79,12 +97,21 @@ async function acknowledgedByAll({ db }: ControlDatabase, { number, token }: Pos
   }
 }
 
+interface ServingNodeOptions {
+  nodeId: string
+  feed: ChangeFeed
+  jobKinds: readonly JobKind[]
+  receive: (message: string) => void
+}
+
 class ServingNode {
   readonly #database: ControlDatabase
   /** A separate pool with short timeouts, whose connections requests cannot exhaust. */
   readonly #upkeep: ControlDatabase
   readonly #id: string
   readonly #feed: ChangeFeed
+  readonly #jobKinds: string | null
+  readonly #receive: (message: string) => void
   readonly #stopped = new AbortController()
   #listening: pg.Client | null = null
   /** Counts the listening connections that broke. */
@@ -95,11 +122,13 @@ class ServingNode {
   #catchingUp: Promise<void> | null = null
   #loop: Promise<void> = Promise.resolve()
 
-  constructor(database: ControlDatabase, id: string, feed: ChangeFeed) {
+  constructor(database: ControlDatabase, { nodeId, feed, jobKinds, receive }: ServingNodeOptions) {
     this.#database = database
     this.#upkeep = openPostgres(database.url!, UPKEEP)
-    this.#id = id
+    this.#id = nodeId
     this.#feed = feed
+    this.#jobKinds = jobKinds.length > 0 ? jobKinds.join() : null
+    this.#receive = receive
   }
 
   trusted(): boolean {
@@ -171,7 +200,13 @@ class ServingNode {
     const { number, token } = this.#feed.position
     await this.#upkeep.db
       .insertInto('nodes')
-      .values({ id: this.#id, lease_until: databaseTime(LEASE_MS), acknowledged: number, token })
+      .values({
+        id: this.#id,
+        lease_until: databaseTime(LEASE_MS),
+        acknowledged: number,
+        token,
+        job_kinds: this.#jobKinds,
+      })
       .onConflict((row) => row.column('id').doUpdateSet({ lease_until: databaseTime(LEASE_MS) }))
       .execute()
   }
@@ -245,7 +280,11 @@ class ServingNode {
     }
     client.on('error', lost)
     client.on('end', lost)
-    client.on('notification', () => {
+    client.on('notification', ({ channel, payload = '' }) => {
+      if (channel === MESSAGE_CHANNEL) {
+        this.#receive(payload)
+        return
+      }
       this.catchUp().catch(() => {
         this.#trustedUntil = 0
       })
@@ -253,6 +292,7 @@ class ServingNode {
     try {
       await client.connect()
       await client.query(`listen ${CHANNEL}`)
+      await client.query(`listen ${MESSAGE_CHANNEL}`)
     } catch (error) {
       client.end().catch(() => {})
       throw error

@@ -1,3 +1,4 @@
+import type { JobKind } from '@wayleave/contract/job-states'
 import type { KeyScope } from '@wayleave/contract/permissions'
 import type { Generated } from 'kysely'
 
@@ -107,7 +108,14 @@ export interface Tables {
   /** The newest change: its number, and the random token of its rows. */
   change_number: { only: number; number: number; token: string }
   /** `token` belongs to the change `acknowledged`; null on nodes running a version without tokens. */
-  nodes: { id: string; lease_until: string; acknowledged: number; token: string | null }
+  nodes: {
+    id: string
+    lease_until: string
+    acknowledged: number
+    token: string | null
+    /** The kinds of jobs that the node runs, separated by commas; null if it runs none. */
+    job_kinds: string | null
+  }
   /** When the installation was last known to run, and a counter that is written to prove that writes work. */
   heartbeat: { only: number; seen_at: string | null; probes: number }
 
@@ -177,6 +185,7 @@ export interface Tables {
   version_numbers: { table_name: string; last_version: number }
   jobs: {
     id: string
+    kind: JobKind
     table_name: string
     state: 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
     progress: string | null
@@ -184,12 +193,26 @@ export interface Tables {
     problem: string | null
     version: number | null
     actor: string
-    /** The node that publishes the job, or will. */
+    /** The node that runs the job, ran it last, or created it. */
     node_id: string
-    /** What to publish, and the size of the upload: enough to start again after a crash. */
+    /** What to do, as JSON: enough for any worker to start, also after a crash. */
     request: string | null
-    /** Number of attempts to publish. Together with the node it identifies an attempt. */
+    /** Jobs of one queue run one at a time, the oldest first. */
+    queue: string
+    /** Jobs with a higher priority are claimed first. */
+    priority: number
+    /** Only one job with this key can be waiting or running. Null if there can be several. */
+    single_key: string | null
+    /** Attempts that began and were not interrupted by a stop or by an outage. */
     attempts: number
+    /** Attempts that ended because something that the job needs was unavailable, such as the database. */
+    retries: number
+    /** The job is not claimed before this time. */
+    run_after: string | null
+    /** Random, new for each attempt: only the attempt that holds it may change the job (fencing token). */
+    lease_token: string | null
+    /** After this time, by the database's clock, another worker may take the job. */
+    lease_until: string | null
     created_at: string
     updated_at: string
   }

@@ -20,6 +20,7 @@ export async function openSqliteChanges(database: ControlDatabase): Promise<Chan
     'select number, token, subject, subject_id from changes where number >= ? order by number',
   )
   const feed = new ChangeFeed()
+  const messageListeners: ((message: string) => void)[] = []
   let seen = -1
   let lookHoldsUntil = 0
   const readCurrent = () => currentPosition.get() as unknown as Position
@@ -68,6 +69,11 @@ export async function openSqliteChanges(database: ControlDatabase): Promise<Chan
       return feed.applied
     },
     listen: (listener) => feed.listen(listener),
+    // Only one process serves a SQLite database.
+    async sendMessage(message) {
+      for (const listener of messageListeners) setImmediate(listener, message)
+    },
+    onMessage: (listener) => void messageListeners.push(listener),
     async close() {
       connection.close()
     },

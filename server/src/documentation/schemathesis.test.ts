@@ -21,7 +21,8 @@ const skip = !python && 'needs the Python environment of npm test'
 
 test('schemathesis finds nothing in either API definition', { skip }, async (t) => {
   const service = await openTestServer(t, {
-    settings: { admins: ['admin@example.org'], tiles: false, signInRate: 1_000_000 },
+    // Uploads are accepted and wait: compiling each of them would take most of the time.
+    settings: { admins: ['admin@example.org'], tiles: false, signInRate: 1_000_000, publishJobs: 0 },
   })
   await publishText(service, 'points', 'points.geojson', points(40), { description: { title: 'Points' } })
   const admin = await openAccount(service, 'admin@example.org', {
@@ -29,8 +30,6 @@ test('schemathesis finds nothing in either API definition', { skip }, async (t) 
     credits: 1_000_000,
   })
   await publishText(service, 'removable', 'points.geojson', points(3))
-  // Uploads are accepted and wait: compiling each of them would take most of the time.
-  await service.parts.jobs.close()
   const keys = await makeKeys(service, admin)
   // The administrator must keep their session and their rights.
   const users = {

@@ -25,7 +25,7 @@ import { stampOf } from '../catalog/file-stamp.ts'
 import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
 import { SingleFlights } from '../concurrency/single-flight.ts'
 import type { DataWork } from '../data-work.ts'
-import { Durations } from '../http/observability/durations.ts'
+import { JobNotRunError, type JobQueue } from '../jobs/job-queue.ts'
 import { Problem } from '../problem.ts'
 import { traced } from '../tracing/tracing.ts'
 import {
@@ -37,10 +37,12 @@ import {
   writeMeta,
 } from './built-file.ts'
 import type { ExportDescription, ExportFile } from './export-file.ts'
+import { type ExportJobRequest, requireBuilt } from './export-job.ts'
 import { lockExports, tryLockExports } from './exports-lock.ts'
 
 /** Max cached entries; an evicted export is found again on disk. */
 const MAX_READY = 10_000
+const MAX_BUILT_HERE = 100
 /**
  * The snapshot's own files are verified block by block while they are sent. Up to this size, in bytes, they
  * are also verified completely before the first response, which takes a fraction of a second, so that damage
@@ -50,6 +52,9 @@ const CHECKED_FIRST_BYTES = 64 << 20
 
 interface ExportsDeps {
   tiles: TileFiles
+  jobs: JobQueue
+  /** How long a request waits for a build, in milliseconds. */
+  waitMs: number
   blobs: Blobs
   health: SnapshotHealth
   verification: Verification
@@ -58,11 +63,10 @@ interface ExportsDeps {
   work: DataWork
 }
 
-/** See docs/decisions/one-export-at-a-time.md. */
 /** The archives of vector tiles, which are built by `ogc/tiles` and are also a download format. */
 export interface TileFiles {
   findFile(version: Version): Promise<(VerifiedExport & { path: string }) | undefined>
-  build(version: Version, dataset: Dataset): Promise<unknown>
+  build(version: Version, wait: { maxMs: number; signal: AbortSignal }): Promise<unknown>
 }
 
 export interface ExportRequest {
@@ -70,23 +74,33 @@ export interface ExportRequest {
   version: Version
   format: ExportFormatEntry
   encoding: 'identity' | Variant
+  /** The id of the HTTP request that needs the file, for the log of the worker that builds it. */
+  requestId?: string
+}
+
+/** The attempt at a job that builds an export. */
+export interface ExportAttempt {
+  signal: AbortSignal
+  /** Runs the work that makes the file visible, unless the attempt has lost its job. */
+  commit: (makeVisible: () => Promise<void>) => Promise<void>
+  /** The same for a file that is made on the way, without ending the job. */
+  commitPart: (makeVisible: () => Promise<void>) => Promise<void>
 }
 
 /**
- * Each export is built once, on the first request, in a separate process, and stored with the snapshot.
- * Concurrent requests wait for the same build (single-flight). If it fails, all of them get the error, and
- * the next request builds again. GeoJSON and GeoParquet are the snapshot's own files and need no build.
+ * Each export is built once, on the first request, by a worker, and stored with the snapshot. Concurrent
+ * requests wait for the same job (single-flight). If it fails, all of them get the error, and the next request
+ * builds again. GeoJSON and GeoParquet are the snapshot's own files and need no build.
+ *
+ * See docs/decisions/one-export-at-a-time.md.
  */
 export class Exports {
-  /** For the metrics: waiting and running builds, failed builds, and their durations. */
-  waiting = 0
-  failures = 0
-  readonly durations = new Durations()
   readonly #parts: ExportsDeps
   readonly #ready = new BoundedCache<string, ExportFile>(MAX_READY)
   readonly #looks = new SingleFlights<string, ExportFile | undefined>()
   readonly #builds = new SingleFlights<string, ExportFile>()
-  #queue: Promise<unknown> = Promise.resolve()
+  /** Files that this process built: a request that waits here need not verify them again. */
+  readonly #builtHere = new BoundedCache<string, ExportFile>(MAX_BUILT_HERE)
   readonly #stopping = new AbortController()
 
   constructor(parts: ExportsDeps) {
@@ -115,7 +129,7 @@ export class Exports {
     return (
       this.#ready.get(name) ??
       this.#builds.run(name, async () => {
-        return (await this.find(request)) ?? this.#keep(name, await this.#make(request))
+        return (await this.find(request)) ?? this.#keep(name, await this.#requestTraced(request))
       })
     )
   }
@@ -127,7 +141,7 @@ export class Exports {
 
   async close(): Promise<void> {
     this.#stopping.abort()
-    await this.#queue.catch(() => {})
+    await this.#builds.settled()
   }
 
   #keep(name: string, file: ExportFile): ExportFile {
@@ -152,24 +166,58 @@ export class Exports {
     return built && this.#file(request, { path, ...built })
   }
 
-  async #make(request: ExportRequest): Promise<ExportFile> {
-    const folder = await this.#parts.blobs.localFolder(request.version.snapshot)
-    if (request.format.format === 'pmtiles') return this.#makeTiles(request)
-    await makeFolderDurably(join(folder, 'exports'))
-    const { path } = pathsOf(request, folder, this.#parts.escapeFormulas)
-    const built = await traced('build export', () => this.#build(request, folder), {
+  #requestTraced(request: ExportRequest): Promise<ExportFile> {
+    return traced('build export', () => this.#request(request), {
       'wayleave.table': request.dataset.table,
       'wayleave.format': request.format.format,
     })
-    return this.#file(request, { path, ...built })
   }
 
-  async #build(request: ExportRequest, folder: string): Promise<VerifiedExport> {
+  /** Has a worker build the file, and waits for it. */
+  async #request(request: ExportRequest): Promise<ExportFile> {
+    const { jobs, waitMs, escapeFormulas } = this.#parts
+    const { version, format, encoding } = request
+    if (format.format === 'pmtiles') return this.#requestTiles(request)
+    const stored: ExportJobRequest = {
+      version: version.version,
+      format: format.format,
+      encoding,
+      escapeFormulas,
+      ...(request.requestId ? { requestId: request.requestId } : {}),
+    }
+    const job = await jobs.add({
+      kind: 'export',
+      table: version.table,
+      snapshot: version.snapshot,
+      key: `${nameOf(request)}${escapeFormulas ? ' escaped' : ''}`,
+      request: stored,
+    })
+    requireBuilt(
+      await jobs.ended(job, { maxMs: waitMs, signal: this.#stopping.signal }).catch((error: unknown) => {
+        throw asNotReady(error, version.table, format.format)
+      }),
+    )
+    const file = this.#builtHere.get(nameOf(request)) ?? (await this.#look(request))
+    this.#builtHere.delete(nameOf(request))
+    if (!file) throw new Problem('build-failed', `The ${format.format} file of "${version.table}" vanished.`)
+    return file
+  }
+
+  /**
+   * Builds the file, in this process's turn as a worker. Among all workers there is one build per snapshot,
+   * because two would remove each other's files.
+   */
+  async build(
+    request: ExportRequest,
+    { signal, commit, commitPart }: ExportAttempt,
+    escapeFormulas = this.#parts.escapeFormulas,
+  ): Promise<void> {
     const { dataset, version, format, encoding } = request
     const { manifest } = version
     const { work } = this.#parts
-    const { plain, path } = pathsOf(request, folder, this.#parts.escapeFormulas)
-    const signal = this.#stopping.signal
+    const folder = await this.#parts.blobs.localFolder(version.snapshot)
+    await makeFolderDurably(join(folder, 'exports'))
+    const { plain, path } = pathsOf(request, folder, escapeFormulas)
     const options = {
       table: dataset.table,
       title: dataset.title,
@@ -177,72 +225,52 @@ export class Exports {
       attribution: dataset.attribution,
       license: dataset.license,
       updatedAt: version.createdAt,
-      escapeFormulas: this.#parts.escapeFormulas,
+      escapeFormulas,
       signal,
     }
-    return this.#inTurn(folder, async () => {
-      try {
-        const generation = exportGeneration(manifest)
-        const present = await findBuilt(path, generation)
-        if (present) return present
-        // Files of an earlier build that are still there are incomplete.
-        await removeBuilt(path)
-        const buildAt = (outPath: string) =>
-          work.buildExport(folder, format.format, outPath, options, manifest)
-        let built: BuiltFile
-        if (encoding === 'identity') built = await buildAt(path)
-        else {
-          if (!(await findBuilt(plain, generation))) {
-            await removeBuilt(plain)
-            await writeMeta(plain, await buildAt(plain))
-          }
-          built = await work.buildVariant(plain, encoding, signal)
-          // Plain GeoJSON is sent as head, pack and tail, so a second copy of the pack is not kept.
-          if (format.ready) await removeBuilt(plain)
+    const unlock = await lockExports(folder, signal)
+    try {
+      const generation = exportGeneration(manifest)
+      if (await findBuilt(path, generation)) return await commit(async () => {})
+      // Files of an earlier build that are still there are incomplete.
+      await removeBuilt(path)
+      const buildAt = (outPath: string) => work.buildExport(folder, format.format, outPath, options, manifest)
+      let built: BuiltFile
+      if (encoding === 'identity') built = await buildAt(path)
+      else {
+        if (!(await findBuilt(plain, generation))) {
+          await removeBuilt(plain)
+          const builtPlain = await buildAt(plain)
+          await commitPart(() => writeMeta(plain, builtPlain))
         }
+        built = await work.buildVariant(plain, encoding, signal)
+        // Plain GeoJSON is sent as head, pack and tail, so a second copy of the pack is not kept.
+        if (format.ready) await removeBuilt(plain)
+      }
+      await commit(async () => {
         const stamp = stampOf(await stat(path))
         await writeMeta(path, built)
-        return { ...built, stamp }
-      } catch (error) {
-        if (error instanceof DamagedSnapshotError) throw await this.#parts.health.problemOf(version, error)
-        throw asProblem(error, dataset.table, format.format)
-      }
-    })
-  }
-
-  /**
-   * Runs one build at a time: each uses all the cores it is given, and two at once only take longer. Across
-   * all nodes there is only one build per snapshot, because two would remove each other's files.
-   */
-  #inTurn<T>(folder: string, work: () => Promise<T>): Promise<T> {
-    const alone = async () => {
-      const unlock = await lockExports(folder, this.#stopping.signal)
-      const end = this.durations.start()
-      try {
-        return await work()
-      } catch (error) {
-        if (!this.#stopping.signal.aborted) this.failures++
-        throw error
-      } finally {
-        end()
-        unlock()
-      }
+        if (escapeFormulas === this.#parts.escapeFormulas)
+          this.#builtHere.set(nameOf(request), this.#file(request, { path, ...built, stamp }))
+      })
+    } catch (error) {
+      if (error instanceof DamagedSnapshotError) throw await this.#parts.health.problemOf(version, error)
+      throw asProblem(error, dataset.table, format.format)
+    } finally {
+      unlock()
     }
-    this.waiting++
-    const turn = this.#queue.then(alone, alone).finally(() => this.waiting--)
-    this.#queue = turn.catch(() => {})
-    return turn
   }
 
-  async #makeTiles(request: ExportRequest): Promise<ExportFile> {
+  async #requestTiles(request: ExportRequest): Promise<ExportFile> {
     const { dataset, version } = request
+    const { tiles, waitMs, health } = this.#parts
     if (version.manifest.located === 0)
       throw new Problem('export-impossible', `No feature of "${dataset.table}" has a place.`)
     try {
-      await this.#parts.tiles.build(version, dataset)
+      await tiles.build(version, { maxMs: waitMs, signal: this.#stopping.signal })
     } catch (error) {
-      if (error instanceof DamagedSnapshotError) throw await this.#parts.health.problemOf(version, error)
-      throw asProblem(error, dataset.table, request.format.format)
+      if (error instanceof DamagedSnapshotError) throw await health.problemOf(version, error)
+      throw asProblem(asNotReady(error, dataset.table, 'pmtiles'), dataset.table, 'pmtiles')
     }
     const archive = await this.#parts.tiles.findFile(version)
     if (!archive) throw new Problem('build-failed', `The tiles of "${dataset.table}" vanished.`)
@@ -341,6 +369,13 @@ function nameOf({ version, format, encoding }: ExportRequest): string {
 function pathsOf({ dataset, format, encoding }: ExportRequest, folder: string, escapeFormulas: boolean) {
   const plain = exportPath(folder, dataset.table, format, escapeFormulas)
   return { plain, path: encoding === 'identity' ? plain : variantPath(plain, encoding) }
+}
+
+/** Nothing is charged: the request that gets this was refunded, and the job stays in the queue. */
+function asNotReady(error: unknown, table: string, format: string): unknown {
+  if (!(error instanceof JobNotRunError)) return error
+  const detail = `The ${format} file of "${table}" is not built yet. It will be built; ask again later.`
+  return new Problem('export-not-ready', detail, { headers: { 'retry-after': '15' }, cause: error })
 }
 
 function asProblem(error: unknown, table: string, format: string): unknown {

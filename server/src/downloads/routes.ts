@@ -43,6 +43,7 @@ const DOWNLOAD_PROBLEMS: readonly ProblemCode[] = [
   'export-impossible',
   'range-not-satisfiable',
   'build-failed',
+  'export-not-ready',
   'data-damaged',
   'tiles-not-ready',
   'tiles-failed',
@@ -188,6 +189,7 @@ export function downloadRoutes(
       version,
       format,
       encoding: compressible ? preferredEncoding(request.headers['accept-encoding'], STORED) : 'identity',
+      requestId: request.id,
     }
     if (compressible) reply.header('vary', 'Accept-Encoding')
 

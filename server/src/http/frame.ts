@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import fastify, { type FastifyInstance, LogController } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import { SECOND } from '../clock.ts'
 import { DatabaseError } from '../database/database-error.ts'
@@ -48,6 +48,15 @@ const HEAD_LIMIT = 64 * 1024
 
 /** Expected while the state lasts, or logged where they occur. */
 const UNLOGGED = new Set<ProblemCode>(['overloaded', 'shutting-down', 'not-ready'])
+
+function hasCredentials({ headers, url }: FastifyRequest): boolean {
+  return (
+    headers['x-api-key'] !== undefined ||
+    headers.authorization !== undefined ||
+    headers.cookie !== undefined ||
+    url.includes('api_key=')
+  )
+}
 
 /** Creates the Fastify app with everything common to all routes. */
 export async function makeFrame({
@@ -99,6 +108,9 @@ export async function makeFrame({
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
+    // The default, which routes override: a shared cache must not keep a response that depends on the caller,
+    // or serve one that may have changed.
+    reply.header('cache-control', hasCredentials(request) ? 'no-store' : 'no-cache')
     if (baseUrl.isHttps(request)) reply.header('strict-transport-security', STRICT_TRANSPORT)
     if (overload.isDraining()) reply.header('connection', 'close')
     if (addressBlocks?.has(request.ip)) {

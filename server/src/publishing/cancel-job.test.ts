@@ -91,13 +91,13 @@ for (const database of databaseKinds) {
     assert.ok(!leftovers(service).includes(endless), 'the upload')
     await waitFor(service, next, 'done')
     // What the next job used is removed right after its version is visible.
-    while (service.parts.jobs.states.running > 0) await sleep(20)
+    while (service.parts.runner.running.publish > 0) await sleep(20)
     assert.deepEqual(compilers(), [])
     assert.deepEqual(leftovers(service), [])
     assert.equal((await cancel(endless)).status, 200, 'again')
     assert.equal((await cancel(next)).status, 409)
-    assert.deepEqual(service.parts.jobs.finished, { done: 2, failed: 0, cancelled: 1 })
-    assert.deepEqual(service.parts.jobs.states, { waiting: 0, running: 0 })
+    assert.deepEqual(service.parts.runner.finished.publish, { done: 2, failed: 0, cancelled: 1 })
+    assert.deepEqual(await service.parts.jobQueue.count(), [])
     const events = await service.parts.database.db
       .selectFrom('events')
       .select('subject')
@@ -138,9 +138,8 @@ for (const database of databaseKinds) {
       databaseUrl: config.databaseUrl ?? undefined,
       settings,
     })
-    await again.parts.jobs.sweep()
     for (const id of [waiting, running]) assert.equal((await again.parts.jobs.find(id)).state, 'cancelled')
-    assert.equal(again.parts.jobs.states.running + again.parts.jobs.states.waiting, 0)
+    assert.deepEqual(await again.parts.jobQueue.count(), [])
   })
 }
 

@@ -5,9 +5,9 @@ import type { Clock } from '../clock.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { isId } from '../id.ts'
+import { type JobRow, readJob, setCancelled } from '../jobs/job-store.ts'
 import { notFound, Problem } from '../problem.ts'
 import { jobRecord } from './job-record.ts'
-import { type JobRow, readJob, setCancelled } from './job-store.ts'
 
 export function uploadsFolder(dataDir: string): string {
   return join(dataDir, 'uploads')

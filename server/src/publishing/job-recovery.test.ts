@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { openDatabase } from '../database/open.ts'
 import { operator } from '../events/events.ts'
 import { newId } from '../id.ts'
+import { insertJob, type JobRow, waitingJob } from '../jobs/job-store.ts'
 import { points } from '../testing/publish.ts'
 import { type ServerProcess, startServerProcess } from '../testing/server-process.ts'
 import {
@@ -20,7 +21,6 @@ import {
   temporaryFolder,
 } from '../testing/test-server.ts'
 import { printJobRequest } from './job-request.ts'
-import { insertJob, type JobRow } from './job-store.ts'
 
 const killedAfterCommit = fileURLToPath(new URL('../testing/kill-after-commit.ts', import.meta.url))
 
@@ -62,13 +62,11 @@ async function readState({ url }: { url: string }, { key }: Place, id: string): 
   return ((await response.json()) as { state: string }).state
 }
 
-/**
- * Opens the server again. On PostgreSQL, the leases of the earlier nodes are expired, which saves a minute.
- */
+/** Opens the server again. On PostgreSQL, the leases of jobs are expired, which saves ten seconds. */
 async function restart(t: TestContext, { dataDir, databaseUrl }: Place): Promise<TestServer> {
   if (databaseUrl) {
     const database = await openDatabase({ dataDir, databaseUrl })
-    await database.db.updateTable('nodes').set({ lease_until: '2020-01-01T00:00:00.000Z' }).execute()
+    await database.db.updateTable('jobs').set({ lease_until: '2020-01-01T00:00:00.000Z' }).execute()
     await database.close()
   }
   return openTestServer(t, { dataDir, databaseUrl })
@@ -172,7 +170,7 @@ for (const database of databaseKinds) {
       .executeTakeFirst()
     await stopped.close()
     assert.deepEqual({ ...row }, { state: 'waiting', attempts: 0, problem: null })
-    // The job's node has left the nodes table, so there is no lease to wait for.
+    // The job went back to waiting, so there is no lease to wait for.
     const service = await openTestServer(t, place)
     assert.deepEqual(
       [(await ended(service, id)).state, (await service.parts.jobs.find(id)).report?.rows],
@@ -211,22 +209,19 @@ for (const database of databaseKinds) {
   })
 }
 
+/** A job whose worker is gone. */
 function jobRow(table: string, given: Pick<JobRow, 'attempts' | 'request'>): JobRow {
-  const at = new Date().toISOString()
-  return {
+  const waiting = waitingJob({
     id: newId('job'),
+    kind: 'publish',
     table_name: table,
-    state: 'running',
-    progress: null,
-    report: null,
-    problem: null,
-    version: null,
+    queue: `publish ${table}`,
     actor: 'operator',
     node_id: newId('node'),
-    created_at: at,
-    updated_at: at,
-    ...given,
-  }
+    request: given.request,
+    at: new Date().toISOString(),
+  })
+  return { ...waiting, state: 'running', attempts: given.attempts }
 }
 
 function request(table: string, uploadBytes: number): string {
@@ -234,7 +229,7 @@ function request(table: string, uploadBytes: number): string {
   return printJobRequest({ publish, origin: operator, uploadBytes })
 }
 
-test('two nodes that take over at once publish a job once', async (t) => {
+test('two nodes that take over at once publish each job once, and those of a table in order', async (t) => {
   const place = await preparePlace(t, 'postgres')
   const { dataDir, databaseUrl } = place
   const nodes = [
@@ -244,19 +239,23 @@ test('two nodes that take over at once publish a job once', async (t) => {
   const uploads = join(dataDir, 'uploads')
   mkdirSync(uploads, { recursive: true })
   const content = points(5)
-  const rows = Array.from({ length: 6 }, () =>
-    jobRow('places', { attempts: 0, request: request('places', content.length) }),
-  )
+  const rows = Array.from({ length: 6 }, (_, i) => ({
+    ...jobRow('places', { attempts: 0, request: request('places', content.length) }),
+    state: 'waiting' as const,
+    created_at: new Date(Date.now() - 60_000 + i).toISOString(),
+  }))
   for (const row of rows) {
     writeFileSync(join(uploads, row.id), content)
     await insertJob(nodes[0]!.parts.database.db, row)
   }
-  await Promise.all(nodes.map(({ parts }) => parts.jobs.sweep()))
-  for (const { id } of rows) assert.equal((await ended(nodes[0]!, id)).state, 'done')
+  for (const { parts } of nodes) parts.runner.wake()
+  const versions = []
+  for (const { id } of rows) versions.push((await ended(nodes[0]!, id)).report?.version)
+  assert.deepEqual(versions, [1, 2, 3, 4, 5, 6])
   assert.equal((await nodes[0]!.parts.catalog.versions('places')).length, rows.length)
 })
 
-test('a node that lost its job to another one publishes nothing', async (t) => {
+test('a worker that lost its job to another one publishes nothing', async (t) => {
   const place = await preparePlace(t, 'postgres')
   const service = await openTestServer(t, { ...place, childProcesses: true })
   const { parts, config } = service
@@ -266,15 +265,13 @@ test('a node that lost its job to another one publishes nothing', async (t) => {
   const publish = { table: 'places', file: 'a.geojson', description: {} }
   await parts.jobs.start(id, { publish, origin: operator, uploadBytes: content.length })
   while ((await parts.jobs.find(id)).state !== 'running') await sleep(5)
-  const other = newId('node')
-  const { db } = parts.database
-  await db
-    .insertInto('nodes')
-    .values({ id: other, lease_until: '2999-01-01T00:00:00.000Z', acknowledged: 1_000_000 })
+  await parts.database.db
+    .updateTable('jobs')
+    .set({ node_id: newId('node'), lease_token: 'of another', lease_until: '2999-01-01T00:00:00.000Z' })
+    .where('id', '=', id)
     .execute()
-  await db.updateTable('jobs').set({ node_id: other, state: 'waiting' }).where('id', '=', id).execute()
   while (!service.logLines.some((line) => line.includes('taken over by another node'))) await sleep(20)
   assert.equal((await service.request('GET', '/v1/dataset/places')).status, 404)
-  assert.equal((await parts.jobs.find(id)).state, 'waiting')
-  assert.ok(existsSync(join(config.dataDir, 'uploads', id)), 'the other node needs the upload')
+  assert.equal((await parts.jobs.find(id)).state, 'running')
+  assert.ok(existsSync(join(config.dataDir, 'uploads', id)), 'the other worker needs the upload')
 })

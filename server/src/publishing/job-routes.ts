@@ -1,4 +1,4 @@
-import { JOB_STATES, type JobState } from '@wayleave/contract/job-states'
+import { JOB_KINDS, JOB_STATES, type JobKind, type JobState } from '@wayleave/contract/job-states'
 import { jobSchema, pageByIdSchema } from '@wayleave/contract/records'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -15,6 +15,12 @@ const documented = { tags: [tags.publishing], security: [...security.key, ...sec
 const params = Type.Object({ id: Type.String() })
 const listing = Type.Object(
   {
+    kind: Type.Unsafe<JobKind>({
+      type: 'string',
+      enum: [...JOB_KINDS],
+      default: 'publish',
+      description: 'Publishings, or builds of download files (`export`) or of vector tiles (`tiles`).',
+    }),
     state: Type.Optional(Type.Unsafe<JobState>({ type: 'string', enum: [...JOB_STATES] })),
     limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Rows a page.' }),
     after: Type.Optional(
@@ -36,15 +42,15 @@ export function jobRoutes(
     schema: {
       ...documented,
       problems: ['not-administrator', 'permission-missing'],
-      summary: 'Publishing jobs, newest first',
+      summary: 'Jobs, newest first',
       description: 'With a platform key: those of the tables that it may write.',
       querystring: listing,
       response: { 200: pageByIdSchema(jobSchema) },
     },
     handler: async (request, reply) => {
       const tables = writableTables(await publisherOf(request, reply))
-      const { state, after, limit: pageLimit } = request.query
-      return readPage(pageLimit, (limit) => jobs.list({ state, after, limit, tables }))
+      const { kind, state, after, limit: pageLimit } = request.query
+      return readPage(pageLimit, (limit) => jobs.list({ kind, state, after, limit, tables }))
     },
   })
 
@@ -52,7 +58,7 @@ export function jobRoutes(
     schema: {
       ...documented,
       problems: ['not-administrator'],
-      summary: 'The progress of a publishing job, and its report',
+      summary: 'The progress of a job and, if it publishes, its report',
       params,
       response: { 200: jobSchema },
     },
@@ -66,9 +72,9 @@ export function jobRoutes(
     schema: {
       ...documented,
       problems: ['not-administrator', 'permission-missing', 'conflict'],
-      summary: 'Cancel a publishing',
+      summary: 'Cancel a job',
       description:
-        'The file is not published, also not after a restart. 409 if the job has ended. Needs a platform key that may write the table, or a platform administrator’s token.',
+        'The file is not published, also not after a restart; what a build job makes is built again when it is next needed. 409 if the job has ended. Needs a platform key that may write the table, or a platform administrator’s token.',
       params,
       response: { 200: jobSchema },
     },

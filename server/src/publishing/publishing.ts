@@ -27,6 +27,7 @@ import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import { buildExportsAhead } from '../downloads/build-ahead.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
+import { AttemptLostError } from '../jobs/job-errors.ts'
 import { notFound } from '../problem.ts'
 import type { Staging } from './staging.ts'
 
@@ -97,9 +98,6 @@ export interface PublishingDeps {
   work: DataWork
 }
 
-/** Thrown by `alongside`: the version is no longer wanted, and nothing of it is kept. */
-export class AbandonedError extends Error {}
-
 /**
  * Turns a file into a served version: it is compiled in a staging folder, then made visible by one
  * transaction.
@@ -168,7 +166,8 @@ export class Publishing {
         await alongside?.(tx, published)
       }
       await this.#makeVisible(request, stage.name, manifest, origin, finish).catch(async (error: unknown) => {
-        if (error instanceof AbandonedError) await this.#delete(stage.name)
+        // The version is no longer wanted, and nothing of it is kept.
+        if (error instanceof AttemptLostError) await this.#delete(stage.name)
         // The version may be published with only the response lost. The snapshot is therefore not removed: if
         // no version references it, the next garbage collection moves it to the trash.
         if (!(await isSnapshotNamed(this.#parts.database.db, stage.name).catch(() => false))) throw error

@@ -12,12 +12,6 @@ export const publishingSettings = {
     integer(512, 10_000_000),
     'Megabytes of memory that the compilation of one file may use. Without it, half of the memory of the machine or the container, for uploads divided by WAYLEAVE_PUBLISH_JOBS, and at least 800.',
   ),
-  publishJobs: setting(
-    'WAYLEAVE_PUBLISH_JOBS',
-    2,
-    integer(1, 64),
-    'Uploads that a server publishes at the same time. Uploads of the same table are published one after the other.',
-  ),
   publishSeconds: setting(
     'WAYLEAVE_PUBLISH_SECONDS',
     14_400,

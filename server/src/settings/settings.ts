@@ -1,6 +1,7 @@
 import { accountsSettings } from './accounts.ts'
 import { databasesSettings } from './databases.ts'
 import { instanceSettings } from './instance.ts'
+import { jobsSettings } from './jobs.ts'
 import { limitsSettings } from './limits.ts'
 import { mailSettings } from './mail.ts'
 import { operationSettings } from './operation.ts'
@@ -15,6 +16,7 @@ export const settingGroups = [
   { title: 'Accounts and keys', settings: accountsSettings },
   { title: 'Limits', settings: limitsSettings },
   { title: 'Publishing', settings: publishingSettings },
+  { title: 'Jobs and workers', settings: jobsSettings },
   { title: 'Retention', settings: retentionSettings },
   { title: 'Operation', settings: operationSettings },
 ] as const
@@ -27,6 +29,7 @@ export const settings = {
   ...accountsSettings,
   ...limitsSettings,
   ...publishingSettings,
+  ...jobsSettings,
   ...retentionSettings,
   ...operationSettings,
 } as const

@@ -78,6 +78,7 @@ export async function jobsWithoutVersion(
     .selectFrom('jobs')
     .leftJoin('version_numbers', 'version_numbers.table_name', 'jobs.table_name')
     .select(['jobs.id as id', 'jobs.table_name as table', 'jobs.version as version'])
+    .where('jobs.kind', '=', 'publish')
     .where('jobs.state', '=', 'done')
     .where((row) =>
       row.or([

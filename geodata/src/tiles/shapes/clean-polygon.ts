@@ -1,5 +1,6 @@
 import { arrangeEdges } from './edge-arrangement.ts'
 import { EdgeBoxes } from './edge-overlaps.ts'
+import { findNested } from './nested-polygons.ts'
 import { type Rings, reverseRing, ringArea, side } from './rings.ts'
 import { traceFaces } from './trace-faces.ts'
 
@@ -28,20 +29,23 @@ export function cleanPolygon(rings: Rings, holes: readonly boolean[]): Rings {
       if (!isBroken) for (let i = from; i < end; i++) keptPolygons.push(polygon)
       from = end
     })
-    if (broken.ends.length === 0) return kept
     const keptRings = kept.ends.length
-    const traced = traceFaces(arrangeEdges(broken))
-    let start = 0
-    for (const end of traced.ends) {
-      appendRing(kept, traced.xy, start, end)
-      start = end
+    if (broken.ends.length > 0) {
+      const traced = traceFaces(arrangeEdges(broken))
+      let start = 0
+      for (const end of traced.ends) {
+        appendRing(kept, traced.xy, start, end)
+        start = end
+      }
     }
     if (keptRings === 0) return kept
-    // Rounding crossings moves edges, which may then meet a polygon that was valid: it is made anew as well.
+    // Rounding crossings moves edges, which may then meet a polygon that was valid: it is made anew as well. So
+    // are polygons inside others, as an island is when its lake was too small to be shown.
     const made = rings.ends.length
     touched[made] = 1
     const numbers = Int32Array.from({ length: kept.xy.length / 2 }, (_, i) => keptPolygons[i] ?? made)
-    if (!findContacts(kept, numbers, touched)) return kept
+    const meetsMade = broken.ends.length > 0 && findContacts(kept, numbers, touched)
+    if (!findNested(kept, numbers, touched) && !meetsMade) return kept
   }
 }
 

@@ -2,8 +2,8 @@
 export interface MetricRow {
   type: 'gauge' | 'counter' | 'histogram'
   help: string
-  /** The label that distinguishes its values. */
-  label?: string
+  /** The label that distinguishes its values, or two. */
+  label?: string | readonly [string, string]
 }
 
 /** Requests are counted by request-metrics.ts; Node's metrics come from prom-client with the same prefix. */
@@ -62,8 +62,17 @@ export const metricTable = {
   },
   wayleave_jobs: {
     type: 'gauge',
-    label: 'state',
-    help: 'Publishing jobs of this node, by state: "waiting" or "running".',
+    label: ['kind', 'state'],
+    help: 'Jobs of all nodes that have not ended, by kind ("publish", "export", "tiles") and state ("waiting", "running").',
+  },
+  wayleave_job_oldest_waiting_seconds: {
+    type: 'gauge',
+    label: 'kind',
+    help: 'For how long the oldest waiting job of all nodes has waited, in seconds, by kind; 0 if none waits.',
+  },
+  wayleave_job_leases_lost_total: {
+    type: 'counter',
+    help: 'Jobs that this node found abandoned: their worker had died, or did not reach the database.',
   },
   wayleave_jobs_finished_total: {
     type: 'counter',
@@ -76,16 +85,19 @@ export const metricTable = {
   },
   wayleave_export_builds_waiting: {
     type: 'gauge',
-    help: 'Builds of export files that wait or run on this node; one runs at a time.',
+    help: 'Builds of export files of all nodes that wait or run.',
   },
-  wayleave_export_builds_failed_total: { type: 'counter', help: 'Builds of export files that failed.' },
+  wayleave_export_builds_failed_total: {
+    type: 'counter',
+    help: 'Builds of export files that failed on this node.',
+  },
   wayleave_export_build_duration_seconds: {
     type: 'histogram',
     help: 'How long builds of export files ran, without waiting.',
   },
   wayleave_tile_builds_waiting: {
     type: 'gauge',
-    help: 'Builds of vector tiles that wait or run on this node; one runs at a time.',
+    help: 'Builds of vector tiles of all nodes that wait or run.',
   },
   wayleave_tile_builds_finished_total: {
     type: 'counter',

@@ -1,10 +1,14 @@
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
+import type { MaybePromise } from '../../maybe-promise.ts'
 import { DURATION_BOUNDS, type Durations } from './durations.ts'
 import { type MetricName, type MetricRow, metricTable } from './metric-table.ts'
 import { type MetricValue, RequestMetrics } from './request-metrics.ts'
 
-/** A number, numbers by the value of the metric's label, or the durations of a histogram. */
-export type MetricReader = () => number | Readonly<Record<string, number>> | Durations
+type Labelled = Readonly<Record<string, number>>
+type MetricResult = number | Labelled | Readonly<Record<string, Labelled>> | Durations
+
+/** A number, numbers by the values of the metric's one or two labels, or the durations of a histogram. */
+export type MetricReader = () => MaybePromise<MetricResult>
 
 /**
  * The metrics exposed to Prometheus. The parts keep plain counters of their own, which are read on each
@@ -20,22 +24,33 @@ export class Metrics {
   /** Registers a metric of the table. */
   read(name: MetricName, reader: MetricReader): void {
     const row: MetricRow = metricTable[name]
-    this.#register(row.type, name, row.help, () => valuesOf(name, row, reader()))
+    this.#register(row.type, name, row.help, async () => valuesOf(name, row, await reader()))
   }
 
   /** These properties are all that a prom-client registry needs of a metric. */
-  #register(type: string, name: string, help: string, values: () => MetricValue[]): void {
-    const get = async () => ({ name, help, type, aggregator: 'sum', values: values() })
+  #register(type: string, name: string, help: string, values: () => MaybePromise<MetricValue[]>): void {
+    const get = async () => ({ name, help, type, aggregator: 'sum', values: await values() })
     this.registry.registerMetric({ name, get, reset: () => {} } as unknown as Metric)
   }
 }
 
-function valuesOf(name: string, { label }: MetricRow, value: ReturnType<MetricReader>): MetricValue[] {
+function valuesOf(name: string, { label }: MetricRow, value: MetricResult): MetricValue[] {
   if (typeof value === 'number') return [{ labels: {}, value }]
+  if (typeof label === 'string') return labelled(value as Labelled, label)
   if (label !== undefined) {
-    return Object.entries(value).map(([key, count]) => ({ labels: { [label]: key }, value: count as number }))
+    const [outer, inner] = label
+    return Object.entries(value as Record<string, Labelled>).flatMap(([key, counts]) =>
+      labelled(counts, inner).map(({ labels, value: count }) => ({
+        labels: { [outer]: key, ...labels },
+        value: count,
+      })),
+    )
   }
   return histogramValues(name, value as Durations)
+}
+
+function labelled(counts: Labelled, label: string): MetricValue[] {
+  return Object.entries(counts).map(([key, count]) => ({ labels: { [label]: key }, value: count }))
 }
 
 function histogramValues(name: string, { counts, seconds }: Durations): MetricValue[] {

@@ -25,7 +25,7 @@ function failures(schema: object, schemas: object, value: unknown): string[] {
 
 async function buildTiles({ parts }: OgcService): Promise<void> {
   const dataset = await parts.catalog.find('places')
-  await parts.tileBuilds.build(dataset, dataset)
+  await parts.tileBuilds.build(dataset)
 }
 
 test('the landing page leads to everything, and every link has the type that it states', async (t) => {

@@ -94,7 +94,7 @@ test('a build whose process or server is killed leaves nothing behind and is sta
   // What a build leaves whose process and server were killed at once.
   writeFileSync(join(folder, 'tiles.pmtiles.partial-999999999.z3'), 'half')
   writeFileSync(join(folder, 'progress.json'), '{"progress":0.5}')
-  const idle = await startServerProcess(t, dataDir)
+  const idle = await startServerProcess(t, dataDir, { WAYLEAVE_TILE_JOBS: '0' })
   await until(() => files().length === 0)
   await idle.kill()
 

@@ -2,22 +2,21 @@ import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TilesRecord } from '@wayleave/contract/records'
-import { ExportError } from '@wayleave/geodata/exports'
 import { makeFolderDurably } from '@wayleave/geodata/snapshot'
-import {
-  type BuiltTiles,
-  buildTilesInChildProcess,
-  ProcessEndedError,
-  type TileOptions,
-} from '@wayleave/geodata/tiles'
+import { type BuiltTiles, buildTilesInChildProcess, ProcessEndedError } from '@wayleave/geodata/tiles'
 import type { Logger } from 'pino'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { BoundedCache } from '../../caching/bounded-cache.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Dataset, Version } from '../../catalog/dataset.ts'
 import { stampOf } from '../../catalog/file-stamp.ts'
+import type { Clock } from '../../clock.ts'
+import { SingleFlights } from '../../concurrency/single-flight.ts'
 import type { VerifiedExport } from '../../downloads/built-file.ts'
-import { Durations } from '../../http/observability/durations.ts'
+import { requireBuilt } from '../../downloads/export-job.ts'
+import { PRIORITIES } from '../../jobs/job-kinds.ts'
+import type { JobQueue } from '../../jobs/job-queue.ts'
+import type { JobRow } from '../../jobs/job-store.ts'
 import { tryLock } from '../../locks/file-lock.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import {
@@ -34,30 +33,36 @@ import {
   writeProgress,
   writeTilesMeta,
 } from './tile-files.ts'
+import type { TileJobRequest } from './tile-job.ts'
 
 export interface TileBuildsDeps {
   blobs: Blobs
   catalog: Catalog
   log: Logger
+  clock: Clock
+  jobs: JobQueue
   /** The deepest zoom that may be built. */
   maxZoom: number
 }
 
-interface Build {
-  version: Version
-  description: Pick<Dataset, 'table' | 'title' | 'description' | 'attribution'>
-  progress: number
-  onProgress?: (share: number) => void
+type Description = Pick<Dataset, 'table' | 'title' | 'description' | 'attribution'>
+
+/** How a build in this process reports, ends and becomes visible. */
+export interface TileBuildOptions {
+  signal: AbortSignal
+  onProgress: (share: number) => void
+  /** Runs the work that makes the archive visible, unless the build is no longer wanted. */
+  commit: (makeVisible: () => Promise<void>) => Promise<void>
 }
 
-/** How often a node that is not building asks whether another one is done. */
+/** How often a build asks whether another process has released the lock. */
 const LOOK_AGAIN_MS = 200
 /** How long a state that was read from disk holds; a build in this process is noticed at once. */
 const STATE_MS = 2000
 const MAX_STATES = 10_000
-/** A process that is killed, for example because the machine ran out of memory, is started again this often. */
+/** Without jobs, a process that is killed, for example for lack of memory, is started again this often. */
 const MAX_ATTEMPTS = 3
-/** How often other processes are told the progress. */
+/** How often a command writes its progress for servers to show. */
 const TELL_EVERY_MS = 2000
 
 /** Whether a version has something that a tile can show. */
@@ -66,38 +71,31 @@ export function hasTiles({ manifest }: Pick<Version, 'manifest'>): boolean {
 }
 
 /**
- * Builds tiles one after the other, each in a child process of low priority. Among all nodes a snapshot has one
- * build at a time, by a lock in its folder; the system releases the lock with the process that holds it, so a
- * build that was cut off is begun again.
+ * The tiles of versions: their state, and their builds. A server adds a job for a build, which any worker runs
+ * in a child process of low priority. A lock in the snapshot's folder keeps a command and a worker from building
+ * the same; the system releases it with the process that holds it, so a build that was cut off is begun again.
  */
 export class TileBuilds {
-  /** For the metrics: builds by their result, waiting and running ones, and their durations. */
-  readonly finished = { done: 0, failed: 0 }
-  readonly durations = new Durations()
   readonly #parts: TileBuildsDeps
-  readonly #builds = new Map<string, Build>()
-  readonly #running = new Map<string, Promise<BuiltTiles>>()
+  readonly #startedAt: string
+  /** The progress of builds in this process, by snapshot. */
+  readonly #progress = new Map<string, number>()
   readonly #ready = new Map<string, BuiltTiles>()
-  /** Snapshots whose build failed in this process: not tried again before the next start. */
-  readonly #failed = new Map<string, string>()
   readonly #states = new BoundedCache<string, { state: TilesRecord | null; readAt: number }>(MAX_STATES)
   readonly #stopping = new AbortController()
-  #queue: Promise<unknown> = Promise.resolve()
+  readonly #requests = new SingleFlights<string, void>()
 
   constructor(parts: TileBuildsDeps) {
     this.#parts = parts
-  }
-
-  get waiting(): number {
-    return this.#running.size
+    this.#startedAt = parts.clock().toISOString()
   }
 
   /** Null for a version that has no tiles: a table, or one that was published without. */
   stateOf(version: Version): MaybePromise<TilesRecord | null> {
     if (version.manifest.located === 0) return null
     const { snapshot } = version
-    const build = this.#builds.get(snapshot)
-    if (build) return { state: 'building', progress: build.progress, maxZoom: null, reason: null }
+    const progress = this.#progress.get(snapshot)
+    if (progress !== undefined) return buildingState(progress)
     const built = this.#ready.get(snapshot)
     if (built) return readyState(built)
     const recent = this.#states.get(snapshot)
@@ -109,22 +107,23 @@ export class TileBuilds {
   }
 
   async #readState(version: Version): Promise<TilesRecord | null> {
+    const { blobs, jobs } = this.#parts
     const { snapshot } = version
     const built = await this.find(version)
     if (built) return readyState(built)
-    if (this.#running.has(snapshot)) return PENDING
-    const folder = await this.#parts.blobs.localFolder(snapshot)
-    if (isLocked(folder))
-      return { state: 'building', progress: await readProgress(folder), maxZoom: null, reason: null }
-    const reason = this.#failed.get(snapshot) ?? (await readFailure(folder))
-    if (reason !== null) return { state: 'failed', progress: null, maxZoom: null, reason }
+    const job = (await jobs.open('tiles')).get(snapshot)
+    if (job) return job.state === 'running' ? buildingState(progressOf(job)) : PENDING
+    const folder = await blobs.localFolder(snapshot)
+    if (isLocked(folder)) return buildingState(await readProgress(folder))
+    const failure = await readFailure(folder)
+    if (failure !== null) return { state: 'failed', progress: null, maxZoom: null, reason: failure.reason }
     return hasTiles(version) ? PENDING : null
   }
 
   /** The finished archive, without building it. */
   async find({ snapshot }: Version): Promise<BuiltTiles | undefined> {
-    const known = this.#ready.get(snapshot)
-    if (known) return known
+    const ready = this.#ready.get(snapshot)
+    if (ready) return ready
     const built = await readTilesMeta(await this.#parts.blobs.localFolder(snapshot))
     if (built) this.#ready.set(snapshot, built)
     return built
@@ -156,55 +155,143 @@ export class TileBuilds {
     }
   }
 
-  /** Builds in the background, unless it is done, under way, or failed before. */
-  request(version: Version, dataset: Build['description']): void {
-    if (this.#failed.has(version.snapshot) || this.#stopping.signal.aborted) return
-    this.build(version, dataset).catch(() => {})
+  /** Has the tiles built in the background, unless that is done or under way. */
+  request(version: Version, priority: number = PRIORITIES.requestedTiles): void {
+    this.#requests
+      .run(version.snapshot, async () => {
+        const open = (await this.#parts.jobs.open('tiles')).get(version.snapshot)
+        // Each tile of a map that waits asks again, so jobs are only added if there is something to change.
+        if (!open || (open.state === 'waiting' && open.priority < priority))
+          await this.#add(version, priority)
+      })
+      .catch((error: unknown) =>
+        this.#parts.log.warn(
+          { err: error, table: version.table },
+          'A build of tiles could not be requested.',
+        ),
+      )
   }
 
-  /** Resolves when the archive is there. Concurrent calls share one build (single-flight). */
-  build(
+  /** Has a worker build the archive, and waits until it is there. */
+  async build(
     version: Version,
-    description: Build['description'],
-    onProgress?: (share: number) => void,
+    { maxMs, signal } = { maxMs: Number.POSITIVE_INFINITY, signal: this.#stopping.signal },
   ): Promise<BuiltTiles> {
-    const { snapshot } = version
-    const present = this.#running.get(snapshot)
-    if (present) return present
-    const turn = () => this.#buildInTurn({ version, description, progress: 0, onProgress })
-    const running = this.#queue.then(turn, turn).finally(() => this.#running.delete(snapshot))
-    this.#running.set(snapshot, running)
-    this.#queue = running.catch(() => {})
-    return running
+    const built = await this.find(version)
+    if (built) return built
+    const job = await this.#add(version, PRIORITIES.export)
+    requireBuilt(await this.#parts.jobs.ended(job, { maxMs, signal }))
+    this.#states.delete(version.snapshot)
+    const result = await this.find(version)
+    if (!result) throw new Error(`The tiles of ${version.table} vanished after their build.`)
+    return result
   }
 
   /** Requests the tiles of all current versions that were published to have some and have none yet. */
   async sweep(): Promise<void> {
-    for (const dataset of await this.#parts.catalog.all()) {
+    const { catalog, jobs, blobs } = this.#parts
+    const open = await jobs.open('tiles')
+    for (const dataset of await catalog.all()) {
       if (dataset.manifest.tiles !== true || dataset.manifest.located === 0) continue
-      if (this.#running.has(dataset.snapshot) || this.#failed.has(dataset.snapshot)) continue
-      if (!(await this.find(dataset))) this.request(dataset, dataset)
+      if (open.has(dataset.snapshot) || (await this.find(dataset))) continue
+      // A build that failed is not repeated by itself, except once after a server has started.
+      const failure = await readFailure(await blobs.localFolder(dataset.snapshot))
+      if (failure === null || failure.at < this.#startedAt) this.request(dataset, PRIORITIES.tiles)
     }
   }
 
   async close(): Promise<void> {
     this.#stopping.abort()
-    await this.#queue.catch(() => {})
+    await this.#requests.settled()
   }
 
-  async #buildInTurn(build: Build): Promise<BuiltTiles> {
-    const { version } = build
+  /** Builds in this process for a job. Returns at once if the archive is there. */
+  async buildHere(version: Version, description: Description, options: TileBuildOptions): Promise<void> {
+    const { signal, commit, onProgress } = options
+    await this.#withLock(version, signal, async (folder) => {
+      if (await this.#readAgain(version)) return commit(async () => {})
+      const { built, end } = await this.#make(version, folder, description, { signal, onProgress })
+      try {
+        await commit(() => this.#keep(version, folder, built))
+      } finally {
+        end()
+      }
+    })
+  }
+
+  /** Builds in this process for a command, which has no job: a process that is killed is started again. */
+  async buildNow(
+    version: Version,
+    description: Description,
+    show: (share: number) => void,
+  ): Promise<BuiltTiles> {
+    const { log } = this.#parts
     const signal = this.#stopping.signal
-    const folder = await this.#parts.blobs.localFolder(version.snapshot)
+    return this.#withLock(version, signal, async (folder) => {
+      const present = await this.#readAgain(version)
+      if (present) return present
+      let toldAt = performance.now()
+      let telling: Promise<void> = Promise.resolve()
+      const onProgress = (share: number) => {
+        show(share)
+        if (performance.now() - toldAt < TELL_EVERY_MS) return
+        toldAt = performance.now()
+        telling = writeProgress(folder, share).catch(() => {})
+      }
+      try {
+        for (let attempt = 1; ; attempt++) {
+          try {
+            const { built, end } = await this.#make(version, folder, description, { signal, onProgress })
+            end()
+            await this.#keep(version, folder, built)
+            return built
+          } catch (error) {
+            if (!(error instanceof ProcessEndedError) || attempt === MAX_ATTEMPTS) throw error
+            log.warn({ err: error, attempt }, `The process that builds tiles of ${version.table} ended.`)
+          }
+        }
+      } catch (error) {
+        if (!signal.aborted)
+          await this.recordFailure(version, 'The build failed. The log of the server says why.').catch(
+            () => {},
+          )
+        throw error
+      } finally {
+        await telling
+        await removeProgress(folder)
+      }
+    })
+  }
+
+  /** So that the state of the tiles shows it, and servers do not build them again by themselves. */
+  async recordFailure({ snapshot }: Version, reason: string): Promise<void> {
+    const { blobs, clock } = this.#parts
+    this.#states.delete(snapshot)
+    const folder = await blobs.localFolder(snapshot)
+    if (existsSync(folder)) await writeFailure(folder, { reason, at: clock().toISOString() })
+  }
+
+  #add(version: Version, priority: number): Promise<JobRow> {
+    const { table, snapshot } = version
+    const request: TileJobRequest = { version: version.version }
+    this.#states.delete(snapshot)
+    return this.#parts.jobs.add({ kind: 'tiles', table, snapshot, key: snapshot, request, priority })
+  }
+
+  /** Among all processes, one works on the tiles of a snapshot. */
+  async #withLock<T>(
+    { snapshot }: Version,
+    signal: AbortSignal,
+    work: (folder: string) => Promise<T>,
+  ): Promise<T> {
+    const folder = await this.#parts.blobs.localFolder(snapshot)
     signal.throwIfAborted()
     await makeFolderDurably(tilesFolder(folder))
     for (;;) {
-      const present = await this.find(version)
-      if (present) return present
       const unlock = tryLock(lockPath(folder))
       if (unlock) {
         try {
-          return (await this.find(version)) ?? (await this.#make(build, folder))
+          return await work(folder)
         } finally {
           unlock()
         }
@@ -213,89 +300,65 @@ export class TileBuilds {
     }
   }
 
-  async #make(build: Build, folder: string): Promise<BuiltTiles> {
-    const { version, description, onProgress } = build
-    const { log, maxZoom } = this.#parts
-    const { table, title, description: text, attribution } = description
-    const end = this.durations.start()
-    this.#builds.set(version.snapshot, build)
-    let toldAt = performance.now()
-    let telling: Promise<void> = Promise.resolve()
+  /** The archive as it is on disk now: another process may have removed or built it. */
+  #readAgain(version: Version): Promise<BuiltTiles | undefined> {
+    this.#ready.delete(version.snapshot)
+    return this.find(version)
+  }
+
+  /** Builds the archive, which is not visible before `#keep`. `end` ends the state "building". */
+  async #make(
+    version: Version,
+    folder: string,
+    { table, title, description, attribution }: Description,
+    { signal, onProgress }: Pick<TileBuildOptions, 'signal' | 'onProgress'>,
+  ): Promise<{ built: BuiltTiles; end: () => void }> {
+    const { snapshot, manifest } = version
+    const end = () => {
+      this.#progress.delete(snapshot)
+      this.#states.delete(snapshot)
+    }
+    this.#progress.set(snapshot, 0)
     try {
       await removeTiles(folder)
       const options = {
         table,
         title,
-        description: text,
+        description,
         attribution,
-        maxZoom,
-        signal: this.#stopping.signal,
+        maxZoom: this.#parts.maxZoom,
+        signal,
         onProgress: (share: number) => {
-          build.progress = share
-          onProgress?.(share)
-          if (performance.now() - toldAt < TELL_EVERY_MS) return
-          toldAt = performance.now()
-          // Only for the eyes of other processes.
-          telling = writeProgress(folder, share).catch(() => {})
+          this.#progress.set(snapshot, share)
+          onProgress(share)
         },
       }
-      const built = await this.#buildRepeatedly(folder, options, version)
-      await writeTilesMeta(folder, built)
-      this.#ready.set(version.snapshot, built)
-      this.finished.done++
-      log.info(
-        { table, version: version.version, maxZoom: built.maxZoom },
-        `The tiles of ${table} are built.`,
-      )
-      return built
+      return { built: await buildTilesInChildProcess(folder, archivePath(folder), options, manifest), end }
     } catch (error) {
-      if (this.#stopping.signal.aborted || !existsSync(folder)) throw error
-      this.finished.failed++
-      const reason = reasonOf(error)
-      this.#failed.set(version.snapshot, reason)
-      this.#states.delete(version.snapshot)
-      await writeFailure(folder, reason).catch(() => {})
-      log.error({ err: error, table, version: version.version }, `The tiles of ${table} could not be built.`)
-      throw error
-    } finally {
       end()
-      this.#builds.delete(version.snapshot)
-      await telling
-      await removeProgress(folder)
+      throw error
     }
   }
 
-  async #buildRepeatedly(
-    folder: string,
-    options: TileOptions,
-    { manifest, table }: Version,
-  ): Promise<BuiltTiles> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await buildTilesInChildProcess(folder, archivePath(folder), options, manifest)
-      } catch (error) {
-        const isLast = attempt === MAX_ATTEMPTS || this.#stopping.signal.aborted
-        if (!(error instanceof ProcessEndedError) || isLast) throw error
-        this.#parts.log.warn(
-          { err: error, table, attempt },
-          `The process that builds tiles of ${table} ended.`,
-        )
-      }
-    }
+  async #keep({ snapshot, table, version }: Version, folder: string, built: BuiltTiles): Promise<void> {
+    await writeTilesMeta(folder, built)
+    this.#ready.set(snapshot, built)
+    this.#parts.log.info({ table, version, maxZoom: built.maxZoom }, `The tiles of ${table} are built.`)
   }
 }
 
 const PENDING: TilesRecord = { state: 'pending', progress: null, maxZoom: null, reason: null }
 
+function buildingState(progress: number): TilesRecord {
+  return { state: 'building', progress, maxZoom: null, reason: null }
+}
+
 function readyState({ maxZoom }: BuiltTiles): TilesRecord {
   return { state: 'ready', progress: null, maxZoom, reason: null }
 }
 
-/** A sentence without anything of the inside; the log has the rest. */
-function reasonOf(error: unknown): string {
-  if (error instanceof ExportError && error.code === 'disk-full') return 'The disk is full.'
-  if (error instanceof Error && error.name === 'DamagedSnapshotError') return 'The data is damaged.'
-  return 'The build failed. The log of the server says why.'
+function progressOf({ progress }: JobRow): number {
+  return (JSON.parse(progress ?? '{}') as { progress?: number }).progress ?? 0
 }
 
 function isLocked(folder: string): boolean {

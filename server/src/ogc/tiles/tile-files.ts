@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeDurably } from '@wayleave/geodata/snapshot'
+import { makeFolderDurably, writeDurably } from '@wayleave/geodata/snapshot'
 import type { BuiltTiles } from '@wayleave/geodata/tiles'
 import { checkFile } from '../../downloads/check-file.ts'
 import { tryLock } from '../../locks/file-lock.ts'
@@ -78,13 +78,22 @@ export async function sweepTiles(folder: string): Promise<void> {
   }
 }
 
-/** The reason of the last build, if it failed. */
-export async function readFailure(folder: string): Promise<string | null> {
-  return (await readJson<{ reason: string }>(failurePath(folder)))?.reason ?? null
+export interface TilesFailure {
+  reason: string
+  /** When the build failed. */
+  at: string
 }
 
-export async function writeFailure(folder: string, reason: string): Promise<void> {
-  await writeDurably(failurePath(folder), JSON.stringify({ reason }))
+/** Why and when the last build failed; null if it did not. */
+export async function readFailure(folder: string): Promise<TilesFailure | null> {
+  const failure = await readJson<Partial<TilesFailure>>(failurePath(folder))
+  // Failures of earlier versions have no time, and count as old.
+  return failure && { reason: failure.reason ?? 'The build failed.', at: failure.at ?? '' }
+}
+
+export async function writeFailure(folder: string, failure: TilesFailure): Promise<void> {
+  await makeFolderDurably(tilesFolder(folder))
+  await writeDurably(failurePath(folder), JSON.stringify(failure))
 }
 
 /** How far a build of another process is, from 0 to 1. */

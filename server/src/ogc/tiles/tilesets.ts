@@ -80,7 +80,7 @@ export class Tilesets {
     const state = await builds.stateOf(version)
     if (state?.state === 'failed')
       return new Problem('tiles-failed', state.reason ?? undefined, { headers: { 'retry-after': '3600' } })
-    builds.request(version, dataset)
+    builds.request(version)
     const progress = state?.progress == null ? '' : ` ${Math.floor(state.progress * 100)} % are done.`
     return new Problem('tiles-not-ready', `The tiles of "${dataset.table}" are being built.${progress}`, {
       headers: { 'retry-after': RETRY_AFTER },

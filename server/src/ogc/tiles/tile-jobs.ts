@@ -1,0 +1,85 @@
+import { ExportError } from '@wayleave/geodata/exports'
+import { DamagedSnapshotError } from '@wayleave/geodata/snapshot'
+import { ProcessEndedError } from '@wayleave/geodata/tiles'
+import type { Logger } from 'pino'
+import type { Catalog } from '../../catalog/catalog.ts'
+import type { Version } from '../../catalog/dataset.ts'
+import type { SnapshotHealth } from '../../catalog/snapshot-health.ts'
+import type { ControlDatabase } from '../../database/open.ts'
+import type { BuildProblem } from '../../downloads/export-job.ts'
+import { RetryLaterError } from '../../jobs/job-errors.ts'
+import { type JobHandler, MAX_ATTEMPTS, type RunningJob } from '../../jobs/job-runner.ts'
+import type { JobRow } from '../../jobs/job-store.ts'
+import { Problem } from '../../problem.ts'
+import type { TileBuilds } from './tile-builds.ts'
+import { parseTileJob } from './tile-job.ts'
+
+interface TileJobsDeps {
+  database: ControlDatabase
+  catalog: Catalog
+  health: SnapshotHealth
+  builds: TileBuilds
+  log: Logger
+}
+
+/** Builds the vector tiles of versions. */
+export class TileJobs implements JobHandler {
+  readonly #parts: TileJobsDeps
+
+  constructor(parts: TileJobsDeps) {
+    this.#parts = parts
+  }
+
+  async run({ row, signal, finish, onProgress }: RunningJob): Promise<void> {
+    const { database, catalog, builds, health } = this.#parts
+    const version = await this.#versionOf(row)
+    const dataset = await catalog.find(row.table_name)
+    const commit = (makeVisible: () => Promise<void>) =>
+      database.db.transaction().execute(async (tx) => {
+        await finish(tx)
+        await makeVisible()
+      })
+    const report = (progress: number) => onProgress({ progress })
+    await builds
+      .buildHere(version, dataset, { signal, commit, onProgress: report })
+      .catch(async (error: unknown) => {
+        if (error instanceof DamagedSnapshotError) throw await health.problemOf(version, error)
+        // The process was killed, perhaps because the machine ran out of memory.
+        if (error instanceof ProcessEndedError && row.attempts < MAX_ATTEMPTS)
+          throw new RetryLaterError(error.message, { cause: error, countsAsAttempt: true })
+        throw error
+      })
+  }
+
+  problemOf(error: unknown, { id, table_name: table }: JobRow): BuildProblem {
+    this.#parts.log.error({ err: error, job: id, table }, `The tiles of ${table} could not be built.`)
+    return problemOfTiles(error)
+  }
+
+  tooManyAttempts(): Error {
+    return new Error(`The server was ended ${MAX_ATTEMPTS} times while it built the tiles.`)
+  }
+
+  async onEnd(row: JobRow): Promise<void> {
+    if (row.state !== 'failed') return
+    const { detail } = JSON.parse(row.problem ?? '{}') as Partial<BuildProblem>
+    // A version that was removed meanwhile needs no tiles.
+    const version = await this.#versionOf(row).catch(() => null)
+    if (version) await this.#parts.builds.recordFailure(version, detail ?? 'The build failed.')
+  }
+
+  async #versionOf(row: JobRow): Promise<Version> {
+    const stored = parseTileJob(row)
+    if (!stored) throw new Problem('build-failed', 'The job cannot be read.')
+    return this.#parts.catalog.version(row.table_name, String(stored.version))
+  }
+}
+
+/** A sentence without anything internal; the log has the rest. */
+function problemOfTiles(error: unknown): BuildProblem {
+  if (error instanceof ExportError && error.code === 'disk-full')
+    return { code: 'disk-full', detail: 'The disk is full.' }
+  if (error instanceof Problem && error.code === 'data-damaged')
+    return { code: 'data-damaged', detail: 'The data is damaged.' }
+  return { code: 'build-failed', detail: 'The build failed. The log of the server says why.' }
+}

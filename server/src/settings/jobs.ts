@@ -1,0 +1,37 @@
+import { choice, integer } from './parsers.ts'
+import { setting } from './setting.ts'
+
+/** Which process publishes and builds, and how much at a time. */
+export const jobsSettings = {
+  role: setting(
+    'WAYLEAVE_ROLE',
+    'all' as 'all' | 'api' | 'worker',
+    choice('all', 'api', 'worker'),
+    'What this process does: "api" serves requests and leaves publishing and builds to workers, "worker" runs these jobs and serves only /health, /ready and /metrics, "all" does both. "api" and "worker" need PostgreSQL.',
+    { flag: true },
+  ),
+  publishJobs: setting(
+    'WAYLEAVE_PUBLISH_JOBS',
+    2,
+    integer(0, 64),
+    'Uploads that a server publishes at the same time; 0 if it publishes none. Uploads of the same table are published one after the other.',
+  ),
+  exportJobs: setting(
+    'WAYLEAVE_EXPORT_JOBS',
+    1,
+    integer(0, 64),
+    'Download files that a server builds at the same time; 0 if it builds none. A build uses all cores that it gets. The files of one version are built one after the other.',
+  ),
+  tileJobs: setting(
+    'WAYLEAVE_TILE_JOBS',
+    1,
+    integer(0, 64),
+    'Datasets whose vector tiles a server builds at the same time; 0 if it builds none.',
+  ),
+  exportWait: setting(
+    'WAYLEAVE_EXPORT_WAIT',
+    600,
+    integer(1, 86_400),
+    'Seconds for which a download waits for its file to be built, before it gets 503 and is not charged. The build goes on.',
+  ),
+} as const
