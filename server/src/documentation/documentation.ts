@@ -18,6 +18,7 @@ export const PAGES = [
   'python',
   'javascript',
   'operating',
+  'scaling',
   'settings',
   'problems',
 ] as const

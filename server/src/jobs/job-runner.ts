@@ -273,7 +273,10 @@ export class JobRunner {
     const isTransient = error instanceof RetryLaterError || error instanceof DatabaseError
     if (isTransient && retries < MAX_RETRIES) {
       const delayMs = retryDelay(retries)
-      log.warn({ ...jobFields(row), err: error }, `The job ${id} is retried in ${Math.ceil(delayMs / SECOND)} s.`)
+      log.warn(
+        { ...jobFields(row), err: error },
+        `The job ${id} is retried in ${Math.ceil(delayMs / SECOND)} s.`,
+      )
       const isCounted = error instanceof RetryLaterError && error.countsAsAttempt
       await this.#handBack(local, isCounted ? attempts : attempts - 1, retries + 1, delayMs)
       return true
