@@ -38,6 +38,7 @@ const serverFolders = [
   'locks',
   'database',
   'caching',
+  'storage',
   'events',
   'users',
   'limits',

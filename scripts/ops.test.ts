@@ -12,15 +12,12 @@ const root = join(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(join(root, 'ops', file), 'utf8')
 const variables = new Set<string>(Object.values(settings).map(({ variable }) => variable))
 
-/** Settings of the object store. */
-const isComing = /^WAYLEAVE_(STORAGE_URL|S3_(ENDPOINT|REGION|PATH_STYLE))$/
-
 test('every setting that a file of ops/ names exists', () => {
   const files = globSync('{container,systemd,kubernetes}/*', { cwd: join(root, 'ops') })
   assert.ok(files.length > 9)
   for (const file of files) {
     for (const [name] of read(file).matchAll(/\bWAYLEAVE_[A-Z0-9_]+\b/g))
-      assert.ok(variables.has(name) || isComing.test(name), `ops/${file} names ${name}`)
+      assert.ok(variables.has(name), `ops/${file} names ${name}`)
   }
 })
 

@@ -7,6 +7,7 @@ import { findPostgres, startPostgres } from './postgres.ts'
 import { ensurePromtool } from './promtool.ts'
 import { canMakeVirtualEnvironment, ensurePython } from './python.ts'
 import { startRedis } from './redis.ts'
+import { startS3 } from './s3.ts'
 import { bundlePackages } from './test-packages.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -44,7 +45,11 @@ export interface TestEnvironment {
 export async function startTestEnvironment(): Promise<TestEnvironment> {
   ensureDebianPackages(debianNeeds)
   const python = ensurePython(join(root, '.cache', 'venv'), join(root, 'scripts', 'test-requirements.txt'))
-  const { WAYLEAVE_TEST_POSTGRES_URL: postgresUrl, WAYLEAVE_TEST_REDIS_URL: redisUrl } = process.env
+  const {
+    WAYLEAVE_TEST_POSTGRES_URL: postgresUrl,
+    WAYLEAVE_TEST_REDIS_URL: redisUrl,
+    WAYLEAVE_TEST_S3_URL: s3Url,
+  } = process.env
   const stops: (() => Promise<void>)[] = []
   const stop = async () => {
     for (const stopOne of stops.splice(0)) await stopOne()
@@ -62,6 +67,7 @@ export async function startTestEnvironment(): Promise<TestEnvironment> {
         NODE_OPTIONS: await bundlePackages(root, join(folder, 'packages')),
         WAYLEAVE_TEST_POSTGRES_URL: postgresUrl ?? (await started(startPostgres())),
         WAYLEAVE_TEST_REDIS_URL: redisUrl ?? (await started(startRedis())),
+        ...(s3Url ? {} : await startedS3(python, stops)),
         WAYLEAVE_TEST_PYTHON: python,
         WAYLEAVE_TEST_CHROMIUM: findProgram(...chromiumNames) ?? '',
         WAYLEAVE_TEST_PROMTOOL: ensurePromtool(),
@@ -72,6 +78,12 @@ export async function startTestEnvironment(): Promise<TestEnvironment> {
     await stop()
     throw error
   }
+}
+
+async function startedS3(python: string, stops: (() => Promise<void>)[]): Promise<Record<string, string>> {
+  const { url, variables, stop } = await startS3(python)
+  stops.push(stop)
+  return { WAYLEAVE_TEST_S3_URL: url, ...variables }
 }
 
 /**

@@ -117,16 +117,20 @@ async function send(
       clearTimeout(timer)
     }
   }
-  const response = await inTime(
-    transport.fetch(transport.baseUrl + path, {
-      headers: key ? { ...headers, 'X-API-Key': key } : headers,
-      signal: controller.signal,
-      // Following a redirect would send the key to another address.
-      redirect: 'manual',
-      // Chromium serves a range from a compressed copy in its cache, and truncates it to that copy's length.
-      cache: headers['Range'] ? 'no-store' : 'default',
-    }),
-  )
+  const ask = (url: string, sent: Record<string, string>) =>
+    inTime(
+      transport.fetch(url, {
+        headers: sent,
+        signal: controller.signal,
+        // Following a redirect would send the key to another address.
+        redirect: 'manual',
+        // Chromium serves a range from a compressed copy in its cache, and truncates it to that copy's length.
+        cache: headers['Range'] ? 'no-store' : 'default',
+      }),
+    )
+  const first = await ask(transport.baseUrl + path, key ? { ...headers, 'X-API-Key': key } : headers)
+  const address = signedAddress(first, path)
+  const response = address === null ? first : withCharge(await ask(address, headers), first)
   if (!response.ok) {
     const text = await inTime(response.text())
     close()
@@ -138,6 +142,24 @@ async function send(
     read: async () => reader && (await inTime(reader.read())).value,
     close,
   }
+}
+
+/** The address of a file in an object store to which a download is redirected. It takes no key. */
+function signedAddress({ status, headers }: Response, path: string): string | null {
+  const location = headers.get('location')
+  const isDownload = status === 307 && path.includes('/files/')
+  return isDownload && location && /^https?:/.test(location) ? location : null
+}
+
+/** The store's response, with what the service has said about the charge. */
+function withCharge(stored: Response, { headers: charged }: Response): Response {
+  if (!stored.ok) return stored
+  const headers = new Headers(stored.headers)
+  for (const name of ['credits-charged', 'credits-remaining', 'x-request-id']) {
+    const value = charged.get(name)
+    if (value !== null) headers.set(name, value)
+  }
+  return new Response(stored.body, { status: stored.status, headers })
 }
 
 function errorOf({ baseUrl }: Transport, response: Response, text: string): WayleaveError {

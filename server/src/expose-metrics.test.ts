@@ -10,6 +10,7 @@ import { ensurePromtool } from '../../scripts/promtool.ts'
 import { operator } from './events/events.ts'
 import { metricTable } from './http/observability/metric-table.ts'
 import { openAccount } from './testing/account.ts'
+import { newBucketSettings } from './testing/bucket.ts'
 import { cleanUp } from './testing/cleanup.ts'
 import { points } from './testing/publish.ts'
 import { openRedisProxy } from './testing/redis.ts'
@@ -30,7 +31,7 @@ async function readMetrics(service: TestServer): Promise<Map<string, number>> {
 
 test('a server exposes every metric of the table and every one that an alerting rule names', async (t) => {
   const redis = await openRedisProxy(t)
-  const service = await openTestServer(t, { settings: { redisUrl: redis.url } })
+  const service = await openTestServer(t, { settings: { redisUrl: redis.url, ...newBucketSettings() } })
   const { text } = await service.request('GET', '/metrics')
   const exposed = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!))
   const named = new Set([...rules.matchAll(/\bwayleave_[a-z0-9_]+/g)].map(([name]) => name))

@@ -16,6 +16,20 @@ export function exposeMetrics(parts: Parts, connections: ConnectionLimits): void
     metrics.read('wayleave_redis_up', () => Number(redis.isUp))
     metrics.read('wayleave_redis_outages_total', () => redis.outages)
   }
+  const { bucket, cache } = parts.storage
+  if (bucket && cache) {
+    metrics.read('wayleave_storage_up', () => Number(!bucket.breaker.isOpen))
+    metrics.read('wayleave_storage_requests_total', () => bucket.counts.requests)
+    metrics.read('wayleave_storage_retries_total', () => bucket.counts.retries)
+    metrics.read('wayleave_storage_failures_total', () => bucket.counts.failures)
+    metrics.read('wayleave_storage_bytes_total', () => ({
+      read: bucket.counts.bytesRead,
+      written: bucket.counts.bytesWritten,
+    }))
+    metrics.read('wayleave_cache_bytes', () => cache.bytes)
+    metrics.read('wayleave_cache_reads_total', () => ({ hit: cache.counts.hits, miss: cache.counts.misses }))
+    metrics.read('wayleave_cache_evicted_bytes_total', () => cache.counts.evictedBytes)
+  }
   metrics.read('wayleave_overload_refusals_total', () => overload.refusals)
   exposeLoad(parts)
   exposeCaches(parts)
@@ -74,9 +88,9 @@ function exposeCaches({ metrics, authenticate, catalog, snapshots, columns }: Pa
   })
   const read = (property: 'hits' | 'misses') =>
     Object.fromEntries(Object.entries(caches()).map(([name, lookups]) => [name, lookups[property]]))
-  metrics.read('wayleave_cache_hits_total', () => read('hits'))
-  metrics.read('wayleave_cache_misses_total', () => read('misses'))
-  metrics.read('wayleave_cache_bytes', () => ({ features: snapshots.packs.bytes, columns: columns.bytes }))
+  metrics.read('wayleave_memory_cache_hits_total', () => read('hits'))
+  metrics.read('wayleave_memory_cache_misses_total', () => read('misses'))
+  metrics.read('wayleave_memory_cache_bytes', () => ({ features: snapshots.packs.bytes, columns: columns.bytes }))
 }
 
 /** On SQLite, `trusted()` throws if the file cannot be read. */

@@ -192,6 +192,11 @@ export const problems = {
     'Database unavailable',
     'The control database cannot be reached or does not respond. Try again after `Retry-After` seconds.',
   ],
+  'storage-unavailable': [
+    503,
+    'Storage unavailable',
+    'The object store that holds the data cannot be reached, and this part of the data is not cached here. Nothing was charged. Try again after `Retry-After` seconds.',
+  ],
   'not-ready': [503, 'Not ready', 'The service or something it needs does not respond yet.'],
 } as const satisfies Record<string, readonly [status: number, title: string, help: string]>
 

@@ -87,7 +87,7 @@ test('a real Prometheus scrapes a server, evaluates the alerting rules, and the 
   }
   for (const name of [
     'wayleave_queue_waiting',
-    'wayleave_cache_hits_total',
+    'wayleave_memory_cache_hits_total',
     'wayleave_event_loop_utilization',
   ])
     assert.ok((await query(name)).data.result.length > 0, name)

@@ -81,8 +81,11 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   const { config, log } = parts
   // The trash is emptied by the same clock as all other deletions.
   const collectGarbage = async () => parts.garbage.collectAndLog(await parts.housekeepingClock.now())
-  await collectGarbage()
+  // A bucket is listed in the background: that takes a request for every thousand snapshots.
+  if (parts.blobs.isLocal) await collectGarbage()
   parts.housekeeping.add('snapshots that no version names', HOUR, collectGarbage)
+  const { cache } = parts.storage
+  if (cache) parts.housekeeping.add('the cache', 10 * MINUTE, () => cache.collect())
   if (config.tiles) {
     const buildTiles = () => parts.tileBuilds.sweep()
     parts.housekeeping.add('tiles of new versions', MINUTE, buildTiles)
@@ -177,6 +180,8 @@ function limitConnections({ server }: App, { config, log, proxies, baseUrl }: Pa
 }
 
 async function sweepUnfinished({ blobs }: Parts): Promise<void> {
+  // What is unfinished in a cache is removed with everything that was not used for long.
+  if (!blobs.isLocal) return
   for (const snapshot of await blobs.list()) {
     const folder = await blobs.localFolder(snapshot)
     await sweepExports(folder)

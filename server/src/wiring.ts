@@ -14,7 +14,7 @@ import { applyRevocations } from './backup/revocations/apply-revocations.ts'
 import { RevocationLog, revocationLogFile } from './backup/revocations/revocation-log.ts'
 import { readRevocations } from './backup/revocations/revocations.ts'
 import type { Blobs } from './blobs/blobs.ts'
-import { FolderBlobs } from './blobs/folder-blobs.ts'
+import { openStorage, type Storage } from './blobs/open-storage.ts'
 import { Verification } from './catalog/background-verification.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { OpenSnapshots } from './catalog/open-snapshots.ts'
@@ -67,11 +67,11 @@ import { TileBuilds } from './ogc/tiles/tile-builds.ts'
 import { TileJobs } from './ogc/tiles/tile-jobs.ts'
 import { Tilesets } from './ogc/tiles/tilesets.ts'
 import { Invitations } from './organizations/invitations.ts'
-import { uploadsFolder } from './publishing/cancel-job.ts'
 import { GarbageCollection } from './publishing/garbage-collection.ts'
 import { Jobs } from './publishing/jobs.ts'
 import { Publishing } from './publishing/publishing.ts'
 import { Staging } from './publishing/staging.ts'
+import { UploadFiles } from './publishing/upload-files.ts'
 import { readiness } from './readiness/readiness.ts'
 import { Retention } from './retention/retention.ts'
 import type { Config } from './settings/config.ts'
@@ -106,6 +106,7 @@ export interface Parts extends ControlPlane {
   identity: Identity
   invitations: Invitations
   usageReports: UsageReports
+  storage: Storage
   blobs: Blobs
   catalog: Catalog
   health: SnapshotHealth
@@ -179,9 +180,10 @@ async function wire(
   const jobKinds = kindsOf(limits)
   const control = await openControlPlane({ config, clock, nodeId, serving, opened, log, jobKinds })
   const { database, changes, starting } = control
-  const blobs = new FolderBlobs(join(config.dataDir, 'snapshots'))
-  // Must be first: everything after it may change the folder according to the database.
-  await requireOneInstallation({ database, blobs, dataDir: config.dataDir }, log)
+  const storage = opened.use(await openStorage(config, log))
+  const { blobs, bucket } = storage
+  // Must be first: everything after it may change what is stored according to the database.
+  await requireOneInstallation({ database, blobs, bucket, dataDir: config.dataDir }, log)
 
   const redis =
     config.redisUrl && serving
@@ -230,7 +232,7 @@ async function wire(
   const snapshots = opened.use(new OpenSnapshots({ blobs, health, verification }))
   const crsList = new CrsList(config.crs)
   const rows = opened.use(
-    new RowQueries(join(config.dataDir, 'snapshots'), {
+    new RowQueries(blobs.root, {
       requireRows: async ({ folder, manifest }) => {
         await verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows)
         if (manifest.files[SNAPSHOT_FILES.ids]) {
@@ -254,9 +256,7 @@ async function wire(
   const items = new Items({ catalog, snapshots, geometries, rows, compiled, clock, cursors })
   const facets = new Facets({ columns, compiled, geometries, rows })
   const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, redis)
-  const staging = new Staging(join(config.dataDir, 'snapshots', '.staging'), [
-    join(config.dataDir, 'staging'),
-  ])
+  const staging = new Staging(join(blobs.root, '.staging'), [join(config.dataDir, 'staging')])
   const housekeepingClock = new HousekeepingClock({
     database,
     clock,
@@ -270,6 +270,7 @@ async function wire(
     staging,
     clock,
     log,
+    bucket,
     dataDir: config.dataDir,
     trashDays: config.trashDays,
   })
@@ -327,7 +328,7 @@ async function wire(
     clock,
     log,
     nodeId,
-    uploads: uploadsFolder(config.dataDir),
+    uploads: new UploadFiles(config.dataDir, bucket),
   })
   runner.handle('publish', jobs)
   // Closed after the exports: when a stop aborts a build, its deliveries fail and write refunds.
@@ -395,7 +396,7 @@ async function wire(
     )
     housekeeping.add('the log of revocations', 10 * SECOND, () => revocationLog.follow())
     tidy('what is older than the settings say', 60 * MINUTE, (now) =>
-      new Retention({ db: database.db, clock: () => now, config }).apply({ maxSteps: 100 }),
+      new Retention({ db: database.db, clock: () => now, config, blobs }).apply({ maxSteps: 100 }),
     )
     housekeeping.add('leftovers of backups', 60 * MINUTE, () => sweepPins(config.dataDir))
     tidy('old batches of usage', 60 * MINUTE, (now) =>
@@ -455,6 +456,7 @@ async function wire(
     identity,
     invitations,
     usageReports,
+    storage,
     blobs,
     catalog,
     health,

@@ -312,6 +312,10 @@ class _Exchange:
     async def _open(self, request: httpx.Request) -> Answer:
         await self.close()
         response = self._response = await self._http.send(request, stream=True)
+        if (redirected := self._settings.redirected(request, response, self._http)) is not None:
+            self.receipt.note(self._settings.answer(response, b"").headers)
+            await self.close()
+            response = self._response = await self._http.send(redirected, stream=True)
         if not response.is_success:
             return self._settings.answer(response, await response.aread())
         self._chunks = response.aiter_raw()

@@ -353,6 +353,10 @@ class _Exchange:
     def _open(self, request: httpx.Request) -> Answer:
         self.close()
         response = self._response = self._http.send(request, stream=True)
+        if (redirected := self._settings.redirected(request, response, self._http)) is not None:
+            self.receipt.note(self._settings.answer(response, b"").headers)
+            self.close()
+            response = self._response = self._http.send(redirected, stream=True)
         if not response.is_success:
             return self._settings.answer(response, response.read())
         self._chunks = response.iter_raw()

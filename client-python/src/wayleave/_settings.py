@@ -85,6 +85,21 @@ class Settings:
             timeout=timeout,
         )
 
+    def redirected(
+        self, request: httpx.Request, response: httpx.Response, client: httpx.Client | httpx.AsyncClient
+    ) -> httpx.Request | None:
+        """The request for a download that is redirected to an object store, which never gets the key."""
+        location = response.headers.get("location", "")
+        is_download = response.status_code == 307 and "/files/" in request.url.path
+        if not is_download or not location.startswith(("http://", "https://")):
+            return None
+        headers = {
+            name: value
+            for name, value in request.headers.items()
+            if name.lower() in ("range", "if-range", "if-none-match", "accept-encoding", "user-agent")
+        }
+        return client.build_request("GET", location, headers=headers, extensions=request.extensions)
+
     def answer(self, response: httpx.Response, body: bytes) -> Answer:
         headers = {name.lower(): value for name, value in response.headers.items()}
         # An error may quote the request.

@@ -73,7 +73,7 @@ export class ColumnCache {
       snapshot: opened,
       name,
       bytes: bytesOf(rows, stored),
-      loading: readCompiledColumn(snapshot.folder, rows, stored),
+      loading: readCompiledColumn(snapshot.files, rows, stored),
       column: null,
     }
     opened.entries.set(name, entry)
@@ -97,7 +97,7 @@ export class ColumnCache {
   #open(snapshot: Snapshot): Promise<SnapshotColumns> {
     let opening = this.#snapshots.get(snapshot)
     if (opening === undefined) {
-      opening = readColumnDirectory(snapshot.folder, snapshot.manifest).then((directory) => {
+      opening = readColumnDirectory(snapshot.files, snapshot.manifest).then((directory) => {
         const stored = new Map((directory?.columns ?? []).map((column) => [column.name, column]))
         const opened = { stored, entries: new Map<string, Entry>() }
         this.#opened.set(snapshot, opened)

@@ -1,8 +1,8 @@
-import type { FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../snapshot/manifest.ts'
-import { openFile, wrongSize } from '../snapshot/verify.ts'
+import { folderFiles, type ReadableFile, type SnapshotFiles } from '../snapshot/snapshot-files.ts'
+import { wrongSize } from '../snapshot/verify.ts'
 import { unpackBytes } from './byte-planes.ts'
 import {
   type ColumnDirectory,
@@ -23,12 +23,12 @@ const NAME = SNAPSHOT_FILES.columns
  * file has a newer format. Throws a DamagedSnapshotError.
  */
 export async function readColumnDirectory(
-  folder: string,
+  source: string | SnapshotFiles,
   manifest: Manifest,
 ): Promise<ColumnDirectory | null> {
   const expected = manifest.files[NAME]
   if (expected === undefined) return null
-  return withFile(folder, async (file) => {
+  return withFile(source, async (file) => {
     const { size } = await file.stat()
     if (size !== expected.bytes) throw wrongSize(NAME, size, expected.bytes)
     const tail = await readExactly(file, Math.max(0, size - TAIL_BYTES), TAIL_BYTES)
@@ -44,11 +44,11 @@ export async function readColumnDirectory(
 
 /** Loads one column, in steps short enough for a server's event loop. Throws a DamagedSnapshotError. */
 export async function readCompiledColumn(
-  folder: string,
+  source: string | SnapshotFiles,
   rows: number,
   { name, type, form, distinct, dictionary, codes, width }: StoredColumn,
 ): Promise<CompiledColumn> {
-  const [packedValues, packedCodes] = await withFile(folder, async (file) => [
+  const [packedValues, packedCodes] = await withFile(source, async (file) => [
     await readSection(file, dictionary),
     await readSection(file, codes),
   ])
@@ -74,7 +74,7 @@ async function codesOf(planes: Uint8Array, rows: number, width: number): Promise
   return codes
 }
 
-async function readSection(file: FileHandle, section: Section): Promise<Buffer> {
+async function readSection(file: ReadableFile, section: Section): Promise<Buffer> {
   const bytes = await readExactly(file, section.at, section.bytes)
   let checksum = 0
   await inSlices(bytes.length, (from, to) => {
@@ -84,7 +84,7 @@ async function readSection(file: FileHandle, section: Section): Promise<Buffer> 
   return bytes
 }
 
-async function readExactly(file: FileHandle, at: number, length: number): Promise<Buffer> {
+async function readExactly(file: ReadableFile, at: number, length: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafeSlow(length)
   for (let filled = 0; filled < length; ) {
     const { bytesRead } = await file.read(bytes, filled, length - filled, at + filled)
@@ -94,8 +94,12 @@ async function readExactly(file: FileHandle, at: number, length: number): Promis
   return bytes
 }
 
-async function withFile<T>(folder: string, work: (file: FileHandle) => Promise<T>): Promise<T> {
-  const file = await openFile(folder, NAME)
+async function withFile<T>(
+  source: string | SnapshotFiles,
+  work: (file: ReadableFile) => Promise<T>,
+): Promise<T> {
+  const files = typeof source === 'string' ? folderFiles(source) : source
+  const file = await files.open(NAME)
   try {
     return await work(file)
   } finally {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
@@ -105,13 +106,7 @@ function damagedBlock(file: string, block: number): DamagedSnapshotError {
 
 export function blockChecksumsText(checksums: BlockChecksums): string {
   const crcs: Record<string, string> = {}
-  for (const [file, blocks] of checksums) {
-    const bytes = Buffer.alloc(blocks.length * 4)
-    blocks.forEach((crc, i) => {
-      bytes.writeUInt32LE(crc, i * 4)
-    })
-    crcs[file] = bytes.toString('base64')
-  }
+  for (const [file, blocks] of checksums) crcs[file] = printBlocks(blocks)
   return `${JSON.stringify({ blockBytes: CHECKED_BLOCK_BYTES, crc32: crcs })}\n`
 }
 
@@ -131,10 +126,26 @@ export async function readBlockChecksums(folder: string, manifest: Manifest): Pr
   }
   // Blocks of a different size would need a different reader; the other checks still apply.
   if (blockBytes !== CHECKED_BLOCK_BYTES) return null
-  return new Map(Object.entries(crcs).map(([file, text]) => [file, numbersOf(text)]))
+  return new Map(Object.entries(crcs).map(([file, text]) => [file, parseBlocks(text)]))
 }
 
-function numbersOf(base64: string): Uint32Array {
+/** The checksums of a file's blocks as text: base64 of little-endian numbers. */
+export function printBlocks(blocks: Uint32Array): string {
+  const bytes = Buffer.alloc(blocks.length * 4)
+  blocks.forEach((crc, i) => {
+    bytes.writeUInt32LE(crc, i * 4)
+  })
+  return bytes.toString('base64')
+}
+
+/** Computes the checksums of a file's blocks. */
+export async function checksumBlocks(path: string): Promise<Uint32Array> {
+  const hasher = new BlockHasher()
+  for await (const bytes of createReadStream(path, { highWaterMark: 1 << 20 })) hasher.update(bytes)
+  return hasher.finish()
+}
+
+export function parseBlocks(base64: string): Uint32Array {
   const bytes = Buffer.from(base64, 'base64')
   return Uint32Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readUInt32LE(i * 4))
 }

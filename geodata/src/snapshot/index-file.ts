@@ -5,7 +5,8 @@ import { DamagedSnapshotError } from './damaged-snapshot-error.ts'
 import { idBuckets } from './id-table.ts'
 import { IndexTree, treeNodeNumbers } from './index-tree.ts'
 import { SNAPSHOT_FILES } from './manifest.ts'
-import { openFile, wrongSize } from './verify.ts'
+import { openFile } from './snapshot-files.ts'
+import { wrongSize } from './verify.ts'
 
 /**
  * `features.index`, little-endian. Its layout allows opening it with one read and a few typed arrays over it:

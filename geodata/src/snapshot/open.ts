@@ -1,4 +1,3 @@
-import type { FileHandle } from 'node:fs/promises'
 import { FEATURE_HEAD, idEnd, PACK_SEPARATOR } from '../pack/pack.ts'
 import { type CachedPack, PACK_BLOCK_BYTES, type PackCache } from '../pack/pack-cache.ts'
 import type { PositionRuns } from '../pack/position-runs.ts'
@@ -9,34 +8,38 @@ import { type IndexParts, readIndex, treeOf } from './index-file.ts'
 import type { IndexTree } from './index-tree.ts'
 import { type Manifest, SNAPSHOT_FILES } from './manifest.ts'
 import { readManifest } from './read-manifest.ts'
-import { openFile } from './verify.ts'
+import { type ByteSpan, folderFiles, type ReadableFile, type SnapshotFiles } from './snapshot-files.ts'
 
 const SEPARATOR = Buffer.from(PACK_SEPARATOR)
 /** Runs of features with at most this gap between them share one read, which is cheaper than two. */
 const MERGED_GAP_BYTES = 1 << 14
+/** The files that are read whole when a snapshot is opened. */
+const OPENING_FILES = [SNAPSHOT_FILES.checksums, SNAPSHOT_FILES.index]
 
 export class Snapshot {
   readonly folder: string
+  readonly files: SnapshotFiles
   readonly manifest: Manifest
   readonly tree: IndexTree
   /** `offsets[i]` is the offset of feature i in the pack; it ends two bytes before `offsets[i + 1]`. */
   readonly offsets: Uint32Array | Float64Array
   readonly #index: IndexParts
-  readonly #pack: FileHandle
+  readonly #pack: ReadableFile
   readonly #packBytes: number
   /** Undefined for snapshots that were published before block checksums existed. */
   readonly #packBlocks: Uint32Array | undefined
   readonly #cached: CachedPack | null
 
   constructor(
-    folder: string,
+    files: SnapshotFiles,
     manifest: Manifest,
     index: IndexParts,
-    pack: FileHandle,
+    pack: ReadableFile,
     cache: PackCache | null,
     checksums: BlockChecksums | null,
   ) {
-    this.folder = folder
+    this.folder = files.folder
+    this.files = files
     this.manifest = manifest
     this.#index = index
     this.offsets = index.offsets
@@ -60,6 +63,7 @@ export class Snapshot {
    */
   async readRuns({ bounds, length }: PositionRuns): Promise<Buffer[]> {
     const pieces: Buffer[] = []
+    this.#prefetch({ bounds, length })
     for (let run = 0; run < length; ) {
       let last = run
       while (last + 1 < length && this.#isNear(bounds[last * 2 + 1]!, bounds[last * 2 + 2]!)) last++
@@ -73,6 +77,17 @@ export class Snapshot {
       }
     }
     return pieces
+  }
+
+  /** If the pack is in an object store, fetches all blocks of the runs at once instead of one after the other. */
+  #prefetch({ bounds, length }: Pick<PositionRuns, 'bounds' | 'length'>): void {
+    if (this.#pack.prefetch === undefined) return
+    const spans: ByteSpan[] = []
+    for (let run = 0; run < length; run++) {
+      const span = { from: this.offsets[bounds[run * 2]!]!, to: this.#endOf(bounds[run * 2 + 1]!) }
+      if (this.#inMemory(span.from, span.to) === null) spans.push(span)
+    }
+    if (spans.length > 0) this.#pack.prefetch(spans)
   }
 
   /** The size in bytes of the features of the runs, including the `,\n` between them. */
@@ -265,24 +280,27 @@ function pushSlice(into: Buffer[], pieces: Buffer[], from: number, to: number): 
 }
 
 /**
- * Opens a snapshot's folder. The index is read and verified as a whole; the pack stays on disk and is
- * verified block by block as it is read. With a cache, which several snapshots may share, blocks that were
+ * Opens a snapshot. The index is read and verified as a whole; the pack stays where it is and is verified
+ * block by block as it is read. With a cache, which several snapshots may share, blocks that were
  * read are kept in memory.
  *
  * `manifest` is a copy that the caller trusts more than the one in the folder, such as the catalog's. Throws
  * a DamagedSnapshotError if a file that is needed for opening does not match the manifest.
  */
 export async function openSnapshot(
-  folder: string,
+  source: string | SnapshotFiles,
   cache: PackCache | null = null,
   manifest?: Manifest,
 ): Promise<Snapshot> {
+  const files = typeof source === 'string' ? folderFiles(source) : source
+  const { folder } = files
   const trusted = manifest ?? (await readManifest(folder))
+  await files.fetch(OPENING_FILES.filter((file) => trusted.files[file] !== undefined))
   const checksums = await readBlockChecksums(folder, trusted)
   const name = SNAPSHOT_FILES.index
   const index = await readIndex(folder, trusted.files[name]!, checksums?.get(name))
   if (index.rows !== trusted.rows || index.located !== trusted.located)
     throw new DamagedSnapshotError(name, `${name} belongs to another snapshot.`)
-  const pack = await openFile(folder, SNAPSHOT_FILES.pack)
-  return new Snapshot(folder, trusted, index, pack, cache, checksums)
+  const pack = await files.open(SNAPSHOT_FILES.pack)
+  return new Snapshot(files, trusted, index, pack, cache, checksums)
 }

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { type FileHandle, open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BlockCheck, readBlockChecksums } from './block-checksums.ts'
 import { DamagedSnapshotError } from './damaged-snapshot-error.ts'
 import type { Manifest } from './manifest.ts'
 import { readManifest } from './read-manifest.ts'
+import { missingFile, openFile } from './snapshot-files.ts'
 
 const READ_BYTES = 1 << 20
 
@@ -36,7 +37,7 @@ async function checkSize(folder: string, manifest: Manifest, name: string): Prom
   const size = await stat(join(folder, name)).then(
     (file) => file.size,
     (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') throw missing(name, error)
+      if (error.code === 'ENOENT') throw missingFile(name, error)
       throw error
     },
   )
@@ -118,17 +119,6 @@ async function readChecked(
   } finally {
     await handle.close()
   }
-}
-
-/** Opens a file of a snapshot for reading; throws a DamagedSnapshotError if it is missing. */
-export async function openFile(folder: string, name: string): Promise<FileHandle> {
-  return open(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? missing(name, error) : error
-  })
-}
-
-function missing(name: string, cause: unknown): DamagedSnapshotError {
-  return new DamagedSnapshotError(name, `${name} is missing.`, { cause })
 }
 
 export function wrongSize(name: string, size: number, expected: number): DamagedSnapshotError {

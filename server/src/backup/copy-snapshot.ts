@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Manifest, SNAPSHOT_FILES, syncFolder } from '@wayleave/geodata/snapshot'
+import { snapshotKey } from '../blobs/object-keys.ts'
+import { downloadObject } from '../storage/download-object.ts'
+import { ObjectMissingError, type ObjectStore } from '../storage/object-store.ts'
 import { CopyError } from './copy-error.ts'
 
 export type SnapshotFiles = Manifest['files']
@@ -18,12 +21,30 @@ export interface CopiedSnapshot {
   manifestSha256: string
 }
 
+/** Copies a file of a snapshot to a path, and returns the SHA-256 of what was copied. */
+export type CopySource = (file: string, to: string) => Promise<string>
+
+export function fromFolder(folder: string): CopySource {
+  return (file, to) => copyFile(join(folder, file), to)
+}
+
+export function fromBucket(bucket: ObjectStore, snapshot: string): CopySource {
+  return async (file, to) => {
+    const key = snapshotKey(snapshot, file)
+    const object = await bucket.head(key)
+    if (!object) throw new ObjectMissingError(key)
+    const hash = createHash('sha256')
+    await downloadObject(bucket, object, to, (part) => hash.update(part))
+    return hash.digest('hex')
+  }
+}
+
 /**
  * Copies a snapshot without its exports into the folder `root`, atomically, and checks every byte against the
  * checksums on the way. The copy is synced to disk when this returns.
  */
 export async function copySnapshot(
-  source: string,
+  source: CopySource,
   root: string,
   name: string,
   files: SnapshotFiles,
@@ -34,14 +55,11 @@ export async function copySnapshot(
   try {
     let bytes = 0
     for (const [file, expected] of Object.entries(files)) {
-      const sha256 = await copyFile(join(source, checked(file)), join(partial, file))
+      const sha256 = await source(checked(file), join(partial, file))
       if (sha256 !== expected.sha256) throw new DamagedSnapshotError(`${file} has another checksum`)
       bytes += expected.bytes
     }
-    const manifestSha256 = await copyFile(
-      join(source, SNAPSHOT_FILES.manifest),
-      join(partial, SNAPSHOT_FILES.manifest),
-    )
+    const manifestSha256 = await source(SNAPSHOT_FILES.manifest, join(partial, SNAPSHOT_FILES.manifest))
     await requireSameFiles(partial, files)
     await syncFolder(partial)
     const place = join(root, name)
@@ -51,7 +69,7 @@ export async function copySnapshot(
     return { bytes: bytes + (await stat(join(place, SNAPSHOT_FILES.manifest))).size, manifestSha256 }
   } catch (error) {
     await rm(partial, { recursive: true, force: true })
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof ObjectMissingError) {
       throw new DamagedSnapshotError(`a file is missing`, { cause: error })
     }
     throw error

@@ -2,13 +2,15 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writeAtomically } from '@wayleave/geodata/exports'
+import { SNAPSHOTS } from '../blobs/object-keys.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../settings/config.ts'
+import type { ObjectStore } from '../storage/object-store.ts'
 import { version as program } from '../version.ts'
 import { BackupFolder, type Generation } from './backup-folder.ts'
 import { type BackupRecord, RECORD_FILE } from './backup-record.ts'
 import { CopyError } from './copy-error.ts'
-import { copiedBefore, copySnapshot, DamagedSnapshotError } from './copy-snapshot.ts'
+import { copiedBefore, copySnapshot, DamagedSnapshotError, fromBucket, fromFolder } from './copy-snapshot.ts'
 import { PinnedSnapshots } from './pin-snapshots.ts'
 import { appendRevocations, readRevocations } from './revocations/revocations.ts'
 import {
@@ -37,6 +39,10 @@ export type BackupProgress =
 export interface BackupOptions {
   config: Pick<Config, 'dataDir' | 'databaseUrl'>
   target: string
+  /** Where the snapshots are, if not in a folder. */
+  bucket?: ObjectStore | null
+  /** The folder of the snapshots otherwise; by default in the data folder. */
+  snapshots?: string
   clock: Clock
   /** How many backups to keep; null keeps all. */
   keep: number | null
@@ -82,11 +88,13 @@ export async function makeBackup(options: BackupOptions): Promise<BackupReport> 
 }
 
 async function backUpOnce(
-  { config, clock, keep, onProgress = () => {} }: BackupOptions,
+  { config, bucket, snapshots, clock, keep, onProgress = () => {} }: BackupOptions,
   target: BackupFolder,
   pins: PinnedSnapshots,
 ): Promise<BackupReport | 'removed meanwhile'> {
-  const { reader, at, pinned, lost } = await openPinnedState(config, clock, pins)
+  const { reader, at, pinned, lost } = await (bucket
+    ? openBucketState(config, clock, bucket)
+    : openPinnedState(config, snapshots ?? join(config.dataDir, 'snapshots'), clock, pins))
   let generation: Generation
   let database: BackupRecord['database']
   let installationId: string | null
@@ -129,7 +137,8 @@ async function backUpOnce(
       continue
     }
     try {
-      const copy = await copySnapshot(folder, target.snapshots, name, files)
+      const source = bucket ? fromBucket(bucket, name) : fromFolder(folder)
+      const copy = await copySnapshot(source, target.snapshots, name, files)
       record.snapshots.push({ ...about, ...copy })
       copied++
       copiedBytes += copy.bytes
@@ -177,6 +186,7 @@ interface PinnedState {
  */
 async function openPinnedState(
   config: BackupOptions['config'],
+  root: string,
   clock: Clock,
   pins: PinnedSnapshots,
 ): Promise<PinnedState> {
@@ -189,7 +199,7 @@ async function openPinnedState(
       const lost: NamedSnapshot[] = []
       let isWhole = true
       for (const snapshot of await readNamedSnapshots(reader)) {
-        const source = join(config.dataDir, 'snapshots', snapshot.name)
+        const source = join(root, snapshot.name)
         try {
           const folder = await pins.pin(snapshot.name, source, snapshot.files)
           pinned.push({ snapshot, folder, isPinned: folder !== source })
@@ -211,6 +221,30 @@ async function openPinnedState(
     }
     await reader.close()
     await sleep(ROUND_PAUSE)
+  }
+}
+
+/** In a bucket, discarded snapshots are kept for at least a day, so they need no pins. */
+async function openBucketState(
+  config: BackupOptions['config'],
+  clock: Clock,
+  bucket: ObjectStore,
+): Promise<PinnedState> {
+  const at = clock()
+  const reader = await openRowReader(config)
+  try {
+    const stored = new Set(await bucket.listFolders(SNAPSHOTS))
+    const named = await readNamedSnapshots(reader)
+    const pinned = named.filter(({ name }) => stored.has(name))
+    return {
+      reader,
+      at,
+      pinned: pinned.map((snapshot) => ({ snapshot, folder: '', isPinned: true })),
+      lost: named.filter(({ name }) => !stored.has(name)),
+    }
+  } catch (error) {
+    await reader.close()
+    throw error
   }
 }
 

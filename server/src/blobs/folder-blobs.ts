@@ -1,8 +1,15 @@
 import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeFolderDurably, renameDurably } from '@wayleave/geodata/snapshot'
+import {
+  folderFiles,
+  type Manifest,
+  makeFolderDurably,
+  renameDurably,
+  type SnapshotFiles,
+} from '@wayleave/geodata/snapshot'
 import type { Blobs, DiscardedSnapshot } from './blobs.ts'
 import { isSnapshotName } from './snapshot-name.ts'
+import { parseTrashEntry, trashEntry } from './trash-entry.ts'
 
 /** Next to the snapshots, so that a rename suffices even if `snapshots/` is a separate volume. */
 const TRASH = '.trash'
@@ -10,14 +17,32 @@ const OWN_FOLDERS: readonly string[] = ['.staging', TRASH]
 
 /** Stores snapshots as folders in one folder. `writeWhole` is a rename: both must be on one file system. */
 export class FolderBlobs implements Blobs {
+  readonly isLocal = true
+  readonly root: string
+  /** A rename does not affect files that are open. */
+  readonly minGrace = 0
+  readonly derived = null
   readonly #root: string
 
   constructor(root: string) {
+    this.root = root
     this.#root = root
+  }
+
+  get location(): string {
+    return this.root
+  }
+
+  files(snapshot: string, _manifest: Manifest): SnapshotFiles {
+    return folderFiles(this.#path(snapshot))
   }
 
   async localFolder(snapshot: string): Promise<string> {
     return this.#path(snapshot)
+  }
+
+  withFiles<T>(_snapshot: string, _manifest: Manifest, work: () => Promise<T>): Promise<T> {
+    return work()
   }
 
   async writeWhole(snapshot: string, folder: string): Promise<void> {
@@ -38,13 +63,22 @@ export class FolderBlobs implements Blobs {
     return stat(this.#path(snapshot)).then(({ ctime }) => ctime, nullIfMissing)
   }
 
+  /** Snapshots are renamed into place, so there are no unfinished ones. */
+  async removeUnfinished(): Promise<boolean> {
+    return false
+  }
+
+  async signedAddress(): Promise<null> {
+    return null
+  }
+
   async discard(snapshot: string, at: Date): Promise<void> {
     await makeFolderDurably(join(this.#root, TRASH), 0o700)
-    await rename(this.#path(snapshot), this.#trashPath(entryName(snapshot, at))).catch(nullIfMissing)
+    await rename(this.#path(snapshot), this.#trashPath(trashEntry(snapshot, at))).catch(nullIfMissing)
   }
 
   async listTrash(): Promise<DiscardedSnapshot[]> {
-    return (await namesIn(join(this.#root, TRASH))).flatMap((entry) => parseEntry(entry) ?? [])
+    return (await namesIn(join(this.#root, TRASH))).flatMap((entry) => parseTrashEntry(entry) ?? [])
   }
 
   async restore({ entry, snapshot }: DiscardedSnapshot): Promise<void> {
@@ -62,20 +96,6 @@ export class FolderBlobs implements Blobs {
   #trashPath(entry: string): string {
     return join(this.#root, TRASH, checked(entry))
   }
-}
-
-/** `2026-03-01T12-00-00.000Z.places_…`: the time is in the name, so that it survives copying the folder. */
-function entryName(snapshot: string, at: Date): string {
-  return `${at.toISOString().replaceAll(':', '-')}.${snapshot}`
-}
-
-function parseEntry(entry: string): DiscardedSnapshot | null {
-  const match = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d\.\d{3}Z)\.([A-Za-z0-9_]+)$/.exec(entry)
-  if (!match) return null
-  const [, day, hour, minute, second, snapshot = ''] = match
-  const discardedAt = new Date(`${day}T${hour}:${minute}:${second}`)
-  if (Number.isNaN(discardedAt.getTime()) || !isSnapshotName(snapshot)) return null
-  return { entry, snapshot, discardedAt }
 }
 
 async function namesIn(folder: string): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { geojsonParts } from '@wayleave/geodata/exports'
 import {
   DamagedSnapshotError,
@@ -86,6 +86,11 @@ export class Verification {
    */
   async requireFile(folder: string, manifest: Manifest, name: string): Promise<FileStamp> {
     const path = join(folder, name)
+    const { blobs } = this.#parts
+    if (!blobs.isLocal) {
+      await blobs.files(basename(folder), manifest).fetch([name])
+      return this.#stamp(path, name)
+    }
     const stamp = await this.#stamp(path, name)
     if (this.#stamps.get(path) === stamp) return stamp
     await this.#checks.run(`${path}\n${stamp}`, () => this.#checkFile(folder, manifest, name))
@@ -109,7 +114,8 @@ export class Verification {
     const { blobs, health, log, clock } = this.#parts
     const { signal } = this.#stopping
     const { manifest } = version
-    if (signal.aborted) return null
+    // What is fetched from a bucket is verified then; `wayleave storage check` verifies what is in it.
+    if (signal.aborted || !blobs.isLocal) return null
     try {
       const folder = await blobs.localFolder(version.snapshot)
       const names = Object.keys(manifest.files)

@@ -95,9 +95,7 @@ export class OpenSnapshots {
       return present
     }
     const { blobs, verification } = this.#parts
-    const opening = blobs
-      .localFolder(name)
-      .then((folder) => openSnapshot(folder, this.#packs, version.manifest))
+    const opening = openSnapshot(blobs.files(name, version.manifest), this.#packs, version.manifest)
     const entry: Entry = { opening, snapshot: null, users: 0, dropped: false }
     this.#entries.set(name, entry)
     opening.then(

@@ -97,12 +97,10 @@ export function catalogRoutes(
       const etag = `"${dataset.snapshot}-sample"`
       reply.header('etag', etag).header('cache-control', 'public, no-cache')
       if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send(undefined)
-      const sample = await readSample(await blobs.localFolder(dataset.snapshot), dataset).catch(
-        async (error: unknown) => {
-          reply.removeHeader('etag').removeHeader('cache-control')
-          throw await health.problemOf(dataset, error)
-        },
-      )
+      const sample = await readSample(blobs, dataset).catch(async (error: unknown) => {
+        reply.removeHeader('etag').removeHeader('cache-control')
+        throw await health.problemOf(dataset, error)
+      })
       return reply.type('application/json; charset=utf-8').send(sample)
     },
   })

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { Command } from 'commander'
 import { readConfig } from '../settings/config.ts'
 import { type OperatorFlags, operatorCommand, print } from './operator-command.ts'
@@ -19,19 +18,19 @@ export function adoptFolderCommand(): Command {
 }
 
 async function adopt(flags: AdoptFlags): Promise<void> {
-  const { dataDir } = readConfig({ flags: { dataDir: flags.dataDir } })
+  const config = readConfig({ flags: { dataDir: flags.dataDir } })
+  const { dataDir } = config
   const { adoptFolder } = await import('../installation/installation.ts')
-  const { FolderBlobs } = await import('../blobs/folder-blobs.ts')
+  const { openStorage } = await import('../blobs/open-storage.ts')
+  const { makeLogger } = await import('../http/observability/logger.ts')
+  const storage = await openStorage(config, makeLogger('warn', undefined, config.logFormat))
   const state = await withControlPlane(flags, ({ database }) =>
-    adoptFolder(
-      { database, dataDir, blobs: new FolderBlobs(join(dataDir, 'snapshots')) },
-      flags.force === true,
-    ),
-  )
+    adoptFolder({ database, dataDir, blobs: storage.blobs, bucket: storage.bucket }, flags.force === true),
+  ).finally(() => storage.close())
   const { databaseId, stored, named } = state
   print(
     flags,
-    { installationId: databaseId, ...state },
-    `The data folder ${dataDir} and the database are the installation ${databaseId}. The folder holds ${stored} snapshots; the database names ${named}.`,
+    { installationId: databaseId, dataDir, ...state },
+    `The ${state.place} and the database are the installation ${databaseId}. It holds ${stored} snapshots; the database names ${named}.`,
   )
 }

@@ -33,6 +33,9 @@ async function backup(target: string, flags: BackupFlags): Promise<void> {
   const { makeBackup } = await import('../backup/make-backup.ts')
   const { verifyBackup } = await import('../backup/verify-backup.ts')
   const { BackupFolder } = await import('../backup/backup-folder.ts')
+  const { isBucket, openBucket } = await import('../storage/open-store.ts')
+  const { snapshotsFolder } = await import('../storage/snapshots-folder.ts')
+  const bucket = isBucket(config) ? await openBucket(config) : null
   const line = new ProgressLine(process.stderr)
   const root = resolve(target)
   let report: BackupReport
@@ -40,6 +43,8 @@ async function backup(target: string, flags: BackupFlags): Promise<void> {
   try {
     report = await makeBackup({
       config,
+      bucket,
+      snapshots: snapshotsFolder(config),
       target: root,
       clock: systemClock,
       keep: flags.keep ?? null,
@@ -52,6 +57,7 @@ async function backup(target: string, flags: BackupFlags): Promise<void> {
     }
   } finally {
     line.clear()
+    await bucket?.close()
   }
   const findings = verified?.findings ?? []
   const isWhole = report.missing.length === 0 && findings.length === 0

@@ -29,6 +29,7 @@ async function doctor(flags: OperatorFlags): Promise<void> {
     await servers.checkClock(config, Date.now),
     await servers.checkMail(config),
     await servers.checkRedis(config),
+    await servers.checkStorage(config),
     checkProxies(config),
     await checkDescriptors(),
   ]

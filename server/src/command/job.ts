@@ -62,13 +62,17 @@ function noteOf({ kind, state, progress, report, problem }: JobRecord): string {
 }
 
 async function cancel(id: string, flags: OperatorFlags): Promise<void> {
-  const { cancelJob, uploadsFolder } = await import('../publishing/cancel-job.ts')
-  const uploads = uploadsFolder(readConfig({ flags: { dataDir: flags.dataDir } }).dataDir)
+  const config = readConfig({ flags: { dataDir: flags.dataDir } })
+  const { cancelJob } = await import('../publishing/cancel-job.ts')
+  const { UploadFiles } = await import('../publishing/upload-files.ts')
+  const { isBucket, openBucket } = await import('../storage/open-store.ts')
+  const bucket = isBucket(config) ? await openBucket(config) : null
+  const uploads = new UploadFiles(config.dataDir, bucket)
   const { JobMessages } = await import('../jobs/job-messages.ts')
   const job = await withControlPlane(flags, async ({ database, changes }) => {
     const cancelled = await cancelJob({ database, clock: systemClock, uploads }, operator, id)
     await new JobMessages(changes).sendCancelled(id).catch(() => {})
     return cancelled
-  })
+  }).finally(() => bucket?.close())
   print(flags, job, `Cancelled job ${id} of ${job.table}.`)
 }

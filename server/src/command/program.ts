@@ -20,6 +20,7 @@ import { publishCommand } from './publish.ts'
 import { restoreCommand } from './restore.ts'
 import { rotateSigningKeyCommand } from './rotate-signing-key.ts'
 import { serveCommand } from './serve.ts'
+import { storageCommand } from './storage.ts'
 import { tilesCommand } from './tiles.ts'
 import { userCommand } from './user.ts'
 import { verifyCommand } from './verify.ts'
@@ -62,6 +63,7 @@ export async function runProgram(args: string[], options: ProgramOptions = {}): 
     pruneCommand(),
     databaseCommand(),
     completionCommand(),
+    storageCommand(),
   ]) {
     program.addCommand(command)
   }

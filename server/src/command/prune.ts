@@ -24,7 +24,7 @@ async function prune(flags: PruneFlags): Promise<void> {
   const { removeOldVersions } = await import('../retention/old-versions.ts')
   const data = await withParts(flags, async ({ database, changes, clock, config, blobs }) => {
     const { db } = database
-    const pruned = await new Retention({ db, clock, config }).apply({ dryRun })
+    const pruned = await new Retention({ db, clock, config, blobs }).apply({ dryRun })
     const { keepVersions } = config
     const removeSnapshot = (snapshot: string) => blobs.discard(snapshot, clock())
     const versions =

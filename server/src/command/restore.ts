@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { RestoreOptions, RestoreProgress, RestoreReport } from '../backup/restore/restore-backup.ts'
 import { systemClock } from '../clock.ts'
-import { readConfig } from '../settings/config.ts'
+import { readConfig, SettingError } from '../settings/config.ts'
 import { type OperatorFlags, operatorCommand, print } from './operator-command.ts'
 import { findingText } from './output/finding-text.ts'
 import { count, ProgressLine } from './output/progress-line.ts'
@@ -37,6 +37,11 @@ export function restoreCommand(): Command {
 async function restore(source: string, flags: RestoreFlags): Promise<void> {
   const config = readConfig({ flags: { dataDir: flags.dataDir } })
   if (flags.verify) return verify(source, flags)
+  if (config.storageUrl !== null) {
+    throw new SettingError(
+      'A backup is restored into the data folder. Unset WAYLEAVE_STORAGE_URL, restore, and move the files with "wayleave storage move --to".',
+    )
+  }
   const { restoreBackup } = await import('../backup/restore/restore-backup.ts')
   const line = new ProgressLine(process.stderr)
   const options: RestoreOptions = {

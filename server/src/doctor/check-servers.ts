@@ -5,8 +5,10 @@ import { postgresClock, runningNodes } from '../backup/rows/postgres-rows-store.
 import { sqliteFile } from '../backup/rows/sqlite-rows-store.ts'
 import { latestSchemaVersion } from '../backup/rows/table-shapes-store.ts'
 import { SECOND } from '../clock.ts'
+import { randomBase62 } from '../id.ts'
 import { requiresTls } from '../mail/smtp-mailer.ts'
 import type { Config } from '../settings/config.ts'
+import { isBucket, openBucket } from '../storage/open-store.ts'
 import { type Check, ok, problem, warning } from './check.ts'
 
 const TIMEOUT = 5 * SECOND
@@ -42,6 +44,32 @@ export async function checkDatabase(
       (error as Error).message,
       'See that the database runs and that its address is right.',
     )
+  }
+}
+
+/** Writes, reads and deletes an object, which needs all permissions that the service needs. */
+export async function checkStorage(config: Config): Promise<Check | null> {
+  if (!isBucket(config)) return null
+  const bucket = await openBucket(config)
+  const options = { patienceMs: TIMEOUT }
+  const key = `doctor/${randomBase62(12)}`
+  try {
+    await bucket.write(key, Buffer.from('doctor'), options)
+    const content = await bucket.read(key, { from: 0, to: 6 }, options)
+    await bucket.listFolders('snapshots/', options)
+    await bucket.delete([key], options)
+    if (content.toString() !== 'doctor') throw new Error('The bucket returned other bytes than were written.')
+    return ok('storage', `${bucket.location} can be read and written.`)
+  } catch (error) {
+    const { message, cause } = error as Error
+    const reason = cause instanceof Error ? ` ${cause.message}.` : ''
+    return problem(
+      'storage',
+      `${bucket.location} cannot be used: ${message}${reason}`,
+      'Check WAYLEAVE_STORAGE_URL, WAYLEAVE_S3_ENDPOINT, WAYLEAVE_S3_REGION and the credentials.',
+    )
+  } finally {
+    await bucket.close()
   }
 }
 

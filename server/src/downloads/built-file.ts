@@ -1,9 +1,12 @@
 import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type BuiltFile, EXPORT_GENERATION, type ExportFormatEntry } from '@wayleave/geodata/exports'
-import { writeDurably } from '@wayleave/geodata/snapshot'
+import { type ReadableFile, writeDurably } from '@wayleave/geodata/snapshot'
+import type { DerivedMeta, DerivedObject, DerivedObjects } from '../blobs/derived-objects.ts'
 import { type FileStamp, stampOf } from '../catalog/file-stamp.ts'
 import { checkFile } from './check-file.ts'
+import type { StoredFile } from './export-file.ts'
+import { openStamped } from './send-export.ts'
 
 /**
  * The path of an export in a snapshot's folder. A CSV file with escaped formulas has another name, so that it
@@ -26,6 +29,9 @@ interface Generation {
   generation: number
 }
 
+/** What the meta file of an export that is built now says about how it was built. */
+export const GENERATION: Generation = { generation: EXPORT_GENERATION }
+
 /** A finished export and the file stamp under which its bytes were verified. */
 export interface VerifiedExport extends BuiltFile {
   stamp: FileStamp
@@ -43,6 +49,34 @@ export async function findBuilt(path: string, generation: number): Promise<Verif
   return { ...meta, stamp: stampOf(file) }
 }
 
+/** A finished file on local disk. */
+export function localFile(path: string, { bytes, sha256, stamp }: VerifiedExport): StoredFile {
+  return { bytes, sha256, open: () => openStamped(path, stamp), signedAddress: async () => null }
+}
+
+/** The same for an export in a bucket. */
+export async function findStoredExport(
+  derived: DerivedObjects,
+  snapshot: string,
+  name: string,
+  generation: number,
+): Promise<StoredFile | undefined> {
+  const stored = await derived.find<DerivedMeta & Partial<Generation>>(snapshot, name)
+  if (!stored || (stored.meta.generation ?? 1) < generation) return undefined
+  return storedFile(stored)
+}
+
+/** A finished file in a bucket. */
+export function storedFile({ meta, open, signedAddress }: DerivedObject<DerivedMeta>): StoredFile {
+  return { bytes: meta.bytes, sha256: meta.sha256, open: () => withFirstByte(open(true)), signedAddress }
+}
+
+/** A file that cannot be fetched fails before a response has begun, so that it becomes a problem response. */
+export async function withFirstByte(file: ReadableFile): Promise<ReadableFile> {
+  await file.read(Buffer.alloc(1), 0, 1, 0)
+  return file
+}
+
 async function readMeta(path: string, wanted: number): Promise<BuiltFile | undefined> {
   try {
     const meta = JSON.parse(await readFile(metaPath(path), 'utf8')) as Partial<BuiltFile & Generation>
@@ -58,7 +92,7 @@ async function readMeta(path: string, wanted: number): Promise<BuiltFile | undef
 }
 
 export async function writeMeta(path: string, { bytes, sha256 }: BuiltFile): Promise<void> {
-  const meta: BuiltFile & Generation = { bytes, sha256, generation: EXPORT_GENERATION }
+  const meta: BuiltFile & Generation = { bytes, sha256, ...GENERATION }
   await writeDurably(metaPath(path), JSON.stringify(meta))
 }
 

@@ -1,4 +1,5 @@
-import type { FileStamp } from '../catalog/file-stamp.ts'
+import type { ReadableFile } from '@wayleave/geodata/snapshot'
+import type { SignedAddress } from '../storage/object-store.ts'
 
 export interface ExportDescription {
   mediaType: string
@@ -8,12 +9,21 @@ export interface ExportDescription {
   lastModified: Date
 }
 
+/** A finished file on local disk or in a bucket, without the head and tail of an export. */
+export interface StoredFile {
+  bytes: number
+  sha256: string
+  /** Opens it for sending. Null if it is gone or has changed since it was verified. */
+  open(): Promise<ReadableFile | null>
+  /** An address at which clients can download it; null if they cannot. */
+  signedAddress(address: SignedAddress): Promise<string | null>
+}
+
 /**
  * A finished export in one encoding: head bytes, a file, and tail bytes. For most exports, head and tail are
  * empty.
  */
-export interface ExportFile extends ExportDescription {
-  path: string
+export interface ExportFile extends ExportDescription, Pick<StoredFile, 'open' | 'signedAddress'> {
   head: Buffer
   tail: Buffer
   /** The size of the file between head and tail. */
@@ -26,8 +36,9 @@ export interface ExportFile extends ExportDescription {
    * known.
    */
   digest: string | null
-  /** The stamp under which the file was verified; a file with another stamp is not sent. */
-  stamp: FileStamp
-  /** The checksums to verify the file's blocks while they are sent. Null if the whole file was verified. */
+  /**
+   * The checksums to verify the file's blocks while they are sent. Null if the whole file was verified, or if
+   * it is in a bucket, whose blocks are verified when they are fetched.
+   */
   checked: { name: string; blocks: Uint32Array } | null
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import {
   type BuiltFile,
   ExportError,
@@ -18,6 +18,7 @@ import {
   SNAPSHOT_FILES,
 } from '@wayleave/geodata/snapshot'
 import type { Blobs } from '../blobs/blobs.ts'
+import { DamagedDerivedError } from '../blobs/derived-objects.ts'
 import { BoundedCache } from '../caching/bounded-cache.ts'
 import type { Verification } from '../catalog/background-verification.ts'
 import type { Dataset, Version } from '../catalog/dataset.ts'
@@ -31,12 +32,15 @@ import { traced } from '../tracing/tracing.ts'
 import {
   exportPath,
   findBuilt,
+  findStoredExport,
+  GENERATION,
+  localFile,
   removeBuilt,
   unfinishedExports,
-  type VerifiedExport,
+  withFirstByte,
   writeMeta,
 } from './built-file.ts'
-import type { ExportDescription, ExportFile } from './export-file.ts'
+import type { ExportDescription, ExportFile, StoredFile } from './export-file.ts'
 import { type ExportJobRequest, requireBuilt } from './export-job.ts'
 import { lockExports, tryLockExports } from './exports-lock.ts'
 
@@ -49,6 +53,7 @@ const MAX_BUILT_HERE = 100
  * results in a 503 instead of a truncated download.
  */
 const CHECKED_FIRST_BYTES = 64 << 20
+const NO_PARTS = { head: Buffer.alloc(0), tail: Buffer.alloc(0) }
 
 interface ExportsDeps {
   tiles: TileFiles
@@ -65,7 +70,7 @@ interface ExportsDeps {
 
 /** The archives of vector tiles, which are built by `ogc/tiles` and are also a download format. */
 export interface TileFiles {
-  findFile(version: Version): Promise<(VerifiedExport & { path: string }) | undefined>
+  findFile(version: Version): Promise<StoredFile | undefined>
   build(version: Version, wait: { maxMs: number; signal: AbortSignal }): Promise<unknown>
 }
 
@@ -139,6 +144,20 @@ export class Exports {
     this.#ready.delete(nameOf(request))
   }
 
+  /**
+   * The same after an error while reading. An export that is damaged in the bucket is removed there too, so
+   * that it is built again; only then the result is true.
+   */
+  async forgetDamaged(request: ExportRequest, error: unknown): Promise<boolean> {
+    this.forget(request)
+    const { blobs, escapeFormulas } = this.#parts
+    if (!(error instanceof DamagedDerivedError)) return false
+    const { snapshot } = request.version
+    const folder = await blobs.localFolder(snapshot)
+    await blobs.derived?.remove(snapshot, relative(folder, pathsOf(request, folder, escapeFormulas).path))
+    return true
+  }
+
   async close(): Promise<void> {
     this.#stopping.abort()
     await this.#builds.settled()
@@ -151,7 +170,8 @@ export class Exports {
 
   async #look(request: ExportRequest): Promise<ExportFile | undefined> {
     const { version, format, encoding } = request
-    const folder = await this.#parts.blobs.localFolder(version.snapshot)
+    const { blobs } = this.#parts
+    const folder = await blobs.localFolder(version.snapshot)
     if (format.format === 'pmtiles') {
       const archive = await this.#parts.tiles.findFile(version)
       return archive && this.#file(request, archive)
@@ -162,8 +182,14 @@ export class Exports {
       })
     }
     const { path } = pathsOf(request, folder, this.#parts.escapeFormulas)
-    const built = await findBuilt(path, exportGeneration(version.manifest))
-    return built && this.#file(request, { path, ...built })
+    const generation = exportGeneration(version.manifest)
+    if (blobs.derived) {
+      const name = relative(folder, path)
+      const stored = await findStoredExport(blobs.derived, version.snapshot, name, generation)
+      return stored && this.#file(request, stored)
+    }
+    const built = await findBuilt(path, generation)
+    return built && this.#file(request, localFile(path, built))
   }
 
   #requestTraced(request: ExportRequest): Promise<ExportFile> {
@@ -214,10 +240,12 @@ export class Exports {
   ): Promise<void> {
     const { dataset, version, format, encoding } = request
     const { manifest } = version
-    const { work } = this.#parts
-    const folder = await this.#parts.blobs.localFolder(version.snapshot)
+    const { work, blobs } = this.#parts
+    const folder = await blobs.localFolder(version.snapshot)
     await makeFolderDurably(join(folder, 'exports'))
     const { plain, path } = pathsOf(request, folder, escapeFormulas)
+    const upload = (name: string, meta: BuiltFile) =>
+      blobs.derived?.upload(version.snapshot, relative(folder, name), { ...meta, ...GENERATION })
     const options = {
       table: dataset.table,
       title: dataset.title,
@@ -231,10 +259,17 @@ export class Exports {
     const unlock = await lockExports(folder, signal)
     try {
       const generation = exportGeneration(manifest)
-      if (await findBuilt(path, generation)) return await commit(async () => {})
+      const present = await findBuilt(path, generation)
+      if (present) {
+        const finishPresent = await upload(path, present)
+        return await commit(async () => finishPresent?.())
+      }
       // Files of an earlier build that are still there are incomplete.
       await removeBuilt(path)
-      const buildAt = (outPath: string) => work.buildExport(folder, format.format, outPath, options, manifest)
+      const buildAt = (outPath: string) =>
+        blobs.withFiles(version.snapshot, manifest, () =>
+          work.buildExport(folder, format.format, outPath, options, manifest),
+        )
       let built: BuiltFile
       if (encoding === 'identity') built = await buildAt(path)
       else {
@@ -247,11 +282,13 @@ export class Exports {
         // Plain GeoJSON is sent as head, pack and tail, so a second copy of the pack is not kept.
         if (format.ready) await removeBuilt(plain)
       }
+      const finish = await upload(path, built)
       await commit(async () => {
         const stamp = stampOf(await stat(path))
+        await finish?.()
         await writeMeta(path, built)
-        if (escapeFormulas === this.#parts.escapeFormulas)
-          this.#builtHere.set(nameOf(request), this.#file(request, { path, ...built, stamp }))
+        if (escapeFormulas === this.#parts.escapeFormulas && !blobs.derived)
+          this.#builtHere.set(nameOf(request), this.#file(request, localFile(path, { ...built, stamp })))
       })
     } catch (error) {
       if (error instanceof DamagedSnapshotError) throw await this.#parts.health.problemOf(version, error)
@@ -286,6 +323,13 @@ export class Exports {
     const name = isGeojson ? SNAPSHOT_FILES.pack : SNAPSHOT_FILES.rows
     const path = join(folder, name)
     const { bytes, sha256 } = manifest.files[name]!
+    const { head, tail } = isGeojson ? geojsonParts(manifest) : NO_PARTS
+    // The tag of a GeoJSON file covers what is around the pack.
+    const tag = isGeojson ? hash('sha256', sha256 + head + tail) : sha256
+    if (!this.#parts.blobs.isLocal) {
+      const file = this.#file(request, { ...this.#ownObject(version, name), bytes, sha256: tag, head, tail })
+      return isGeojson ? { ...file, digest: null, signedAddress: async () => null } : file
+    }
     const blocks = (await readBlockChecksums(folder, manifest))?.get(name)
     const isSentChecked = blocks !== undefined && bytes > CHECKED_FIRST_BYTES
     const stamp = isSentChecked
@@ -293,10 +337,13 @@ export class Exports {
       : await verification.requireFile(folder, manifest, name)
     const checked = blocks ? { name, blocks } : null
     const verified = verification.verify(version)
-    if (!isGeojson) return this.#file(request, { path, bytes, sha256, stamp, checked })
-    const { head, tail } = geojsonParts(manifest)
-    const tag = hash('sha256', sha256 + head + tail)
-    const file = this.#file(request, { path, bytes, sha256: tag, head, tail, stamp, checked })
+    const file = this.#file(request, {
+      ...localFile(path, { bytes, sha256: tag, stamp }),
+      head,
+      tail,
+      checked,
+    })
+    if (!isGeojson) return file
     // The checksum of head, file and tail together comes from the background verification, which no request
     // waits for.
     file.digest = null
@@ -306,29 +353,39 @@ export class Exports {
     return file
   }
 
+  /** A file of a snapshot in a bucket. */
+  #ownObject({ snapshot, manifest }: Version, name: string): Pick<StoredFile, 'open' | 'signedAddress'> {
+    const { blobs } = this.#parts
+    return {
+      open: async () =>
+        withFirstByte(await blobs.files(snapshot, manifest).open(name, { isSequential: true })),
+      signedAddress: (address) => blobs.signedAddress(snapshot, name, address),
+    }
+  }
+
   #file(
     request: ExportRequest,
-    built: VerifiedExport & { path: string; head?: Buffer; tail?: Buffer; checked?: ExportFile['checked'] },
+    built: StoredFile & { head?: Buffer; tail?: Buffer; checked?: ExportFile['checked'] },
   ): ExportFile {
     const {
-      path,
       bytes,
       sha256,
-      stamp,
+      open,
+      signedAddress,
       head = Buffer.alloc(0),
       tail = Buffer.alloc(0),
       checked = null,
     } = built
     return {
       ...describeExport(request),
-      path,
+      open,
+      signedAddress,
       head,
       tail,
       fileBytes: bytes,
       bytes: head.length + bytes + tail.length,
       etag: `"${sha256.slice(0, 32)}"`,
       digest: Buffer.from(sha256, 'hex').toString('base64'),
-      stamp,
       checked,
     }
   }

@@ -10,7 +10,7 @@ import { CHECKED_BLOCK_BYTES as BLOCK, BlockHasher, DamagedSnapshotError } from 
 import { stampOf } from '../catalog/file-stamp.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 import type { ExportFile } from './export-file.ts'
-import { openExport, sendExport } from './send-export.ts'
+import { openExport, openStamped, sendExport } from './send-export.ts'
 
 const SIZE = 3 * BLOCK + 1000
 const DAMAGED_AT = BLOCK + 5
@@ -25,19 +25,20 @@ async function serveDamaged(t: TestContext) {
   const damaged = Buffer.from(whole)
   damaged[DAMAGED_AT]! ^= 1
   writeFileSync(path, damaged)
+  const stamp = stampOf(statSync(path))
   const file: ExportFile = {
     mediaType: 'application/geo+json',
     encoding: 'identity',
     filename: 'a.geojson',
     lastModified: new Date(0),
-    path,
+    open: () => openStamped(path, stamp),
+    signedAddress: async () => null,
     head: Buffer.from('head'),
     tail: Buffer.from('tail'),
     fileBytes: SIZE,
     bytes: SIZE + 8,
     etag: '"a"',
     digest: null,
-    stamp: stampOf(statSync(path)),
     checked: { name: 'features.pack', blocks: hasher.finish() },
   }
   const failures: unknown[] = []
@@ -104,5 +105,5 @@ test('a file that changed since it was verified is not opened', async (t) => {
   const { file, path } = await serveDamaged(t)
   writeFileSync(path, 'something else')
   assert.equal(await openExport(file), null)
-  assert.equal(await openExport({ ...file, path: `${path}.gone` }), null)
+  assert.equal(await openStamped(`${path}.gone`, stampOf(statSync(path))), null)
 })

@@ -1,5 +1,9 @@
-import type { FileHandle } from 'node:fs/promises'
-import { BlockCheck, CHECKED_BLOCK_BYTES, DamagedSnapshotError } from '@wayleave/geodata/snapshot'
+import {
+  BlockCheck,
+  CHECKED_BLOCK_BYTES,
+  DamagedSnapshotError,
+  type ReadableFile,
+} from '@wayleave/geodata/snapshot'
 
 /** A file of a snapshot and the checksums of its blocks. */
 export interface CheckedFile {
@@ -14,17 +18,17 @@ export interface CheckedFile {
  * only after the block's checksum matched, so a damaged range is never sent completely.
  */
 export class RangeCheck {
-  readonly #handle: FileHandle
+  readonly #handle: ReadableFile
   readonly #file: CheckedFile
   readonly #check: BlockCheck
 
-  private constructor(handle: FileHandle, file: CheckedFile, firstBlock: number) {
+  private constructor(handle: ReadableFile, file: CheckedFile, firstBlock: number) {
     this.#handle = handle
     this.#file = file
     this.#check = new BlockCheck(file.name, file.blocks, firstBlock)
   }
 
-  static async start(handle: FileHandle, file: CheckedFile, from: number): Promise<RangeCheck> {
+  static async start(handle: ReadableFile, file: CheckedFile, from: number): Promise<RangeCheck> {
     const block = Math.floor(from / CHECKED_BLOCK_BYTES)
     const check = new RangeCheck(handle, file, block)
     await check.#include(block * CHECKED_BLOCK_BYTES, from)

@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { AddOn } from '@wayleave/contract/add-ons'
 import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, type ExportFormat } from '@wayleave/contract/export-formats'
@@ -17,6 +17,7 @@ import { matchesEtag, preferredEncoding } from '../http/headers.ts'
 import { security, tags } from '../http/openapi.ts'
 import { noQuery } from '../http/schemas.ts'
 import { notFound, Problem, type ProblemCode } from '../problem.ts'
+import type { Config } from '../settings/config.ts'
 import type { ExportDescription, ExportFile } from './export-file.ts'
 import { describeExport, type ExportRequest, type Exports } from './exports.ts'
 import { type ByteRange, parseRange, rangeStillHolds } from './range.ts'
@@ -29,6 +30,7 @@ interface DownloadDeps {
   exports: Exports
   health: SnapshotHealth
   log: Logger
+  config: Pick<Config, 'downloads' | 'downloadLinkSeconds'>
 }
 
 /**
@@ -67,6 +69,15 @@ const DOWNLOAD_RESPONSES = {
   200: { description: 'The whole file.', ...file },
   206: { description: 'The bytes that `Range` asks for.', ...file },
   304: { description: 'The client’s copy is current.' },
+  307: {
+    description:
+      'The file is at the signed address in `Location`, for some minutes. Only if the operator has chosen redirects; do not send the API key there.',
+    headers: {
+      Location: { description: 'The signed address.', schema: { type: 'string', format: 'uri' } },
+      'Credits-Charged': file.headers['Credits-Charged'],
+      'Credits-Remaining': file.headers['Credits-Remaining'],
+    },
+  },
 }
 
 /**
@@ -75,7 +86,7 @@ const DOWNLOAD_RESPONSES = {
  */
 export function downloadRoutes(
   app: App,
-  { authenticate, catalog, cashier, exports, health, log }: DownloadDeps,
+  { authenticate, catalog, cashier, exports, health, log, config }: DownloadDeps,
 ): void {
   const schema = (
     summary: string,
@@ -232,7 +243,10 @@ export function downloadRoutes(
     charge: Charge,
   ) {
     try {
-      return send(request, reply, wanted, await openWanted(wanted, known), charge)
+      const file = known ?? (await exports.get(wanted))
+      const address = await signedAddress(request, file)
+      if (address !== null) return redirect(reply, file, address, charge)
+      return send(request, reply, wanted, await openWanted(wanted, file), charge)
     } catch (error) {
       exports.forget(wanted)
       await charge.refund()
@@ -241,10 +255,34 @@ export function downloadRoutes(
   }
 
   /**
+   * The address in the bucket to which the client is redirected; null if the service sends the file. The store
+   * has other tags and times for its objects, so a client that resumes by ours gets the rest from here.
+   */
+  async function signedAddress(request: FastifyRequest, file: ExportFile): Promise<string | null> {
+    const condition = headerText(request.headers['if-range'])
+    const isOurs = condition !== undefined && (condition === file.etag || !/^(W\/)?"/.test(condition))
+    if (config.downloads !== 'redirect' || isOurs || isScript(request.headers)) return null
+    return file.signedAddress({
+      lifetime: config.downloadLinkSeconds,
+      mediaType: file.mediaType,
+      filename: file.filename,
+      encoding: file.encoding === 'identity' ? null : file.encoding,
+    })
+  }
+
+  function redirect(reply: FastifyReply, { etag }: ExportFile, address: string, charge: Charge) {
+    chargeHeaders(reply, charge)
+    return reply.header('etag', etag).header('cache-control', 'private, no-store').redirect(address, 307)
+  }
+
+  /**
    * A file that changed or vanished since it was verified is looked up, and if necessary built, once more.
    */
-  async function openWanted(wanted: ExportRequest, known: ExportFile | undefined): Promise<OpenExport> {
-    const opened = await openExport(known ?? (await exports.get(wanted)))
+  async function openWanted(wanted: ExportRequest, file: ExportFile): Promise<OpenExport> {
+    const opened = await openExport(file).catch(async (error: unknown) => {
+      if (!(await exports.forgetDamaged(wanted, error))) throw error
+      return null
+    })
     if (opened) return opened
     exports.forget(wanted)
     const again = await openExport(await exports.get(wanted))
@@ -262,8 +300,7 @@ export function downloadRoutes(
     const { file } = opened
     const range = rangeOf(request, file)
     const bytes = range === null || range === 'unsatisfiable' ? { start: 0, end: file.bytes } : range
-    reply.header('credits-charged', String(charge.charged))
-    if (charge.remaining !== null) reply.header('credits-remaining', String(charge.remaining))
+    chargeHeaders(reply, charge)
     describeFile(reply, file)
     if (bytes.end - bytes.start < file.bytes) {
       reply.code(206).header('content-range', `bytes ${bytes.start}-${bytes.end - 1}/${file.bytes}`)
@@ -277,12 +314,25 @@ export function downloadRoutes(
       // The response has begun and can only be aborted; the client sees that it is short and is refunded.
       log.error({ err: error, requestId: request.id }, 'A download broke off.')
       await health.problemOf(wanted.version, error)
-      exports.forget(wanted)
+      await exports
+        .forgetDamaged(wanted, error)
+        .catch((failure: unknown) => log.error({ err: failure }, 'A damaged export could not be removed.'))
       await charge.refund().catch((failure: unknown) => log.error({ err: failure }, 'A refund failed.'))
     })
     cashier.watch(sent)
     return reply
   }
+}
+
+/** Whether a script of a web page asks: it cannot follow the redirect without sending the key to the store. */
+function isScript({ origin, ...headers }: IncomingHttpHeaders): boolean {
+  const isNavigation = headers['sec-fetch-mode'] === 'navigate'
+  return origin !== undefined || (headers['sec-fetch-site'] !== undefined && !isNavigation)
+}
+
+function chargeHeaders(reply: FastifyReply, { charged, remaining }: Charge): void {
+  reply.header('credits-charged', String(charged))
+  if (remaining !== null) reply.header('credits-remaining', String(remaining))
 }
 
 /** Sends the free responses 304, 416 and HEAD; returns null for all other requests. */

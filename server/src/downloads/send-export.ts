@@ -1,6 +1,7 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
-import { stampOf } from '../catalog/file-stamp.ts'
+import type { ReadableFile } from '@wayleave/geodata/snapshot'
+import { type FileStamp, stampOf } from '../catalog/file-stamp.ts'
 import { BufferPool, LARGE, SMALL } from './buffer-pool.ts'
 import type { ExportFile } from './export-file.ts'
 import type { ByteRange } from './range.ts'
@@ -24,22 +25,25 @@ const pool = new BufferPool()
  */
 export interface OpenExport {
   file: ExportFile
-  handle: FileHandle
+  handle: ReadableFile
 }
 
-/**
- * Opens an export for sending. Returns null if the file is gone or its stamp differs from the verified one,
- * so that it has to be looked up again.
- */
-export async function openExport(file: ExportFile): Promise<OpenExport | null> {
-  const handle = await open(file.path).catch((error: NodeJS.ErrnoException) => {
+/** Opens a file for sending. Returns null if it is gone or its stamp differs from the verified one. */
+export async function openStamped(path: string, stamp: FileStamp): Promise<ReadableFile | null> {
+  const handle = await open(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
     throw error
   })
   if (!handle) return null
-  if (stampOf(await handle.stat()) === file.stamp) return { file, handle }
+  if (stampOf(await handle.stat()) === stamp) return handle
   await handle.close()
   return null
+}
+
+/** Returns null if the file has to be looked up again. */
+export async function openExport(file: ExportFile): Promise<OpenExport | null> {
+  const handle = await file.open()
+  return handle && { file, handle }
 }
 
 /**
@@ -84,7 +88,7 @@ export async function sendExport(
 }
 
 interface FilePart {
-  handle: FileHandle
+  handle: ReadableFile
   from: number
   to: number
   check: RangeCheck | null

@@ -51,6 +51,8 @@ export function problemsOf(
   if (parameters.some(({ name }) => name === 'api_key')) add('key-invalid')
   // Organizations and keys are visible or changeable only with a permission in the organization.
   if (/\{(organizationId|keyId)\}/.test(path)) add('permission-missing')
+  // Files of datasets may be in an object store.
+  if (/^\/v1\/(datasets?|ogc\/collections)\b/.test(path)) add('storage-unavailable')
   if (path.startsWith('/v1/admin/')) add('not-administrator')
   if (path.startsWith('/v1/auth/')) add('origin-refused')
   return Object.keys(problems).filter((code): code is ProblemCode => codes.has(code as ProblemCode))

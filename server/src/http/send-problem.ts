@@ -3,6 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { DatabaseError, type DatabaseFailure } from '../database/database-error.ts'
 import { Problem } from '../problem.ts'
 import { redactKeys } from '../redact.ts'
+import { StorageUnavailableError } from '../storage/object-store.ts'
 import { PAGE_HEADERS } from './pages/html.ts'
 import { isBrowsing, problemPage } from './pages/problem-page.ts'
 
@@ -25,6 +26,8 @@ export function asProblem(error: unknown): Problem {
     const headers = { 'retry-after': RETRY_AFTER[error.failure] }
     return new Problem(error.failure, undefined, { headers, cause: error })
   }
+  if (error instanceof StorageUnavailableError)
+    return new Problem('storage-unavailable', undefined, { headers: { 'retry-after': '2' }, cause: error })
   const { code, validation, validationContext, statusCode, message } = error as FastifyError
   if (validation) {
     const errors = validation

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { makeFolderDurably, writeDurably } from '@wayleave/geodata/snapshot'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
+import { ObjectMissingError, type ObjectStore } from '../storage/object-store.ts'
 
 const content = Type.Object({
   installationId: Type.String({ pattern: '^inst_[0-9A-Za-z]{20}$' }),
@@ -16,10 +17,19 @@ export function installationPath(dataDir: string): string {
   return join(dataDir, 'installation.json')
 }
 
+/** The key of the same file in a bucket, which then identifies the installation instead of the data folder. */
+const KEY = 'installation.json'
+
+/** Where the file is: in the data folder, or in the bucket if snapshots are stored there. */
+export interface InstallationPlace {
+  dataDir: string
+  bucket?: ObjectStore | null
+}
+
 /** Null if the file is missing. A file that cannot be parsed counts as missing: it proves nothing. */
-export async function readInstallationFile(dataDir: string): Promise<InstallationFile | null> {
-  const text = await readFile(installationPath(dataDir), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return ''
+export async function readInstallationFile(place: InstallationPlace): Promise<InstallationFile | null> {
+  const text = await readText(place).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error instanceof ObjectMissingError) return ''
     throw error
   })
   try {
@@ -30,9 +40,18 @@ export async function readInstallationFile(dataDir: string): Promise<Installatio
   }
 }
 
-/** Written atomically, and synced to disk when this returns. */
-export async function writeInstallationFile(dataDir: string, file: InstallationFile): Promise<void> {
-  await makeFolderDurably(dataDir, 0o700)
+async function readText({ dataDir, bucket }: InstallationPlace): Promise<string> {
+  if (bucket) return (await bucket.read(KEY)).toString('utf8')
+  return readFile(installationPath(dataDir), 'utf8')
+}
+
+/** Written atomically, and durable when this returns. */
+export async function writeInstallationFile(
+  { dataDir, bucket }: InstallationPlace,
+  file: InstallationFile,
+): Promise<void> {
   const content = `${JSON.stringify(file, null, 2)}\n`
+  if (bucket) return bucket.write(KEY, Buffer.from(content))
+  await makeFolderDurably(dataDir, 0o700)
   await writeDurably(installationPath(dataDir), content, { mode: 0o600 })
 }

@@ -195,7 +195,7 @@ test('the move to an empty PostgreSQL with the old folder is refused instead of 
 
 test('whether a folder and a database belong together, case by case', () => {
   const none: InstallationState = {
-    dataDir: 'data',
+    place: 'data folder data',
     databaseKind: 'sqlite',
     folderId: null,
     databaseId: null,

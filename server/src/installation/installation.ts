@@ -3,18 +3,18 @@ import type { Blobs } from '../blobs/blobs.ts'
 import { readSnapshotNames } from '../catalog/store.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import { newId } from '../id.ts'
-import { readInstallationFile, writeInstallationFile } from './installation-file.ts'
+import { type InstallationPlace, readInstallationFile, writeInstallationFile } from './installation-file.ts'
 import { claimInstallationId, readInstallationId } from './installation-store.ts'
 
-export interface InstallationDeps {
+export interface InstallationDeps extends InstallationPlace {
   database: ControlDatabase
   blobs: Blobs
-  dataDir: string
 }
 
 /** The facts that decide whether a data folder and a control database belong together. */
 export interface InstallationState {
-  dataDir: string
+  /** Where the snapshots are, for messages: "data folder …" or "bucket …". */
+  place: string
   databaseKind: ControlDatabase['kind']
   folderId: string | null
   databaseId: string | null
@@ -36,15 +36,15 @@ class InstallationMismatchError extends Error {
 }
 
 async function inspectInstallation(parts: InstallationDeps): Promise<InstallationState> {
-  const { database, blobs, dataDir } = parts
-  const file = await readInstallationFile(dataDir)
+  const { database, blobs } = parts
+  const file = await readInstallationFile(parts)
   const lost = new Set(file?.lostSnapshots)
   const named = (await readSnapshotNames(database.db)).filter((name) => !lost.has(name))
   const stored = await blobs.list()
   const held = new Set([...stored, ...(await blobs.listTrash()).map(({ snapshot }) => snapshot)])
   const missing = named.filter((name) => !held.has(name))
   return {
-    dataDir,
+    place: parts.bucket ? `bucket ${parts.bucket.location}` : `data folder ${parts.dataDir}`,
     databaseKind: database.kind,
     folderId: file?.installationId ?? null,
     databaseId: await readInstallationId(database.db),
@@ -57,17 +57,17 @@ async function inspectInstallation(parts: InstallationDeps): Promise<Installatio
 
 /** The reason why the folder and the database must not be used together, or null if they may. */
 export function mismatchOf(state: InstallationState): string | null {
-  const { dataDir, folderId, databaseId, stored, named, matching } = state
+  const { place, folderId, databaseId, stored, named, matching } = state
   const database = databaseText(state)
   if (folderId !== null && databaseId !== null && folderId !== databaseId) {
-    return `The data folder ${dataDir} belongs to the installation ${folderId}, and the ${database} to ${databaseId}. Set WAYLEAVE_DATA_DIR and WAYLEAVE_DATABASE_URL to a folder and a database of one installation. If these two do belong together, for example after a restore, run "wayleave adopt-folder".`
+    return `The ${place} belongs to the installation ${folderId}, and the ${database} to ${databaseId}. Set WAYLEAVE_DATA_DIR and WAYLEAVE_DATABASE_URL to a folder and a database of one installation. If these two do belong together, for example after a restore, run "wayleave adopt-folder".`
   }
   if (named > 0 && matching === 0) {
-    return `The data folder ${dataDir} holds none of the ${count(named)} that the ${database} names: is it the shared folder, and is its volume mounted? If the snapshots are lost, run "wayleave adopt-folder --force".`
+    return `The ${place} holds none of the ${count(named)} that the ${database} names: is it the shared folder, and is its volume mounted? If the snapshots are lost, run "wayleave adopt-folder --force".`
   }
   const isProven = folderId !== null && folderId === databaseId
   if (!isProven && named === 0 && stored > 0) {
-    return `The data folder ${dataDir} holds ${count(stored)}, and the ${database} names none: is it the right database? Set WAYLEAVE_DATABASE_URL, or restore the database. If the snapshots are no longer wanted, run "wayleave adopt-folder --force".`
+    return `The ${place} holds ${count(stored)}, and the ${database} names none: is it the right database? Set WAYLEAVE_DATABASE_URL, or restore the database. If the snapshots are no longer wanted, run "wayleave adopt-folder --force".`
   }
   return null
 }
@@ -87,7 +87,7 @@ export async function requireOneInstallation(parts: InstallationDeps, log: Logge
   if (missing.length > 0) {
     log.error(
       { snapshots: missing.slice(0, 20) },
-      `The data folder lacks ${missing.length} of the ${count(named)} that the database names.`,
+      `The ${state.place} lacks ${missing.length} of the ${count(named)} that the database names.`,
     )
   }
   if (folderId !== null && databaseId !== null) return
@@ -95,7 +95,7 @@ export async function requireOneInstallation(parts: InstallationDeps, log: Logge
   // Another node, with another folder, may have set the id first.
   const late = folderId === null ? null : mismatchOf({ ...state, databaseId: id })
   if (late !== null) throw new InstallationMismatchError(late)
-  if (folderId === null) await writeInstallationFile(parts.dataDir, { installationId: id })
+  if (folderId === null) await writeInstallationFile(parts, { installationId: id })
 }
 
 /**
@@ -104,11 +104,11 @@ export async function requireOneInstallation(parts: InstallationDeps, log: Logge
  */
 export async function adoptFolder(parts: InstallationDeps, force: boolean): Promise<InstallationState> {
   const state = await inspectInstallation(parts)
-  const { named, stored, matching, missing, dataDir } = state
+  const { named, stored, matching, missing, place } = state
   const isSafe = matching > 0 || (named === 0 && stored === 0)
   if (!isSafe && !force) {
     throw new InstallationMismatchError(
-      `Nothing proves that the data folder ${dataDir} and the ${databaseText(state)} belong together: the folder holds ${count(stored)}, and the database names ${named}, none of them in the folder. With --force the versions that it names count as lost, and the snapshots that no version names go to the trash.`,
+      `Nothing proves that the ${place} and the ${databaseText(state)} belong together: the folder holds ${count(stored)}, and the database names ${named}, none of them in the folder. With --force the versions that it names count as lost, and the snapshots that no version names go to the trash.`,
     )
   }
   // The database's id takes precedence: several nodes share the database.
@@ -116,9 +116,9 @@ export async function adoptFolder(parts: InstallationDeps, force: boolean): Prom
     parts.database.db,
     state.databaseId ?? state.folderId ?? newId('inst'),
   )
-  const file = await readInstallationFile(dataDir)
+  const file = await readInstallationFile(parts)
   const lostSnapshots = [...new Set([...(file?.lostSnapshots ?? []), ...(force ? missing : [])])]
-  await writeInstallationFile(dataDir, {
+  await writeInstallationFile(parts, {
     installationId,
     ...(lostSnapshots.length > 0 ? { lostSnapshots } : {}),
   })

@@ -1,5 +1,3 @@
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { JobRecord } from '@wayleave/contract/records'
 import type { Clock } from '../clock.ts'
 import type { ControlDatabase } from '../database/open.ts'
@@ -8,15 +6,12 @@ import { isId } from '../id.ts'
 import { type JobRow, readJob, setCancelled } from '../jobs/job-store.ts'
 import { notFound, Problem } from '../problem.ts'
 import { jobRecord } from './job-record.ts'
-
-export function uploadsFolder(dataDir: string): string {
-  return join(dataDir, 'uploads')
-}
+import type { UploadFiles } from './upload-files.ts'
 
 export interface CancelDeps {
   database: ControlDatabase
   clock: Clock
-  uploads: string
+  uploads: UploadFiles
 }
 
 export async function requireJob({ database }: Pick<CancelDeps, 'database'>, id: string): Promise<JobRow> {
@@ -50,6 +45,7 @@ export async function cancelJob(
   if (!isCancelled && row.state !== 'cancelled') {
     throw new Problem('conflict', `The job is ${row.state} and cannot be cancelled.`)
   }
-  await rm(join(uploads, id), { force: true })
+  // If the bucket is away, a later sweep removes it.
+  await uploads.remove(id).catch(() => {})
   return jobRecord(row)
 }

@@ -4,12 +4,13 @@ import { readSnapshotNames } from '../catalog/store.ts'
 import { type Clock, DAY, MINUTE, plus } from '../clock.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import { checkInstallation } from '../installation/installation.ts'
+import type { ObjectStore } from '../storage/object-store.ts'
 import type { Staging } from './staging.ts'
 
 /**
  * On PostgreSQL, a commit whose response was lost may still reach the database after the publisher stopped
  * waiting for it, so a version may yet reference a snapshot this young. SQLite's commits end with their
- * process.
+ * process; but with a bucket, that process may run on another machine.
  */
 const MIN_ORPHAN_AGE = 10 * MINUTE
 
@@ -19,6 +20,7 @@ interface GarbageDeps {
   staging: Staging
   clock: Clock
   log: Logger
+  bucket: ObjectStore | null
   dataDir: string
   /** How many days a discarded snapshot stays in the trash. */
   trashDays: number
@@ -56,9 +58,9 @@ export class GarbageCollection {
 
   /** `now` determines which snapshots in the trash have expired. */
   async collect({ dryRun = false, now = this.#parts.clock() } = {}): Promise<GarbageReport> {
-    const { database, blobs, staging, dataDir } = this.#parts
+    const { database, blobs, staging, bucket, dataDir } = this.#parts
     // Checked at each collection, because a database can be restored or replaced while the server runs.
-    await checkInstallation({ database, blobs, dataDir })
+    await checkInstallation({ database, blobs, bucket, dataDir })
     // List the snapshots before the versions: a snapshot that is published in the meantime is then either not
     // in the list or already referenced by its version.
     const stored = await blobs.list()
@@ -69,6 +71,7 @@ export class GarbageCollection {
     // A database without any version is more likely the wrong database than one whose datasets were all
     // removed.
     const leftAlone = named.size === 0 ? unnamed : []
+    if (named.size > 0) leftovers.push(...(await this.#removeUnfinished(unnamed, dryRun)))
     const orphans = named.size === 0 ? [] : await this.#discardOrphans(unnamed, dryRun)
     const { deleted, trash } = await this.#emptyTrash(named, now, dryRun)
     const foreign = await blobs.listForeign()
@@ -116,9 +119,21 @@ export class GarbageCollection {
     return restored
   }
 
+  /** Uploads of snapshots to a bucket that were cut off. The slowest upload writes something within a day. */
+  async #removeUnfinished(unnamed: string[], dryRun: boolean): Promise<string[]> {
+    const { blobs, clock } = this.#parts
+    const removed: string[] = []
+    for (const snapshot of unnamed) {
+      await this.#attempt(`remove the unfinished snapshot ${snapshot}`, async () => {
+        if (await blobs.removeUnfinished(snapshot, plus(clock(), -DAY), dryRun)) removed.push(snapshot)
+      })
+    }
+    return removed
+  }
+
   async #discardOrphans(unnamed: string[], dryRun: boolean): Promise<string[]> {
     const { database, blobs, clock } = this.#parts
-    const minAge = database.kind === 'postgres' ? MIN_ORPHAN_AGE : 0
+    const minAge = database.kind === 'postgres' || !blobs.isLocal ? MIN_ORPHAN_AGE : 0
     const orphans: string[] = []
     for (const snapshot of unnamed) {
       const placedAt = await blobs.placedAt(snapshot)
@@ -143,7 +158,7 @@ export class GarbageCollection {
    */
   async #emptyTrash(named: Set<string>, now: Date, dryRun: boolean) {
     const { blobs, trashDays } = this.#parts
-    const before = plus(now, -trashDays * DAY)
+    const before = plus(now, -Math.max(trashDays * DAY, blobs.minGrace))
     const deleted: DiscardedSnapshot[] = []
     const trash: DiscardedSnapshot[] = []
     for (const discarded of await blobs.listTrash()) {

@@ -1,13 +1,10 @@
-import { readdir, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { isJobEnded, type JobRecord } from '@wayleave/contract/records'
 import { CompileInterruptedError, InvalidSourceError, SourceError } from '@wayleave/geodata/compile'
-import { makeFolderDurably } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import { type Clock, DAY, plus } from '../clock.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import type { Origin } from '../events/events.ts'
-import { isId, newId } from '../id.ts'
+import { newId } from '../id.ts'
 import { RetryLaterError } from '../jobs/job-errors.ts'
 import { jobFields } from '../jobs/job-fields.ts'
 import { PRIORITIES, queueOf } from '../jobs/job-kinds.ts'
@@ -26,6 +23,7 @@ import { cancelJob, requireJob } from './cancel-job.ts'
 import { jobRecord } from './job-record.ts'
 import { type JobRequest, parseJobRequest, printJobRequest } from './job-request.ts'
 import type { Publishing } from './publishing.ts'
+import type { UploadFiles } from './upload-files.ts'
 
 const KEEP = 30 * DAY
 
@@ -39,7 +37,7 @@ interface JobDeps {
   clock: Clock
   log: Logger
   nodeId: string
-  uploads: string
+  uploads: UploadFiles
 }
 
 /**
@@ -57,9 +55,8 @@ export class Jobs implements JobHandler {
   /**
    * A new path for an upload. The file is removed when its job ends or, before the job starts, by its writer.
    */
-  async uploadPath(jobId: string): Promise<string> {
-    await makeFolderDurably(this.#parts.uploads, 0o700)
-    return this.#upload(jobId)
+  uploadPath(jobId: string): Promise<string> {
+    return this.#parts.uploads.newPath(jobId)
   }
 
   newId(): string {
@@ -70,7 +67,7 @@ export class Jobs implements JobHandler {
    * Once this returns, the upload will be published or the job will state why not, even if this process dies.
    */
   async start(id: string, request: JobRequest): Promise<JobRecord> {
-    const { database, clock, nodeId, messages } = this.#parts
+    const { database, clock, nodeId, messages, uploads } = this.#parts
     const { table } = request.publish
     const row = waitingJob({
       id,
@@ -84,6 +81,7 @@ export class Jobs implements JobHandler {
       at: clock().toISOString(),
     })
     try {
+      await uploads.store(id, request.uploadBytes)
       await insertJob(database.db, row)
     } catch (error) {
       // The row may exist nevertheless if only the response was lost; then a worker runs the job.
@@ -91,7 +89,7 @@ export class Jobs implements JobHandler {
         (job) => job === undefined,
         () => false,
       )
-      if (isAbsent) await rm(this.#upload(id), { force: true })
+      if (isAbsent) await this.#removeUpload(id)
       throw error
     }
     await messages.sendWaiting().catch(() => {})
@@ -130,15 +128,11 @@ export class Jobs implements JobHandler {
   }
 
   async run(job: RunningJob): Promise<void> {
-    const { publishing, database } = this.#parts
+    const { publishing, database, uploads } = this.#parts
     const { row, signal, onProgress } = job
     const request = parseJobRequest(row.request)
-    const path = this.#upload(row.id)
-    const size = await stat(path).then(
-      (file) => file.size,
-      () => null,
-    )
-    if (request === null || size !== request.uploadBytes) {
+    const path = request && (await uploads.fetch(row.id, request.uploadBytes))
+    if (request === null || path === null) {
       throw new SourceError('The server stopped, and the file it had received is not whole. Send it again.')
     }
     const { publish, origin } = request
@@ -176,7 +170,7 @@ export class Jobs implements JobHandler {
   }
 
   async onEnd({ id }: JobRow): Promise<void> {
-    await rm(this.#upload(id), { force: true })
+    await this.#removeUpload(id)
   }
 
   /**
@@ -186,19 +180,20 @@ export class Jobs implements JobHandler {
   async #sweepUploads(idleMs: number): Promise<void> {
     const { database, clock, uploads } = this.#parts
     const before = plus(clock(), -idleMs)
-    for (const name of await readdir(uploads).catch(() => [])) {
-      if (!isId('job', name)) continue
-      const path = join(uploads, name)
-      // Read the file's time before the job: if a job begins in between, the upload is then seen as needed.
-      const file = await stat(path).catch(() => null)
-      const job = await readJob(database.db, name)
-      const isIdle = file !== null && (idleMs === 0 || file.mtime < before)
+    // The files' times are read before the jobs: if a job begins in between, its upload is then seen as needed.
+    for (const { jobId, modifiedAt } of await uploads.list()) {
+      const job = await readJob(database.db, jobId)
+      const isIdle = idleMs === 0 || modifiedAt < before
       const isUnwanted = job ? isJobEnded(job.state) : isIdle
-      if (isUnwanted) await rm(path, { force: true })
+      if (isUnwanted) await uploads.remove(jobId)
     }
   }
 
-  #upload(jobId: string): string {
-    return join(this.#parts.uploads, jobId)
+  /** An upload that cannot be removed now is removed by a later sweep. */
+  async #removeUpload(jobId: string): Promise<void> {
+    const { uploads, log } = this.#parts
+    await uploads
+      .remove(jobId)
+      .catch((error: unknown) => log.warn({ err: error }, `The upload of ${jobId} could not be removed.`))
   }
 }

@@ -82,7 +82,8 @@ function checksOf({ database, changes, blobs, dataDir, minFreeBytes }: Readiness
       sentence: 'The files of the newest published version cannot be read.',
       run: remembered(DISK_AND_SNAPSHOT_FRESH, async () => {
         const snapshot = await newestSnapshot(database.db)
-        if (snapshot === null) return
+        // With a bucket, what is cached is served even if the bucket is away.
+        if (snapshot === null || !blobs.isLocal) return
         await access(join(await blobs.localFolder(snapshot), 'manifest.json'), constants.R_OK)
       }),
     },

@@ -1,5 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { DerivedObjects } from '../blobs/derived-objects.ts'
 import { removeBuilt } from '../downloads/built-file.ts'
 import { tryLockExports } from '../downloads/exports-lock.ts'
 
@@ -42,6 +43,21 @@ export async function removeOldExports(
     } finally {
       unlock()
     }
+  }
+  return removed
+}
+
+/** The same in a bucket, by the time of the build: object stores do not record when an object was read. */
+export async function removeOldObjects(
+  derived: DerivedObjects,
+  before: Date,
+  { dryRun = false }: { dryRun?: boolean } = {},
+): Promise<RemovedFiles> {
+  const removed: RemovedFiles = { files: 0, bytes: 0 }
+  for (const { snapshot, name, bytes } of await derived.exportsBefore(before)) {
+    if (!dryRun) await derived.remove(snapshot, name)
+    removed.files++
+    removed.bytes += bytes
   }
   return removed
 }

@@ -28,7 +28,7 @@ for (const kind of databaseKinds) {
     const days = { keepEventDays: 10, keepUsageDays: 400, keepDeadKeyDays: 20, keepRevocationDays: 30 }
     const config = { dataDir: place.dataDir, ...days, keepExportDays: 5, keepMailDays: 3 }
     const after = (passed: number) =>
-      new Retention({ db, config, clock: () => plus(new Date(), passed * DAY) })
+      new Retention({ db, config, blobs: parts.blobs, clock: () => plus(new Date(), passed * DAY) })
     const count = async (table: 'events' | 'usage' | 'api_keys' | 'revoked_secrets' | 'ledger') =>
       (await db.selectFrom(table).selectAll().execute()).length
     const counts = async () => [
@@ -93,7 +93,7 @@ for (const kind of databaseKinds) {
         .execute()
     }
     const config = { ...service.config, keepEventDays: 100, keepUsageDays: 500 }
-    const retention = new Retention({ db, config, clock: () => new Date() })
+    const retention = new Retention({ db, config, blobs: service.parts.blobs, clock: () => new Date() })
     const [events, usage] = await retention.apply({ maxSteps: 2 })
     assert.deepEqual([events!.removed, usage!.removed], [2000, 2000])
     const [moreEvents, moreUsage] = await retention.apply()

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Blobs } from '../blobs/blobs.ts'
 import { type Clock, DAY, plus } from '../clock.ts'
 import type { Db } from '../database/open.ts'
 import type { Config } from '../settings/config.ts'
-import { removeOldExports, removeOldMails } from './old-files.ts'
+import { removeOldExports, removeOldMails, removeOldObjects } from './old-files.ts'
 import {
   deadKeys,
   type OldRows,
@@ -35,6 +36,7 @@ export interface PrunedKind {
 export interface RetentionDeps {
   db: Db
   clock: Clock
+  blobs: Blobs
   config: Pick<
     Config,
     | 'dataDir'
@@ -60,7 +62,7 @@ export class Retention {
 
   /** With `dryRun`, only counts. `maxSteps` limits how many rows of a table one call deletes. */
   async apply({ dryRun = false, maxSteps = Number.POSITIVE_INFINITY } = {}): Promise<PrunedKind[]> {
-    const { db, config } = this.#parts
+    const { db, config, blobs } = this.#parts
     const rows: [what: string, setting: string, days: number | null, table: OldRows][] = [
       ['events', 'WAYLEAVE_KEEP_EVENT_DAYS', config.keepEventDays, oldEvents(db)],
       ['usage rows', 'WAYLEAVE_KEEP_USAGE_DAYS', config.keepUsageDays, oldUsage(db)],
@@ -76,7 +78,9 @@ export class Retention {
     }
     result.push(
       await this.#pruneFiles('exports', 'WAYLEAVE_KEEP_EXPORT_DAYS', config.keepExportDays, (before) =>
-        removeOldExports(join(config.dataDir, 'snapshots'), before, { dryRun }),
+        blobs.derived
+          ? removeOldObjects(blobs.derived, before, { dryRun })
+          : removeOldExports(blobs.root, before, { dryRun }),
       ),
       await this.#pruneFiles(
         'mails in the outbox',

@@ -7,11 +7,13 @@ import { mailSettings } from './mail.ts'
 import { operationSettings } from './operation.ts'
 import { publishingSettings } from './publishing.ts'
 import { retentionSettings } from './retention.ts'
+import { storageSettings } from './storage.ts'
 
 /** The settings by topic, in the order of docs/settings.md. */
 export const settingGroups = [
   { title: 'The service', settings: instanceSettings },
   { title: 'Databases and clocks', settings: databasesSettings },
+  { title: 'Storage', settings: storageSettings },
   { title: 'Mail', settings: mailSettings },
   { title: 'Accounts and keys', settings: accountsSettings },
   { title: 'Limits', settings: limitsSettings },
@@ -25,6 +27,7 @@ export const settingGroups = [
 export const settings = {
   ...instanceSettings,
   ...databasesSettings,
+  ...storageSettings,
   ...mailSettings,
   ...accountsSettings,
   ...limitsSettings,

@@ -10,7 +10,8 @@ export interface CommandResult extends CommandOutput {
   json: any
 }
 
-type Place = Pick<TestServer['config'], 'dataDir' | 'databaseUrl'>
+type Place = Pick<TestServer['config'], 'dataDir' | 'databaseUrl'> &
+  Partial<Pick<TestServer['config'], 'storageUrl' | 's3Endpoint'>>
 
 /**
  * Runs a command on the folder and database of a running service, in a process that all commands of a test
@@ -34,8 +35,13 @@ export function runProgramFile(place: Place, ...args: string[]): Promise<Command
   })
 }
 
-function settingsOf({ dataDir, databaseUrl }: Place): Record<string, string> {
-  return { WAYLEAVE_DATA_DIR: dataDir, ...(databaseUrl && { WAYLEAVE_DATABASE_URL: databaseUrl }) }
+function settingsOf({ dataDir, databaseUrl, storageUrl, s3Endpoint }: Place): Record<string, string> {
+  return {
+    WAYLEAVE_DATA_DIR: dataDir,
+    ...(databaseUrl && { WAYLEAVE_DATABASE_URL: databaseUrl }),
+    ...(storageUrl && { WAYLEAVE_STORAGE_URL: storageUrl }),
+    ...(s3Endpoint && { WAYLEAVE_S3_ENDPOINT: s3Endpoint }),
+  }
 }
 
 function documentOf(args: string[], stdout: string): unknown {

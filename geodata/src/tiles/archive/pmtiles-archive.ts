@@ -1,6 +1,7 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import type { ReadableFile } from '../../snapshot/snapshot-files.ts'
 import { type TileAddress, tileId } from '../tile-id.ts'
 import { findEntry, makeEntries, readDirectory, type TileEntries } from './pmtiles-directory.ts'
 import { HEADER_BYTES, type Part, type PmtilesHeader, readHeader } from './pmtiles-header.ts'
@@ -13,9 +14,9 @@ export class PmtilesArchive {
   readonly header: PmtilesHeader
   readonly metadata: TileMetadata
   readonly entries: TileEntries
-  readonly #file: FileHandle
+  readonly #file: ReadableFile
 
-  constructor(header: PmtilesHeader, metadata: TileMetadata, entries: TileEntries, file: FileHandle) {
+  constructor(header: PmtilesHeader, metadata: TileMetadata, entries: TileEntries, file: ReadableFile) {
     this.header = header
     this.metadata = metadata
     this.entries = entries
@@ -23,7 +24,11 @@ export class PmtilesArchive {
   }
 
   static async open(path: string): Promise<PmtilesArchive> {
-    const file = await open(path, 'r')
+    return PmtilesArchive.read(await open(path, 'r'))
+  }
+
+  /** Reads the directories of an open file, which belongs to the archive afterwards. */
+  static async read(file: ReadableFile): Promise<PmtilesArchive> {
     try {
       const header = readHeader(await readPart(file, { offset: 0, length: HEADER_BYTES }))
       const metadata = JSON.parse(
@@ -53,7 +58,7 @@ export class PmtilesArchive {
   }
 }
 
-async function readEntries(file: FileHandle, { root, leaves, entries: count }: PmtilesHeader) {
+async function readEntries(file: ReadableFile, { root, leaves, entries: count }: PmtilesHeader) {
   const pointers = makeEntries(64)
   readDirectory(await inflate(await readPart(file, root)), pointers)
   if (leaves.length === 0) return pointers
@@ -65,7 +70,7 @@ async function readEntries(file: FileHandle, { root, leaves, entries: count }: P
   return all
 }
 
-async function readPart(file: FileHandle, { offset, length }: Part): Promise<Buffer> {
+async function readPart(file: ReadableFile, { offset, length }: Part): Promise<Buffer> {
   const bytes = Buffer.allocUnsafeSlow(length)
   for (let at = 0; at < length; ) {
     const { bytesRead } = await file.read(bytes, at, length - at, offset + at)

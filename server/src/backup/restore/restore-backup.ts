@@ -8,7 +8,7 @@ import { BackupFolder } from '../backup-folder.ts'
 import type { BackupRecord } from '../backup-record.ts'
 import { checkBackup } from '../check-backup.ts'
 import { CopyError } from '../copy-error.ts'
-import { copiedBefore, copySnapshot } from '../copy-snapshot.ts'
+import { copiedBefore, copySnapshot, fromFolder } from '../copy-snapshot.ts'
 import { revocationLogFile } from '../revocations/revocation-log.ts'
 import { type Revocation, readRevocations } from '../revocations/revocations.ts'
 import { backupRows, loadDatabase } from '../rows/load-database.ts'
@@ -126,7 +126,7 @@ async function restoreSnapshots(
     // The manifest has been checked against the record, and the files against the manifest.
     const { files } = JSON.parse(await readFile(join(folder, SNAPSHOT_FILES.manifest), 'utf8')) as Manifest
     if (await copiedBefore(root, name, files)) continue
-    await copySnapshot(folder, root, name, files)
+    await copySnapshot(fromFolder(folder), root, name, files)
   }
   await syncFolder(dataDir)
 }

@@ -20,6 +20,40 @@ export const metricTable = {
     type: 'counter',
     help: 'How often Redis went away or replied too late. Only with WAYLEAVE_REDIS_URL.',
   },
+  wayleave_storage_up: {
+    type: 'gauge',
+    help: '1 while the bucket responds, 0 while calls fail at once because it does not. Only with a bucket.',
+  },
+  wayleave_storage_requests_total: {
+    type: 'counter',
+    help: 'Requests to the bucket, repeated ones included. Only with a bucket.',
+  },
+  wayleave_storage_retries_total: {
+    type: 'counter',
+    help: 'Requests to the bucket that were repeated. Only with a bucket.',
+  },
+  wayleave_storage_failures_total: {
+    type: 'counter',
+    help: 'Calls that failed because the bucket did not respond in time. Only with a bucket.',
+  },
+  wayleave_storage_bytes_total: {
+    type: 'counter',
+    label: 'direction',
+    help: 'Bytes exchanged with the bucket, by direction: "read" or "written". Only with a bucket.',
+  },
+  wayleave_cache_bytes: {
+    type: 'gauge',
+    help: 'Bytes of the bucket that are cached on the disk of this node. Only with a bucket.',
+  },
+  wayleave_cache_reads_total: {
+    type: 'counter',
+    label: 'result',
+    help: 'Blocks and files that were read from the cache on disk ("hit") or fetched ("miss"). Only with a bucket.',
+  },
+  wayleave_cache_evicted_bytes_total: {
+    type: 'counter',
+    help: 'Bytes that were removed from the cache on disk to make room. Only with a bucket.',
+  },
   wayleave_overload_refusals_total: {
     type: 'counter',
     help: 'Requests that were refused with 503 because the node had too much to do.',
@@ -38,17 +72,17 @@ export const metricTable = {
     label: 'queue',
     help: 'How much of the capacity of a queue is in use, from 0 to 1: "searches", "pages" or "queries".',
   },
-  wayleave_cache_hits_total: {
+  wayleave_memory_cache_hits_total: {
     type: 'counter',
     label: 'cache',
     help: 'Lookups that found their value in memory, by cache: "keys", "datasets", "features" (blocks of the pack) or "columns".',
   },
-  wayleave_cache_misses_total: {
+  wayleave_memory_cache_misses_total: {
     type: 'counter',
     label: 'cache',
     help: 'Lookups that had to read their value, by the same caches.',
   },
-  wayleave_cache_bytes: {
+  wayleave_memory_cache_bytes: {
     type: 'gauge',
     label: 'cache',
     help: 'Memory of a cache: "features" or "columns".',

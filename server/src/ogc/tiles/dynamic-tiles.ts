@@ -1,3 +1,4 @@
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import { SelectedTilesInThread, type TileAddress } from '@wayleave/geodata/tiles'
 import type { Version } from '../../catalog/dataset.ts'
 import type { OpenSnapshots } from '../../catalog/open-snapshots.ts'
@@ -12,6 +13,8 @@ import { ByteLru } from './byte-lru.ts'
 /** Sizes of the caches, in bytes: selected positions, and finished tiles. */
 const MAX_SELECTION_BYTES = 64 << 20
 const MAX_TILE_BYTES = 32 << 20
+/** The files of a snapshot from which tiles of selected features are made. */
+const TILE_SOURCES = [SNAPSHOT_FILES.checksums, SNAPSHOT_FILES.index, SNAPSHOT_FILES.pack]
 /** More tiles than this are not made at once: a map that is moved quickly asks again. */
 const MAX_WAITING = 256
 
@@ -71,9 +74,11 @@ export class DynamicTiles {
       this.#selections.get(selection) ?? (await this.#selectOnce(version, query, selection, asker))
     asker.disconnected.throwIfAborted()
     return once(this.#encoding, key, async () => {
-      const bytes = await this.#parts.snapshots.use(version, ({ folder, manifest }) =>
-        this.#thread.encode({ folder, table: version.table, manifest, tile, positions, isDeepest }),
-      )
+      const bytes = await this.#parts.snapshots.use(version, async ({ folder, manifest, files }) => {
+        // The thread reads these files by their paths.
+        await files.fetch(TILE_SOURCES)
+        return this.#thread.encode({ folder, table: version.table, manifest, tile, positions, isDeepest })
+      })
       this.#tiles.set(key, bytes)
       return bytes
     })

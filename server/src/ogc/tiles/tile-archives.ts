@@ -1,10 +1,12 @@
-import { PmtilesArchive, type TileAddress } from '@wayleave/geodata/tiles'
+import { type BuiltTiles, PmtilesArchive, type TileAddress } from '@wayleave/geodata/tiles'
 import type { Logger } from 'pino'
 import type { Blobs } from '../../blobs/blobs.ts'
+import { DamagedDerivedError, type DerivedObjects } from '../../blobs/derived-objects.ts'
 import type { Version } from '../../catalog/dataset.ts'
+import { StorageUnavailableError } from '../../storage/object-store.ts'
 import { ByteLru } from './byte-lru.ts'
 import type { TileBuilds } from './tile-builds.ts'
-import { archivePath, isTilesIntact } from './tile-files.ts'
+import { archivePath, isTilesIntact, TILES_FILE } from './tile-files.ts'
 
 /** Max open archives. Their directories take about 24 bytes for each tile. */
 const MAX_OPEN = 64
@@ -63,7 +65,10 @@ export class TileArchives {
     const key = `${version.snapshot} ${entry}`
     const present = this.#tiles.get(key)
     if (present) return { bytes: present, etag }
-    const bytes = await open.archive.read(entry)
+    const bytes = await open.archive.read(entry).catch(async (error: unknown) => {
+      if (error instanceof DamagedDerivedError) await this.#discard(version, open)
+      throw error
+    })
     this.#tiles.set(key, bytes)
     return { bytes, etag }
   }
@@ -83,14 +88,23 @@ export class TileArchives {
     this.#open.clear()
   }
 
+  async #discard(version: Version, { archive }: OpenArchive): Promise<void> {
+    this.#parts.log.error(
+      { table: version.table, version: version.version },
+      'Tiles are damaged: they are built again.',
+    )
+    this.#open.delete(version.snapshot)
+    await archive.close()
+    await this.#parts.builds.discard(version)
+  }
+
   async #openFile(version: Version): Promise<OpenArchive | null> {
     const { blobs, builds, log } = this.#parts
     const built = await builds.find(version)
     if (!built) return null
-    const folder = await blobs.localFolder(version.snapshot)
-    const archive = (await isTilesIntact(folder, built))
-      ? await PmtilesArchive.open(archivePath(folder)).catch(() => null)
-      : null
+    const archive = blobs.derived
+      ? await openStored(blobs.derived, version.snapshot)
+      : await openLocal(await blobs.localFolder(version.snapshot), built)
     if (archive === null) {
       log.error(
         { table: version.table, version: version.version },
@@ -108,6 +122,21 @@ export class TileArchives {
     }
     return open
   }
+}
+
+async function openLocal(folder: string, built: BuiltTiles): Promise<PmtilesArchive | null> {
+  if (!(await isTilesIntact(folder, built))) return null
+  return PmtilesArchive.open(archivePath(folder)).catch(() => null)
+}
+
+/** An archive in a bucket is read by blocks, each of which is verified. */
+async function openStored(derived: DerivedObjects, snapshot: string): Promise<PmtilesArchive | null> {
+  const stored = await derived.find(snapshot, TILES_FILE)
+  if (!stored) return null
+  return PmtilesArchive.read(stored.open(false)).catch((error: unknown) => {
+    if (error instanceof StorageUnavailableError) throw error
+    return null
+  })
 }
 
 function etagOf({ tag }: OpenArchive, entry: number): string {

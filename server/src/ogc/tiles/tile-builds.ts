@@ -12,7 +12,8 @@ import type { Dataset, Version } from '../../catalog/dataset.ts'
 import { stampOf } from '../../catalog/file-stamp.ts'
 import type { Clock } from '../../clock.ts'
 import { SingleFlights } from '../../concurrency/single-flight.ts'
-import type { VerifiedExport } from '../../downloads/built-file.ts'
+import { localFile, storedFile } from '../../downloads/built-file.ts'
+import type { StoredFile } from '../../downloads/export-file.ts'
 import { requireBuilt } from '../../downloads/export-job.ts'
 import { PRIORITIES } from '../../jobs/job-kinds.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
@@ -21,6 +22,7 @@ import { tryLock } from '../../locks/file-lock.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import {
   archivePath,
+  FAILURE_FILE,
   isTilesIntact,
   lockPath,
   readFailure,
@@ -28,6 +30,8 @@ import {
   readTilesMeta,
   removeProgress,
   removeTiles,
+  TILES_FILE,
+  type TilesFailure,
   tilesFolder,
   writeFailure,
   writeProgress,
@@ -43,6 +47,15 @@ export interface TileBuildsDeps {
   jobs: JobQueue
   /** The deepest zoom that may be built. */
   maxZoom: number
+}
+
+/** A finished archive that is not visible yet. */
+interface MadeTiles {
+  built: BuiltTiles
+  /** With a bucket: makes the uploaded archive visible. */
+  finish: () => Promise<void>
+  /** Ends the state "building". */
+  end: () => void
 }
 
 type Description = Pick<Dataset, 'table' | 'title' | 'description' | 'attribution'>
@@ -115,7 +128,7 @@ export class TileBuilds {
     if (job) return job.state === 'running' ? buildingState(progressOf(job)) : PENDING
     const folder = await blobs.localFolder(snapshot)
     if (isLocked(folder)) return buildingState(await readProgress(folder))
-    const failure = await readFailure(folder)
+    const failure = await this.#readFailure(snapshot)
     if (failure !== null) return { state: 'failed', progress: null, maxZoom: null, reason: failure.reason }
     return hasTiles(version) ? PENDING : null
   }
@@ -124,19 +137,27 @@ export class TileBuilds {
   async find({ snapshot }: Version): Promise<BuiltTiles | undefined> {
     const ready = this.#ready.get(snapshot)
     if (ready) return ready
-    const built = await readTilesMeta(await this.#parts.blobs.localFolder(snapshot))
+    const { blobs } = this.#parts
+    const built = blobs.derived
+      ? (await blobs.derived.find<BuiltTiles>(snapshot, TILES_FILE))?.meta
+      : await readTilesMeta(await blobs.localFolder(snapshot))
     if (built) this.#ready.set(snapshot, built)
     return built
   }
 
   /** The archive as a file to send, if it is there and has the bytes that were built; a damaged one is removed. */
-  async findFile(version: Version): Promise<(VerifiedExport & { path: string }) | undefined> {
-    const folder = await this.#parts.blobs.localFolder(version.snapshot)
+  async findFile(version: Version): Promise<StoredFile | undefined> {
+    const { blobs } = this.#parts
+    if (blobs.derived) {
+      const stored = await blobs.derived.find<BuiltTiles>(version.snapshot, TILES_FILE)
+      return stored && storedFile(stored)
+    }
+    const folder = await blobs.localFolder(version.snapshot)
     const path = archivePath(folder)
     const built = await this.find(version)
     const file = built && (await stat(path).catch(() => undefined))
     if (!built || !file) return undefined
-    if (await isTilesIntact(folder, built)) return { path, ...built, stamp: stampOf(file) }
+    if (await isTilesIntact(folder, built)) return localFile(path, { ...built, stamp: stampOf(file) })
     await this.discard(version)
     return undefined
   }
@@ -146,6 +167,7 @@ export class TileBuilds {
     const folder = await this.#parts.blobs.localFolder(version.snapshot)
     this.#ready.delete(version.snapshot)
     this.#states.delete(version.snapshot)
+    await this.#parts.blobs.derived?.remove(version.snapshot, TILES_FILE)
     const unlock = existsSync(tilesFolder(folder)) ? tryLock(lockPath(folder)) : null
     if (!unlock) return
     try {
@@ -189,13 +211,13 @@ export class TileBuilds {
 
   /** Requests the tiles of all current versions that were published to have some and have none yet. */
   async sweep(): Promise<void> {
-    const { catalog, jobs, blobs } = this.#parts
+    const { catalog, jobs } = this.#parts
     const open = await jobs.open('tiles')
     for (const dataset of await catalog.all()) {
       if (dataset.manifest.tiles !== true || dataset.manifest.located === 0) continue
       if (open.has(dataset.snapshot) || (await this.find(dataset))) continue
       // A build that failed is not repeated by itself, except once after a server has started.
-      const failure = await readFailure(await blobs.localFolder(dataset.snapshot))
+      const failure = await this.#readFailure(dataset.snapshot)
       if (failure === null || failure.at < this.#startedAt) this.request(dataset, PRIORITIES.tiles)
     }
   }
@@ -210,11 +232,11 @@ export class TileBuilds {
     const { signal, commit, onProgress } = options
     await this.#withLock(version, signal, async (folder) => {
       if (await this.#readAgain(version)) return commit(async () => {})
-      const { built, end } = await this.#make(version, folder, description, { signal, onProgress })
+      const made = await this.#make(version, folder, description, { signal, onProgress })
       try {
-        await commit(() => this.#keep(version, folder, built))
+        await commit(() => this.#keep(version, folder, made))
       } finally {
-        end()
+        made.end()
       }
     })
   }
@@ -241,10 +263,10 @@ export class TileBuilds {
       try {
         for (let attempt = 1; ; attempt++) {
           try {
-            const { built, end } = await this.#make(version, folder, description, { signal, onProgress })
-            end()
-            await this.#keep(version, folder, built)
-            return built
+            const made = await this.#make(version, folder, description, { signal, onProgress })
+            made.end()
+            await this.#keep(version, folder, made)
+            return made.built
           } catch (error) {
             if (!(error instanceof ProcessEndedError) || attempt === MAX_ATTEMPTS) throw error
             log.warn({ err: error, attempt }, `The process that builds tiles of ${version.table} ended.`)
@@ -267,8 +289,16 @@ export class TileBuilds {
   async recordFailure({ snapshot }: Version, reason: string): Promise<void> {
     const { blobs, clock } = this.#parts
     this.#states.delete(snapshot)
+    const failure = { reason, at: clock().toISOString() }
+    if (blobs.derived) return blobs.derived.writeNote(snapshot, FAILURE_FILE, failure)
     const folder = await blobs.localFolder(snapshot)
-    if (existsSync(folder)) await writeFailure(folder, { reason, at: clock().toISOString() })
+    if (existsSync(folder)) await writeFailure(folder, failure)
+  }
+
+  async #readFailure(snapshot: string): Promise<TilesFailure | null> {
+    const { blobs } = this.#parts
+    if (blobs.derived) return blobs.derived.readNote<TilesFailure>(snapshot, FAILURE_FILE)
+    return readFailure(await blobs.localFolder(snapshot))
   }
 
   #add(version: Version, priority: number): Promise<JobRow> {
@@ -312,7 +342,7 @@ export class TileBuilds {
     folder: string,
     { table, title, description, attribution }: Description,
     { signal, onProgress }: Pick<TileBuildOptions, 'signal' | 'onProgress'>,
-  ): Promise<{ built: BuiltTiles; end: () => void }> {
+  ): Promise<MadeTiles> {
     const { snapshot, manifest } = version
     const end = () => {
       this.#progress.delete(snapshot)
@@ -333,14 +363,24 @@ export class TileBuilds {
           onProgress(share)
         },
       }
-      return { built: await buildTilesInChildProcess(folder, archivePath(folder), options, manifest), end }
+      const { blobs } = this.#parts
+      const built = await blobs.withFiles(snapshot, manifest, () =>
+        buildTilesInChildProcess(folder, archivePath(folder), options, manifest),
+      )
+      const finish = await blobs.derived?.upload(snapshot, TILES_FILE, built)
+      return { built, finish: finish ?? (async () => {}), end }
     } catch (error) {
       end()
       throw error
     }
   }
 
-  async #keep({ snapshot, table, version }: Version, folder: string, built: BuiltTiles): Promise<void> {
+  async #keep(
+    { snapshot, table, version }: Version,
+    folder: string,
+    { built, finish }: MadeTiles,
+  ): Promise<void> {
+    await finish()
     await writeTilesMeta(folder, built)
     this.#ready.set(snapshot, built)
     this.#parts.log.info({ table, version, maxZoom: built.maxZoom }, `The tiles of ${table} are built.`)

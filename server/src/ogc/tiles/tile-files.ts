@@ -14,12 +14,17 @@ export function tilesFolder(snapshotFolder: string): string {
   return join(snapshotFolder, 'tiles')
 }
 
+/** The archive's path in its snapshot's folder. */
+export const TILES_FILE = 'tiles/tiles.pmtiles'
+/** Says why the last build failed. */
+export const FAILURE_FILE = 'tiles/failure.json'
+
 export function archivePath(snapshotFolder: string): string {
-  return join(tilesFolder(snapshotFolder), 'tiles.pmtiles')
+  return join(snapshotFolder, TILES_FILE)
 }
 
 const metaPath = (folder: string) => `${archivePath(folder)}.meta.json`
-const failurePath = (folder: string) => join(tilesFolder(folder), 'failure.json')
+const failurePath = (folder: string) => join(folder, FAILURE_FILE)
 const progressPath = (folder: string) => join(tilesFolder(folder), 'progress.json')
 
 export function lockPath(snapshotFolder: string): string {

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { DAY, HOUR, plus } from '../clock.ts'
+import { operator } from '../events/events.ts'
+import { openAccount } from '../testing/account.ts'
+import { newBucketSettings, openTestBucket, withoutS3 } from '../testing/bucket.ts'
+import { getBytes as get } from '../testing/get-bytes.ts'
+import { points, publishText } from '../testing/publish.ts'
+import { runCommand } from '../testing/run-command.ts'
+import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
+import { SNAPSHOTS, snapshotKey, TRASH } from './object-keys.ts'
+
+const skip = withoutS3
+
+test('a snapshot that no version names gets a tombstone, a day of grace, and goes', { skip }, async (t) => {
+  let now = new Date()
+  const settings = newBucketSettings()
+  const clock = () => now
+  const service = await openTestServer(t, { clock, settings: { ...settings, trashDays: 0 } })
+  const bucket = await openTestBucket(t, settings)
+  const { garbage, publishing, blobs, catalog } = service.parts
+  await publishText(service, 'places', 'places.geojson', points(10))
+  await publishText(service, 'others', 'others.geojson', points(10))
+  const { snapshot } = await catalog.find('places')
+  await publishing.unpublish('places', operator)
+  assert.deepEqual(
+    (await blobs.listTrash()).map((entry) => entry.snapshot),
+    [snapshot],
+  )
+  assert.ok(!(await blobs.list()).includes(snapshot))
+  // Readers that began before may still fetch its blocks.
+  assert.ok(await bucket.head(snapshotKey(snapshot, 'features.pack')))
+  now = plus(now, DAY - HOUR)
+  assert.deepEqual((await garbage.collect()).deleted, [])
+  now = plus(now, 2 * HOUR)
+  assert.deepEqual(
+    (await garbage.collect()).deleted.map((entry) => entry.snapshot),
+    [snapshot],
+  )
+  assert.deepEqual(await bucket.listFolders(SNAPSHOTS), await blobs.list())
+  assert.deepEqual(await bucket.listFolders(TRASH), [])
+})
+
+test('an orphan is collected, an upload under way and one that is named again are not', {
+  skip,
+}, async (t) => {
+  let now = new Date()
+  const settings = newBucketSettings()
+  const service = await openTestServer(t, { clock: () => now, settings })
+  const bucket = await openTestBucket(t, settings)
+  const { garbage, blobs } = service.parts
+  await publishText(service, 'places', 'places.geojson', points(10))
+  const { snapshot } = await service.parts.catalog.find('places')
+  const copy = async (name: string, files: string[]) => {
+    for (const file of files)
+      await bucket.write(snapshotKey(name, file), await bucket.read(snapshotKey(snapshot, file)))
+  }
+  await copy('lost_AAAAAAAAAAAA', ['features.pack', 'manifest.json'])
+  await copy('half_BBBBBBBBBBBB', ['features.pack'])
+  // A commit whose response was lost may still arrive.
+  assert.deepEqual((await garbage.collect()).orphans, [])
+  now = plus(now, HOUR)
+  const { orphans, leftovers } = await garbage.collect()
+  assert.deepEqual([orphans, leftovers], [['lost_AAAAAAAAAAAA'], []])
+  now = plus(now, 2 * DAY)
+  assert.deepEqual((await garbage.collect()).leftovers, ['half_BBBBBBBBBBBB'])
+  assert.deepEqual(await blobs.list(), [snapshot])
+  // A database that is restored to an earlier state names a discarded snapshot again.
+  await blobs.discard(snapshot, now)
+  assert.deepEqual((await garbage.collect()).restored, [snapshot])
+  assert.deepEqual(await blobs.list(), [snapshot])
+})
+
+test('storage check finds missing, damaged and orphaned objects, and repairs what it can', {
+  skip,
+}, async (t) => {
+  const settings = newBucketSettings()
+  const service = await openTestServer(t, { settings })
+  const bucket = await openTestBucket(t, settings)
+  await publishText(service, 'places', 'places.geojson', points(200))
+  await publishText(service, 'others', 'others.geojson', points(200))
+  const { key } = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 10 })
+  const csv = await get(service, '/v1/dataset/places/files/csv', key)
+  const { snapshot } = await service.parts.catalog.find('places')
+  const place = { ...service.config }
+  const sound = await runCommand(place, 'storage', 'check', '--json')
+  assert.deepEqual([sound.code, sound.json.ok, sound.json.findings], [0, true, []], sound.stderr)
+
+  const damage = async (key: string) => {
+    const bytes = await bucket.read(key)
+    bytes[3]! ^= 1
+    await bucket.write(key, bytes)
+  }
+  const exports: string[] = []
+  for await (const { key } of bucket.list(snapshotKey(snapshot, 'exports/places.csv.'))) {
+    if (!key.endsWith('.json')) exports.push(key)
+  }
+  const pack = snapshotKey(snapshot, 'features.pack')
+  const locations = snapshotKey(snapshot, 'points.parquet')
+  const manifest = snapshotKey(snapshot, 'manifest.json')
+  await damage(exports[0]!)
+  await damage(pack)
+  await bucket.delete([locations, manifest])
+  await bucket.write(snapshotKey('orphan_AAAAAAAAAAAA', 'features.pack'), Buffer.from('x'))
+  const found = await runCommand(place, 'storage', 'check', '--json')
+  assert.equal(found.code, 1)
+  const kinds = Object.fromEntries(
+    found.json.findings.map(({ key, kind }: { key: string; kind: string }) => [key, kind]),
+  )
+  assert.deepEqual(kinds, {
+    [pack]: 'damaged',
+    [locations]: 'missing',
+    [manifest]: 'missing',
+    [exports[0]!]: 'damaged',
+    [`${SNAPSHOTS}orphan_AAAAAAAAAAAA`]: 'orphaned',
+  })
+  // The node that published has intact copies in its cache.
+  const repaired = await runCommand(place, 'storage', 'check', '--repair', '--json')
+  assert.deepEqual([repaired.code, repaired.json.ok], [0, true], repaired.stderr)
+  assert.equal((await runCommand(place, 'storage', 'check', '--json')).json.findings.length, 1)
+  const verified = await runCommand(place, 'verify', '--json')
+  assert.deepEqual([verified.code, verified.json.ok], [0, true], verified.stderr)
+  const again = await openTestServer(t, { settings, dataDir: service.config.dataDir }).catch(() => null)
+  assert.equal(again, null, 'one server for each SQLite folder')
+  await service.stop()
+  const next = await openTestServer(t, { settings, dataDir: service.config.dataDir })
+  assert.ok((await get(next, '/v1/dataset/places/files/csv', key)).bytes.equals(csv.bytes))
+})
+
+test('storage move copies a folder to a bucket and back while the service runs', { skip }, async (t) => {
+  const service = await openTestServer(t)
+  await publishText(service, 'places', 'places.geojson', points(300))
+  await publishText(service, 'places', 'places.geojson', points(400))
+  const { key } = await openAccount(service, 'ada@example.org', {
+    addOns: ['API_ACCESS', 'GIS_ACCESS'],
+    credits: 10,
+  })
+  const csv = await get(service, '/v1/dataset/places/files/csv', key)
+  const tiles = await get(service, '/v1/dataset/places/files/pmtiles', key)
+  const settings = newBucketSettings()
+  const { dataDir } = service.config
+  const place = { dataDir, databaseUrl: null, s3Endpoint: settings.s3Endpoint }
+  const url = settings.storageUrl!
+  const moved = await runCommand(place, 'storage', 'move', '--to', url, '--json')
+  assert.deepEqual([moved.code, moved.json.copied, moved.json.damaged], [0, 2, []], moved.stderr)
+  const again = await runCommand(place, 'storage', 'move', '--to', url, '--json')
+  assert.deepEqual([again.json.copied, again.json.present], [0, 2])
+  // Interrupted before the manifest of one snapshot was written: only what is missing is copied.
+  const bucket = await openTestBucket(t, settings)
+  const { snapshot } = await service.parts.catalog.find('places')
+  await bucket.delete([snapshotKey(snapshot, 'manifest.json'), snapshotKey(snapshot, 'points.parquet')])
+  const continued = await runCommand(place, 'storage', 'move', '--to', url, '--json')
+  assert.deepEqual([continued.json.copied, continued.json.present], [1, 1])
+  assert.ok(continued.json.copiedBytes < moved.json.copiedBytes / 2)
+  const check = await runCommand({ ...place, storageUrl: url }, 'storage', 'check', '--json')
+  assert.deepEqual([check.code, check.json.findings], [0, []], check.stderr)
+  assert.equal((await service.request('GET', '/v1/dataset/places')).status, 200)
+  await service.stop()
+
+  const snapshots = join(dataDir, 'snapshots')
+  const aside = temporaryFolder(t)
+  cpSync(snapshots, aside, { recursive: true })
+  rmSync(snapshots, { recursive: true })
+  const onBucket = await openTestServer(t, { dataDir, settings })
+  assert.ok((await get(onBucket, '/v1/dataset/places/files/csv', key)).bytes.equals(csv.bytes))
+  assert.ok((await get(onBucket, '/v1/dataset/places/files/pmtiles', key)).bytes.equals(tiles.bytes))
+  await publishText(onBucket, 'places', 'places.geojson', points(500))
+  await onBucket.stop()
+
+  const back = pathToFileURL(temporaryFolder(t)).href
+  const returned = await runCommand({ ...place, storageUrl: url }, 'storage', 'move', '--to', back, '--json')
+  assert.deepEqual([returned.code, returned.json.copied], [0, 3], returned.stderr)
+  const onFolder = await openTestServer(t, { dataDir, settings: { storageUrl: back } })
+  assert.equal((await onFolder.request('GET', '/v1/dataset/places')).body.rows, 500)
+  const page = await onFolder.request('GET', '/v1/ogc/collections/places/items?limit=3', { key })
+  assert.equal(page.body.features.length, 3)
+  await onFolder.stop()
+})
+
+test('a move leaves damaged snapshots out and says so, and wrong usage exits with 2', { skip }, async (t) => {
+  const service = await openTestServer(t)
+  await publishText(service, 'places', 'places.geojson', points(300))
+  await publishText(service, 'others', 'others.geojson', points(300))
+  const { snapshot } = await service.parts.catalog.find('places')
+  const { dataDir } = service.config
+  const pack = join(dataDir, 'snapshots', snapshot, 'features.pack')
+  const bytes = readFileSync(pack)
+  bytes[5]! ^= 1
+  writeFileSync(pack, bytes)
+  const settings = newBucketSettings()
+  const place = { dataDir, databaseUrl: null, s3Endpoint: settings.s3Endpoint }
+  const moved = await runCommand(place, 'storage', 'move', '--to', settings.storageUrl!, '--json')
+  assert.deepEqual([moved.code, moved.json.copied], [1, 1])
+  assert.equal(moved.json.damaged[0].snapshot, snapshot)
+  assert.equal((await runCommand(place, 'storage', 'move', '--to', 'ftp://x')).code, 2)
+  const same = await runCommand(place, 'storage', 'move', '--to', pathToFileURL(dataDir).href)
+  assert.equal(same.code, 2, same.stderr)
+})
+
+test('a backup of an installation on a bucket is whole and can be restored into a folder', {
+  skip,
+}, async (t) => {
+  const settings = newBucketSettings()
+  const service = await openTestServer(t, { settings })
+  await publishText(service, 'places', 'places.geojson', points(300))
+  const target = temporaryFolder(t)
+  const place = { ...service.config }
+  const backup = await runCommand(place, 'backup', target, '--verify', '--json')
+  assert.deepEqual([backup.code, backup.json.isWhole, backup.json.copied], [0, true, 1], backup.stderr)
+  const refused = await runCommand({ ...place, dataDir: temporaryFolder(t) }, 'restore', target)
+  assert.equal(refused.code, 2)
+  const empty = temporaryFolder(t)
+  const restored = await runCommand({ dataDir: empty, databaseUrl: null }, 'restore', target, '--json')
+  assert.equal(restored.code, 0, restored.stderr)
+  const onFolder = await openTestServer(t, { dataDir: empty })
+  assert.equal((await onFolder.request('GET', '/v1/dataset/places')).body.rows, 300)
+})

@@ -1,0 +1,179 @@
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  CHECKED_BLOCK_BYTES,
+  checksumBlocks,
+  parseBlocks,
+  printBlocks,
+  type ReadableFile,
+} from '@wayleave/geodata/snapshot'
+import {
+  type ObjectInfo,
+  ObjectMissingError,
+  type ObjectStore,
+  type SignedAddress,
+} from '../storage/object-store.ts'
+import { CachedObject } from './cache/cached-object.ts'
+import { BLOCKS_FOLDER, type NodeCache } from './cache/node-cache.ts'
+import { ObjectReader } from './cache/object-reader.ts'
+import { SNAPSHOTS, snapshotKey } from './object-keys.ts'
+
+const META = '.meta.json'
+
+/** What a meta file says about a finished file, among other things. */
+export interface DerivedMeta {
+  bytes: number
+  sha256: string
+}
+
+/** A finished file is damaged or missing in the store: it has to be made again. */
+export class DamagedDerivedError extends Error {
+  override name = 'DamagedDerivedError'
+}
+
+/** A finished file in the bucket. */
+export interface DerivedObject<M extends DerivedMeta> {
+  meta: M
+  open(isSequential: boolean): ReadableFile
+  signedAddress(address: SignedAddress): Promise<string | null>
+}
+
+/**
+ * Files that are made from a snapshot after it was published: exports and tiles. A file is stored under a name
+ * with its checksum, so two nodes that make the same file never mix their bytes. The meta object, which is
+ * written last, says which one counts; it also has the checksums of all blocks.
+ */
+export class DerivedObjects {
+  readonly #store: ObjectStore
+  readonly #cache: NodeCache
+
+  constructor(store: ObjectStore, cache: NodeCache) {
+    this.#store = store
+    this.#cache = cache
+  }
+
+  /** The finished file, such as `exports/places.csv`; undefined if it was not made or its meta is not valid. */
+  async find<M extends DerivedMeta>(snapshot: string, name: string): Promise<DerivedObject<M> | undefined> {
+    const meta = await this.#readMeta<M>(snapshot, name)
+    if (meta === null) return undefined
+    const blocks = parseBlocks(meta.blocks)
+    const { bytes } = meta
+    if (blocks.length !== Math.ceil(bytes / CHECKED_BLOCK_BYTES)) return undefined
+    const key = objectKey(snapshot, name, meta)
+    const folder = join(this.#cache.root, snapshot)
+    const object = new CachedObject({
+      store: this.#store,
+      cache: this.#cache,
+      key,
+      name,
+      bytes,
+      blocks,
+      folder: join(folder, BLOCKS_FOLDER, `${name.replaceAll('/', '-')}.${meta.sha256.slice(0, 16)}`),
+      wholePath: join(folder, name),
+      damaged: (message, cause) => new DamagedDerivedError(message, { cause }),
+    })
+    return {
+      meta,
+      open: (isSequential) => new ObjectReader(object, isSequential),
+      signedAddress: (address) => this.#store.signedAddress(key, address),
+    }
+  }
+
+  /**
+   * Stores a file that was made in the snapshot's local folder. It becomes visible when the returned function is
+   * called, which takes one short request.
+   */
+  async upload(snapshot: string, name: string, meta: DerivedMeta): Promise<() => Promise<void>> {
+    const finish = await this.#write(snapshot, name, join(this.#cache.root, snapshot, name), meta)
+    this.#cache.added(meta.bytes)
+    return finish
+  }
+
+  /** A small object beside the files, such as the reason of a failure; null if there is none. */
+  async readNote<T>(snapshot: string, name: string): Promise<T | null> {
+    try {
+      return JSON.parse((await this.#store.read(snapshotKey(snapshot, name))).toString('utf8')) as T
+    } catch (error) {
+      if (error instanceof ObjectMissingError || error instanceof SyntaxError) return null
+      throw error
+    }
+  }
+
+  async writeNote(snapshot: string, name: string, note: object): Promise<void> {
+    await this.#store.write(snapshotKey(snapshot, name), Buffer.from(JSON.stringify(note)))
+  }
+
+  /** Stores all exports that were built in a folder before it becomes a snapshot. */
+  async keepAll(snapshot: string, folder: string): Promise<void> {
+    for (const metaName of await readdir(join(folder, 'exports')).catch(() => [])) {
+      if (!metaName.endsWith(META)) continue
+      const name = `exports/${metaName.slice(0, -META.length)}`
+      const meta = JSON.parse(await readFile(join(folder, name + META), 'utf8')) as DerivedMeta
+      const finish = await this.#write(snapshot, name, join(folder, name), meta)
+      await finish()
+    }
+  }
+
+  async #write(
+    snapshot: string,
+    name: string,
+    path: string,
+    meta: DerivedMeta,
+  ): Promise<() => Promise<void>> {
+    const blocks = printBlocks(await checksumBlocks(path))
+    await this.#store.write(objectKey(snapshot, name, meta), { path, bytes: meta.bytes })
+    const content = Buffer.from(JSON.stringify({ ...meta, blocks }))
+    return () => this.#store.write(snapshotKey(snapshot, name + META), content)
+  }
+
+  /** Removes the meta first: without it the file counts as not made. */
+  async remove(snapshot: string, name: string): Promise<void> {
+    await this.#store.delete([snapshotKey(snapshot, name + META)])
+    const objects = await this.#objectsOf(snapshot, name)
+    await this.#store.delete(objects.map(({ key }) => key))
+    await rm(join(this.#cache.root, snapshot, name), { force: true })
+  }
+
+  /** The exports that were built before the given time. Object stores do not record reads. */
+  async exportsBefore(before: Date): Promise<{ snapshot: string; name: string; bytes: number }[]> {
+    const old: { snapshot: string; name: string; bytes: number }[] = []
+    const sizes = new Map<string, number>()
+    for await (const { key, bytes, modifiedAt } of this.#store.list(SNAPSHOTS)) {
+      const [, snapshot, folder, file] = key.split('/')
+      if (folder !== 'exports' || file === undefined) continue
+      if (!file.endsWith(META)) sizes.set(`${snapshot}/exports/${file.replace(/\.[0-9a-f]{16}$/, '')}`, bytes)
+      else if (modifiedAt < before)
+        old.push({ snapshot: snapshot!, name: `exports/${file.slice(0, -META.length)}`, bytes: 0 })
+    }
+    return old.map((file) => ({ ...file, bytes: sizes.get(`${file.snapshot}/${file.name}`) ?? 0 }))
+  }
+
+  async #objectsOf(snapshot: string, name: string): Promise<ObjectInfo[]> {
+    const objects: ObjectInfo[] = []
+    const prefix = snapshotKey(snapshot, `${name}.`)
+    for await (const object of this.#store.list(prefix)) {
+      // Compressed variants have names that begin like this too.
+      if (/^[0-9a-f]{16}$/.test(object.key.slice(prefix.length))) objects.push(object)
+    }
+    return objects
+  }
+
+  async #readMeta<M extends DerivedMeta>(
+    snapshot: string,
+    name: string,
+  ): Promise<(M & { blocks: string }) | null> {
+    try {
+      const content = await this.#store.read(snapshotKey(snapshot, name + META))
+      const meta = JSON.parse(content.toString('utf8')) as M & { blocks: string }
+      const isWhole = Number.isSafeInteger(meta.bytes) && /^[0-9a-f]{64}$/.test(String(meta.sha256))
+      return isWhole && typeof meta.blocks === 'string' ? meta : null
+    } catch (error) {
+      if (error instanceof ObjectMissingError || error instanceof SyntaxError) return null
+      throw error
+    }
+  }
+}
+
+function objectKey(snapshot: string, name: string, { sha256 }: DerivedMeta): string {
+  return snapshotKey(snapshot, `${name}.${sha256.slice(0, 16)}`)
+}
