@@ -90,7 +90,10 @@ function exposeCaches({ metrics, authenticate, catalog, snapshots, columns }: Pa
     Object.fromEntries(Object.entries(caches()).map(([name, lookups]) => [name, lookups[property]]))
   metrics.read('wayleave_memory_cache_hits_total', () => read('hits'))
   metrics.read('wayleave_memory_cache_misses_total', () => read('misses'))
-  metrics.read('wayleave_memory_cache_bytes', () => ({ features: snapshots.packs.bytes, columns: columns.bytes }))
+  metrics.read('wayleave_memory_cache_bytes', () => ({
+    features: snapshots.packs.bytes,
+    columns: columns.bytes,
+  }))
 }
 
 /** On SQLite, `trusted()` throws if the file cannot be read. */
