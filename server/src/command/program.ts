@@ -9,6 +9,7 @@ import { backupCommand } from './backup.ts'
 import { completionCommand } from './completion/completion.ts'
 import { databaseCommand } from './database.ts'
 import { datasetsCommand, unpublishCommand } from './datasets.ts'
+import { describeCommand } from './describe.ts'
 import { doctorCommand } from './doctor.ts'
 import { eventsCommand } from './events.ts'
 import { gcCommand } from './gc.ts'
@@ -45,6 +46,7 @@ export async function runProgram(args: string[], options: ProgramOptions = {}): 
     serveCommand(),
     publishCommand(options.compile),
     datasetsCommand(),
+    describeCommand(),
     unpublishCommand(),
     jobCommand(),
     gcCommand(),
