@@ -115,7 +115,6 @@ export interface Parts extends ControlPlane {
   snapshots: OpenSnapshots
   crsList: CrsList
   cursors: Cursors
-  rows: RowQueries
   columns: ColumnCache
   items: Items
   facets: Facets
@@ -469,7 +468,6 @@ async function wire(
     snapshots,
     crsList,
     cursors,
-    rows,
     columns,
     items,
     facets,
