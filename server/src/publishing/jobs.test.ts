@@ -4,9 +4,12 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DAY } from '../clock.ts'
+import { operator } from '../events/events.ts'
 import { newId } from '../id.ts'
 import { insertJob, type JobRow, waitingJob } from '../jobs/job-store.ts'
+import { points } from '../testing/publish.ts'
 import { openTestServer, withoutPostgres } from '../testing/test-server.ts'
+import { jobsWithoutVersion } from '../verification/verification-store.ts'
 
 /** A job that a worker runs whose lease ends in so many milliseconds; null for a worker without leases. */
 function runningJob(table: string, leaseMs: number | null): JobRow {
@@ -55,4 +58,15 @@ test('uploads that no job waits for are removed after a day', { skip: withoutPos
   }
   await parts.jobs.sweep()
   assert.deepEqual(readdirSync(folder).sort(), [fresh, wanted.id, 'lost+found'].sort())
+})
+
+test('a dry run is not reported as a job whose version is missing', async (t) => {
+  const { parts } = await openTestServer(t)
+  const id = parts.jobs.newId()
+  const content = points(3)
+  writeFileSync(await parts.jobs.uploadPath(id), content)
+  const publish = { table: 'places', file: 'a.geojson', description: {}, dryRun: true }
+  await parts.jobs.start(id, { publish, origin: operator, uploadBytes: content.length })
+  while ((await parts.jobs.find(id)).state !== 'done') await sleep(20)
+  assert.deepEqual(await jobsWithoutVersion(parts.database.db), [])
 })

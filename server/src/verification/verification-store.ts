@@ -80,6 +80,10 @@ export async function jobsWithoutVersion(
     .select(['jobs.id as id', 'jobs.table_name as table', 'jobs.version as version'])
     .where('jobs.kind', '=', 'publish')
     .where('jobs.state', '=', 'done')
+    // A dry run makes no version.
+    .where((row) =>
+      row.or([row('jobs.request', 'is', null), row('jobs.request', 'not like', '%"dryRun":true%')]),
+    )
     .where((row) =>
       row.or([
         row('jobs.version', 'is', null),
