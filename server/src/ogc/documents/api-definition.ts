@@ -211,7 +211,7 @@ function extractOperation(get: ReturnType<typeof operations>, collection: object
 /** The features of a query in a body: it takes the parameters of a GET request as members of an object. */
 function searchOperation(get: ReturnType<typeof operations>, collection: object[]): { post: Operation } {
   const described = get('search', 'Features by a query in the body', [], SEARCH_ENCODINGS, 'Features').get
-  const { 304: _, ...responses } = described.responses
+  const { 206: _part, 304: _unchanged, 416: _beyond, ...responses } = described.responses
   return {
     post: {
       ...described,
@@ -291,6 +291,7 @@ function operations(keyInUrl: boolean) {
         responses: {
           200: { description: summary, headers, content: responseContent(encodings, answer) },
           ...(answer === 'Tile' ? { 204: { description: 'The tile has no features.' } } : {}),
+          ...(answer === 'Features' ? PART_RESPONSES : {}),
           304: { $ref: '#/components/responses/NotModified' },
           ...Object.fromEntries(
             problems.map((status) => [status, { $ref: '#/components/responses/Problem' }]),
@@ -300,6 +301,12 @@ function operations(keyInUrl: boolean) {
       },
     }
   }
+}
+
+/** Responses to a request with a `Range` header. */
+const PART_RESPONSES = {
+  206: { description: 'The part of the page that `Range` asks for.' },
+  416: { $ref: '#/components/responses/Problem' },
 }
 
 const PROBLEMS = ['400', '401', '403', '404', '406', '408', '429', '431', '500', '503']

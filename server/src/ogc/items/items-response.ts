@@ -8,6 +8,7 @@ import { ISOLATION_HEADERS } from '../../http/pages/html.ts'
 import { bodyLength, type DataResponse, emptyResponse, responseOf } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
 import { andThen, type MaybePromise } from '../../maybe-promise.ts'
+import { traced } from '../../tracing/tracing.ts'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
 import {
   csv,
@@ -37,6 +38,7 @@ import { CACHE_CONTROL, CONTENT_SECURITY_POLICY, VARY } from '../write/respond.t
 import { admit } from './admit.ts'
 import type { FeatureAllowance } from './daily-features.ts'
 import { type ItemsDeps, isPlain, nextCursor, type PageRequest, pageTag, timeText } from './items-page.ts'
+import { asksForRange, rangeOfPage } from './page-range.ts'
 
 const VARY_LINE = `vary: ${VARY}\r\n`
 /** Pages with fewer bytes of features are not counted: their memory is little more than that of a connection. */
@@ -98,7 +100,9 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
   const returnUnused = (returned: number) =>
     deps.dailyFeatures.release(grant.owner, allowance, limit - returned)
   const tag = pageTag(page, limit, deps.escapeFormulas)
-  const coding = pageCoding(exchange.request.headers['accept-encoding'])
+  const isPart = asksForRange(exchange) && !page.isSearch
+  const coding = isPart ? null : pageCoding(exchange.request.headers['accept-encoding'])
+  const finish = (response: DataResponse) => (isPart ? rangeOfPage(exchange, response, tag) : response)
   exchange.addHeaderLines(VARY_LINE)
   deps.meter.record(grant, { operation: 'items', table: dataset.table, format: query.encoding.name })
   const unchanged = page.isSearch ? null : unchangedTag(exchange, tag, coding)
@@ -109,20 +113,21 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
     return emptyResponse(304)
   }
   if (isPlain(page) && query.ids === null) {
-    const pageInMemory =
+    const pageInMemory = traced('select in memory', () =>
       coding === null
         ? plainPageInMemory(page, plan, limit, deps)
-        : compressedPageInMemory(page, plan, limit, coding, deps)
+        : compressedPageInMemory(page, plan, limit, coding, deps),
+    )
     if (pageInMemory !== null) {
       returnUnused(pageInMemory.returned)
       return andThen(pageInMemory.response, (response) => {
         setPageHeaders(exchange, page, tag, codingOf(response))
         exchange.setHeader('content-type', geojson.mediaType)
-        return response
+        return finish(response)
       })
     }
   }
-  return readPage(admitted, tag, coding, deps, returnUnused)
+  return readPage(admitted, tag, coding, deps, returnUnused).then(finish)
 }
 
 /** The tag in `If-None-Match` that the page still has, compressed or not; null if it has another one. */
@@ -196,7 +201,9 @@ async function writeSelected(
   if (query.encoding === flatgeobuf) {
     await deps.verification.requireFile(snapshot.folder, snapshot.manifest, SNAPSHOT_FILES.rows)
   }
-  const { selected: all, matched } = await selectPage(snapshot, page, plan, allowance.count, work, deps)
+  const { selected: all, matched } = await traced('select', () =>
+    selectPage(snapshot, page, plan, allowance.count, work, deps),
+  )
   const selected = shortenToBytes(snapshot, all, pageBytes(query.encoding, deps.workload))
   const memory = await holdMemory(exchange, page, snapshot.bytesOf(selected.runs), work, deps.workload)
   if (isPlain(page)) {
