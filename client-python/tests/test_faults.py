@@ -289,7 +289,7 @@ def test_a_redirected_download_is_followed_to_the_store_without_the_key(tmp_path
     def respond(request: httpx.Request) -> httpx.Response:
         asked.append(request)
         if request.url.host == "store.example.org":
-            return httpx.Response(200, content=b"a,b\n1,2\n", headers={"ETag": '"stored"'})
+            return httpx.Response(200, stream=httpx.ByteStream(b"a,b\n1,2\n"), headers={"ETag": '"stored"'})
         headers = {
             "Location": "https://store.example.org/places.csv?X-Amz-Signature=abc",
             "ETag": '"ours"',
