@@ -10,9 +10,14 @@ export default defineConfig({
     // No file is written into another one: the pages' policy lets neither scripts nor styles stand inline.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // The tests measure by it what a page loads.
+    manifest: true,
     chunkSizeWarningLimit: 2000,
     reportCompressedSize: false,
-    rolldownOptions: { checks: { bundlerTimings: false, pluginTimings: false } },
+    rolldownOptions: {
+      input: ['index.html', 'embed.html'],
+      checks: { bundlerTimings: false, pluginTimings: false },
+    },
   },
   server: { proxy: { '/v1': 'http://127.0.0.1:8080', '/docs': 'http://127.0.0.1:8080' } },
 })

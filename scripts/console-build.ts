@@ -3,8 +3,8 @@ import { existsSync, globSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 const sources = [
-  'console/{index.html,vite.config.ts,package.json}',
-  'console/{src,public,scripts}/**/*',
+  'console/{index.html,embed.html,vite.config.ts,package.json}',
+  'console/{src,public,scripts,data}/**/*',
   'client-js/src/**/*',
   'contract/src/**/*',
 ]

@@ -5,6 +5,12 @@ export interface Column {
   name: string
   type: 'boolean' | 'integer' | 'number' | 'text' | 'date' | 'timestamp' | 'json'
   nullable: boolean
+  /** Its name for people, if the publisher has given one. */
+  title?: string
+  /** What it holds, if the publisher has described it. */
+  description?: string
+  /** The unit of its values, such as `km` or `°C`. */
+  unit?: string
 }
 
 /** A format that a version can be downloaded in. */
@@ -12,6 +18,8 @@ export interface Format {
   format: string
   mediaType: string
   url: string
+  /** The size of the file; null if it is not built yet or the size is not known. */
+  bytes: number | null
 }
 
 /** How far the vector tiles of a dataset are. */
@@ -29,9 +37,18 @@ export interface Tiles {
 export interface Dataset {
   table: string
   title: string
+  /** Markdown. */
   description: string
+  /** An SPDX identifier, a URL or a name. */
   license: string
+  /** Whom users must name. */
   attribution: string
+  /** A mail address, a URL or a name; empty if there is none. */
+  contact: string
+  /** How to cite the dataset; empty if that is not stated. */
+  citation: string
+  /** How often it is updated, such as `daily` or `annual`; empty if that is not stated. */
+  updateFrequency: string
   keywords: string[]
   /** `Geometry` if types are mixed; null for a table without geometry. */
   geometryType: string | null
@@ -58,6 +75,8 @@ export interface Archive {
   version: number
   current: boolean
   createdAt: string
+  /** What the publisher says about this version; may be empty. */
+  note: string
   rows: number
   /** `Geometry` if types are mixed; null for a table without geometry. */
   geometryType: string | null

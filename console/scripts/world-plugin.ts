@@ -4,6 +4,7 @@ import type { GeometryCollection, GeometryObject, Topology } from 'topojson-spec
 import type { Plugin } from 'vite'
 import { unbroken } from '../src/explorer/map/unbroken.ts'
 import { countryNames } from './country-names.ts'
+import { placeNames } from './place-names.ts'
 
 const require = createRequire(import.meta.url)
 const PREFIX = 'virtual:world/'
@@ -25,7 +26,7 @@ type Countries = Topology<{ countries: GeometryCollection }>
 type Nested = number[] | Nested[]
 
 /**
- * The service's own background of maps, made from Natural Earth at build time: no map server is asked. Maps read
+ * The service's own background of maps, made from Natural Earth and GeoNames at build time: no map server is asked. Maps read
  * the files by their addresses, in a worker, so the page never parses them.
  */
 export function world(): Plugin {
@@ -47,10 +48,13 @@ export function world(): Plugin {
         const reference = this.emitFile({ type: 'asset', name: `world-${name}.json`, source })
         return `import.meta.ROLLUP_FILE_URL_${reference}`
       }
+      const { cities, towns } = placeNames()
       return `export default {
         coarse: String(${addressOf('coarse', layers('110m'))}),
         fine: String(${addressOf('fine', layers('50m'))}),
         names: String(${addressOf('names', countryNames(atlases['50m']().countries))}),
+        cities: String(${addressOf('cities', cities)}),
+        towns: String(${addressOf('towns', towns)}),
       }`
     },
   }

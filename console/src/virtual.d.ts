@@ -1,6 +1,6 @@
 declare module 'virtual:world/urls' {
-  /** The addresses of GeoJSON files: land and borders in two resolutions, and the names of countries. */
-  const urls: { coarse: string; fine: string; names: string }
+  /** The addresses of GeoJSON files: land and borders in two resolutions, and names of countries and places. */
+  const urls: { coarse: string; fine: string; names: string; cities: string; towns: string }
   export default urls
 }
 

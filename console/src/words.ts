@@ -68,6 +68,11 @@ export function fileName(table: string, format: string): string {
   return `${table}.${formatRow(format)?.extension ?? format}`
 }
 
+/** Whether people are offered a format: formats of geometries are of no use for a table without any. */
+export function suitsDataset(format: string, { geometryType }: { geometryType: string | null }): boolean {
+  return geometryType !== null || (formatRow(format)?.suitsTables ?? true)
+}
+
 const shapes: Record<string, string> = {
   Point: 'Points',
   LineString: 'Lines',
@@ -93,6 +98,23 @@ export function shapeName({
 export function period([start, end]: [string, string]): string {
   const [first, last] = [day(start), day(end)]
   return first === last ? first : `${first} to ${last}`
+}
+
+const UPDATE_WORDS: Record<string, string> = {
+  continuous: 'All the time',
+  daily: 'Every day',
+  weekly: 'Every week',
+  monthly: 'Every month',
+  quarterly: 'Every quarter',
+  biannual: 'Twice a year',
+  annual: 'Every year',
+  irregular: 'Irregularly',
+  never: 'Never again',
+}
+
+/** How often a dataset is updated, in words; null if that is not stated. */
+export function updateWords(frequency: string): string | null {
+  return frequency === '' ? null : (UPDATE_WORDS[frequency] ?? frequency)
 }
 
 /** The last days up to and including today, in UTC. */

@@ -40,6 +40,22 @@ describe('axe finds no serious problem, in both themes, and nothing is too wide'
       },
     },
     charts: { path: '/datasets/parcels?tab=charts', shows: 'Add a chart of' },
+    code: { path: '/datasets/parcels?tab=code&filter=area%20%3E%3D%20105', shows: 'The rows that match' },
+    downloads: {
+      path: '/datasets/parcels?tab=download&filter=area%20%3E%3D%20105',
+      shows: 'The filtered rows',
+    },
+    columns: { path: '/datasets/parcels?tab=columns', shows: 'Along the border.' },
+    versions: { path: '/datasets/parcels?tab=versions', shows: 'First version' },
+    'describing a dataset': {
+      path: '/administration/datasets',
+      shows: 'Describe',
+      act: async () => {
+        await page.getByRole('button', { name: 'Describe' }).first().click()
+        await page.getByText('Columns', { exact: true }).click()
+        await page.getByLabel('Unit of area').waitFor()
+      },
+    },
     keys: { path: '/keys', shows: 'Town map' },
     'creating a key': {
       path: '/keys',
@@ -169,7 +185,7 @@ async function prepare(url: string, authorization: string): Promise<void> {
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
     assert.ok(answer.ok, `${method} ${path} answered ${answer.status}`)
-    return answer.json()
+    return answer.status === 204 ? null : answer.json()
   }
   const { organization } = await (await fetch(`${url}/v1/auth/me`, { headers: { authorization } })).json()
   await send('PATCH', `/v1/admin/organizations/${organization.id}`, { addOns: ['API_ACCESS', 'GIS_ACCESS'] })
@@ -187,4 +203,12 @@ async function prepare(url: string, authorization: string): Promise<void> {
     assert.notEqual(state, 'failed')
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
+  await send('PATCH', '/v1/dataset/parcels', {
+    description:
+      'Parcels of a *town*:\n\n- with [owners](https://example.org)\n\n| a | b |\n|---|---|\n| 1 | 2 |',
+    license: 'CC-BY-4.0',
+    contact: 'parcels@example.org',
+    citation: `Parcels (2026). ${'https://doi.org/10.1234/'.repeat(4)}`,
+    columns: { area: { title: 'Area', unit: 'm²', description: 'Along the border.' } },
+  })
 }

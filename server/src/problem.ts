@@ -26,6 +26,11 @@ export const problems = {
     'Invalid cursor',
     'The cursor belongs to another query, or was changed. Begin again at the first page.',
   ],
+  'extract-too-large': [
+    400,
+    'Too many rows for one file',
+    'The rows that match are more, or larger, than a file of filtered rows may have. Narrow the filter, page through the items, or download the whole dataset.',
+  ],
   'token-missing': [
     401,
     'Sign-in required',

@@ -17,7 +17,7 @@ import geopandas
 url = sys.argv[1]
 items = f"{url}/v1/ogc/collections/places/items"
 oapif = pyogrio.read_info(f"OAPIF:{url}/v1/ogc", layer="places")
-page = pyogrio.read_dataframe(f"/vsicurl_streaming/{items}?limit=10000&bbox=0,0,60,60")
+page = pyogrio.read_dataframe(f"{items}?limit=10000&bbox=0,0,60,60")
 frame = geopandas.read_file(f"OAPIF:{url}/v1/ogc", layer="places")
 in_place = {}
 for name, source in json.loads(sys.argv[2]).items():
@@ -90,6 +90,25 @@ test('GDAL and pyogrio read collections and downloads in place, with types, and 
   assert.equal(found.big, 3_000_000_299, 'integers beyond 32 bits are not cut off')
   assert.ok(found.gdal[1] >= 10, 'this is a current GDAL')
   for (const name of Object.keys(sources)) assert.equal(found.in_place[name], 300, `${name} by pyogrio`)
+
+  // Parts of a page, which GDAL reads, are those of the page.
+  const pageUrl = `${service.url}/v1/ogc/collections/places/items?limit=300`
+  const part = async (range: string) => {
+    const response = await fetch(pageUrl, { headers: { 'x-api-key': account.key, range } })
+    return {
+      status: response.status,
+      range: response.headers.get('content-range'),
+      text: await response.text(),
+    }
+  }
+  const untimed = (page: string) => page.replace(/"timeStamp":"[^"]*"/, '')
+  const whole = await (await fetch(pageUrl, { headers: { 'x-api-key': account.key } })).text()
+  const [first, rest] = [await part('bytes=0-99999'), await part('bytes=100000-')]
+  assert.deepEqual([first.status, rest.status], [206, 206])
+  assert.equal(first.range, `bytes 0-99999/${whole.length}`)
+  assert.equal(untimed(first.text + rest.text), untimed(whole))
+  const beyond = await part(`bytes=${whole.length}-`)
+  assert.deepEqual([beyond.status, beyond.range], [416, `bytes */${whole.length}`])
 
   // GeoParquet as a file: this GDAL has no driver for it, so its bytes are read through /vsicurl/ by name.
   const parquet = `${files}/geoparquet/places.parquet`

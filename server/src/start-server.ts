@@ -129,7 +129,9 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
     // Continue right after a poll phase, in which arrived requests are read and connections are accepted:
     // what arrives on a connection while it is being closed is lost.
     await new Promise(setImmediate)
-    parts.overload.stop()
+    // After a drain every response closes its connection, so the requests that still arrive come to an end. They
+    // are served, because a load balancer would pass a 503 on to its client.
+    if (drainMs === 0) parts.overload.stop()
     const finished = new AbortController()
     // A connection whose last response is sent after this would otherwise be kept alive.
     const idle = setInterval(() => app.server.closeIdleConnections(), 50)

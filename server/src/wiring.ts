@@ -51,6 +51,7 @@ import { RedisLimiter } from './limits/redis-limiter.ts'
 import type { RedisLink, RedisLinkOptions } from './limits/redis-link.ts'
 import { checkMailSettings } from './mail/mailer.ts'
 import { sweepOutbox } from './mail/outbox-mailer.ts'
+import type { ExtractLimits } from './ogc/extract/extract-routes.ts'
 import { Facets } from './ogc/facets/facets.ts'
 import { DailyFeatures } from './ogc/items/daily-features.ts'
 import { CrsList } from './ogc/request/crs-list.ts'
@@ -113,6 +114,10 @@ export interface Parts extends ControlPlane {
   cursors: Cursors
   items: Items
   facets: Facets
+  /** Database queries on the rows of snapshots. */
+  rows: RowQueries
+  staging: Staging
+  extractLimits: ExtractLimits
   dailyFeatures: DailyFeatures
   /** Whether CSV texts that spreadsheets execute get an apostrophe. */
   escapeFormulas: boolean
@@ -459,6 +464,9 @@ async function wire(
     cursors,
     items,
     facets,
+    rows,
+    staging,
+    extractLimits: { maxRows: config.extractRows, maxBytes: config.extractBytes },
     dailyFeatures,
     escapeFormulas,
     publishing,

@@ -23,6 +23,11 @@ class Column:
     name: str
     type: str
     nullable: bool
+    title: str | None = None
+    """Its name for people, if the publisher has given one."""
+    description: str | None = None
+    unit: str | None = None
+    """The unit of its values, such as `km`."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,8 @@ class Format:
     format: str
     media_type: str
     url: str
+    bytes: int | None = None
+    """The size of the file; None if it is not built yet or the size is not known."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,6 +66,11 @@ class Metadata:
     credits: int
     """The price of one download."""
     formats: list[Format] = field(repr=False)
+    contact: str = ""
+    """A mail address, a URL or a name."""
+    citation: str = ""
+    update_frequency: str = ""
+    """Such as `daily` or `annual`; empty if that is not stated."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.table!r}: {notebook.summary(self)}>"
@@ -100,6 +112,8 @@ class Archive:
     columns: list[Column] | None = field(repr=False)
     """None if the service does not tell."""
     formats: list[Format] = field(repr=False)
+    note: str = ""
+    """What the publisher says about this version."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +175,9 @@ def metadata_of(record: Mapping[str, Any]) -> Metadata:
         updated_at=_time(record["updatedAt"]),
         credits=record["credits"],
         formats=_formats(record["formats"]),
+        contact=record.get("contact", ""),
+        citation=record.get("citation", ""),
+        update_frequency=record.get("updateFrequency", ""),
     )
 
 
@@ -176,6 +193,7 @@ def archive_of(record: Mapping[str, Any]) -> Archive:
         time_extent=_time_extent(record.get("timeExtent")),
         columns=_columns(record["columns"]) if "columns" in record else None,
         formats=_formats(record["formats"]),
+        note=record.get("note", ""),
     )
 
 
@@ -204,11 +222,21 @@ def page_of(body: Mapping[str, Any]) -> Page:
 
 
 def _columns(records: list[Mapping[str, Any]]) -> list[Column]:
-    return [Column(one["name"], one["type"], one["nullable"]) for one in records]
+    return [
+        Column(
+            one["name"],
+            one["type"],
+            one["nullable"],
+            title=one.get("title"),
+            description=one.get("description"),
+            unit=one.get("unit"),
+        )
+        for one in records
+    ]
 
 
 def _formats(records: list[Mapping[str, Any]]) -> list[Format]:
-    return [Format(one["format"], one["mediaType"], one["url"]) for one in records]
+    return [Format(one["format"], one["mediaType"], one["url"], one.get("bytes")) for one in records]
 
 
 def _bbox(numbers: list[float] | None) -> tuple[float, float, float, float] | None:

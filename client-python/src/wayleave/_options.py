@@ -85,6 +85,12 @@ class PublishOptions(CallOptions, total=False):
     description: str
     license: str
     attribution: str
+    contact: str
+    citation: str
+    update_frequency: str
+    """Such as `daily`, `monthly` or `annual`."""
+    note: str
+    """What is new in this version."""
     keywords: Sequence[str]
     credits: int
     """The price of one download."""

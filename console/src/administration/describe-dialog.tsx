@@ -3,18 +3,14 @@ import type { Dataset } from '@wayleave/client'
 import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { ActionDialog } from '../components/action-dialog.tsx'
-import { type Description, DescriptionFields } from './description-fields.tsx'
+import { ColumnNoteFields } from './column-note-fields.tsx'
+import { DescriptionFields } from './description-fields.tsx'
+import { columnNotesOf, descriptionOf, writtenNotes } from './description-form.ts'
 
 export function DescribeDialog({ dataset, onClose }: { dataset: Dataset; onClose: () => void }) {
   const queries = useQueryClient()
-  const [value, setValue] = useState<Description>({
-    title: dataset.title,
-    description: dataset.description,
-    license: dataset.license,
-    attribution: dataset.attribution,
-    keywords: dataset.keywords.join(', '),
-    credits: String(dataset.credits),
-  })
+  const [value, setValue] = useState(() => descriptionOf(dataset))
+  const [notes, setNotes] = useState(() => columnNotesOf(dataset))
   return (
     <ActionDialog
       title={`Describe ${dataset.table}`}
@@ -26,12 +22,14 @@ export function DescribeDialog({ dataset, onClose }: { dataset: Dataset; onClose
           ...value,
           credits: Number(value.credits),
           keywords: keywords.filter(Boolean),
+          columns: writtenNotes(notes),
         })
         await queries.invalidateQueries({ queryKey: ['datasets'] })
       }}
     >
       <p className="soft">The data stays as it is; a new price holds for the next download.</p>
       <DescriptionFields value={value} onChange={setValue} />
+      <ColumnNoteFields value={notes} onChange={setNotes} />
     </ActionDialog>
   )
 }

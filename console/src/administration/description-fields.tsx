@@ -1,14 +1,8 @@
+import { UPDATE_FREQUENCIES } from '@wayleave/contract/update-frequencies'
 import { Field } from '../components/field.tsx'
-
-/** A dataset's description as entered in the form. */
-export interface Description {
-  title: string
-  description: string
-  license: string
-  attribution: string
-  keywords: string
-  credits: string
-}
+import { updateWords } from '../words.ts'
+import type { Description } from './description-form.ts'
+import { LicenseField } from './license-field.tsx'
 
 export function DescriptionFields({
   value,
@@ -24,11 +18,11 @@ export function DescriptionFields({
       <Field label="Title">
         {(props) => <input {...props} maxLength={200} value={value.title} onChange={set('title')} />}
       </Field>
-      <Field label="Description">
+      <Field label="Description" help="In Markdown.">
         {(props) => (
           <textarea
             {...props}
-            rows={3}
+            rows={4}
             maxLength={10_000}
             value={value.description}
             onChange={set('description')}
@@ -36,15 +30,34 @@ export function DescriptionFields({
         )}
       </Field>
       <div className="inline-form">
-        <Field label="License">
-          {(props) => <input {...props} maxLength={500} value={value.license} onChange={set('license')} />}
-        </Field>
+        <LicenseField value={value.license} onChange={(license) => onChange({ ...value, license })} />
         <Field label="Source to name">
           {(props) => (
             <input {...props} maxLength={1000} value={value.attribution} onChange={set('attribution')} />
           )}
         </Field>
       </div>
+      <div className="inline-form">
+        <Field label="Contact" help="A mail address, an address or a name.">
+          {(props) => <input {...props} maxLength={500} value={value.contact} onChange={set('contact')} />}
+        </Field>
+        <Field label="Updated">
+          {(props) => (
+            <select {...props} value={value.updateFrequency} onChange={set('updateFrequency')}>
+              {UPDATE_FREQUENCIES.map((frequency) => (
+                <option key={frequency} value={frequency}>
+                  {updateWords(frequency) ?? 'Not stated'}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
+      <Field label="Citation" help="How to cite the dataset.">
+        {(props) => (
+          <textarea {...props} rows={2} maxLength={2000} value={value.citation} onChange={set('citation')} />
+        )}
+      </Field>
       <div className="inline-form">
         <Field label="Keywords, separated by commas">
           {(props) => <input {...props} maxLength={2000} value={value.keywords} onChange={set('keywords')} />}

@@ -14,8 +14,13 @@ export function collectionUrl(table: string, path: string, query: OgcQuery = {})
   return `/v1/ogc/collections/${encodeURIComponent(table)}${path}${text && `?${text}`}`
 }
 
-/** Requests a resource of a collection with the session's key, which is renewed once if it is refused. */
-async function fetchOgc(url: string, signal?: AbortSignal): Promise<Response> {
+/** A list of names as a parameter: separated by commas, or a JSON array if a name contains one. */
+export function nameList(names: readonly string[]): string {
+  return names.some((name) => /,|^\[/.test(name)) ? JSON.stringify(names) : names.join(',')
+}
+
+/** Requests a resource with the session's key, which is renewed once if it is refused. */
+export async function fetchOgc(url: string, signal?: AbortSignal): Promise<Response> {
   const key = await sessionKey()
   let response = await send(url, key, signal)
   if (response.status === 401) response = await send(url, await sessionKey(key), signal)

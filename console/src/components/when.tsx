@@ -10,6 +10,15 @@ export function When({ at, never = 'Never' }: { at: string | null; never?: strin
   )
 }
 
+/** A date with the time of day, in UTC. */
+export function Moment({ at }: { at: string }) {
+  return (
+    <time dateTime={at} className="nowrap">
+      {moment(at)}
+    </time>
+  )
+}
+
 export function Day({ at }: { at: string }) {
   return (
     <time dateTime={at} title={moment(at)} className="nowrap">

@@ -1,22 +1,38 @@
 import type { Column } from '@wayleave/client'
-import { Table } from '../components/table.tsx'
+import { Table, type TableColumn } from '../components/table.tsx'
 
+/** The columns with what the publisher says about them; columns of the table that would be empty are left out. */
 export function ColumnTable({ columns }: { columns: Column[] }) {
+  const hasUnits = columns.some(({ unit }) => unit)
+  const hasWords = columns.some(({ title, description }) => title || description)
+  const shown: (TableColumn<Column> | false)[] = [
+    { head: 'Name', cell: ({ name }) => <code dir="auto">{name}</code> },
+    { head: 'Type', cell: ({ type }) => type },
+    hasUnits && { head: 'Unit', cell: ({ unit }) => unit ?? '' },
+    hasWords && { head: 'About', kind: 'long', cell: (column) => <Words column={column} /> },
+    {
+      head: 'Nulls',
+      cell: ({ nullable }) => (nullable ? 'May be null' : <span className="soft">Never null</span>),
+    },
+  ]
   return (
     <div className="card flush">
       <Table
         label="Columns"
         rows={columns}
         keyOf={({ name }) => name}
-        columns={[
-          { head: 'Name', cell: ({ name }) => <code>{name}</code> },
-          { head: 'Type', cell: ({ type }) => type },
-          {
-            head: 'Nulls',
-            cell: ({ nullable }) => (nullable ? 'May be null' : <span className="soft">Never null</span>),
-          },
-        ]}
+        columns={shown.filter((column) => column !== false)}
       />
     </div>
+  )
+}
+
+function Words({ column: { title, description } }: { column: Column }) {
+  return (
+    <span dir="auto">
+      {title && <strong>{title}</strong>}
+      {title && description && ': '}
+      {description}
+    </span>
   )
 }

@@ -1,9 +1,12 @@
+import { licenseLink, licenseName } from '@wayleave/contract/licenses'
 import type { DatasetDetails } from '@wayleave/contract/records'
+import { CopyButton } from '../components/copy-button.tsx'
 import { Day } from '../components/when.tsx'
-import { count, period, plural, shapeName } from '../words.ts'
+import { count, period, plural, shapeName, updateWords } from '../words.ts'
 
 /** What a reader wants to know about a dataset before they use it. */
 export function DatasetFacts({ dataset }: { dataset: DatasetDetails }) {
+  const updates = updateWords(dataset.updateFrequency)
   return (
     <section className="card dataset-facts" aria-label="Facts">
       <dl className="facts">
@@ -27,12 +30,36 @@ export function DatasetFacts({ dataset }: { dataset: DatasetDetails }) {
         <dd>
           {count(dataset.version)}, <Day at={dataset.updatedAt} />
         </dd>
+        {updates && (
+          <>
+            <dt>Updated</dt>
+            <dd>{updates}</dd>
+          </>
+        )}
         <dt>License</dt>
-        <dd>{dataset.license || 'Not stated'}</dd>
+        <dd>
+          <License license={dataset.license} />
+        </dd>
         {dataset.attribution && (
           <>
             <dt>Source</dt>
-            <dd>{dataset.attribution}</dd>
+            <dd dir="auto">{dataset.attribution}</dd>
+          </>
+        )}
+        {dataset.contact && (
+          <>
+            <dt>Contact</dt>
+            <dd dir="auto">
+              <Contact contact={dataset.contact} />
+            </dd>
+          </>
+        )}
+        {dataset.citation && (
+          <>
+            <dt>Cite as</dt>
+            <dd dir="auto" className="citation">
+              {dataset.citation} <CopyButton text={dataset.citation} label="Copy the citation" />
+            </dd>
           </>
         )}
       </dl>
@@ -46,5 +73,28 @@ export function DatasetFacts({ dataset }: { dataset: DatasetDetails }) {
         </div>
       )}
     </section>
+  )
+}
+
+function License({ license }: { license: string }) {
+  if (license === '') return <>Not stated</>
+  const link = licenseLink(license)
+  if (link === null) return <>{license}</>
+  const name = licenseName(license)
+  return (
+    <a href={link} target="_blank" rel="noreferrer license">
+      {name === license ? license : `${name} (${license})`}
+    </a>
+  )
+}
+
+/** A mail address, a web address or a name. */
+function Contact({ contact }: { contact: string }) {
+  if (/^[^\s@<>]+@[^\s@<>]+$/.test(contact)) return <a href={`mailto:${contact}`}>{contact}</a>
+  if (!/^https?:\/\/\S+$/.test(contact)) return <>{contact}</>
+  return (
+    <a href={contact} target="_blank" rel="noreferrer">
+      {contact}
+    </a>
   )
 }

@@ -1,36 +1,78 @@
+import type { ReactNode } from 'react'
 import { Icon } from '../components/icon.tsx'
 import { ProblemNote } from '../components/problem-note.tsx'
 import { bytes, formatName } from '../words.ts'
+import type { DownloadState } from './use-download.ts'
 import { useDownload } from './use-download.ts'
 
-/** One format of one version, with its download button, progress and result. */
+/** One format of one version, with its size, its download button, progress and result. */
 export function DownloadRow({
   table,
   format,
   version,
+  size = null,
+  isPaid = false,
   disabled,
 }: {
   table: string
   format: string
   version?: number
+  /** In bytes; null if it is not known yet. */
+  size?: number | null
+  /** Whether the user has paid for it and may download it again. */
+  isPaid?: boolean
   disabled: boolean
 }) {
   const { state, start, stop } = useDownload(table, format, version)
-  const name = formatName(format)
+  return (
+    <FileRow
+      name={formatName(format)}
+      note={
+        <>
+          {size !== null && <span className="small soft nowrap">{bytes(size)}</span>}
+          {isPaid && <span className="badge good">Already paid</span>}
+        </>
+      }
+      state={state}
+      onStart={start}
+      onStop={stop}
+      disabled={disabled}
+    />
+  )
+}
+
+/** A file that can be downloaded. */
+export function FileRow({
+  name,
+  note,
+  state,
+  onStart,
+  onStop,
+  disabled,
+}: {
+  name: string
+  note?: ReactNode
+  state: DownloadState
+  onStart: () => void
+  onStop: () => void
+  disabled: boolean
+}) {
   const running = state.kind === 'running'
   return (
     <li>
       <div className="row spread">
-        <span>{name}</span>
+        <span className="row">
+          {name} {note}
+        </span>
         {running ? (
-          <button type="button" className="button small" onClick={stop}>
+          <button type="button" className="button small" onClick={onStop}>
             Stop
           </button>
         ) : (
           <button
             type="button"
             className="button small"
-            onClick={start}
+            onClick={onStart}
             disabled={disabled}
             aria-label={`Download ${name}`}
           >

@@ -1,19 +1,23 @@
-import type { Dataset } from '@wayleave/client'
+import type { DatasetDetails } from '@wayleave/contract/records'
 import { Link } from 'react-router'
 import { useMe, useSession } from '../api/queries.ts'
-import { plural } from '../words.ts'
+import { plural, suitsDataset } from '../words.ts'
 import { DownloadRow } from './download-row.tsx'
+import { usePurchases } from './use-purchases.ts'
 
-/** Downloads of the whole dataset in each format, with the price shown in advance. */
-export function Downloads({ dataset }: { dataset: Dataset }) {
-  const { table, credits, formats } = dataset
+/** Downloads of the whole dataset in each format, with size and price shown in advance. */
+export function Downloads({ dataset }: { dataset: DatasetDetails }) {
+  const { table, credits, formats, version } = dataset
   const organization = useMe().data?.organization
   const signedIn = useSession() === 'signed-in'
   const balance = organization?.credits.balance ?? 0
   const unlocked = organization?.addOns.includes('API_ACCESS') ?? false
+  const purchases = usePurchases(table, unlocked && credits > 0)
+  const isPaid = (format: string) =>
+    purchases.some((purchase) => purchase.version === version && purchase.format === format)
   return (
     <section className="card stack-small" aria-labelledby="downloads">
-      <h2 id="downloads">Download</h2>
+      <h2 id="downloads">The whole dataset</h2>
       {!signedIn && (
         <p className="small">
           <Link to="/sign-in" state={{ next: `/datasets/${table}` }}>
@@ -34,9 +38,18 @@ export function Downloads({ dataset }: { dataset: Dataset }) {
         </p>
       )}
       <ul className="downloads">
-        {formats.map(({ format }) => (
-          <DownloadRow key={format} table={table} format={format} disabled={!unlocked} />
-        ))}
+        {formats
+          .filter(({ format }) => suitsDataset(format, dataset))
+          .map(({ format, bytes }) => (
+            <DownloadRow
+              key={format}
+              table={table}
+              format={format}
+              size={bytes}
+              isPaid={isPaid(format)}
+              disabled={!unlocked}
+            />
+          ))}
       </ul>
     </section>
   )

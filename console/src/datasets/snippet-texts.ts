@@ -1,4 +1,5 @@
 import type { Dataset } from '@wayleave/client'
+import { variableName } from './variable-name.ts'
 
 export interface Snippet {
   name: string
@@ -6,92 +7,219 @@ export interface Snippet {
   code: string
 }
 
+/** What the examples are about. */
+interface View {
+  dataset: Dataset
+  origin: string
+  key: string
+  /** CQL2 text; empty for all rows. */
+  filter: string
+}
+
 const box = (bbox: number[]) => bbox.map((value) => Number(value.toFixed(4))).join(',')
 
 /**
- * Code examples for a dataset. `key` is the whole key if it is known, otherwise its prefix. With a filter, curl, Python
- * and JavaScript read the rows that match it; the other programs read all rows.
+ * Code examples for a dataset. `key` is the whole key if it is known, otherwise its prefix. With a filter, every
+ * example reads the rows that match it; without one, all rows. `mapQuery` is the map's view and colors, as a query.
  */
 export function snippetsFor(
   dataset: Dataset,
   origin: string,
   key: string,
   filter = '',
+  mapQuery = '',
 ): Record<string, Snippet> {
-  const { table } = dataset
-  const spatial = dataset.bbox !== null
-  const file = spatial ? 'geojson' : 'csv'
-  const items = `${origin}/v1/ogc/collections/${table}/items`
-  const bbox = dataset.bbox ? `bbox=${box(dataset.bbox)}&` : ''
-  const python = spatial ? 'read' : 'read_table'
-  const variable = PYTHON_WORDS.has(table) || table === 'client' ? `${table}_rows` : table
-  const whole = filter === '' ? '' : ' This reads all rows: the filter of the page is not applied.'
-  const pythonFilter = filter === '' ? '' : `, filter=${JSON.stringify(filter)}`
-  const scriptFilter = filter === '' ? '' : `, filter: ${JSON.stringify(filter)}`
-  const filteredCurl = {
-    name: 'curl',
-    about: 'The rows that match the filter, up to 10,000 in one page; its link "next" leads to more.',
-    code: `export WAYLEAVE_API_KEY='${key}'
-curl -G -H "X-API-Key: $WAYLEAVE_API_KEY" --compressed -o ${table}.geojson \\
-  --data-urlencode ${shellText(`filter=${filter}`)} -d limit=10000 \\
-  '${items}'`,
+  const view = { dataset, origin, key, filter }
+  const isEmbeddable = dataset.bbox !== null && dataset.sample !== null
+  return {
+    curl: curl(view),
+    python: python(view),
+    javascript: javascript(view),
+    r: r(view),
+    duckdb: duckdb(view),
+    qgis: filter === '' ? qgisConnection(view) : qgisLayer(view),
+    gdal: gdal(view),
+    ...(isEmbeddable && { embed: embed(view, mapQuery) }),
   }
-  const wholeCurl = {
+}
+
+function curl({ dataset: { table, bbox }, origin, key, filter }: View): Snippet {
+  const items = `${origin}/v1/ogc/collections/${table}/items`
+  const format = bbox ? 'geojson' : 'csv'
+  if (filter !== '') {
+    return {
+      name: 'curl',
+      about: 'The rows that match the filter, in one file.',
+      code: `export WAYLEAVE_API_KEY=${shellText(key)}
+curl -fG -H "X-API-Key: $WAYLEAVE_API_KEY" --compressed -o ${table}.${format} \\
+  -d f=${format} --data-urlencode ${shellText(`filter=${filter}`)} \\
+  '${origin}/v1/ogc/collections/${table}/extract'`,
+    }
+  }
+  const area = bbox ? `bbox=${box(bbox)}&` : ''
+  return {
     name: 'curl',
     about: 'Three features, then the whole dataset as a file.',
-    code: `export WAYLEAVE_API_KEY='${key}'
-curl -H "X-API-Key: $WAYLEAVE_API_KEY" '${items}?${bbox}limit=3'
-curl -H "X-API-Key: $WAYLEAVE_API_KEY" --compressed -o ${table}.${file} \\
-  '${origin}/v1/dataset/${table}/files/${file}'`,
+    code: `export WAYLEAVE_API_KEY=${shellText(key)}
+curl -H "X-API-Key: $WAYLEAVE_API_KEY" '${items}?${area}limit=3'
+curl -fH "X-API-Key: $WAYLEAVE_API_KEY" --compressed -o ${table}.${format} \\
+  '${origin}/v1/dataset/${table}/files/${format}'`,
   }
+}
+
+function python({ dataset: { table, bbox }, origin, key, filter }: View): Snippet {
+  const variable = variableName(table, 'python')
+  const call = bbox ? 'read' : 'read_table'
+  const chosen = filter === '' ? '' : `, filter=${JSON.stringify(filter)}`
   return {
-    curl: filter === '' ? wholeCurl : filteredCurl,
-    python: {
-      name: 'Python',
-      about: 'With the Python client; the documentation says how to install it.',
-      code: `from wayleave import Client
+    name: 'Python',
+    about: 'With the Python client; the documentation says how to install it.',
+    code: `from wayleave import Client
 
 client = Client('${key}', '${origin}')
-${variable} = client.${python}('${table}'${pythonFilter})
+${variable} = client.${call}('${table}'${chosen})
 print(${variable}.head())`,
-    },
-    javascript: {
-      name: 'JavaScript',
-      about:
-        'With the JavaScript client, in Node 18 or later and in browsers; the documentation says how to install it.',
-      code: `import { Wayleave } from '@wayleave/client'
+  }
+}
+
+function javascript({ dataset: { table }, origin, key, filter }: View): Snippet {
+  const variable = variableName(table, 'javascript')
+  const chosen = filter === '' ? '' : `, filter: ${JSON.stringify(filter)}`
+  return {
+    name: 'JavaScript',
+    about:
+      'With the JavaScript client, in Node 18 or later and in browsers; the documentation says how to install it.',
+    code: `import { Wayleave } from '@wayleave/client'
 
 const wayleave = new Wayleave({ apiKey: '${key}', baseUrl: '${origin}' })
-const page = await wayleave.items('${table}', { limit: 100${scriptFilter}${dataset.bbox && filter === '' ? `, bbox: [${box(dataset.bbox).replaceAll(',', ', ')}]` : ''} })
-for (const feature of page.features) console.log(feature.properties)`,
-    },
-    qgis: {
-      name: 'QGIS',
-      about: `Layer › Add Layer › Add WFS / OGC API - Features Layer… › New, then fill in.${whole}`,
-      code: `Name            Wayleave
+const ${variable} = wayleave.items('${table}', { limit: 10000${chosen} })
+for await (const feature of ${variable}) console.log(feature.properties)`,
+  }
+}
+
+function r(view: View): Snippet {
+  const { dataset, key } = view
+  const variable = variableName(dataset.table, 'r')
+  const headers = `headers = c("X-API-Key" = ${doubleQuoted(key)})`
+  if (!dataset.bbox) {
+    return {
+      name: 'R',
+      about: `${whatIsRead(view)} as a data frame, with R alone.`,
+      code: `address <- ${doubleQuoted(fileUrl(view, 'csv'))}
+${variable} <- read.csv(url(address, ${headers}), encoding = "UTF-8")
+print(head(${variable}))`,
+    }
+  }
+  return {
+    name: 'R',
+    about: `${whatIsRead(view)} as a simple features table, with the package sf.`,
+    code: `library(sf)
+
+address <- ${doubleQuoted(fileUrl(view, 'geojson'))}
+file <- tempfile(fileext = ".geojson")
+download.file(address, file, mode = "wb", ${headers})
+${variable} <- st_read(file)
+print(head(${variable}))`,
+  }
+}
+
+function duckdb(view: View): Snippet {
+  const { table } = view.dataset
+  return {
+    name: 'DuckDB',
+    about: `${whatIsRead(view)} as Parquet, in a DuckDB database. Needs curl and the DuckDB command line, no extension.`,
+    code: `export WAYLEAVE_API_KEY=${shellText(view.key)}
+curl -fH "X-API-Key: $WAYLEAVE_API_KEY" -o ${table}.parquet \\
+  ${shellText(fileUrl(view, 'geoparquet'))}
+duckdb ${table}.duckdb -c 'CREATE OR REPLACE TABLE "${table}" AS FROM "${table}.parquet"; SUMMARIZE "${table}"'`,
+  }
+}
+
+function qgisConnection({ origin, key }: View): Snippet {
+  return {
+    name: 'QGIS',
+    about: 'Layer › Add Layer › Add WFS / OGC API - Features Layer… › New, then fill in.',
+    code: `Name            Wayleave
 URL             ${origin}/v1/ogc
 Authentication  Basic: the key as the user name, the password left empty
 User name       ${key}
 Version         OGC API - Features
 Page size       10000`,
-    },
-    gdal: {
-      name: 'GDAL',
-      about: `ogrinfo and ogr2ogr 3.5 or later read the service like a file. The key is the user name.${whole}`,
-      code: `export GDAL_HTTP_USERPWD='${key}:'
-ogrinfo -so 'OAPIF:${origin}/v1/ogc' ${table}
-ogr2ogr ${table}.gpkg 'OAPIF:${origin}/v1/ogc' ${table} -oo PAGE_SIZE=10000`,
-    },
   }
 }
 
-/** Table names that Python does not allow as the names of variables. */
-const PYTHON_WORDS = new Set(
-  `and as assert async await break class continue def del elif else except finally for from global if import in is
-  lambda nonlocal not or pass raise return try while with yield print`.split(/\s+/),
-)
+/** QGIS sends no CQL2 filter by itself, so a layer of filtered rows is a file that GDAL reads. */
+function qgisLayer(view: View): Snippet {
+  const { table } = view.dataset
+  return {
+    name: 'QGIS',
+    about: 'Plugins › Python Console, then paste: a layer of the rows that match the filter.',
+    code: `from osgeo import gdal
+gdal.SetConfigOption('GDAL_HTTP_USERPWD', '${view.key}:')
+layer = QgsVectorLayer(${JSON.stringify(`/vsicurl_streaming/${fileUrl(view, 'geojson')}`)}, '${table}', 'ogr')
+QgsProject.instance().addMapLayer(layer)`,
+  }
+}
+
+function gdal(view: View): Snippet {
+  const { dataset, origin, key, filter } = view
+  const { table } = dataset
+  const start = `export GDAL_HTTP_USERPWD=${shellText(`${key}:`)}`
+  if (filter !== '') {
+    return {
+      name: 'GDAL',
+      about: 'ogr2ogr writes the rows that match the filter to a GeoPackage. The key is the user name.',
+      code: `${start}
+ogr2ogr ${table}.gpkg ${shellText(fileUrl(view, 'geojson'))} -nln ${table}`,
+    }
+  }
+  return {
+    name: 'GDAL',
+    about: 'ogrinfo and ogr2ogr 3.5 or later read the service like a file. The key is the user name.',
+    code: `${start}
+ogrinfo -so 'OAPIF:${origin}/v1/ogc' ${table}
+ogr2ogr ${table}.gpkg 'OAPIF:${origin}/v1/ogc' ${table} -oo PAGE_SIZE=10000`,
+  }
+}
+
+/** A map for other sites. It has no key, so it shows what is public: the free sample. */
+function embed({ dataset: { table, title }, origin }: View, mapQuery: string): Snippet {
+  const address = `${origin}/embed/${table}${mapQuery && `?${mapQuery}`}`
+  return {
+    name: 'Embed',
+    about: 'A map of the free sample for any web page. It needs no key; the filter is not applied.',
+    code: `<iframe src="${htmlText(address)}" title="${htmlText(title)}" width="100%" height="480" loading="lazy" style="border:0" allow="fullscreen"></iframe>`,
+  }
+}
+
+function htmlText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+}
+
+/** The address of a file: of the rows that match if there is a filter, else of the whole dataset. */
+function fileUrl(
+  { dataset: { table }, origin, filter }: View,
+  format: 'csv' | 'geojson' | 'geoparquet',
+): string {
+  if (filter === '') return `${origin}/v1/dataset/${table}/files/${format}`
+  // Parentheses and quotes are allowed in a query, but programs that paste addresses into shells dislike them.
+  const text = encodeURIComponent(filter).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `${origin}/v1/ogc/collections/${table}/extract?f=${format}&filter=${text}`
+}
+
+function whatIsRead({ filter }: View): string {
+  return filter === '' ? 'The whole dataset' : 'The rows that match the filter'
+}
 
 /** A text in single quotes for a POSIX shell. */
 function shellText(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** A text in double quotes for R. */
+function doubleQuoted(text: string): string {
+  return `"${text.replace(/[\\"]/g, '\\$&')}"`
 }

@@ -1,6 +1,6 @@
 import type { Dataset } from '@wayleave/client'
 import { useState } from 'react'
-import { Link } from 'react-router'
+import { Link, useSearchParams } from 'react-router'
 import { useKeys, useSession } from '../api/queries.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { Field } from '../components/field.tsx'
@@ -14,9 +14,19 @@ export function Snippets({ dataset, filter }: { dataset: Dataset; filter: string
   const keys = all.filter(({ status }) => status === 'active')
   const [keyId, setKeyId] = useState('')
   const [language, setLanguage] = useState('curl')
+  const [address] = useSearchParams()
+  const mapQuery = new URLSearchParams(
+    [...address].filter(([name]) => name === 'view' || name === 'color'),
+  ).toString()
   const key = keys.find(({ id }) => id === keyId) ?? keys[0]
-  const snippets = snippetsFor(dataset, location.origin, key ? `${key.prefix}…` : 'YOUR_KEY', filter)
-  const snippet = snippets[language]!
+  const snippets = snippetsFor(
+    dataset,
+    location.origin,
+    key ? `${key.prefix}…` : 'YOUR_KEY',
+    filter,
+    mapQuery,
+  )
+  const snippet = snippets[language] ?? snippets['curl']!
   const names = Object.fromEntries(Object.entries(snippets).map(([id, { name }]) => [id, name]))
   return (
     <div className="stack">

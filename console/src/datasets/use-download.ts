@@ -3,6 +3,7 @@ import type { Progress } from '@wayleave/client'
 import { useRef, useState } from 'react'
 import { data } from '../api/data.ts'
 import { fileName } from '../words.ts'
+import { saveFile } from './save-file.ts'
 
 export type DownloadState =
   | { kind: 'idle' }
@@ -30,24 +31,14 @@ export function useDownload(table: string, format: string, version?: number) {
         setState({ kind: 'running', progress })
       }
       const file = await data.download(table, format, { as: 'blob', version, signal, onProgress })
-      save(file, fileName(table, format))
+      saveFile(file, fileName(table, format))
       setState({ kind: 'done', bytes: file.size })
     } catch (error) {
       setState(signal.aborted ? { kind: 'idle' } : { kind: 'failed', error })
     }
-    // The balance and the ledger have changed.
-    queries.invalidateQueries({ queryKey: ['me'] })
-    queries.invalidateQueries({ queryKey: ['rows'] })
+    // The balance, the ledger, the purchases and the sizes of files have changed.
+    for (const name of ['me', 'rows', 'purchases', 'datasets'])
+      queries.invalidateQueries({ queryKey: [name] })
   }
   return { state, start, stop: () => stopping.current?.abort() }
-}
-
-function save(file: Blob, name: string): void {
-  const url = URL.createObjectURL(file)
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  // The browser reads the object URL only after the click event has ended.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

@@ -3,9 +3,11 @@ import { useState } from 'react'
 import { useArchives, useMe } from '../api/queries.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Table } from '../components/table.tsx'
-import { Day } from '../components/when.tsx'
-import { count, formatName, plural } from '../words.ts'
+import { Moment } from '../components/when.tsx'
+import { count, formatName, plural, suitsDataset } from '../words.ts'
 import { DownloadRow } from './download-row.tsx'
+import { usePurchases } from './use-purchases.ts'
+import { versionChanges } from './version-changes.ts'
 
 /** All versions of a dataset. Downloading them needs ARCHIVED_DATA. */
 export function Versions({ dataset }: { dataset: Dataset }) {
@@ -36,8 +38,13 @@ export function Versions({ dataset }: { dataset: Dataset }) {
                     </>
                   ),
                 },
-                { head: 'Published', cell: ({ createdAt }) => <Day at={createdAt} /> },
+                { head: 'Published', cell: ({ createdAt }) => <Moment at={createdAt} /> },
                 { head: 'Rows', kind: 'number', cell: ({ rows }) => count(rows) },
+                {
+                  head: 'Changes',
+                  kind: 'long',
+                  cell: (version) => <Changes version={version} versions={versions} />,
+                },
                 {
                   head: 'Files',
                   cell: (version) => (
@@ -53,12 +60,26 @@ export function Versions({ dataset }: { dataset: Dataset }) {
   )
 }
 
+function Changes({ version, versions }: { version: Archive; versions: Archive[] }) {
+  const before = versions.find((one) => one.version < version.version)
+  const changes = versionChanges(version, before)
+  return (
+    <>
+      {version.note && <span dir="auto">{version.note}</span>}
+      {changes !== null && <div className="small soft">{changes}</div>}
+      {changes === null && !version.note && <span className="soft">First version</span>}
+    </>
+  )
+}
+
 function VersionFiles({ table, archive, disabled }: { table: string; archive: Archive; disabled: boolean }) {
   const [open, setOpen] = useState(false)
+  const purchases = usePurchases(table, open)
+  const isPaid = (format: string) =>
+    purchases.some((purchase) => purchase.version === archive.version && purchase.format === format)
+  const formats = archive.formats.filter(({ format }) => suitsDataset(format, archive))
   if (disabled) {
-    return (
-      <span className="soft small">{archive.formats.map(({ format }) => formatName(format)).join(', ')}</span>
-    )
+    return <span className="soft small">{formats.map(({ format }) => formatName(format)).join(', ')}</span>
   }
   if (!open) {
     return (
@@ -69,8 +90,16 @@ function VersionFiles({ table, archive, disabled }: { table: string; archive: Ar
   }
   return (
     <ul className="downloads">
-      {archive.formats.map(({ format }) => (
-        <DownloadRow key={format} table={table} format={format} version={archive.version} disabled={false} />
+      {formats.map(({ format, bytes }) => (
+        <DownloadRow
+          key={format}
+          table={table}
+          format={format}
+          version={archive.version}
+          size={bytes}
+          isPaid={isPaid(format)}
+          disabled={false}
+        />
       ))}
     </ul>
   )

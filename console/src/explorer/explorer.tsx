@@ -1,14 +1,10 @@
 import '../styles/explorer.css'
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { lazy, type ReactNode, Suspense, useCallback, useMemo, useRef, useState } from 'react'
+import { Skeleton } from '../components/skeleton.tsx'
 import { Tabs } from '../components/tabs.tsx'
-import { ColumnTable } from '../datasets/column-table.tsx'
-import { Downloads } from '../datasets/downloads.tsx'
-import { Snippets } from '../datasets/snippets.tsx'
-import { Versions } from '../datasets/versions.tsx'
 import { type Exploration, useAccess } from './access.ts'
 import { type MapView, type Tab, useAddress } from './address.ts'
-import { ChartsTab } from './charts/charts-tab.tsx'
 import { type Box, type Clause, filterText } from './filter/clause.ts'
 import { FilterBar } from './filter/filter-bar.tsx'
 import { FilterPanel } from './filter/filter-panel.tsx'
@@ -20,6 +16,16 @@ import { useSelection } from './selection.ts'
 import { TableTab } from './table/table-tab.tsx'
 import { useMatched } from './use-matched.ts'
 
+// What is rarely opened is loaded when it is.
+const ChartsTab = lazy(async () => ({ default: (await import('./charts/charts-tab.tsx')).ChartsTab }))
+const Snippets = lazy(async () => ({ default: (await import('../datasets/snippets.tsx')).Snippets }))
+const DownloadTab = lazy(async () => ({
+  default: (await import('../datasets/download-tab.tsx')).DownloadTab,
+}))
+const ColumnTable = lazy(async () => ({
+  default: (await import('../datasets/column-table.tsx')).ColumnTable,
+}))
+const Versions = lazy(async () => ({ default: (await import('../datasets/versions.tsx')).Versions }))
 const MapPanel = lazy(async () => ({ default: (await import('./map/map-panel.tsx')).MapPanel }))
 
 const tabs: Record<Tab, string> = {
@@ -108,17 +114,21 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
               selection={selection}
             />
           )}
-          {address.tab === 'charts' && (
-            <ChartsTab
-              exploration={exploration}
-              chosen={address.charts}
-              onChoose={(charts) => change({ charts })}
-            />
-          )}
-          {address.tab === 'code' && <Snippets dataset={dataset} filter={filter} />}
-          {address.tab === 'download' && <Downloads dataset={dataset} />}
-          {address.tab === 'columns' && <ColumnTable columns={dataset.columns} />}
-          {address.tab === 'versions' && <Versions dataset={dataset} />}
+          <Suspense fallback={<Skeleton lines={4} />}>
+            {address.tab === 'charts' && (
+              <ChartsTab
+                exploration={exploration}
+                chosen={address.charts}
+                onChoose={(charts) => change({ charts })}
+              />
+            )}
+            {address.tab === 'code' && <Snippets dataset={dataset} filter={filter} />}
+            {address.tab === 'download' && (
+              <DownloadTab exploration={exploration} matched={matched.data} sort={address.sort} />
+            )}
+            {address.tab === 'columns' && <ColumnTable columns={dataset.columns} />}
+            {address.tab === 'versions' && <Versions dataset={dataset} />}
+          </Suspense>
         </Tabs>
       </div>
       {facts}

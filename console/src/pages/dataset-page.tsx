@@ -3,6 +3,7 @@ import { Link, useParams } from 'react-router'
 import { useDataset } from '../api/queries.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { useTitle } from '../components/use-title.ts'
+import { DatasetDescription } from '../datasets/dataset-description.tsx'
 import { DatasetFacts } from '../datasets/dataset-facts.tsx'
 import { Explorer } from '../explorer/explorer.tsx'
 
@@ -28,7 +29,7 @@ function DatasetDetail({ dataset }: { dataset: DatasetDetails }) {
       <div className="page-head">
         <div>
           <h1 dir="auto">{dataset.title}</h1>
-          <p dir="auto">{dataset.description}</p>
+          <DatasetDescription text={dataset.description} />
         </div>
       </div>
       <Explorer dataset={dataset} facts={<DatasetFacts dataset={dataset} />} />

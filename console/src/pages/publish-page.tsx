@@ -2,7 +2,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { isJobEnded } from '@wayleave/contract/records'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { CancelJobDialog } from '../administration/cancel-job-dialog.tsx'
-import { type Description, DescriptionFields } from '../administration/description-fields.tsx'
+import { DescriptionFields } from '../administration/description-fields.tsx'
+import { NO_DESCRIPTION } from '../administration/description-form.ts'
 import { FileDrop } from '../administration/file-drop.tsx'
 import { PublishOutcome } from '../administration/publish-outcome.tsx'
 import { noReadingChoices, ReadingFields } from '../administration/reading-fields.tsx'
@@ -14,15 +15,6 @@ import { ProblemNote } from '../components/problem-note.tsx'
 import { useTitle } from '../components/use-title.ts'
 import { bytes } from '../words.ts'
 
-const nothingSaid: Description = {
-  title: '',
-  description: '',
-  license: '',
-  attribution: '',
-  keywords: '',
-  credits: '',
-}
-
 type Sending = { kind: 'idle' } | { kind: 'sending'; sent: number } | { kind: 'failed'; error: unknown }
 
 /** The form to publish a file: drag and drop, description, progress, and the report. */
@@ -32,7 +24,8 @@ export function PublishPage() {
   const { data: datasets = [] } = useDatasets()
   const [file, setFile] = useState<File | null>(null)
   const [table, setTable] = useState('')
-  const [said, setSaid] = useState(nothingSaid)
+  const [said, setSaid] = useState(NO_DESCRIPTION)
+  const [note, setNote] = useState('')
   const [reading, setReading] = useState(noReadingChoices)
   const [sending, setSending] = useState<Sending>({ kind: 'idle' })
   const stopping = useRef<AbortController>(null)
@@ -60,7 +53,7 @@ export function PublishPage() {
     stopping.current = new AbortController()
     const { signal } = stopping.current
     const { skipInvalid, isTable, ...texts } = reading
-    const given = Object.entries({ ...said, ...texts }).filter(([, value]) => value.trim() !== '')
+    const given = Object.entries({ ...said, ...texts, note }).filter(([, value]) => value.trim() !== '')
     const options = {
       ...Object.fromEntries(given),
       ...(skipInvalid && { skipInvalid: 'true' }),
@@ -99,6 +92,18 @@ export function PublishPage() {
               />
             )}
           </Field>
+          {exists && (
+            <Field label="What is new in this version">
+              {(props) => (
+                <input
+                  {...props}
+                  maxLength={2000}
+                  value={note}
+                  onChange={(event) => setNote(event.target.value)}
+                />
+              )}
+            </Field>
+          )}
           <DescriptionFields value={said} onChange={setSaid} />
           <details>
             <summary>How to read the file</summary>

@@ -28,6 +28,11 @@ export const columnSchema = Type.Object({
   name: Type.String(),
   type: oneOf(['boolean', 'integer', 'number', 'text', 'date', 'timestamp', 'json']),
   nullable: Type.Boolean(),
+  title: Type.Optional(Type.String({ description: 'Its name for people, if the publisher has given one.' })),
+  description: Type.Optional(
+    Type.String({ description: 'What it holds, if the publisher has described it.' }),
+  ),
+  unit: Type.Optional(Type.String({ description: 'The unit of its values, such as `km` or `°C`.' })),
 })
 
 /** A format that a version can be downloaded in. */
@@ -35,6 +40,11 @@ export const offeredFormatSchema = Type.Object({
   format: Type.String(),
   mediaType: Type.String(),
   url: Type.String(),
+  bytes: nullable(
+    Type.Integer({
+      description: 'The size of the file; null if it is not built yet or the size is not known.',
+    }),
+  ),
 })
 
 /** How far the vector tiles of a version are. */
@@ -50,9 +60,14 @@ export type TilesRecord = Static<typeof tilesSchema>
 export const datasetSchema = Type.Object({
   table: Type.String(),
   title: Type.String(),
-  description: Type.String(),
-  license: Type.String(),
-  attribution: Type.String(),
+  description: Type.String({ description: 'Markdown.' }),
+  license: Type.String({ description: 'An SPDX identifier, a URL or a name.' }),
+  attribution: Type.String({ description: 'Whom users must name.' }),
+  contact: Type.String({ description: 'A mail address, a URL or a name; empty if there is none.' }),
+  citation: Type.String({ description: 'How to cite the dataset; empty if that is not stated.' }),
+  updateFrequency: Type.String({
+    description: 'How often it is updated, such as `daily` or `annual`; empty if that is not stated.',
+  }),
   keywords: Type.Array(Type.String()),
   geometryType,
   geometryTypes,
@@ -106,6 +121,7 @@ export const archiveSchema = Type.Object({
   version: Type.Integer(),
   current: Type.Boolean(),
   createdAt: Type.String(),
+  note: Type.String({ description: 'What the publisher says about this version; may be empty.' }),
   rows: Type.Integer(),
   geometryType,
   geometryTypes,

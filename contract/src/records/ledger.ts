@@ -18,3 +18,13 @@ export const ledgerRowSchema = Type.Object({
 
 /** One change of an organization's credits. */
 export type LedgerRow = Static<typeof ledgerRowSchema>
+
+/** A download that is paid and can be repeated without paying. */
+export const purchaseSchema = Type.Object({
+  version: Type.Integer(),
+  format: Type.String(),
+  paidAt: Type.String(),
+  freeUntil: Type.String({ description: 'Until then, downloading the same file again costs nothing.' }),
+})
+
+export type PurchaseRecord = Static<typeof purchaseSchema>

@@ -12,7 +12,7 @@ import { openWorld, type World } from '../world.ts'
 
 const API_NODES = 3
 const WORKERS = 2
-const CLIENTS = 6
+const CLIENTS = 5
 const THOROUGH_EVERY = 20
 /** A lease of ten seconds, a poll, and the job itself. */
 const TAKEN_OVER_WITHIN_MS = 60_000
@@ -23,7 +23,7 @@ const TAKEN_OVER_WITHIN_MS = 60_000
  */
 export const drill: Drill = {
   title: 'SIGKILL at random moments: three API nodes and two workers',
-  rounds: { long: 150, short: 3 },
+  rounds: { long: 150, short: 2 },
   maxMinutes: 180,
   async run(run) {
     const redis = await PrivateRedis.start(run)

@@ -10,7 +10,8 @@ import {
 } from '../testing/test-server.ts'
 
 const METADATA = [
-  ...['table', 'title', 'description', 'license', 'attribution', 'keywords', 'geometryType'],
+  ...['table', 'title', 'description', 'license', 'attribution', 'contact', 'citation'],
+  ...['updateFrequency', 'keywords', 'geometryType'],
   ...[
     'geometryTypes',
     'bbox',
@@ -54,6 +55,7 @@ test('metadata is public, has its fields, and says what was published', async (t
     format: 'csv',
     mediaType: 'text/csv; charset=utf-8',
     url: `${service.url}/v1/dataset/places/files/csv`,
+    bytes: null,
   })
   const { data } = (await service.request('GET', '/v1/datasets')).body
   assert.deepEqual(

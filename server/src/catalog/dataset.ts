@@ -1,3 +1,4 @@
+import type { UpdateFrequency } from '@wayleave/contract/update-frequencies'
 import type { Manifest } from '@wayleave/geodata/snapshot'
 
 const TABLE = /^[a-z][a-z0-9_]{0,62}$/
@@ -14,7 +15,19 @@ export interface Version {
   createdAt: string
   manifest: Manifest
   hasSample: boolean
+  /** What the publisher says about this version; may be empty. */
+  note: string
 }
+
+/** What the publisher says about a column. */
+export interface ColumnNote {
+  title?: string
+  description?: string
+  unit?: string
+}
+
+/** By column name. Columns that a version does not have are ignored. */
+export type ColumnNotes = Record<string, ColumnNote>
 
 /** The current state of a dataset: the publisher's description and the version that is served. */
 export interface Dataset extends Version {
@@ -22,7 +35,11 @@ export interface Dataset extends Version {
   description: string
   license: string
   attribution: string
+  contact: string
+  citation: string
+  updateFrequency: UpdateFrequency
   keywords: string[]
+  columnNotes: ColumnNotes
   credits: number
   /** When the dataset was last published or its description changed. */
   updatedAt: string
@@ -34,6 +51,11 @@ export interface DatasetDescription {
   description?: string
   license?: string
   attribution?: string
+  contact?: string
+  citation?: string
+  updateFrequency?: UpdateFrequency
   keywords?: string[]
+  /** Replaces the notes on all columns. */
+  columnNotes?: ColumnNotes
   credits?: number
 }

@@ -8,11 +8,11 @@ import { matchesEtag } from '../http/headers.ts'
 import { tags } from '../http/openapi.ts'
 import { noQuery } from '../http/schemas.ts'
 import { type DataRoute, emptyResponse, matchPattern, responseOf } from '../http/sockets/data-response.ts'
-import { andThen } from '../maybe-promise.ts'
+import { andThen, type MaybePromise } from '../maybe-promise.ts'
 import type { Meter } from '../usage/meter.ts'
 import type { Catalog } from './catalog.ts'
 import type { Dataset } from './dataset.ts'
-import { datasetMetadata } from './metadata.ts'
+import { datasetMetadata, type FileSizes } from './metadata.ts'
 import type { TilesStates } from './tiles-states.ts'
 
 interface MetadataDeps {
@@ -21,18 +21,25 @@ interface MetadataDeps {
   meter: Meter
   baseUrl: BaseUrl
   tileBuilds: TilesStates
+  exports: { sizes: FormatSizes }
+}
+
+/** The sizes of built exports, which are built by `downloads`. */
+interface FormatSizes {
+  of(dataset: Dataset): MaybePromise<FileSizes>
 }
 
 /** The metadata of a dataset as the bytes to send, and its tag. */
 interface FinishedMetadata {
   base: string
   tiles: DatasetRecord['tiles']
+  sizes: FileSizes
   bytes: Buffer
   tag: string
 }
 
 /**
- * The route of one dataset's metadata: finished bytes, made once for each version and state of its tiles. See
+ * The route of one dataset's metadata: finished bytes, made once for each state of a version, its tiles and its files. See
  * docs/decisions/two-transports.md.
  */
 export function metadataRoute({
@@ -41,16 +48,24 @@ export function metadataRoute({
   meter,
   baseUrl,
   tileBuilds,
+  exports,
 }: MetadataDeps): DataRoute {
   const pattern = '/v1/dataset/:table'
   const match = matchPattern(pattern)
   const finished = new WeakMap<Dataset, FinishedMetadata>()
-  const metadataOf = (dataset: Dataset, base: string, tiles: DatasetRecord['tiles']): FinishedMetadata => {
+  const metadataOf = (
+    dataset: Dataset,
+    base: string,
+    tiles: DatasetRecord['tiles'],
+    sizes: FileSizes,
+  ): FinishedMetadata => {
     const cached = finished.get(dataset)
-    if (cached?.base === base && isDeepStrictEqual(cached.tiles, tiles)) return cached
+    if (cached?.base === base && cached.sizes === sizes && isDeepStrictEqual(cached.tiles, tiles)) {
+      return cached
+    }
     const statistics = dataset.manifest.statistics ?? null
-    const bytes = Buffer.from(JSON.stringify({ ...datasetMetadata(dataset, base, tiles), statistics }))
-    const made = { base, tiles, bytes, tag: `W/"${hash('sha1', bytes, 'base64url').slice(0, 16)}"` }
+    const bytes = Buffer.from(JSON.stringify({ ...datasetMetadata(dataset, base, tiles, sizes), statistics }))
+    const made = { base, tiles, sizes, bytes, tag: `W/"${hash('sha1', bytes, 'base64url').slice(0, 16)}"` }
     finished.set(dataset, made)
     return made
   }
@@ -69,14 +84,16 @@ export function metadataRoute({
       andThen(authenticate.optionalKeyOf(exchange), (grant) =>
         andThen(catalog.find(table!), (dataset) => {
           if (grant) meter.record(grant, { operation: 'metadata', table: dataset.table, format: 'json' })
-          return andThen(tileBuilds.stateOf(dataset), (tiles) => {
-            const { bytes, tag } = metadataOf(dataset, baseUrl.of(exchange.caller), tiles)
-            exchange.setHeader('etag', tag)
-            exchange.setHeader('cache-control', 'public, no-cache')
-            if (matchesEtag(exchange.request.headers['if-none-match'], tag)) return emptyResponse(304)
-            exchange.setHeader('content-type', 'application/json; charset=utf-8')
-            return responseOf(200, bytes)
-          })
+          return andThen(exports.sizes.of(dataset), (sizes) =>
+            andThen(tileBuilds.stateOf(dataset), (tiles) => {
+              const { bytes, tag } = metadataOf(dataset, baseUrl.of(exchange.caller), tiles, sizes)
+              exchange.setHeader('etag', tag)
+              exchange.setHeader('cache-control', 'public, no-cache')
+              if (matchesEtag(exchange.request.headers['if-none-match'], tag)) return emptyResponse(304)
+              exchange.setHeader('content-type', 'application/json; charset=utf-8')
+              return responseOf(200, bytes)
+            }),
+          )
         }),
       ),
   }

@@ -1,12 +1,19 @@
 import type { ArchiveRecord, DatasetRecord } from '@wayleave/contract/records'
-import { exportFormatsOf } from '@wayleave/geodata/exports'
+import { exportFormatsOf, geojsonParts } from '@wayleave/geodata/exports'
+import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Dataset, Version } from './dataset.ts'
 
-/** The public metadata of a dataset. */
+/** The sizes of the files of a version that are built, by format, in bytes. */
+export type FileSizes = ReadonlyMap<string, number>
+
+const NO_SIZES: FileSizes = new Map()
+
+/** The public metadata of a dataset. Without `sizes`, only the sizes that the manifest states are given. */
 export function datasetMetadata(
   dataset: Dataset,
   baseUrl: string,
   tiles: DatasetRecord['tiles'],
+  sizes = NO_SIZES,
 ): DatasetRecord {
   const { table, manifest } = dataset
   return {
@@ -15,13 +22,16 @@ export function datasetMetadata(
     description: dataset.description,
     license: dataset.license,
     attribution: dataset.attribution,
+    contact: dataset.contact,
+    citation: dataset.citation,
+    updateFrequency: dataset.updateFrequency,
     keywords: dataset.keywords,
     geometryType: manifest.geometryType,
     geometryTypes: manifest.geometryTypes,
     bbox: manifest.bbox,
     timeExtent: manifest.timeExtent ?? null,
     rows: manifest.rows,
-    columns: manifest.columns,
+    columns: describedColumns(dataset),
     version: dataset.version,
     updatedAt: dataset.updatedAt,
     credits: dataset.credits,
@@ -29,6 +39,7 @@ export function datasetMetadata(
       format,
       mediaType,
       url: `${baseUrl}/v1/dataset/${table}/files/${format}`,
+      bytes: sizes.get(format) ?? storedBytes(dataset, format),
     })),
     tiles,
     sample: dataset.hasSample ? `${baseUrl}/v1/dataset/${table}/sample/json` : null,
@@ -46,6 +57,7 @@ export function archiveMetadata(
     version: version.version,
     current,
     createdAt: version.createdAt,
+    note: version.note,
     rows: manifest.rows,
     geometryType: manifest.geometryType,
     geometryTypes: manifest.geometryTypes,
@@ -56,6 +68,25 @@ export function archiveMetadata(
       format,
       mediaType,
       url: `${baseUrl}/v1/dataset/${table}/archives/${version.version}/files/${format}`,
+      bytes: storedBytes(version, format),
     })),
   }
+}
+
+/** The columns with what the publisher says about them. */
+export function describedColumns({ manifest, columnNotes }: Dataset): DatasetRecord['columns'] {
+  return manifest.columns.map((column) => {
+    // A column may be named like a built-in member of objects.
+    const note = Object.hasOwn(columnNotes, column.name) ? columnNotes[column.name] : undefined
+    return note === undefined ? column : { ...column, ...note }
+  })
+}
+
+/** GeoParquet and GeoJSON are sent from the snapshot's own files, so their sizes are always known. */
+function storedBytes({ manifest }: Version, format: string): number | null {
+  if (format === 'geoparquet') return manifest.files[SNAPSHOT_FILES.rows]?.bytes ?? null
+  if (format !== 'geojson') return null
+  const { head, tail } = geojsonParts(manifest)
+  const pack = manifest.files[SNAPSHOT_FILES.pack]
+  return pack ? head.length + pack.bytes + tail.length : null
 }

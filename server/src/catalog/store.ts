@@ -1,7 +1,8 @@
+import type { UpdateFrequency } from '@wayleave/contract/update-frequencies'
 import type { Manifest } from '@wayleave/geodata/snapshot'
 import type { ControlDatabase, Db, Tx } from '../database/open.ts'
 import type { Tables } from '../database/schema.ts'
-import type { Dataset, DatasetDescription, Version } from './dataset.ts'
+import type { ColumnNotes, Dataset, DatasetDescription, Version } from './dataset.ts'
 
 export async function readDatasets(db: Db): Promise<Dataset[]> {
   return (await currentDatasets(db).orderBy('datasets.table_name').execute()).map(toDataset)
@@ -61,6 +62,7 @@ export interface NewVersion {
   snapshot: string
   manifest: Manifest
   hasSample: boolean
+  note: string
   at: string
   description: DatasetDescription
   /** The title of a new dataset if the publisher gives none. */
@@ -87,7 +89,11 @@ export async function insertVersion(database: ControlDatabase, tx: Tx, added: Ne
         description: '',
         license: '',
         attribution: '',
+        contact: '',
+        citation: '',
+        update_frequency: '',
         keywords: '[]',
+        column_notes: '{}',
         credits: 1,
         created_at: at,
         ...columnsOf(description),
@@ -106,6 +112,7 @@ export async function insertVersion(database: ControlDatabase, tx: Tx, added: Ne
       rows: added.manifest.rows,
       manifest: JSON.stringify(added.manifest),
       has_sample: added.hasSample ? 1 : 0,
+      note: added.note,
     })
     .execute()
 }
@@ -193,7 +200,11 @@ function currentDatasets(db: Db) {
       'datasets.description',
       'datasets.license',
       'datasets.attribution',
+      'datasets.contact',
+      'datasets.citation',
+      'datasets.update_frequency',
       'datasets.keywords',
+      'datasets.column_notes',
       'datasets.credits',
       'datasets.updated_at',
       'versions.version',
@@ -201,12 +212,13 @@ function currentDatasets(db: Db) {
       'versions.created_at',
       'versions.manifest',
       'versions.has_sample',
+      'versions.note',
     ])
 }
 
 type VersionRow = Pick<
   Tables['versions'],
-  'table_name' | 'version' | 'snapshot' | 'created_at' | 'manifest' | 'has_sample'
+  'table_name' | 'version' | 'snapshot' | 'created_at' | 'manifest' | 'has_sample' | 'note'
 >
 type DatasetRow = VersionRow & Omit<Tables['datasets'], 'current_version' | 'created_at'>
 
@@ -218,6 +230,7 @@ function toVersion(row: VersionRow): Version {
     createdAt: row.created_at,
     manifest: JSON.parse(row.manifest) as Manifest,
     hasSample: row.has_sample === 1,
+    note: row.note,
   }
 }
 
@@ -228,13 +241,23 @@ function toDataset(row: DatasetRow): Dataset {
     description: row.description,
     license: row.license,
     attribution: row.attribution,
+    contact: row.contact,
+    citation: row.citation,
+    updateFrequency: row.update_frequency as UpdateFrequency,
     keywords: JSON.parse(row.keywords) as string[],
+    columnNotes: JSON.parse(row.column_notes) as ColumnNotes,
     credits: row.credits,
     updatedAt: row.updated_at,
   }
 }
 
-function columnsOf({ keywords, ...others }: DatasetDescription) {
-  const given = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined))
-  return { ...given, ...(keywords === undefined ? {} : { keywords: JSON.stringify(keywords) }) }
+/** The columns of the table `datasets` that a description sets; fields that are left out keep their values. */
+function columnsOf({ keywords, columnNotes, updateFrequency, ...texts }: DatasetDescription) {
+  const columns = {
+    ...texts,
+    update_frequency: updateFrequency,
+    keywords: keywords && JSON.stringify(keywords),
+    column_notes: columnNotes && JSON.stringify(columnNotes),
+  }
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
 }

@@ -8,6 +8,7 @@ import { adoptFolderCommand } from './adopt-folder.ts'
 import { backupCommand } from './backup.ts'
 import { databaseCommand } from './database.ts'
 import { datasetsCommand, unpublishCommand } from './datasets.ts'
+import { describeCommand } from './describe.ts'
 import { doctorCommand } from './doctor.ts'
 import { eventsCommand } from './events.ts'
 import { gcCommand } from './gc.ts'
@@ -44,6 +45,7 @@ export async function runProgram(args: string[], options: ProgramOptions = {}): 
     serveCommand(),
     publishCommand(options.compile),
     datasetsCommand(),
+    describeCommand(),
     unpublishCommand(),
     jobCommand(),
     gcCommand(),

@@ -8,19 +8,14 @@ import { isTable } from '../catalog/dataset.ts'
 import { operator } from '../events/events.ts'
 import { COLUMN_TYPES, ColumnTypesError, parseColumnTypes } from '../publishing/column-types.ts'
 import type { PublishOptions, PublishReport } from '../publishing/publishing.ts'
-import { splitKeywords } from '../publishing/split-keywords.ts'
+import { type DescriptionFlags, descriptionOfFlags, withDescriptionFlags } from './description-flags.ts'
 import { type OperatorFlags, operatorCommand, print, tableText } from './operator-command.ts'
 import { ProgressBar } from './output/progress-bar.ts'
 import { withParts } from './with-parts.ts'
 
-interface PublishFlags extends OperatorFlags {
+interface PublishFlags extends OperatorFlags, DescriptionFlags {
   table: string
-  title?: string
-  description?: string
-  license?: string
-  attribution?: string
-  keywords?: string
-  credits?: number
+  note?: string
   idColumn?: string
   timeColumn?: string
   crs?: string
@@ -45,20 +40,16 @@ interface PublishFlags extends OperatorFlags {
 const MAX_JSON_PROBLEMS = 100_000
 
 export function publishCommand(compile?: PublishOptions['compile']): Command {
-  return operatorCommand('publish <file>', 'Publish a file as a dataset, or as a dataset’s new version.', [
+  const about = 'Publish a file as a dataset, or as a dataset’s new version.'
+  const command = operatorCommand('publish <file>', about, [
     'publish parcels.gpkg --table parcels --title "Parcels" --license CC-BY-4.0',
     'publish trees.csv --table trees --id-column tree_id --credits 5',
     'publish roads.zip --table roads --crs EPSG:25832 --skip-invalid',
     'publish stops.csv --table stops --longitude x --latitude y --type code=text --dry-run',
     'publish - --format csv --table stops < stops.csv',
-  ])
-    .requiredOption('--table <name>', 'the dataset’s name in addresses', tableName)
-    .option('--title <text>', 'its name for people')
-    .option('--description <text>', 'what it holds')
-    .option('--license <text>', 'its license, by name or address')
-    .option('--attribution <text>', 'whom users must name')
-    .option('--keywords <words>', 'separated by commas')
-    .option('--credits <n>', 'what one download costs (default 1 for a new dataset)', price)
+  ]).requiredOption('--table <name>', 'the dataset’s name in addresses', tableName)
+  return withDescriptionFlags(command)
+    .option('--note <text>', 'what is new in this version')
     .option('--id-column <name>', 'the column that holds the features’ ids')
     .option('--time-column <name>', 'the column that `datetime` filters')
     .option('--crs <crs>', 'the CRS if the file does not state it, such as EPSG:25832')
@@ -88,10 +79,10 @@ async function publish(file: string, flags: PublishFlags, compile: PublishOption
   const isStandardInput = file === '-'
   if (!isStandardInput && !existsSync(file)) throw new Error(`There is no file ${file}.`)
   const bar = new ProgressBar(process.stderr)
-  const { table, title, description, license, attribution, credits } = flags
+  const { table, note } = flags
+  const description = await descriptionOfFlags(flags)
   const { idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample, tiles } = flags
   const { buildExports, encoding, longitude, latitude, geometryColumn, type: types, dryRun } = flags
-  const keywords = flags.keywords === undefined ? undefined : splitKeywords(flags.keywords)
   try {
     const { report, base } = await withParts(flags, async (parts) => {
       const publishPath = (path: string) =>
@@ -100,7 +91,8 @@ async function publish(file: string, flags: PublishFlags, compile: PublishOption
             table,
             path,
             ...(isStandardInput && { file: 'standard input' }),
-            description: { title, description, license, attribution, credits, keywords },
+            description,
+            note,
             ...{ idColumn, timeColumn, crs, allowInaccurateCrs, layer, format, skipInvalid, sample },
             ...{ tiles, buildExports, encoding, longitude, latitude, geometryColumn, types, dryRun },
             // Commander sets options that begin with no- to true if they are absent.
@@ -223,10 +215,4 @@ function tableName(text: string): string {
     )
   }
   return text
-}
-
-function price(text: string): number {
-  const value = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
-  if (!(value <= 1_000_000)) throw new InvalidArgumentError('A price is a whole number from 0 to 1000000.')
-  return value
 }

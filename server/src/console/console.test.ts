@@ -10,16 +10,15 @@ import { html } from '../http/pages/html.ts'
 import { asProblem, sendProblem } from '../http/send-problem.ts'
 import { consoleRoutes } from './routes.ts'
 
-async function appOn(build: string): Promise<App> {
+async function appOn(build: string, basemap: string | null = null): Promise<App> {
   const app = fastify() as unknown as App
   app.setErrorHandler((error, request, reply) =>
     sendProblem(asProblem(error), request, reply, { baseUrl: () => 'http://localhost', contactUrl: null }),
   )
-  consoleRoutes(
-    app,
-    async (_request, table) => html`<title>Console ${table ?? ''}</title>`,
-    pathToFileURL(`${build}/`),
-  )
+  consoleRoutes(app, async (_request, table) => html`<title>Console ${table ?? ''}</title>`, {
+    basemap,
+    build: pathToFileURL(`${build}/`),
+  })
   await app.ready()
   return app
 }
@@ -72,4 +71,37 @@ test('without a build, a page says how to make one', async () => {
   assert.equal(page.statusCode, 200)
   assert.match(page.body, /npm run build --workspace console/)
   assert.equal((await app.inject('/theme.js')).statusCode, 404)
+})
+
+test('only the map for other sites may be framed, and only the origin of the basemap may be loaded from', async (t) => {
+  const build = await mkdtemp(join(tmpdir(), 'console-build-'))
+  t.after(() => rm(build, { recursive: true }))
+  for (const name of ['index.html', 'embed.html']) {
+    await writeFile(join(build, name), `<!doctype html><title>Console</title>${name}`)
+  }
+  const policyOf = async (app: App, path: string) => {
+    const { headers, body } = await app.inject(path)
+    const directives = String(headers['content-security-policy']).split('; ')
+    const sourcesOf = (name: string) =>
+      directives.find((one) => one.startsWith(`${name} `))?.slice(name.length + 1)
+    return { sourcesOf, body, frames: sourcesOf('frame-ancestors') }
+  }
+  const plain = await appOn(build)
+  assert.equal((await policyOf(plain, '/datasets/places')).frames, "'none'")
+  const embedded = await policyOf(plain, '/embed/places')
+  assert.equal(embedded.frames, '*')
+  assert.match(embedded.body, /embed\.html/)
+  assert.equal(embedded.sourcesOf('connect-src'), "'self'")
+  assert.match(embedded.body, /id="console-settings">{"basemap":null}</)
+
+  const address = 'https://tiles.example.org:8443/styles/</script>.json?key=1'
+  const mapped = await appOn(build, address)
+  for (const path of ['/datasets/places', '/embed/places']) {
+    const { sourcesOf, body } = await policyOf(mapped, path)
+    assert.equal(sourcesOf('connect-src'), "'self' https://tiles.example.org:8443", path)
+    assert.equal(sourcesOf('img-src'), "'self' data: blob: https://tiles.example.org:8443", path)
+    assert.equal(sourcesOf('script-src'), "'self'", path)
+    const [, settings] = /id="console-settings">(.*?)<\/script>/.exec(body)!
+    assert.deepEqual(JSON.parse(settings!), { basemap: address })
+  }
 })

@@ -6,7 +6,7 @@ import { constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../http/fastify-app.ts'
 import { matchesEtag, preferredEncoding } from '../http/headers.ts'
-import { type Html, html, PAGE_HEADERS } from '../http/pages/html.ts'
+import { type Html, html, PAGE_HEADERS, pagePolicy } from '../http/pages/html.ts'
 import { plainPage } from '../http/pages/page-layout.ts'
 import { notFound } from '../problem.ts'
 
@@ -36,6 +36,17 @@ const PAGES = [
   '/administration/keys/:keyId',
 ]
 
+/** The map of a dataset that other sites may show in a frame. It has no session: only public data is shown. */
+const EMBED = '/embed/:table'
+
+/** What the operator's settings mean for the console. */
+export interface ConsoleOptions {
+  /** The address of a MapLibre style or of a PMTiles file; null for the console's own background of maps. */
+  basemap: string | null
+  /** The folder of the built console. */
+  build?: URL
+}
+
 /** Makes the title and the descriptions in the head of a page, which may be the page of a dataset. */
 type PageHeadOf = (request: FastifyRequest, table: string | undefined) => Promise<Html>
 
@@ -51,7 +62,13 @@ interface Asset {
  *
  * See docs/decisions/console-files.md.
  */
-export function consoleRoutes(app: App, headOf: PageHeadOf, build: URL = BUILD): void {
+export function consoleRoutes(
+  app: App,
+  headOf: PageHeadOf,
+  { basemap, build = BUILD }: ConsoleOptions,
+): void {
+  const origins = basemap === null ? [] : [new URL(basemap).origin]
+  const settings = settingsElement({ basemap })
   const hidden = { schema: { hide: true } }
   /** File names contain a content hash, so the assets are cached for the lifetime of the process. */
   const assets = new Map<string, Promise<Asset>>()
@@ -61,16 +78,21 @@ export function consoleRoutes(app: App, headOf: PageHeadOf, build: URL = BUILD):
     return { bytes, packed: await promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION }) }
   }
 
-  for (const path of PAGES) {
-    app.get(path, hidden, async (request, reply) => {
-      const page = await readFile(new URL('index.html', build), 'utf8').catch(() => undefined)
-      reply.headers(PAGE_HEADERS)
-      if (page === undefined) return sendUnlessCached(request, reply, Buffer.from(withoutBuild()))
-      const { table } = request.params as { table?: string }
-      const head = await headOf(request, table)
-      return sendUnlessCached(request, reply, Buffer.from(page.replace(TITLE, () => head.text)))
-    })
+  const sendPage = async (request: FastifyRequest, reply: FastifyReply, file: string, policy: string) => {
+    const page = await readFile(new URL(file, build), 'utf8').catch(() => undefined)
+    reply.headers({ ...PAGE_HEADERS, 'content-security-policy': policy })
+    if (page === undefined) return sendUnlessCached(request, reply, Buffer.from(withoutBuild()))
+    const { table } = request.params as { table?: string }
+    const head = await headOf(request, table)
+    return sendUnlessCached(request, reply, Buffer.from(page.replace(TITLE, () => head.text + settings)))
   }
+
+  const policy = pagePolicy({ origins })
+  for (const path of PAGES) {
+    app.get(path, hidden, (request, reply) => sendPage(request, reply, 'index.html', policy))
+  }
+  const embedPolicy = pagePolicy({ origins, frameAncestors: '*' })
+  app.get(EMBED, hidden, (request, reply) => sendPage(request, reply, 'embed.html', embedPolicy))
 
   app.get('/theme.js', hidden, async (request, reply) => {
     const bytes = await readFile(new URL('theme.js', build)).catch(() => undefined)
@@ -93,6 +115,12 @@ export function consoleRoutes(app: App, headOf: PageHeadOf, build: URL = BUILD):
     })
     return send(request, reply.header('content-type', mediaType), found)
   })
+}
+
+/** Data for the console's scripts; browsers do not execute a script element of this type. */
+function settingsElement(settings: object): string {
+  const text = JSON.stringify(settings).replaceAll('<', '\\u003c')
+  return `\n    <script type="application/json" id="console-settings">${text}</script>`
 }
 
 /** The browser asks at every load whether its copy is current; if it is, no body is sent. */

@@ -1,3 +1,4 @@
+import type { PurchaseRecord } from '@wayleave/contract/records'
 import type { Grant } from '../access/grant.ts'
 import { type Clock, DAY, plus } from '../clock.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
@@ -5,7 +6,14 @@ import { Problem } from '../problem.ts'
 import type { Call, Meter } from '../usage/meter.ts'
 import { addUsage } from '../usage/usage-store.ts'
 import { addLedgerRow, lockBalance, type NewLedgerRow } from './ledger-store.ts'
-import { endPurchase, hasPurchase, type Purchase, readBalance, recordPurchase } from './purchase-store.ts'
+import {
+  endPurchase,
+  hasPurchase,
+  type Purchase,
+  readBalance,
+  readPurchases,
+  recordPurchase,
+} from './purchase-store.ts'
 
 /** How long a purchase can be downloaded again without paying. */
 const RIGHT = DAY
@@ -83,6 +91,12 @@ export class Cashier {
     if (await hasPurchase(db, purchaseOf(bill), this.#rightSince())) return null
     const balance = await readBalance(db, organizationId)
     return balance < bill.price ? tooFewCredits(bill.price, balance) : null
+  }
+
+  /** What the payer has paid for and may download again without paying, newest first. */
+  async purchasesOf({ payer }: Grant, table: string): Promise<PurchaseRecord[]> {
+    const rows = await readPurchases(this.#database.db, payer, table, this.#rightSince())
+    return rows.map((row) => ({ ...row, freeUntil: plus(new Date(row.paidAt), RIGHT).toISOString() }))
   }
 
   /** Tracks a delivery that may still end in a refund, so that a stop waits for it. */

@@ -21,6 +21,24 @@ export async function hasPurchase(db: Db | Tx, purchase: Purchase, after: string
   return row !== undefined
 }
 
+/** The purchases of a payer in one dataset that were made after the given time. */
+export async function readPurchases(
+  db: Db,
+  payer: string,
+  table: string,
+  after: string,
+): Promise<{ version: number; format: string; paidAt: string }[]> {
+  const rows = await db
+    .selectFrom('purchases')
+    .select(['version', 'format', 'paid_at'])
+    .where('payer', '=', payer)
+    .where('table_name', '=', table)
+    .where('paid_at', '>', after)
+    .orderBy('paid_at', 'desc')
+    .execute()
+  return rows.map(({ version, format, paid_at }) => ({ version, format, paidAt: paid_at }))
+}
+
 export async function recordPurchase(
   tx: Tx,
   purchase: Purchase,

@@ -15,7 +15,18 @@ export const migrations: Migration[] = [
   { name: 'codes bound to their request', statements: boundCodes },
   { name: 'blocked users and addresses, events by subject', statements: blocks },
   { name: 'jobs of several kinds with leases', statements: leasedJobs },
+  { name: 'more about datasets, columns and versions', statements: richerMetadata },
 ]
+
+function richerMetadata(): string[] {
+  return [
+    `alter table datasets add column contact text not null default ''`,
+    `alter table datasets add column citation text not null default ''`,
+    `alter table datasets add column update_frequency text not null default ''`,
+    `alter table datasets add column column_notes text not null default '{}'`,
+    `alter table versions add column note text not null default ''`,
+  ]
+}
 
 /**
  * Running jobs go back to waiting, because the index allows one running job in each queue. A node of the earlier

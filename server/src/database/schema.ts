@@ -164,7 +164,12 @@ export interface Tables {
     description: string
     license: string
     attribution: string
+    contact: string
+    citation: string
+    update_frequency: string
     keywords: string
+    /** What the publisher says about columns, in JSON by column name. */
+    column_notes: string
     credits: number
     current_version: number
     created_at: string
@@ -180,6 +185,7 @@ export interface Tables {
     /** The snapshot's manifest, so that metadata can be served without reading a file. */
     manifest: string
     has_sample: number
+    note: string
   }
   /** The highest version number ever assigned to a table name: numbers are not reused after `unpublish`. */
   version_numbers: { table_name: string; last_version: number }

@@ -1,7 +1,8 @@
+import { licenseLink } from '@wayleave/contract/licenses'
 import type { DatasetRecord } from '@wayleave/contract/records'
 import type { About } from '../http/about.ts'
+import { plainText } from '../http/pages/plain-text.ts'
 import type { GraphNode, GraphValue } from './graph.ts'
-import { licenseLink } from './license-link.ts'
 
 export const DCAT_PREFIXES = {
   dcat: 'http://www.w3.org/ns/dcat#',
@@ -67,10 +68,12 @@ function datasetNode(dataset: DatasetRecord, about: About, base: string): GraphN
     type: 'dcat:Dataset',
     properties: {
       'dct:title': title,
-      'dct:description': description || title,
+      'dct:description': plainText(description) || title,
       'dct:identifier': table,
       'dct:publisher': publisher(about),
-      'dcat:contactPoint': contactPoint(about),
+      'dcat:contactPoint': dataset.contact === '' ? contactPoint(about) : datasetContact(dataset.contact),
+      'dct:accrualPeriodicity': frequencyOf(dataset),
+      'dct:bibliographicCitation': dataset.citation === '' ? null : dataset.citation,
       'dcat:keyword': keywords,
       'dcat:landingPage': { iri: datasetPage(base, table) },
       'dct:modified': dateTime(updatedAt),
@@ -92,6 +95,8 @@ function distributionNode(dataset: DatasetRecord, format: DatasetRecord['formats
       'dcat:accessURL': { iri: format.url },
       'dcat:downloadURL': { iri: format.url },
       'dcat:mediaType': { iri: `https://www.iana.org/assignments/media-types/${mediaType}` },
+      'dcat:byteSize':
+        format.bytes === null ? null : { value: String(format.bytes), type: 'xsd:nonNegativeInteger' },
       'dct:license': licenseValue(dataset.license),
       'dct:rights':
         dataset.attribution === ''
@@ -121,6 +126,36 @@ function contactPoint({ title, contact }: About): GraphNode | null {
       'vcard:hasURL': contact.url === undefined ? null : { iri: contact.url },
     },
   }
+}
+
+/** The contact of one dataset: a mail address, a URL or a name. */
+function datasetContact(contact: string): GraphNode {
+  const properties: GraphNode['properties'] = /^[^\s@<>]+@[^\s@<>]+$/.test(contact)
+    ? { 'vcard:fn': contact, 'vcard:hasEmail': { iri: `mailto:${encodeURI(contact)}` } }
+    : /^https?:\/\/\S+$/.test(contact) && URL.canParse(contact)
+      ? { 'vcard:fn': contact, 'vcard:hasURL': { iri: new URL(contact).href } }
+      : { 'vcard:fn': contact }
+  return { type: 'vcard:Kind', properties }
+}
+
+/** The EU's vocabulary of frequencies, which DCAT-AP requires. */
+const FREQUENCIES: { [frequency: string]: string } = {
+  continuous: 'CONT',
+  daily: 'DAILY',
+  weekly: 'WEEKLY',
+  monthly: 'MONTHLY',
+  quarterly: 'QUARTERLY',
+  biannual: 'ANNUAL_2',
+  annual: 'ANNUAL',
+  irregular: 'IRREG',
+  never: 'NEVER',
+}
+
+function frequencyOf({ updateFrequency }: DatasetRecord): GraphValue | null {
+  const name = FREQUENCIES[updateFrequency]
+  return name === undefined
+    ? null
+    : { iri: `http://publications.europa.eu/resource/authority/frequency/${name}` }
 }
 
 function place([west, south, east, north]: [number, number, number, number]): GraphNode {

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { licenseLink } from '@wayleave/contract/licenses'
 import { aboutOf } from '../http/about.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { openTestServer } from '../testing/test-server.ts'
 import { jsonLd, turtle } from './graph.ts'
-import { licenseLink } from './license-link.ts'
 import { pageHead } from './page-head.ts'
 import { DATASETS_PER_SITEMAP, sitemap, sitemapCount, sitemapIndex } from './sitemap.ts'
 
@@ -156,7 +156,7 @@ test('the page of a dataset has its title, description and schema.org data, esca
   const title = /<title>([^<]*)<\/title>/.exec(text)![1]!
   assert.ok(title.startsWith('A &quot;title&quot;') && title.endsWith('🌍 – Data of the town'))
   const data = JSON.parse(/<script type="application\/ld\+json">(.*?)<\/script>/s.exec(text)![1]!)
-  assert.deepEqual([data['@type'], data.name, data.description], ['Dataset', NASTY, NASTY])
+  assert.deepEqual([data['@type'], data.name, data.description], ['Dataset', NASTY, NASTY.replace('\n', ' ')])
   assert.equal(data.spatialCoverage.geo.box, '-90 -180 -61 -151')
   assert.deepEqual(data.license, { '@type': 'CreativeWork', name: 'Ask us' })
   assert.ok(data.isAccessibleForFree)

@@ -1,6 +1,7 @@
 import type { DatasetRecord } from '@wayleave/contract/records'
 import type { About } from '../http/about.ts'
 import { Html, html } from '../http/pages/html.ts'
+import { plainText } from '../http/pages/plain-text.ts'
 import { datasetPage } from './dcat.ts'
 import { schemaOrgDataset } from './schema-org.ts'
 
@@ -10,7 +11,8 @@ const MAX_DESCRIPTION = 300
 export function pageHead(dataset: DatasetRecord | null, about: About, base: string): Html {
   if (dataset === null) return tags(about.title, about.description, `${base}/`)
   const { title, description, table } = dataset
-  const text = description || `${title}: ${dataset.rows} rows, in ${dataset.formats.length} formats.`
+  const text =
+    plainText(description) || `${title}: ${dataset.rows} rows, in ${dataset.formats.length} formats.`
   const data = JSON.stringify(schemaOrgDataset(dataset, about, base)).replaceAll('<', '\\u003c')
   return html`${tags(`${title} – ${about.title}`, text, datasetPage(base, table))}
     <script type="application/ld+json">${new Html(data)}</script>`

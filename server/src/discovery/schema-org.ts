@@ -1,7 +1,8 @@
+import { licenseLink } from '@wayleave/contract/licenses'
 import type { DatasetRecord } from '@wayleave/contract/records'
 import type { About } from '../http/about.ts'
+import { plainText } from '../http/pages/plain-text.ts'
 import { datasetPage } from './dcat.ts'
-import { licenseLink } from './license-link.ts'
 
 /** The dataset as a schema.org/Dataset, which search engines for datasets read. */
 export function schemaOrgDataset(dataset: DatasetRecord, about: About, base: string): object {
@@ -12,7 +13,8 @@ export function schemaOrgDataset(dataset: DatasetRecord, about: About, base: str
     '@type': 'Dataset',
     '@id': `${base}/v1/dataset/${table}`,
     name: title,
-    description: description || `${title}: ${dataset.rows} rows, ${dataset.columns.length} columns.`,
+    description:
+      plainText(description) || `${title}: ${dataset.rows} rows, ${dataset.columns.length} columns.`,
     url: datasetPage(base, table),
     identifier: table,
     version: String(dataset.version),
@@ -20,6 +22,7 @@ export function schemaOrgDataset(dataset: DatasetRecord, about: About, base: str
     ...(keywords.length > 0 && { keywords }),
     ...(license !== '' && { license: link ?? { '@type': 'CreativeWork', name: license } }),
     ...(attribution !== '' && { creditText: attribution }),
+    ...(dataset.citation !== '' && { citation: dataset.citation }),
     isAccessibleForFree: dataset.credits === 0,
     publisher: {
       '@type': 'Organization',
@@ -27,7 +30,17 @@ export function schemaOrgDataset(dataset: DatasetRecord, about: About, base: str
       url: `${base}/`,
     },
     includedInDataCatalog: { '@type': 'DataCatalog', name: about.title, url: `${base}/` },
-    variableMeasured: dataset.columns.map(({ name }) => name),
+    variableMeasured: dataset.columns.map(({ name, title, description, unit }) =>
+      title === undefined && description === undefined && unit === undefined
+        ? name
+        : {
+            '@type': 'PropertyValue',
+            name: title ?? name,
+            ...(title !== undefined && { alternateName: name }),
+            ...(description !== undefined && { description }),
+            ...(unit !== undefined && { unitText: unit }),
+          },
+    ),
     ...(bbox !== null && {
       spatialCoverage: {
         '@type': 'Place',

@@ -13,6 +13,7 @@ export const PAGES = [
   'publishing',
   'keys-and-access',
   'downloads',
+  'explorer',
   'ogc',
   'tiles',
   'python',

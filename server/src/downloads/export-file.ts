@@ -1,5 +1,15 @@
+import type { ExportFormatEntry, Variant } from '@wayleave/geodata/exports'
 import type { ReadableFile } from '@wayleave/geodata/snapshot'
+import type { Dataset, Version } from '../catalog/dataset.ts'
 import type { SignedAddress } from '../storage/object-store.ts'
+
+/** A file of a version in one format and one encoding. */
+export interface ExportRequest {
+  dataset: Dataset
+  version: Version
+  format: ExportFormatEntry
+  encoding: 'identity' | Variant
+}
 
 export interface ExportDescription {
   mediaType: string

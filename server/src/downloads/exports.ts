@@ -4,11 +4,9 @@ import { join, relative } from 'node:path'
 import {
   type BuiltFile,
   ExportError,
-  type ExportFormatEntry,
   exportGeneration,
   geojsonParts,
   removeStalePartials,
-  type Variant,
   variantPath,
 } from '@wayleave/geodata/exports'
 import {
@@ -21,7 +19,7 @@ import type { Blobs } from '../blobs/blobs.ts'
 import { DamagedDerivedError } from '../blobs/derived-objects.ts'
 import { BoundedCache } from '../caching/bounded-cache.ts'
 import type { Verification } from '../catalog/background-verification.ts'
-import type { Dataset, Version } from '../catalog/dataset.ts'
+import type { Version } from '../catalog/dataset.ts'
 import { stampOf } from '../catalog/file-stamp.ts'
 import type { SnapshotHealth } from '../catalog/snapshot-health.ts'
 import { SingleFlights } from '../concurrency/single-flight.ts'
@@ -39,9 +37,10 @@ import {
   withFirstByte,
   writeMeta,
 } from './built-file.ts'
-import type { ExportDescription, ExportFile, StoredFile } from './export-file.ts'
+import type { ExportDescription, ExportFile, ExportRequest, StoredFile } from './export-file.ts'
 import { type ExportJobRequest, requireBuilt } from './export-job.ts'
 import { lockExports, tryLockExports } from './exports-lock.ts'
+import { FormatSizes } from './format-sizes.ts'
 
 /** Max cached entries; an evicted export is found again on disk. */
 const MAX_READY = 10_000
@@ -73,13 +72,6 @@ export interface TileFiles {
   build(version: Version, wait: { maxMs: number; signal: AbortSignal }): Promise<unknown>
 }
 
-export interface ExportRequest {
-  dataset: Dataset
-  version: Version
-  format: ExportFormatEntry
-  encoding: 'identity' | Variant
-}
-
 /** The attempt at a job that builds an export. */
 export interface ExportAttempt {
   signal: AbortSignal
@@ -97,6 +89,8 @@ export interface ExportAttempt {
  * See docs/decisions/one-export-at-a-time.md.
  */
 export class Exports {
+  /** The sizes of the files that are built. */
+  readonly sizes = new FormatSizes((request) => this.find(request))
   readonly #parts: ExportsDeps
   readonly #ready = new BoundedCache<string, ExportFile>(MAX_READY)
   readonly #looks = new SingleFlights<string, ExportFile | undefined>()
@@ -121,7 +115,7 @@ export class Exports {
       this.#ready.get(name) ??
       this.#looks.run(name, async () => {
         const file = await this.#look(request)
-        return file && this.#keep(name, file)
+        return file && this.#keep(request, file)
       })
     )
   }
@@ -131,7 +125,7 @@ export class Exports {
     return (
       this.#ready.get(name) ??
       this.#builds.run(name, async () => {
-        return (await this.find(request)) ?? this.#keep(name, await this.#request(request))
+        return (await this.find(request)) ?? this.#keep(request, await this.#request(request))
       })
     )
   }
@@ -160,8 +154,9 @@ export class Exports {
     await this.#builds.settled()
   }
 
-  #keep(name: string, file: ExportFile): ExportFile {
-    this.#ready.set(name, file)
+  #keep(request: ExportRequest, file: ExportFile): ExportFile {
+    this.#ready.set(nameOf(request), file)
+    this.sizes.record(request, file)
     return file
   }
 

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { AddOn } from '@wayleave/contract/add-ons'
 import { EXPORT_FORMAT_NAMES, EXPORT_FORMATS, type ExportFormat } from '@wayleave/contract/export-formats'
+import { purchaseSchema } from '@wayleave/contract/records'
 import { exportFormatsOf } from '@wayleave/geodata/exports'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
@@ -18,8 +19,8 @@ import { security, tags } from '../http/openapi.ts'
 import { noQuery } from '../http/schemas.ts'
 import { notFound, Problem, type ProblemCode } from '../problem.ts'
 import type { Config } from '../settings/config.ts'
-import type { ExportDescription, ExportFile } from './export-file.ts'
-import { describeExport, type ExportRequest, type Exports } from './exports.ts'
+import type { ExportDescription, ExportFile, ExportRequest } from './export-file.ts'
+import { describeExport, type Exports } from './exports.ts'
 import { type ByteRange, parseRange, rangeStillHolds } from './range.ts'
 import { type OpenExport, openExport, sendExport } from './send-export.ts'
 
@@ -174,6 +175,25 @@ export function downloadRoutes(
         addOn: 'ARCHIVED_DATA',
         operation: 'archive',
       })
+    },
+  })
+
+  app.get('/v1/dataset/:table/purchases', {
+    onRequest,
+    schema: {
+      tags: [tags.data],
+      summary: 'The downloads of a dataset that are already paid',
+      description: 'What the key may download again without paying, for 24 hours after it was paid.',
+      security: security.key,
+      params: Type.Object({ table: Type.String() }),
+      querystring: noQuery,
+      response: { 200: Type.Object({ data: Type.Array(purchaseSchema) }) },
+    },
+    handler: async (request) => {
+      const grant = grants.get(request)!
+      const dataset = await catalog.find(request.params.table)
+      requirePermission(grant, 'read', dataset.table)
+      return { data: await cashier.purchasesOf(grant, dataset.table) }
     },
   })
 

@@ -127,28 +127,31 @@ test('behind nginx a node drains and stops without a failed request', {
     WAYLEAVE_DATABASE_URL: databaseUrl,
     WAYLEAVE_DRAIN_SECONDS: '1',
     WAYLEAVE_ROLE: 'api',
+    // A busy machine stands still now and then.
+    WAYLEAVE_MAX_EVENT_LOOP_DELAY: '60000',
   }
   const node = await startServerProcess(t, dataDir, environment)
   const url = await openNginx(t, [service.url, node.url])
-  const statuses = new Map<number, number>()
+  const responses = new Map<string, number>()
   let isOver = false
   const client = async () => {
     while (!isOver) {
       const response = await fetch(`${url}/v1/ogc/collections/places/items?limit=2`, {
         headers: { 'x-api-key': key },
       })
-      await response.arrayBuffer()
-      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
+      const { code = '' } = (await response.json()) as { code?: string }
+      const outcome = `${response.status} ${code}`.trim()
+      responses.set(outcome, (responses.get(outcome) ?? 0) + 1)
     }
   }
   const clients = Promise.all([client(), client(), client()])
-  while ((statuses.get(200) ?? 0) < 50) await sleep(10)
+  while ((responses.get('200') ?? 0) < 50) await sleep(10)
   const exit = once(node.child, 'exit')
   node.child.kill('SIGTERM')
   assert.deepEqual(await exit, [0, null])
-  const served = statuses.get(200)!
-  while (statuses.get(200)! < served + 50) await sleep(10)
+  const served = responses.get('200')!
+  while (responses.get('200')! < served + 50) await sleep(10)
   isOver = true
   await clients
-  assert.deepEqual([...statuses.keys()], [200])
+  assert.deepEqual([...responses.keys()], ['200'])
 })

@@ -3,6 +3,7 @@ import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import { askerOf } from '../access/authenticate.ts'
 import type { App } from '../http/fastify-app.ts'
 import { featureSchema } from './documents/feature-schema.ts'
+import { type ExtractDeps, extractRoutes } from './extract/extract-routes.ts'
 import { type FacetDeps, facetRoutes } from './facets/facet-routes.ts'
 import { admit, tableOf } from './items/admit.ts'
 import { searchRoutes } from './items/search-routes.ts'
@@ -12,7 +13,7 @@ import { integerSizesOf } from './write/integer-sizes-of.ts'
 import { ROOT } from './write/links.ts'
 import { sendDocument } from './write/respond.ts'
 
-export type OgcDeps = FacetDeps
+export type OgcDeps = FacetDeps & ExtractDeps
 
 /** The routes of OGC API - Features that only Fastify serves. The others are data routes: see app.ts. */
 export function ogcRoutes(app: App, parts: OgcDeps): void {
@@ -41,5 +42,6 @@ export function ogcRoutes(app: App, parts: OgcDeps): void {
   })
 
   facetRoutes(app, parts)
+  extractRoutes(app, parts)
   searchRoutes(app, parts)
 }

@@ -1,3 +1,4 @@
+import { UPDATE_FREQUENCIES, type UpdateFrequency } from '@wayleave/contract/update-frequencies'
 import type { ColumnType } from '@wayleave/geodata/features'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
@@ -25,11 +26,15 @@ const storedRequest = Type.Object(
         description: text(20_000),
         license: text(1000),
         attribution: text(2000),
+        contact: text(1000),
+        citation: text(4000),
+        updateFrequency: Type.Optional(Type.Unsafe<UpdateFrequency>(Type.Enum([...UPDATE_FREQUENCIES]))),
         keywords: Type.Optional(Type.Array(Type.String({ maxLength: 2000 }), { maxItems: 2000 })),
         credits: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
       },
       { additionalProperties: false },
     ),
+    note: text(4000),
     format: text(100),
     layer: text(1000),
     crs: text(20_000),

@@ -11,7 +11,7 @@ import {
 import type { Manifest } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import type { Blobs } from '../blobs/blobs.ts'
-import type { DatasetDescription } from '../catalog/dataset.ts'
+import type { ColumnNotes, Dataset, DatasetDescription } from '../catalog/dataset.ts'
 import {
   deleteDataset,
   deleteOldVersions,
@@ -28,7 +28,7 @@ import type { ControlDatabase, Tx } from '../database/open.ts'
 import { buildExportsAhead } from '../downloads/build-ahead.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { AttemptLostError } from '../jobs/job-errors.ts'
-import { notFound } from '../problem.ts'
+import { invalidInput, notFound } from '../problem.ts'
 import type { Staging } from './staging.ts'
 
 export interface PublishRequest extends ReadOptions {
@@ -37,6 +37,8 @@ export interface PublishRequest extends ReadOptions {
   /** The file's name if `path` is a temporary file. */
   file?: string
   description: DatasetDescription
+  /** What the publisher says about this version. */
+  note?: string
   format?: string
   layer?: string
   crs?: string
@@ -119,6 +121,7 @@ export class Publishing {
       table,
       path,
       description,
+      note: _,
       sample = true,
       buildExports,
       dryRun = false,
@@ -135,6 +138,7 @@ export class Publishing {
         onProgress,
         signal,
       )
+      requireColumns({ table, manifest }, description.columnNotes)
       if (buildExports) {
         const about = await this.#aboutExports(table, description)
         report.notes.push(
@@ -185,7 +189,9 @@ export class Publishing {
   async describe(table: string, description: DatasetDescription, origin: Origin): Promise<void> {
     const { changes, clock } = this.#parts
     await changes.commit(async (tx, changed) => {
-      if (!(await updateDescription(tx, table, description, clock().toISOString())))
+      const dataset = await readDataset(tx, table)
+      if (dataset) requireColumns(dataset, description.columnNotes)
+      if (!dataset || !(await updateDescription(tx, table, description, clock().toISOString())))
         throw notFound(`dataset named "${table}"`)
       await recordEvent(tx, clock(), origin, {
         action: 'dataset.described',
@@ -258,6 +264,7 @@ export class Publishing {
         snapshot,
         manifest,
         hasSample: request.sample !== false,
+        note: request.note ?? '',
         at: at.toISOString(),
         description: request.description,
         standardTitle: titleOf(table),
@@ -295,6 +302,18 @@ export class Publishing {
           log.error({ err: error, snapshot }, `Could not move the snapshot ${snapshot} to the trash.`),
       )
     }
+  }
+}
+
+/** Notes on columns that the dataset does not have are mistakes in their names. */
+function requireColumns(
+  { table, manifest }: Pick<Dataset, 'table' | 'manifest'>,
+  notes: ColumnNotes = {},
+): void {
+  const names = new Set(manifest.columns.map(({ name }) => name))
+  const unknown = Object.keys(notes).find((name) => !names.has(name))
+  if (unknown !== undefined) {
+    throw invalidInput('columns', `names "${unknown.slice(0, 80)}", which is no column of "${table}"`)
   }
 }
 

@@ -16,6 +16,13 @@ import { security, tags } from '../http/openapi.ts'
 import { invalidInput, notFound, Problem } from '../problem.ts'
 import type { Config } from '../settings/config.ts'
 import { COLUMN_TYPES, ColumnTypesError, parseColumnTypes } from './column-types.ts'
+import {
+  boundedText,
+  descriptionBody,
+  descriptionOf,
+  descriptionProperties,
+  NO_ZERO,
+} from './description-schema.ts'
 import type { JobRequest } from './job-request.ts'
 import type { Jobs } from './jobs.ts'
 import type { Publishing } from './publishing.ts'
@@ -30,45 +37,30 @@ interface PublishingRouteDeps {
   config: Config
 }
 
-/** PostgreSQL cannot store NUL characters in text. */
-const NO_ZERO = '^[^\\x00]*$'
-const text = (most: number, description: string) =>
-  Type.Optional(Type.String({ maxLength: most, pattern: NO_ZERO, description }))
-
 /** What `parseColumnTypes` accepts. */
 const TYPES_PATTERN = `^( *[^\\r\\n\\u2028\\u2029\\x00]+ *= *(${COLUMN_TYPES.join('|')}) *(,|$))*$`
 
-const description = {
-  title: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: NO_ZERO })),
-  description: text(10_000, 'What the dataset holds.'),
-  license: text(500, 'The license, by name or address.'),
-  attribution: text(1000, 'Whom users must name.'),
-  credits: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 1_000_000,
-      description: 'What one download costs; 1 for a new dataset.',
-    }),
-  ),
-}
-
 const uploadOptions = Type.Object(
   {
-    ...description,
-    keywords: text(2000, 'Separated by commas.'),
-    filename: text(255, 'The name of the file where the body is the file itself.'),
-    format: text(40, 'The format’s name if the file does not show it.'),
-    layer: text(200, 'The layer of a file that has several.'),
-    crs: text(20_000, 'The CRS if the file does not state it, such as EPSG:25832.'),
+    ...descriptionProperties,
+    note: boundedText(2000, 'What is new in this version.'),
+    keywords: boundedText(2000, 'Separated by commas.'),
+    filename: boundedText(255, 'The name of the file where the body is the file itself.'),
+    format: boundedText(40, 'The format’s name if the file does not show it.'),
+    layer: boundedText(200, 'The layer of a file that has several.'),
+    crs: boundedText(20_000, 'The CRS if the file does not state it, such as EPSG:25832.'),
     allowInaccurateCrs: Type.Optional(
       Type.Boolean({
         description: 'Publish although the CRS cannot be brought to WGS84 within 20 m.',
       }),
     ),
-    encoding: text(40, 'The encoding of the texts if the file does not state it, such as windows-1251.'),
-    longitude: text(200, 'The column that holds longitudes or x; together with `latitude`.'),
-    latitude: text(200, 'The column that holds latitudes or y.'),
-    geometryColumn: text(200, 'The column that holds WKT, WKB, GeoJSON or points as text.'),
+    encoding: boundedText(
+      40,
+      'The encoding of the texts if the file does not state it, such as windows-1251.',
+    ),
+    longitude: boundedText(200, 'The column that holds longitudes or x; together with `latitude`.'),
+    latitude: boundedText(200, 'The column that holds latitudes or y.'),
+    geometryColumn: boundedText(200, 'The column that holds WKT, WKB, GeoJSON or points as text.'),
     geometry: Type.Optional(
       Type.Boolean({ description: 'False publishes a table without geometry, whatever the file holds.' }),
     ),
@@ -93,8 +85,8 @@ const uploadOptions = Type.Object(
         description: 'Do everything except making the version visible; the job has the report.',
       }),
     ),
-    idColumn: text(200, 'The column that holds the features’ ids.'),
-    timeColumn: text(200, 'The column that `datetime` filters.'),
+    idColumn: boundedText(200, 'The column that holds the features’ ids.'),
+    timeColumn: boundedText(200, 'The column that `datetime` filters.'),
     skipInvalid: Type.Optional(
       Type.Boolean({ description: 'Publish the valid rows and report the others.' }),
     ),
@@ -156,7 +148,7 @@ export function publishingRoutes(
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     await scope.register(multipart, {
-      limits: { files: 1, fields: 30, fieldSize: FORM_FIELD_BYTES, fileSize: config.maxUploadBytes },
+      limits: { files: 1, fields: 40, fieldSize: FORM_FIELD_BYTES, fileSize: config.maxUploadBytes },
     })
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
@@ -208,18 +200,12 @@ export function publishingRoutes(
       summary: 'Change a dataset’s description or price',
       security: [...security.key, ...security.token],
       params,
-      body: Type.Object(
-        {
-          ...description,
-          keywords: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 50 })),
-        },
-        { additionalProperties: false, minProperties: 1 },
-      ),
+      body: descriptionBody,
       response: { 204: Type.Unsafe<undefined>({ description: 'Changed.' }) },
     },
     onRequest,
     handler: async (request, reply) => {
-      await publishing.describe(tableOf(request), request.body, origins.get(request)!)
+      await publishing.describe(tableOf(request), descriptionOf(request.body), origins.get(request)!)
       return reply.code(204).send(undefined)
     },
   })
@@ -309,6 +295,9 @@ function publishRequestOf(
     description: about,
     license,
     attribution,
+    contact,
+    citation,
+    updateFrequency,
     keywords,
     credits,
     filename: _,
@@ -323,6 +312,9 @@ function publishRequestOf(
       description: about,
       license,
       attribution,
+      contact,
+      citation,
+      updateFrequency,
       credits,
       keywords: keywords === undefined ? undefined : splitKeywords(keywords),
     },

@@ -55,6 +55,12 @@ export const instanceSettings = {
     text(),
     'The license of the data as a whole, as a name or an address, for the OGC landing page and the API definitions. Each dataset can have its own.',
   ),
+  basemap: setting(
+    'WAYLEAVE_BASEMAP',
+    null as string | null,
+    url('http:', 'https:'),
+    'The background of maps in the console: the address of a MapLibre style, or of a PMTiles file (its path ends with .pmtiles). Everything that the style loads has to come from the origin of this address. Without it, maps have a plain background that the service brings along.',
+  ),
   dataDir: setting(
     'WAYLEAVE_DATA_DIR',
     './data',

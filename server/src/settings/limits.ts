@@ -76,6 +76,18 @@ export const limitsSettings = {
     integer(1024, 256 * 1024 ** 2),
     'The largest page of features, in bytes of its features as they are stored. A page with more has fewer features and a link to the next page.',
   ),
+  extractRows: setting(
+    'WAYLEAVE_EXTRACT_ROWS',
+    100_000,
+    integer(1, 10_000_000),
+    'The most rows that a file of filtered rows may have. Such files are free and metered like pages of features.',
+  ),
+  extractBytes: setting(
+    'WAYLEAVE_EXTRACT_BYTES',
+    50 * 1024 ** 2,
+    integer(1024, 4 * 1024 ** 3),
+    'The most bytes that the features of a file of filtered rows may have, as they are stored.',
+  ),
   maxConnections: setting(
     'WAYLEAVE_MAX_CONNECTIONS',
     null as number | null,

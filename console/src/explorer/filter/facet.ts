@@ -27,8 +27,7 @@ export const FACET_BINS = 30
  * only be searched.
  */
 export function isCountable({ name, type }: Column, dataset: DatasetDetails): boolean {
-  // The service separates the names of columns by commas.
-  if (type === 'json' || name.includes(',')) return false
+  if (type === 'json') return false
   if (type !== 'text') return true
   const statistics = dataset.statistics?.[name]
   const values = dataset.rows - (statistics?.nulls ?? 0)

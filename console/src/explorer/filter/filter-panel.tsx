@@ -24,7 +24,7 @@ export function FilterPanel({
 }) {
   const { dataset, access } = exploration
   const isDisabled = access !== 'all'
-  const columns = dataset.columns.filter(({ type, name }) => type !== 'json' && !name.includes(','))
+  const columns = dataset.columns.filter(({ type }) => type !== 'json')
   const [open, setOpen] = useState(() => openAtFirst(columns, exploration))
   const counted = columns.filter((column) => open.has(column.name) && isCountable(column, dataset))
   const facets = useFacets(

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQueries } from '@tanstack/react-query'
 import { useMemo, useRef } from 'react'
-import { collectionUrl, readOgc } from '../../api/ogc.ts'
+import { collectionUrl, nameList, readOgc } from '../../api/ogc.ts'
 import type { Exploration } from '../access.ts'
 import { type Clause, columnOf, filterText } from './clause.ts'
 import { FACET_BINS, FACET_VALUES, type Facet, facetOfStatistics } from './facet.ts'
@@ -16,7 +16,7 @@ export function facetsQuery(
   filter: string,
   { limit = FACET_VALUES, bins = FACET_BINS } = {},
 ) {
-  const query = { columns: columns.join(','), filter, limit, bins }
+  const query = { columns: nameList(columns), filter, limit, bins }
   return {
     queryKey: ['facets', table, version, query],
     queryFn: ({ signal }: { signal: AbortSignal }) =>

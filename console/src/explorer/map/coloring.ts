@@ -6,7 +6,7 @@ type Scalar = string | number | boolean
 /** How a column colors or sizes the map's features. */
 export type Scale =
   /** Classes of equal counts: class i begins at `breaks[i - 1]`. */
-  | { kind: 'quantiles'; column: string; breaks: number[]; min: number; max: number }
+  | { kind: 'quantiles'; column: string; breaks: number[]; min: number; max: number; isInteger: boolean }
   /** The most frequent values; all others look alike. */
   | { kind: 'categories'; column: string; values: Scalar[] }
 
@@ -65,8 +65,11 @@ export function legendOf(scale: Scale, theme: Theme, format: (value: number) => 
     ]
   }
   const edges = [scale.min, ...scale.breaks, scale.max]
-  return edges.slice(1).map((to, index) => ({
-    label: `${format(edges[index]!)} – ${format(to)}`,
-    color: colorOf(scale, index, theme),
-  }))
+  return edges.slice(1).map((to, index) => {
+    const from = edges[index]!
+    // A class ends before the next one begins; only the last one includes its end.
+    const end = scale.isInteger && index < edges.length - 2 ? to - 1 : to
+    const label = from === end ? format(from) : `${format(from)} – ${format(end)}`
+    return { label, color: colorOf(scale, index, theme) }
+  })
 }

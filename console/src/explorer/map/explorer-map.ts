@@ -16,15 +16,19 @@ import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url'
 import { data as client } from '../../api/data.ts'
 import type { MapView } from '../address.ts'
 import type { Box } from '../filter/clause.ts'
+import { depthAt, type NamesDepth } from './background.ts'
 import { drawnGeometry } from './drawn-geometry.ts'
 import { type DataSource, FEATURE_ID, mapStyle, type StyleParts } from './map-style.ts'
 import { keepOnWorld } from './one-world.ts'
+
+export { addProtocol } from 'maplibre-gl'
 
 setWorkerUrl(workerUrl)
 
 const REACH_PX = 4
 /** From the keyboard, the feature nearest to the middle is selected. */
 const KEYBOARD_REACH_PX = 16
+const DEPTHS: readonly NamesDepth[] = ['countries', 'cities', 'towns']
 const SELECTABLE = ['points', 'clusters', 'lines', 'areas']
 
 /** What is under the mouse: a feature, or a point that stands for several. */
@@ -50,6 +54,9 @@ export interface Marks {
   pointed: Feature | null
 }
 
+/** What the map does not determine itself. */
+type GivenParts = Omit<StyleParts, 'marked' | 'depth'>
+
 /** The map on the page. It draws the dataset in a style and reports its view, the mouse and clicks. */
 export class ExplorerMap {
   readonly #map: LibreMap
@@ -61,13 +68,17 @@ export class ExplorerMap {
 
   constructor(
     container: HTMLElement,
-    { bbox, view, isEmbedded }: { bbox: Box; view: MapView | null; isEmbedded: boolean },
-    parts: Omit<StyleParts, 'marked'>,
+    { bbox, view }: { bbox: Box; view: MapView | null },
+    parts: GivenParts,
     events: MapEvents,
   ) {
     this.#container = container
     this.#events = events
-    this.#parts = { ...parts, marked: markedCollection({ selected: null, pointed: null }) }
+    this.#parts = {
+      ...parts,
+      depth: 'countries',
+      marked: markedCollection({ selected: null, pointed: null }),
+    }
     this.#map = new LibreMap({
       container,
       style: mapStyle(this.#parts),
@@ -81,7 +92,7 @@ export class ExplorerMap {
       renderWorldCopies: false,
       minZoom: -2,
       maxZoom: 20,
-      cooperativeGestures: !isEmbedded,
+      cooperativeGestures: true,
       transformRequest: (url) => client.transformRequest(url),
       transformConstrain: (center, zoom) => this.#constrain(center, zoom),
     })
@@ -95,7 +106,7 @@ export class ExplorerMap {
     this.#listen()
   }
 
-  setParts(change: Partial<Omit<StyleParts, 'marked'>>): void {
+  setParts(change: Partial<GivenParts>): void {
     const before = this.#parts.data
     this.#parts = { ...this.#parts, ...change }
     const { data } = this.#parts
@@ -147,10 +158,12 @@ export class ExplorerMap {
     const map = this.#map
     map.once('style.load', () => {
       this.#isReady = true
+      this.#parts = { ...this.#parts, depth: depthAt(map.getZoom()) }
       this.#draw()
       this.#tellView()
     })
     map.on('moveend', () => this.#tellView())
+    map.on('zoom', () => this.#deepen())
     map.on('mousemove', ({ point }) => this.#point(this.#targetAt(point, REACH_PX)))
     map.on('mouseout', () => this.#point(null))
     map.on('click', ({ point }) => this.#select(this.#targetAt(point, REACH_PX)))
@@ -160,6 +173,14 @@ export class ExplorerMap {
       const { clientWidth, clientHeight } = this.#container
       this.#select(this.#targetAt({ x: clientWidth / 2, y: clientHeight / 2 }, KEYBOARD_REACH_PX))
     })
+  }
+
+  /** Loads the names of smaller places when the map is first zoomed deep enough for them, and keeps them. */
+  #deepen(): void {
+    const depth = depthAt(this.#map.getZoom())
+    if (DEPTHS.indexOf(depth) <= DEPTHS.indexOf(this.#parts.depth)) return
+    this.#parts = { ...this.#parts, depth }
+    this.#draw()
   }
 
   #tellView(): void {

@@ -11,8 +11,9 @@ import { labelColumn } from '../label-column.ts'
 import type { Pointing } from '../pointing.ts'
 import type { Selection } from '../selection.ts'
 import { useMatchedInView } from '../use-matched.ts'
+import { useBasemap } from './basemap.ts'
 import type { Scale } from './coloring.ts'
-import { ExplorerMap, type MapTarget } from './explorer-map.ts'
+import { addProtocol, ExplorerMap, type MapTarget } from './explorer-map.ts'
 import { Legend } from './legend.tsx'
 import { mapStatus } from './map-status.ts'
 import { useMapSource } from './use-map-source.ts'
@@ -25,6 +26,7 @@ interface Props {
   size: Scale | null
   pointing: Pointing
   selection: Selection
+  /** Whether the map is shown on another site. */
   isEmbedded?: boolean
 }
 
@@ -44,6 +46,7 @@ export function MapPanel({
   const map = useRef<ExplorerMap>(null)
   const theme = useTheme()
   const source = useMapSource(exploration)
+  const basemap = useBasemap(theme, addProtocol)
   const [box, setBox] = useState<Box | null>(null)
   const [target, setTarget] = useState<MapTarget | null>(null)
   const [isBroken, setIsBroken] = useState(false)
@@ -59,8 +62,8 @@ export function MapPanel({
     try {
       map.current = new ExplorerMap(
         element,
-        { bbox: dataset.bbox as Box, view, isEmbedded },
-        { theme, data: source.data, color, size },
+        { bbox: dataset.bbox as Box, view },
+        { theme, data: source.data, color, size, basemap: basemap ?? null },
         {
           onView: (view, box) => {
             setBox(box)
@@ -91,8 +94,8 @@ export function MapPanel({
   }, [dataset.table])
 
   useEffect(
-    () => map.current?.setParts({ theme, data: source.data, color, size }),
-    [theme, source.data, color, size],
+    () => map.current?.setParts({ theme, data: source.data, color, size, basemap: basemap ?? null }),
+    [theme, source.data, color, size, basemap],
   )
 
   const { feature } = selection
@@ -111,7 +114,7 @@ export function MapPanel({
 
   const status = isBroken
     ? 'This browser cannot draw maps (WebGL is off). The table shows the rows as text.'
-    : mapStatus(dataset, access, source, inView.data)
+    : mapStatus(dataset, access, source, inView.data, isEmbedded)
   return (
     <section
       className="map"

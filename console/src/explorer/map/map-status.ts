@@ -6,16 +6,20 @@ import { MAX_FEATURES, type MapSource } from './use-map-source.ts'
 
 /** The sentence below the map: what it shows, and what stands in the way of more. */
 export function mapStatus(
-  { tiles }: Pick<DatasetDetails, 'tiles'>,
+  { tiles, rows }: Pick<DatasetDetails, 'tiles' | 'rows'>,
   access: Access,
   source: MapSource,
   /** Exact; undefined while it is counted, null if that would take too long. */
   inView: number | null | undefined,
+  /** Whether the map is shown on another site, where nobody can sign in. */
+  isEmbedded = false,
 ): string {
   if (source.error) return asProblem(source.error).message
   if (source.data === null) return 'Loading the map'
-  if (access === 'signed-out')
-    return `The sample, ${plural(source.drawn ?? 0, 'feature')}. Sign in to see all.`
+  if (access === 'signed-out') {
+    const sample = `The sample, ${plural(source.drawn ?? 0, 'feature')}`
+    return isEmbedded ? `${sample} of ${count(rows)}.` : `${sample}. Sign in to see all.`
+  }
   if (access === 'locked') {
     return `The sample, ${plural(source.drawn ?? 0, 'feature')}. All of them need the add-on GIS_ACCESS.`
   }

@@ -1,6 +1,6 @@
-import worldUrls from 'virtual:world/urls'
 import type { LayerSpecification, StyleSpecification } from 'maplibre-gl'
 import type { Theme } from '../../theme.ts'
+import { type Background, type NamesDepth, ownBackground } from './background.ts'
 import { colorExpression, type Scale, sizeExpression } from './coloring.ts'
 import { PALETTES, type Palette } from './map-palette.ts'
 
@@ -23,6 +23,10 @@ export interface StyleParts {
   data: DataSource | null
   color: Scale | null
   size: Scale | null
+  /** The operator's own background; null for ours. */
+  basemap: Background | null
+  /** How deep the map has been zoomed: names of places are loaded when they are first needed. */
+  depth: NamesDepth
   /** Features that are drawn above all others: the selected and the pointed one. */
   marked: object
 }
@@ -33,22 +37,23 @@ export const FEATURE_ID = '\0id'
 /** No feature that does not come from tiles has this property. */
 const NO_COUNT = '\0count'
 
-/** The whole style: our own land and borders, the dataset's features and the marked ones. */
+/** The whole style: a background, the dataset's features and the marked ones. */
 export function mapStyle(parts: StyleParts): StyleSpecification {
   const palette = PALETTES[parts.theme]
+  const background = parts.basemap ?? ownBackground(palette, parts.depth)
   return {
     version: 8,
+    ...(background.glyphs !== undefined && { glyphs: background.glyphs }),
+    ...(background.sprite !== undefined && { sprite: background.sprite }),
     sources: {
-      coarse: { type: 'geojson', data: worldUrls.coarse, attribution: 'Background: Natural Earth' },
-      fine: { type: 'geojson', data: worldUrls.fine },
-      names: { type: 'geojson', data: worldUrls.names },
+      ...background.sources,
       ...(parts.data && { data: sourceOf(parts.data) }),
       marked: { type: 'geojson', data: parts.marked as never },
     },
     layers: [
-      ...backgroundLayers(palette),
-      ...(parts.data ? dataLayers(parts, palette, parts.data) : []),
-      ...nameLayers(palette),
+      ...background.layers,
+      ...(parts.data ? dataLayers(parts, palette, parts.data, background.font) : []),
+      ...background.names,
       ...markedLayers(palette),
     ],
   }
@@ -68,68 +73,11 @@ function sourceOf(data: DataSource): StyleSpecification['sources'][string] {
   }
 }
 
-const FINE_FROM_ZOOM = 3
-
-function backgroundLayers({ sea, land, coast, border }: Palette): LayerSpecification[] {
-  const kind = (name: string) => ['==', ['get', 'kind'], name] as Expression
-  const layersOf = (source: 'coarse' | 'fine'): LayerSpecification[] => {
-    const zooms = source === 'coarse' ? { maxzoom: FINE_FROM_ZOOM } : { minzoom: FINE_FROM_ZOOM }
-    const line = (id: string, name: string, color: string): LayerSpecification => ({
-      id: `${id}-${source}`,
-      type: 'line',
-      source,
-      filter: kind(name),
-      ...zooms,
-      paint: { 'line-color': color, 'line-width': 0.8 },
-    })
-    return [
-      {
-        id: `land-${source}`,
-        type: 'fill',
-        source,
-        filter: kind('land'),
-        ...zooms,
-        paint: { 'fill-color': land },
-      },
-      line('coast', 'land', coast),
-      line('borders', 'borders', border),
-    ]
-  }
-  return [
-    { id: 'sea', type: 'background', paint: { 'background-color': sea } },
-    ...layersOf('coarse'),
-    ...layersOf('fine'),
-  ]
-}
-
-/** Names are above the data, because areas would cover them. */
-function nameLayers({ label, halo }: Palette): LayerSpecification[] {
-  return [
-    {
-      id: 'country-names',
-      type: 'symbol',
-      source: 'names',
-      minzoom: 1.5,
-      maxzoom: 8,
-      filter: ['<=', ['get', 'rank'], ['step', ['zoom'], 1, 2, 2, 3, 3, 4, 4, 5, 9]] as Expression,
-      layout: {
-        'text-field': ['get', 'name'],
-        'text-font': ['sans-serif'],
-        'text-size': ['interpolate', ['linear'], ['zoom'], 2, 10.5, 6, 14],
-        'text-max-width': 7,
-        'text-padding': 6,
-        'symbol-sort-key': ['get', 'rank'],
-        'text-letter-spacing': 0.04,
-      },
-      paint: { 'text-color': label, 'text-halo-color': halo, 'text-halo-width': 1.3 },
-    },
-  ]
-}
-
 function dataLayers(
   { theme, color, size }: StyleParts,
   palette: Palette,
   data: DataSource,
+  font: string[],
 ): LayerSpecification[] {
   const from = data.kind === 'tiles' ? { source: 'data', 'source-layer': data.layer } : { source: 'data' }
   const pointCount = data.kind === 'tiles' ? data.pointCount : NO_COUNT
@@ -211,7 +159,7 @@ function dataLayers(
       filter: ['all', isType('Point'), isCluster, ['>=', count, LABELED_FROM]] as Expression,
       layout: {
         'text-field': shortCount(count),
-        'text-font': ['sans-serif'],
+        'text-font': font,
         'text-size': ['interpolate', ['linear'], ['ln', count], 6.2, 9, 10, 12] as Expression,
         'symbol-sort-key': ['-', 0, count] as Expression,
         'text-padding': 0,

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Feature } from '@wayleave/client'
 import type { DatasetDetails } from '@wayleave/contract/records'
-import { collectionUrl, readOgc } from '../../api/ogc.ts'
+import { collectionUrl, nameList, readOgc } from '../../api/ogc.ts'
 import type { Access } from '../access.ts'
 import type { Scale } from './coloring.ts'
 
@@ -40,7 +40,8 @@ export function useScale(dataset: DatasetDetails, access: Access, column: string
   if (isNumber) {
     if (!breaks.data || statistics.min === undefined || statistics.max === undefined) return null
     const [min, max] = [Number(statistics.min), Number(statistics.max)]
-    return { kind: 'quantiles', column, breaks: breaks.data.filter((at) => at > min), min, max }
+    const isInteger = type === 'integer'
+    return { kind: 'quantiles', column, breaks: breaks.data.filter((at) => at > min), min, max, isInteger }
   }
   const values = statistics.frequent?.slice(0, CATEGORIES).map(({ value }) => value)
   return values ? { kind: 'categories', column, values } : null
@@ -55,7 +56,7 @@ async function quantiles(
   const values = rows - (statistics?.[column]?.nulls ?? 0)
   const reads = Array.from({ length: CLASSES - 1 }, async (_, index) => {
     const offset = Math.floor((values * (index + 1)) / CLASSES)
-    const query = { sortby: column, offset, limit: 1, properties: column }
+    const query = { sortby: nameList([column]), offset, limit: 1, properties: nameList([column]) }
     const page = await readOgc<{ features: Feature[] }>(collectionUrl(table, '/items', query), signal)
     return Number(page.features[0]?.properties[column])
   })

@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import type { Feature } from '@wayleave/client'
 import { useMemo } from 'react'
-import { collectionUrl, readOgc } from '../../api/ogc.ts'
+import { collectionUrl, nameList, readOgc } from '../../api/ogc.ts'
 import type { Exploration } from '../access.ts'
 import { useSampleFeatures } from '../use-features.ts'
 
@@ -29,7 +29,11 @@ export function useRows({ dataset, access, filter }: Exploration, sort: string):
   const query = useInfiniteQuery({
     queryKey: ['rows-of', table, version, filter, sort],
     queryFn: ({ pageParam, signal }) => readOgc<Page>(pageParam, signal),
-    initialPageParam: collectionUrl(table, '/items', { limit: PAGE_ROWS, filter, sortby: sort }),
+    initialPageParam: collectionUrl(table, '/items', {
+      limit: PAGE_ROWS,
+      filter,
+      sortby: sort && nameList([sort]),
+    }),
     getNextPageParam: ({ links }) => {
       const next = links.find(({ rel }) => rel === 'next')?.href
       // Only the path is taken: the service may be reached under another name than it knows itself by.

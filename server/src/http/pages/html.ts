@@ -38,11 +38,23 @@ export const ISOLATION_HEADERS = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 } as const
 
+interface PageSources {
+  /** Other origins that the page's scripts may load data and images from. */
+  origins?: readonly string[]
+  /** Which sites may show the page in a frame. */
+  frameAncestors?: "'none'" | '*'
+}
+
+/** The policy of our own pages: nothing inline, and no other sources and sites than those named. */
+export function pagePolicy({ origins = [], frameAncestors = "'none'" }: PageSources = {}): string {
+  const others = origins.map((origin) => ` ${origin}`).join('')
+  return `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:${others}; connect-src 'self'${others}; worker-src 'self' blob:; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors ${frameAncestors}`
+}
+
 /** For our own pages: no external resources, nothing inline, and no framing by other sites. */
 export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; worker-src 'self' blob:; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'content-security-policy': pagePolicy(),
   'referrer-policy': 'no-referrer',
   ...ISOLATION_HEADERS,
 } as const

@@ -117,6 +117,8 @@ export class SocketTransport {
     // `socket` is null while the previous response on the connection is being sent.
     if (!response.shouldKeepAlive || response.socket === null || response.socket.destroyed) return false
     if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return false
+    // Parts of pages are rare.
+    if (headers.range !== undefined) return false
     // While draining, every response needs `Connection: close`, which Fastify sends.
     return !overload.isOverloaded() && !overload.isDraining()
   }

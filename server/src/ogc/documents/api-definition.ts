@@ -1,11 +1,13 @@
 import type { Dataset } from '../../catalog/dataset.ts'
 import { type About, aboutInfo } from '../../http/about.ts'
+import { EXTRACT_PARAMETERS } from '../extract/extract-query.ts'
 import { SHARED_PARAMETERS } from '../facets/facet-query.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import {
   API_ENCODINGS,
   DOCUMENT_ENCODINGS,
   type Encoding,
+  EXTRACT_ENCODINGS,
   FEATURE_SCHEMA_ENCODINGS,
   ITEM_ENCODINGS,
   ITEMS_ENCODINGS,
@@ -106,6 +108,7 @@ export function apiDefinition(base: string, { datasets, crsList, version, about,
     ),
     ...tilePaths(get),
   }
+  paths['/collections/{collectionId}/extract'] = extractOperation(get, collection)
   paths['/collections/{collectionId}/search'] = searchOperation(get, collection)
   for (const dataset of datasets) {
     const { table, title } = dataset
@@ -191,10 +194,24 @@ const PUBLIC_JSON = [json]
 /** The parameters of facets; `limit` and `bins` have names of their own among the components. */
 const FACET_PARAMETERS = ['facetColumns', 'facetLimit', 'facetBins', ...SHARED_PARAMETERS]
 
+/** A file of the rows that match; it is made for each request, so it has no tag. */
+function extractOperation(get: ReturnType<typeof operations>, collection: object[]): { get: Operation } {
+  const described = get(
+    'extract',
+    'A file with all rows that match, up to a limit of the service',
+    [...collection, ...EXTRACT_PARAMETERS.map(ref)],
+    EXTRACT_ENCODINGS,
+    'Document',
+  ).get
+  const { 200: file, 304: _, ...responses } = described.responses
+  const { headers: __, ...content } = file as { headers: object }
+  return { get: { ...described, tags: ['Features'], responses: { 200: content, ...responses } } }
+}
+
 /** The features of a query in a body: it takes the parameters of a GET request as members of an object. */
 function searchOperation(get: ReturnType<typeof operations>, collection: object[]): { post: Operation } {
   const described = get('search', 'Features by a query in the body', [], SEARCH_ENCODINGS, 'Features').get
-  const { 304: _, ...responses } = described.responses
+  const { 206: _part, 304: _unchanged, 416: _beyond, ...responses } = described.responses
   return {
     post: {
       ...described,
@@ -274,6 +291,7 @@ function operations(keyInUrl: boolean) {
         responses: {
           200: { description: summary, headers, content: responseContent(encodings, answer) },
           ...(answer === 'Tile' ? { 204: { description: 'The tile has no features.' } } : {}),
+          ...(answer === 'Features' ? PART_RESPONSES : {}),
           304: { $ref: '#/components/responses/NotModified' },
           ...Object.fromEntries(
             problems.map((status) => [status, { $ref: '#/components/responses/Problem' }]),
@@ -283,6 +301,12 @@ function operations(keyInUrl: boolean) {
       },
     }
   }
+}
+
+/** Responses to a request with a `Range` header. */
+const PART_RESPONSES = {
+  206: { description: 'The part of the page that `Range` asks for.' },
+  416: { $ref: '#/components/responses/Problem' },
 }
 
 const PROBLEMS = ['400', '401', '403', '404', '406', '408', '429', '431', '500', '503']

@@ -8,6 +8,7 @@ import {
   html,
   mvt,
   ndjson,
+  parquet,
   SEARCH_ENCODINGS,
 } from '../request/encodings.ts'
 import { MAX_IDS, MAX_LIMIT } from '../request/items-query.ts'
@@ -156,6 +157,7 @@ export const RESPONSE_SCHEMAS = {
 export type ResponseSchema = keyof typeof RESPONSE_SCHEMAS
 
 const BYTES = { type: 'string', format: 'binary' }
+const BINARY: readonly Encoding[] = [flatgeobuf, mvt, parquet]
 const TEXTS: readonly Encoding[] = [html, csv, ndjson, geojsonSeq]
 
 /** The content of a response in each of its encodings. */
@@ -164,8 +166,7 @@ export function responseContent(
   name: ResponseSchema,
 ): Record<string, object> {
   const entries = encodings.map((encoding) => {
-    const of =
-      encoding === flatgeobuf || encoding === mvt ? BYTES : TEXTS.includes(encoding) ? text : schema(name)
+    const of = BINARY.includes(encoding) ? BYTES : TEXTS.includes(encoding) ? text : schema(name)
     return [encoding.mediaType, { schema: of }]
   })
   return Object.fromEntries(entries)

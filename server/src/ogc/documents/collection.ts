@@ -1,3 +1,4 @@
+import { licenseLink } from '@wayleave/contract/licenses'
 import { type Bbox, roundOutward } from '@wayleave/geodata/geometry'
 import type { Manifest } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
@@ -71,7 +72,7 @@ export function collectionDocument(dataset: Dataset, base: string, crsList: CrsL
       },
       ...tileLinks(dataset, url),
       { href: `${base}/v1/dataset/${table}`, rel: 'about', type: json.mediaType, title: 'The dataset' },
-      ...licenseLink(dataset.license),
+      ...licenseLinks(dataset.license),
     ],
   }
 }
@@ -159,7 +160,7 @@ function tileLinks(dataset: Dataset, url: string): Link[] {
 }
 
 /** A license that is a URL becomes a link; others are only named. A link must have a type. */
-function licenseLink(license: string): Link[] {
-  if (!/^https?:\/\//.test(license)) return []
-  return [{ href: license, rel: 'license', type: html.mediaType, title: 'The license' }]
+function licenseLinks(license: string): Link[] {
+  const href = licenseLink(license)
+  return href === null ? [] : [{ href, rel: 'license', type: html.mediaType, title: 'The license' }]
 }

@@ -9,7 +9,13 @@ const BASE = 'https://data.example.org'
 
 function schemaOf(manifest: Partial<Manifest>): Record<string, Record<string, unknown>> {
   const whole = { columns: [], id: { column: null, type: 'integer' }, timeColumn: null, ...manifest }
-  const dataset = { table: 'places', title: 'Places', description: '', manifest: whole } as unknown as Dataset
+  const dataset = {
+    table: 'places',
+    title: 'Places',
+    description: '',
+    columnNotes: {},
+    manifest: whole,
+  } as unknown as Dataset
   return collectionSchema('schema', dataset, BASE).properties as Record<string, Record<string, unknown>>
 }
 

@@ -25,7 +25,7 @@ export function collectionSchema(kind: SchemaKind, dataset: Dataset, base: strin
   const sequence = (place: number) => (kind === 'schema' ? { 'x-ogc-propertySeq': place } : {})
   const entries: [string, object][] = columns.map((column, i) => [
     column.name,
-    { title: column.name, ...TYPES[column.type], ...roleOf(column, manifest), ...sequence(i + 1) },
+    { ...noteOf(column, dataset), ...TYPES[column.type], ...roleOf(column, manifest), ...sequence(i + 1) },
   ])
   if (withGeometry) {
     const format = geometryFormat(manifest)
@@ -52,6 +52,16 @@ function namedColumns(kind: SchemaKind, manifest: Manifest): Column[] {
   const id = idQueryable(manifest)
   if (id === null || manifest.columns.some(({ name }) => name === id.name)) return manifest.columns
   return [{ ...id.column, name: id.name }, ...manifest.columns]
+}
+
+/** What the publisher says about a column; its name is the title of a column without one. */
+function noteOf({ name }: Column, { columnNotes }: Dataset): object {
+  const note = Object.hasOwn(columnNotes, name) ? columnNotes[name] : undefined
+  return {
+    title: note?.title ?? name,
+    ...(note?.description !== undefined && { description: note.description }),
+    ...(note?.unit !== undefined && { 'x-ogc-unit': note.unit }),
+  }
 }
 
 function roleOf({ name, type }: Column, { id, timeColumn }: Manifest): object {

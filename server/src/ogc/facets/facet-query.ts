@@ -2,6 +2,7 @@ import type { Dataset } from '../../catalog/dataset.ts'
 import { invalidInput } from '../../problem.ts'
 import { json, negotiate } from '../request/encodings.ts'
 import { type ItemsQuery, type ReadingRules, readItemsQuery } from '../request/items-query.ts'
+import { readNameList } from '../request/name-list.ts'
 import { type QueryPair, unknownParameter } from '../request/query-string.ts'
 
 export const DEFAULT_VALUES = 20
@@ -63,7 +64,7 @@ export function readFacetQuery(
 
 function readColumns(text: string | undefined, { manifest: { columns } }: Dataset): number[] {
   if (text === undefined) return countable(columns)
-  const indexes = text.split(',').map((name) => {
+  const indexes = readNameList(text).map((name) => {
     const index = columns.findIndex((column) => column.name === name)
     if (index === -1) throw invalidInput('columns', `names "${name.slice(0, 80)}", which is no property`)
     if (columns[index]!.type === 'json') {

@@ -1,6 +1,8 @@
 import type { Dataset } from '../../catalog/dataset.ts'
+import { describedColumns } from '../../catalog/metadata.ts'
 import type { About } from '../../http/about.ts'
 import { type Content, html } from '../../http/pages/html.ts'
+import { plainText } from '../../http/pages/plain-text.ts'
 import type { apiDefinition } from '../documents/api-definition.ts'
 import type { allCollections, CollectionDocument } from '../documents/collection.ts'
 import type { landingPage } from '../documents/landing.ts'
@@ -83,7 +85,7 @@ export function collectionHtml(base: string, dataset: Dataset, document: Collect
     trail: collectionTrail(base, dataset),
     base,
     links: document.links,
-    body: html`<p>${dataset.description}</p>
+    body: html`<p>${plainText(dataset.description)}</p>
 <p><a class="button" href="${url}/items?f=html">Look at the features</a></p>
 ${facts([
   ['Features', COUNT.format(manifest.rows)],
@@ -93,6 +95,9 @@ ${facts([
   ['Updated', dataset.updatedAt],
   ['License', dataset.license],
   ['Attribution', dataset.attribution],
+  ['Contact', dataset.contact],
+  ['Citation', dataset.citation],
+  ['Updates', dataset.updateFrequency],
   ['Keywords', dataset.keywords.join(', ')],
   ['Coordinate systems', html`${document.crs.map((uri) => html`<code>${uri}</code><br>`)}`],
   [
@@ -105,10 +110,12 @@ ${facts([
 ])}
 <h2>Properties</h2>
 ${table(
-  ['Name', 'Type', 'May be missing'],
-  manifest.columns.map(({ name, type, nullable }) => [
+  ['Name', 'Type', 'Unit', 'About', 'May be missing'],
+  describedColumns(dataset).map(({ name, type, nullable, title, description = '', unit = '' }) => [
     html`<code>${name}</code>`,
     type,
+    unit,
+    title === undefined ? description : html`<b>${title}</b> ${description}`,
     nullable ? 'yes' : 'no',
   ]),
 )}

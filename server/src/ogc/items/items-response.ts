@@ -37,6 +37,7 @@ import { CACHE_CONTROL, CONTENT_SECURITY_POLICY, VARY } from '../write/respond.t
 import { admit } from './admit.ts'
 import type { FeatureAllowance } from './daily-features.ts'
 import { type ItemsDeps, isPlain, nextCursor, type PageRequest, pageTag, timeText } from './items-page.ts'
+import { asksForRange, rangeOfPage } from './page-range.ts'
 
 const VARY_LINE = `vary: ${VARY}\r\n`
 /** Pages with fewer bytes of features are not counted: their memory is little more than that of a connection. */
@@ -98,7 +99,9 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
   const returnUnused = (returned: number) =>
     deps.dailyFeatures.release(grant.owner, allowance, limit - returned)
   const tag = pageTag(page, limit, deps.escapeFormulas)
-  const coding = pageCoding(exchange.request.headers['accept-encoding'])
+  const isPart = asksForRange(exchange) && !page.isSearch
+  const coding = isPart ? null : pageCoding(exchange.request.headers['accept-encoding'])
+  const finish = (response: DataResponse) => (isPart ? rangeOfPage(exchange, response, tag) : response)
   exchange.addHeaderLines(VARY_LINE)
   deps.meter.record(grant, { operation: 'items', table: dataset.table, format: query.encoding.name })
   const unchanged = page.isSearch ? null : unchangedTag(exchange, tag, coding)
@@ -118,11 +121,11 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
       return andThen(pageInMemory.response, (response) => {
         setPageHeaders(exchange, page, tag, codingOf(response))
         exchange.setHeader('content-type', geojson.mediaType)
-        return response
+        return finish(response)
       })
     }
   }
-  return readPage(admitted, tag, coding, deps, returnUnused)
+  return readPage(admitted, tag, coding, deps, returnUnused).then(finish)
 }
 
 /** The tag in `If-None-Match` that the page still has, compressed or not; null if it has another one. */

@@ -46,6 +46,10 @@ export const flatgeobuf = encoding('fgb', 'application/vnd.flatgeobuf', 'FlatGeo
   types: ['application/flatgeobuf'],
 })
 
+export const parquet = encoding('parquet', 'application/vnd.apache.parquet', 'GeoParquet', {
+  names: ['geoparquet'],
+})
+
 export const mvt = encoding('mvt', 'application/vnd.mapbox-vector-tile', 'Mapbox Vector Tile', {
   names: ['pbf'],
   types: ['application/x-protobuf', 'application/vnd.mapbox-vector-tile'],
@@ -65,6 +69,8 @@ export const FEATURE_SCHEMA_ENCODINGS = [schemaJson]
 export const ITEMS_ENCODINGS = [geojson, jsonFg, ndjson, geojsonSeq, csv, flatgeobuf, html]
 /** A search has no HTML page, because a browser's address bar sends no body. */
 export const SEARCH_ENCODINGS = ITEMS_ENCODINGS.filter((encoding) => encoding !== html)
+/** The files of selected rows; CSV is first, because a browser's `Accept` names none of them. */
+export const EXTRACT_ENCODINGS = [csv, geojson, parquet]
 /** One of the encodings of a page of features. */
 export type ItemsEncoding = (typeof ITEMS_ENCODINGS)[number]
 export const ITEM_ENCODINGS = [geojson, jsonFg, html]

@@ -5,6 +5,7 @@ import { DEFAULT_LIMITS, type Limits } from '../cql2/ast.ts'
 import { type BoxQuery, readBox } from './box-query.ts'
 import { type Crs, type CrsList, storageCrs } from './crs-list.ts'
 import { ITEMS_ENCODINGS, type ItemsEncoding, negotiate } from './encodings.ts'
+import { readNameList } from './name-list.ts'
 import { type QueryPair, unknownParameter } from './query-string.ts'
 import { readSort, type SortKey } from './sort-keys.ts'
 
@@ -182,9 +183,9 @@ function readOffset(text: string): number {
 }
 
 function readShown(text: string, { manifest: { columns } }: Dataset): number[] {
-  const names = text === '' ? [] : text.split(',').map((name) => name.trim())
+  const names = text === '' ? [] : readNameList(text)
   const shown = names.map((name) => {
-    const column = columns.findIndex((known) => known.name === name)
+    const column = columns.findIndex((known) => known.name === name || known.name === name.trim())
     if (column === -1) throw invalidInput('properties', `names "${name.slice(0, 80)}", which is no property`)
     return column
   })

@@ -36,8 +36,14 @@ function parameterText(name: string, value: Value): string {
   if (name === 'filter' || (name === 'ids' && Array.isArray(value))) return jsonText(name, value)
   const isList = LISTS.includes(name) && Array.isArray(value)
   if (isList && value.every((item) => typeof item === 'string' || typeof item === 'number'))
-    return value.join(',')
+    return listText(value)
   throw invalidInput(name.slice(0, 80), 'has a value of a type that this parameter does not accept')
+}
+
+/** A name that contains a comma is written in a JSON array, as in a URL. */
+function listText(items: readonly Value[]): string {
+  const texts = items.map(String)
+  return texts.some((text) => text.includes(',')) ? JSON.stringify(texts) : texts.join(',')
 }
 
 /** JSON text in which a bigint is a number. */

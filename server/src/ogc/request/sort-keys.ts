@@ -1,5 +1,6 @@
 import { type Manifest, queryColumn, queryColumns } from '@wayleave/geodata/snapshot'
 import { invalidInput } from '../../problem.ts'
+import { readNameList } from './name-list.ts'
 
 export interface SortKey {
   /** The index in `queryColumns`. */
@@ -12,11 +13,11 @@ export function isSortable(type: Manifest['columns'][number]['type']): boolean {
   return type !== 'json'
 }
 
-/** Parses `name`, `+name` or `-name`, separated by commas. A plus in a URL is decoded as a space. */
+/** Parses a list of `name`, `+name` or `-name`. A plus in a URL is decoded as a space. */
 export function readSort(text: string, manifest: Manifest): SortKey[] {
   const columns = queryColumns(manifest)
   const keys: SortKey[] = []
-  for (const part of text.split(',')) {
+  for (const part of readNameList(text)) {
     const sign = /^[ +-]/.exec(part)?.[0]
     const name = sign === undefined ? part : part.slice(1)
     const wanted = queryColumn(manifest, name)

@@ -8,21 +8,45 @@ import {
   withoutFormula,
 } from '@wayleave/geodata/features'
 import { type Geometry, pointOnSurface, writeWkt } from '@wayleave/geodata/geometry'
-import { idColumn } from '@wayleave/geodata/snapshot'
+import { idColumn, type Manifest } from '@wayleave/geodata/snapshot'
 import type { Crs } from '../request/crs-list.ts'
+import type { FeatureBlock } from '../select/read-selected.ts'
 import { outputGeometry } from './output-geometry.ts'
 import { PageBytes } from './page-bytes.ts'
 import type { WritePage } from './page-content.ts'
 
 const QUOTE = 0x22
 
+/** Writes the rows of one selection as CSV. */
+export interface CsvWriter {
+  /** The line of column names. */
+  head: string
+  writeRow(page: PageBytes, block: FeatureBlock, i: number): void
+}
+
+export interface CsvOptions {
+  manifest: Manifest
+  crs: Crs
+  /** The indexes of the columns; null for all. */
+  shown: readonly number[] | null
+  /** Put an apostrophe before texts that spreadsheets would execute as formulas. */
+  escapeFormulas: boolean
+}
+
 /**
  * Writes rows like those of the CSV download: the id if it is a column, the columns, a point's coordinates,
  * and other geometries as WKT.
  */
-export const writeCsv: WritePage = async (content) => {
-  const { manifest, query, block, escapeFormulas, work, until } = content
+export const writeCsv: WritePage = async ({ manifest, query, block, escapeFormulas, work, until }) => {
   const { crs, shown } = query
+  const writer = csvWriter({ manifest, crs, shown, escapeFormulas })
+  const page = new PageBytes(block.bytes.length + 1024)
+  page.text(writer.head)
+  const returned = await work.each(block.count, (i) => writer.writeRow(page, block, i), until)
+  return { body: page.all(), returned }
+}
+
+export function csvWriter({ manifest, crs, shown, escapeFormulas }: CsvOptions): CsvWriter {
   const { columns, geometryType } = manifest
   const places = shown ?? columns.map((_, i) => i)
   const isSpatial = geometryType !== null
@@ -31,13 +55,11 @@ export const writeCsv: WritePage = async (content) => {
   const columnNames = rowNames(columns, isSpatial, coordinateNames(crs))
   const names = [...(id === null ? [] : [id.name]), ...places.map((column) => columnNames[column]!)]
   const heads = [...names, ...(isSpatial ? coordinateNames(crs) : []), ...(hasShapes ? ['geometry'] : [])]
-  const page = new PageBytes(block.bytes.length + 1024)
   const safeText = (text: string) => (escapeFormulas ? withoutFormula(text) : text)
-  page.text(heads.map((name) => csvCell(safeText(name))).join(',') + CSV_LINE_END)
   const slices = new FeatureSlices()
   const values = new PropertySlices(columns)
-  const { bytes } = block
-  const writeRow = (i: number) => {
+  const writeRow = (page: PageBytes, block: FeatureBlock, i: number) => {
+    const { bytes } = block
     slices.locate(bytes, block.starts[i]!, block.ends[i]!)
     values.locate(bytes, slices.propertiesStart, slices.propertiesEnd)
     const cells = places.map((column) => {
@@ -63,8 +85,7 @@ export const writeCsv: WritePage = async (content) => {
     }
     page.text(cells.join(',') + CSV_LINE_END)
   }
-  const returned = await work.each(block.count, writeRow, until)
-  return { body: page.all(), returned }
+  return { head: heads.map((name) => csvCell(safeText(name))).join(',') + CSV_LINE_END, writeRow }
 }
 
 function coordinateNames({ fromWgs84 }: Crs): string[] {

@@ -1,0 +1,57 @@
+import type { DatasetDetails } from '@wayleave/contract/records'
+import { useMemo, useRef, useState } from 'react'
+import { useDataset } from '../api/queries.ts'
+import { Loaded } from '../components/loaded.tsx'
+import type { Exploration } from '../explorer/access.ts'
+import { readAddress } from '../explorer/address.ts'
+import { MapPanel } from '../explorer/map/map-panel.tsx'
+import { useScale } from '../explorer/map/use-scale.ts'
+import { Pointing } from '../explorer/pointing.ts'
+import { useSelection } from '../explorer/selection.ts'
+
+/**
+ * The map of a dataset for a frame on another site. It shows what is public, the sample, and never asks for a
+ * session, so the site around it learns nothing about the user.
+ */
+export function EmbeddedMap({ table }: { table: string }) {
+  const dataset = useDataset(table)
+  return (
+    <main className="embedded-map">
+      <Loaded query={dataset} lines={2} height="100vh">
+        {(data) => <DatasetMap dataset={data} />}
+      </Loaded>
+    </main>
+  )
+}
+
+function DatasetMap({ dataset }: { dataset: DatasetDetails }) {
+  const address = useMemo(() => readAddress(new URLSearchParams(location.search)), [])
+  const exploration: Exploration = { dataset, access: 'signed-out', filter: '' }
+  const [selected, setSelected] = useState<string | null>(null)
+  const selection = useSelection(exploration, selected, setSelected)
+  const color = useScale(dataset, 'signed-out', address.color)
+  const pointing = useRef(new Pointing()).current
+  return (
+    <>
+      <h1 className="embedded-title" dir="auto">
+        <a href={`/datasets/${dataset.table}`} target="_blank" rel="noopener">
+          {dataset.title}
+        </a>
+      </h1>
+      {dataset.bbox ? (
+        <MapPanel
+          exploration={exploration}
+          view={address.view}
+          onView={() => {}}
+          color={color}
+          size={null}
+          pointing={pointing}
+          selection={selection}
+          isEmbedded
+        />
+      ) : (
+        <p className="empty">This dataset has no geometry to show on a map.</p>
+      )}
+    </>
+  )
+}

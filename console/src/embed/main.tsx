@@ -1,0 +1,21 @@
+import '../styles/base.css'
+import '../styles/controls.css'
+import '../styles/content.css'
+import '../styles/explorer.css'
+import '../styles/embed.css'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { createRoot } from 'react-dom/client'
+import { queryClient } from '../api/queries.ts'
+import { EmbeddedMap } from './embedded-map.tsx'
+
+// The site around the frame may want its own theme.
+const theme = new URLSearchParams(location.search).get('theme')
+if (theme === 'light' || theme === 'dark') document.documentElement.dataset['theme'] = theme
+
+const table = decodeURIComponent(location.pathname.split('/').at(-1) ?? '')
+
+createRoot(document.getElementById('root')!).render(
+  <QueryClientProvider client={queryClient}>
+    <EmbeddedMap table={table} />
+  </QueryClientProvider>,
+)

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
+import { poll, shownOn } from './test-page-actions.ts'
+
+/** A console with a signed-in administrator whose organization may read everything. */
+export interface TestExplorer {
+  service: TestConsole
+  page: Page
+  /** A management call as the administrator. */
+  send(method: string, path: string, body: unknown): Promise<Response>
+  /** Publishes a text as a file; the options are query parameters. */
+  publish(table: string, file: string, source: string, options?: Record<string, string>): Promise<void>
+  tilesReady(table: string): Promise<void>
+  open(table: string, query?: Record<string, string>): Promise<void>
+  /** A parameter of the page's address. */
+  parameter(name: string): string | null
+  facet(column: string): Locator
+}
+
+export async function openExplorer(settings: NodeJS.ProcessEnv = {}): Promise<TestExplorer> {
+  const service = await startConsole({ WAYLEAVE_TILES: 'true', ...settings })
+  // The software renderer needs a time that grows with the map's size.
+  const { page } = await service.open({ viewport: { width: 1000, height: 640 } })
+  const bearer = page.waitForRequest(/auth\/me/).then((request) => request.headerValue('authorization'))
+  await service.signIn(page, ADMINISTRATOR)
+  const authorization = (await bearer)!
+  const send = async (method: string, path: string, body: unknown) => {
+    const response = await fetch(service.url + path, {
+      method,
+      headers: { authorization, 'content-type': 'application/json' },
+      body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    assert.ok(response.ok, `${method} ${path}: ${response.status}`)
+    return response
+  }
+  const { organization } = await (await send('GET', '/v1/auth/me', undefined)).json()
+  await send('PATCH', `/v1/admin/organizations/${organization.id}`, {
+    addOns: ['API_ACCESS', 'GIS_ACCESS', 'ARCHIVED_DATA'],
+  })
+  await send('POST', `/v1/admin/organizations/${organization.id}/credits`, { add: 100 })
+  const read = async (path: string) =>
+    (await fetch(service.url + path, { headers: { authorization } })).json()
+  return {
+    service,
+    page,
+    send,
+    publish: async (table, file, source, options = {}) => {
+      const query = new URLSearchParams({ filename: file, ...options })
+      const job = await (await send('PUT', `/v1/dataset/${table}?${query}`, source)).json()
+      await poll(async () => {
+        const { state } = await read(`/v1/jobs/${job.id}`)
+        assert.notEqual(state, 'failed')
+        return state === 'done'
+      })
+    },
+    tilesReady: (table) =>
+      poll(async () => {
+        const { tiles } = await read(`/v1/dataset/${table}`)
+        assert.notEqual(tiles?.state, 'failed')
+        return tiles?.state === 'ready'
+      }),
+    open: async (table, query = {}) => {
+      await page.goto('about:blank')
+      await page.goto(`${service.url}/datasets/${table}?${new URLSearchParams(query)}`)
+    },
+    parameter: (name) => new URL(page.url()).searchParams.get(name),
+    facet: (column) => page.locator('.facet', { has: page.getByText(column, { exact: true }) }),
+  }
+}
+
+/** A test that reports what the page shows if it fails. */
+export function explorerFlow(name: string, explorer: () => TestExplorer, act: () => Promise<void>): void {
+  test(name, async (t) => {
+    try {
+      await act()
+    } catch (error) {
+      t.diagnostic(await shownOn(explorer().page))
+      throw error
+    }
+  })
+}

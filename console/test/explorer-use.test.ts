@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe } from 'node:test'
+import type { Page } from 'playwright-core'
+import { count } from '../src/words.ts'
+import { explorerFlow, openExplorer, type TestExplorer } from './explorer-fixture.ts'
+import { poll } from './test-page-actions.ts'
+
+const LENGTH = 'length, in km'
+const trails = Array.from({ length: 40 }, (_, index) => ({
+  name: `Trail ${index}`,
+  surface: ['gravel', 'grass', 'stone'][index % 3]!,
+  [LENGTH]: index % 5,
+}))
+const isGravel = ({ surface }: { surface: unknown }) => surface === 'gravel'
+const trailsGeojson = JSON.stringify({
+  type: 'FeatureCollection',
+  features: trails.map((properties, index) => ({
+    type: 'Feature',
+    id: index,
+    properties,
+    geometry: {
+      type: 'LineString',
+      coordinates: [
+        [5 + index * 0.01, 52],
+        [5 + index * 0.01, 52.3],
+      ],
+    },
+  })),
+})
+const DESCRIPTION = `## Trails\n\nAll **marked** trails, see [the map](https://example.org/map).\n\n- <script>alert(1)</script>\n- [never](javascript:alert(1))`
+
+/** Files, code, frames, metadata, the operator's basemap, and the keyboard alone. */
+describe('using what the explorer shows', { concurrency: 1 }, () => {
+  let explorer: TestExplorer
+  let page: Page
+  let basemap: Awaited<ReturnType<typeof startBasemap>>
+
+  before(async () => {
+    basemap = await startBasemap()
+    explorer = await openExplorer({ WAYLEAVE_BASEMAP: `${basemap.origin}/style.json` })
+    page = explorer.page
+    await explorer.publish('trails', 'trails.geojson', trailsGeojson, { note: 'First survey', credits: '2' })
+    await explorer.send('PATCH', '/v1/dataset/trails', {
+      description: DESCRIPTION,
+      license: 'CC-BY-4.0',
+      contact: 'trails@example.org',
+      citation: 'Trails (2026)',
+      updateFrequency: 'annual',
+      columns: { [LENGTH]: { title: 'Length', unit: 'km', description: 'Along the ground.' } },
+    })
+    await explorer.tilesReady('trails')
+  })
+  after(async () => {
+    await explorer.service.close()
+    basemap.stop()
+    assert.deepEqual(explorer.service.faults, [], 'no page broke, and none broke the Content-Security-Policy')
+  })
+  const flow = (name: string, act: () => Promise<void>) => explorerFlow(name, () => explorer, act)
+
+  flow('lines are drawn from tiles and selected; the background is the operator’s', async () => {
+    await explorer.open('trails', { view: '5.2,52.15,10' })
+    await page.getByText('40 features in view', { exact: true }).waitFor()
+    await poll(async () => basemap.requests.includes('/land.json'))
+    assert.ok(basemap.requests.includes('/style.json'))
+    const map = (await page.locator('.map').boundingBox())!
+    const attributes = page.getByRole('region', { name: 'Attributes' })
+    await poll(async () => {
+      await page.mouse.click(map.x + map.width / 2, map.y + map.height / 2)
+      return attributes.isVisible()
+    })
+    await attributes.getByText('Trail 20', { exact: true }).first().waitFor()
+  })
+
+  flow('a column whose name has a comma has a facet, a chart, an order and colors', async () => {
+    await explorer.open('trails', { color: LENGTH })
+    await page.getByRole('region', { name: `Legend: ${LENGTH}` }).waitFor()
+    const facet = explorer.facet(LENGTH)
+    await facet.locator('.facet-value').first().waitFor()
+    assert.equal(await facet.locator('.facet-value').count(), 5)
+    const three = facet.locator('.facet-value', { has: page.getByText('3', { exact: true }) })
+    await three.getByRole('checkbox').check()
+    await page.locator('.filter-count', { hasText: '8 of 40 rows' }).waitFor()
+    await page.getByRole('button', { name: LENGTH, exact: true }).click()
+    await page.locator('.rows tbody tr[data-index="7"]').waitFor()
+    assert.equal(explorer.parameter('sort'), LENGTH)
+    await page.getByRole('tab', { name: 'Charts' }).click()
+    await page
+      .getByRole('figure', { name: `Chart of ${LENGTH}` })
+      .getByRole('rowheader')
+      .first()
+      .waitFor()
+  })
+
+  flow('the filtered rows are downloaded as CSV, GeoJSON and GeoParquet, free of charge', async () => {
+    await explorer.open('trails', { filter: "surface = 'gravel'", tab: 'download' })
+    const names = trails.filter(isGravel).map(({ name }) => name)
+    await page.getByText(`${count(names.length)} rows that match the filter`).waitFor()
+    const download = async (format: string) => {
+      const begun = page.waitForEvent('download')
+      await page.getByRole('button', { name: `Download ${format} of the filtered rows` }).click()
+      const file = await begun
+      return { name: file.suggestedFilename(), bytes: await readFile(await file.path()) }
+    }
+    const csv = await download('CSV')
+    assert.equal(csv.name, 'trails-filtered.csv')
+    const lines = csv.bytes.toString().trim().split('\r\n').slice(1)
+    assert.deepEqual(
+      lines.map((line) => line.split(',').find((cell) => cell.startsWith('Trail'))).sort(),
+      names.sort(),
+    )
+    const { features } = JSON.parse((await download('GeoJSON')).bytes.toString())
+    assert.equal(features.length, names.length)
+    const parquet = await download('GeoParquet')
+    assert.equal(parquet.name, 'trails-filtered.parquet')
+    assert.equal(parquet.bytes.toString('latin1', 0, 4), 'PAR1')
+    assert.equal(parquet.bytes.toString('latin1', parquet.bytes.length - 4), 'PAR1')
+    assert.ok(await page.getByText(/has 100 credits/).isVisible())
+  })
+
+  flow('a download shows its size, and that it is paid', async () => {
+    await explorer.open('trails', { tab: 'download' })
+    const row = page.locator('.downloads li', { hasText: 'GeoPackage' })
+    const begun = page.waitForEvent('download')
+    await row.getByRole('button').click()
+    await begun
+    await row.getByText('Already paid').waitFor()
+    await row
+      .getByText(/\d [KM]B/)
+      .first()
+      .waitFor()
+    await page.getByText(/has 98 credits/).waitFor()
+  })
+
+  flow('the description is safe Markdown; licence, contact, citation and columns are shown', async () => {
+    await explorer.open('trails', { tab: 'columns' })
+    await page.getByRole('heading', { name: 'Trails', level: 4 }).waitFor()
+    assert.equal(
+      await page.getByRole('link', { name: 'the map' }).getAttribute('href'),
+      'https://example.org/map',
+    )
+    await page.getByText('<script>alert(1)</script>').waitFor()
+    assert.equal(await page.getByRole('link', { name: 'never' }).count(), 0)
+    const facts = page.getByRole('region', { name: 'Facts' })
+    const license = facts.getByRole('link', { name: /Creative Commons Attribution 4.0/ })
+    assert.equal(await license.getAttribute('href'), 'https://spdx.org/licenses/CC-BY-4.0.html')
+    assert.equal(
+      await facts.getByRole('link', { name: 'trails@example.org' }).getAttribute('href'),
+      'mailto:trails@example.org',
+    )
+    await facts.getByText('Trails (2026)').waitFor()
+    await facts.getByText('Every year').waitFor()
+    const column = page.getByRole('row', { name: new RegExp(LENGTH) })
+    await column.getByText('Along the ground.').waitFor()
+    await column.getByRole('cell', { name: 'km', exact: true }).waitFor()
+  })
+
+  flow('versions have the time of day, a note and what changed in counts', async () => {
+    const fewer = JSON.parse(trailsGeojson)
+    fewer.features = fewer.features.slice(0, 33).map((feature: { properties: object }) => {
+      return { ...feature, properties: { ...feature.properties, grade: 'T1' } }
+    })
+    await explorer.publish('trails', 'trails.geojson', JSON.stringify(fewer), { note: 'Grades added' })
+    await explorer.open('trails', { tab: 'versions' })
+    const [second, first] = [page.getByRole('row', { name: /^2 / }), page.getByRole('row', { name: /^1 / })]
+    await second.getByText('Grades added').waitFor()
+    await second.getByText('−7 rows, 1 new column').waitFor()
+    await second.getByText(/\d\d:\d\d UTC/).waitFor()
+    await first.getByText('First survey').waitFor()
+  })
+
+  flow('code for this view has the filter, and a frame shows the sample on another site', async () => {
+    await explorer.tilesReady('trails')
+    await explorer.open('trails', { filter: "surface = 'gravel'", tab: 'code' })
+    for (const name of ['curl', 'Python', 'JavaScript', 'R', 'DuckDB', 'QGIS', 'GDAL']) {
+      await page.getByRole('tab', { name, exact: true }).click()
+      const code = decodeURIComponent((await page.locator('.code pre').textContent())!)
+      assert.match(code, /surface = '(?:\\'')?'?gravel/, name)
+    }
+    await page.getByRole('tab', { name: 'Embed' }).click()
+    const frame = (await page.locator('.code pre').textContent())!
+    const { page: other, context } = await explorer.service.open()
+    // Another origin than the service's.
+    await other.goto(basemap.origin)
+    await other.setContent(
+      `${frame}<iframe src="${explorer.service.url}/datasets/trails" name="whole"></iframe>`,
+    )
+    const embedded = other.frameLocator('iframe').first()
+    await embedded.getByText(/The sample, 3 features of 33/).waitFor()
+    await embedded.getByRole('link', { name: 'Trails' }).waitFor()
+    const calls: string[] = []
+    other.on('request', (request) => calls.push(request.url()))
+    await other.reload()
+    assert.deepEqual(
+      calls.filter((url) => url.includes('/v1/auth')),
+      [],
+    )
+    await context.close()
+    // No other page of the service can be framed.
+    const [violation, ...others] = explorer.service.faults.splice(0)
+    assert.match(violation ?? '', /frame-ancestors 'none'/)
+    assert.deepEqual(
+      others.filter((fault) => fault !== violation),
+      [],
+    )
+  })
+
+  flow('the explorer works with the keyboard alone', async () => {
+    await explorer.open('trails')
+    await page.getByText('33 features in view', { exact: true }).waitFor()
+    await page.evaluate(() => document.body.focus())
+    const tabTo = async (isThere: () => Promise<boolean>) => {
+      for (let presses = 0; presses < 120; presses++) {
+        if (await isThere()) return
+        await page.keyboard.press('Tab')
+      }
+      assert.fail('The keyboard does not reach it.')
+    }
+    const isFocused = (selector: string) => () =>
+      page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector)
+    await tabTo(isFocused('input[type="search"][aria-label="Search surface"]'))
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Space')
+    await page.locator('.filter-count', { hasText: '11 of 33 rows' }).waitFor()
+    await tabTo(isFocused('.map canvas'))
+    const before = explorer.parameter('view')
+    await page.keyboard.press('ArrowRight')
+    await poll(async () => explorer.parameter('view') !== before)
+    await tabTo(isFocused('[role="tab"][aria-selected="true"]'))
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('ArrowRight')
+    await page.getByRole('heading', { name: 'The filtered rows' }).waitFor()
+    await tabTo(isFocused('button[aria-label="Download CSV of the filtered rows"]'))
+    const begun = page.waitForEvent('download')
+    await page.keyboard.press('Enter')
+    assert.equal((await begun).suggestedFilename(), 'trails-filtered.csv')
+  })
+})
+
+/** A map server of the operator, on another origin. */
+async function startBasemap() {
+  const requests: string[] = []
+  const style = {
+    version: 8,
+    sources: { land: { type: 'geojson', data: 'land.json' } },
+    layers: [
+      { id: 'points', type: 'background', paint: { 'background-color': '#e8e8e8' } },
+      { id: 'land', type: 'fill', source: 'land', paint: { 'fill-color': '#ffffff' } },
+    ],
+  }
+  const server = createServer((request, response) => {
+    requests.push(request.url!)
+    response.setHeader('access-control-allow-origin', '*')
+    response.setHeader('content-type', request.url === '/' ? 'text/html' : 'application/json')
+    const empty = { type: 'FeatureCollection', features: [] }
+    response.end(
+      request.url === '/'
+        ? '<title>Another site</title>'
+        : JSON.stringify(request.url === '/style.json' ? style : empty),
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return { origin: `http://127.0.0.1:${port}`, requests, stop: () => server.close() }
+}

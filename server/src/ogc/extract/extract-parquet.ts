@@ -1,0 +1,57 @@
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { type PositionRuns, quoteName, quoteText, type Snapshot } from '@wayleave/geodata/features'
+import { exportColumns, SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
+import type { Staging } from '../../publishing/staging.ts'
+import type { RowQueries } from '../select/rows/row-queries.ts'
+import type { TimedWork } from '../select/timed-work.ts'
+
+/**
+ * The rows as GeoParquet with the columns of the GeoParquet download, in the order of the dataset. DuckDB writes
+ * the file in a query process. It is removed as soon as it is open; the file of a killed process lies in a
+ * staging folder, which the next start sweeps.
+ */
+export async function parquetFile(
+  snapshot: Snapshot,
+  table: string,
+  runs: PositionRuns,
+  { rows, staging }: { rows: RowQueries; staging: Staging },
+  work: TimedWork,
+): Promise<{ stream: Readable; bytes: number }> {
+  const stage = staging.begin(table)
+  try {
+    const path = join(stage.folder, 'rows.parquet')
+    const sql = () =>
+      `COPY (SELECT ${columnList(snapshot)} FROM ${fileOf(snapshot)} WHERE ${IS_SELECTED}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION zstd)`
+    await rows.texts({ snapshot, columns: new Map() }, sql, [bitsOf(snapshot, runs)], work)
+    const file = await open(path)
+    const { size } = await file.stat()
+    return { stream: file.createReadStream(), bytes: size }
+  } finally {
+    await stage.end()
+  }
+}
+
+const IS_SELECTED = 'get_bit(CAST(CAST($1 AS BLOB) AS BIT), CAST(file_row_number AS INTEGER)) = 1'
+
+function fileOf({ folder }: Snapshot): string {
+  return `read_parquet(${quoteText(join(folder, SNAPSHOT_FILES.rows))}, file_row_number = true)`
+}
+
+function columnList({ manifest }: Snapshot): string {
+  const names = exportColumns(manifest).map(({ name }) => quoteName(name))
+  if (manifest.geometryType !== null) names.push('geometry')
+  // A table without any column still has rows.
+  return names.length > 0 ? names.join(', ') : '"row"'
+}
+
+/** One bit for each row of the file, the first one being the highest of its byte, as DuckDB counts them. */
+function bitsOf({ manifest }: Snapshot, { bounds, length }: PositionRuns): Uint8Array {
+  const bits = new Uint8Array(Math.ceil(manifest.rows / 8))
+  for (let run = 0; run < length; run++) {
+    const end = bounds[run * 2 + 1]!
+    for (let row = bounds[run * 2]!; row < end; row++) bits[row >>> 3]! |= 0x80 >>> (row & 7)
+  }
+  return bits
+}

@@ -1,0 +1,42 @@
+import type { Dataset } from '../../catalog/dataset.ts'
+import { EXTRACT_ENCODINGS, negotiate } from '../request/encodings.ts'
+import { type ItemsQuery, type ReadingRules, readItemsQuery } from '../request/items-query.ts'
+import { type QueryPair, unknownParameter } from '../request/query-string.ts'
+
+/** What a request for a file of rows shares with a request for items, besides parameters named like columns. */
+export const EXTRACT_PARAMETERS = [
+  'bbox',
+  'bbox-crs',
+  'datetime',
+  'filter',
+  'filter-lang',
+  'filter-crs',
+  'ids',
+  'sortby',
+] as const
+
+/** A file has all matching rows with all columns in WGS84, so there is nothing to page, cut or transform. */
+const REFUSED = ['limit', 'offset', 'cursor', 'crs', 'properties', 'resulttype', 'resultType']
+
+/** A request for a file of the rows that match. */
+export interface ExtractQuery {
+  encoding: (typeof EXTRACT_ENCODINGS)[number]
+  /** Which rows, and in which order. */
+  items: ItemsQuery
+}
+
+export function readExtractQuery(
+  pairs: readonly QueryPair[],
+  accept: string | undefined,
+  dataset: Dataset,
+  rules: ReadingRules,
+): ExtractQuery {
+  const refused = pairs.find(({ name }) => REFUSED.includes(name))
+  if (refused) throw unknownParameter(refused.name)
+  const f = pairs.find(({ name }) => name === 'f')?.value
+  const selecting = pairs.filter(({ name }) => name !== 'f')
+  return {
+    encoding: negotiate(EXTRACT_ENCODINGS, f, accept),
+    items: readItemsQuery(selecting, undefined, dataset, rules),
+  }
+}

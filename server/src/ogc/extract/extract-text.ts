@@ -1,0 +1,66 @@
+import { geojsonParts } from '@wayleave/geodata/exports'
+import { PACK_SEPARATOR, PositionRuns, type Snapshot } from '@wayleave/geodata/features'
+import type { ItemsQuery } from '../request/items-query.ts'
+import { readBlock, readPieces } from '../select/read-selected.ts'
+import type { TimedWork } from '../select/timed-work.ts'
+import { csvWriter } from '../write/csv-page.ts'
+import { PageBytes } from '../write/page-bytes.ts'
+
+/** Rows and bytes of the pack that are read and written at once; the client's backpressure acts between them. */
+const CHUNK_ROWS = 2000
+const CHUNK_BYTES = 1 << 20
+
+/** The rows as one GeoJSON FeatureCollection, in the bytes of the pack. */
+export async function* geojsonChunks(
+  snapshot: Snapshot,
+  runs: PositionRuns,
+  work: TimedWork,
+): AsyncGenerator<Buffer> {
+  // The members of the collection are those of the GeoJSON download; the box would be that of all rows.
+  const { head, tail } = geojsonParts({ ...snapshot.manifest, bbox: null })
+  yield head
+  let isFirst = true
+  for (const chunk of chunksOf(snapshot, runs)) {
+    if (!isFirst) yield Buffer.from(PACK_SEPARATOR)
+    isFirst = false
+    yield* await readPieces(snapshot, chunk, work)
+    await work.next()
+  }
+  yield tail
+}
+
+/** The rows as CSV, like pages of features and the CSV download. */
+export async function* csvChunks(
+  snapshot: Snapshot,
+  runs: PositionRuns,
+  { crs, shown }: ItemsQuery,
+  escapeFormulas: boolean,
+  work: TimedWork,
+): AsyncGenerator<Buffer> {
+  const writer = csvWriter({ manifest: snapshot.manifest, crs, shown, escapeFormulas })
+  yield Buffer.from(writer.head)
+  for (const chunk of chunksOf(snapshot, runs)) {
+    const block = await readBlock(snapshot, chunk, work)
+    const page = new PageBytes(block.bytes.length + 1024)
+    await work.each(block.count, (i) => writer.writeRow(page, block, i))
+    yield page.all()
+  }
+}
+
+/** Divides a selection into parts of limited size, in its order. */
+function* chunksOf({ offsets }: Snapshot, { bounds, length }: PositionRuns): Generator<PositionRuns> {
+  let chunk = new PositionRuns()
+  let bytes = 0
+  for (let run = 0; run < length; run++) {
+    const end = bounds[run * 2 + 1]!
+    for (let position = bounds[run * 2]!; position < end; position++) {
+      chunk.add(position, position + 1)
+      bytes += offsets[position + 1]! - offsets[position]!
+      if (chunk.count < CHUNK_ROWS && bytes < CHUNK_BYTES) continue
+      yield chunk
+      chunk = new PositionRuns()
+      bytes = 0
+    }
+  }
+  if (chunk.count > 0) yield chunk
+}

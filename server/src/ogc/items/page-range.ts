@@ -1,0 +1,29 @@
+import { parseRange } from '../../downloads/range.ts'
+import { type DataResponse, responseOf, wholeBody } from '../../http/sockets/data-response.ts'
+import type { Exchange } from '../../http/sockets/exchange.ts'
+import { Problem } from '../../problem.ts'
+
+/** Whether a request asks for a part of the page. GDAL reads a page through `/vsicurl/` that way. */
+export function asksForRange(exchange: Exchange): boolean {
+  return exchange.request.method === 'GET' && exchange.request.headers.range !== undefined
+}
+
+/**
+ * The part of a finished page that a request asks for (RFC 9110, section 14). The page is made for each of its
+ * parts, and each of them counts as a page. `If-Range` is honoured if it has the page's tag.
+ */
+export function rangeOfPage(exchange: Exchange, response: DataResponse, tag: string): DataResponse {
+  if (response.status !== 200) return response
+  const { range: header, 'if-range': condition } = exchange.request.headers
+  if (condition !== undefined && condition !== tag) return response
+  const whole = wholeBody(response)
+  const range = parseRange(header, whole.length)
+  if (range === null) return responseOf(200, whole)
+  if (range === 'unsatisfiable') {
+    throw new Problem('range-not-satisfiable', `The page has ${whole.length} bytes.`, {
+      headers: { 'content-range': `bytes */${whole.length}` },
+    })
+  }
+  exchange.setHeader('content-range', `bytes ${range.start}-${range.end - 1}/${whole.length}`)
+  return responseOf(206, whole.subarray(range.start, range.end))
+}
