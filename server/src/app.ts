@@ -2,6 +2,7 @@ import { operatorRoutes } from './administration/operator-routes.ts'
 import { administrationRoutes } from './administration/routes.ts'
 import { metadataRoute } from './catalog/metadata-route.ts'
 import { catalogRoutes } from './catalog/routes.ts'
+import { clientRoutes } from './clients/routes.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { creditRoutes } from './credits/routes.ts'
 import { discoveryRoutes, pageHeads } from './discovery/routes.ts'
@@ -28,6 +29,7 @@ import { organizationRoutes } from './organizations/routes.ts'
 import { jobRoutes } from './publishing/job-routes.ts'
 import { publishingRoutes } from './publishing/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
+import { version } from './version.ts'
 import type { Parts } from './wiring.ts'
 
 /** Registers the routes of the whole service. Reads like a table of contents. */
@@ -39,6 +41,9 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
     metricsToken: parts.config.metricsToken,
     checkReady: parts.checkReady,
     isDraining: () => parts.overload.isDraining(),
+    version,
+    clock: parts.clock,
+    countDatasets: async () => (await parts.catalog.all()).length,
   })
 
   if (parts.config.role === 'worker') {
@@ -65,6 +70,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   const discovery = { ...parts, about: aboutOf(parts.config) }
   consoleRoutes(app, pageHeads(discovery), { basemap: parts.config.basemap })
   discoveryRoutes(app, discovery)
+  clientRoutes(app, parts)
   documentationRoutes(app)
   definitionRoutes(app, parts)
 

@@ -33,6 +33,7 @@ import { Housekeeping } from './housekeeping/housekeeping.ts'
 import { HousekeepingClock } from './housekeeping/housekeeping-clock.ts'
 import { BaseUrl } from './http/base-url.ts'
 import { TrustedProxies } from './http/caller.ts'
+import { AccessLog } from './http/observability/access-log.ts'
 import { Metrics } from './http/observability/metrics.ts'
 import type { CheckReady } from './http/observability/operation-routes.ts'
 import { Overload } from './http/observability/overload.ts'
@@ -92,6 +93,8 @@ export interface Parts extends ControlPlane {
   nodeId: string
   baseUrl: BaseUrl
   metrics: Metrics
+  /** Null without WAYLEAVE_ACCESS_LOG. */
+  accessLog: AccessLog | null
   overload: Overload
   proxies: TrustedProxies
   /** Null except for a server with WAYLEAVE_REDIS_URL. */
@@ -112,6 +115,7 @@ export interface Parts extends ControlPlane {
   snapshots: OpenSnapshots
   crsList: CrsList
   cursors: Cursors
+  columns: ColumnCache
   items: Items
   facets: Facets
   /** Database queries on the rows of snapshots. */
@@ -173,6 +177,7 @@ async function wire(
   const nodeId = newId('node')
   const baseUrl = new BaseUrl(config.baseUrl, config.trustedProxies.length > 0)
   const metrics = new Metrics()
+  const accessLog = config.accessLog && serving ? opened.use(new AccessLog(config.accessLog)) : null
   const overload = new Overload(config.maxEventLoopDelay)
   const proxies = new TrustedProxies(config.trustedProxies)
   const limits = jobLimits(config, serving)
@@ -442,6 +447,7 @@ async function wire(
     nodeId,
     baseUrl,
     metrics,
+    accessLog,
     overload,
     proxies,
     redis,
@@ -462,6 +468,7 @@ async function wire(
     snapshots,
     crsList,
     cursors,
+    columns,
     items,
     facets,
     rows,

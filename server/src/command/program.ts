@@ -6,6 +6,7 @@ import { version } from '../version.ts'
 import { addressCommand } from './address.ts'
 import { adoptFolderCommand } from './adopt-folder.ts'
 import { backupCommand } from './backup.ts'
+import { completionCommand } from './completion/completion.ts'
 import { databaseCommand } from './database.ts'
 import { datasetsCommand, unpublishCommand } from './datasets.ts'
 import { describeCommand } from './describe.ts'
@@ -63,6 +64,7 @@ export async function runProgram(args: string[], options: ProgramOptions = {}): 
     doctorCommand(),
     pruneCommand(),
     databaseCommand(),
+    completionCommand(),
     storageCommand(),
   ]) {
     program.addCommand(command)

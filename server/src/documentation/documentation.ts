@@ -19,6 +19,7 @@ export const PAGES = [
   'python',
   'javascript',
   'operating',
+  'scaling',
   'settings',
   'problems',
 ] as const
