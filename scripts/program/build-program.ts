@@ -1,5 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { bundlePackages } from './bundle-packages.ts'
 import { compileSources } from './compile-sources.ts'
 
@@ -12,9 +13,19 @@ export async function buildProgram(root: string, out: string): Promise<void> {
   mkdirSync(out, { recursive: true })
   const { packages } = compileSources(root, out)
   await bundlePackages(root, packages, join(out, 'vendor'))
-  for (const path of ['docs', 'console/dist', 'LICENSE', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'ops']) {
+  for (const path of [
+    'docs',
+    'contract/styles',
+    'console/dist',
+    'LICENSE',
+    'README.md',
+    'CHANGELOG.md',
+    'SECURITY.md',
+    'ops',
+  ]) {
     if (existsSync(join(root, path))) cpSync(join(root, path), join(out, path), { recursive: true })
   }
+  await copyPackageAssets(root, out)
   const { name, version, license } = JSON.parse(readFileSync(join(root, 'server', 'package.json'), 'utf8'))
   const own = { name, version, license, type: 'module' }
   writeFileSync(join(out, 'server', 'package.json'), `${JSON.stringify(own, null, 2)}\n`)
@@ -32,4 +43,15 @@ function published(root: string) {
     dependencies: { [bindings]: lock[`node_modules/${bindings}`].version },
     optionalDependencies: JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).optionalDependencies,
   }
+}
+
+/** What the documentation's pages load from npm packages, which the program does not have. */
+async function copyPackageAssets(root: string, out: string): Promise<void> {
+  const folder = 'server/src/documentation'
+  const module = pathToFileURL(join(root, folder, 'package-assets.ts')).href
+  const { PACKAGE_ASSETS, packageAsset } = (await import(module)) as {
+    PACKAGE_ASSETS: string[]
+    packageAsset: (name: string) => string | undefined
+  }
+  for (const name of PACKAGE_ASSETS) cpSync(packageAsset(name)!, join(out, folder, 'assets', name))
 }
