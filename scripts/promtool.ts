@@ -7,3 +7,8 @@ const root = join(import.meta.dirname, '..')
 export function ensurePromtool(): string {
   return unpackDebianProgram('prometheus', 'promtool', join(root, '.cache', 'prometheus'))
 }
+
+/** The path of Prometheus itself. */
+export function ensurePrometheus(): string {
+  return unpackDebianProgram('prometheus', 'prometheus', join(root, '.cache', 'prometheus'))
+}

@@ -14,6 +14,7 @@ export interface Batch {
  */
 export const alone = [
   'scripts/drills/short-drills',
+  'scripts/program/',
   'server/src/database/frozen-link',
   'server/src/command/',
   'server/src/backup/',

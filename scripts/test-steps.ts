@@ -5,7 +5,8 @@ import { testBatches, writeBatches } from './test-batches.ts'
 import type { Counts, Step } from './test-step.ts'
 
 const nodeTestFolders = ['contract', 'geodata', 'server', 'scripts', 'client-js', 'console', 'demo', 'bench']
-const typedFolders = ['client-js', 'console']
+/** The second project of client-js checks the sources by what browsers and Node 18 have, without the types of Node. */
+const typedProjects = ['client-js/tsconfig.json', 'client-js/tsconfig.build.json', 'console/tsconfig.json']
 
 /**
  * The tests of a full run and the checks of the Python client; with patterns, only the test files whose path
@@ -33,12 +34,12 @@ function findNodeTests(root: string): string[] {
 }
 
 export function typeChecks(root: string): Step[] {
-  const typed = typedFolders.filter((folder) => existsSync(join(root, folder, 'tsconfig.json')))
+  const typed = typedProjects.filter((file) => existsSync(join(root, file)))
   return [
     { name: 'types', command: () => ['tsc', '--noEmit'] },
-    ...typed.map((folder) => ({
-      name: `types: ${folder}`,
-      command: () => ['tsc', '--noEmit', '-p', folder],
+    ...typed.map((file) => ({
+      name: `types: ${file.replace('/tsconfig.json', '')}`,
+      command: () => ['tsc', '--noEmit', '-p', file],
     })),
   ]
 }

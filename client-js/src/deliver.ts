@@ -16,7 +16,7 @@ export interface DeliveryOptions extends CallOptions {
   onProgress?: ((progress: Progress) => void) | undefined
 }
 
-export const DELIVERY_OPTIONS = ['version', 'onProgress', ...CALL_OPTIONS]
+export const DELIVERY_OPTIONS: string[] = ['version', 'onProgress', ...CALL_OPTIONS]
 
 export interface Sink {
   write(chunk: Uint8Array<ArrayBuffer>): Promise<void> | void

@@ -12,7 +12,7 @@ export interface CallOptions {
   maxRetries?: number | undefined
 }
 
-export const CALL_OPTIONS = ['signal', 'timeout', 'maxRetries']
+export const CALL_OPTIONS: string[] = ['signal', 'timeout', 'maxRetries']
 
 /** A key, or a function that returns one. `refused` is the key that the service has refused, if any. */
 export type ApiKey =

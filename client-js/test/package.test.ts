@@ -35,12 +35,13 @@ const blocks = documents.flatMap((name) => {
 })
 
 before(async () => {
-  // The package is packed and installed once, with the commands of the documents.
-  const install = shellBlocks('README.md')[0]!.replaceAll('/path/to/wayleave', join(root, '..'))
-  const env = { ...process.env, npm_config_offline: 'true' }
-  execFileSync('sh', ['-euc', install], { cwd: folder, env, stdio: 'pipe', timeout: 300_000 })
+  execFileSync(process.execPath, [join(root, '../scripts/clients/main.ts')], { stdio: 'pipe' })
   await server.publish('places', points(1500))
   await server.start()
+  // The package is installed once, from the running service, with the commands of the documents.
+  const install = shellBlocks('README.md')[0]!.replaceAll('http://127.0.0.1:8080', server.url)
+  const env = { ...process.env, npm_config_audit: 'false', npm_config_fund: 'false' }
+  execFileSync('sh', ['-euc', install], { cwd: folder, env, stdio: 'pipe', timeout: 300_000 })
   const key = await server.platformKey()
   environment = { ...process.env, WAYLEAVE_API_KEY: key, WAYLEAVE_BASE_URL: server.url }
 })

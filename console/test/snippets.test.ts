@@ -78,6 +78,17 @@ test('variables are named after the dataset, except for words that a language ne
   assert.equal(variableName('next', 'python'), 'next')
 })
 
+test('the code for Python and JavaScript names the packages that this service offers', () => {
+  const dataset = { table: 'parcels', title: 'Parcels', bbox: [0, 0, 1, 1], sample: null }
+  const snippets = snippetsFor(dataset as never, 'https://data.example.org', 'KEY')
+  const { version } = JSON.parse(readFileSync(join(root, 'server', 'package.json'), 'utf8'))
+  const clients = 'https://data.example.org/clients'
+  assert.ok(
+    snippets['python']!.code.includes(`"wayleave[geo] @ ${clients}/wayleave-${version}-py3-none-any.whl"`),
+  )
+  assert.ok(snippets['javascript']!.code.includes(`npm install ${clients}/wayleave-client-${version}.tgz\n`))
+})
+
 test('the map for other sites is offered for datasets whose sample is public', () => {
   const dataset = { table: 'parcels', title: 'Our "own"', bbox: [0, 0, 1, 1], sample: 'https://…' }
   const codeOf = (more: object) =>

@@ -1,4 +1,4 @@
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { quoteText } from './quote-sql.ts'
 
 export interface DuckDbOptions {
@@ -32,6 +32,8 @@ export interface DuckDb {
  * any of this.
  */
 export async function openDuckDb(options: DuckDbOptions): Promise<DuckDb> {
+  // Loaded when it is first needed: a server runs queries in processes of their own, and DuckDB takes 40 MB.
+  const { DuckDBInstance } = await import('@duckdb/node-api')
   const instance = await DuckDBInstance.create(':memory:', {
     threads: String(options.threads),
     memory_limit: options.memoryLimit,

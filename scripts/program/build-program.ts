@@ -1,8 +1,22 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { thirdPartyLicenses } from '../release/third-party-licenses.ts'
 import { bundlePackages } from './bundle-packages.ts'
+import { bundleProgram } from './bundle-program.ts'
 import { compileSources } from './compile-sources.ts'
+
+const COPIED = [
+  'docs',
+  'contract/styles',
+  'console/dist',
+  'dist/clients',
+  'LICENSE',
+  'README.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  'ops',
+]
 
 /**
  * Writes the program as one npm package without build steps: JavaScript, the bundled packages, the documentation, and
@@ -13,19 +27,12 @@ export async function buildProgram(root: string, out: string): Promise<void> {
   mkdirSync(out, { recursive: true })
   const { packages } = compileSources(root, out)
   await bundlePackages(root, packages, join(out, 'vendor'))
-  for (const path of [
-    'docs',
-    'contract/styles',
-    'console/dist',
-    'LICENSE',
-    'README.md',
-    'CHANGELOG.md',
-    'SECURITY.md',
-    'ops',
-  ]) {
+  await bundleProgram(out)
+  for (const path of COPIED) {
     if (existsSync(join(root, path))) cpSync(join(root, path), join(out, path), { recursive: true })
   }
   await copyPackageAssets(root, out)
+  writeFileSync(join(out, 'THIRD-PARTY-LICENSES.txt'), thirdPartyLicenses(root))
   const { name, version, license } = JSON.parse(readFileSync(join(root, 'server', 'package.json'), 'utf8'))
   const own = { name, version, license, type: 'module' }
   writeFileSync(join(out, 'server', 'package.json'), `${JSON.stringify(own, null, 2)}\n`)

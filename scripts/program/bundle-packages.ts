@@ -4,7 +4,7 @@ import { build } from 'rolldown'
 import { vendorName } from './compile-sources.ts'
 
 /** Native parts, which npm installs, and parts of packages that are never used here. */
-const EXTERNAL = [/^node:/, /^@duckdb\/node-bindings/, 'pg-native', 'pg-cloudflare']
+export const EXTERNAL = [/^node:/, /^@duckdb\/node-bindings/, 'pg-native', 'pg-cloudflare']
 
 /**
  * Bundles npm packages into `vendor`, one file for each import: loading two thousand small files took most of the

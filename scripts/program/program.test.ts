@@ -1,48 +1,66 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { ensureClients } from '../clients/build-clients.ts'
+import { ensureConsole } from '../console-build.ts'
 import { buildProgram } from './build-program.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-test('the packed program runs outside the repository: it publishes a file and serves it, the documentation and pages', async (t) => {
+test('npm installs the packed program into an empty folder, where it runs the demo and publishes a file', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'wayleave-program-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
+  ensureConsole(root)
+  ensureClients(root)
   await buildProgram(root, join(folder, 'built'))
-  execFileSync('npm', ['pack', '--silent', './built', '--pack-destination', folder], { cwd: folder })
+  const npm = (...args: string[]) =>
+    execFileSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], {
+      cwd: folder,
+      timeout: 300_000,
+    })
+  npm('pack', './built', '--pack-destination', folder)
   const { version, dependencies } = JSON.parse(readFileSync(join(folder, 'built', 'package.json'), 'utf8'))
-  // Installed as npm would, but with the native packages that are here already.
-  const modules = join(folder, 'place', 'node_modules')
-  mkdirSync(join(modules, 'wayleave'), { recursive: true })
-  const archive = join(folder, `wayleave-${version}.tgz`)
-  execFileSync('tar', ['-xzf', archive, '-C', join(modules, 'wayleave'), '--strip-components=1'])
   assert.deepEqual(Object.keys(dependencies), ['@duckdb/node-bindings'])
-  symlinkSync(join(root, 'node_modules', '@duckdb'), join(modules, '@duckdb'))
+  rmSync(join(folder, 'built'), { recursive: true })
+  const prefix = join(folder, 'place')
+  mkdirSync(prefix)
+  npm('install', '--global', '--prefix', prefix, '--prefer-offline', `./wayleave-${version}.tgz`)
 
-  const program = join(modules, 'wayleave', 'server', 'bin', 'wayleave.js')
-  const data = join(folder, 'data')
+  // As on a machine that has only the Node that npm itself runs on: no variables of the tests.
+  const program = join(prefix, 'bin', 'wayleave')
+  const { NODE_OPTIONS: _, ...others } = process.env
+  const environment = { ...others, WAYLEAVE_DATA_DIR: join(folder, 'data'), WAYLEAVE_TILES: 'false' }
+  const options = { cwd: folder, env: environment }
+  assert.equal(execFileSync(program, ['--version'], { ...options, encoding: 'utf8' }), `${version}\n`)
+  const server = spawn(program, ['serve', '--demo', '--port', '0', '--json'], options)
+  t.after(() => server.kill('SIGKILL'))
+  let log = ''
+  server.stderr.on('data', (chunk) => {
+    log += chunk
+  })
+  const [line] = await Promise.race([once(server.stdout, 'data'), once(server, 'exit')])
+  assert.ok(line instanceof Buffer, log)
+  const { url, secret } = JSON.parse(String(line))
+  const items = `${url}/v1/ogc/collections/places/items?bbox=4.7,52.2,5.2,52.5&limit=3`
+  const page = await fetch(items, { headers: { 'x-api-key': secret } })
+  assert.equal(((await page.json()) as { features: object[] }).features.length, 3)
+
   const source = join(folder, 'points.geojson')
   const geometry = { type: 'Point', coordinates: [5, 52] }
   writeFileSync(source, JSON.stringify({ type: 'Feature', properties: { name: 'a' }, geometry }))
-  const environment = { ...process.env, WAYLEAVE_DATA_DIR: data }
-  const publish = [program, 'publish', source, '--table', 'points', '--json']
-  const report = execFileSync(process.execPath, publish, { cwd: folder, env: environment, encoding: 'utf8' })
-  assert.equal(JSON.parse(report).rows, 1)
-
-  const serve = [program, 'serve', '--port', '0', '--json']
-  const server = spawn(process.execPath, serve, { cwd: folder, env: environment })
-  t.after(() => server.kill('SIGKILL'))
-  const { url } = JSON.parse(String((await once(server.stdout, 'data'))[0]))
+  execFileSync(program, ['publish', source, '--table', 'points', '--json'], options)
   const sample = await fetch(`${url}/v1/dataset/points/sample/json`)
   assert.deepEqual(await sample.json(), [{ name: 'a', longitude: 5, latitude: 52 }])
-  for (const path of ['/docs', '/docs/operating', '/v1/openapi.json', '/v1/ogc', '/'])
+
+  const paths = ['/docs', '/docs/operating', '/v1/openapi.json', '/v1/ogc', '/', '/client.js', '/clients']
+  for (const path of [...paths, `/clients/wayleave-${version}-py3-none-any.whl`])
     assert.equal((await fetch(url + path)).status, 200, path)
-  if (existsSync(join(root, 'console', 'dist')))
-    assert.match(await (await fetch(`${url}/`)).text(), /assets\//)
+  assert.match(await (await fetch(`${url}/`)).text(), /assets\//)
+  assert.ok(existsSync(join(prefix, 'lib', 'node_modules', 'wayleave', 'LICENSE')))
   server.kill('SIGTERM')
   assert.deepEqual(await once(server, 'exit'), [0, null])
 })

@@ -4,14 +4,17 @@
  * checks instead of the tests and makes no tag. `--set 0.2.0` writes a new version everywhere and dates the changelog.
  */
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { buildClients, clientsFolder } from '../clients/build-clients.ts'
 import { ensureConsole } from '../console-build.ts'
 import { buildProgram } from '../program/build-program.ts'
 import { ensurePython } from '../python.ts'
+import { billOfMaterials } from './bill-of-materials.ts'
 import { dateChangelog, requireReleased } from './changelog.ts'
+import { provenance } from './provenance.ts'
 import { commonVersion, writeVersion } from './versions.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -49,25 +52,31 @@ async function release(isDryRun: boolean): Promise<void> {
   console.log(`${isDryRun ? 'Not tagged (dry run):' : 'Tagged'} ${tag}. The packages are in ${out}.`)
 }
 
-/** The packed program and clients, and their SHA-256 checksums. */
+/** The packed program and clients, what they are made of and from, and the checksums of all. */
 async function pack(): Promise<void> {
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
   ensureConsole(root)
+  const clients = clientsFolder(root)
+  buildClients(root, clients)
+  for (const name of readdirSync(clients)) copyFileSync(join(clients, name), join(out, name))
   const program = join(root, 'dist', 'program')
   await buildProgram(root, program)
   run('npm', 'pack', program, '--pack-destination', out)
-  run('npm', 'pack', '--workspace', 'client-js', '--pack-destination', out)
   const python = ensurePython(join(root, '.cache', 'venv'), join(root, 'scripts', 'test-requirements.txt'))
-  run(python, '-m', 'build', '--outdir', out, join(root, 'client-python'))
+  run(python, '-m', 'build', '--sdist', '--outdir', out, join(root, 'client-python'))
+  const version = commonVersion(root)
+  writeFileSync(join(out, `wayleave-${version}.cdx.json`), billOfMaterials(root))
+  const files = readdirSync(out).map((name) => join(out, name))
+  const facts = {
+    commit: output('git', 'rev-parse', 'HEAD'),
+    version,
+    npmVersion: output('npm', '--version'),
+  }
+  writeFileSync(join(out, `wayleave-${version}.provenance.json`), provenance(root, files, facts))
   const sums = readdirSync(out)
     .sort()
-    .map(
-      (name) =>
-        `${createHash('sha256')
-          .update(readFileSync(join(out, name)))
-          .digest('hex')}  ${name}\n`,
-    )
+    .map((name) => `${hash('sha256', readFileSync(join(out, name)))}  ${name}\n`)
   writeFileSync(join(out, 'SHA256SUMS'), sums.join(''))
   console.log(sums.join('').trimEnd())
 }

@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { billOfMaterials } from './bill-of-materials.ts'
 import { dateChangelog, readChangelog, requireReleased } from './changelog.ts'
+import { installedPackages, productionPackages } from './locked-packages.ts'
+import { provenance } from './provenance.ts'
+import { thirdPartyLicenses } from './third-party-licenses.ts'
 import { commonVersion, readVersions, writeVersion } from './versions.ts'
 
+const PLATFORM = /-(darwin|linux|win32|android|freebsd|openharmony|wasm32)\b/
+/** It compiles the console's styles, and none of it is in what it makes. */
+const isTool = (name: string) => name.startsWith('lightningcss')
+/** MIT, BSD, ISC, Apache, PostgreSQL and what is as free as they are. */
+const ACCEPTED =
+  /^\(?(MIT|MIT-0|0BSD|BSD-\d-Clause|BSD|ISC|Apache-2\.0|PostgreSQL|BlueOak-1\.0\.0|Unlicense|CC0-1\.0|Python-2\.0)\b/
 const root = join(import.meta.dirname, '../..')
 
 test('every package, both clients, the lock file and the changelog have the same version', () => {
@@ -46,4 +57,42 @@ test('a release needs a dated section of its version, and nothing that is unrele
   )
   assert.throws(() => readChangelog('## Unreleased\n\n## 0.1\n'), /must be/)
   assert.throws(() => readChangelog('## 0.1.0 (2026-01-31)\n'), /begin with/)
+})
+
+test('the bill of materials lists every production package of the lock file, each with a license that we accept', () => {
+  const { bomFormat, components, dependencies } = JSON.parse(billOfMaterials(root))
+  assert.equal(bomFormat, 'CycloneDX')
+  const references = new Set(components.map((row: { 'bom-ref': string }) => row['bom-ref']))
+  assert.equal(references.size, components.length, 'references are unique')
+  for (const { ref, dependsOn } of dependencies)
+    for (const other of dependsOn) assert.ok(references.has(other), `${ref} needs ${other}`)
+  const listed = new Set(components.map(({ purl }: { purl: string }) => decodeURIComponent(purl)))
+  const locked = productionPackages(root)
+  assert.ok(locked.length > 100)
+  for (const { name, version, license } of locked) {
+    assert.ok(listed.has(`pkg:npm/${name}@${version}`), `${name} ${version}`)
+    // The parts of a package for other platforms have the license of the package, which the lock file states.
+    if (license === '' && PLATFORM.test(name)) continue
+    assert.match(license, isTool(name) ? /^MPL-2\.0$/ : ACCEPTED, `${name} has the license ${license}`)
+  }
+})
+
+test('the licenses of all installed packages are in one text', () => {
+  const text = thirdPartyLicenses(root)
+  for (const { name, version } of installedPackages(root))
+    assert.ok(text.includes(`\n${name} ${version} (`), name)
+  assert.match(text, /fastify/i)
+  assert.match(text, /Permission is hereby granted/)
+})
+
+test('a provenance names the files, the commit and the lock file', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'wayleave-provenance-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'package.tgz'), 'bytes')
+  const facts = { commit: 'c0ffee', version: '1.2.3', npmVersion: '11.0.0' }
+  const { subject, predicate } = JSON.parse(provenance(root, [join(folder, 'package.tgz')], facts))
+  assert.deepEqual(subject, [{ name: 'package.tgz', digest: { sha256: hash('sha256', 'bytes') } }])
+  const [source, lock] = predicate.buildDefinition.resolvedDependencies
+  assert.equal(source.digest.gitCommit, 'c0ffee')
+  assert.equal(lock.digest.sha256, hash('sha256', readFileSync(join(root, 'package-lock.json'))))
 })

@@ -12,6 +12,10 @@ const places: [files: string, pattern: RegExp][] = [
   ],
   ['client-python/src/wayleave/_version.py', new RegExp(`(__version__ = ")(${VERSION})`, 'g')],
   ['docs/operating.md', new RegExp(`(\\./wayleave-)(${VERSION})(?=\\.tgz)`, 'g')],
+  [
+    '{client-python/README.md,docs/python.md}',
+    new RegExp(`(wayleave-)(${VERSION})(?=-py3-none-any\\.whl)`, 'g'),
+  ],
   ['{client-js/README.md,docs/javascript.md}', new RegExp(`(wayleave-client-)(${VERSION})(?=\\.tgz)`, 'g')],
 ]
 

@@ -4,6 +4,7 @@ import { organizationAdministrationRoutes } from './administration/organization-
 import { administrationRoutes } from './administration/routes.ts'
 import { metadataRoute } from './catalog/metadata-route.ts'
 import { catalogRoutes } from './catalog/routes.ts'
+import { clientRoutes } from './clients/routes.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { creditRoutes } from './credits/routes.ts'
 import { dashboardRoutes } from './dashboard/dashboard-routes.ts'
@@ -34,6 +35,7 @@ import { organizationRoutes } from './organizations/routes.ts'
 import { jobRoutes } from './publishing/job-routes.ts'
 import { publishingRoutes } from './publishing/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
+import { version } from './version.ts'
 import type { Parts } from './wiring.ts'
 
 /** Registers the routes of the whole service. Reads like a table of contents. */
@@ -45,6 +47,9 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
     metricsToken: parts.config.metricsToken,
     checkReady: parts.checkReady,
     isDraining: () => parts.overload.isDraining(),
+    version,
+    clock: parts.clock,
+    countDatasets: async () => (await parts.catalog.all()).length,
   })
 
   if (parts.config.role === 'worker') {
@@ -78,6 +83,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   siteRoutes(app, parts.config)
   consoleRoutes(app, { headOf: pageHeads(discovery), about, basemap: parts.config.basemap })
   discoveryRoutes(app, discovery)
+  clientRoutes(app, parts)
   documentationRoutes(app, { about, baseUrl: parts.baseUrl })
   definitionRoutes(app, parts)
 

@@ -31,6 +31,8 @@ export function exposeMetrics(parts: Parts, connections: ConnectionLimits): void
     metrics.read('wayleave_cache_evicted_bytes_total', () => cache.counts.evictedBytes)
   }
   metrics.read('wayleave_overload_refusals_total', () => overload.refusals)
+  exposeLoad(parts)
+  exposeCaches(parts)
   metrics.read('wayleave_connections_open', () => connections.open)
   metrics.read('wayleave_connections_max', () => connections.max.total)
   metrics.read('wayleave_connections_refused_total', () => connections.refusals)
@@ -52,12 +54,46 @@ export function exposeMetrics(parts: Parts, connections: ConnectionLimits): void
   })
   metrics.read('wayleave_tile_build_duration_seconds', () => durations.tiles)
   metrics.read('wayleave_mails_total', () => identity.mailer.results)
+  metrics.read('wayleave_credits_total', () => cashier.credits)
   metrics.read('wayleave_refunds_total', () => cashier.refunds)
   metrics.read('wayleave_usage_unsaved_rows', () => meter.unsavedRows)
   metrics.read('wayleave_usage_unsaved_seconds', () => meter.unsavedSeconds)
   const disk = new DiskSpace(config.dataDir)
   metrics.read('wayleave_data_disk_free_bytes', () => disk.read().free)
   metrics.read('wayleave_data_disk_size_bytes', () => disk.read().size)
+}
+
+/** How busy the node is, and what waits for it. */
+function exposeLoad({ metrics, workload, rows, database }: Parts): void {
+  let last = performance.eventLoopUtilization()
+  metrics.read('wayleave_event_loop_utilization', () => {
+    const now = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(now, last)
+    last = now
+    return utilization
+  })
+  const queues = { searches: workload.searches, pages: workload.pages, queries: rows.queue }
+  const read = (property: 'waiting' | 'saturation') =>
+    Object.fromEntries(Object.entries(queues).map(([name, queue]) => [name, queue[property]]))
+  metrics.read('wayleave_queue_waiting', () => ({ ...read('waiting'), database: database.pending() }))
+  metrics.read('wayleave_queue_saturation', () => read('saturation'))
+}
+
+function exposeCaches({ metrics, authenticate, catalog, snapshots, columns }: Parts): void {
+  const caches = () => ({
+    keys: authenticate.keyLookups,
+    datasets: catalog.lookups,
+    features: snapshots.packs.lookups,
+    columns: columns.lookups,
+  })
+  const read = (property: 'hits' | 'misses') =>
+    Object.fromEntries(Object.entries(caches()).map(([name, lookups]) => [name, lookups[property]]))
+  metrics.read('wayleave_memory_cache_hits_total', () => read('hits'))
+  metrics.read('wayleave_memory_cache_misses_total', () => read('misses'))
+  metrics.read('wayleave_memory_cache_bytes', () => ({
+    features: snapshots.packs.bytes,
+    columns: columns.bytes,
+  }))
 }
 
 /** On SQLite, `trusted()` throws if the file cannot be read. */

@@ -35,6 +35,7 @@ import { HousekeepingClock } from './housekeeping/housekeeping-clock.ts'
 import { aboutOf } from './http/about.ts'
 import { BaseUrl } from './http/base-url.ts'
 import { TrustedProxies } from './http/caller.ts'
+import { AccessLog } from './http/observability/access-log.ts'
 import { Metrics } from './http/observability/metrics.ts'
 import type { CheckReady } from './http/observability/operation-routes.ts'
 import { Overload } from './http/observability/overload.ts'
@@ -94,6 +95,8 @@ export interface Parts extends ControlPlane {
   nodeId: string
   baseUrl: BaseUrl
   metrics: Metrics
+  /** Null without WAYLEAVE_ACCESS_LOG. */
+  accessLog: AccessLog | null
   overload: Overload
   proxies: TrustedProxies
   /** Null except for a server with WAYLEAVE_REDIS_URL. */
@@ -115,6 +118,7 @@ export interface Parts extends ControlPlane {
   snapshots: OpenSnapshots
   crsList: CrsList
   cursors: Cursors
+  columns: ColumnCache
   items: Items
   facets: Facets
   /** Database queries on the rows of snapshots. */
@@ -176,6 +180,7 @@ async function wire(
   const nodeId = newId('node')
   const baseUrl = new BaseUrl(config.baseUrl, config.trustedProxies.length > 0)
   const metrics = new Metrics()
+  const accessLog = config.accessLog && serving ? opened.use(new AccessLog(config.accessLog)) : null
   const overload = new Overload(config.maxEventLoopDelay)
   const proxies = new TrustedProxies(config.trustedProxies)
   const limits = jobLimits(config, serving)
@@ -454,6 +459,7 @@ async function wire(
     nodeId,
     baseUrl,
     metrics,
+    accessLog,
     overload,
     proxies,
     redis,
@@ -475,6 +481,7 @@ async function wire(
     snapshots,
     crsList,
     cursors,
+    columns,
     items,
     facets,
     rows,

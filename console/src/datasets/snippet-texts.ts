@@ -1,4 +1,5 @@
 import type { Dataset } from '@wayleave/client'
+import manifest from '../../package.json' with { type: 'json' }
 import { variableName } from './variable-name.ts'
 
 export interface Snippet {
@@ -73,8 +74,9 @@ function python({ dataset: { table, bbox }, origin, key, filter }: View): Snippe
   const chosen = filter === '' ? '' : `, filter=${JSON.stringify(filter)}`
   return {
     name: 'Python',
-    about: 'With the Python client; the documentation says how to install it.',
-    code: `from wayleave import Client
+    about: 'With the Python client, which pip installs from this service.',
+    code: `# pip install "wayleave[${bbox ? 'geo' : 'pandas'}] @ ${origin}/clients/wayleave-${manifest.version}-py3-none-any.whl"
+from wayleave import Client
 
 client = Client('${key}', '${origin}')
 ${variable} = client.${call}('${table}'${chosen})
@@ -88,8 +90,9 @@ function javascript({ dataset: { table }, origin, key, filter }: View): Snippet 
   return {
     name: 'JavaScript',
     about:
-      'With the JavaScript client, in Node 18 or later and in browsers; the documentation says how to install it.',
-    code: `import { Wayleave } from '@wayleave/client'
+      'With the JavaScript client, in Node 18 or later and in browsers. npm installs it from this service; a page without a bundler imports it from /client.js.',
+    code: `// npm install ${origin}/clients/wayleave-client-${manifest.version}.tgz
+import { Wayleave } from '@wayleave/client'
 
 const wayleave = new Wayleave({ apiKey: '${key}', baseUrl: '${origin}' })
 const ${variable} = wayleave.items('${table}', { limit: 10000${chosen} })

@@ -28,6 +28,8 @@ export class ColumnCache {
   readonly #entries = new Set<Entry>()
   #last: Entry | null = null
   #bytes = 0
+  /** How often a column was loaded already, and how often it had to be read. */
+  readonly lookups = { hits: 0, misses: 0 }
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
@@ -45,6 +47,7 @@ export class ColumnCache {
     const entry = opened.entries.get(name)
     if (entry !== undefined) {
       this.#touch(entry)
+      if (entry.column) this.lookups.hits++
       return entry.column ?? undefined
     }
     return this.#canBeLoaded(snapshot, opened.stored.get(name)) ? undefined : null
@@ -59,10 +62,12 @@ export class ColumnCache {
     const cached = opened.entries.get(name)
     if (cached) {
       this.#touch(cached)
+      this.lookups.hits++
       return cached.loading
     }
     const stored = opened.stored.get(name)
     if (stored === undefined || !this.#canBeLoaded(snapshot, stored)) return null
+    this.lookups.misses++
     const { rows } = snapshot.manifest
     const entry: Entry = {
       snapshot: opened,

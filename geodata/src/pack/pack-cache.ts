@@ -13,6 +13,8 @@ export class PackCache {
   /** The blocks in eviction order. */
   readonly #blocks = new Set<CachedBlock>()
   #bytes = 0
+  /** How often a block was in the cache, and how often it was read from the disk. */
+  readonly lookups = { hits: 0, misses: 0 }
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
@@ -78,6 +80,7 @@ export class CachedPack {
     const block = this.blocks[number]
     if (block === undefined) return undefined
     block.isUsed = true
+    this.#cache.lookups.hits++
     return block.bytes
   }
 
@@ -85,6 +88,7 @@ export class CachedPack {
   async block(number: number): Promise<Buffer> {
     const found = this.peek(number) ?? this.#reading.get(number)
     if (found !== undefined) return found
+    this.#cache.lookups.misses++
     const from = number * PACK_BLOCK_BYTES
     const reading = this.#read(from, Math.min(this.#packBytes, from + PACK_BLOCK_BYTES))
     this.#reading.set(number, reading)

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { CacheLookups } from '../caching/coherent-cache.ts'
 import type { Origin } from '../events/events.ts'
 import { addressBucket } from '../http/addresses.ts'
 import type { Caller } from '../http/caller.ts'
@@ -7,6 +8,7 @@ import { noteKey } from '../http/observability/request-keys.ts'
 import { type Decision, type Limiter, type Rate, rateLimitHeaders } from '../limits/limiter.ts'
 import { andThen, type MaybePromise } from '../maybe-promise.ts'
 import { Problem, type ProblemCode } from '../problem.ts'
+import { traced } from '../tracing/tracing.ts'
 import type { Grant } from './grant.ts'
 import type { Refusals } from './refusals.ts'
 import type { Verifier } from './verifier.ts'
@@ -41,6 +43,11 @@ export class Authenticate {
 
   constructor(options: AuthenticateOptions) {
     this.#options = options
+  }
+
+  /** How often the grant of a key was in memory. */
+  get keyLookups(): CacheLookups {
+    return this.#options.verifier.lookups
   }
 
   /** An `onRequest` hook for management routes: runs before the body is read and validated. */
@@ -82,6 +89,10 @@ export class Authenticate {
    * for pages. Synchronous if the key is cached and its limit is counted in-process.
    */
   keyOf(asker: Asker, limit: 'key' | 'tile' = 'key'): MaybePromise<Grant> {
+    return traced('key', () => this.#keyOf(asker, limit))
+  }
+
+  #keyOf(asker: Asker, limit: 'key' | 'tile'): MaybePromise<Grant> {
     const { verifier, limiter, rates, refusals } = this.#options
     const secret = this.#secretOf(asker.request)
     if (secret === undefined) return this.#refuseKey(asker, 'key-missing')

@@ -1,4 +1,4 @@
-import { CoherentCache } from '../caching/coherent-cache.ts'
+import { type CacheLookups, CoherentCache } from '../caching/coherent-cache.ts'
 import type { Clock } from '../clock.ts'
 import type { Changes, Subject } from '../database/changes.ts'
 import type { Db } from '../database/open.ts'
@@ -45,6 +45,11 @@ export class Verifier {
       maxEntries: MAX_GRANTS,
       maxAbsent: MAX_UNKNOWN,
     })
+  }
+
+  /** How often the grant of a key was in memory. */
+  get lookups(): CacheLookups {
+    return this.#grants.lookups
   }
 
   /** Returns null if the secret is not valid. */

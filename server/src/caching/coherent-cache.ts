@@ -3,6 +3,11 @@ import type { Changes, Subject } from '../database/changes.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import { BoundedCache } from './bounded-cache.ts'
 
+export interface CacheLookups {
+  hits: number
+  misses: number
+}
+
 export interface CoherentCacheOptions<V> {
   changes: Changes
   /** Reads the current value from the database; null if there is none. */
@@ -35,6 +40,8 @@ export class CoherentCache<V> {
   readonly #entries: BoundedCache<string, V>
   readonly #absent: BoundedCache<string, true>
   #reads = new SingleFlights<string, V | null>()
+  /** How often a value was in the cache, and how often it had to be read. */
+  readonly lookups: CacheLookups = { hits: 0, misses: 0 }
 
   constructor(options: CoherentCacheOptions<V>) {
     this.#options = options
@@ -45,15 +52,24 @@ export class CoherentCache<V> {
 
   /** The cached value; undefined if there is none, or if caches are not trusted. */
   peek(key: string): V | undefined {
-    return this.#options.changes.trusted() ? this.#entries.get(key) : undefined
+    const value = this.#options.changes.trusted() ? this.#entries.get(key) : undefined
+    if (value !== undefined) this.lookups.hits++
+    return value
   }
 
   /** The cached value, or the one that is read now. Null if there is none. */
   get(key: string): MaybePromise<V | null> {
-    if (!this.#options.changes.trusted()) return this.#read(key)
-    const value = this.#entries.get(key)
-    if (value !== undefined) return value
-    return this.#absent.has(key) ? null : this.#reads.run(key, () => this.#read(key))
+    if (this.#options.changes.trusted()) {
+      const value = this.#entries.get(key)
+      if (value !== undefined || this.#absent.has(key)) {
+        this.lookups.hits++
+        return value ?? null
+      }
+      this.lookups.misses++
+      return this.#reads.run(key, () => this.#read(key))
+    }
+    this.lookups.misses++
+    return this.#read(key)
   }
 
   /** Evicts one entry, so that it is read again; for values that depend on more than changes. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { CoherentCache } from '../caching/coherent-cache.ts'
+import { type CacheLookups, CoherentCache } from '../caching/coherent-cache.ts'
 import type { Changes, Subject } from '../database/changes.ts'
 import type { Db } from '../database/open.ts'
 import { andThen, type MaybePromise } from '../maybe-promise.ts'
@@ -57,6 +57,11 @@ export class Catalog {
       isStale: (_datasets, _key, subject) => subject === 'dataset',
       maxEntries: 1,
     })
+  }
+
+  /** How often a dataset was in memory. */
+  get lookups(): CacheLookups {
+    return this.#datasets.lookups
   }
 
   /** Returns synchronously if the dataset is cached. Throws 404 for a table that does not exist. */

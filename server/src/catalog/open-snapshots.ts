@@ -48,6 +48,11 @@ export class OpenSnapshots {
     })
   }
 
+  /** The cache of pack blocks, for metrics. */
+  get packs(): Pick<PackCache, 'bytes' | 'lookups'> {
+    return this.#packs
+  }
+
   /** Throws `data-damaged` if the version is damaged, or if `work` finds damage in its files. */
   async use<T>(version: Version, work: (snapshot: Snapshot) => Promise<T> | T): Promise<T> {
     const { health } = this.#parts

@@ -6,6 +6,7 @@ import { version } from '../version.ts'
 import { addressCommand } from './address.ts'
 import { adoptFolderCommand } from './adopt-folder.ts'
 import { backupCommand } from './backup.ts'
+import { completionCommand } from './completion/completion.ts'
 import { databaseCommand } from './database.ts'
 import { datasetsCommand, unpublishCommand } from './datasets.ts'
 import { describeCommand } from './describe.ts'
@@ -60,6 +61,7 @@ export function makeProgram(options: ProgramOptions = {}): Command {
     doctorCommand(),
     pruneCommand(),
     databaseCommand(),
+    completionCommand(),
     storageCommand(),
   ]) {
     program.addCommand(command)

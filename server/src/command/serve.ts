@@ -1,8 +1,17 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
+import type { Logger } from 'pino'
 import { SECOND, systemClock } from '../clock.ts'
+import { withinTime } from '../concurrency/within-time.ts'
 import type { Demo } from '../demo.ts'
-import { type Config, flagOf, isStartedByNpm, readConfig, unknownVariables } from '../settings/config.ts'
+import {
+  type Config,
+  flagOf,
+  isStartedByNpm,
+  isTracingWanted,
+  readConfig,
+  unknownVariables,
+} from '../settings/config.ts'
 import type { Setting } from '../settings/setting.ts'
 import { settings } from '../settings/settings.ts'
 import type { RunningServer } from '../start-server.ts'
@@ -10,6 +19,8 @@ import { watchParents } from './parent-processes.ts'
 
 /** Max duration of a stop: requests under way, their refunds, then closing all parts. */
 const STOP_DEADLINE = 40 * SECOND
+/** Max time for sending the traces of the last requests. */
+const TRACES_DEADLINE = 3 * SECOND
 
 export function serveCommand(): Command {
   const command = new Command('serve')
@@ -43,6 +54,7 @@ async function serve(flags: Record<string, unknown>): Promise<void> {
   const config = readConfig({ flags })
   const log = makeLogger(config.logLevel, undefined, config.logFormat)
   for (const name of unknownVariables()) log.warn(`There is no setting ${name}; it is ignored.`)
+  const stopTracing = isTracingWanted() ? await startTracing(log) : () => {}
   let demo: Demo | undefined
   let service: RunningServer | undefined
   const stop = (reason: string, drainSeconds: number) => {
@@ -57,7 +69,8 @@ async function serve(flags: Record<string, unknown>): Promise<void> {
       },
       STOP_DEADLINE + drainSeconds * SECOND,
     ).unref()
-    service.stop(drainSeconds * SECOND).then(
+    const stopped = service.stop(drainSeconds * SECOND).finally(stopTracing)
+    stopped.then(
       () => process.exit(0),
       (error: unknown) => {
         log.error(`The stop was not complete. ${(error as Error).message}`)
@@ -77,6 +90,18 @@ async function serve(flags: Record<string, unknown>): Promise<void> {
 
   if (flags['json']) process.stdout.write(`${JSON.stringify({ url: service.url, ...demo })}\n`)
   else process.stdout.write(welcome(service.url, config, demo))
+}
+
+/** Returns a function that sends the last traces; a receiver that does not respond cannot delay a stop for long. */
+async function startTracing(log: Logger): Promise<() => Promise<void>> {
+  const { openTelemetry } = await import('../tracing/open-telemetry.ts')
+  const { useTracing } = await import('../tracing/tracing.ts')
+  const { tracing, close } = openTelemetry(log)
+  useTracing(tracing)
+  return () =>
+    withinTime(TRACES_DEADLINE, close()).catch((error: unknown) =>
+      log.warn({ err: error }, 'The last traces could not be sent.'),
+    )
 }
 
 function welcome(url: string, config: Config, demo: Demo | undefined): string {

@@ -52,6 +52,11 @@ export class FairQueue {
     return this.#used
   }
 
+  /** The held part of the capacity, from 0 to 1. */
+  get saturation(): number {
+    return this.#used / this.#options.capacity
+  }
+
   get waiting(): number {
     let count = 0
     for (const waiters of this.#waiting.values()) count += waiters.length

@@ -41,6 +41,8 @@ export interface Bill {
 export class Cashier {
   /** Number of refunds written, and of refunds that could not be written. */
   readonly refunds = { written: 0, failed: 0 }
+  /** Credits that this node has taken and given back. */
+  readonly credits = { charged: 0, refunded: 0 }
   readonly #database: ControlDatabase
   readonly #meter: Meter
   readonly #clock: Clock
@@ -73,10 +75,11 @@ export class Cashier {
       .transaction()
       .execute((tx) => this.#debit(tx, organizationId, bill, purchase))
     if (paid === null) return free()
+    this.credits.charged += price
     return {
       charged: price,
       remaining: paid.balance,
-      refund: () => this.#countRefund(this.#refund(organizationId, bill, paid.ledgerId)),
+      refund: () => this.#countRefund(this.#refund(organizationId, bill, paid.ledgerId), price),
     }
   }
 
@@ -130,12 +133,13 @@ export class Cashier {
     return { ledgerId, balance }
   }
 
-  async #countRefund(refund: Promise<void>): Promise<void> {
+  async #countRefund(refund: Promise<void>, price: number): Promise<void> {
     await refund.catch((error: unknown) => {
       this.refunds.failed++
       throw error
     })
     this.refunds.written++
+    this.credits.refunded += price
   }
 
   /** The unique index on `refunds` makes sure that each debit is refunded only once. */

@@ -3,7 +3,19 @@ export interface Migration {
   statements(kind: 'sqlite' | 'postgres'): string[]
 }
 
-/** A released migration is never changed: a new schema is a new entry at the end. */
+/** Indexes are created beside running writes on PostgreSQL, after the other statements. */
+export function isIndexStatement(statement: string): boolean {
+  return /^create (unique )?index /.test(statement)
+}
+
+export function indexName(statement: string): string {
+  return /^create (?:unique )?index (\w+) on /.exec(statement)![1]!
+}
+
+/**
+ * A released migration is never changed: a new schema is a new entry at the end. It only adds what nodes of the version
+ * before can ignore (docs/decisions/migrations-beside-old-nodes.md); migrations.test.ts checks each statement.
+ */
 export const migrations: Migration[] = [
   { name: 'first schema', statements: firstSchema },
   { name: 'the session of a session key', statements: sessionOfKeys },
@@ -31,7 +43,8 @@ function richerMetadata(): string[] {
 }
 
 /**
- * Running jobs go back to waiting, because the index allows one running job in each queue. A node of the earlier
+ * Running jobs go back to waiting, because the index allows one running job in each queue; jobs that nodes of the earlier
+ * version add have an empty queue and are not limited. A node of the earlier
  * version that is publishing such a job finds that it is not running, and drops its result.
  */
 function leasedJobs(): string[] {
@@ -47,7 +60,7 @@ function leasedJobs(): string[] {
     `update jobs set queue = 'publish ' || table_name`,
     `update jobs set state = 'waiting' where state = 'running'`,
     `create unique index jobs_single on jobs (single_key) where state in ('waiting', 'running')`,
-    `create unique index jobs_running on jobs (queue) where state = 'running'`,
+    `create unique index jobs_running on jobs (queue) where state = 'running' and queue <> ''`,
     `create index jobs_open on jobs (queue, created_at, id) where state in ('waiting', 'running')`,
     'create index jobs_listed on jobs (kind, created_at, id)',
     'alter table nodes add column job_kinds text',

@@ -41,6 +41,8 @@ export interface ControlDatabase {
   lockName(tx: Tx, name: string): Promise<void>
   /** Circuit breaker: given an error, every use fails with it at once; null resets it. PostgreSQL only. */
   refuse(error: DatabaseError | null): void
+  /** Statements that wait: on PostgreSQL for a connection, on SQLite for their result. */
+  pending(): number
   close(): Promise<void>
 }
 
@@ -73,7 +75,8 @@ function openSqlite(dataDir: string, onThreadEnd?: (error: Error) => void): Cont
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const file = join(dataDir, 'wayleave.db')
   makePrivate(file)
-  const db = new Kysely<Tables>({ dialect: sqliteDialect(file, onThreadEnd) })
+  const dialect = sqliteDialect(file, onThreadEnd)
+  const db = new Kysely<Tables>({ dialect })
   return {
     db,
     kind: 'sqlite',
@@ -82,6 +85,7 @@ function openSqlite(dataDir: string, onThreadEnd?: (error: Error) => void): Cont
     forUpdate: (query) => query,
     lockName: async () => {},
     refuse: () => {},
+    pending: () => dialect.pending(),
     close: () => db.destroy(),
   }
 }
@@ -115,6 +119,7 @@ export function openPostgres(url: string, patience: Patience): ControlDatabase {
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx)
     },
     refuse: (error) => pool.refuse(error),
+    pending: () => pool.waiting,
     close: () => db.destroy(),
   }
 }

@@ -45,6 +45,11 @@ export class GuardedPool implements PostgresPool {
     this.#pool = openPool(url, patience)
   }
 
+  /** Statements that wait for a connection. */
+  get waiting(): number {
+    return this.#pool.waitingCount
+  }
+
   /** Circuit breaker: given an error, `connect` fails at once instead of after a timeout; null resets it. */
   refuse(error: DatabaseError | null): void {
     if (error && !this.#refusal) this.#replace(this.#pool)

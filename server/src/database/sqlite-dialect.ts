@@ -18,10 +18,18 @@ import { SupervisedSqlite } from './supervised-sqlite.ts'
  * one at a time; the other runs single `select` statements, so that a read never waits for a write that waits
  * for a lock. In WAL mode a reader sees every transaction that was committed before its statement began.
  */
-export function sqliteDialect(path: string, onThreadEnd: (error: Error) => void = () => {}): Dialect {
+export function sqliteDialect(
+  path: string,
+  onThreadEnd: (error: Error) => void = () => {},
+): Dialect & { pending(): number } {
+  let driver: SqliteDriver | undefined
   return {
+    pending: () => driver?.pending ?? 0,
     createAdapter: () => new TwoConnectionsAdapter(),
-    createDriver: () => new SqliteDriver(path, onThreadEnd),
+    createDriver: () => {
+      driver = new SqliteDriver(path, onThreadEnd)
+      return driver
+    },
     createIntrospector: (database) => new SqliteIntrospector(database),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   }
@@ -51,6 +59,10 @@ class SqliteDriver implements Driver {
   constructor(path: string, onThreadEnd: (error: Error) => void) {
     this.#path = path
     this.#onThreadEnd = onThreadEnd
+  }
+
+  get pending(): number {
+    return this.#threads ? this.#threads.writer.pending + this.#threads.reader.pending : 0
   }
 
   async init(): Promise<void> {

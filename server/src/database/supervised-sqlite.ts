@@ -48,6 +48,11 @@ export class SupervisedSqlite {
     return this.#generation
   }
 
+  /** Statements that have no result yet. */
+  get pending(): number {
+    return this.#waiting.size
+  }
+
   /** Resolves when the first connection is open, and rejects if it cannot be opened. */
   opened(): Promise<void> {
     return this.#opened

@@ -9,6 +9,8 @@ export interface ExportRequest {
   version: Version
   format: ExportFormatEntry
   encoding: 'identity' | Variant
+  /** The id of the HTTP request that needs the file, for the log of the worker that builds it. */
+  requestId?: string
 }
 
 export interface ExportDescription {

@@ -12,6 +12,8 @@ const storedJob = Type.Object(
     encoding: Type.Unsafe<'identity' | 'gzip' | 'zstd'>(Type.Enum(['identity', 'gzip', 'zstd'])),
     /** A setting of the node that asks: it looks for the file under the name that belongs to it. */
     escapeFormulas: Type.Boolean(),
+    /** The HTTP request that began to wait for the file, for the log. */
+    requestId: Type.Optional(Type.String({ maxLength: 128 })),
   },
   { additionalProperties: false },
 )

@@ -26,6 +26,7 @@ import { SingleFlights } from '../concurrency/single-flight.ts'
 import type { DataWork } from '../data-work.ts'
 import { JobNotRunError, type JobQueue } from '../jobs/job-queue.ts'
 import { Problem } from '../problem.ts'
+import { traced } from '../tracing/tracing.ts'
 import {
   exportPath,
   findBuilt,
@@ -125,7 +126,7 @@ export class Exports {
     return (
       this.#ready.get(name) ??
       this.#builds.run(name, async () => {
-        return (await this.find(request)) ?? this.#keep(request, await this.#request(request))
+        return (await this.find(request)) ?? this.#keep(request, await this.#requestTraced(request))
       })
     )
   }
@@ -184,6 +185,13 @@ export class Exports {
     return built && this.#file(request, localFile(path, built))
   }
 
+  #requestTraced(request: ExportRequest): Promise<ExportFile> {
+    return traced('build export', () => this.#request(request), {
+      'wayleave.table': request.dataset.table,
+      'wayleave.format': request.format.format,
+    })
+  }
+
   /** Has a worker build the file, and waits for it. */
   async #request(request: ExportRequest): Promise<ExportFile> {
     const { jobs, waitMs, escapeFormulas } = this.#parts
@@ -194,6 +202,7 @@ export class Exports {
       format: format.format,
       encoding,
       escapeFormulas,
+      ...(request.requestId ? { requestId: request.requestId } : {}),
     }
     const job = await jobs.add({
       kind: 'export',

@@ -220,6 +220,7 @@ export function downloadRoutes(
       version,
       format,
       encoding: compressible ? preferredEncoding(request.headers['accept-encoding'], STORED) : 'identity',
+      requestId: request.id,
     }
     if (compressible) reply.header('vary', 'Accept-Encoding')
 

@@ -18,6 +18,7 @@ import { addMissingRoutes } from './hooks/missing-routes.ts'
 import { noteRequests, pathOf } from './hooks/note-requests.ts'
 import { requestId } from './hooks/request-id.ts'
 import { addSameOrigin } from './hooks/same-origin.ts'
+import type { AccessLog } from './observability/access-log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import type { Overload } from './observability/overload.ts'
 import { openApiOptions } from './openapi.ts'
@@ -34,6 +35,7 @@ export interface FrameDeps {
   overload: Overload
   proxies: TrustedProxies
   addressBlocks?: BlockedAddresses
+  accessLog?: AccessLog | null
   /** Max time for a small body to arrive, in milliseconds. */
   bodyDeadline?: number
 }
@@ -65,6 +67,7 @@ export async function makeFrame({
   overload,
   proxies,
   addressBlocks,
+  accessLog = null,
   bodyDeadline = BODY_DEADLINE,
 }: FrameDeps): Promise<{ app: App; routes: RouteTable }> {
   const app: App = fastify({
@@ -102,7 +105,7 @@ export async function makeFrame({
   app.removeContentTypeParser('text/plain')
 
   // Must be registered before any hook that may reject a request.
-  noteRequests(app, log, metrics)
+  noteRequests(app, { log, metrics, proxies, accessLog })
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')

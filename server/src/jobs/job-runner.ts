@@ -7,6 +7,7 @@ import { DatabaseError } from '../database/database-error.ts'
 import type { ControlDatabase, Db, Tx } from '../database/open.ts'
 import { Durations } from '../http/observability/durations.ts'
 import { AttemptLostError, RetryLaterError } from './job-errors.ts'
+import { jobFields } from './job-fields.ts'
 import { JOB_KINDS, type JobKind } from './job-kinds.ts'
 import { kindsOf } from './job-limits.ts'
 import type { JobMessages } from './job-messages.ts'
@@ -217,9 +218,13 @@ export class JobRunner {
     const end = this.durations[kind].start()
     this.#run(row, local)
       .then((state) => {
-        if (state !== null) this.finished[kind][state]++
+        if (state === null) return
+        this.finished[kind][state]++
+        this.#parts.log.info(jobFields(row), `The job ${id} has ended: ${state}.`)
       })
-      .catch((error: unknown) => this.#parts.log.error({ err: error }, `The job ${id} could not be run.`))
+      .catch((error: unknown) =>
+        this.#parts.log.error({ ...jobFields(row), err: error }, `The job ${id} could not be run.`),
+      )
       .finally(() => {
         end()
         this.running[kind]--
@@ -254,10 +259,10 @@ export class JobRunner {
     const { id, kind, attempts, retries } = row
     if (error instanceof AttemptLostError || local.lost.signal.aborted) {
       if ((await readJob(database.db, id))?.state === 'cancelled') {
-        log.info({ job: id }, `The job ${id} was cancelled.`)
+        log.info(jobFields(row), `The job ${id} was cancelled.`)
         return false
       }
-      log.warn({ job: id, kind }, `The job ${id} was taken over by another node; this attempt is dropped.`)
+      log.warn(jobFields(row), `The job ${id} was taken over by another node; this attempt is dropped.`)
       return true
     }
     if (this.#stopping.signal.aborted) {
@@ -268,7 +273,10 @@ export class JobRunner {
     const isTransient = error instanceof RetryLaterError || error instanceof DatabaseError
     if (isTransient && retries < MAX_RETRIES) {
       const delayMs = retryDelay(retries)
-      log.warn({ err: error, job: id, kind }, `The job ${id} is retried in ${Math.ceil(delayMs / SECOND)} s.`)
+      log.warn(
+        { ...jobFields(row), err: error },
+        `The job ${id} is retried in ${Math.ceil(delayMs / SECOND)} s.`,
+      )
       const isCounted = error instanceof RetryLaterError && error.countsAsAttempt
       await this.#handBack(local, isCounted ? attempts : attempts - 1, retries + 1, delayMs)
       return true

@@ -6,6 +6,7 @@ import type { ControlDatabase } from '../database/open.ts'
 import type { Origin } from '../events/events.ts'
 import { newId } from '../id.ts'
 import { RetryLaterError } from '../jobs/job-errors.ts'
+import { jobFields } from '../jobs/job-fields.ts'
 import { PRIORITIES, queueOf } from '../jobs/job-kinds.ts'
 import type { JobMessages } from '../jobs/job-messages.ts'
 import { type JobHandler, type JobRunner, MAX_ATTEMPTS, type RunningJob } from '../jobs/job-runner.ts'
@@ -152,8 +153,9 @@ export class Jobs implements JobHandler {
     if (publish.dryRun) await job.finish(database.db, { report: JSON.stringify(published) })
   }
 
-  problemOf(error: unknown, { id }: JobRow): JobFailure {
-    if (!(error instanceof SourceError)) this.#parts.log.error({ err: error }, `Job ${id} failed.`)
+  problemOf(error: unknown, row: JobRow): JobFailure {
+    if (!(error instanceof SourceError))
+      this.#parts.log.error({ ...jobFields(row), err: error }, `Job ${row.id} failed.`)
     if (error instanceof InvalidSourceError) {
       return { detail: error.message, problems: error.problems, problemCount: error.problemCount }
     }

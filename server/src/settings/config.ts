@@ -66,6 +66,19 @@ export function unknownVariables(environment: Record<string, string | undefined>
   )
 }
 
+/**
+ * Whether traces are wanted, by the variables of OpenTelemetry: an address to send them to, or an exporter. The
+ * library reads the other `OTEL_…` variables by itself.
+ */
+export function isTracingWanted(environment: Record<string, string | undefined> = process.env): boolean {
+  if (environment['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return false
+  const exporter = environment['OTEL_TRACES_EXPORTER']
+  if (exporter) return exporter === 'otlp'
+  return Boolean(
+    environment['OTEL_EXPORTER_OTLP_ENDPOINT'] || environment['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'],
+  )
+}
+
 /** Whether npm or npx started this process. */
 export function isStartedByNpm(environment: Record<string, string | undefined> = process.env): boolean {
   return environment['npm_execpath'] !== undefined || environment['npm_lifecycle_event'] !== undefined

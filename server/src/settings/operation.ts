@@ -15,6 +15,12 @@ export const operationSettings = {
     choice('auto', 'json', 'text'),
     'How log lines are written: `json` for programs, `text` for people, `auto` for text on a terminal and JSON elsewhere.',
   ),
+  accessLog: setting(
+    'WAYLEAVE_ACCESS_LOG',
+    null as string | null,
+    text(),
+    'A file to which a line for each request is written in the common log format, beside the log on standard error.',
+  ),
   metricsToken: setting(
     'WAYLEAVE_METRICS_TOKEN',
     null as string | null,

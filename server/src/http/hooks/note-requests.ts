@@ -1,6 +1,10 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
+import { isTracing, traceRequest } from '../../tracing/tracing.ts'
+import type { TrustedProxies } from '../caller.ts'
 import type { App } from '../fastify-app.ts'
+import { type AccessLog, statedLength } from '../observability/access-log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { keyOf } from '../observability/request-keys.ts'
 import { logRequest } from '../observability/request-log.ts'
@@ -8,20 +12,30 @@ import { logRequest } from '../observability/request-log.ts'
 /** 499, nginx's convention: the client disconnected before a response started. */
 const LEFT = 499
 
+export interface RequestNotes {
+  log: Logger
+  metrics: Metrics
+  proxies: TrustedProxies
+  accessLog: AccessLog | null
+}
+
 /**
  * Logs and counts every request when its response finishes or its connection closes: an upload or download
  * that is aborted midway never finishes, and Fastify's `onResponse` does not report it.
  */
-export function noteRequests(app: App, log: Logger, metrics: Metrics): void {
+export function noteRequests(app: App, { log, metrics, proxies, accessLog }: RequestNotes): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = reply
+    const trace = traceRequest(request.raw, traceParent(request.raw, proxies))
     const note = () => {
       raw.off('finish', note).off('close', note)
       const brokenOff = !raw.writableFinished
       const status = brokenOff && !raw.headersSent ? LEFT : reply.statusCode
       const milliseconds = reply.elapsedTime
-      metrics.requests.observe(request.method, request.routeOptions.url ?? 'unmatched', status, milliseconds)
-      logRequest(log, {
+      const route = request.routeOptions.url ?? 'unmatched'
+      metrics.requests.observe(request.method, route, status, milliseconds)
+      trace?.end({ id: request.id, route, status, keyId: keyOf(request.raw) })
+      const logged = {
         id: request.id,
         method: request.method,
         path: pathOf(request),
@@ -30,11 +44,32 @@ export function noteRequests(app: App, log: Logger, metrics: Metrics): void {
         address: request.ip as string | undefined,
         keyId: keyOf(request.raw),
         brokenOff,
-      })
+      }
+      logRequest(log, logged)
+      if (accessLog) {
+        const { httpVersion } = request.raw
+        accessLog.write({ ...logged, httpVersion, bytes: statedLength(raw) }, new Date())
+      }
     }
     raw.once('finish', note).once('close', note)
-    done()
+    if (trace === null) done()
+    else trace.run(done)
   })
+  if (isTracing()) {
+    app.addHook('onSend', (request, _reply, payload, done) => {
+      traceRequest(request.raw)?.sending()
+      done(null, payload)
+    })
+  }
+}
+
+/** Like request ids, the trace that a request belongs to is taken only from trusted proxies. */
+export function traceParent(
+  { headers, socket }: IncomingMessage,
+  proxies: TrustedProxies,
+): string | undefined {
+  const { traceparent } = headers
+  return typeof traceparent === 'string' && proxies.has(socket.remoteAddress) ? traceparent : undefined
 }
 
 export function pathOf(request: FastifyRequest): string {

@@ -58,6 +58,35 @@ export const metricTable = {
     type: 'counter',
     help: 'Requests that were refused with 503 because the node had too much to do.',
   },
+  wayleave_event_loop_utilization: {
+    type: 'gauge',
+    help: 'The share of the time since the last scrape in which the event loop was busy, from 0 to 1.',
+  },
+  wayleave_queue_waiting: {
+    type: 'gauge',
+    label: 'queue',
+    help: 'Requests that wait, by queue: "searches" (turns on the event loop), "pages" (memory for pages), "queries" (processes of the data engine) or "database" (statements of the control database).',
+  },
+  wayleave_queue_saturation: {
+    type: 'gauge',
+    label: 'queue',
+    help: 'How much of the capacity of a queue is in use, from 0 to 1: "searches", "pages" or "queries".',
+  },
+  wayleave_memory_cache_hits_total: {
+    type: 'counter',
+    label: 'cache',
+    help: 'Lookups that found their value in memory, by cache: "keys", "datasets", "features" (blocks of the pack) or "columns".',
+  },
+  wayleave_memory_cache_misses_total: {
+    type: 'counter',
+    label: 'cache',
+    help: 'Lookups that had to read their value, by the same caches.',
+  },
+  wayleave_memory_cache_bytes: {
+    type: 'gauge',
+    label: 'cache',
+    help: 'Memory of a cache: "features" or "columns".',
+  },
   wayleave_connections_open: { type: 'gauge', help: 'Connections of clients that are open.' },
   wayleave_connections_max: { type: 'gauge', help: 'How many connections may be open at once.' },
   wayleave_connections_refused_total: {
@@ -117,6 +146,11 @@ export const metricTable = {
     type: 'counter',
     label: 'result',
     help: 'Mails, by result: "sent" (or written to the outbox) or "failed" for good.',
+  },
+  wayleave_credits_total: {
+    type: 'counter',
+    label: 'kind',
+    help: 'Credits that this node has written to the ledger, by kind: "charged" or "refunded".',
   },
   wayleave_refunds_total: {
     type: 'counter',

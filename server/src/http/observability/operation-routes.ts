@@ -1,9 +1,12 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Type } from 'typebox'
+import type { Clock } from '../../clock.ts'
 import { notFound, Problem } from '../../problem.ts'
 import type { App } from '../fastify-app.ts'
 import { tags } from '../openapi.ts'
+import { PAGE_HEADERS } from '../pages/html.ts'
 import type { Metrics } from './metrics.ts'
+import { statusPage } from './status-page.ts'
 
 export interface FailedCheck {
   check: string
@@ -21,6 +24,10 @@ export interface Operation {
   checkReady: CheckReady
   /** Whether the server is about to stop, so that a load balancer should send requests elsewhere. */
   isDraining: () => boolean
+  version: string
+  clock: Clock
+  /** The number of published datasets. */
+  countDatasets: () => Promise<number>
 }
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
@@ -36,7 +43,7 @@ const OF_PROXIES = [
 
 export function operationRoutes(
   app: App,
-  { metrics, metricsToken, checkReady, isDraining }: Operation,
+  { metrics, metricsToken, checkReady, isDraining, version, clock, countDatasets }: Operation,
 ): void {
   app.get('/health', {
     schema: {
@@ -65,6 +72,19 @@ export function operationRoutes(
       }
       return { status: 'ready' as const }
     },
+  })
+
+  const startedAt = clock()
+  app.get('/status', { schema: { hide: true } }, async (_request, reply) => {
+    const failed = isDraining() ? [] : await checkReady()
+    const state = isDraining() ? 'stopping' : failed.length > 0 ? 'not-ready' : 'ready'
+    // The catalog is in the database, which may be what does not work.
+    const datasets = state === 'ready' ? await countDatasets() : null
+    reply
+      .headers(PAGE_HEADERS)
+      .header('cache-control', 'no-store')
+      .code(state === 'ready' ? 200 : 503)
+    return reply.send(statusPage({ state, failed, version, startedAt, now: clock(), datasets }))
   })
 
   // Checks the peer's own address, not a forwarded one: behind a proxy on this machine the token is needed.

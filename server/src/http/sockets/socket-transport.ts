@@ -1,11 +1,14 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import type { MaybePromise } from '../../maybe-promise.ts'
+import { isTracing, traceRequest } from '../../tracing/tracing.ts'
 import { type BaseUrl, STRICT_TRANSPORT } from '../base-url.ts'
 import type { BlockedAddresses, TrustedProxies } from '../caller.ts'
 import { CORS_EXPOSED } from '../hooks/cors.ts'
+import { traceParent } from '../hooks/note-requests.ts'
 import { requestId } from '../hooks/request-id.ts'
 import { STATUS_CODES } from '../node-http.ts'
+import type { AccessLog } from '../observability/access-log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Overload } from '../observability/overload.ts'
 import { keyOf } from '../observability/request-keys.ts'
@@ -23,6 +26,7 @@ export interface SocketTransportDeps {
   proxies: TrustedProxies
   baseUrl: BaseUrl
   addressBlocks: BlockedAddresses
+  accessLog: AccessLog | null
 }
 
 /**
@@ -63,7 +67,7 @@ export class SocketTransport {
 
   /** Returns false if the request is left to the other listeners. */
   #handle(request: IncomingMessage, response: ServerResponse, keepAlive: string): boolean {
-    const { log, metrics, proxies, baseUrl, addressBlocks } = this.#deps
+    const { log, metrics, proxies, baseUrl, addressBlocks, accessLog } = this.#deps
     if (!this.#isEligible(request, response)) return false
     // Fastify refuses it.
     if (!addressBlocks.isEmpty && addressBlocks.has(proxies.callerOf(request).address)) return false
@@ -78,13 +82,20 @@ export class SocketTransport {
     const began = performance.now()
     const caller = proxies.callerOf(request)
     const exchange = new Exchange(request, response, caller)
-    const result = respondOrReject(route, exchange, parameters)
+    const trace = isTracing() ? traceRequest(request, traceParent(request, proxies)) : null
+    const result =
+      trace === null
+        ? respondOrReject(route, exchange, parameters)
+        : trace.run(() => respondOrReject(route, exchange, parameters!))
     if (result instanceof Promise) {
       this.#handedOver.set(request, { exchange, response: result })
       return false
     }
     const id = requestId(request, proxies)
     const { status } = result
+    // The memory of a page is used again once it is sent.
+    const bytes = accessLog === null ? null : bodyLength(result)
+    trace?.sending()
     writeWhole(
       response,
       result,
@@ -93,18 +104,16 @@ export class SocketTransport {
         if (!error) result.release()
         const milliseconds = performance.now() - began
         metrics.requests.observe('GET', pattern, status, milliseconds)
+        trace?.end({ id, route: pattern, status, keyId: keyOf(request) })
         const { address } = caller
         const path = pathIn(request.url!)
-        logRequest(log, {
-          id,
-          method: 'GET',
-          path,
-          status,
-          milliseconds,
-          address,
-          keyId: keyOf(request),
-          brokenOff: Boolean(error),
-        })
+        const keyId = keyOf(request)
+        const brokenOff = Boolean(error)
+        const logged = { id, method: 'GET', path, status, milliseconds, address, keyId, brokenOff }
+        logRequest(log, logged)
+        if (accessLog !== null) {
+          accessLog.write({ ...logged, httpVersion: request.httpVersion, bytes }, new Date())
+        }
       },
     )
     return true

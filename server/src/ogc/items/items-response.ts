@@ -8,6 +8,7 @@ import { ISOLATION_HEADERS } from '../../http/pages/html.ts'
 import { bodyLength, type DataResponse, emptyResponse, responseOf } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
 import { andThen, type MaybePromise } from '../../maybe-promise.ts'
+import { traced } from '../../tracing/tracing.ts'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
 import {
   csv,
@@ -112,10 +113,11 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
     return emptyResponse(304)
   }
   if (isPlain(page) && query.ids === null) {
-    const pageInMemory =
+    const pageInMemory = traced('select in memory', () =>
       coding === null
         ? plainPageInMemory(page, plan, limit, deps)
-        : compressedPageInMemory(page, plan, limit, coding, deps)
+        : compressedPageInMemory(page, plan, limit, coding, deps),
+    )
     if (pageInMemory !== null) {
       returnUnused(pageInMemory.returned)
       return andThen(pageInMemory.response, (response) => {
@@ -199,7 +201,9 @@ async function writeSelected(
   if (query.encoding === flatgeobuf) {
     await deps.verification.requireFile(snapshot.folder, snapshot.manifest, SNAPSHOT_FILES.rows)
   }
-  const { selected: all, matched } = await selectPage(snapshot, page, plan, allowance.count, work, deps)
+  const { selected: all, matched } = await traced('select', () =>
+    selectPage(snapshot, page, plan, allowance.count, work, deps),
+  )
   const selected = shortenToBytes(snapshot, all, pageBytes(query.encoding, deps.workload))
   const memory = await holdMemory(exchange, page, snapshot.bytesOf(selected.runs), work, deps.workload)
   if (isPlain(page)) {

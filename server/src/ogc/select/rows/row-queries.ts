@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import { BoundedCache } from '../../../caching/bounded-cache.ts'
 import { FairQueue } from '../../../concurrency/fair-queue.ts'
 import { Problem } from '../../../problem.ts'
+import { traced } from '../../../tracing/tracing.ts'
 import type { TimedWork } from '../timed-work.ts'
 import type { QueryValue } from './query-messages.ts'
 import { QueryMemoryError, type QueryRows, QueryRunner } from './query-runner.ts'
@@ -83,6 +84,11 @@ export class RowQueries {
     })
   }
 
+  /** The queue for processes. */
+  get queue(): Pick<FairQueue, 'waiting' | 'saturation'> {
+    return this.#queue
+  }
+
   /** How many queries wait for a process. */
   get waiting(): number {
     return this.#queue.waiting
@@ -136,10 +142,11 @@ export class RowQueries {
       try {
         const kept = session.cache.find(source)
         isFromFile = kept === null
-        return await read(
-          session.runner,
-          sql(kept?.table ?? `(${selectSql(source.columns, rowsFile(source))})`),
-        )
+        const text = sql(kept?.table ?? `(${selectSql(source.columns, rowsFile(source))})`)
+        return await traced('duckdb', () => read(session.runner, text), {
+          'db.system.name': 'duckdb',
+          'wayleave.rows_in_memory': !isFromFile,
+        })
       } finally {
         await this.#release(session)
       }

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { test } from 'node:test'
+import { runInSharedProcess } from '../../testing/shared-process.ts'
+
+const run = (...args: string[]) => runInSharedProcess({ args, settings: {}, cwd: tmpdir() })
+
+/** What a real bash offers for a line, whose last word is the one to complete. */
+function completions(script: string, line: string): string[] {
+  const words = line.split(' ')
+  const program = `${script}
+COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}) COMP_CWORD=${words.length - 1}
+_wayleave
+printf '%s\\n' "\${COMPREPLY[@]}"`
+  const bash = ['--norc', '--noprofile', '-uc', program]
+  return execFileSync('bash', bash, { encoding: 'utf8' }).split('\n').filter(Boolean)
+}
+
+test('bash completes commands, options and choices of the real command table', async () => {
+  const { stdout, code } = await run('completion', 'bash')
+  assert.equal(code, 0)
+  const offered = (line: string) => completions(stdout, line)
+  assert.deepEqual(offered('wayleave ser'), ['serve'])
+  assert.deepEqual(offered('wayleave comp'), ['completion'])
+  assert.deepEqual(offered('wayleave org cre'), ['create', 'credits'])
+  assert.deepEqual(offered('wayleave publish x.csv --tab'), ['--table'])
+  assert.deepEqual(offered('wayleave org create --js'), ['--json'])
+  assert.deepEqual(offered('wayleave completion '), ['bash', 'zsh', 'fish'])
+  // After an option that takes a value bash completes files: nothing is offered here.
+  assert.deepEqual(offered('wayleave serve --data-dir '), [])
+  assert.ok(offered('wayleave ').includes('publish'))
+  assert.match(stdout, /^complete -o bashdefault -o default -F _wayleave wayleave$/m)
+})
+
+for (const [shell, check] of [
+  ['zsh', '-n'],
+  ['fish', '--no-execute'],
+] as const) {
+  test(`the script for ${shell} lists every command, and ${shell} parses it if it is installed`, async (t) => {
+    const { stdout } = await run('completion', shell)
+    const { stdout: bash } = await run('completion', 'bash')
+    const paths = [...bash.matchAll(/^ {4}'([a-z -]+)'\) commands=/gm)].map(([, path]) => path!)
+    assert.ok(paths.length > 30)
+    for (const path of paths) assert.ok(stdout.includes(`'${path}'`), path)
+    const parsed = spawnSync(shell, [check, '/dev/stdin'], { input: stdout, encoding: 'utf8' })
+    if (parsed.error) return t.diagnostic(`${shell} is not installed`)
+    assert.deepEqual([parsed.status, parsed.stderr], [0, ''])
+  })
+}
+
+test('an unknown shell is wrong usage', async () => {
+  const { code, stderr } = await run('completion', 'csh')
+  assert.equal(code, 2)
+  assert.match(stderr, /bash, zsh, fish/)
+})
