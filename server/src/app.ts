@@ -50,6 +50,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
     version,
     clock: parts.clock,
     countDatasets: async () => (await parts.catalog.all()).length,
+    about: aboutOf(parts.config),
   })
 
   if (parts.config.role === 'worker') {
@@ -83,7 +84,7 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
   siteRoutes(app, parts.config)
   consoleRoutes(app, { headOf: pageHeads(discovery), about, basemap: parts.config.basemap })
   discoveryRoutes(app, discovery)
-  clientRoutes(app, parts)
+  clientRoutes(app, discovery)
   documentationRoutes(app, { about, baseUrl: parts.baseUrl })
   definitionRoutes(app, parts)
 
