@@ -99,21 +99,26 @@ export class Items<P = Record<string, unknown>>
 }
 
 function queryOf({ limit, bbox, filter, datetime, sortby, columns }: ItemsOptions): string {
-  const isJson = typeof filter === 'object'
-  const parameters = {
-    limit,
-    bbox,
-    filter: isJson ? JSON.stringify(filter) : filter,
-    'filter-lang': filter && (isJson ? 'cql2-json' : 'cql2-text'),
-    datetime,
-    sortby,
-    properties: columns,
-  }
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(parameters)) {
+  const query = filterParameters({ filter, datetime })
+  for (const [name, value] of Object.entries({ limit, bbox, sortby, properties: columns })) {
     if (value !== undefined) query.set(name, String(value))
   }
   return `?${query}`
+}
+
+/** The parameters that select features, for items and for tiles. */
+export function filterParameters({
+  filter,
+  datetime,
+}: Pick<ItemsOptions, 'filter' | 'datetime'>): URLSearchParams {
+  const query = new URLSearchParams()
+  if (filter) {
+    const isJson = typeof filter === 'object'
+    query.set('filter', isJson ? JSON.stringify(filter) : filter)
+    query.set('filter-lang', isJson ? 'cql2-json' : 'cql2-text')
+  }
+  if (datetime !== undefined) query.set('datetime', datetime)
+  return query
 }
 
 /** Everything that may name a column, as one text; undefined if there is nothing. */

@@ -9,6 +9,7 @@ import type { Receipt } from './response-info.ts'
 import type { Row } from './row.ts'
 import { requireKey, transportOf, type WayleaveOptions } from './settings.ts'
 import { type NodeWritable, streamSink } from './stream-sink.ts'
+import { TILES_OPTIONS, type TileSource, type TilesOptions, tileSource } from './tile-source.ts'
 import { CALL_OPTIONS, type CallOptions, getJson, type Transport } from './transport.ts'
 
 /** The result of `download`: `Buffer` in a project that has Node's types, else `Blob`. */
@@ -55,6 +56,21 @@ export class Wayleave {
   /** Awaited, the first page of features; iterated with `for await`, all features. */
   items<P = Record<string, unknown>>(table: string, options: ItemsOptions = {}): Items<P> {
     return new Items<P>(this.#transport, table, options)
+  }
+
+  /**
+   * The vector tiles of a dataset, as MapLibre's `addSource` takes them: all features, or those that a filter
+   * selects. The tiles' layer has the table's name.
+   */
+  tiles(table: string, options: TilesOptions = {}): Call<TileSource> {
+    return startCall(async (receipt) => {
+      checkTable('tiles()', table)
+      checkOptions('tiles()', options, TILES_OPTIONS)
+      requireKey(this.#transport)
+      return withNameHints(this.#transport, { table }, options, () =>
+        tileSource(this.#transport, table, options, receipt),
+      )
+    })
   }
 
   /** A whole dataset as a file in memory: a Buffer in Node, a Blob in browsers. Costs the dataset's credits. */

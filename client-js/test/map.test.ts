@@ -67,6 +67,36 @@ const head = () => `
     return [-360, 0, 360].some((turn) => bounds.contains([x + turn, y]))
   }`
 
+test('a map shows tiles of all features and of those that a filter selects; the attribution is text', async () => {
+  const seen = await inBrowser(
+    join(dist, 'client.js'),
+    `${head()}
+    const shown = async (options) => {
+      const source = await wayleave.tiles('places', options)
+      map.addSource('tiles', source)
+      map.addLayer({ id: 'tiles', type: 'circle', source: 'tiles', 'source-layer': 'places' })
+      map.jumpTo({ center: [0, 0], zoom: 3 })
+      await map.once('idle')
+      const ids = new Set(map.querySourceFeatures('tiles', { sourceLayer: 'places' }).map(({ id }) => id))
+      const text = document.querySelector('.maplibregl-ctrl-attrib-inner').textContent
+      map.removeLayer('tiles')
+      map.removeSource('tiles')
+      return { count: ids.size, text, keys: Object.keys(source), title: document.title }
+    }
+    const all = await shown()
+    const some = await shown({ filter: 'number <= 1000' })
+    const unknown = await wayleave.tiles('places', { filtre: 'x' }).then(String, (error) => error.message)
+    report({ all, some, unknown })`,
+  )
+  type Shown = { count: number; text: string; title: string }
+  const { all, some, unknown } = seen as { all: Shown; some: Shown; unknown: string }
+  assert.ok(all.count > 0)
+  assert.ok(some.count < all.count, `${some.count} of ${all.count}`)
+  assert.ok(all.text.includes(attribution), all.text)
+  assert.notEqual(all.title, '1')
+  assert.match(unknown, /filtre/)
+})
+
 test('a map shows the features of its view, loads others when it moves, and forgets them all', async () => {
   const seen = await inBrowser(
     join(dist, 'client.js'),

@@ -274,8 +274,12 @@ test('every JavaScript example of the documents runs, and prints no undefined', 
       assert.equal(kind, 'js browser')
       const { WAYLEAVE_API_KEY: apiKey, WAYLEAVE_BASE_URL: baseUrl } = environment
       const stored = `Object.assign(sessionStorage, ${JSON.stringify({ apiKey, baseUrl })})`
+      const isTiles = source.includes('.tiles(')
+      const drawn = isTiles
+        ? "(await map.once('idle')) && map.querySourceFeatures('places', { sourceLayer: 'places' })"
+        : "(await map.getSource('places').getData()).features"
       const result = source.includes('maplibre-gl')
-        ? "(await map.getSource('places').getData()).features.length > 0 && map.getLayer('places').type"
+        ? `(${drawn}).length > 0 && map.getLayer('places').type`
         : "document.querySelector('a').href"
       // Imports are evaluated first, wherever they are in the module.
       const module = `${stored}\n${source}\nreport(${result})`

@@ -109,7 +109,7 @@ export async function startSession(world: World): Promise<void> {
   const email = `visitor-${nextNumber(world.promises)}@example.org`
   const asked = await world.send('POST', '/v1/auth/magic-link', { body: { email } })
   if (asked.status !== 202) return
-  const usedLink = await linkFromMail(world.installation.dataDir, email, 1000)
+  const usedLink = await linkFromMail(world.installation.dataDirs, email, 1000)
   if (usedLink === null) return
   const response = await world.send('POST', '/v1/auth/token', { body: { token: usedLink } })
   if (response.status !== 200) return

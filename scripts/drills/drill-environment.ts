@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureDebianPackages, hasProgram } from '../debian.ts'
 import { findPostgres, startPostgres } from '../postgres.ts'
+import { ensurePython } from '../python.ts'
+import { startS3 } from '../s3.ts'
 import { hasFaketime } from './fake-clock.ts'
 
 const needs = [
@@ -20,6 +22,13 @@ export async function startDrillEnvironment(): Promise<{ stop(): Promise<void> }
     const postgres = await startPostgres()
     stops.push(postgres.stop)
     process.env['WAYLEAVE_TEST_POSTGRES_URL'] = postgres.url
+  }
+  if (!process.env['WAYLEAVE_TEST_S3_URL']) {
+    const root = join(import.meta.dirname, '../..')
+    const requirements = join(root, 'scripts', 'test-requirements.txt')
+    const s3 = await startS3(ensurePython(join(root, '.cache', 'venv'), requirements))
+    stops.push(s3.stop)
+    Object.assign(process.env, { WAYLEAVE_TEST_S3_URL: s3.url, ...s3.variables })
   }
   // The compile cache: thousands of processes load the same modules, and start faster with it.
   const folder = mkdtempSync(join(tmpdir(), 'wayleave-compiled-'))

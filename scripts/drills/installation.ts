@@ -52,6 +52,9 @@ export class Installation {
   readonly databaseUrl: string | null
   readonly environment: Record<string, string>
   dataDir: string
+  /** Each node has a new, empty data folder, as on a machine of its own: what they share is in a bucket. */
+  readonly ownFolders: boolean
+  readonly #folders = new Set<string>()
   /** The nodes that serve requests. */
   readonly nodes: ServerNode[] = []
   /** The nodes that only run jobs. */
@@ -61,12 +64,18 @@ export class Installation {
 
   constructor(
     run: DrillRun,
-    options: { dataDir?: string; databaseUrl?: string | null; environment?: Record<string, string> } = {},
+    options: {
+      dataDir?: string
+      databaseUrl?: string | null
+      environment?: Record<string, string>
+      ownFolders?: boolean
+    } = {},
   ) {
     this.run = run
     this.dataDir = options.dataDir ?? join(run.folder, 'data')
     this.databaseUrl = options.databaseUrl ?? null
     this.environment = options.environment ?? {}
+    this.ownFolders = options.ownFolders ?? false
     mkdirSync(this.dataDir, { recursive: true, mode: 0o700 })
     run.cleanUp(() => this.killAll())
   }
@@ -74,7 +83,10 @@ export class Installation {
   /** Starts another node. Throws if it exits before it listens, or does not listen in time. */
   async startNode(options: StartOptions = {}, role: 'all' | 'api' | 'worker' = 'all'): Promise<ServerNode> {
     const name = `${role === 'worker' ? 'worker' : 'node'}-${++this.#starts}`
-    const child = this.#spawn(['serve', '--json', '--port', '0', '--role', role], options)
+    const child = this.#spawn(['serve', '--json', '--port', '0', '--role', role], {
+      ...options,
+      environment: { ...options.environment, ...this.#ownFolder(name) },
+    })
     const log = join(this.run.folder, `${name}.log`)
     let errors = ''
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
@@ -162,6 +174,19 @@ export class Installation {
     await waitUntil(() => !workers.some(isAlive), 10_000)
     this.nodes.length = 0
     this.jobNodes.length = 0
+  }
+
+  /** The data folders of all nodes, those that are gone included. */
+  get dataDirs(): string[] {
+    return [this.dataDir, ...this.#folders]
+  }
+
+  #ownFolder(name: string): Record<string, string> {
+    if (!this.ownFolders) return {}
+    const folder = join(this.run.folder, `data-${name}`)
+    mkdirSync(folder, { mode: 0o700 })
+    this.#folders.add(folder)
+    return { WAYLEAVE_DATA_DIR: folder }
   }
 
   get #allNodes(): ServerNode[] {

@@ -156,7 +156,7 @@ async function openAccount(world: World, email: string, credits: number): Promis
 async function signIn(world: World, email: string): Promise<Credentials & { usedLink: string }> {
   const asked = await world.send('POST', '/v1/auth/magic-link', { body: { email } })
   if (asked.status !== 202) throw new Error(`The request for a link got ${asked.status}.`)
-  const usedLink = await linkFromMail(world.installation.dataDir, email)
+  const usedLink = await linkFromMail(world.installation.dataDirs, email)
   if (usedLink === null) throw new Error(`No mail to ${email} came.`)
   const response = await world.send('POST', '/v1/auth/token', { body: { token: usedLink } })
   if (response.status !== 200) throw new Error(`Redeeming the link got ${response.status}.`)
@@ -166,19 +166,21 @@ async function signIn(world: World, email: string): Promise<Credentials & { used
 
 /** The token in the link of the next mail to the address, which is removed; null if none comes in time. */
 export async function linkFromMail(
-  dataDir: string,
+  dataDirs: readonly string[],
   email: string,
   withinMs = MAIL_WITHIN_MS,
 ): Promise<string | null> {
-  const folder = join(dataDir, 'outbox')
   const deadline = performance.now() + withinMs
   for (;;) {
-    for (const name of await readdir(folder).catch(() => [])) {
-      if (!name.endsWith('.eml')) continue
-      const text = await readFile(join(folder, name), 'utf8').catch(() => '')
-      if (!text.toLowerCase().includes(`\r\nto: ${email}\r\n`)) continue
-      await rm(join(folder, name), { force: true })
-      return /^https?:\S+#(\S+)$/m.exec(text)?.[1] ?? null
+    for (const dataDir of dataDirs) {
+      const folder = join(dataDir, 'outbox')
+      for (const name of await readdir(folder).catch(() => [])) {
+        if (!name.endsWith('.eml')) continue
+        const text = await readFile(join(folder, name), 'utf8').catch(() => '')
+        if (!text.toLowerCase().includes(`\r\nto: ${email}\r\n`)) continue
+        await rm(join(folder, name), { force: true })
+        return /^https?:\S+#(\S+)$/m.exec(text)?.[1] ?? null
+      }
     }
     if (performance.now() > deadline) return null
     await sleep(10)

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { bucketVariables } from '../bucket-variables.ts'
 import type { Drill, DrillRun } from '../drill.ts'
 import { Installation, type ServerNode, StartError } from '../installation.ts'
 import { checkInvariants } from '../invariants.ts'
@@ -18,8 +19,9 @@ const THOROUGH_EVERY = 20
 const TAKEN_OVER_WITHIN_MS = 60_000
 
 /**
- * Three nodes that serve and two workers that run all jobs, on one PostgreSQL and one Redis. Any of them, and
- * any process that compiles or builds, gets SIGKILL at a random moment of a mixed load.
+ * Three nodes that serve and two workers that run all jobs, on one PostgreSQL, one Redis and one bucket. Each has
+ * an empty data folder of its own when it starts. Any of them, and any process that compiles or builds, gets
+ * SIGKILL at a random moment of a mixed load.
  */
 export const drill: Drill = {
   title: 'SIGKILL at random moments: three API nodes and two workers',
@@ -29,7 +31,9 @@ export const drill: Drill = {
     const redis = await PrivateRedis.start(run)
     const installation = new Installation(run, {
       databaseUrl: await createDatabase(run),
+      ownFolders: true,
       environment: {
+        ...bucketVariables(),
         WAYLEAVE_REDIS_URL: redis.url,
         WAYLEAVE_TILES: run.short ? 'false' : 'true',
         WAYLEAVE_TILE_MAX_ZOOM: '3',

@@ -6,6 +6,7 @@ import { singleFlight } from '../concurrency/single-flight.ts'
 import { DatabaseError } from '../database/database-error.ts'
 import type { ControlDatabase, Db, Tx } from '../database/open.ts'
 import { Durations } from '../http/observability/durations.ts'
+import { StorageUnavailableError } from '../storage/object-store.ts'
 import { AttemptLostError, RetryLaterError } from './job-errors.ts'
 import { jobFields } from './job-fields.ts'
 import { JOB_KINDS, type JobKind } from './job-kinds.ts'
@@ -270,8 +271,7 @@ export class JobRunner {
       await this.#handBack(local, attempts - 1, retries, 0)
       return true
     }
-    const isTransient = error instanceof RetryLaterError || error instanceof DatabaseError
-    if (isTransient && retries < MAX_RETRIES) {
+    if (isTransient(error) && retries < MAX_RETRIES) {
       const delayMs = retryDelay(retries)
       log.warn(
         { ...jobFields(row), err: error },
@@ -334,6 +334,14 @@ export class JobRunner {
       if (!held.has(token) && !isFinishing) lost.abort(new AttemptLostError())
     }
   }
+}
+
+function isTransient(error: unknown): boolean {
+  return (
+    error instanceof RetryLaterError ||
+    error instanceof DatabaseError ||
+    error instanceof StorageUnavailableError
+  )
 }
 
 /** 1, 2, 4 … 60 seconds, varied by a quarter so that many jobs do not return at the same instant. */

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { operator } from '../events/events.ts'
 import { SettingError } from '../settings/config.ts'
+import { StorageUnavailableError } from '../storage/object-store.ts'
 import { openAccount, readAccountLedger } from '../testing/account.ts'
 import { snapshotFolder } from '../testing/damage-files.ts'
 import { points, publishText } from '../testing/publish.ts'
@@ -113,6 +114,28 @@ test('requests share one build, and a failed one is told to all of them', async 
   )
   assert.equal((await service.request('GET', FILE, { key })).status, 500)
   assert.equal(calls, 2, 'the next request builds again')
+})
+
+test('a job whose storage is unavailable is retried, and the client gets its file', async (t) => {
+  let calls = 0
+  const service = await openTestServer(t, {
+    work: {
+      buildExport: async (...args) => {
+        if (calls++ === 0) throw new StorageUnavailableError('The store does not respond.')
+        return sameProcessWork.buildExport(...args)
+      },
+    },
+  })
+  await publishText(service, 'places', 'places.geojson', points(5))
+  const { key } = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 10 })
+  const { status, headers } = await service.request('GET', FILE, { key })
+  assert.deepEqual([status, headers.get('credits-charged'), calls], [200, '1', 2])
+  const [row] = await service.parts.database.db
+    .selectFrom('jobs')
+    .select(['attempts', 'retries'])
+    .where('kind', '=', 'export')
+    .execute()
+  assert.deepEqual(row, { attempts: 1, retries: 1 }, 'an outage does not count as an attempt')
 })
 
 test('a worker that lost its job makes no file visible, and the client is not charged', async (t) => {

@@ -15,6 +15,7 @@ import { SingleFlights } from '../../concurrency/single-flight.ts'
 import { localFile, storedFile } from '../../downloads/built-file.ts'
 import type { StoredFile } from '../../downloads/export-file.ts'
 import { requireBuilt } from '../../downloads/export-job.ts'
+import { escapeHtml } from '../../http/pages/html.ts'
 import { PRIORITIES } from '../../jobs/job-kinds.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { JobRow } from '../../jobs/job-store.ts'
@@ -355,7 +356,8 @@ export class TileBuilds {
         table,
         title,
         description,
-        attribution,
+        // Readers of PMTiles show it as HTML.
+        attribution: escapeHtml(attribution),
         maxZoom: this.#parts.maxZoom,
         signal,
         onProgress: (share: number) => {

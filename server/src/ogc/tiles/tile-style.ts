@@ -1,4 +1,5 @@
 import { ownProperties } from '@wayleave/geodata/tiles'
+import { escapeHtml } from '../../http/pages/html.ts'
 import { boundsOf, type Tileset, tileTemplate } from './tileset-documents.ts'
 
 const BACKGROUND = '#f6f7f4'
@@ -28,7 +29,8 @@ export function tileStyle({ dataset, version, maxZoom }: Tileset, base: string) 
         minzoom: 0,
         maxzoom: maxZoom,
         bounds: boundsOf(version),
-        attribution: dataset.attribution,
+        // Maps show it as HTML.
+        attribution: escapeHtml(dataset.attribution),
       },
     },
     layers: [

@@ -1,6 +1,7 @@
 import { type Bbox, roundOutward } from '@wayleave/geodata/geometry'
 import { MAX_LATITUDE, type TileMetadata, tileSize, worldX, worldY } from '@wayleave/geodata/tiles'
 import type { Dataset, Version } from '../../catalog/dataset.ts'
+import { escapeHtml } from '../../http/pages/html.ts'
 import { CRS84 } from '../request/crs-list.ts'
 import { json, mvt } from '../request/encodings.ts'
 import { type Link, ROOT } from '../write/links.ts'
@@ -130,7 +131,8 @@ export function tileJsonDocument({ dataset, version, metadata, maxZoom }: Tilese
     tilejson: '3.0.0',
     name: dataset.title,
     description: dataset.description,
-    attribution: dataset.attribution,
+    // Maps show it as HTML.
+    attribution: escapeHtml(dataset.attribution),
     version: `${version.version}.0.0`,
     scheme: 'xyz',
     tiles: [tileTemplate(dataset.table, version.version, base, '{z}/{y}/{x}')],
