@@ -7,3 +7,7 @@ const root = join(import.meta.dirname, '..')
 const module = pathToFileURL(join(root, 'server/src/documentation/generated-pages.ts')).href
 const { generatedPages } = (await import(module)) as { generatedPages: Record<string, () => string> }
 for (const [name, make] of Object.entries(generatedPages)) writeFileSync(join(root, 'docs', name), make())
+
+const commands = pathToFileURL(join(root, 'server/src/command/command-line-page.ts')).href
+const { commandLinePage } = (await import(commands)) as { commandLinePage: () => string }
+writeFileSync(join(root, 'docs', 'command-line.md'), commandLinePage())

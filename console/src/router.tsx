@@ -3,11 +3,10 @@ import { Frame } from './components/frame.tsx'
 import { PageFailure } from './components/page-failure.tsx'
 import { SignedIn } from './components/signed-in.tsx'
 import { CatalogPage } from './pages/catalog-page.tsx'
-import { GettingStartedPage } from './pages/getting-started-page.tsx'
 import { InvitationPage } from './pages/invitation-page.tsx'
-import { KeysPage } from './pages/keys-page.tsx'
 import { NotFoundPage } from './pages/not-found-page.tsx'
 import { SignInPage } from './pages/sign-in-page.tsx'
+import { StartPage } from './pages/start-page.tsx'
 
 /** Every page of the console. The server serves the console at these paths and at no others. */
 const routes: RouteObject[] = [
@@ -16,6 +15,7 @@ const routes: RouteObject[] = [
     HydrateFallback: () => null,
     ErrorBoundary: PageFailure,
     children: [
+      { path: '/', Component: StartPage },
       { path: '/sign-in', Component: SignInPage },
       { path: '/invitation', Component: InvitationPage },
       { path: '/datasets', Component: CatalogPage },
@@ -26,8 +26,16 @@ const routes: RouteObject[] = [
       {
         Component: SignedIn,
         children: [
-          { path: '/', Component: GettingStartedPage },
-          { path: '/keys', Component: KeysPage },
+          {
+            path: '/getting-started',
+            lazy: async () => ({
+              Component: (await import('./pages/getting-started-page.tsx')).GettingStartedPage,
+            }),
+          },
+          {
+            path: '/keys',
+            lazy: async () => ({ Component: (await import('./pages/keys-page.tsx')).KeysPage }),
+          },
           {
             path: '/keys/:keyId',
             lazy: async () => ({ Component: (await import('./pages/key-page.tsx')).KeyPage }),
@@ -42,6 +50,10 @@ const routes: RouteObject[] = [
               {
                 path: 'members',
                 lazy: async () => ({ Component: (await import('./pages/members-page.tsx')).MembersPage }),
+              },
+              {
+                path: 'access',
+                lazy: async () => ({ Component: (await import('./pages/access-page.tsx')).AccessPage }),
               },
               {
                 path: 'usage',
@@ -65,7 +77,26 @@ const routes: RouteObject[] = [
               Component: (await import('./pages/administration-page.tsx')).AdministrationPage,
             }),
             children: [
-              { index: true, element: <Navigate to="organizations" replace /> },
+              {
+                index: true,
+                lazy: async () => ({ Component: (await import('./pages/dashboard-page.tsx')).DashboardPage }),
+              },
+              {
+                path: 'requests',
+                lazy: async () => ({ Component: (await import('./pages/requests-page.tsx')).RequestsPage }),
+              },
+              {
+                path: 'organizations/:organizationId',
+                lazy: async () => ({
+                  Component: (await import('./pages/admin-organization-page.tsx')).AdminOrganizationPage,
+                }),
+              },
+              {
+                path: 'users/:userId',
+                lazy: async () => ({
+                  Component: (await import('./pages/admin-user-page.tsx')).AdminUserPage,
+                }),
+              },
               {
                 path: 'organizations',
                 lazy: async () => ({

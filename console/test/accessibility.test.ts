@@ -9,6 +9,7 @@ describe('axe finds no serious problem, in both themes, and nothing is too wide'
   let service: TestConsole
   let page: Page
   let token = ''
+  let key = ''
 
   before(async () => {
     service = await startConsole()
@@ -17,15 +18,17 @@ describe('axe finds no serious problem, in both themes, and nothing is too wide'
     const bearer = page.waitForRequest(/auth\/me/).then((request) => request.headerValue('authorization'))
     await service.signIn(page, ADMINISTRATOR)
     token = (await bearer)!
-    await prepare(service.url, token)
+    key = await prepare(service.url, token)
     // The page remembers what it read before.
     await page.reload()
   })
   after(() => service.close())
 
   const pages: Record<string, { path: string; shows: string; act?: () => Promise<void> }> = {
-    'getting started': { path: '/', shows: 'Waiting for the first request of this key…' },
+    start: { path: '/', shows: 'Updated last' },
+    'getting started': { path: '/getting-started', shows: 'Waiting for the first request of this key…' },
     catalog: { path: '/datasets', shows: '1 dataset' },
+    'a chosen facet': { path: '/datasets?kind=Points', shows: 'Show all' },
     dataset: { path: '/datasets/parcels', shows: '60 features in view' },
     'a filtered dataset': {
       path: '/datasets/parcels?filter=area%20%3E%3D%20105&color=area&selected=3',
@@ -77,9 +80,28 @@ describe('axe finds no serious problem, in both themes, and nothing is too wide'
     },
     'a key that does not exist': { path: '/keys/none', shows: 'Try again' },
     members: { path: '/organization/members', shows: 'No open invitation' },
+    access: { path: '/organization/access', shows: 'Nothing was asked for yet' },
     usage: { path: '/organization/usage', shows: 'By dataset' },
     credits: { path: '/organization/credits', shows: 'Granted' },
     events: { path: '/organization/events', shows: 'key.created' },
+    dashboard: { path: '/administration', shows: 'Top organizations' },
+    requests: { path: '/administration/requests', shows: 'No request waits' },
+    'an organization': {
+      path: '/administration/organizations',
+      shows: 'GIS_ACCESS',
+      act: async () => {
+        await page.getByRole('table').getByRole('link').first().click()
+        await page.getByRole('heading', { name: 'Ledger' }).or(page.getByText('Granted')).first().waitFor()
+      },
+    },
+    'a user': {
+      path: '/administration/users',
+      shows: 'Last sign-in',
+      act: async () => {
+        await page.getByRole('link', { name: ADMINISTRATOR }).click()
+        await page.getByText('session.started').first().waitFor()
+      },
+    },
     organizations: { path: '/administration/organizations', shows: 'GIS_ACCESS' },
     users: { path: '/administration/users', shows: 'Last sign-in' },
     'platform keys': { path: '/administration/keys', shows: 'Platform keys' },
@@ -119,6 +141,43 @@ describe('axe finds no serious problem, in both themes, and nothing is too wide'
     await check(page)
     await page.getByRole('button', { name: 'Revoke' }).click()
     await check(page)
+  })
+
+  for (const path of [
+    '/docs',
+    '/docs/cql2',
+    '/docs/command-line',
+    '/docs/gallery',
+    '/docs/api',
+    '/problems/not-found',
+    '/v1/ogc?f=html',
+    '/v1/ogc/conformance?f=html',
+    '/v1/ogc/api?f=html',
+    '/v1/records?f=html',
+    '/v1/records/collections/datasets/items?f=html',
+    '/v1/records/collections/datasets/items/parcels?f=html',
+  ]) {
+    test(`the page ${path}`, async () => {
+      const { page, context } = await service.open({ bypassCSP: true })
+      await page.goto(service.url + path)
+      await page.getByRole('heading', { level: 1 }).first().waitFor()
+      if (path === '/docs/api') await page.locator('.opblock').first().waitFor()
+      await check(page)
+      await context.close()
+    })
+  }
+
+  test('the pages of a collection and its features, with a key', async () => {
+    const { page, context } = await service.open({
+      bypassCSP: true,
+      httpCredentials: { username: key, password: '' },
+    })
+    for (const path of ['', '/parcels', '/parcels/items', '/parcels/items/3', '/parcels/queryables']) {
+      await page.goto(`${service.url}/v1/ogc/collections${path}?f=html`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await check(page)
+    }
+    await context.close()
   })
 
   test('sign-in', async () => {
@@ -177,7 +236,7 @@ function overflowing(): string[] {
 }
 
 /** Creates a dataset, add-ons, credits and keys, so that no page is empty. */
-async function prepare(url: string, authorization: string): Promise<void> {
+async function prepare(url: string, authorization: string): Promise<string> {
   const send = async (method: string, path: string, body: unknown) => {
     const answer = await fetch(url + path, {
       method,
@@ -190,7 +249,7 @@ async function prepare(url: string, authorization: string): Promise<void> {
   const { organization } = await (await fetch(`${url}/v1/auth/me`, { headers: { authorization } })).json()
   await send('PATCH', `/v1/admin/organizations/${organization.id}`, { addOns: ['API_ACCESS', 'GIS_ACCESS'] })
   await send('POST', `/v1/admin/organizations/${organization.id}/credits`, { add: 10 })
-  await send('POST', `/v1/api-keys/organization/${organization.id}`, {
+  const { secret } = await send('POST', `/v1/api-keys/organization/${organization.id}`, {
     name: 'Town map',
     permissions: ['read'],
   })
@@ -211,4 +270,5 @@ async function prepare(url: string, authorization: string): Promise<void> {
     citation: `Parcels (2026). ${'https://doi.org/10.1234/'.repeat(4)}`,
     columns: { area: { title: 'Area', unit: 'm²', description: 'Along the border.' } },
   })
+  return secret
 }

@@ -164,6 +164,7 @@ describe('the console', { concurrency: 1 }, () => {
   step('getting started ticks each step as it happens, down to a working curl', async () => {
     await user.goto(`${service.url}/datasets`)
     await user.getByRole('link', { name: 'Wayleave' }).click()
+    await user.getByRole('link', { name: 'Getting started' }).click()
     await user.getByRole('button', { name: 'Create a personal key' }).click()
     await user.getByLabel('Name').fill('My notebook')
     await user.getByRole('button', { name: 'Create the key' }).click()
@@ -258,7 +259,7 @@ describe('the console', { concurrency: 1 }, () => {
     await user.getByRole('row', { name: 'download parcels csv 1 1' }).waitFor()
     await user.getByLabel('Last day').fill('2026-01-31')
     await user.getByLabel('First day').fill('2026-01-01')
-    await user.getByText(/0 calls and 0 credits from 2026-01-01/).waitFor()
+    await user.getByText(/0 calls and 0 credits from 1 Jan 2026/).waitFor()
   })
 
   step('renaming and narrowing a key leaves its secret as it is', async () => {
@@ -319,6 +320,7 @@ describe('the console', { concurrency: 1 }, () => {
       await user.getByRole('link', { name: 'Organization', exact: true }).click()
       await user.getByRole('button', { name: 'Invite a colleague' }).click()
       await user.getByLabel('Mail address').fill(COLLEAGUE)
+      await user.getByLabel('Custom').check()
       await user.getByLabel('APIKEY_VIEW').check()
       await user.getByRole('button', { name: 'Send the invitation' }).click()
       await user.getByRole('row', { name: /colleague@example.org/ }).waitFor()

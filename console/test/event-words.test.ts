@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EventRecord } from '@wayleave/contract/records'
-import { detailWords, subjectName } from '../src/organization/event-words.ts'
+import { actorWords, detailWords, subjectName } from '../src/organization/event-words.ts'
 import { signed } from '../src/words.ts'
 
 const event = (subject: string, detail: EventRecord['detail']): EventRecord => ({
   id: 1,
   at: '2026-11-15T08:00:00Z',
   actor: 'operator',
+  actorName: null,
   action: 'tested',
   subject,
+  subjectName: null,
   address: null,
   requestId: null,
   detail,
@@ -17,10 +19,20 @@ const event = (subject: string, detail: EventRecord['detail']): EventRecord => (
 
 test('an event names its subject as it is called now, else as it was then, else by its id', () => {
   const created = event('key:key_1', { name: 'Town map' })
-  assert.equal(subjectName(created, 'Map of the town'), 'Map of the town')
-  assert.equal(subjectName(created, undefined), 'Town map')
-  assert.equal(subjectName(event('user:usr_1', { email: 'a@example.org' }), undefined), 'a@example.org')
-  assert.equal(subjectName(event('organization:org_1', {}), undefined), 'organization:org_1')
+  assert.equal(subjectName({ ...created, subjectName: 'Map of the town' }), 'Map of the town')
+  assert.equal(subjectName(created), 'Town map')
+  assert.equal(subjectName(event('user:usr_1', { email: 'a@example.org' })), 'a@example.org')
+  assert.equal(subjectName(event('organization:org_1', {})), 'organization:org_1')
+})
+
+test('an event names who did it: by address or name, or in words', () => {
+  const done = event('key:key_1', {})
+  assert.equal(actorWords({ ...done, actor: 'user:usr_1', actorName: 'a@example.org' }), 'a@example.org')
+  assert.equal(actorWords({ ...done, actor: 'user:usr_1' }), 'A deleted user (usr_1)')
+  assert.deepEqual(
+    [actorWords(done), actorWords({ ...done, actor: 'system' })],
+    ['The operator', 'The service'],
+  )
 })
 
 test('an event’s details are in words: numbers grouped, times in UTC, and nothing empty', () => {

@@ -29,10 +29,13 @@ export interface TestConsole {
   close(): Promise<void>
 }
 
-export async function startConsole(settings: NodeJS.ProcessEnv = {}): Promise<TestConsole> {
+export async function startConsole(
+  settings: NodeJS.ProcessEnv = {},
+  flags: readonly string[] = [],
+): Promise<TestConsole> {
   buildConsole()
   const dataDir = mkdtempSync(join(tmpdir(), 'wayleave-console-'))
-  const server = await startServer(dataDir, settings)
+  const server = await startServer(dataDir, settings, flags)
   const browser = await chromium.launch({
     executablePath: process.env['WAYLEAVE_TEST_CHROMIUM'] ?? '/usr/bin/chromium',
     args: [
@@ -138,10 +141,11 @@ function runBuild(): void {
 export async function startServer(
   dataDir: string,
   settings: NodeJS.ProcessEnv = {},
+  flags: readonly string[] = [],
 ): Promise<{ url: string; stop: () => Promise<void> }> {
   const child: ChildProcess = spawn(
     process.execPath,
-    [wayleave, 'serve', '--json', '--port', '0', '--data-dir', dataDir],
+    [wayleave, 'serve', '--json', '--port', '0', '--data-dir', dataDir, ...flags],
     {
       env: {
         ...process.env,

@@ -43,9 +43,15 @@ const SPDX_ID = /^(CC|CDLA|ODbL|ODC|PDDL|OGL|NLOD|etalab|DL-DE)[\w.+-]*-\d[\w.]*
 export function licenseLink(license: string): string | null {
   const name = license.trim()
   if (/^https?:\/\/\S+$/.test(name)) return name
-  const isListed = Object.hasOwn(LICENSES, name) || SPDX_ID.test(name)
-  const id = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : isListed ? name : undefined
-  return id === undefined ? null : `https://spdx.org/licenses/${id}.html`
+  const id = spdxId(name)
+  return id === null ? null : `https://spdx.org/licenses/${id}.html`
+}
+
+/** The SPDX identifier of a licence that a publisher names by it, or by its usual name. */
+export function spdxId(license: string): string | null {
+  const name = license.trim()
+  if (Object.hasOwn(OTHER_NAMES, name)) return OTHER_NAMES[name]!
+  return Object.hasOwn(LICENSES, name) || SPDX_ID.test(name) ? name : null
 }
 
 /** The full name of a licence that is named by its SPDX identifier or its usual name; else the name as it is. */

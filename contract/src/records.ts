@@ -1,5 +1,7 @@
 /** The bodies that the service sends and takes: the schemas that its routes validate and document, and their types. */
+export * from './records/access-request.ts'
 export * from './records/administration.ts'
+export * from './records/dashboard.ts'
 export * from './records/dataset.ts'
 export * from './records/event.ts'
 export * from './records/job.ts'
@@ -9,4 +11,5 @@ export * from './records/organization.ts'
 export * from './records/page.ts'
 export * from './records/problem.ts'
 export { documentedAs } from './records/schema-parts.ts'
+export * from './records/site.ts'
 export * from './records/usage.ts'

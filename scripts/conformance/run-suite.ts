@@ -1,10 +1,11 @@
 import { coreTests } from './core-tests.ts'
 import { crsTests } from './crs-tests.ts'
 import { itemsTests } from './items-tests.ts'
+import { recordsTests } from './records-tests.ts'
 import { Api, type Outcome, Suite } from './suite.ts'
 import { tilesTests } from './tiles-tests.ts'
 
-/** Runs the abstract test suites of OGC API - Features, Parts 1 and 2, and of OGC API - Tiles against the service at this root. */
+/** Runs the abstract test suites of OGC API - Features, Parts 1 and 2, of OGC API - Tiles and of OGC API - Records against the service at this root. */
 export async function runSuite(
   root: string,
   key: string | null,
@@ -16,5 +17,7 @@ export async function runSuite(
   await itemsTests(suite, api, found)
   await crsTests(suite, api, found)
   await tilesTests(suite, api, found.collections)
+  // The catalogue is beside the root of the features and needs no key.
+  await recordsTests(suite, new Api(root.replace(/\/ogc\/?$/, '/records'), null))
   return suite.outcomes
 }

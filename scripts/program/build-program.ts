@@ -1,5 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { thirdPartyLicenses } from '../release/third-party-licenses.ts'
 import { bundlePackages } from './bundle-packages.ts'
 import { bundleProgram } from './bundle-program.ts'
@@ -7,6 +8,7 @@ import { compileSources } from './compile-sources.ts'
 
 const COPIED = [
   'docs',
+  'contract/styles',
   'console/dist',
   'dist/clients',
   'LICENSE',
@@ -29,6 +31,7 @@ export async function buildProgram(root: string, out: string): Promise<void> {
   for (const path of COPIED) {
     if (existsSync(join(root, path))) cpSync(join(root, path), join(out, path), { recursive: true })
   }
+  await copyPackageAssets(root, out)
   writeFileSync(join(out, 'THIRD-PARTY-LICENSES.txt'), thirdPartyLicenses(root))
   const { name, version, license } = JSON.parse(readFileSync(join(root, 'server', 'package.json'), 'utf8'))
   const own = { name, version, license, type: 'module' }
@@ -47,4 +50,15 @@ function published(root: string) {
     dependencies: { [bindings]: lock[`node_modules/${bindings}`].version },
     optionalDependencies: JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).optionalDependencies,
   }
+}
+
+/** What the documentation's pages load from npm packages, which the program does not have. */
+async function copyPackageAssets(root: string, out: string): Promise<void> {
+  const folder = 'server/src/documentation'
+  const module = pathToFileURL(join(root, folder, 'package-assets.ts')).href
+  const { PACKAGE_ASSETS, packageAsset } = (await import(module)) as {
+    PACKAGE_ASSETS: string[]
+    packageAsset: (name: string) => string | undefined
+  }
+  for (const name of PACKAGE_ASSETS) cpSync(packageAsset(name)!, join(out, folder, 'assets', name))
 }

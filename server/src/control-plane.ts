@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { AddressBlocks } from './access/address-blocks.ts'
 import { Administration } from './administration/administration.ts'
 import { KeyFinder } from './administration/key-finder.ts'
+import { OrganizationAdministration } from './administration/organization-administration.ts'
 import { UserAdministration } from './administration/user-administration.ts'
 import { requireUsableFolder } from './backup/restore/folder-marks.ts'
 import type { Clock } from './clock.ts'
@@ -29,6 +30,7 @@ export interface ControlPlane {
   ledger: Ledger
   administration: Administration
   userAdministration: UserAdministration
+  organizationAdministration: OrganizationAdministration
   addressBlocks: AddressBlocks
   keyFinder: KeyFinder
 }
@@ -71,7 +73,7 @@ export async function openControlPlane({
   )
   const starting = startingGrant(config)
   const organizations = new Organizations({ database, changes, clock, starting, signUp: config.signUp })
-  const ledger = new Ledger(database, clock)
+  const ledger = new Ledger(database, clock, config.admins)
   const format = { literal: config.keyLiteral, env: config.keyEnv }
   const keys = new Keys({
     database,
@@ -80,6 +82,7 @@ export async function openControlPlane({
     format,
     most: { perUser: config.keysPerUser, perOrganization: config.keysPerOrganization },
   })
+  const administration = new Administration({ db: database.db, organizations, ledger })
   return {
     database,
     changes,
@@ -88,7 +91,8 @@ export async function openControlPlane({
     members: new Members({ database, changes, clock }),
     keys,
     ledger,
-    administration: new Administration({ db: database.db, organizations, ledger }),
+    administration,
+    organizationAdministration: new OrganizationAdministration({ database, changes, clock, administration }),
     userAdministration: new UserAdministration({
       database,
       changes,

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import type { Changes } from './database/changes.ts'
 import { DiskSpace } from './http/observability/disk-space.ts'
 import type { ConnectionLimits } from './http/sockets/connection-limits.ts'

@@ -49,7 +49,7 @@ export const problems = {
   'key-invalid': [
     401,
     'Invalid API key',
-    'The API key is unknown, expired, revoked or was replaced by rotation.',
+    'The API key is unknown, expired, revoked or was replaced by rotation, or its owner was blocked or its organization suspended.',
   ],
   'sign-in-failed': [
     401,

@@ -9,6 +9,7 @@ import { deleteAddressBlocksExpiredBefore } from './access/address-block-store.t
 import { Authenticate } from './access/authenticate.ts'
 import { Refusals } from './access/refusals.ts'
 import { Verifier } from './access/verifier.ts'
+import { AccessRequests } from './access-requests/access-requests.ts'
 import { sweepPins } from './backup/pin-snapshots.ts'
 import { applyRevocations } from './backup/revocations/apply-revocations.ts'
 import { RevocationLog, revocationLogFile } from './backup/revocations/revocation-log.ts'
@@ -31,6 +32,7 @@ import { ExportJobs } from './downloads/export-jobs.ts'
 import { Exports } from './downloads/exports.ts'
 import { Housekeeping } from './housekeeping/housekeeping.ts'
 import { HousekeepingClock } from './housekeeping/housekeeping-clock.ts'
+import { aboutOf } from './http/about.ts'
 import { BaseUrl } from './http/base-url.ts'
 import { TrustedProxies } from './http/caller.ts'
 import { AccessLog } from './http/observability/access-log.ts'
@@ -106,6 +108,7 @@ export interface Parts extends ControlPlane {
   authenticate: Authenticate
   identity: Identity
   invitations: Invitations
+  accessRequests: AccessRequests
   usageReports: UsageReports
   storage: Storage
   blobs: Blobs
@@ -226,6 +229,15 @@ async function wire(
     mailer: identity.mailer,
     baseUrl: () => baseUrl.settled(),
     rates: { mail: mailRate(config.signInRate), organization: mailRate(config.signInAddressRate) },
+  })
+  const accessRequests = new AccessRequests({
+    database,
+    changes,
+    clock,
+    ledger: control.ledger,
+    mailer: identity.mailer,
+    baseUrl: () => baseUrl.settled(),
+    operators: operatorAddresses(config),
   })
   const usageReports = new UsageReports(database.db, clock)
   const isPublished = (snapshot: string) => isSnapshotNamed(database.db, snapshot)
@@ -459,6 +471,7 @@ async function wire(
     authenticate,
     identity,
     invitations,
+    accessRequests,
     usageReports,
     storage,
     blobs,
@@ -505,4 +518,10 @@ async function wire(
 async function openRedis(options: RedisLinkOptions): Promise<RedisLink> {
   const { RedisLink } = await import('./limits/redis-link.ts')
   return RedisLink.open(options)
+}
+
+/** The administrators, and the contact if it is a mail address. */
+function operatorAddresses(config: Config): string[] {
+  const contact = aboutOf(config).contact?.email
+  return [...new Set([...config.admins, ...(contact === undefined ? [] : [contact])])]
 }

@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { ADD_ON_MEANINGS, ADD_ONS, type AddOn } from '@wayleave/contract/add-ons'
+import { ADD_ONS } from '@wayleave/contract/add-ons'
 import type { AdminOrganization } from '@wayleave/contract/records'
 import { useState } from 'react'
+import { AddOnsField } from '../access/add-ons-field.tsx'
 import { call } from '../api/call.ts'
 import { ActionDialog } from '../components/action-dialog.tsx'
 import { Field } from '../components/field.tsx'
@@ -15,8 +16,6 @@ interface OrganizationDialogProps {
 export function AddOnsDialog({ organization, onClose }: OrganizationDialogProps) {
   const queries = useQueryClient()
   const [addOns, setAddOns] = useState(organization.addOns)
-  const toggle = (addOn: AddOn) =>
-    setAddOns(addOns.includes(addOn) ? addOns.filter((one) => one !== addOn) : [...addOns, addOn])
   return (
     <ActionDialog
       title={`Add-ons of ${organization.name}`}
@@ -28,18 +27,7 @@ export function AddOnsDialog({ organization, onClose }: OrganizationDialogProps)
       }}
     >
       <p className="soft">They hold from the next request on. What is taken away is refused at once.</p>
-      <fieldset>
-        <legend className="visually-hidden">Add-ons</legend>
-        {ADD_ONS.map((addOn) => (
-          <label key={addOn} className="choice">
-            <input type="checkbox" checked={addOns.includes(addOn)} onChange={() => toggle(addOn)} />
-            <span>
-              {addOn}
-              <small>{ADD_ON_MEANINGS[addOn]}</small>
-            </span>
-          </label>
-        ))}
-      </fieldset>
+      <AddOnsField offered={ADD_ONS} chosen={addOns} onChange={setAddOns} />
     </ActionDialog>
   )
 }

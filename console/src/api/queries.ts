@@ -1,10 +1,12 @@
 import { keepPreviousData, QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import {
+  type AccessRequest,
   type AddressBlock,
   type AdminEvent,
   type AdminOrganization,
   type AdminSession,
   type AdminUser,
+  type Dashboard,
   type DatasetDetails,
   type EventRecord,
   type InvitationRecord,
@@ -76,6 +78,26 @@ export function useDataset(table: string) {
   })
 }
 
+/** The small map of a dataset; null if it has none. */
+export function usePreview(table: string, version: number, enabled: boolean) {
+  return useQuery({
+    queryKey: ['preview', table, version],
+    queryFn: async () => {
+      const response = await fetch(`/v1/dataset/${table}/preview`)
+      return response.ok ? ((await response.json()) as Preview) : null
+    },
+    enabled,
+    staleTime: hour,
+  })
+}
+
+/** SVG paths in degrees, with the latitude negated. */
+export interface Preview {
+  points: string
+  lines: string
+  areas: string
+}
+
 export function useSample(table: string, version: number, enabled = true) {
   return useQuery({
     queryKey: ['sample', table, version],
@@ -136,32 +158,52 @@ export function useInvitations(organizationId: string, enabled: boolean) {
 
 const rowsAPage = 50
 
-function useRows<T>(path: string) {
+/** `filter` has the query parameters of the request; empty ones are left out. */
+export type RowFilter = Record<string, string>
+
+export function queryText(filter: RowFilter): string {
+  return new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== '')).toString()
+}
+
+/** An append-only list, newest first, a page at a time. */
+function useRows<T>(path: string, filter: RowFilter = {}) {
   return useInfiniteQuery({
-    queryKey: ['rows', path],
+    queryKey: ['rows', path, filter],
     queryFn: ({ pageParam }) => {
-      const before = pageParam === null ? '' : `&before=${pageParam}`
-      return call<Page<T, number>>('GET', `${path}?limit=${rowsAPage}${before}`)
+      const before = pageParam === null ? '' : String(pageParam)
+      return call<Page<T, number>>(
+        'GET',
+        `${path}?${queryText({ ...filter, limit: String(rowsAPage), before })}`,
+      )
     },
     initialPageParam: null as number | null,
     getNextPageParam: (page) => page.next,
+    placeholderData: keepPreviousData,
   })
 }
 
-export const useLedger = (organizationId: string) =>
-  useRows<LedgerRow>(`/v1/organization/${organizationId}/ledger`)
-export const useEvents = (organizationId: string) =>
-  useRows<EventRecord>(`/v1/organization/${organizationId}/events`)
+export const useLedger = (path: string, filter: RowFilter) => useRows<LedgerRow>(`${path}/ledger`, filter)
+export const useEvents = (organizationId: string, filter: RowFilter) =>
+  useRows<EventRecord>(`/v1/organization/${organizationId}/events`, filter)
+export const usePlatformEvents = (filter: RowFilter) => useRows<AdminEvent>('/v1/admin/events', filter)
 
-function useAdminRows<T>(path: string, search: string) {
+/** What members asked the operator for. */
+export function useAccessRequests(organizationId: string, enabled = true) {
+  return useQuery({
+    queryKey: ['access-requests', organizationId],
+    queryFn: () => list<AccessRequest>(`/v1/organization/${organizationId}/access-requests`),
+    enabled,
+  })
+}
+
+function useAdminRows<T>(path: string, filter: RowFilter) {
   return useInfiniteQuery({
-    queryKey: ['admin', path, search],
-    queryFn: ({ pageParam }) => {
-      const query = new URLSearchParams({ limit: String(rowsAPage) })
-      if (search) query.set('search', search)
-      if (pageParam) query.set('after', pageParam)
-      return call<Page<T, string>>('GET', `${path}?${query}`)
-    },
+    queryKey: ['admin', path, filter],
+    queryFn: ({ pageParam }) =>
+      call<Page<T, string>>(
+        'GET',
+        `${path}?${queryText({ ...filter, limit: String(rowsAPage), after: pageParam ?? '' })}`,
+      ),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next,
     placeholderData: keepPreviousData,
@@ -169,8 +211,31 @@ function useAdminRows<T>(path: string, search: string) {
 }
 
 export const useAdminOrganizations = (search: string) =>
-  useAdminRows<AdminOrganization>('/v1/admin/organizations', search)
-export const useAdminUsers = (search: string) => useAdminRows<AdminUser>('/v1/admin/users', search)
+  useAdminRows<AdminOrganization>('/v1/admin/organizations', { search })
+export const useAdminUsers = (search: string) => useAdminRows<AdminUser>('/v1/admin/users', { search })
+export const useRequestInbox = (state: string) =>
+  useAdminRows<AccessRequest>('/v1/admin/access-requests', { state })
+
+const useAdminData = <T>(path: string) =>
+  useQuery({ queryKey: ['admin', path], queryFn: () => call<T>('GET', `/v1/admin/${path}`) })
+
+export const useDashboard = () => useAdminData<Dashboard>('dashboard')
+export const useAdminOrganization = (id: string) => useAdminData<AdminOrganization>(`organizations/${id}`)
+export const useAdminUser = (id: string) => useAdminData<AdminUser>(`users/${id}`)
+
+export function useAdminMembers(organizationId: string) {
+  return useQuery({
+    queryKey: ['admin', 'members', organizationId],
+    queryFn: () => list<Member>(`/v1/admin/organizations/${organizationId}/members`),
+  })
+}
+
+export function useAdminKeys(organizationId: string) {
+  return useQuery({
+    queryKey: ['admin', 'organization-keys', organizationId],
+    queryFn: () => list<KeyRecord>(`/v1/admin/organizations/${organizationId}/keys`),
+  })
+}
 
 export const useSessions = (userId: string) =>
   useQuery({
@@ -183,21 +248,6 @@ export const useAddressBlocks = () =>
     queryKey: ['admin', 'address-blocks'],
     queryFn: () => list<AddressBlock>('/v1/admin/address-blocks'),
   })
-
-/** `filter` has the query parameters of the request. */
-export function usePlatformEvents(filter: Record<string, string>) {
-  return useInfiniteQuery({
-    queryKey: ['admin', 'events', filter],
-    queryFn: ({ pageParam }) => {
-      const query = new URLSearchParams({ ...filter, limit: String(rowsAPage) })
-      if (pageParam !== null) query.set('before', String(pageParam))
-      return call<Page<AdminEvent, number>>('GET', `/v1/admin/events?${query}`)
-    },
-    initialPageParam: null as number | null,
-    getNextPageParam: (page) => page.next,
-    placeholderData: keepPreviousData,
-  })
-}
 
 /** Refreshed every five seconds while a job waits or runs. */
 export function useJobs() {

@@ -4,9 +4,11 @@ import { Link, NavLink, Outlet, ScrollRestoration, useLocation, useNavigate } fr
 import { asProblem } from '../api/problem.ts'
 import { useMe, useSession } from '../api/queries.ts'
 import { session } from '../api/session.ts'
+import { site } from '../site.ts'
 import { setTheme, useTheme } from '../theme.ts'
 import { Icon } from './icon.tsx'
 import { ProblemNote } from './problem-note.tsx'
+import { SiteFooter } from './site-footer.tsx'
 
 /** The top bar and the page below it. */
 export function Frame() {
@@ -41,7 +43,7 @@ export function Frame() {
       </a>
       <header className="bar">
         <Link className="brand" to="/">
-          <img src="/docs/assets/icon.svg" alt="" width="22" height="22" /> Wayleave
+          <img src={site.logo ?? '/docs/assets/icon.svg'} alt="" width="22" height="22" /> {site.title}
         </Link>
         <Navigation signedIn={state === 'signed-in'} />
         <div className="account">
@@ -58,6 +60,7 @@ export function Frame() {
         {state !== 'unknown' && <Outlet />}
         {failure !== null && <ProblemNote error={failure} retry={begin} />}
       </main>
+      <SiteFooter />
       <ScrollRestoration />
     </>
   )

@@ -11,7 +11,7 @@ export function SignedIn() {
   const me = useMe()
   if (state !== 'signed-in') {
     const next = pathname + search + hash
-    return <Navigate to="/sign-in" state={next === '/' ? null : { next }} replace />
+    return <Navigate to="/sign-in" state={next === '/getting-started' ? null : { next }} replace />
   }
   if (me.isError) return <ProblemNote error={me.error} retry={me.refetch} />
   if (!me.data) return <Skeleton lines={8} />

@@ -11,43 +11,58 @@ export interface TableColumn<T> {
   kind?: 'number' | 'actions' | 'long'
 }
 
-/** A table with column heads. The first cell of each row is the row's header, unless `isNamed` is false. */
-export function Table<T>({
-  label,
-  columns,
-  rows,
-  keyOf,
-  isNamed = true,
-}: {
+export interface TableProps<T> {
   label: string
   columns: TableColumn<T>[]
   rows: readonly T[]
   keyOf: (row: T) => string | number
   isNamed?: boolean
-}) {
+}
+
+/** As properties: the linter takes them for redundant. */
+const roles = {
+  table: { role: 'table' },
+  rowgroup: { role: 'rowgroup' },
+  row: { role: 'row' },
+  columnheader: { role: 'columnheader' },
+  rowheader: { role: 'rowheader' },
+  cell: { role: 'cell' },
+} as const
+
+/**
+ * A table with column heads. The first cell of each row is the row's header, unless `isNamed` is false. On a
+ * phone each row becomes a card with the column heads as labels. The roles are written out, because browsers
+ * drop those of elements that are no longer displayed as a table.
+ */
+export function Table<T>({ label, columns, rows, keyOf, isNamed = true }: TableProps<T>) {
   return (
     <Scroll label={label}>
-      <table>
-        <thead>
-          <tr>
+      <table className="becomes-cards" {...roles.table}>
+        <thead {...roles.rowgroup}>
+          <tr {...roles.row}>
             {columns.map(({ head, kind }) => (
-              <th key={head} scope="col" className={kind === 'number' ? kind : undefined}>
+              <th
+                key={head}
+                scope="col"
+                {...roles.columnheader}
+                className={kind === 'number' ? kind : undefined}
+              >
                 {kind === 'actions' ? <span className="visually-hidden">{head}</span> : head}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody>
+        <tbody {...roles.rowgroup}>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
+            <tr key={keyOf(row)} {...roles.row}>
               {columns.map(({ head, kind, cell }, place) =>
                 isNamed && place === 0 ? (
-                  <th key={head} scope="row" className={kind}>
+                  <th key={head} scope="row" {...roles.rowheader} className={kind}>
                     {cell(row)}
                   </th>
                 ) : (
-                  <td key={head} className={kind}>
-                    {cell(row)}
+                  <td key={head} {...roles.cell} className={kind} data-head={kind === 'actions' ? '' : head}>
+                    <span className="cell">{cell(row)}</span>
                   </td>
                 ),
               )}

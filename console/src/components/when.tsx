@@ -1,11 +1,11 @@
 import { ago, day, moment } from '../words.ts'
 
-/** A relative time, with the exact time as its title. */
+/** A date and time in UTC, with the time that has passed as its title. All pages write times this way. */
 export function When({ at, never = 'Never' }: { at: string | null; never?: string }) {
   if (at === null) return <span className="soft">{never}</span>
   return (
-    <time dateTime={at} title={moment(at)} className="nowrap">
-      {ago(at, Date.now())}
+    <time dateTime={at} title={ago(at, Date.now())}>
+      {moment(at)}
     </time>
   )
 }

@@ -1,10 +1,12 @@
 import type { Dataset } from '@wayleave/client'
 import { Link } from 'react-router'
-import { plural, shapeName } from '../words.ts'
+import { day, plural, shapeName } from '../words.ts'
 import { DatasetPreview } from './dataset-preview.tsx'
 
+const MAX_KEYWORDS = 4
+
 export function DatasetCard({ dataset }: { dataset: Dataset }) {
-  const { table, title, description, rows, credits } = dataset
+  const { table, title, description, rows, credits, keywords, updatedAt } = dataset
   return (
     <li className="card dataset-card">
       <DatasetPreview dataset={dataset} />
@@ -18,6 +20,16 @@ export function DatasetCard({ dataset }: { dataset: Dataset }) {
           <span className="badge">{plural(rows, 'row')}</span>
           <span className="badge">{credits === 0 ? 'Free' : plural(credits, 'credit')}</span>
         </div>
+        <div className="small soft">Updated {day(updatedAt)}</div>
+        {keywords.length > 0 && (
+          <ul className="keywords" aria-label="Keywords">
+            {keywords.slice(0, MAX_KEYWORDS).map((keyword) => (
+              <li key={keyword}>
+                <Link to={`/datasets?keyword=${encodeURIComponent(keyword)}`}>{keyword}</Link>
+              </li>
+            ))}
+          </ul>
+        )}
       </div>
     </li>
   )

@@ -1,5 +1,6 @@
 import type { DatasetDetails } from '@wayleave/contract/records'
 import { Link } from 'react-router'
+import { AccessNote } from '../access/access-note.tsx'
 import { useMe, useSession } from '../api/queries.ts'
 import { plural, suitsDataset } from '../words.ts'
 import { DownloadRow } from './download-row.tsx'
@@ -26,16 +27,15 @@ export function Downloads({ dataset }: { dataset: DatasetDetails }) {
           to download.
         </p>
       )}
-      {organization && !unlocked && (
-        <p className="note warn small">
-          {organization.name} lacks the add-on API_ACCESS, which unlocks downloads. The operator grants it.
-        </p>
-      )}
+      {organization && !unlocked && <AccessNote organization={organization} addOn="API_ACCESS" />}
       {organization && unlocked && (
         <p className="small soft">
           {credits === 0 ? 'Free.' : `A format costs ${plural(credits, 'credit')}, once in 24 hours.`}{' '}
-          {organization.name} has {plural(balance, 'credit')}.{balance < credits && ' That is too few.'}
+          {organization.name} has {plural(balance, 'credit')}.
         </p>
+      )}
+      {organization && unlocked && balance < credits && (
+        <AccessNote organization={organization} credits={credits} />
       )}
       <ul className="downloads">
         {formats

@@ -1,5 +1,6 @@
 import type { Archive, Dataset } from '@wayleave/client'
 import { useState } from 'react'
+import { AccessNote } from '../access/access-note.tsx'
 import { useArchives, useMe } from '../api/queries.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Table } from '../components/table.tsx'
@@ -22,6 +23,7 @@ export function Versions({ dataset }: { dataset: Dataset }) {
           ? `A download of an older version costs ${plural(dataset.credits, 'credit')}, as the current one does.`
           : 'Older versions are downloaded with the add-on ARCHIVED_DATA.'}
       </p>
+      {organization && !unlocked && <AccessNote organization={organization} addOn="ARCHIVED_DATA" />}
       <div className="card flush">
         <Loaded query={archives} lines={3}>
           {(versions) => (

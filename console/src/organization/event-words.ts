@@ -2,9 +2,17 @@ import type { EventRecord } from '@wayleave/contract/records'
 import { count, moment } from '../words.ts'
 
 /** The subject's current name, else its name at the time of the event, else its id. */
-export function subjectName({ subject, detail }: EventRecord, name: string | undefined): string {
+export function subjectName({ subject, subjectName, detail }: EventRecord): string {
   const then = detail['name'] ?? detail['email']
-  return name ?? (typeof then === 'string' ? then : subject)
+  return subjectName ?? (typeof then === 'string' ? then : subject)
+}
+
+/** Who did it: a mail address, the name of a key, or what stands for neither. */
+export function actorWords({ actor, actorName }: EventRecord): string {
+  if (actorName !== null) return actorName
+  if (actor === 'operator') return 'The operator'
+  if (actor === 'system') return 'The service'
+  return actor.startsWith('user:') ? `A deleted user (${actor.slice('user:'.length)})` : actor
 }
 
 /** The subject's id and the other details of the event; empty values are omitted. */

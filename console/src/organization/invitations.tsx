@@ -5,10 +5,9 @@ import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { useInvitations } from '../api/queries.ts'
 import { ActionDialog } from '../components/action-dialog.tsx'
-import { Empty } from '../components/empty.tsx'
 import { Field } from '../components/field.tsx'
-import { Loaded } from '../components/loaded.tsx'
-import { Table } from '../components/table.tsx'
+import { ListCard } from '../components/list-card.tsx'
+import { RowButton } from '../components/row-button.tsx'
 import { When } from '../components/when.tsx'
 import { MemberPermissionsField, PermissionBadges } from './member-permissions.tsx'
 
@@ -19,47 +18,37 @@ export function Invitations({ organization }: { organization: OrganizationRecord
   const [inviting, setInviting] = useState(false)
   const [withdrawn, setWithdrawn] = useState<InvitationRecord | null>(null)
   return (
-    <section className="card flush">
-      <div className="card-head">
-        <h2>Invitations</h2>
-        <button type="button" className="button primary" onClick={() => setInviting(true)}>
-          Invite a colleague
-        </button>
-      </div>
-      <Loaded query={invitations} lines={2}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty title="No open invitation" />
-          ) : (
-            <Table
-              label="Invitations"
-              rows={rows}
-              keyOf={({ id }) => id}
-              columns={[
-                { head: 'Mail address', kind: 'long', cell: ({ email }) => email },
-                {
-                  head: 'Permissions',
-                  cell: ({ permissions }) => <PermissionBadges permissions={permissions} />,
-                },
-                { head: 'Ends', cell: ({ expiresAt }) => <When at={expiresAt} /> },
-                {
-                  head: 'Actions',
-                  kind: 'actions',
-                  cell: (invitation) => (
-                    <button
-                      type="button"
-                      className="button quiet small"
-                      onClick={() => setWithdrawn(invitation)}
-                    >
-                      Withdraw
-                    </button>
-                  ),
-                },
-              ]}
+    <ListCard
+      label="Invitations"
+      head={
+        <>
+          <h2>Invitations</h2>
+          <button type="button" className="button primary" onClick={() => setInviting(true)}>
+            Invite a colleague
+          </button>
+        </>
+      }
+      query={invitations}
+      keyOf={({ id }) => id}
+      empty="No open invitation"
+      lines={2}
+      columns={[
+        { head: 'Mail address', kind: 'long', cell: ({ email }) => email },
+        { head: 'Role', cell: ({ permissions }) => <PermissionBadges permissions={permissions} /> },
+        { head: 'Ends', cell: ({ expiresAt }) => <When at={expiresAt} /> },
+        {
+          head: 'Actions',
+          kind: 'actions',
+          cell: (invitation) => (
+            <RowButton
+              label="Withdraw"
+              of={`the invitation of ${invitation.email}`}
+              onClick={() => setWithdrawn(invitation)}
             />
-          )
-        }
-      </Loaded>
+          ),
+        },
+      ]}
+    >
       {inviting && <InviteDialog organization={organization} onClose={() => setInviting(false)} />}
       {withdrawn && (
         <ActionDialog
@@ -75,7 +64,7 @@ export function Invitations({ organization }: { organization: OrganizationRecord
           <p>The link in the mail stops working. You can invite the address again.</p>
         </ActionDialog>
       )}
-    </section>
+    </ListCard>
   )
 }
 

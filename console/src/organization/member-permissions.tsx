@@ -3,9 +3,85 @@ import {
   MEMBER_PERMISSIONS,
   type MemberPermission,
 } from '@wayleave/contract/permissions'
+import { useId, useState } from 'react'
+import { ROLES, roleOf } from './roles.ts'
 
-/** A member can grant only permissions that they have themselves. */
+const CUSTOM = 'Custom'
+
+/** A role by its name, or single permissions. A member can grant only permissions that they have themselves. */
 export function MemberPermissionsField({
+  chosen,
+  onChange,
+  held,
+}: {
+  chosen: MemberPermission[]
+  onChange: (permissions: MemberPermission[]) => void
+  held: MemberPermission[]
+}) {
+  const group = useId()
+  const [isCustom, setIsCustom] = useState(() => roleOf(chosen) === undefined)
+  const current = isCustom ? CUSTOM : (roleOf(chosen)?.name ?? CUSTOM)
+  const mayGrant = (permissions: readonly MemberPermission[]) =>
+    permissions.every((permission) => held.includes(permission) || chosen.includes(permission))
+  return (
+    <>
+      <fieldset>
+        <legend>Role</legend>
+        {ROLES.map(({ name, meaning, permissions }) => (
+          <RoleChoice
+            key={name}
+            group={group}
+            name={name}
+            meaning={meaning}
+            isChosen={current === name}
+            isDisabled={!mayGrant(permissions)}
+            onChoose={() => {
+              setIsCustom(false)
+              onChange([...permissions])
+            }}
+          />
+        ))}
+        <RoleChoice
+          group={group}
+          name={CUSTOM}
+          meaning="Single permissions."
+          isChosen={current === CUSTOM}
+          isDisabled={false}
+          onChoose={() => setIsCustom(true)}
+        />
+      </fieldset>
+      {current === CUSTOM && <SinglePermissions chosen={chosen} onChange={onChange} held={held} />}
+    </>
+  )
+}
+
+function RoleChoice({
+  group,
+  name,
+  meaning,
+  isChosen,
+  isDisabled,
+  onChoose,
+}: {
+  group: string
+  name: string
+  meaning: string
+  isChosen: boolean
+  isDisabled: boolean
+  onChoose: () => void
+}) {
+  return (
+    <label className="choice">
+      <input type="radio" name={group} checked={isChosen} disabled={isDisabled} onChange={onChoose} />
+      <span>
+        {name}
+        <small>{meaning}</small>
+      </span>
+    </label>
+  )
+}
+
+function SinglePermissions({
   chosen,
   onChange,
   held,
@@ -39,15 +115,12 @@ export function MemberPermissionsField({
   )
 }
 
+/** The role in a word, with the permission names below it. */
 export function PermissionBadges({ permissions }: { permissions: readonly string[] }) {
-  if (permissions.length === 0) return <span className="soft">None beyond reading</span>
   return (
-    <span className="badges">
-      {permissions.map((permission) => (
-        <span key={permission} className="badge">
-          {permission}
-        </span>
-      ))}
-    </span>
+    <>
+      <span className="badge good">{roleOf(permissions)?.name ?? CUSTOM}</span>
+      {permissions.length > 0 && <div className="small soft">{permissions.join(', ')}</div>}
+    </>
   )
 }

@@ -15,6 +15,10 @@ export function AdministrationPage() {
         </div>
       </div>
       <nav className="tabs" aria-label="Administration">
+        <NavLink to="/administration" end>
+          Dashboard
+        </NavLink>
+        <NavLink to="requests">Requests</NavLink>
         <NavLink to="organizations">Organizations</NavLink>
         <NavLink to="users">Users</NavLink>
         <NavLink to="keys">Platform keys</NavLink>

@@ -1,18 +1,54 @@
+import type { Dataset } from '@wayleave/client'
 import { useMemo, useState } from 'react'
+import { useSearchParams } from 'react-router'
 import { useDatasets } from '../api/queries.ts'
+import { FacetList } from '../catalog/facet-list.tsx'
+import {
+  type CatalogQuery,
+  countFacet,
+  FACETS,
+  type Facet,
+  readQuery,
+  SORTS,
+  selectDatasets,
+} from '../catalog/facets.ts'
 import { Empty } from '../components/empty.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { SearchField } from '../components/search-field.tsx'
 import { useTitle } from '../components/use-title.ts'
 import { DatasetCard } from '../datasets/dataset-card.tsx'
-import { searchDatasets } from '../datasets/search-datasets.ts'
+import { SelectField } from '../organization/filter-fields.tsx'
 import { plural } from '../words.ts'
 
+const PAGE_SIZE = 24
+
+const titles: Record<Facet, string> = {
+  keyword: 'Keyword',
+  license: 'License',
+  kind: 'Kind',
+  updated: 'Updated',
+}
+
+/** All datasets, with search, facets and sorting, all of which are in the page's address. */
 export function CatalogPage() {
   useTitle('Datasets')
   const datasets = useDatasets()
-  const [search, setSearch] = useState('')
-  const found = useMemo(() => searchDatasets(datasets.data ?? [], search), [datasets.data, search])
+  const [parameters, setParameters] = useSearchParams()
+  const query = readQuery(parameters)
+  const [now] = useState(() => Date.now())
+  const [isOpen, setIsOpen] = useState(false)
+  const set = (name: keyof CatalogQuery, value: string) =>
+    setParameters(
+      (current) => {
+        if (value === '' || (name === 'sort' && value === 'title')) current.delete(name)
+        else current.set(name, value)
+        current.delete('page')
+        return current
+      },
+      { replace: name === 'q' },
+    )
+  const key = parameters.toString()
+  const found = useMemo(() => selectDatasets(datasets.data ?? [], query, now), [datasets.data, key, now])
   return (
     <div className="stack">
       <div className="page-head">
@@ -21,33 +57,81 @@ export function CatalogPage() {
           <p>Look at the data on a map, take a sample for free, download it, or read it with a key.</p>
         </div>
       </div>
-      <div className="search">
-        <SearchField search={search} onSearch={setSearch} placeholder="Title, table, keyword, column…" />
+      <div className="filters">
+        <SearchField
+          search={query.q}
+          onSearch={(value) => set('q', value)}
+          placeholder="Title, table, keyword, column…"
+        />
+        <SelectField
+          label="Sort by"
+          value={query.sort}
+          onChange={(value) => set('sort', value)}
+          options={SORTS}
+        />
+        <button
+          type="button"
+          className="button facets-toggle"
+          aria-expanded={isOpen}
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          Filters
+        </button>
         <p className="small soft" role="status">
           {datasets.data ? plural(found.length, 'dataset') : ' '}
         </p>
       </div>
       <Loaded query={datasets} lines={3} height="17rem">
-        {(all) =>
-          found.length > 0 ? (
-            <ul className="catalog">
-              {found.map((dataset) => (
-                <DatasetCard key={dataset.table} dataset={dataset} />
+        {(all) => (
+          <div className="faceted">
+            <div className={`facets${isOpen ? ' open' : ''}`}>
+              {FACETS.map((facet) => (
+                <FacetList
+                  key={facet}
+                  title={titles[facet]}
+                  rows={countFacet(all, query, facet, now)}
+                  chosen={query[facet]}
+                  onChoose={(value) => set(facet, value)}
+                />
               ))}
-            </ul>
-          ) : (
-            <Empty title={all.length === 0 ? 'No dataset is published yet' : 'No dataset matches'}>
-              {all.length === 0 ? (
-                <p>An administrator publishes one in the administration, or at the command line.</p>
-              ) : (
-                <button type="button" className="button" onClick={() => setSearch('')}>
-                  Show all
-                </button>
-              )}
-            </Empty>
-          )
-        }
+            </div>
+            <Results key={key} all={all} found={found} onReset={() => setParameters({})} />
+          </div>
+        )}
       </Loaded>
+    </div>
+  )
+}
+
+function Results({ all, found, onReset }: { all: Dataset[]; found: Dataset[]; onReset: () => void }) {
+  const [shown, setShown] = useState(PAGE_SIZE)
+  if (found.length === 0) {
+    return (
+      <Empty title={all.length === 0 ? 'No dataset is published yet' : 'No dataset matches'}>
+        {all.length === 0 ? (
+          <p>An administrator publishes one in the administration, or at the command line.</p>
+        ) : (
+          <button type="button" className="button" onClick={onReset}>
+            Show all
+          </button>
+        )}
+      </Empty>
+    )
+  }
+  return (
+    <div className="stack">
+      <ul className="catalog">
+        {found.slice(0, shown).map((dataset) => (
+          <DatasetCard key={dataset.table} dataset={dataset} />
+        ))}
+      </ul>
+      {found.length > shown && (
+        <div>
+          <button type="button" className="button" onClick={() => setShown(shown + PAGE_SIZE)}>
+            Show {Math.min(PAGE_SIZE, found.length - shown)} more of {found.length}
+          </button>
+        </div>
+      )}
     </div>
   )
 }

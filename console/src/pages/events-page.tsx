@@ -1,39 +1,49 @@
-import { useEvents, useKeys, useMembers, useOrganization } from '../api/queries.ts'
-import { Empty } from '../components/empty.tsx'
-import { Loaded } from '../components/loaded.tsx'
-import { MoreButton } from '../components/more-button.tsx'
+import { queryText, useEvents, useKeys, useMembers, useOrganization } from '../api/queries.ts'
+import { CsvButton } from '../components/csv-button.tsx'
+import { ListCard } from '../components/list-card.tsx'
 import { useTitle } from '../components/use-title.ts'
-import { EventTable } from '../organization/event-table.tsx'
+import { eventColumns } from '../organization/event-columns.tsx'
+import { EventFilterFields, useEventFilter } from '../organization/event-filter.tsx'
+
+const kinds = {
+  '': 'All',
+  key: 'Keys',
+  member: 'Members',
+  invitation: 'Invitations',
+  session: 'Sessions',
+  organization: 'Organization',
+  credits: 'Credits',
+  access: 'Access',
+}
 
 /** The audit log: what was done, by whom and from where. */
 export function EventsPage() {
   useTitle('Events')
   const organization = useOrganization()!
-  const events = useEvents(organization.id)
+  const { filter, setFilter, query } = useEventFilter()
+  const events = useEvents(organization.id, query)
   const { data: members = [] } = useMembers(organization.id)
   const { data: keys = [] } = useKeys()
-  const names = new Map<string, string>([
-    [`organization:${organization.id}`, organization.name],
-    ...members.map(({ userId, email }) => [`user:${userId}`, email] as const),
-    ...keys.map(({ id, name }) => [`key:${id}`, name] as const),
-  ])
+  const parties = [
+    ...members.map(({ userId, email }) => [userId, email] as const),
+    ...keys.map(({ id, name }) => [id, name] as const),
+  ]
+  const path = `/v1/organization/${organization.id}/events.csv?${queryText(query)}`
   return (
-    <section className="card flush">
-      <div className="card-head">
-        <h2>Events</h2>
-      </div>
-      <Loaded query={events} lines={8}>
-        {({ pages }) => {
-          const rows = pages.flatMap(({ data }) => data)
-          if (rows.length === 0) return <Empty title="Nothing has happened yet" />
-          return (
-            <>
-              <EventTable rows={rows} nameOf={(id) => names.get(id)} />
-              <MoreButton query={events} />
-            </>
-          )
-        }}
-      </Loaded>
-    </section>
+    <ListCard
+      label="Events"
+      head={
+        <>
+          <EventFilterFields filter={filter} onChange={setFilter} kinds={kinds} parties={parties} />
+          <CsvButton path={path} name="events.csv" />
+        </>
+      }
+      query={events}
+      isNamed={false}
+      keyOf={({ id }) => id}
+      columns={eventColumns}
+      empty="No event matches"
+      lines={8}
+    />
   )
 }

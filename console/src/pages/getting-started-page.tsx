@@ -68,7 +68,8 @@ export function GettingStartedPage() {
             <dd>{plural(organization.credits.balance, 'credit')}</dd>
             <dt>Add-ons</dt>
             <dd>
-              <AddOnBadges addOns={organization.addOns} none="None yet: the operator grants them." />
+              <AddOnBadges addOns={organization.addOns} none="None yet" />{' '}
+              {organization.addOns.length === 0 && <Link to="/organization/access">Request access</Link>}
             </dd>
             <dt>Datasets</dt>
             <dd>

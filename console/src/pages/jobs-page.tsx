@@ -4,10 +4,8 @@ import { isJobEnded, type JobRecord } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { CancelJobDialog } from '../administration/cancel-job-dialog.tsx'
 import { useJobs } from '../api/queries.ts'
-import { Empty } from '../components/empty.tsx'
-import { Loaded } from '../components/loaded.tsx'
-import { MoreButton } from '../components/more-button.tsx'
-import { Table } from '../components/table.tsx'
+import { ListCard } from '../components/list-card.tsx'
+import { RowButton } from '../components/row-button.tsx'
 import { useTitle } from '../components/use-title.ts'
 import { When } from '../components/when.tsx'
 import { plural } from '../words.ts'
@@ -24,63 +22,39 @@ const badges: Record<JobState, [style: string, word: string]> = {
 export function JobsPage() {
   useTitle('Jobs')
   const queries = useQueryClient()
-  const jobs = useJobs()
   const [cancelling, setCancelling] = useState<JobRecord | null>(null)
   return (
-    <section className="card flush">
-      <div className="card-head">
-        <h2>Jobs</h2>
-      </div>
-      <Loaded query={jobs} lines={6}>
-        {({ pages }) => {
-          const rows = pages.flatMap(({ data }) => data)
-          if (rows.length === 0) return <Empty title="Nothing was uploaded yet" />
-          return (
+    <ListCard
+      label="Jobs"
+      query={useJobs()}
+      keyOf={({ id }) => id}
+      empty="Nothing was uploaded yet"
+      columns={[
+        {
+          head: 'Table',
+          cell: ({ table, id }) => (
             <>
-              <Table
-                label="Jobs"
-                rows={rows}
-                keyOf={({ id }) => id}
-                columns={[
-                  {
-                    head: 'Table',
-                    cell: ({ table, id }) => (
-                      <>
-                        {table}
-                        <div className="small soft mono nowrap">{id}</div>
-                      </>
-                    ),
-                  },
-                  {
-                    head: 'State',
-                    cell: ({ state }) => (
-                      <span className={`badge ${badges[state][0]}`}>{badges[state][1]}</span>
-                    ),
-                  },
-                  { head: 'Note', kind: 'long', cell: noteOf },
-                  { head: 'Uploaded', cell: ({ createdAt }) => <When at={createdAt} /> },
-                  {
-                    head: 'Actions',
-                    kind: 'actions',
-                    cell: (job) =>
-                      !isJobEnded(job.state) && (
-                        <button
-                          type="button"
-                          className="button quiet small"
-                          aria-label={`Cancel the job of ${job.table}`}
-                          onClick={() => setCancelling(job)}
-                        >
-                          Cancel
-                        </button>
-                      ),
-                  },
-                ]}
-              />
-              <MoreButton query={jobs} />
+              {table}
+              <div className="small soft mono">{id}</div>
             </>
-          )
-        }}
-      </Loaded>
+          ),
+        },
+        {
+          head: 'State',
+          cell: ({ state }) => <span className={`badge ${badges[state][0]}`}>{badges[state][1]}</span>,
+        },
+        { head: 'Note', kind: 'long', cell: noteOf },
+        { head: 'Uploaded', cell: ({ createdAt }) => <When at={createdAt} /> },
+        {
+          head: 'Actions',
+          kind: 'actions',
+          cell: (job) =>
+            !isJobEnded(job.state) && (
+              <RowButton label="Cancel" of={`the job of ${job.table}`} onClick={() => setCancelling(job)} />
+            ),
+        },
+      ]}
+    >
       {cancelling && (
         <CancelJobDialog
           job={cancelling}
@@ -88,7 +62,7 @@ export function JobsPage() {
           onClose={() => setCancelling(null)}
         />
       )}
-    </section>
+    </ListCard>
   )
 }
 

@@ -7,6 +7,7 @@ import { useOrganization } from '../api/queries.ts'
 import { ActionDialog } from '../components/action-dialog.tsx'
 import { AddOnBadges } from '../components/add-on-badges.tsx'
 import { NameField } from '../components/name-field.tsx'
+import { site } from '../site.ts'
 import { plural } from '../words.ts'
 
 /** The header of the organization's pages, with tabs for the parts that the user may see. */
@@ -31,8 +32,15 @@ export function OrganizationPage() {
           </button>
         )}
       </div>
+      {organization.suspendedAt && (
+        <p className="note bad">
+          The operator has suspended this organization: its keys are refused.{' '}
+          {site.contact?.url && <a href={site.contact.url}>{site.contact.name ?? 'Contact the operator'}</a>}
+        </p>
+      )}
       <nav className="tabs" aria-label="Organization">
         <NavLink to="members">Members</NavLink>
+        <NavLink to="access">Access</NavLink>
         {may('BILLING_VIEW') && <NavLink to="usage">Usage</NavLink>}
         {may('BILLING_VIEW') && <NavLink to="credits">Credits</NavLink>}
         {may('MEMBER_MANAGE') && <NavLink to="events">Events</NavLink>}

@@ -6,7 +6,6 @@ import { Empty } from '../components/empty.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Table } from '../components/table.tsx'
 import { useTitle } from '../components/use-title.ts'
-import { gathered } from '../usage/gathered-keys.ts'
 import { OperationTable } from '../usage/operation-table.tsx'
 import { UsageByDay } from '../usage/usage-report.tsx'
 import { count, lastDays } from '../words.ts'
@@ -22,14 +21,28 @@ export function OrganizationUsagePage() {
     <div className="stack">
       <UsageByDay usage={usage} range={range} onRange={setRange} />
       <Loaded query={usage} lines={6}>
-        {({ keys, datasets, operations }) => (
+        {({ keys, members, datasets, operations }) => (
           <>
             <CountTable
               title="By key"
-              rows={gathered(keys, listed).map((row) => ({
+              rows={keys.map((row) => ({
                 ...row,
                 id: row.keyId,
-                name: listed.has(row.keyId) ? <Link to={`/keys/${row.keyId}`}>{row.name}</Link> : row.name,
+                name: listed.has(row.keyId) ? (
+                  <Link to={`/keys/${row.keyId}`}>{row.name}</Link>
+                ) : (
+                  <>
+                    {row.name ?? row.keyId} {row.isDeleted && <span className="badge">Deleted</span>}
+                  </>
+                ),
+              }))}
+            />
+            <CountTable
+              title="In the console, by member"
+              rows={members.map((row) => ({
+                ...row,
+                id: row.userId,
+                name: row.email ?? `A deleted user (${row.userId})`,
               }))}
             />
             <CountTable

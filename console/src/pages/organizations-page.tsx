@@ -1,17 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { AdminOrganization } from '@wayleave/contract/records'
 import { useDeferredValue, useState } from 'react'
+import { Link } from 'react-router'
 import { AddOnsDialog, CreditsDialog } from '../administration/organization-dialogs.tsx'
 import { call } from '../api/call.ts'
 import { useAdminOrganizations } from '../api/queries.ts'
 import { ActionDialog } from '../components/action-dialog.tsx'
 import { AddOnBadges } from '../components/add-on-badges.tsx'
-import { Empty } from '../components/empty.tsx'
-import { Loaded } from '../components/loaded.tsx'
-import { MoreButton } from '../components/more-button.tsx'
+import { ListCard } from '../components/list-card.tsx'
 import { NameField } from '../components/name-field.tsx'
+import { RowButton } from '../components/row-button.tsx'
 import { SearchField } from '../components/search-field.tsx'
-import { Table } from '../components/table.tsx'
 import { useTitle } from '../components/use-title.ts'
 import { count } from '../words.ts'
 
@@ -24,63 +23,32 @@ export function OrganizationsPage() {
   const [open, setOpen] = useState<Open | null>(null)
   const [creating, setCreating] = useState(false)
   const close = () => setOpen(null)
-  return (
-    <section className="card flush">
-      <div className="card-head">
-        <SearchField search={search} onSearch={setSearch} placeholder="Name or id" />
-        <button type="button" className="button" onClick={() => setCreating(true)}>
-          Create an organization
-        </button>
-      </div>
-      <Loaded query={organizations} lines={6}>
-        {({ pages }) => {
-          const rows = pages.flatMap(({ data }) => data)
-          if (rows.length === 0) return <Empty title="No organization matches" />
-          return (
-            <>
-              <Organizations rows={rows} onOpen={(kind, organization) => setOpen({ kind, organization })} />
-              <MoreButton query={organizations} />
-            </>
-          )
-        }}
-      </Loaded>
-      {open?.kind === 'add-ons' && <AddOnsDialog organization={open.organization} onClose={close} />}
-      {open?.kind === 'credits' && <CreditsDialog organization={open.organization} onClose={close} />}
-      {creating && <CreateOrganizationDialog onClose={() => setCreating(false)} />}
-    </section>
-  )
-}
-
-function Organizations({
-  rows,
-  onOpen,
-}: {
-  rows: AdminOrganization[]
-  onOpen: (kind: Open['kind'], organization: AdminOrganization) => void
-}) {
   const button = (kind: Open['kind'], label: string, organization: AdminOrganization) => (
-    <button
-      type="button"
-      className="button quiet small"
-      aria-label={`${label} of ${organization.name}`}
-      onClick={() => onOpen(kind, organization)}
-    >
-      {label}
-    </button>
+    <RowButton label={label} of={`of ${organization.name}`} onClick={() => setOpen({ kind, organization })} />
   )
   return (
-    <Table
+    <ListCard
       label="Organizations"
-      rows={rows}
+      head={
+        <>
+          <SearchField search={search} onSearch={setSearch} placeholder="Name or id" />
+          <button type="button" className="button" onClick={() => setCreating(true)}>
+            Create an organization
+          </button>
+        </>
+      }
+      query={organizations}
       keyOf={({ id }) => id}
+      empty="No organization matches"
       columns={[
         {
           head: 'Name',
           kind: 'long',
-          cell: ({ id, name }) => (
+          cell: ({ id, name, suspendedAt }) => (
             <>
-              {name}
-              <div className="small soft mono nowrap">{id}</div>
+              <Link to={`/administration/organizations/${id}`}>{name}</Link>{' '}
+              {suspendedAt && <span className="badge bad">Suspended</span>}
+              <div className="small soft mono">{id}</div>
             </>
           ),
         },
@@ -101,7 +69,11 @@ function Organizations({
           ),
         },
       ]}
-    />
+    >
+      {open?.kind === 'add-ons' && <AddOnsDialog organization={open.organization} onClose={close} />}
+      {open?.kind === 'credits' && <CreditsDialog organization={open.organization} onClose={close} />}
+      {creating && <CreateOrganizationDialog onClose={() => setCreating(false)} />}
+    </ListCard>
   )
 }
 

@@ -36,10 +36,13 @@ interface Sent {
   request: string
 }
 
+/** Where signing in leads if no page asked for it. */
+const HOME = '/getting-started'
+
 /** Only paths of this console are allowed, to prevent open redirects. */
 function nextOf(state: unknown): string {
   const next = (state as { next?: unknown } | null)?.next
-  return typeof next === 'string' && /^\/(?!\/)/.test(next) ? next : '/'
+  return typeof next === 'string' && /^\/(?!\/)./.test(next) ? next : HOME
 }
 
 /** The page that sent the visitor here may know the address, such as that of an invitation. */
@@ -58,7 +61,7 @@ function decode(text: string): string {
 
 /** The service takes only short paths; without one, the link of the mail leads to the start page. */
 function mailable(next: string): { next?: string } {
-  return next !== '/' && next.length <= 300 && /^[!-~]+$/.test(next) ? { next } : {}
+  return next !== HOME && next.length <= 300 && /^[!-~]+$/.test(next) ? { next } : {}
 }
 
 function AskForMail({

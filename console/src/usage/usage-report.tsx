@@ -2,7 +2,7 @@ import type { UsageReport as Usage } from '@wayleave/contract/records'
 import { lazy, Suspense, useState } from 'react'
 import { type DateRange, useUsage } from '../api/queries.ts'
 import { Loaded } from '../components/loaded.tsx'
-import { count, lastDays, plural } from '../words.ts'
+import { count, day, lastDays, plural } from '../words.ts'
 import { DateRangeField } from './date-range-field.tsx'
 import { OperationTable } from './operation-table.tsx'
 
@@ -50,14 +50,14 @@ export function UsageByDay({
             </Suspense>
             <p className="padded small soft" data-usage-totals>
               {plural(data.totals.calls, 'call')} and {plural(data.totals.credits, 'credit')} from{' '}
-              {data.startDate} to {data.endDate} (UTC)
+              {day(data.startDate)} to {day(data.endDate)} (UTC)
               {data.totals.calls === 0 && ': no calls in this period'}.
               <span className="visually-hidden">
                 {data.days
                   .filter(({ calls }) => calls > 0)
                   .map(
                     ({ date, calls, credits }) =>
-                      `${date}: ${count(calls)} calls, ${count(credits)} credits. `,
+                      `${day(date)}: ${count(calls)} calls, ${count(credits)} credits. `,
                   )
                   .join('')}
               </span>

@@ -11,6 +11,10 @@ export const adminOrganizationSchema = Type.Object({
   credits: Type.Object({ balance: Type.Integer() }),
   members: Type.Integer(),
   createdAt: time,
+  suspendedAt: nullable(
+    Type.String({ format: 'date-time', description: 'Since when the keys of the organization are refused.' }),
+  ),
+  suspendReason: nullable(Type.String()),
 })
 
 /** An organization as the operator sees it. */

@@ -5,8 +5,14 @@ export const eventSchema = Type.Object({
   id: Type.Integer(),
   at: time,
   actor: Type.String({ description: 'Who: `user:<id>`, `key:<id>`, `operator` or `system`.' }),
+  actorName: nullable(
+    Type.String({ description: 'The mail address of the user, or the name of the key, that did it.' }),
+  ),
   action: Type.String({ description: 'What, such as `key.created` or `member.removed`.' }),
   subject: Type.String({ description: 'To what, such as `key:<id>` or `user:<id>`.' }),
+  subjectName: nullable(
+    Type.String({ description: 'The mail address or name of what it was done to; null if it has none.' }),
+  ),
   detail: Type.Unsafe<Record<string, unknown>>({
     type: 'object',
     properties: {},

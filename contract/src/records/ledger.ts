@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { nullable, oneOf, time } from './schema-parts.ts'
 
-const kind = oneOf(['grant', 'correction', 'download', 'refund'])
+export const LEDGER_KINDS = ['grant', 'correction', 'download', 'refund'] as const
+const kind = oneOf(LEDGER_KINDS)
 
 export const ledgerRowSchema = Type.Object({
   id: Type.Integer(),
@@ -9,11 +10,17 @@ export const ledgerRowSchema = Type.Object({
   kind,
   amount: Type.Integer({ description: 'Positive: credits that came. Negative: credits that were spent.' }),
   balance: Type.Integer({ description: 'What was left after it.' }),
-  keyId: nullable(Type.String()),
+  keyId: nullable(Type.String({ description: 'Null for grants, and for downloads in the console.' })),
+  keyName: nullable(Type.String({ description: 'Of a deleted key, its last name in the audit log.' })),
   table: nullable(Type.String()),
   version: nullable(Type.Integer()),
   format: nullable(Type.String()),
   actor: nullable(Type.String({ description: 'Who did it: `user:<id>`, `key:<id>` or `operator`.' })),
+  member: nullable(
+    Type.String({
+      description: 'The mail address of the user who did it, or of the owner of the personal key.',
+    }),
+  ),
 })
 
 /** One change of an organization's credits. */

@@ -28,6 +28,9 @@ export const organizationSchema = Type.Object({
   credits: Type.Object({ balance: Type.Integer() }),
   permissions: Type.Array(permission, { description: 'The caller’s own.' }),
   createdAt: time,
+  suspendedAt: nullable(
+    Type.String({ format: 'date-time', description: 'Since when the operator refuses its keys.' }),
+  ),
 })
 
 /** An organization as its members see it. */

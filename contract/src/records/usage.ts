@@ -38,9 +38,22 @@ export const organizationUsageSchema = Type.Object({
   keys: Type.Array(
     Type.Object({
       keyId: Type.String(),
-      name: nullable(Type.String({ description: 'Null for a key that exists no more.' })),
+      name: nullable(
+        Type.String({
+          description: 'Of a deleted key, the last one in the audit log; null if it is not there.',
+        }),
+      ),
+      isDeleted: Type.Boolean(),
       ...count,
     }),
+  ),
+  members: Type.Array(
+    Type.Object({
+      userId: Type.String(),
+      email: nullable(Type.String({ description: 'Null for a user who was deleted.' })),
+      ...count,
+    }),
+    { description: 'Calls that users made in the console, without a key of their own.' },
   ),
   datasets: Type.Array(Type.Object({ table: Type.String(), ...count })),
 })

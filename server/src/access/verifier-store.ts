@@ -16,6 +16,8 @@ export interface KeyRow {
   owner_organization_id: string | null
   /** When the key's owner was blocked; null for keys without an owner too. */
   owner_blocked_at: string | null
+  /** When the key's organization was suspended. */
+  suspended_at: string | null
   add_ons: string[]
 }
 
@@ -24,6 +26,7 @@ export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow 
     .selectFrom('api_keys')
     .leftJoin('members', 'members.user_id', 'api_keys.user_id')
     .leftJoin('users', 'users.id', 'api_keys.user_id')
+    .leftJoin('organizations', 'organizations.id', 'api_keys.organization_id')
     .leftJoin('add_ons', 'add_ons.organization_id', 'api_keys.organization_id')
     .where('api_keys.secret_hash', '=', secretHash)
     .select([
@@ -39,6 +42,7 @@ export async function findKeyByHash(db: Db, secretHash: string): Promise<KeyRow 
       'api_keys.revoked_at',
       'members.organization_id as owner_organization_id',
       'users.blocked_at as owner_blocked_at',
+      'organizations.suspended_at',
       'add_ons.add_on',
     ])
     .execute()

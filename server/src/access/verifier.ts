@@ -96,9 +96,12 @@ function isStale(grant: Grant, _secretHash: string, subject: Subject, id: string
   )
 }
 
-/** A user's key is valid only while its owner is not blocked and belongs to the organization it was created for. */
+/**
+ * A key is valid only while its organization is not suspended; a user's key only while its owner is not blocked
+ * and belongs to the organization it was created for.
+ */
 function works(row: KeyRow): boolean {
-  if (row.revoked_at !== null || row.owner_blocked_at !== null) return false
+  if (row.revoked_at !== null || row.owner_blocked_at !== null || row.suspended_at !== null) return false
   return row.scope !== 'user' || row.owner_organization_id === row.organization_id
 }
 

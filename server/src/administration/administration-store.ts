@@ -26,7 +26,7 @@ export async function listOrganizations(db: Db, listing: Listing = {}): Promise<
     )
     .orderBy('created_at')
     .orderBy('id')
-  if (listing.id !== undefined) query = query.where('id', '=', listing.id)
+  query = listing.id === undefined ? query.where('closed_at', 'is', null) : query.where('id', '=', listing.id)
   if (listing.search !== undefined) {
     const like = contains(listing.search)
     query = query.where(
@@ -51,6 +51,8 @@ export async function listOrganizations(db: Db, listing: Listing = {}): Promise<
     credits: { balance: row.credits },
     members: Number(row.members),
     createdAt: row.created_at,
+    suspendedAt: row.suspended_at,
+    suspendReason: row.suspend_reason,
   }))
 }
 

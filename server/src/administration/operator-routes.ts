@@ -11,13 +11,14 @@ import { Type } from 'typebox'
 import type { AddressBlocks } from '../access/address-blocks.ts'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { ControlDatabase } from '../database/open.ts'
-import { readAllEvents } from '../events/store.ts'
 import type { App } from '../http/fastify-app.ts'
 import { withoutBody } from '../http/headers.ts'
 import { security, tags } from '../http/openapi.ts'
-import { pageQuery, readPage } from '../http/schemas.ts'
-import { invalidInput } from '../problem.ts'
+import { readPage } from '../http/schemas.ts'
+import { eventFilterOf, eventQuery } from '../organizations/event-query.ts'
+import { readNamedEvents } from '../organizations/named-events.ts'
 import type { KeyFinder } from './key-finder.ts'
+import { operatorReason } from './operator-reason.ts'
 import type { UserAdministration } from './user-administration.ts'
 
 export interface OperatorRoutesDeps {
@@ -30,33 +31,7 @@ export interface OperatorRoutesDeps {
 
 const documented = { tags: [tags.administration], security: security.token }
 const done = (description: string) => ({ 204: Type.Unsafe<undefined>({ description }) })
-const LINE = '^[^\\x00-\\x1f\\x7f]*$'
-const reason = Type.String({
-  minLength: 1,
-  maxLength: 500,
-  pattern: LINE,
-  description: 'Why, for the operators.',
-})
 const userPath = Type.Object({ userId: Type.String() })
-const eventQuery = Type.Object(
-  {
-    ...pageQuery.properties,
-    kind: Type.Optional(
-      Type.String({
-        pattern: '^[a-z-]{1,40}(\\.[a-z-]{1,40})?$',
-        description: 'An action (`key.revoked`), or all that begin alike (`key`).',
-      }),
-    ),
-    since: Type.Optional(Type.String({ format: 'date-time', description: 'At this time or after it.' })),
-    until: Type.Optional(Type.String({ format: 'date-time', description: 'Before this time.' })),
-    userId: Type.Optional(Type.String({ pattern: '^\\w{1,40}$', description: 'Done by or to this user.' })),
-    keyId: Type.Optional(Type.String({ pattern: '^\\w{1,40}$', description: 'Done by or to this key.' })),
-    organizationId: Type.Optional(Type.String({ pattern: '^\\w{1,40}$' })),
-  },
-  { additionalProperties: false },
-)
-
-/** The operator's hand on users, addresses, keys and the audit log. */
 const OCTET = '(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])'
 /** What `normalNetwork` accepts. */
 const NETWORK_FORMS = [
@@ -66,6 +41,7 @@ const NETWORK_FORMS = [
   { pattern: '^([0-9A-Fa-f]{1,4}:){1,6}:/([1-9]?[0-9]|1[01][0-9]|12[0-8])$' },
 ]
 
+/** Routes for platform administrators about users, addresses, keys and the audit log. */
 export function operatorRoutes(
   app: App,
   { database, userAdministration: users, addressBlocks, keyFinder, authenticate }: OperatorRoutesDeps,
@@ -105,7 +81,7 @@ export function operatorRoutes(
       description:
         'They cannot sign in, their sessions end, and their personal keys are refused until they are unblocked.',
       params: userPath,
-      body: Type.Object({ reason }, { additionalProperties: false }),
+      body: Type.Object({ reason: operatorReason }, { additionalProperties: false }),
       response: { 200: adminUserSchema },
     },
     handler: (request) => users.block(originOf(request), request.params.userId, request.body.reason),
@@ -188,7 +164,7 @@ export function operatorRoutes(
             description: 'Such as 192.0.2.7 or 2001:db8::/32.',
             ...documentedAs({ anyOf: NETWORK_FORMS }),
           }),
-          reason,
+          reason: operatorReason,
           expiresAt: Type.Optional(
             Type.String({ format: 'date-time', description: 'Without it: until removed.' }),
           ),
@@ -254,21 +230,9 @@ export function operatorRoutes(
       querystring: eventQuery,
       response: { 200: pageSchema(adminEventSchema) },
     },
-    handler: ({ query: { limit: pageLimit, since, until, ...filter } }) =>
-      readPage(pageLimit, (limit) =>
-        readAllEvents(database.db, {
-          ...filter,
-          limit,
-          ...(since !== undefined && { since: isoTime('since', since) }),
-          ...(until !== undefined && { until: isoTime('until', until) }),
-        }),
+    handler: ({ query }) =>
+      readPage(query.limit, (limit) =>
+        readNamedEvents(database.db, { ...eventFilterOf(query), before: query.before, limit }),
       ),
   })
-}
-
-/** Times are stored in UTC with milliseconds, and compared as text. */
-function isoTime(name: string, text: string): string {
-  const time = new Date(text)
-  if (Number.isNaN(time.getTime())) throw invalidInput(name, 'must be a time')
-  return time.toISOString()
 }

@@ -19,8 +19,14 @@ export async function removeUserFromEvents(tx: Tx, userId: string, email: string
 }
 
 /** The name of a user's own organization begins as the first part of their mail address. */
-export async function removeOrganizationName(tx: Tx, organizationId: string, name: string): Promise<void> {
-  await tx.updateTable('organizations').set({ name: REMOVED }).where('id', '=', organizationId).execute()
+export async function closeOrganizationRow(
+  tx: Tx,
+  organizationId: string,
+  name: string,
+  at: Date,
+): Promise<void> {
+  const row = { name: REMOVED, closed_at: at.toISOString() }
+  await tx.updateTable('organizations').set(row).where('id', '=', organizationId).execute()
   await replaceInDetails(tx, name, organizationId)
 }
 

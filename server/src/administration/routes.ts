@@ -1,5 +1,4 @@
 import {
-  addOnsSchema,
   adminOrganizationSchema,
   adminUserSchema,
   createdKeySchema,
@@ -79,22 +78,6 @@ export function administrationRoutes(
     handler: async (request, reply) => {
       const { origin } = authenticate.userOf(request)
       return reply.code(201).send(await administration.createOrganization(origin, request.body.name))
-    },
-  })
-
-  app.patch('/v1/admin/organizations/:organizationId', {
-    onRequest,
-    schema: {
-      ...documented,
-      summary: 'Set an organization’s add-ons',
-      params: organizationPath,
-      body: Type.Object({ addOns: addOnsSchema }, { additionalProperties: false }),
-      response: { 200: adminOrganizationSchema },
-    },
-    handler: (request) => {
-      const { origin } = authenticate.userOf(request)
-      const { addOns } = request.body
-      return administration.setAddOns(origin, request.params.organizationId, () => addOns)
     },
   })
 

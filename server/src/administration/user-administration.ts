@@ -6,15 +6,15 @@ import type { Changed, Changes } from '../database/changes.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { isId } from '../id.ts'
-import { revokeOrganizationKeys, revokeUserKeys } from '../keys/revoke-user-keys.ts'
+import { revokeUserKeys } from '../keys/revoke-user-keys.ts'
 import { deleteKeysOfSession, deleteSessionKeys } from '../keys/store.ts'
-import { findOrganization } from '../organizations/store.ts'
 import { voidInvitations } from '../organizations/void-invitations.ts'
 import { notFound, Problem } from '../problem.ts'
 import { deleteFamiliesOf, listSessions } from '../users/session-store.ts'
 import { deleteUser, findUser, lockUser, setBlocked, type User } from '../users/user-store.ts'
 import { listUsers } from './administration-store.ts'
-import { deleteRowsOfEmail, removeOrganizationName, removeUserFromEvents } from './personal-data-store.ts'
+import { closeOrganization } from './close-organization.ts'
+import { deleteRowsOfEmail, removeUserFromEvents } from './personal-data-store.ts'
 
 export interface UserAdministrationOptions {
   database: ControlDatabase
@@ -112,7 +112,10 @@ export class UserAdministration {
         await voidInvitations(tx, at, origin, { userId: id, organizationId, permissions: [] })
         await revokeUserKeys(database, tx, at, origin, { userId: id, organizationId }, 'the user was deleted')
         await deleteMember(tx, id, organizationId)
-        if (members.length === 1) await this.#close(tx, changed, at, origin, organizationId)
+        if (members.length === 1) {
+          const reason = 'its only member was deleted'
+          await closeOrganization({ database, tx, changed, at }, origin, organizationId, reason)
+        }
       }
       await removeUserFromEvents(tx, id, user.email)
       await deleteRowsOfEmail(tx, user.email)
@@ -120,19 +123,6 @@ export class UserAdministration {
       await recordEvent(tx, at, origin, { action: 'user.deleted', organizationId, subject: `user:${id}` })
       changed('user', id)
     })
-  }
-
-  async #close(tx: Tx, changed: Changed, at: Date, origin: Origin, organizationId: string): Promise<void> {
-    await revokeOrganizationKeys(this.#options.database, tx, at, origin, organizationId)
-    const organization = await findOrganization(tx, organizationId)
-    await removeOrganizationName(tx, organizationId, organization!.name)
-    await recordEvent(tx, at, origin, {
-      action: 'organization.closed',
-      organizationId,
-      subject: `organization:${organizationId}`,
-      detail: { reason: 'its only member was deleted' },
-    })
-    changed('organization', organizationId)
   }
 
   #change<T>(id: string, work: (tx: Tx, changed: Changed, user: User) => Promise<T>): Promise<T> {

@@ -50,6 +50,7 @@ function foldedTexts(dataset: Dataset): FoldedTexts {
   return texts
 }
 
-function foldText(text: string): string {
+/** Without case and accents. */
+export function foldText(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 }

@@ -8,20 +8,28 @@ import { pathToFileURL } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import fastify from 'fastify'
 import type { Authenticate } from '../access/authenticate.ts'
+import { aboutOf } from '../http/about.ts'
 import { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/fastify-app.ts'
 import { asProblem, sendProblem } from '../http/send-problem.ts'
+import { readConfig } from '../settings/config.ts'
 import { ClientFiles, NPM_PACKAGE, WHEEL } from './client-files.ts'
 import { clientRoutes } from './routes.ts'
+
+const about = aboutOf(readConfig({ environment: {}, file: null }))
 
 async function appOn(folder: string): Promise<App> {
   const app = fastify() as unknown as App
   app.setErrorHandler((error, request, reply) =>
-    sendProblem(asProblem(error), request, reply, { baseUrl: () => 'http://localhost', contactUrl: null }),
+    sendProblem(asProblem(error), request, reply, {
+      baseUrl: () => 'http://localhost',
+      contactUrl: null,
+      about,
+    }),
   )
   const authenticate = { anonymous: async () => {} } as unknown as Authenticate
   const baseUrl = new BaseUrl('https://data.example.org')
-  clientRoutes(app, { authenticate, baseUrl }, new ClientFiles(pathToFileURL(`${folder}/`)))
+  clientRoutes(app, { authenticate, baseUrl, about }, new ClientFiles(pathToFileURL(`${folder}/`)))
   await app.ready()
   return app
 }

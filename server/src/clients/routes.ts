@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticate } from '../access/authenticate.ts'
+import type { About } from '../http/about.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/fastify-app.ts'
 import { matchesEtag, preferredEncoding } from '../http/headers.ts'
@@ -9,6 +10,7 @@ import { Problem } from '../problem.ts'
 import { type ClientFile, ClientFiles, MODULE, NPM_PACKAGE, WHEEL } from './client-files.ts'
 
 interface ClientDeps {
+  about: About
   authenticate: Authenticate
   baseUrl: BaseUrl
 }
@@ -22,7 +24,7 @@ const NOT_BUILT =
  */
 export function clientRoutes(
   app: App,
-  { authenticate, baseUrl }: ClientDeps,
+  { authenticate, baseUrl, about }: ClientDeps,
   files: ClientFiles = new ClientFiles(),
 ): void {
   const onRequest = (request: FastifyRequest, reply: FastifyReply) => authenticate.anonymous(request, reply)
@@ -32,7 +34,7 @@ export function clientRoutes(
     const [wheel, npmPackage] = await Promise.all([files.read(WHEEL), files.read(NPM_PACKAGE)])
     if (!wheel || !npmPackage) throw new Problem('not-found', NOT_BUILT)
     reply.headers(PAGE_HEADERS).header('cache-control', 'no-cache')
-    return reply.send(clientsPage(baseUrl.of(request), wheel, npmPackage))
+    return reply.send(clientsPage(about, baseUrl.of(request), wheel, npmPackage))
   })
 
   app.get<{ Params: { name: string } }>('/clients/:name', hidden, async (request, reply) => {
@@ -63,7 +65,7 @@ function send(request: FastifyRequest, reply: FastifyReply, file: ClientFile | u
 }
 
 /** The links have checksums, so that the page also works as an index: `pip install --find-links`. */
-function clientsPage(base: string, wheel: ClientFile, npmPackage: ClientFile): string {
+function clientsPage(about: About, base: string, wheel: ClientFile, npmPackage: ClientFile): string {
   const link = ({ name, bytes, sha256 }: ClientFile) =>
     html`<a href="/clients/${name}#sha256=${sha256.toString('hex')}">${name}</a> (${Math.ceil(bytes.length / 1024)} KB)`
   const content = html`<h1>Clients</h1>
@@ -76,5 +78,5 @@ function clientsPage(base: string, wheel: ClientFile, npmPackage: ClientFile): s
 <p>${link(npmPackage)}. In a page without a bundler:</p>
 <pre><code>import { Wayleave } from "${base}/client.js"</code></pre>
 <p>See <a href="/docs/javascript">JavaScript</a>.</p>`
-  return plainPage({ title: 'Clients', content })
+  return plainPage({ about, title: 'Clients', content })
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { Command } from 'commander'
 import { newId } from '../id.ts'
@@ -6,6 +7,7 @@ import { runCommand, runProgramFile } from '../testing/run-command.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 import { addressCommand } from './address.ts'
 import { backupCommand } from './backup.ts'
+import { commandLinePage } from './command-line-page.ts'
 import { databaseCommand } from './database.ts'
 import { doctorCommand } from './doctor.ts'
 import { jobCommand } from './job.ts'
@@ -29,6 +31,11 @@ test('every command takes --json and --data-dir, and its help ends with examples
       assert.ok(example.startsWith(`  wayleave ${group.name()} ${command.name()}`), example)
     }
   }
+})
+
+test('the page of the command line is what the commands say: run `npm run docs`', () => {
+  const file = new URL('../../../docs/command-line.md', import.meta.url)
+  assert.equal(readFileSync(file, 'utf8'), commandLinePage())
 })
 
 test('maintenance commands take --json and --data-dir too, and end with examples', () => {
@@ -56,7 +63,7 @@ test('the operator makes organizations, members, grants and keys, and lists them
     return result.json
   }
   const organization = await run('org', 'create', 'City of Utrecht')
-  const fields = ['id', 'name', 'addOns', 'credits', 'members', 'createdAt']
+  const fields = ['id', 'name', 'addOns', 'credits', 'members', 'createdAt', 'suspendedAt', 'suspendReason']
   assert.deepEqual(Object.keys(organization), fields)
   const { id } = organization
   assert.deepEqual((await run('org', 'add-on', id, 'GIS_ACCESS', 'API_ACCESS')).addOns, [

@@ -27,7 +27,7 @@ export function eventsCommand(): Command {
 }
 
 async function events(flags: EventFlags): Promise<void> {
-  const { readAllEvents } = await import('../events/store.ts')
+  const { readNamedEvents } = await import('../organizations/named-events.ts')
   const { kind, since, until, user, key, limit } = flags
   const filter = {
     kind,
@@ -37,7 +37,7 @@ async function events(flags: EventFlags): Promise<void> {
     keyId: key,
     limit,
   }
-  const data = await withControlPlane(flags, ({ database }) => readAllEvents(database.db, filter))
+  const data = await withControlPlane(flags, ({ database }) => readNamedEvents(database.db, filter))
   const rows = data.map((event) => [
     event.at,
     event.action,

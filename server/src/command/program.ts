@@ -31,11 +31,8 @@ export interface ProgramOptions {
   compile?: PublishOptions['compile']
 }
 
-/**
- * Runs one command line, without the program's name, and returns the exit code: the operator's commands, and
- * the server as one of them.
- */
-export async function runProgram(args: string[], options: ProgramOptions = {}): Promise<number> {
+/** All commands of the program. */
+export function makeProgram(options: ProgramOptions = {}): Command {
   const program = new Command('wayleave')
     .description('Publishes geospatial and tabular datasets and grants keys to them.')
     .version(version)
@@ -70,6 +67,15 @@ export async function runProgram(args: string[], options: ProgramOptions = {}): 
     program.addCommand(command)
   }
   inheritSettings(program)
+  return program
+}
+
+/**
+ * Runs one command line, without the program's name, and returns the exit code: the operator's commands, and
+ * the server as one of them.
+ */
+export async function runProgram(args: string[], options: ProgramOptions = {}): Promise<number> {
+  const program = makeProgram(options)
   try {
     await program.parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? 0)

@@ -5,17 +5,27 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import fastify from 'fastify'
+import { aboutOf } from '../http/about.ts'
 import type { App } from '../http/fastify-app.ts'
 import { html } from '../http/pages/html.ts'
 import { asProblem, sendProblem } from '../http/send-problem.ts'
+import { readConfig } from '../settings/config.ts'
 import { consoleRoutes } from './routes.ts'
+
+const about = aboutOf(readConfig({ environment: {}, file: null }))
 
 async function appOn(build: string, basemap: string | null = null): Promise<App> {
   const app = fastify() as unknown as App
   app.setErrorHandler((error, request, reply) =>
-    sendProblem(asProblem(error), request, reply, { baseUrl: () => 'http://localhost', contactUrl: null }),
+    sendProblem(asProblem(error), request, reply, {
+      baseUrl: () => 'http://localhost',
+      contactUrl: null,
+      about,
+    }),
   )
-  consoleRoutes(app, async (_request, table) => html`<title>Console ${table ?? ''}</title>`, {
+  consoleRoutes(app, {
+    headOf: async (_request, table) => html`<title>Console ${table ?? ''}</title>`,
+    about,
     basemap,
     build: pathToFileURL(`${build}/`),
   })

@@ -4,6 +4,7 @@ import { extname } from 'node:path'
 import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { About } from '../http/about.ts'
 import type { App } from '../http/fastify-app.ts'
 import { matchesEtag, preferredEncoding } from '../http/headers.ts'
 import { type Html, html, PAGE_HEADERS, pagePolicy } from '../http/pages/html.ts'
@@ -30,10 +31,13 @@ const PAGES = [
   '/keys',
   '/keys/:keyId',
   '/organization',
+  '/getting-started',
   '/organization/:part',
   '/administration',
   '/administration/:part',
   '/administration/keys/:keyId',
+  '/administration/organizations/:organizationId',
+  '/administration/users/:userId',
 ]
 
 /** The map of a dataset that other sites may show in a frame. It has no session: only public data is shown. */
@@ -41,6 +45,8 @@ const EMBED = '/embed/:table'
 
 /** What the operator's settings mean for the console. */
 export interface ConsoleOptions {
+  headOf: PageHeadOf
+  about: About
   /** The address of a MapLibre style or of a PMTiles file; null for the console's own background of maps. */
   basemap: string | null
   /** The folder of the built console. */
@@ -62,11 +68,7 @@ interface Asset {
  *
  * See docs/decisions/console-files.md.
  */
-export function consoleRoutes(
-  app: App,
-  headOf: PageHeadOf,
-  { basemap, build = BUILD }: ConsoleOptions,
-): void {
+export function consoleRoutes(app: App, { headOf, about, basemap, build = BUILD }: ConsoleOptions): void {
   const origins = basemap === null ? [] : [new URL(basemap).origin]
   const settings = settingsElement({ basemap })
   const hidden = { schema: { hide: true } }
@@ -81,7 +83,7 @@ export function consoleRoutes(
   const sendPage = async (request: FastifyRequest, reply: FastifyReply, file: string, policy: string) => {
     const page = await readFile(new URL(file, build), 'utf8').catch(() => undefined)
     reply.headers({ ...PAGE_HEADERS, 'content-security-policy': policy })
-    if (page === undefined) return sendUnlessCached(request, reply, Buffer.from(withoutBuild()))
+    if (page === undefined) return sendUnlessCached(request, reply, Buffer.from(withoutBuild(about)))
     const { table } = request.params as { table?: string }
     const head = await headOf(request, table)
     return sendUnlessCached(request, reply, Buffer.from(page.replace(TITLE, () => head.text + settings)))
@@ -137,10 +139,10 @@ function send(request: FastifyRequest, reply: FastifyReply, { bytes, packed }: A
   return reply.header('content-encoding', 'gzip').send(packed)
 }
 
-function withoutBuild(): string {
+function withoutBuild(about: About): string {
   const content = html`<h1>The service runs. The console is not built.</h1>
 <p>Build it with this line in the folder of the service, then load this page again:</p>
 <pre><code>npm run build --workspace console</code></pre>
 <p><code>npm start</code> builds it by itself. The API does without it: see the <a href="/docs">documentation</a>.</p>`
-  return plainPage({ title: 'The console is not built', content })
+  return plainPage({ about, title: 'The console is not built', content })
 }

@@ -193,11 +193,17 @@ function ledgerRow(
     amount,
     balance,
     kind: refunds === null ? 'download' : 'refund',
-    key_id: grant.keyId,
+    // The keys of the console are deleted soon, so its downloads name their user only.
+    key_id: grant.kind === 'session' ? null : grant.keyId,
     table_name: call.table,
     version,
     format: call.format,
-    actor: refunds === null ? `key:${grant.keyId}` : 'system',
+    actor: actorOf(grant),
     refunds,
   }
+}
+
+/** A refund names the actor of the download that it reverses. */
+function actorOf({ kind, userId, keyId }: Grant): string {
+  return kind === 'session' ? `user:${userId}` : `key:${keyId}`
 }

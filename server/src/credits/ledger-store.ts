@@ -28,13 +28,26 @@ export async function addLedgerRow(tx: Tx, row: NewLedgerRow): Promise<number> {
   return id
 }
 
-/** Newest first, starting before the given row. */
-export function readLedger(
-  db: Db,
-  organizationId: string,
-  { before, limit }: { before?: number; limit: number },
-): Promise<LedgerRow[]> {
-  const rows = db
+export interface LedgerFilter {
+  kind?: LedgerTable['kind'] | undefined
+  /** At or after this time. */
+  since?: string | undefined
+  /** Before this time. */
+  until?: string | undefined
+  keyId?: string | undefined
+  /** Downloads of this user in the console or with their personal keys, and credits that they granted. */
+  userId?: string | undefined
+  table?: string | undefined
+  before?: number | undefined
+  limit: number
+}
+
+type StoredLedgerRow = Omit<LedgerRow, 'keyName' | 'member'>
+
+/** The rows that match, newest first. */
+export function readLedger(db: Db, organizationId: string, filter: LedgerFilter): Promise<StoredLedgerRow[]> {
+  const { kind, since, until, keyId, userId, table, before, limit } = filter
+  let rows = db
     .selectFrom('ledger')
     .select([
       'id',
@@ -51,5 +64,21 @@ export function readLedger(
     .where('organization_id', '=', organizationId)
     .orderBy('id', 'desc')
     .limit(limit)
-  return (before === undefined ? rows : rows.where('id', '<', before)).execute()
+  if (kind !== undefined) rows = rows.where('kind', '=', kind)
+  if (since !== undefined) rows = rows.where('at', '>=', since)
+  if (until !== undefined) rows = rows.where('at', '<', until)
+  if (keyId !== undefined) rows = rows.where('key_id', '=', keyId)
+  if (table !== undefined) rows = rows.where('table_name', '=', table)
+  if (userId !== undefined) {
+    const personalKeys = db
+      .selectFrom('api_keys')
+      .select('id')
+      .where('scope', '=', 'user')
+      .where('user_id', '=', userId)
+    rows = rows.where((row) =>
+      row.or([row('actor', '=', `user:${userId}`), row('key_id', 'in', personalKeys)]),
+    )
+  }
+  if (before !== undefined) rows = rows.where('id', '<', before)
+  return rows.execute()
 }

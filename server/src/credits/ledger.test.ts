@@ -113,10 +113,12 @@ for (const database of databaseKinds) {
       'amount',
       'balance',
       'keyId',
+      'keyName',
       'table',
       'version',
       'format',
       'actor',
+      'member',
     ])
     const first = await read('?limit=2')
     const second = await read(`?limit=2&before=${first.next}`)

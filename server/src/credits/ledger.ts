@@ -1,11 +1,13 @@
 import type { LedgerRow } from '@wayleave/contract/records'
 import { requireMember } from '../access/membership.ts'
+import { readMembers } from '../access/membership-store.ts'
 import type { Clock } from '../clock.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { isId } from '../id.ts'
+import { readKeyOwners, readPartyNames } from '../keys/party-name-store.ts'
 import { invalidInput, notFound } from '../problem.ts'
-import { addLedgerRow, lockBalance, readLedger } from './ledger-store.ts'
+import { addLedgerRow, type LedgerFilter, lockBalance, readLedger } from './ledger-store.ts'
 
 /** Far above any real balance, and far below the largest exact integer (2^53). */
 export const MAX_CREDITS = 1_000_000_000_000
@@ -15,15 +17,23 @@ export class Ledger {
   readonly #database: ControlDatabase
   readonly #clock: Clock
 
-  constructor(database: ControlDatabase, clock: Clock) {
+  readonly #administrators: ReadonlySet<string>
+
+  constructor(database: ControlDatabase, clock: Clock, administrators: readonly string[] = []) {
     this.#database = database
     this.#clock = clock
+    this.#administrators = new Set(administrators)
   }
 
   /** Adds to the balance, and returns the new balance. */
   grantCredits(origin: Origin, organizationId: string, amount: number): Promise<number> {
+    return this.#database.db.transaction().execute((tx) => this.grantIn(tx, origin, organizationId, amount))
+  }
+
+  /** The same, in a transaction of the caller. */
+  grantIn(tx: Tx, origin: Origin, organizationId: string, amount: number): Promise<number> {
     requireCredits('/add', amount, 1)
-    return this.#change(origin, organizationId, 'grant', (balance) => {
+    return this.#change(tx, origin, organizationId, 'grant', (balance) => {
       if (balance + amount > MAX_CREDITS) {
         throw invalidInput('/add', `must not bring the balance past ${MAX_CREDITS}`)
       }
@@ -34,33 +44,57 @@ export class Ledger {
   /** Sets the balance, whatever it was, and returns it. */
   setCredits(origin: Origin, organizationId: string, balance: number): Promise<number> {
     requireCredits('/set', balance, 0)
-    return this.#change(origin, organizationId, 'correction', () => balance)
+    return this.#database.db
+      .transaction()
+      .execute((tx) => this.#change(tx, origin, organizationId, 'correction', () => balance))
   }
 
-  async list(
-    userId: string,
-    organizationId: string,
-    page: { before?: number; limit: number },
-  ): Promise<LedgerRow[]> {
+  /** For members with BILLING_VIEW. */
+  async list(userId: string, organizationId: string, filter: LedgerFilter): Promise<LedgerRow[]> {
     await requireMember(this.#database.db, userId, organizationId, 'BILLING_VIEW')
-    return readLedger(this.#database.db, organizationId, page)
+    const members = new Set((await readMembers(this.#database.db, organizationId)).map(({ email }) => email))
+    const rows = await this.forOperator(organizationId, filter)
+    // Members need not know which of the operator's people granted credits.
+    return rows.map((row) =>
+      row.member !== null && this.#administrators.has(row.member) && !members.has(row.member)
+        ? { ...row, member: null }
+        : row,
+    )
   }
 
-  #change(
+  /** The rows that match, with the names of keys and users. */
+  async forOperator(organizationId: string, filter: LedgerFilter): Promise<LedgerRow[]> {
+    const { db } = this.#database
+    const rows = await readLedger(db, organizationId, filter)
+    const names = await readPartyNames(
+      db,
+      rows.flatMap(({ actor, keyId }) => [actor, keyId && `key:${keyId}`]),
+    )
+    const owners = await readKeyOwners(
+      db,
+      rows.map(({ keyId }) => keyId),
+    )
+    return rows.map((row) => ({
+      ...row,
+      keyName: row.keyId === null ? null : (names.get(`key:${row.keyId}`) ?? null),
+      member: memberOf(row, names, owners),
+    }))
+  }
+
+  async #change(
+    tx: Tx,
     origin: Origin,
     organizationId: string,
     kind: 'grant' | 'correction',
     next: (balance: number) => number,
   ): Promise<number> {
-    return this.#database.db.transaction().execute(async (tx) => {
-      const present = isId('org', organizationId)
-        ? await lockBalance(this.#database, tx, organizationId)
-        : undefined
-      if (present === undefined) throw notFound('such organization')
-      const balance = next(present)
-      if (balance !== present) await this.#write(tx, origin, organizationId, kind, present, balance)
-      return balance
-    })
+    const before = isId('org', organizationId)
+      ? await lockBalance(this.#database, tx, organizationId)
+      : undefined
+    if (before === undefined) throw notFound('such organization')
+    const balance = next(before)
+    if (balance !== before) await this.#write(tx, origin, organizationId, kind, before, balance)
+    return balance
   }
 
   async #write(
@@ -99,4 +133,13 @@ function requireCredits(path: string, credits: number, least: number): void {
   if (!Number.isSafeInteger(credits) || credits < least || credits > MAX_CREDITS) {
     throw invalidInput(path, `must be a whole number from ${least} to ${MAX_CREDITS}`)
   }
+}
+
+function memberOf(
+  { actor, keyId }: { actor: string | null; keyId: string | null },
+  names: ReadonlyMap<string, string>,
+  owners: ReadonlyMap<string, string>,
+): string | null {
+  if (actor?.startsWith('user:')) return names.get(actor) ?? null
+  return (keyId !== null && owners.get(keyId)) || null
 }

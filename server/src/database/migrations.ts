@@ -28,6 +28,8 @@ export const migrations: Migration[] = [
   { name: 'blocked users and addresses, events by subject', statements: blocks },
   { name: 'jobs of several kinds with leases', statements: leasedJobs },
   { name: 'more about datasets, columns and versions', statements: richerMetadata },
+  { name: 'usage of the console by user', statements: consoleUsage },
+  { name: 'requests for access, suspended organizations', statements: accessRequests },
 ]
 
 function richerMetadata(): string[] {
@@ -62,6 +64,49 @@ function leasedJobs(): string[] {
     `create index jobs_open on jobs (queue, created_at, id) where state in ('waiting', 'running')`,
     'create index jobs_listed on jobs (kind, created_at, id)',
     'alter table nodes add column job_kinds text',
+  ]
+}
+
+/** An organization has at most one open request: the operator decides on a whole one. */
+function accessRequests(kind: 'sqlite' | 'postgres'): string[] {
+  const columns = [
+    'id text primary key',
+    'organization_id text not null references organizations (id) on delete cascade',
+    'user_id text not null references users (id) on delete cascade',
+    'add_ons text not null',
+    `credits ${kind === 'sqlite' ? 'integer' : 'bigint'} not null`,
+    'message text not null',
+    'state text not null',
+    'note text not null',
+    'created_at text not null',
+    'decided_at text',
+    'decided_by text',
+  ]
+  return [
+    `create table access_requests (${columns.join(', ')})${kind === 'sqlite' ? ' strict' : ''}`,
+    `create unique index access_requests_open on access_requests (organization_id) where state = 'open'`,
+    'create index access_requests_state on access_requests (state, created_at)',
+    'alter table organizations add column suspended_at text',
+    'alter table organizations add column suspend_reason text',
+    'alter table organizations add column closed_at text',
+  ]
+}
+
+/** The usage of session keys that still exist; older ones cannot be attributed. */
+function consoleUsage(): string[] {
+  const ofSessions = `select id from api_keys where kind = 'session'`
+  return [
+    `insert into usage (key_id, organization_id, date, operation, table_name, format, calls, credits)
+      select 'user:' || api_keys.user_id || '@' || usage.organization_id, usage.organization_id, usage.date,
+        usage.operation, usage.table_name, usage.format, sum(usage.calls), sum(usage.credits)
+      from usage join api_keys on api_keys.id = usage.key_id
+      where api_keys.kind = 'session' and usage.organization_id is not null
+      group by api_keys.user_id, usage.organization_id, usage.date, usage.operation, usage.table_name,
+        usage.format`,
+    `delete from usage where key_id in (${ofSessions})`,
+    `update ledger set key_id = null,
+        actor = (select 'user:' || user_id from api_keys where api_keys.id = ledger.key_id)
+      where key_id in (${ofSessions})`,
   ]
 }
 

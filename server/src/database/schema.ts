@@ -62,7 +62,33 @@ export interface Tables {
     expires_at: string | null
   }
 
-  organizations: { id: string; name: string; credits: number; created_at: string }
+  organizations: {
+    id: string
+    name: string
+    credits: number
+    created_at: string
+    /** The keys of a suspended organization are refused. */
+    suspended_at: string | null
+    suspend_reason: string | null
+    /** A closed organization has no members and no working keys; its ledger is kept. */
+    closed_at: string | null
+  }
+  /** What members ask the operator for. */
+  access_requests: {
+    id: string
+    organization_id: string
+    user_id: string
+    add_ons: string
+    credits: number
+    message: string
+    state: 'open' | 'granted' | 'declined'
+    /** What the operator said when they decided. */
+    note: string
+    created_at: string
+    decided_at: string | null
+    /** The actor, as in events. */
+    decided_by: string | null
+  }
   add_ons: { organization_id: string; add_on: string; granted_at: string }
   members: { user_id: string; organization_id: string; permissions: string; joined_at: string }
   invitations: {

@@ -1,5 +1,5 @@
 import type { DatasetRecord } from '@wayleave/contract/records'
-import type { About } from '../http/about.ts'
+import { type About, siteRecord } from '../http/about.ts'
 import { Html, html } from '../http/pages/html.ts'
 import { plainText } from '../http/pages/plain-text.ts'
 import { datasetPage } from './dcat.ts'
@@ -9,13 +9,23 @@ const MAX_DESCRIPTION = 300
 
 /** What the head of a console page says to search engines and to programs that preview links. */
 export function pageHead(dataset: DatasetRecord | null, about: About, base: string): Html {
-  if (dataset === null) return tags(about.title, about.description, `${base}/`)
+  const site = html`<link rel="stylesheet" href="/site/colors.css" />
+    ${about.logo && html`<link rel="icon" href="${about.logo}" />`}
+    <script type="application/json" id="site">${jsonInPage(siteRecord(about))}</script>`
+  if (dataset === null)
+    return html`${tags(about.title, about.description, `${base}/`)}
+    ${site}`
   const { title, description, table } = dataset
   const text =
     plainText(description) || `${title}: ${dataset.rows} rows, in ${dataset.formats.length} formats.`
-  const data = JSON.stringify(schemaOrgDataset(dataset, about, base)).replaceAll('<', '\\u003c')
   return html`${tags(`${title} – ${about.title}`, text, datasetPage(base, table))}
-    <script type="application/ld+json">${new Html(data)}</script>`
+    <script type="application/ld+json">${jsonInPage(schemaOrgDataset(dataset, about, base))}</script>
+    ${site}`
+}
+
+/** JSON in a script element, which only `<` could end. */
+function jsonInPage(value: object): Html {
+  return new Html(JSON.stringify(value).replaceAll('<', '\\u003c'))
 }
 
 function tags(title: string, description: string, url: string): Html {

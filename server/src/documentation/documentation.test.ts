@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { aboutOf } from '../http/about.ts'
 import { problems } from '../problem.ts'
+import { readConfig } from '../settings/config.ts'
 import { settings } from '../settings/settings.ts'
 import { openTestServer } from '../testing/test-server.ts'
 import { Documentation, PAGES } from './documentation.ts'
 import { generatedPages } from './generated-pages.ts'
+import { PACKAGE_ASSETS } from './package-assets.ts'
 
 const root = new URL('../../../', import.meta.url)
 const docs = new URL('docs/', root)
@@ -48,12 +51,12 @@ test('every problem code is used, and every code that is used is in the table', 
 })
 
 test('links between the pages lead somewhere', () => {
-  const documentation = new Documentation()
+  const documentation = new Documentation(aboutOf(readConfig({ environment: {}, file: null })))
   for (const name of PAGES) {
-    for (const [, href = ''] of documentation.page(name)!.matchAll(/href="(\/docs[^"#]*)(?:#[^"]*)?"/g)) {
+    for (const [, href = ''] of documentation.page(name, '')!.matchAll(/href="(\/docs[^"#]*)(?:#[^"]*)?"/g)) {
       const target = href.replace(/^\/docs\/?/, '') || 'index'
       if (target === 'api' || target.startsWith('assets/')) continue
-      assert.ok((PAGES as readonly string[]).includes(target), `${name}.md links to ${href}`)
+      assert.ok(PAGES.includes(target), `${name}.md links to ${href}`)
     }
   }
 })
@@ -85,7 +88,7 @@ test('pages, problem pages and the API reference are served, with a strict polic
   ]) {
     assert.equal((await service.request('GET', path)).status, 404, path)
   }
-  for (const asset of ['documentation.css', 'api-reference.js', 'icon.svg']) {
+  for (const asset of ['api-reference.js', 'docs.js', 'theme.js', 'icon.svg', ...PACKAGE_ASSETS]) {
     assert.equal((await service.request('GET', `/docs/assets/${asset}`)).status, 200, asset)
   }
 })
@@ -109,7 +112,7 @@ test('the API definition has every public route, with a summary and a tag, and n
     .sort()
   // The pages of the console and of the documentation are not part of the API.
   const isInterface = (url: string) =>
-    /^\/(v1\/|health|ready|metrics|\.well-known)/.test(url) && !/^\/v1\/(ogc|openapi\.json)/.test(url)
+    /^\/(v1\/|health|ready|metrics|\.well-known)/.test(url) && !/^\/v1\/(ogc|records|openapi\.json)/.test(url)
   const existing = service.routes.rows
     .filter((row) => row.method !== 'HEAD' && row.method !== 'OPTIONS' && isInterface(row.url))
     .map((row) => `${row.method} ${row.url.replace(/:([A-Za-z]+)/g, '{$1}')}`)

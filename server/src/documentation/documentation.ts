@@ -1,39 +1,50 @@
 import { readFileSync } from 'node:fs'
-import { type Html, html } from '../http/pages/html.ts'
+import { BoundedCache } from '../caching/bounded-cache.ts'
+import type { About } from '../http/about.ts'
+import { html } from '../http/pages/html.ts'
 import { type ProblemCode, problems } from '../problem.ts'
-import { renderMarkdown } from './markdown.ts'
-import { documentationPage, type PageLink } from './page.ts'
+import { type RenderedPage, renderMarkdown } from './markdown.ts'
+import { contentsOf, documentationPage, type MenuGroup } from './page.ts'
+import { type SearchEntry, searchEntries } from './search-entries.ts'
 
 const FOLDER = new URL('../../../docs/', import.meta.url)
 
-/** The pages in the order in which a new user reads them. */
-export const PAGES = [
-  'index',
-  'getting-started',
-  'publishing',
-  'keys-and-access',
-  'downloads',
-  'explorer',
-  'ogc',
-  'tiles',
-  'python',
-  'javascript',
-  'operating',
-  'scaling',
-  'settings',
-  'problems',
+/** The pages in the order in which a new user reads them, by what they are for. */
+const GROUPS = [
+  ['Start', ['index', 'getting-started', 'publish-in-five-minutes', 'gallery']],
+  ['Use data', ['keys-and-access', 'downloads', 'explorer', 'ogc', 'cql2', 'tiles', 'python', 'javascript']],
+  ['Run the service', ['publishing', 'operating', 'scaling', 'command-line', 'settings', 'problems']],
 ] as const
 
-/** Renders each Markdown file of docs/ once. */
+export const PAGES: readonly string[] = GROUPS.flatMap(([, pages]) => pages)
+
+/** The address in the examples of docs/, which each instance replaces by its own. */
+const EXAMPLE_ADDRESS = 'http://127.0.0.1:8080'
+/** Without a setting, the address is that of the request, so the cache must be bounded. */
+const MAX_RENDERED = 16 * PAGES.length
+
+/** Renders the Markdown files of docs/, once for each address of the service. */
 export class Documentation {
-  readonly #rendered = new Map<string, { title: string; content: Html }>()
-  #links: PageLink[] | undefined
+  readonly #about: About
+  readonly #rendered = new BoundedCache<string, RenderedPage>(MAX_RENDERED)
+  #menu: MenuGroup[] | undefined
+
+  constructor(about: About) {
+    this.#about = about
+  }
 
   /** Returns undefined if there is no such page. */
-  page(name: string): string | undefined {
-    if (!(PAGES as readonly string[]).includes(name)) return undefined
-    const { title, content } = this.#render(name)
-    return documentationPage(title, pathOf(name), this.#menu(), content)
+  page(name: string, base: string): string | undefined {
+    if (!PAGES.includes(name)) return undefined
+    const { title, content, headings } = this.#render(name, base)
+    return documentationPage({
+      about: this.#about,
+      title,
+      path: pathOf(name),
+      menu: this.#groups(),
+      content,
+      contents: contentsOf(headings),
+    })
   }
 
   problem(code: string): string | undefined {
@@ -43,42 +54,71 @@ export class Documentation {
 <p><code>${code}</code>, status ${status}.</p>
 <p>${help}</p>
 <p><a href="/docs/problems">All problems</a></p>`
-    return documentationPage(title, `/problems/${code}`, this.#menu(), content)
+    return documentationPage({
+      about: this.#about,
+      title,
+      path: `/problems/${code}`,
+      menu: this.#groups(),
+      content,
+    })
   }
 
   apiReference(): string {
     const content = html`<h1>API reference</h1>
-<p>Made from the <a href="/v1/openapi.json">API definition</a> that the service itself validates by. OGC API - Features has a <a href="/v1/ogc/api?f=html">definition of its own</a>, as the standard asks. A key or token that you give here stays in this page.</p>
-<form class="credentials" id="credentials" autocomplete="off">
-<label>API key <input name="key" type="password" autocomplete="off" spellcheck="false"></label>
-<label>Bearer token <input name="token" type="password" autocomplete="off" spellcheck="false"></label>
-</form>
-<div id="operations" aria-live="polite"><p>Loading…</p></div>`
-    return documentationPage(
-      'API reference',
-      '/docs/api',
-      this.#menu(),
+<p>Made from the <a href="/v1/openapi.json">API definition</a> that the service itself validates by, and the <a href="/v1/ogc/api?f=html">definition of its OGC API</a>. If you are signed in, requests are sent as you. A request that costs credits asks first.</p>
+<div id="reference"><p>The reference needs JavaScript. Read the <a href="/v1/openapi.json">definition</a> instead.</p></div>`
+    return documentationPage({
+      about: this.#about,
+      title: 'API reference',
+      path: '/docs/api',
+      menu: this.#groups(),
       content,
-      '/docs/assets/api-reference.js',
-    )
+      script: '/docs/assets/api-reference.js',
+      head: html`<link rel="stylesheet" href="/docs/assets/swagger-ui.css">
+<link rel="stylesheet" href="/docs/assets/api-reference.css">
+<script src="/docs/assets/swagger-ui-bundle.js" defer></script>`,
+    })
   }
 
-  #menu(): PageLink[] {
-    this.#links ??= [
-      ...PAGES.map((name) => ({ href: pathOf(name), title: this.#render(name).title })),
-      { href: '/docs/api', title: 'API reference' },
+  /** What the search of the documentation finds. */
+  searchEntries(base: string): SearchEntry[] {
+    return PAGES.flatMap((name) => searchEntries(pathOf(name), this.#source(name, base)))
+  }
+
+  #groups(): MenuGroup[] {
+    this.#menu ??= [
+      ...GROUPS.map(([title, names]) => ({
+        title,
+        links: names.map((name) => ({ href: pathOf(name), title: titleOf(this.#source(name, '')) })),
+      })),
+      { title: 'Reference', links: [{ href: '/docs/api', title: 'API reference' }] },
     ]
-    return this.#links
+    return this.#menu
   }
 
-  #render(name: string): { title: string; content: Html } {
-    let rendered = this.#rendered.get(name)
-    if (!rendered) {
-      rendered = renderMarkdown(readFileSync(new URL(`${name}.md`, FOLDER), 'utf8'))
-      this.#rendered.set(name, rendered)
+  #render(name: string, base: string): RenderedPage {
+    const key = `${name} ${base}`
+    let page = this.#rendered.get(key)
+    if (!page) {
+      page = renderMarkdown(this.#source(name, base))
+      this.#rendered.set(key, page)
     }
-    return rendered
+    return page
   }
+
+  #source(name: string, base: string): string {
+    const source = readFileSync(new URL(`${name}.md`, FOLDER), 'utf8')
+    return withAddress(source, base)
+  }
+}
+
+/** Puts the address of the service in the place of the one in the examples. */
+function withAddress(source: string, base: string): string {
+  return base === '' ? source : source.replaceAll(EXAMPLE_ADDRESS, base)
+}
+
+function titleOf(source: string): string {
+  return /^# (.+)$/m.exec(source)?.[1] ?? 'Documentation'
 }
 
 function pathOf(name: string): string {

@@ -1,9 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
+import type { About } from '../http/about.ts'
+import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/fastify-app.ts'
 import { PAGE_HEADERS } from '../http/pages/html.ts'
 import { notFound } from '../problem.ts'
 import { Documentation } from './documentation.ts'
+import { packageAsset } from './package-assets.ts'
 
 const ASSETS = new URL('./assets/', import.meta.url)
 const MEDIA_TYPES: Record<string, string> = {
@@ -12,22 +15,35 @@ const MEDIA_TYPES: Record<string, string> = {
   '.svg': 'image/svg+xml',
 }
 
+interface DocumentationDeps {
+  about: About
+  baseUrl: BaseUrl
+}
+
 /**
  * The documentation, one page per problem type, and the API reference. All are public and not part of the
  * API.
  */
-export function documentationRoutes(app: App): void {
-  const documentation = new Documentation()
+export function documentationRoutes(app: App, { about, baseUrl }: DocumentationDeps): void {
+  const documentation = new Documentation(about)
   const hidden = { schema: { hide: true } }
 
-  app.get('/docs', hidden, (_request, reply) => reply.headers(PAGE_HEADERS).send(documentation.page('index')))
+  app.get('/docs', hidden, (request, reply) =>
+    reply.headers(PAGE_HEADERS).send(documentation.page('index', baseUrl.of(request))),
+  )
 
   app.get('/docs/api', hidden, (_request, reply) =>
     reply.headers(PAGE_HEADERS).send(documentation.apiReference()),
   )
 
+  app.get('/docs/search.json', hidden, (request, reply) =>
+    reply
+      .header('content-type', 'application/json; charset=utf-8')
+      .send(JSON.stringify(documentation.searchEntries(baseUrl.of(request)))),
+  )
+
   app.get<{ Params: { page: string } }>('/docs/:page', hidden, (request, reply) => {
-    const page = documentation.page(request.params.page)
+    const page = documentation.page(request.params.page, baseUrl.of(request))
     if (!page) throw notFound('such page')
     return reply.headers(PAGE_HEADERS).send(page)
   })
@@ -41,7 +57,8 @@ export function documentationRoutes(app: App): void {
   app.get<{ Params: { name: string } }>('/docs/assets/:name', hidden, async (request, reply) => {
     const { name } = request.params
     const mediaType = /^[a-z-]+\.[a-z]+$/.test(name) ? MEDIA_TYPES[extname(name)] : undefined
-    const bytes = mediaType && (await readFile(new URL(name, ASSETS)).catch(() => undefined))
+    const file = packageAsset(name) ?? new URL(name, ASSETS)
+    const bytes = mediaType && (await readFile(file).catch(() => undefined))
     if (!bytes) throw notFound('such file')
     return reply.header('content-type', mediaType).header('cache-control', 'public, max-age=3600').send(bytes)
   })

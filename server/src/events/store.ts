@@ -1,23 +1,7 @@
-import type { AdminEvent, EventRecord } from '@wayleave/contract/records'
+import type { AdminEvent } from '@wayleave/contract/records'
 import type { Selectable } from 'kysely'
 import type { Db } from '../database/open.ts'
 import type { Tables } from '../database/schema.ts'
-
-/** Newest first, starting before the given event. */
-export async function readEvents(
-  db: Db,
-  organizationId: string,
-  { before, limit }: { before: number | undefined; limit: number },
-): Promise<EventRecord[]> {
-  let query = db
-    .selectFrom('events')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .orderBy('id', 'desc')
-    .limit(limit)
-  if (before !== undefined) query = query.where('id', '<', before)
-  return (await query.execute()).map(eventRecord)
-}
 
 export interface EventFilter {
   /** An action such as `key.revoked`, or the first part of several, such as `key`. */
@@ -34,8 +18,11 @@ export interface EventFilter {
   limit: number
 }
 
-/** All events, newest first. */
-export async function readAllEvents(db: Db, filter: EventFilter): Promise<AdminEvent[]> {
+/** An event without the names of its parties. */
+export type StoredEvent = Omit<AdminEvent, 'actorName' | 'subjectName'>
+
+/** The events that match, newest first. */
+export async function readEvents(db: Db, filter: EventFilter): Promise<StoredEvent[]> {
   let query = db.selectFrom('events').selectAll().orderBy('id', 'desc').limit(filter.limit)
   const { kind, since, until, userId, keyId, organizationId, before } = filter
   if (kind !== undefined) {
@@ -51,10 +38,10 @@ export async function readAllEvents(db: Db, filter: EventFilter): Promise<AdminE
   }
   if (organizationId !== undefined) query = query.where('organization_id', '=', organizationId)
   if (before !== undefined) query = query.where('id', '<', before)
-  return (await query.execute()).map((row) => ({ ...eventRecord(row), organizationId: row.organization_id }))
+  return (await query.execute()).map(storedEvent)
 }
 
-function eventRecord(row: Selectable<Tables['events']>): EventRecord {
+function storedEvent(row: Selectable<Tables['events']>): StoredEvent {
   return {
     id: row.id,
     at: row.at,
@@ -64,5 +51,6 @@ function eventRecord(row: Selectable<Tables['events']>): EventRecord {
     detail: JSON.parse(row.detail) as Record<string, unknown>,
     address: row.address,
     requestId: row.request_id,
+    organizationId: row.organization_id,
   }
 }

@@ -1,22 +1,30 @@
+import type { Site } from '@wayleave/contract/records'
 import type { Config } from '../settings/config.ts'
 
-/** What the operator says about the service, for landing pages and API definitions. */
-export interface About {
-  title: string
-  description: string
+/** What the operator says about the service, for its pages, its landing pages and API definitions. */
+export interface About extends Omit<Site, 'contact'> {
   contact: { name?: string; url?: string; email?: string } | null
-  termsUrl: string | null
   /** The license of the data, never that of the software. */
   license: { name: string; url?: string } | null
 }
 
 type AboutSettings = Pick<
   Config,
-  'title' | 'description' | 'contactName' | 'contactUrl' | 'termsUrl' | 'license'
+  | 'title'
+  | 'description'
+  | 'contactName'
+  | 'contactUrl'
+  | 'termsUrl'
+  | 'license'
+  | 'startText'
+  | 'featured'
+  | 'logo'
+  | 'privacyUrl'
+  | 'imprintUrl'
 >
 
 export function aboutOf(config: AboutSettings): About {
-  const { title, description, contactName, contactUrl, termsUrl, license } = config
+  const { title, description, contactName, contactUrl, termsUrl, license, startText, featured } = config
   const mail = contactUrl?.startsWith('mailto:') ? contactUrl.slice('mailto:'.length).split('?', 1)[0]! : null
   const contact = {
     ...(contactName === null ? {} : { name: contactName }),
@@ -27,10 +35,22 @@ export function aboutOf(config: AboutSettings): About {
   return {
     title,
     description,
+    startText,
+    featured,
+    logo: config.logo === null ? null : '/site/logo',
     contact: Object.keys(contact).length === 0 ? null : contact,
     termsUrl,
+    privacyUrl: config.privacyUrl,
+    imprintUrl: config.imprintUrl,
     license: license === null ? null : isAddress ? { name: license, url: license } : { name: license },
   }
+}
+
+/** What the console needs to know of the service before it asks for anything. */
+export function siteRecord(about: About): Site {
+  const { contact, license: _, ...site } = about
+  const url = contact?.url ?? (contact?.email === undefined ? null : `mailto:${contact.email}`)
+  return { ...site, contact: contact === null ? null : { name: contact.name ?? null, url } }
 }
 
 /** The members of `info` in an OpenAPI definition that the operator decides. */

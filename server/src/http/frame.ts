@@ -90,7 +90,8 @@ export async function makeFrame({
     clientErrorHandler: (error, socket) => rejectUnparsed.error(error, socket),
   }).withTypeProvider<TypeBoxTypeProvider>()
   const outages = new OutageLog(log)
-  const links = { baseUrl: () => baseUrl.settled(), contactUrl: config.contactUrl }
+  const about = aboutOf(config)
+  const links = { baseUrl: () => baseUrl.settled(), contactUrl: config.contactUrl, about }
 
   const routes = new RouteTable()
   routes.watch(app as unknown as FastifyInstance)
@@ -98,7 +99,7 @@ export async function makeFrame({
   rejectUnparsed.watch(app.server)
   app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(compileSerializer)
-  await app.register(swagger, openApiOptions(aboutOf(config)))
+  await app.register(swagger, openApiOptions(about))
 
   // Fastify rejects bodies that are not JSON with 415 unless a route registers its own parser.
   app.removeContentTypeParser('text/plain')

@@ -106,6 +106,7 @@ const PATH_PARAMETERS: Record<string, object> = {
   userId: idPattern('usr'),
   invitationId: idPattern('inv'),
   blockId: idPattern('blk'),
+  requestId: idPattern('req'),
   id: idPattern('job'),
 }
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { invalidInput } from '../problem.ts'
 
 /** For data routes without parameters. A key in the URL is accepted here too, if the settings allow it. */
 export const noQuery = Type.Object({ api_key: Type.Optional(Type.String()) }, { additionalProperties: false })
@@ -26,4 +27,12 @@ export async function readPage<T extends { id: number | string }>(
   const rows = await read(limit + 1)
   const data = rows.slice(0, limit)
   return { data, next: rows.length > limit ? data.at(-1)!.id : null }
+}
+
+/** Times are stored in UTC with milliseconds, and compared as text. */
+export function storedTime(name: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const time = new Date(text)
+  if (Number.isNaN(time.getTime())) throw invalidInput(name, 'must be a time')
+  return time.toISOString()
 }

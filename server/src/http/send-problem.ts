@@ -4,6 +4,7 @@ import { DatabaseError, type DatabaseFailure } from '../database/database-error.
 import { Problem } from '../problem.ts'
 import { redactKeys } from '../redact.ts'
 import { StorageUnavailableError } from '../storage/object-store.ts'
+import type { About } from './about.ts'
 import { PAGE_HEADERS } from './pages/html.ts'
 import { isBrowsing, problemPage } from './pages/problem-page.ts'
 
@@ -63,13 +64,28 @@ export function asProblem(error: unknown): Problem {
   return new Problem('internal-error', undefined, { cause: error })
 }
 
-export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply, links: Links) {
+/** What a problem that is shown as a page needs beside its links. */
+export interface PageLinks extends Links {
+  about: About
+}
+
+export function sendProblem(
+  problem: Problem,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  links: PageLinks,
+) {
   for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value)
   reply.code(problem.status).header('cache-control', 'no-store')
   if (isBrowsing(request)) {
-    return reply.headers(PAGE_HEADERS).send(redactKeys(problemPage(problem, request.id)))
+    return reply.headers(PAGE_HEADERS).send(redactKeys(problemPage(problem, request.id, links.about)))
   }
-  const body = problemText(problem, { ...links, path: request.url.split('?', 1)[0]!, requestId: request.id })
+  const body = problemText(problem, {
+    baseUrl: links.baseUrl,
+    contactUrl: links.contactUrl,
+    path: request.url.split('?', 1)[0]!,
+    requestId: request.id,
+  })
   return reply.header('content-type', PROBLEM_TYPE).send(body)
 }
 

@@ -36,6 +36,7 @@ for (const database of databaseKinds) {
         credits: { balance: 50 },
         permissions: ['APIKEY_VIEW', 'APIKEY_CREATE', 'MEMBER_MANAGE', 'BILLING_VIEW'],
         createdAt: '',
+        suspendedAt: null,
       },
     )
     const ledger = await service.request('GET', `/v1/organization/${own.body.id}/ledger`, { token })

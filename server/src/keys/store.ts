@@ -60,6 +60,11 @@ export function listOrganizationKeys(db: Db, organizationId: string): Promise<St
     .execute()
 }
 
+/** The organization's keys and the personal keys of its members. */
+export function listKeysIn(db: Db, organizationId: string): Promise<StoredKey[]> {
+  return newestFirst(db).where('organization_id', '=', organizationId).limit(1000).execute()
+}
+
 export function listPlatformKeys(db: Db): Promise<StoredKey[]> {
   return newestFirst(db).where('scope', '=', 'platform').execute()
 }
@@ -128,18 +133,18 @@ export async function deleteSessionKeysExpiredBefore(database: ControlDatabase, 
   )
 }
 
-/** The names of the keys that still exist. */
-export async function keyNames(db: Db, ids: string[]): Promise<Map<string, string>> {
-  const names = new Map<string, string>()
+/** Those of the ids that are not deleted. */
+export async function existingKeys(db: Db, ids: string[]): Promise<Set<string>> {
+  const existing = new Set<string>()
   for (let from = 0; from < ids.length; from += 500) {
     const rows = await db
       .selectFrom('api_keys')
-      .select(['id', 'name'])
+      .select('id')
       .where('id', 'in', ids.slice(from, from + 500))
       .execute()
-    for (const { id, name } of rows) names.set(id, name)
+    for (const { id } of rows) existing.add(id)
   }
-  return names
+  return existing
 }
 
 function selectKeys(db: Db) {

@@ -1,3 +1,4 @@
+import type { AccessRequest } from '@wayleave/contract/records'
 import type { Mail } from './mail.ts'
 
 /** ASCII only, so that a sign-in mail is always sent as 7bit. */
@@ -45,4 +46,56 @@ export function invitationMail(to: string, link: string, organizationName: strin
       'If you do not know the sender, ignore this mail: nothing happens.',
     ],
   }
+}
+
+/** To the operator. */
+export function accessRequestMail(to: string, link: string, request: AccessRequest): Mail {
+  const organization = nameInMail(request.organizationName)
+  return {
+    to,
+    subject: `${organization} asks for access`,
+    before: [
+      `${request.requestedBy} asks for ${wishOf(request)} for the organization "${organization}".`,
+      ...(request.message === '' ? [] : [`They write: ${nameInMail(request.message)}`]),
+      'Follow this link to decide:',
+    ],
+    link,
+    label: 'See the request',
+    after: ['You get this mail because you administer the service.'],
+  }
+}
+
+/** To the member who asked. */
+export function accessDecisionMail(to: string, link: string, request: AccessRequest): Mail {
+  const organization = nameInMail(request.organizationName)
+  return {
+    to,
+    subject: `Your request for access was ${request.state}`,
+    before: [
+      `Your request for ${wishOf(request)} for the organization "${organization}" was ${request.state}.`,
+      ...(request.note === '' ? [] : [`The operator writes: ${nameInMail(request.note)}`]),
+      'Follow this link to go on:',
+    ],
+    link,
+    label: 'Open the service',
+    after: [],
+  }
+}
+
+/** For the operator, to see whether mails arrive. */
+export function testMail(to: string, link: string): Mail {
+  return {
+    to,
+    subject: 'Wayleave can send mail',
+    before: ['This mail shows that the service can send mail. An administrator asked for it.'],
+    link,
+    label: 'Open the service',
+    after: ['Check that it is not in the folder for spam.'],
+  }
+}
+
+function wishOf({ addOns, credits }: AccessRequest): string {
+  const wishes: string[] = [...addOns]
+  if (credits > 0) wishes.push(`${credits} credits`)
+  return wishes.join(', ')
 }

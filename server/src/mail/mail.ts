@@ -15,6 +15,8 @@ export interface Mail {
 /** Sends or stores a mail in the background; never throws to its caller. */
 export interface Mailer {
   post(mail: Mail): void
+  /** Sends or stores a mail now, once, and throws if that fails. */
+  deliver(mail: Mail): Promise<void>
   /** Number of mails sent, or written to the outbox, and number of mails that failed permanently. */
   readonly results: { sent: number; failed: number }
   close(): Promise<void>

@@ -53,6 +53,10 @@ export class DemoMailer implements Mailer {
     this.#mailer.post(mail)
   }
 
+  deliver(mail: Mail): Promise<void> {
+    return this.#mailer.deliver(mail)
+  }
+
   get results() {
     return this.#mailer.results
   }

@@ -39,6 +39,11 @@ export class OutboxMailer implements Mailer {
     })
   }
 
+  async deliver(mail: Mail): Promise<void> {
+    await this.#write(mail)
+    this.results.sent++
+  }
+
   async close(): Promise<void> {
     await this.#background.settled()
   }

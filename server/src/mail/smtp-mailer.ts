@@ -62,7 +62,13 @@ export class SmtpMailer implements Mailer {
       this.#log.error('Too many mails wait for the mail server; one is given up.')
       return
     }
-    this.#background.run('A mail could not be sent.', () => this.#deliver(mail))
+    this.#background.run('A mail could not be sent.', () => this.#deliverWithRetries(mail))
+  }
+
+  async deliver(mail: Mail): Promise<void> {
+    const transport = await this.#transport
+    await transport.sendMail(mailOptions(mail, this.#from))
+    this.results.sent++
   }
 
   /** Retries pending mails at once, then closes the connections. */
@@ -79,13 +85,11 @@ export class SmtpMailer implements Mailer {
     await this.#background.settled()
   }
 
-  async #deliver(mail: Mail): Promise<void> {
+  async #deliverWithRetries(mail: Mail): Promise<void> {
     for (let attempt = 0; ; attempt++) {
       const last = attempt >= this.#waits.length || this.#closing.signal.aborted
       try {
-        const transport = await this.#transport
-        await transport.sendMail(mailOptions(mail, this.#from))
-        this.results.sent++
+        await this.deliver(mail)
         return
       } catch (error) {
         const { code, responseCode } = error as { code?: string; responseCode?: number }

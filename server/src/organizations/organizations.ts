@@ -4,7 +4,7 @@ import type { OrganizationRecord } from '@wayleave/contract/records'
 import { requireMember } from '../access/membership.ts'
 import { findMembership, lockOrganizations, type Membership, putMember } from '../access/membership-store.ts'
 import type { Clock } from '../clock.ts'
-import type { Changes } from '../database/changes.ts'
+import type { Changed, Changes } from '../database/changes.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
 import { type Origin, recordEvent } from '../events/events.ts'
 import { newId } from '../id.ts'
@@ -83,7 +83,7 @@ export class Organizations {
    */
   async createOwn(userId: string, origin: Origin, given: string): Promise<OrganizationRecord> {
     const { database, changes, clock, starting, signUp } = this.#options
-    const name = checkName(given)
+    const name = checkOrganizationName(given)
     if (signUp === 'invite') {
       throw new Problem(
         'permission-missing',
@@ -104,7 +104,7 @@ export class Organizations {
 
   async rename(userId: string, origin: Origin, organizationId: string, given: string) {
     const { database, clock } = this.#options
-    const name = checkName(given)
+    const name = checkOrganizationName(given)
     await database.db.transaction().execute(async (tx) => {
       await requireMember(tx, userId, organizationId, 'MEMBER_MANAGE')
       await setOrganizationName(tx, organizationId, name)
@@ -118,38 +118,56 @@ export class Organizations {
     return this.record(userId, organizationId)
   }
 
-  /** `choose` receives the current add-ons, under lock, and returns the new ones. */
+  /** See `changeAddOns`. */
   async setAddOns(
     origin: Origin,
     organizationId: string,
     choose: (present: readonly AddOn[]) => readonly AddOn[],
   ): Promise<AddOn[]> {
     const { database, changes, clock } = this.#options
-    return changes.commit(async (tx, changed) => {
-      const found = await lockOrganizations(database, tx, [organizationId])
-      if (found.size === 0) throw notFound('such organization')
-      const present = await readAddOns(tx, organizationId)
-      const wanted = choose(present)
-      const added = wanted.filter((addOn) => !present.includes(addOn))
-      const removed = present.filter((addOn) => !wanted.includes(addOn))
-      if (added.length === 0 && removed.length === 0) return present
-      await insertAddOns(tx, organizationId, added, clock().toISOString())
-      await deleteAddOns(tx, organizationId, removed)
-      await recordEvent(tx, clock(), origin, {
-        action: 'organization.add-ons-changed',
-        organizationId,
-        subject: `organization:${organizationId}`,
-        detail: { added, removed },
-      })
-      changed('organization', organizationId)
-      return readAddOns(tx, organizationId)
-    })
+    return changes.commit((tx, changed) =>
+      changeAddOns({ database, tx, changed, at: clock() }, origin, organizationId, choose),
+    )
   }
 
   async #record({ organizationId, permissions }: Membership): Promise<OrganizationRecord> {
-    const { id, name, addOns, credits, createdAt } = await this.find(organizationId)
-    return { id, name, addOns, credits: { balance: credits }, permissions, createdAt }
+    const { id, name, addOns, credits, createdAt, suspendedAt } = await this.find(organizationId)
+    return { id, name, addOns, credits: { balance: credits }, permissions, createdAt, suspendedAt }
   }
+}
+
+/** A transaction whose changes are told to every node. */
+export interface ControlChange {
+  database: ControlDatabase
+  tx: Tx
+  changed: Changed
+  at: Date
+}
+
+/** `choose` receives the current add-ons, under lock, and returns the new ones. */
+export async function changeAddOns(
+  { database, tx, changed, at }: ControlChange,
+  origin: Origin,
+  organizationId: string,
+  choose: (current: readonly AddOn[]) => readonly AddOn[],
+): Promise<AddOn[]> {
+  const locked = await lockOrganizations(database, tx, [organizationId])
+  if (locked.size === 0) throw notFound('such organization')
+  const current = await readAddOns(tx, organizationId)
+  const wanted = choose(current)
+  const added = wanted.filter((addOn) => !current.includes(addOn))
+  const removed = current.filter((addOn) => !wanted.includes(addOn))
+  if (added.length === 0 && removed.length === 0) return current
+  await insertAddOns(tx, organizationId, added, at.toISOString())
+  await deleteAddOns(tx, organizationId, removed)
+  await recordEvent(tx, at, origin, {
+    action: 'organization.add-ons-changed',
+    organizationId,
+    subject: `organization:${organizationId}`,
+    detail: { added, removed },
+  })
+  changed('organization', organizationId)
+  return readAddOns(tx, organizationId)
 }
 
 async function createOrganization(
@@ -160,10 +178,11 @@ async function createOrganization(
 ): Promise<Organization> {
   const organization: Organization = {
     id: newId('org'),
-    name: checkName(given.name),
+    name: checkOrganizationName(given.name),
     addOns: [...given.addOns],
     credits: given.credits,
     createdAt: at.toISOString(),
+    suspendedAt: null,
   }
   await insertOrganization(tx, organization, origin.actor)
   await recordEvent(tx, at, origin, {
@@ -196,7 +215,7 @@ export async function foundOrganization(
 }
 
 /** A name appears in mails and pages, so it must be one line of text. */
-function checkName(given: string): string {
+export function checkOrganizationName(given: string): string {
   const name = given.trim()
   if (name === '') throw invalidInput('/name', 'must not be empty')
   if ([...name].length > MAX_NAME_CHARACTERS) {

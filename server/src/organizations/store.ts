@@ -8,6 +8,7 @@ export interface Organization {
   addOns: AddOn[]
   credits: number
   createdAt: string
+  suspendedAt: string | null
 }
 
 export async function findOrganization(db: Db, id: string): Promise<Organization | undefined> {
@@ -19,6 +20,7 @@ export async function findOrganization(db: Db, id: string): Promise<Organization
     addOns: await readAddOns(db, id),
     credits: row.credits,
     createdAt: row.created_at,
+    suspendedAt: row.suspended_at,
   }
 }
 
@@ -28,7 +30,18 @@ export async function insertOrganization(
   { id, name, addOns, credits, createdAt }: Organization,
   actor: string,
 ): Promise<void> {
-  await tx.insertInto('organizations').values({ id, name, credits: 0, created_at: createdAt }).execute()
+  await tx
+    .insertInto('organizations')
+    .values({
+      id,
+      name,
+      credits: 0,
+      created_at: createdAt,
+      suspended_at: null,
+      suspend_reason: null,
+      closed_at: null,
+    })
+    .execute()
   await insertAddOns(tx, id, addOns, createdAt)
   if (credits === 0) return
   await addLedgerRow(tx, {
@@ -48,6 +61,15 @@ export async function insertOrganization(
 
 export async function setOrganizationName(tx: Tx, id: string, name: string): Promise<void> {
   await tx.updateTable('organizations').set({ name }).where('id', '=', id).execute()
+}
+
+/** A null time ends the suspension. */
+export async function setSuspended(
+  tx: Tx,
+  id: string,
+  suspension: { suspended_at: string | null; suspend_reason: string | null },
+): Promise<void> {
+  await tx.updateTable('organizations').set(suspension).where('id', '=', id).execute()
 }
 
 /** Whether this actor's new organizations got initial credits before. */

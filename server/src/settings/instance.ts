@@ -23,13 +23,13 @@ export const instanceSettings = {
     'WAYLEAVE_TITLE',
     'Wayleave',
     text(),
-    'The name of the service: the title of its landing page and of its API definitions.',
+    'The name of the service: in the header of every page, on its landing pages and in its API definitions.',
   ),
   description: setting(
     'WAYLEAVE_DESCRIPTION',
-    'Datasets as collections of features, by OGC API - Features.',
+    'Datasets to explore, to download, and to use in maps and programs.',
     text(),
-    'What the service offers: the description on its OGC landing page and in its API definition.',
+    'What the service offers, in a sentence: on the start page, on the OGC landing page and in the API definition.',
   ),
   contactName: setting(
     'WAYLEAVE_CONTACT_NAME',

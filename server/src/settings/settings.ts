@@ -7,11 +7,13 @@ import { mailSettings } from './mail.ts'
 import { operationSettings } from './operation.ts'
 import { publishingSettings } from './publishing.ts'
 import { retentionSettings } from './retention.ts'
+import { siteSettings } from './site.ts'
 import { storageSettings } from './storage.ts'
 
 /** The settings by topic, in the order of docs/settings.md. */
 export const settingGroups = [
   { title: 'The service', settings: instanceSettings },
+  { title: 'Pages', settings: siteSettings },
   { title: 'Databases and clocks', settings: databasesSettings },
   { title: 'Storage', settings: storageSettings },
   { title: 'Mail', settings: mailSettings },
@@ -26,6 +28,7 @@ export const settingGroups = [
 /** Every setting by its name. */
 export const settings = {
   ...instanceSettings,
+  ...siteSettings,
   ...databasesSettings,
   ...storageSettings,
   ...mailSettings,

@@ -4,6 +4,7 @@ import type { Grant } from '../access/grant.ts'
 import { type Clock, DAY } from '../clock.ts'
 import { DatabaseError } from '../database/database-error.ts'
 import type { ControlDatabase } from '../database/open.ts'
+import { usageKeyOf } from './usage-key.ts'
 import { addUsageBatch, setLastUsed, type UsageRow } from './usage-store.ts'
 
 const FLUSH_MS = 500
@@ -63,13 +64,14 @@ export class Meter {
     const now = this.#clock().getTime()
     this.#lastUsed.set(grant.keyId, now)
     const date = this.#dateOf(now)
+    const usageKey = usageKeyOf(grant)
     const last = this.#lastRow
-    if (last?.batch === this.#batch && isOf(last.row, grant, call, date)) {
+    if (last?.batch === this.#batch && isOf(last.row, usageKey, call, date)) {
       last.row.calls++
       return
     }
     const { rows } = this.#batch
-    const name = `${grant.keyId} ${date} ${call.operation} ${call.table} ${call.format}`
+    const name = `${usageKey} ${date} ${call.operation} ${call.table} ${call.format}`
     let row = rows.get(name)
     if (row) row.calls++
     else if (rows.size >= MAX_ROWS) {
@@ -194,7 +196,7 @@ export class Meter {
 
 function usageRow(grant: Grant, call: Call, date: string, credits: number): UsageRow {
   return {
-    key_id: grant.keyId,
+    key_id: usageKeyOf(grant),
     organization_id: grant.organizationId,
     date,
     operation: call.operation,
@@ -205,9 +207,9 @@ function usageRow(grant: Grant, call: Call, date: string, credits: number): Usag
   }
 }
 
-function isOf(row: UsageRow, grant: Grant, call: Call, date: string): boolean {
+function isOf(row: UsageRow, usageKey: string, call: Call, date: string): boolean {
   return (
-    row.key_id === grant.keyId &&
+    row.key_id === usageKey &&
     row.table_name === call.table &&
     row.operation === call.operation &&
     row.format === call.format &&

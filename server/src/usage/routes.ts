@@ -12,7 +12,8 @@ export interface UsageRoutesDeps {
   authenticate: Authenticate
 }
 
-const range = Type.Object(
+/** The query parameters of usage reports. */
+export const usageRangeQuery = Type.Object(
   {
     startDate: Type.Optional(
       Type.String({
@@ -29,6 +30,7 @@ const range = Type.Object(
   },
   { additionalProperties: false },
 )
+
 /** Reports of calls and credits, by key and for a whole organization. */
 export function usageRoutes(app: App, { usageReports, authenticate }: UsageRoutesDeps): void {
   keyUsageRoute(app, {
@@ -47,7 +49,7 @@ export function usageRoutes(app: App, { usageReports, authenticate }: UsageRoute
       summary: 'Calls and credits of an organization, by day, operation, key and dataset',
       description: 'Needs BILLING_VIEW. Includes the calls of deleted keys.',
       params: Type.Object({ organizationId: Type.String() }),
-      querystring: range,
+      querystring: usageRangeQuery,
       response: { 200: organizationUsageSchema },
     },
     handler: (request) => {
@@ -75,7 +77,7 @@ export function keyUsageRoute(app: App, { usageReports, path, tag, onRequest, ac
       summary: 'Calls and credits of a key, by day and operation',
       description: 'Includes every call that finished more than a second ago.',
       params: Type.Object({ keyId: Type.String() }),
-      querystring: range,
+      querystring: usageRangeQuery,
       response: { 200: keyUsageSchema },
     },
     handler: (request) => usageReports.ofKey(actorOf(request), request.params.keyId, request.query),

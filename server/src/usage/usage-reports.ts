@@ -4,9 +4,11 @@ import type { Clock } from '../clock.ts'
 import type { Db } from '../database/open.ts'
 import { isId } from '../id.ts'
 import { type KeyActor, requireKey } from '../keys/key-access.ts'
-import { findKey, keyNames } from '../keys/store.ts'
+import { readPartyNames } from '../keys/party-name-store.ts'
+import { existingKeys, findKey } from '../keys/store.ts'
 import { groupUsage, usageRange, usageReport } from './usage.ts'
-import { readKeyUsage, readOrganizationUsage } from './usage-store.ts'
+import { consoleUserOf } from './usage-key.ts'
+import { readKeyUsage, readOrganizationUsage, type UsageRow } from './usage-store.ts'
 
 export interface GivenRange {
   startDate?: string
@@ -35,20 +37,52 @@ export class UsageReports {
     organizationId: string,
     given: GivenRange,
   ): Promise<OrganizationUsage> {
-    const range = usageRange(given, this.#clock)
     await requireMember(this.#db, userId, organizationId, 'BILLING_VIEW')
+    return this.forOperator(organizationId, given)
+  }
+
+  /** The same without a check of the caller, for platform administrators. */
+  async forOperator(organizationId: string, given: GivenRange): Promise<OrganizationUsage> {
+    const range = usageRange(given, this.#clock)
     const rows = await readOrganizationUsage(this.#db, organizationId, range)
-    const keys = groupUsage(rows, (row) => ({ keyId: row.key_id }))
-    const names = await keyNames(
-      this.#db,
-      keys.map(({ keyId }) => keyId),
-    )
     const ofDatasets = rows.filter((row) => row.table_name !== '')
     return {
       organizationId,
       ...usageReport(range, rows),
-      keys: keys.map(({ keyId, ...count }) => ({ keyId, name: names.get(keyId) ?? null, ...count })),
+      ...(await this.#byCaller(rows)),
       datasets: groupUsage(ofDatasets, (row) => ({ table: row.table_name })),
+    }
+  }
+
+  async #byCaller(rows: UsageRow[]): Promise<Pick<OrganizationUsage, 'keys' | 'members'>> {
+    const keys = groupUsage(
+      rows.filter((row) => consoleUserOf(row.key_id) === null),
+      (row) => ({ keyId: row.key_id }),
+    )
+    const members = groupUsage(
+      rows.filter((row) => consoleUserOf(row.key_id) !== null),
+      (row) => ({ userId: consoleUserOf(row.key_id)! }),
+    )
+    const names = await readPartyNames(this.#db, [
+      ...keys.map(({ keyId }) => `key:${keyId}`),
+      ...members.map(({ userId }) => `user:${userId}`),
+    ])
+    const existing = await existingKeys(
+      this.#db,
+      keys.map(({ keyId }) => keyId),
+    )
+    return {
+      keys: keys.map(({ keyId, ...count }) => ({
+        keyId,
+        name: names.get(`key:${keyId}`) ?? null,
+        isDeleted: !existing.has(keyId),
+        ...count,
+      })),
+      members: members.map(({ userId, ...count }) => ({
+        userId,
+        email: names.get(`user:${userId}`) ?? null,
+        ...count,
+      })),
     }
   }
 }

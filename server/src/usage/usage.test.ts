@@ -105,12 +105,13 @@ for (const database of databaseKinds) {
       'days',
       'operations',
       'keys',
+      'members',
       'datasets',
     ])
     assert.deepEqual(whole.totals, { calls: 4, credits: 0 })
     assert.deepEqual(whole.keys, [
-      { keyId: one.id, name: 'Map', calls: 3, credits: 0 },
-      { keyId: two.id, name: null, calls: 1, credits: 0 },
+      { keyId: one.id, name: 'Map', isDeleted: false, calls: 3, credits: 0 },
+      { keyId: two.id, name: 'Shared', isDeleted: true, calls: 1, credits: 0 },
     ])
 
     await service.parts.meter.close()

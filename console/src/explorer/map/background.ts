@@ -103,11 +103,14 @@ function placeLayer(
       'text-field': ['get', 'name'],
       'text-font': FONT,
       'text-size': ['interpolate', ['linear'], ['get', 'rank'], 1, 13, 4, 11.5, 7, 10.5] as Expression,
+      // Above the place, so that a point of the data there does not stand in its name.
+      'text-anchor': 'bottom',
+      'text-offset': [0, -0.4],
       'text-max-width': 8,
       'text-padding': 8,
       'symbol-sort-key': ['get', 'rank'],
     },
-    paint: { 'text-color': label, 'text-halo-color': halo, 'text-halo-width': 1.2 },
+    paint: { 'text-color': label, 'text-halo-color': halo, 'text-halo-width': 1.6 },
   }
 }
 

@@ -38,7 +38,7 @@ export const PALETTES: Record<Theme, Palette> = {
     land: '#1c2523',
     coast: '#3c4c49',
     border: '#33403d',
-    label: '#93a19d',
+    label: '#aebbb7',
     halo: '#141b19',
     data: '#4fc9ae',
     outline: '#0c1316',

@@ -162,7 +162,8 @@ function dataLayers(
         'text-font': font,
         'text-size': ['interpolate', ['linear'], ['ln', count], 6.2, 9, 10, 12] as Expression,
         'symbol-sort-key': ['-', 0, count] as Expression,
-        'text-padding': 0,
+        // A number needs room, so that it does not stand on the circles beside it.
+        'text-padding': 9,
       },
       paint: {
         'text-color': palette.onCluster,
@@ -174,7 +175,7 @@ function dataLayers(
 }
 
 /** Smaller clusters than this have no room for a number; the tooltip tells it. */
-const LABELED_FROM = 500
+const LABELED_FROM = 1000
 
 /** Cells of the tiles are some pixels apart: circles may touch their neighbours and hardly cover them. */
 function clusterRadius(count: unknown): Expression {

@@ -1,109 +1,116 @@
-// Reads the API definition and shows every operation with a form to try it. All content is inserted as text,
-// so nothing in the service's responses can become markup.
-const list = document.querySelector('#operations')
-const credentials = document.querySelector('#credentials')
-const METHODS = ['get', 'post', 'put', 'patch', 'delete']
+// Shows the two API definitions of the service with Swagger UI. If the visitor is signed in, requests carry the
+// session's token or a short-lived key; a request that may cost credits is sent only after a confirmation.
+/* global SwaggerUIBundle */
 
-function element(name, attributes = {}, ...children) {
-  const made = Object.assign(document.createElement(name), attributes)
-  made.append(...children)
-  return made
-}
+const OGC_ROOT = '/v1/ogc'
+const MARGIN_MS = 30_000
 
-function exampleOf(schema = {}) {
-  if (schema.example !== undefined) return schema.example
-  if (schema.default !== undefined) return schema.default
-  if (schema.enum) return schema.enum[0]
-  if (schema.type === 'object' || schema.properties) {
-    const entries = Object.entries(schema.properties ?? {})
-    return Object.fromEntries(entries.map(([name, inner]) => [name, exampleOf(inner)]))
+/** One definition from both. The names of the second one's components get a prefix, so that none clash. */
+function merge(own, ogc) {
+  const text = JSON.stringify(ogc).replaceAll(/"#\/components\/(\w+)\//g, '"#/components/$1/Ogc')
+  const { paths, components, tags } = JSON.parse(text)
+  const merged = { ...own, paths: { ...own.paths }, components: { ...own.components } }
+  const tagOf = (name) => `OGC API: ${name}`
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const operation of Object.values(operations)) operation.tags = operation.tags.map(tagOf)
+    merged.paths[OGC_ROOT + (path === '/' ? '' : path)] = operations
   }
-  if (schema.type === 'array') return [exampleOf(schema.items)]
-  return { integer: 1, number: 1, boolean: true }[schema.type] ?? ''
-}
-
-function tryForm(path, method, operation) {
-  const form = element('form', { autocomplete: 'off' })
-  const parameters = (operation.parameters ?? []).filter(({ in: place }) => place !== 'header')
-  for (const { name, in: place, description = '', required } of parameters) {
-    const input = element('input', { name, required: place === 'path' || Boolean(required) })
-    input.dataset.place = place
-    form.append(element('label', {}, `${name}${description ? `: ${description}` : ''}`, input))
+  const { securitySchemes, ...named } = components
+  for (const [kind, entries] of Object.entries(named)) {
+    const renamed = Object.entries(entries).map(([name, entry]) => [`Ogc${name}`, entry])
+    merged.components[kind] = { ...merged.components[kind], ...Object.fromEntries(renamed) }
   }
-  const schema = operation.requestBody?.content?.['application/json']?.schema
-  const body =
-    schema && element('textarea', { value: JSON.stringify(exampleOf(schema), null, 2), spellcheck: false })
-  if (body) form.append(element('label', {}, 'Body', body))
-  const output = element('pre', { className: 'answer', hidden: true, tabIndex: 0 })
-  form.append(element('div', {}, element('button', { type: 'submit' }, 'Try it')), output)
-  form.addEventListener('submit', async (event) => {
-    event.preventDefault()
-    output.hidden = false
-    output.textContent = 'Asking…'
-    output.textContent = await ask(path, method, form, body).catch((error) => String(error))
-  })
-  return form
+  merged.components.securitySchemes = { ...securitySchemes, ...own.components.securitySchemes }
+  merged.tags = [...own.tags, ...tags.map(({ name }) => ({ name: tagOf(name) }))]
+  return merged
 }
 
-async function ask(path, method, form, body) {
-  let target = path
-  const query = new URLSearchParams()
-  for (const input of form.querySelectorAll('input[data-place]')) {
-    if (input.dataset.place === 'path')
-      target = target.replace(`{${input.name}}`, encodeURIComponent(input.value))
-    else if (input.value !== '') query.set(input.name, input.value)
+/** The operation that a request is for. */
+function operationOf(definition, method, url) {
+  const { pathname } = new URL(url, location.href)
+  const parts = pathname.split('/')
+  for (const [template, operations] of Object.entries(definition.paths)) {
+    const names = template.split('/')
+    const matches =
+      names.length === parts.length && names.every((name, i) => name.startsWith('{') || name === parts[i])
+    if (matches && operations[method.toLowerCase()]) return operations[method.toLowerCase()]
   }
-  const headers = {}
-  const { key, token } = credentials.elements
-  if (key.value) headers['X-API-Key'] = key.value
-  if (token.value) headers.Authorization = `Bearer ${token.value}`
-  if (body) headers['Content-Type'] = 'application/json'
-  const address = query.size > 0 ? `${target}?${query}` : target
-  const response = await fetch(address, { method: method.toUpperCase(), headers, body: body?.value })
-  const head = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n')
-  const text = await response.text()
-  let shown = text
-  try {
-    shown = JSON.stringify(JSON.parse(text), null, 2)
-  } catch {}
-  return `${response.status} ${response.statusText}\n${head}\n\n${shown.slice(0, 20_000)}`
+  return undefined
 }
 
-function operationView(path, method, operation) {
-  const details = element(
-    'details',
-    {},
-    element(
-      'summary',
-      {},
-      element('span', { className: 'method' }, method.toUpperCase()),
-      element('span', { className: 'path' }, path),
-      element('span', { className: 'summary' }, operation.summary ?? ''),
-    ),
-  )
-  // Each form is created when it is first opened: there are many, and few are opened.
-  details.addEventListener('toggle', () => {
-    if (!details.open || details.querySelector('.operation')) return
-    const about = element('div', { className: 'operation' })
-    if (operation.description) about.append(element('p', {}, operation.description))
-    about.append(tryForm(path, method, operation))
-    details.append(about)
-  })
-  return details
+/** The signed-in session: its tokens are only in memory, as in the console. */
+const session = { token: '', tokenEnd: 0, key: '', keyEnd: 0, isSignedIn: null }
+
+async function post(path, body, token) {
+  const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) }
+  const response = await fetch(path, { method: 'POST', headers, body: body && JSON.stringify(body) })
+  return response.ok ? response.json() : null
 }
 
-const definition = await (await fetch('/v1/openapi.json')).json()
-const groups = new Map((definition.tags ?? []).map(({ name }) => [name, []]))
-for (const [path, operations] of Object.entries(definition.paths)) {
-  for (const method of METHODS) {
-    const operation = operations[method]
-    if (!operation) continue
-    const group = operation.tags?.[0] ?? 'Others'
-    groups.set(group, [...(groups.get(group) ?? []), operationView(path, method, operation)])
+async function accessToken() {
+  if (session.isSignedIn === false || Date.now() < session.tokenEnd - MARGIN_MS) return session.token
+  const tokens = await post('/v1/auth/refresh', { cookie: true })
+  session.isSignedIn = tokens !== null
+  session.token = tokens?.accessToken ?? ''
+  session.tokenEnd = Date.now() + (tokens?.expiresIn ?? 0) * 1000
+  return session.token
+}
+
+async function sessionKey() {
+  if (Date.now() < session.keyEnd - MARGIN_MS) return session.key
+  const token = await accessToken()
+  const key = token && (await post('/v1/auth/session-key', undefined, token))
+  session.key = key ? key.secret : ''
+  session.keyEnd = key ? Date.now() + Date.parse(key.expiresAt) - Date.parse(key.createdAt) : 0
+  return session.key
+}
+
+/** The price of the dataset that a path names; null if it cannot be read. */
+async function priceOf(url) {
+  const table = /^\/v1\/dataset\/([^/]+)\//.exec(new URL(url, location.href).pathname)?.[1]
+  const response = table && (await fetch(`/v1/dataset/${table}`))
+  return response?.ok ? (await response.json()).credits : null
+}
+
+async function confirmCost(operation, request) {
+  if (operation?.responses?.['402'] === undefined) return
+  const price = await priceOf(request.url)
+  if (price === 0) return
+  const cost =
+    price === null ? 'This request may cost credits.' : `This request costs up to ${price} credits.`
+  if (!window.confirm(`${cost} Send it?`)) throw new Error('Not sent: it would have cost credits.')
+}
+
+function interceptor(definition) {
+  return async (request) => {
+    const operation = operationOf(definition, request.method ?? 'GET', request.url)
+    await confirmCost(operation, request)
+    const names = (operation?.security ?? []).flatMap((one) => Object.keys(one))
+    const wantsToken = names.some((name) => /token/i.test(name))
+    const headers = Object.keys(request.headers).map((name) => name.toLowerCase())
+    if (wantsToken && !headers.includes('authorization')) {
+      const token = await accessToken()
+      if (token) request.headers.Authorization = `Bearer ${token}`
+    } else if (names.length > 0 && !wantsToken && !headers.includes('x-api-key')) {
+      const key = await sessionKey()
+      if (key) request.headers['X-API-Key'] = key
+    }
+    return request
   }
 }
-list.replaceChildren(
-  ...[...groups]
-    .filter(([, views]) => views.length > 0)
-    .flatMap(([name, views]) => [element('h2', {}, name), ...views]),
+
+const [own, ogc] = await Promise.all(
+  ['/v1/openapi.json', `${OGC_ROOT}/api?f=json`].map(async (path) => (await fetch(path)).json()),
 )
+const definition = merge(own, ogc)
+SwaggerUIBundle({
+  spec: definition,
+  dom_id: '#reference',
+  deepLinking: true,
+  docExpansion: 'none',
+  filter: true,
+  defaultModelsExpandDepth: 0,
+  persistAuthorization: false,
+  requestInterceptor: interceptor(definition),
+  syntaxHighlight: { activated: false },
+})

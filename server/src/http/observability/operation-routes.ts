@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { Type } from 'typebox'
 import type { Clock } from '../../clock.ts'
 import { notFound, Problem } from '../../problem.ts'
+import type { About } from '../about.ts'
 import type { App } from '../fastify-app.ts'
 import { tags } from '../openapi.ts'
 import { PAGE_HEADERS } from '../pages/html.ts'
@@ -28,6 +29,7 @@ export interface Operation {
   clock: Clock
   /** The number of published datasets. */
   countDatasets: () => Promise<number>
+  about: About
 }
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
@@ -43,7 +45,7 @@ const OF_PROXIES = [
 
 export function operationRoutes(
   app: App,
-  { metrics, metricsToken, checkReady, isDraining, version, clock, countDatasets }: Operation,
+  { metrics, metricsToken, checkReady, isDraining, version, clock, countDatasets, about }: Operation,
 ): void {
   app.get('/health', {
     schema: {
@@ -84,7 +86,7 @@ export function operationRoutes(
       .headers(PAGE_HEADERS)
       .header('cache-control', 'no-store')
       .code(state === 'ready' ? 200 : 503)
-    return reply.send(statusPage({ state, failed, version, startedAt, now: clock(), datasets }))
+    return reply.send(statusPage({ state, failed, version, startedAt, now: clock(), datasets }, about))
   })
 
   // Checks the peer's own address, not a forwarded one: behind a proxy on this machine the token is needed.

@@ -49,6 +49,27 @@ export class RequestMetrics {
     numbers.seconds += seconds
   }
 
+  /** The number of responses by status. */
+  byStatus(): Map<number, number> {
+    const totals = new Map<number, number>()
+    for (const { answers } of this.#routes.values()) {
+      for (const { status, count } of answers.values()) totals.set(status, (totals.get(status) ?? 0) + count)
+    }
+    return totals
+  }
+
+  /** Routes with responses of 500 and above, the worst first. */
+  failingRoutes(limit: number): { route: string; count: number }[] {
+    const routes = [...this.#routes].map(([route, { answers }]) => ({
+      route,
+      count: [...answers.values()].reduce((sum, one) => (one.status >= 500 ? sum + one.count : sum), 0),
+    }))
+    return routes
+      .filter(({ count }) => count > 0)
+      .sort((a, b) => b.count - a.count)
+      .slice(0, limit)
+  }
+
   #answers(): MetricValue[] {
     return [...this.#routes].flatMap(([route, { answers }]) =>
       [...answers.values()].map(({ method, status, count }) => ({

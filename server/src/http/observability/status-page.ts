@@ -1,3 +1,4 @@
+import type { About } from '../about.ts'
 import { html } from '../pages/html.ts'
 import { plainPage } from '../pages/page-layout.ts'
 
@@ -19,7 +20,10 @@ const SENTENCES = {
 } as const
 
 /** The state of this node for people. Public: it shows neither addresses nor paths, names nor messages of errors. */
-export function statusPage({ state, failed, version, startedAt, now, datasets }: Status): string {
+export function statusPage(
+  { state, failed, version, startedAt, now, datasets }: Status,
+  about: About,
+): string {
   const failures = failed.map(({ check, detail }) => html`<li><strong>${check}</strong>: ${detail}</li>`)
   const content = html`<h1>Status</h1>
 <p><strong>${SENTENCES[state]}</strong></p>
@@ -33,7 +37,7 @@ ${datasets === null ? '' : html`<tr><th scope="row">Datasets</th><td>${datasets}
 </tbody>
 </table>
 <p>For programs: <a href="/health">/health</a> and <a href="/ready">/ready</a>.</p>`
-  return plainPage({ title: 'Status', content })
+  return plainPage({ about, title: 'Status', content })
 }
 
 /** The two largest units, such as `3 days 4 hours`. */

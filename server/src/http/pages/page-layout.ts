@@ -1,34 +1,40 @@
+import type { About } from '../about.ts'
 import { type Html, html } from './html.ts'
+import { siteFooter, siteHead, siteHeader } from './site-frame.ts'
 
 export interface PlainPage {
+  about: About
   title: string
   content: Html
   /** Shown at the side of the content. */
   menu?: Html
-  /** The URL of a JavaScript module that the page loads. */
-  script?: string
+  /** The contents of the page, shown at its other side. */
+  contents?: Html | null
+  /** The URLs of JavaScript modules that the page loads. */
+  scripts?: readonly string[]
+  /** Further elements in the head. */
+  head?: Html
 }
 
 /** The layout of pages outside the console: the documentation, and error pages. */
-export function plainPage({ title, content, menu, script }: PlainPage): string {
+export function plainPage({ about, title, content, menu, contents, scripts = [], head }: PlainPage): string {
+  const sides = [menu && 'with-menu', contents && 'with-contents'].filter(Boolean).join(' ')
   return html`<!doctype html>
 <html lang="en">
 <head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title} · Wayleave</title>
-<link rel="stylesheet" href="/docs/assets/documentation.css">
-<link rel="icon" href="/docs/assets/icon.svg" type="image/svg+xml">
-${script ? html`<script type="module" src="${script}"></script>` : ''}
+${siteHead(about)}
+<title>${title} · ${about.title}</title>
+${head ?? ''}
+${scripts.map((script) => html`<script type="module" src="${script}"></script>`)}
 </head>
 <body>
-<a class="skip" href="#content">Skip to the content</a>
-<header><a class="brand" href="/">Wayleave</a><nav aria-label="Service"><a href="/docs">Documentation</a><a href="/docs/api">API reference</a></nav></header>
-<div class="columns">
+${siteHeader(about, menu ? 'docs' : null)}
+<div class="doc ${sides}">
 ${menu ?? ''}
-<main id="content" tabindex="-1">${content}</main>
+<main id="content" class="prose" tabindex="-1">${content}</main>
+${contents ?? ''}
 </div>
+${siteFooter(about)}
 </body>
 </html>
 `.text

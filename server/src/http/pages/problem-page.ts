@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Problem } from '../../problem.ts'
+import type { About } from '../about.ts'
 import { html } from './html.ts'
 import { plainPage } from './page-layout.ts'
 
@@ -10,10 +11,10 @@ export function isBrowsing({ method, url, headers }: FastifyRequest): boolean {
 }
 
 /** Renders a problem as an HTML page. */
-export function problemPage({ title, detail, code }: Problem, requestId: string): string {
+export function problemPage({ title, detail, code }: Problem, requestId: string, about: About): string {
   const content = html`<h1>${title}</h1>
 ${detail ? html`<p>${detail}</p>` : ''}
 <p>Go to the <a href="/">start page</a> or the <a href="/docs">documentation</a>, or read what <a href="/problems/${code}"><code>${code}</code></a> means.</p>
 <p>If you ask for help, name this request: <code>${requestId}</code></p>`
-  return plainPage({ title, content })
+  return plainPage({ about, title, content })
 }

@@ -1,6 +1,5 @@
 import { type Grant, mayUse, requireAddOn } from '../../access/grant.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
-import type { About } from '../../http/about.ts'
 import { type DataResponse, type DataRoute, matchPattern } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
 import { andThen, type MaybePromise } from '../../maybe-promise.ts'
@@ -33,10 +32,6 @@ import { FinishedDocuments } from './finished-documents.ts'
 import { conformanceDeclaration, landingPage } from './landing.ts'
 import { collectionSchema, type SchemaKind } from './schemas.ts'
 
-export interface DocumentDeps extends ItemsDeps {
-  about: About
-}
-
 /** The requested encoding of a document, whose only parameter is `f`. */
 interface Wish {
   base: string
@@ -45,7 +40,7 @@ interface Wish {
 }
 
 /** The routes of the documents: landing page, conformance, API definition, collections and their schemas. */
-export function documentRoutes(deps: DocumentDeps): DataRoute[] {
+export function documentRoutes(deps: ItemsDeps): DataRoute[] {
   const { authenticate, baseUrl, catalog, crsList, meter, about, keyInUrl } = deps
   const documents = new FinishedDocuments()
   const known = keyInUrl ? ['f', 'api_key'] : ['f']
@@ -78,7 +73,7 @@ export function documentRoutes(deps: DocumentDeps): DataRoute[] {
       const wish = wishOf(exchange, DOCUMENT_ENCODINGS)
       return send(exchange, deps, 'landing', wish, () => {
         const document = landingPage(wish.base, wish.pairs, wish.encoding, about)
-        return { document, asHtml: () => landingHtml(wish.base, document) }
+        return { document, asHtml: () => landingHtml({ base: wish.base, about }, document) }
       })
     }),
   )
@@ -88,7 +83,7 @@ export function documentRoutes(deps: DocumentDeps): DataRoute[] {
       const wish = wishOf(exchange, DOCUMENT_ENCODINGS)
       return send(exchange, deps, 'conformance', wish, () => {
         const document = conformanceDeclaration(wish.base, wish.pairs, wish.encoding, CONFORMANCE)
-        return { document, asHtml: () => conformanceHtml(wish.base, document) }
+        return { document, asHtml: () => conformanceHtml({ base: wish.base, about }, document) }
       })
     }),
   )
@@ -101,7 +96,7 @@ export function documentRoutes(deps: DocumentDeps): DataRoute[] {
           const { base, pairs, encoding } = wish
           const document = apiDefinition(base, { datasets, crsList, version, about, keyInUrl })
           const links = selfAndAlternates(`${base}${ROOT}/api`, pairs, API_ENCODINGS, encoding)
-          return { document, asHtml: () => apiHtml(base, document, links) }
+          return { document, asHtml: () => apiHtml({ base, about }, document, links) }
         }),
       )
     }),
@@ -118,7 +113,7 @@ export function documentRoutes(deps: DocumentDeps): DataRoute[] {
           const { base, pairs, encoding } = wish
           const datasets = all.filter(({ table }) => mayUse(grant, 'read', table))
           const document = allCollections(datasets, base, crsList, pairs, encoding)
-          return { document, asHtml: () => collectionsHtml(base, document) }
+          return { document, asHtml: () => collectionsHtml({ base, about }, document) }
         }),
       )
     }),
@@ -141,7 +136,7 @@ export function documentRoutes(deps: DocumentDeps): DataRoute[] {
   const collection = route(`${ROOT}/collections/:table`, (exchange, { table }) =>
     ofCollection(exchange, table!, DOCUMENT_ENCODINGS, 'collection', (dataset, { base, pairs, encoding }) => {
       const document = oneCollection(dataset, base, crsList, pairs, encoding)
-      return { document, asHtml: () => collectionHtml(base, dataset, document) }
+      return { document, asHtml: () => collectionHtml({ base, about }, dataset, document) }
     }),
   )
 
@@ -151,7 +146,7 @@ export function documentRoutes(deps: DocumentDeps): DataRoute[] {
         const document = collectionSchema(kind, dataset, base)
         const url = `${base}${ROOT}/collections/${dataset.table}/${kind}`
         const links = selfAndAlternates(url, pairs, SCHEMA_ENCODINGS, encoding)
-        return { document, asHtml: () => schemaHtml(base, dataset, kind, document, links) }
+        return { document, asHtml: () => schemaHtml({ base, about }, dataset, kind, document, links) }
       }),
     ),
   )

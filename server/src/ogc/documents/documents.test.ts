@@ -46,7 +46,8 @@ test('the landing page leads to everything, and every link has the type that it 
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const { type, rel } = next
     const href = next.href.replace(/\{\w+\}/g, '0')
-    assert.ok(href.startsWith(rel === 'license' ? 'https://example.org/' : `${service.url}/v1/`), href)
+    if (rel === 'profile') continue
+    assert.ok(href.startsWith(rel === 'license' ? 'https://example.org/' : `${service.url}/`), href)
     if (rel === 'license' || seen.has(`${href} ${type}`)) continue
     seen.add(`${href} ${type}`)
     const answer = await fetch(href, { headers: { 'x-api-key': service.key, accept: type } })

@@ -40,6 +40,12 @@ export function landingPage(
         type: json.mediaType,
         title: 'The collections',
       },
+      {
+        href: `${base}/v1/records/collections/datasets`,
+        rel: 'http://www.opengis.net/def/rel/ogc/1.0/ogc-catalog',
+        type: 'application/ogc-catalog+json',
+        title: 'The catalogue of datasets, by OGC API - Records',
+      },
       ...outsideLink('terms-of-service', termsUrl, 'The terms of use'),
       ...outsideLink('license', license?.url ?? null, 'The license of the data'),
     ],

@@ -8,11 +8,11 @@ import type { allCollections, CollectionDocument } from '../documents/collection
 import type { landingPage } from '../documents/landing.ts'
 import type { collectionSchema } from '../documents/schemas.ts'
 import { type Link, ROOT } from '../write/links.ts'
-import { facts, htmlPage, table } from './layout.ts'
+import { facts, htmlPage, type Place, table } from './layout.ts'
 
 const COUNT = new Intl.NumberFormat('en')
 
-export function landingHtml(base: string, document: ReturnType<typeof landingPage>) {
+export function landingHtml({ base, about }: Place, document: ReturnType<typeof landingPage>) {
   const root = base + ROOT
   const { contact, license, links } = document
   const terms = links.find(({ rel }) => rel === 'terms-of-service')
@@ -20,12 +20,13 @@ export function landingHtml(base: string, document: ReturnType<typeof landingPag
     title: document.title,
     trail: [],
     base,
+    about,
     links: document.links,
     body: html`<p>${document.description}</p>
-<ul class="cards">
-<li><a href="${root}/collections?f=html">Collections</a><p class="quiet">The datasets that your API key may read. Your browser asks for the key: give it as the user name.</p></li>
-<li><a href="${root}/api?f=html">The API</a><p class="quiet">Every address and parameter, described.</p></li>
-<li><a href="${root}/conformance?f=html">Conformance</a><p class="quiet">The parts of the standard that are supported.</p></li>
+<ul class="choices">
+<li><a href="${root}/collections?f=html">Collections</a><p class="soft">The datasets that your API key may read. Your browser asks for the key: give it as the user name.</p></li>
+<li><a href="${root}/api?f=html">The API</a><p class="soft">Every address and parameter, described.</p></li>
+<li><a href="${root}/conformance?f=html">Conformance</a><p class="soft">The parts of the standard that are supported.</p></li>
 </ul>
 <p>Connect QGIS, GDAL or any other client of OGC API - Features to <code>${root}</code>, and send the key in the header <code>X-API-Key</code> or as Basic authentication with the key as the user name and an empty password. For GDAL: <code>GDAL_HTTP_USERPWD='KEY:' ogrinfo OAPIF:${root}</code></p>
 ${facts([
@@ -43,13 +44,14 @@ function contactText({ name, url, email }: NonNullable<About['contact']>): Conte
 }
 
 export function conformanceHtml(
-  base: string,
+  { base, about }: Place,
   document: { conformsTo: readonly string[]; links: readonly Link[] },
 ) {
   return htmlPage({
     title: 'Conformance',
     trail: [{ href: `${base}${ROOT}/conformance?f=html`, title: 'Conformance' }],
     base,
+    about,
     links: document.links,
     body: html`<p>The classes of the standards that hold here.</p><ul>${document.conformsTo.map(
       (uri) => html`<li><code>${uri}</code></li>`,
@@ -57,25 +59,26 @@ export function conformanceHtml(
   })
 }
 
-export function collectionsHtml(base: string, document: ReturnType<typeof allCollections>) {
+export function collectionsHtml({ base, about }: Place, document: ReturnType<typeof allCollections>) {
   const root = `${base}${ROOT}/collections`
   const { collections, links } = document
   return htmlPage({
     title: 'Collections',
     trail: [{ href: `${root}?f=html`, title: 'Collections' }],
     base,
+    about,
     links,
     body:
       collections.length === 0
         ? html`<p>There is no collection that this key may read.</p>`
-        : html`<ul class="cards">${collections.map(
+        : html`<ul class="choices">${collections.map(
             ({ id, title, description, itemCount }) =>
-              html`<li><a href="${root}/${id}?f=html">${title}</a><p>${shorten(description)}</p><p class="quiet">${COUNT.format(itemCount)} features</p></li>`,
+              html`<li><a href="${root}/${id}?f=html">${title}</a><p>${shorten(description)}</p><p class="soft">${COUNT.format(itemCount)} features</p></li>`,
           )}</ul>`,
   })
 }
 
-export function collectionHtml(base: string, dataset: Dataset, document: CollectionDocument) {
+export function collectionHtml({ base, about }: Place, dataset: Dataset, document: CollectionDocument) {
   const { manifest } = dataset
   const url = `${base}${ROOT}/collections/${dataset.table}`
   const box = document.extent?.spatial?.bbox[0]
@@ -84,9 +87,10 @@ export function collectionHtml(base: string, dataset: Dataset, document: Collect
     title: dataset.title,
     trail: collectionTrail(base, dataset),
     base,
+    about,
     links: document.links,
     body: html`<p>${plainText(dataset.description)}</p>
-<p><a class="button" href="${url}/items?f=html">Look at the features</a></p>
+<p><a class="button primary" href="${url}/items?f=html">Look at the features</a></p>
 ${facts([
   ['Features', COUNT.format(manifest.rows)],
   ['Geometry', manifest.geometryTypes.join(', ') || (manifest.geometryType ?? 'none')],
@@ -124,7 +128,7 @@ ${table(
 }
 
 export function schemaHtml(
-  base: string,
+  { base, about }: Place,
   dataset: Dataset,
   kind: string,
   schema: ReturnType<typeof collectionSchema>,
@@ -146,6 +150,7 @@ export function schemaHtml(
       { href: `${base}${ROOT}/collections/${dataset.table}/${kind}?f=html`, title: titles[kind]! },
     ],
     base,
+    about,
     links,
     body: table(
       ['Name', 'Type', 'Format', 'Role'],
@@ -164,7 +169,11 @@ interface Operation {
   parameters: ({ $ref: string } | { name: string; in: string; description?: string })[]
 }
 
-export function apiHtml(base: string, document: ReturnType<typeof apiDefinition>, links: readonly Link[]) {
+export function apiHtml(
+  { base, about }: Place,
+  document: ReturnType<typeof apiDefinition>,
+  links: readonly Link[],
+) {
   const shared = document.components.parameters as Record<
     string,
     { name: string; in: string; description?: string }
@@ -174,6 +183,7 @@ export function apiHtml(base: string, document: ReturnType<typeof apiDefinition>
     title: 'The API',
     trail: [{ href: `${base}${ROOT}/api?f=html`, title: 'The API' }],
     base,
+    about,
     links,
     body: html`<p>All addresses begin with <code>${document.servers[0]!.url}</code>. Collections and features need an API key, in the header <code>X-API-Key</code> or as Basic authentication.</p>${paths.map(
       ([path, methods]) => {

@@ -8,14 +8,14 @@ import { type Link, linkQuery, ROOT } from '../write/links.ts'
 import { PageBytes } from '../write/page-bytes.ts'
 import type { WritePage } from '../write/page-content.ts'
 import { collectionTrail } from './documents.ts'
-import { facts, htmlPage, tableOf, tableRow } from './layout.ts'
+import { facts, htmlPage, type Place, tableOf, tableRow } from './layout.ts'
 import { featureMap, featuresMap } from './map.ts'
 
 const COUNT = new Intl.NumberFormat('en')
 
 /** A page of features as HTML: a map, a table, and links to other pages. */
 export const writeItemsHtml: WritePage = async (content) => {
-  const { dataset, manifest, base, query, block, work, until } = content
+  const { dataset, manifest, base, about, query, block, work, until } = content
   const url = `${base}${ROOT}/collections/${dataset.table}/items`
   const columns = (query.shown ?? manifest.columns.map((_, i) => i)).map((i) => manifest.columns[i]!)
   const shapes: Geometry[] = []
@@ -41,6 +41,7 @@ export const writeItemsHtml: WritePage = async (content) => {
     title: `${dataset.title}: features`,
     trail: [...collectionTrail(base, dataset), { href: `${url}?f=html`, title: 'Features' }],
     base,
+    about,
     links: head.links,
     body: html`${queryForm(url, manifest, given)}
 <p class="pages"><span>${COUNT.format(head.returned)}${of} features</span>${pageLinks(next, query.cursor !== null || query.offset > 0, first)}</p>
@@ -72,13 +73,13 @@ function queryForm(url: string, manifest: Manifest, given: (name: string) => str
   const field = (label: string, name: string, example: string) =>
     html`<label>${label}<input name="${name}" value="${given(name)}" placeholder="${example}"></label>\n`
   const days = (manifest.timeExtent ?? ['2025-01-01', '2025-12-31']).map((end) => end.slice(0, 10))
-  return html`<form method="get" action="${url}">
+  return html`<form class="query" method="get" action="${url}">
 <input type="hidden" name="f" value="html">
 ${manifest.geometryType === null ? null : field('West, south, east, north', 'bbox', '-10,35,30,60')}
 ${manifest.timeColumn === null ? null : field('Day, or first/last', 'datetime', days.join('/'))}
 ${field('Filter in CQL2', 'filter', '')}
 ${field('Sort by', 'sortby', '')}
-<button>Show</button>
+<button class="button primary">Show</button>
 </form>`
 }
 
@@ -90,7 +91,7 @@ function pageLinks(next: Link | undefined, isLater: boolean, first: string): Con
 }
 
 export function itemHtml(
-  base: string,
+  { base, about }: Place,
   dataset: Dataset,
   feature: ParsedFeature,
   links: readonly Link[],
@@ -105,6 +106,7 @@ export function itemHtml(
       { href: `${url}/${encodeURIComponent(id)}?f=html`, title: id },
     ],
     base,
+    about,
     links,
     body: html`${feature.geometry && featureMap(feature.geometry, `A map of ${id}`)}
 ${facts(Object.entries(feature.properties).map(([name, value]) => [name, cell(value)]))}`,

@@ -1,44 +1,54 @@
+import type { About } from '../../http/about.ts'
 import { type Content, Html, html } from '../../http/pages/html.ts'
+import { siteFooter, siteHead, siteHeader } from '../../http/pages/site-frame.ts'
 import { type Link, ROOT } from '../write/links.ts'
 
-export interface Layout {
+/** What all pages need: where they are, and whose. */
+export interface Place {
+  base: string
+  about: About
+}
+
+export interface Layout extends Place {
   title: string
   /** The breadcrumbs from the landing page, which is omitted, to this page. */
   trail: { href: string; title: string }[]
-  base: string
   /** The document's own links; its other encodings are linked in the footer. */
   links: readonly Link[]
   body: Content
+  /** The start of the breadcrumbs; by default the landing page of OGC API - Features. */
+  start?: { href: string; title: string }
 }
 
-export function htmlPage({ title, trail, base, links, body }: Layout): string {
+export function htmlPage({ title, trail, base, about, links, body, start }: Layout): string {
   const root = base + ROOT
-  const way = [{ href: root, title: 'Wayleave' }, ...trail]
+  const way = [start ?? { href: `${root}?f=html`, title: 'OGC API' }, ...trail]
   const others = links.filter(({ rel, type }) => rel === 'alternate' && type !== 'text/html')
-  const page = html`<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<link rel="icon" href="${base}/docs/assets/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="${root}/style.css">
-</head>
-<body>
-<header><nav aria-label="Where you are"><ol>${way.map(
-    ({ href, title: name }) => html`<li><a href="${href}">${name}</a></li>`,
-  )}</ol></nav></header>
-<main>
-<h1>${title}</h1>
-${body}
-</main>
-<footer>${
+  const encodings =
     others.length === 0
       ? null
       : html`<p>This page as ${others.map(
           ({ href, title: name = '' }, i) =>
             html`${i > 0 ? ', ' : ''}<a href="${href}">${name.replace(/^This (document|page) as /, '')}</a>`,
         )}.</p>`
-  }</footer>
+  const page = html`<html lang="en">
+<head>
+${siteHead(about, base)}
+<title>${title}</title>
+<link rel="stylesheet" href="${root}/style.css">
+</head>
+<body>
+${siteHeader(about, 'ogc', base)}
+<div class="doc wide">
+<nav class="trail" aria-label="Where you are"><ol>${way.map(
+    ({ href, title: name }) => html`<li><a href="${href}">${name}</a></li>`,
+  )}</ol></nav>
+<main id="content" class="prose" tabindex="-1">
+<h1>${title}</h1>
+${body}
+</main>
+</div>
+${siteFooter(about, encodings)}
 </body>
 </html>
 `
@@ -48,7 +58,7 @@ ${body}
 /** A list of names and values; rows with an empty value are omitted. */
 export function facts(rows: readonly [string, Content][]): Html {
   const said = rows.filter(([, value]) => value !== null && value !== '')
-  return html`<dl>${said.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
+  return html`<dl class="facts">${said.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
 }
 
 export function table(heads: readonly Content[], rows: readonly (readonly Content[])[]): Html {
@@ -57,7 +67,7 @@ export function table(heads: readonly Content[], rows: readonly (readonly Conten
 
 /** A table of rows that were made by `tableRow`. */
 export function tableOf(heads: readonly Content[], rows: readonly Html[]): Html {
-  return html`<div class="scroll"><table><thead><tr>${heads.map(
+  return html`<div class="table" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${heads.map(
     (head) => html`<th scope="col">${head}</th>`,
   )}</tr></thead><tbody>${rows}</tbody></table></div>`
 }

@@ -94,8 +94,9 @@ function itemResponse(
   { owner }: Grant,
   item: ItemRequest,
   position: number,
-  { snapshots, workload }: ItemsDeps,
+  deps: ItemsDeps,
 ): MaybePromise<DataResponse> {
+  const { snapshots, workload } = deps
   const { dataset, encoding, crs, base } = item
   // With the URL, which has the id and the CRS, this determines the content.
   const tag = `W/"${contentTag(dataset, dataset, base)}.f${ITEM_ENCODINGS.indexOf(encoding)}"`
@@ -111,7 +112,7 @@ function itemResponse(
     return inMemory
   }
   const work = workload.begin(owner)
-  return readItem(item, position, work, snapshots).then((text) => {
+  return readItem(item, position, work, deps).then((text) => {
     exchange.addHeaderLines(bodyLines)
     return responseOf(200, Buffer.from(text))
   })
@@ -146,13 +147,13 @@ async function readItem(
   item: ItemRequest,
   position: number,
   work: TimedWork,
-  snapshots: ItemsDeps['snapshots'],
+  deps: Pick<ItemsDeps, 'snapshots' | 'about'>,
 ): Promise<string> {
   const { dataset, encoding, crs, base } = item
   const { manifest, table } = dataset
-  const feature = await snapshots.use(dataset, (snapshot) => snapshot.readPack(position, position + 1))
+  const feature = await deps.snapshots.use(dataset, (snapshot) => snapshot.readPack(position, position + 1))
   const links = itemLinks(item)
-  if (encoding === html) return itemHtml(base, dataset, parseFeature(feature), links)
+  if (encoding === html) return itemHtml({ base, about: deps.about }, dataset, parseFeature(feature), links)
   if (encoding !== geojson) return jsonFgItem(feature, manifest, crs, table, base, JSON.stringify(links))
   const whole = { bytes: feature, count: 1, starts: Int32Array.of(0), ends: Int32Array.of(feature.length) }
   const { bytes, ends } = await rewriteFeatures(whole, manifest, { crs, shown: null }, work)

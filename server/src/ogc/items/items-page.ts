@@ -4,6 +4,7 @@ import type { Catalog } from '../../catalog/catalog.ts'
 import type { Dataset, Version } from '../../catalog/dataset.ts'
 import type { OpenSnapshots } from '../../catalog/open-snapshots.ts'
 import type { Clock } from '../../clock.ts'
+import type { About } from '../../http/about.ts'
 import type { BaseUrl } from '../../http/base-url.ts'
 import type { Meter } from '../../usage/meter.ts'
 import { type CrsList, isPackCrs } from '../request/crs-list.ts'
@@ -25,6 +26,7 @@ export interface ItemsDeps {
   cursors: Cursors
   dailyFeatures: DailyFeatures
   escapeFormulas: boolean
+  about: About
   items: Items
   keyInUrl: boolean
   meter: Meter

@@ -230,6 +230,7 @@ async function writeSelected(
     head,
     block,
     escapeFormulas: deps.escapeFormulas,
+    about: deps.about,
     work,
     until: performance.now() + deps.workload.pageMs,
   })

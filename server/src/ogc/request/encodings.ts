@@ -58,11 +58,15 @@ export const tileJson = encoding('tilejson', 'application/vnd.mapbox.tile+json',
   types: ['application/vnd.mapbox.tilejson+json'],
 })
 
+const catalogJson = encoding('json', 'application/ogc-catalog+json', 'JSON', { types: JSON_TYPES })
+
 /** The first encoding of each list is the default. */
 export const TILE_ENCODINGS = [mvt]
 export const TILE_DOCUMENT_ENCODINGS = [json, tileJson]
 export const DOCUMENT_ENCODINGS = [json, html]
 export const API_ENCODINGS = [openApi, html]
+export const CATALOG_ENCODINGS = [catalogJson, html]
+export const RECORD_ENCODINGS = [geojson, html]
 export const SCHEMA_ENCODINGS = [schemaJson, html]
 /** For programs only. */
 export const FEATURE_SCHEMA_ENCODINGS = [schemaJson]

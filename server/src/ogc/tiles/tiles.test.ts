@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type DecodedFeature, decodeTile } from '@wayleave/geodata/testing'
 import { openAccount } from '../../testing/account.ts'
 import { type OgcService, openOgc, point } from '../testing/open-ogc.ts'
+import { previewTiles } from './preview.ts'
 
 const TILES = '/collections/places/tiles/WebMercatorQuad'
 
@@ -260,3 +261,34 @@ function linkOf({ links }: { links: { rel: string; href: string }[] }, rel: stri
 function current(service: OgcService) {
   return service.parts.catalog.find('places')
 }
+
+test('a preview is drawn from tiles, shows all parts of the data, and is small', async (t) => {
+  const service = await openPlaces(t)
+  const early = await service.request('GET', '/v1/dataset/none/preview')
+  assert.equal(early.status, 404)
+  await waitForTiles(service)
+  const { status, body, headers } = await service.request('GET', '/v1/dataset/places/preview')
+  assert.equal(status, 200)
+  const dots = [...body.points.matchAll(/M(-?[\d.]+) (-?[\d.]+)h0/g)].map(([, x, y]) => [
+    Number(x),
+    -Number(y),
+  ])
+  assert.ok(dots.length > 100 && body.points.length < 70_000)
+  const quarters = new Set(dots.map(([x, y]) => `${x! < 0} ${y! < 0}`))
+  assert.equal(quarters.size, 4)
+  const unchanged = await service.request('GET', '/v1/dataset/places/preview', {
+    headers: { 'if-none-match': headers.get('etag')! },
+  })
+  assert.equal(unchanged.status, 304)
+  const picture = await service.request('GET', '/v1/dataset/places/thumbnail.svg')
+  assert.equal(picture.headers.get('content-type'), 'image/svg+xml')
+  assert.match(picture.text, /^<svg [^>]*viewBox="[-\d. ]+"[^>]*><path [^>]*d="M/)
+})
+
+test('a preview takes at most four tiles, of a zoom at which the box is a good part of a tile', () => {
+  assert.deepEqual(previewTiles([-180, -85, 180, 85], 5), [{ z: 0, x: 0, y: 0 }])
+  assert.deepEqual(previewTiles([170, -10, -170, 10], 5), [{ z: 0, x: 0, y: 0 }])
+  const small = previewTiles([9.1, 47.1, 9.2, 47.2], 14)
+  assert.ok(small.length <= 4 && small[0]!.z >= 9, JSON.stringify(small))
+  assert.equal(previewTiles([9.1, 47.1, 9.2, 47.2], 5)[0]!.z, 5)
+})

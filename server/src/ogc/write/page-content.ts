@@ -1,5 +1,6 @@
 import type { Manifest } from '@wayleave/geodata/snapshot'
 import type { Dataset } from '../../catalog/dataset.ts'
+import type { About } from '../../http/about.ts'
 import type { ItemsQuery } from '../request/items-query.ts'
 import type { FeatureBlock } from '../select/read-selected.ts'
 import type { TimedWork } from '../select/timed-work.ts'
@@ -22,6 +23,7 @@ export interface PageContent {
   /** The folder of that version's snapshot. */
   folder: string
   base: string
+  about: About
   query: ItemsQuery
   /** The data about the page, if it returns so many features. */
   head: (returned: number) => PageHead

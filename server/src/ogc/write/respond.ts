@@ -12,9 +12,9 @@ export const VARY = 'Accept, Accept-Encoding, Authorization, X-API-Key, Origin'
 /** Only the client may store a copy, and must revalidate it before each use. */
 export const CACHE_CONTROL = 'private, no-cache'
 
-/** The HTML pages run no scripts, load nothing from other origins and cannot be framed. */
+/** The HTML pages run only our own scripts, load nothing from other origins and cannot be framed. */
 export const CONTENT_SECURITY_POLICY =
-  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 /** A weak ETag for a response with this content. */
 export function weakTag(text: string): string {

@@ -1,0 +1,59 @@
+import type { AddOn } from '@wayleave/contract/add-ons'
+import { ADD_ON_MEANINGS } from '@wayleave/contract/add-ons'
+import type { OrganizationRecord } from '@wayleave/contract/records'
+import { useState } from 'react'
+import { useAccessRequests } from '../api/queries.ts'
+import { When } from '../components/when.tsx'
+import { site } from '../site.ts'
+import { RequestAccessDialog } from './request-access-dialog.tsx'
+
+/** Says what the organization lacks, and how to get it: ask the operator here, or write to the contact. */
+export function AccessNote({
+  organization,
+  addOn,
+  credits = 0,
+}: {
+  organization: OrganizationRecord
+  /** The add-on that is missing. */
+  addOn?: AddOn
+  /** The number of credits that are missing. */
+  credits?: number
+}) {
+  const requests = useAccessRequests(organization.id)
+  const [asking, setAsking] = useState(false)
+  const open = requests.data?.find(({ state }) => state === 'open')
+  return (
+    <div className="note warn small stack-small">
+      <p>
+        {addOn
+          ? `${organization.name} lacks the add-on ${addOn}: ${ADD_ON_MEANINGS[addOn].toLowerCase()}`
+          : `${organization.name} has too few credits.`}
+      </p>
+      {open ? (
+        <p>
+          {open.requestedBy} asked the operator <When at={open.createdAt} />. You get a mail when they have
+          decided.
+        </p>
+      ) : (
+        <p className="row">
+          <button type="button" className="button small" onClick={() => setAsking(true)}>
+            Request access
+          </button>
+          {site.contact?.url && (
+            <a href={site.contact.url} rel="noreferrer">
+              {site.contact.name ?? 'Contact the operator'}
+            </a>
+          )}
+        </p>
+      )}
+      {asking && (
+        <RequestAccessDialog
+          organization={organization}
+          addOns={addOn ? [addOn] : []}
+          credits={credits}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,35 @@
+import type { AccessRequest } from '@wayleave/contract/records'
+import type { TableColumn } from '../components/table.tsx'
+import { When } from '../components/when.tsx'
+import { plural } from '../words.ts'
+
+const states: Record<AccessRequest['state'], [style: string, word: string]> = {
+  open: ['warn', 'Open'],
+  granted: ['good', 'Granted'],
+  declined: ['', 'Declined'],
+}
+
+/** The columns that members and administrators see of a request. */
+export const requestColumns: TableColumn<AccessRequest>[] = [
+  {
+    head: 'Asked for',
+    cell: ({ addOns, credits }) =>
+      [...addOns, ...(credits > 0 ? [plural(credits, 'credit')] : [])].join(', '),
+  },
+  {
+    head: 'State',
+    cell: ({ state }) => <span className={`badge ${states[state][0]}`}>{states[state][1]}</span>,
+  },
+  { head: 'By', kind: 'long', cell: ({ requestedBy }) => requestedBy },
+  {
+    head: 'Message',
+    kind: 'long',
+    cell: ({ message, note }) => (
+      <>
+        {message || <span className="soft">–</span>}
+        {note && <div className="small soft">The operator: {note}</div>}
+      </>
+    ),
+  },
+  { head: 'When', cell: ({ createdAt }) => <When at={createdAt} /> },
+]

@@ -1,0 +1,73 @@
+import type { ReactNode } from 'react'
+import { Empty } from './empty.tsx'
+import { Loaded } from './loaded.tsx'
+import { MoreButton } from './more-button.tsx'
+import { Table, type TableColumn } from './table.tsx'
+
+interface State {
+  isError: boolean
+  error: unknown
+  refetch: () => unknown
+}
+
+/** A list that the service returns whole, or a page at a time. */
+export type ListQuery<T> = State &
+  (
+    | { data: T[] | undefined; hasNextPage?: undefined }
+    | {
+        data: { pages: { data: T[] }[] } | undefined
+        hasNextPage: boolean
+        isFetchingNextPage: boolean
+        fetchNextPage: () => unknown
+      }
+  )
+
+/** A card with a head, a table of rows that are loaded as they are needed, and a sentence if there are none. */
+export function ListCard<T>({
+  label,
+  head,
+  query,
+  keyOf,
+  columns,
+  empty,
+  isNamed = true,
+  lines = 6,
+  children,
+}: {
+  label: string
+  /** Filters and buttons; without them, the label is the heading. */
+  head?: ReactNode
+  query: ListQuery<T>
+  keyOf: (row: T) => string | number
+  columns: TableColumn<T>[]
+  /** What is shown instead of an empty table. */
+  empty: string | { title: string; text: ReactNode }
+  isNamed?: boolean
+  lines?: number
+  /** The dialogs of the list. */
+  children?: ReactNode
+}) {
+  const { title, text } = typeof empty === 'string' ? { title: empty, text: null } : empty
+  return (
+    <section className="card flush">
+      <div className="card-head">{head ?? <h2>{label}</h2>}</div>
+      <Loaded query={{ ...query, data: rowsOf(query) }} lines={lines}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title={title}>{text}</Empty>
+          ) : (
+            <>
+              <Table label={label} rows={rows} keyOf={keyOf} columns={columns} isNamed={isNamed} />
+              {query.hasNextPage !== undefined && <MoreButton query={query} />}
+            </>
+          )
+        }
+      </Loaded>
+      {children}
+    </section>
+  )
+}
+
+function rowsOf<T>({ data }: ListQuery<T>): T[] | undefined {
+  return data && 'pages' in data ? data.pages.flatMap((page) => page.data) : data
+}

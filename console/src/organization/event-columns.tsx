@@ -1,0 +1,21 @@
+import type { EventRecord } from '@wayleave/contract/records'
+import type { TableColumn } from '../components/table.tsx'
+import { When } from '../components/when.tsx'
+import { actorWords, detailWords, subjectName } from './event-words.ts'
+
+export const eventColumns: TableColumn<EventRecord>[] = [
+  { head: 'When', cell: ({ at }) => <When at={at} /> },
+  { head: 'What', cell: ({ action }) => <code>{action}</code> },
+  {
+    head: 'To',
+    kind: 'long',
+    cell: (event) => (
+      <>
+        {subjectName(event)}
+        <div className="small soft">{detailWords(event)}</div>
+      </>
+    ),
+  },
+  { head: 'By', kind: 'long', cell: actorWords },
+  { head: 'From', cell: ({ address }) => <span className="soft">{address ?? '–'}</span> },
+]

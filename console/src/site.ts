@@ -1,0 +1,21 @@
+import type { Site } from '@wayleave/contract/records'
+
+const UNKNOWN: Site = {
+  title: 'Wayleave',
+  description: '',
+  startText: null,
+  featured: [],
+  logo: null,
+  contact: null,
+  termsUrl: null,
+  privacyUrl: null,
+  imprintUrl: null,
+}
+
+/** What the operator says about the service. The server writes it into every page, so no request is needed. */
+export const site: Site = readSite()
+
+function readSite(): Site {
+  const text = document.getElementById('site')?.textContent
+  return text ? { ...UNKNOWN, ...(JSON.parse(text) as Site) } : UNKNOWN
+}

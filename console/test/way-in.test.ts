@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { parcelsGeojson } from './parcels.ts'
+import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
+import { drop } from './test-page-actions.ts'
+
+/** How people come to the service and get what they need, on one demo server, in order. */
+describe('the way in', { concurrency: 1 }, () => {
+  let service: TestConsole
+  let admin: Page
+  let visitor: Page
+
+  before(async () => {
+    service = await startConsole(
+      { WAYLEAVE_NEW_ORGANIZATION_ADD_ONS: 'ARCHIVED_DATA', WAYLEAVE_CONTACT_URL: 'mailto:desk@example.org' },
+      ['--demo'],
+    )
+    admin = (await service.open()).page
+    visitor = (await service.open()).page
+  })
+  after(async () => {
+    await service.close()
+    assert.deepEqual(service.faults, [], 'no page broke, and none broke the Content-Security-Policy')
+  })
+
+  test('a visitor searches from the start page, narrows by facets and follows a keyword', async () => {
+    await visitor.goto(service.url)
+    await visitor.getByRole('heading', { name: 'Wayleave', level: 1 }).waitFor()
+    await visitor.getByLabel('Search the datasets').fill('world')
+    await visitor.getByRole('button', { name: 'Search' }).click()
+    await visitor.getByText('3 datasets', { exact: true }).waitFor()
+    await visitor.getByLabel(/^Polygons/).check()
+    await visitor.getByText('1 dataset', { exact: true }).waitFor()
+    assert.match(visitor.url(), /kind=Polygons/)
+    await visitor.getByRole('link', { name: 'boundaries' }).click()
+    await visitor.waitForURL(/keyword=boundaries/)
+    await visitor.getByLabel('Sort by').selectOption('rows')
+    // The whole dataset is drawn from its tiles, not the few rows of the sample.
+    await visitor.locator('.preview .shapes[d^=M]:not(.extent)').first().waitFor({ state: 'attached' })
+    const path = await visitor.locator('.preview .shapes').first().getAttribute('d')
+    assert.ok(path!.split('M').length > 200, `${path!.split('M').length} outlines`)
+  })
+
+  test('signing in by link returns to the page', async () => {
+    await visitor.goto(`${service.url}/datasets/earthquakes?tab=use`)
+    await visitor.getByRole('link', { name: 'Sign in' }).first().click()
+    await visitor.getByLabel('Mail address').fill('visitor@example.org')
+    await visitor.getByRole('button', { name: 'Send the mail' }).click()
+    await visitor.getByRole('heading', { name: 'Check your mail' }).waitFor()
+    await visitor.goto((await service.mailedLink('visitor@example.org')).link)
+    await visitor.getByRole('button', { name: 'Sign in' }).click()
+    await visitor.waitForURL(/\/datasets\/earthquakes/)
+    await visitor.getByRole('heading', { name: 'Earthquakes of one week' }).waitFor()
+  })
+
+  test('a user without add-ons asks for access, and the administrator grants it', async () => {
+    await service.signIn(admin, ADMINISTRATOR)
+    await visitor.goto(`${service.url}/organization/access`)
+    await visitor.getByRole('button', { name: 'Request access' }).click()
+    await visitor.getByLabel('API_ACCESS').check()
+    await visitor.getByLabel('Credits').fill('20')
+    await visitor.getByLabel('What do you need it for?').fill('A map of the town')
+    await visitor.getByRole('button', { name: 'Send the request' }).click()
+    await visitor.getByRole('row', { name: /API_ACCESS, 20 credits Open/ }).waitFor()
+
+    const { link } = await service.mailedLink(ADMINISTRATOR)
+    await admin.goto(link)
+    await admin.getByRole('row', { name: /visitor.*API_ACCESS, 20 credits.*A map of the town/ }).waitFor()
+    await admin.getByRole('button', { name: /^Grant the request/ }).click()
+    await admin.getByLabel('GIS_ACCESS').check()
+    await admin.getByRole('button', { name: 'Grant', exact: true }).click()
+    await admin.getByText('No request waits').waitFor()
+
+    await visitor.goto((await service.mailedLink('visitor@example.org')).link)
+    await visitor.getByRole('row', { name: /API_ACCESS, 20 credits Granted/ }).waitFor()
+    await visitor.getByRole('row', { name: /GIS_ACCESS.*Granted/ }).waitFor()
+  })
+
+  test('an administrator publishes from the console in the demo', async () => {
+    await admin
+      .getByRole('navigation', { name: 'Administration' })
+      .getByRole('link', { name: 'Publish' })
+      .click()
+    await drop(admin, 'parcels.geojson', parcelsGeojson(30))
+    await admin.getByLabel('Title').fill('Parcels')
+    await admin.getByRole('button', { name: 'Publish' }).click()
+    await admin.getByText(/version 1: 30 rows/).waitFor()
+    await visitor.goto(`${service.url}/datasets/parcels`)
+    await visitor.getByRole('heading', { name: 'Parcels' }).waitFor()
+  })
+
+  test('the dashboard, an organization’s page and a mail test', async () => {
+    const tab = (name: string) =>
+      admin.getByRole('navigation', { name: 'Administration' }).getByRole('link', { name }).click()
+    await tab('Dashboard')
+    await admin.getByText('calls in 30 days').waitFor()
+    await admin.getByRole('button', { name: 'Send' }).click()
+    await admin.getByText('written to the outbox folder').waitFor()
+    await tab('Organizations')
+    await admin.getByRole('link', { name: 'visitor', exact: true }).click()
+    await admin.getByRole('cell', { name: '+20' }).waitFor()
+    await admin.getByRole('button', { name: 'Suspend' }).click()
+    await admin.getByLabel('Reason').fill('Unpaid')
+    await admin.getByRole('button', { name: 'Suspend the organization' }).click()
+    await admin.getByText(/Suspended since/).waitFor()
+    await visitor.goto(`${service.url}/organization/members`)
+    await visitor.getByText('The operator has suspended this organization').waitFor()
+    await admin.getByRole('button', { name: 'Resume' }).click()
+    await admin.getByRole('button', { name: 'Resume the organization' }).click()
+    await admin.getByText(/Suspended since/).waitFor({ state: 'detached' })
+  })
+
+  test('on a phone the ledger, the events and the members are cards, and nothing is hidden', async () => {
+    const { page, context } = await service.open({ viewport: { width: 320, height: 700 } })
+    await service.signIn(page, ADMINISTRATOR)
+    for (const [part, words] of [
+      ['members', ['Role', 'Joined']],
+      ['events', ['What', 'By', 'From']],
+    ] as const) {
+      await page.goto(`${service.url}/organization/${part}`)
+      const row = page.getByRole('row').nth(1)
+      await row.waitFor()
+      const shown = await row.evaluate((element) =>
+        [...element.querySelectorAll<HTMLElement>('td')].map((cell) => ({
+          head: getComputedStyle(cell, '::before').content,
+          width: cell.getBoundingClientRect().right,
+        })),
+      )
+      for (const word of words)
+        assert.ok(
+          shown.some(({ head }) => head === `"${word}"`),
+          word,
+        )
+      assert.ok(shown.every(({ width }) => width <= 320))
+    }
+    await context.close()
+  })
+
+  test('a user is blocked and deleted', async () => {
+    const tab = () =>
+      admin.getByRole('navigation', { name: 'Administration' }).getByRole('link', { name: 'Users' }).click()
+    await tab()
+    await admin.getByRole('link', { name: 'visitor@example.org' }).click()
+    await admin.getByRole('button', { name: 'Block' }).click()
+    await admin.getByLabel('Reason').fill('Abuse')
+    await admin.getByRole('button', { name: 'Block the user' }).click()
+    await admin.getByText(/Blocked since/).waitFor()
+    await visitor.goto(`${service.url}/keys`)
+    await visitor.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await admin.getByRole('button', { name: 'Delete' }).click()
+    await admin.getByRole('button', { name: 'Delete the user' }).click()
+    await tab()
+    await admin.getByRole('link', { name: 'demo@example.org' }).waitFor()
+    assert.equal(await admin.getByRole('link', { name: 'visitor@example.org' }).count(), 0)
+  })
+
+  test('the documentation is searched, shows this address, and the reference asks before it spends', async () => {
+    const { page, context } = await service.open()
+    await page.goto(`${service.url}/docs/gallery`)
+    assert.ok((await page.textContent('main'))!.includes(service.url))
+    assert.ok(!(await page.textContent('main'))!.includes('127.0.0.1:8080'))
+    await page.getByRole('searchbox').fill('rotate')
+    await page.locator('.doc-search li').first().waitFor()
+    await page.getByRole('button', { name: 'Copy' }).first().click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+
+    await service.signIn(page, ADMINISTRATOR)
+    await page.goto(`${service.url}/docs/api`)
+    const operation = (path: string) =>
+      page.locator('.opblock', { has: page.locator(`[data-path="${path}"]`) }).first()
+    const me = operation('/v1/auth/me')
+    await me.locator('.opblock-summary-control').click()
+    await me.getByRole('button', { name: 'Try it out' }).click()
+    await me.getByRole('button', { name: 'Execute' }).click()
+    await me.getByText(ADMINISTRATOR).first().waitFor()
+
+    const requests: string[] = []
+    page.on('request', (request) => requests.push(request.url()))
+    const asked: string[] = []
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.message())
+      void dialog.dismiss()
+    })
+    const file = operation('/v1/dataset/{table}/files/{format}')
+    await file.locator('.opblock-summary-control').click()
+    await file.getByRole('button', { name: 'Try it out' }).click()
+    await file.getByPlaceholder('table').fill('earthquakes')
+    await file.getByRole('button', { name: 'Execute' }).click()
+    for (let tries = 0; asked.length === 0 && tries < 100; tries++) await page.waitForTimeout(50)
+    assert.match(asked[0]!, /costs up to 2 credits/)
+    assert.ok(!requests.some((url) => url.includes('/files/')), 'nothing was sent')
+    await context.close()
+  })
+})

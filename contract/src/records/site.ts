@@ -1,0 +1,19 @@
+import { type Static, Type } from 'typebox'
+import { nullable } from './schema-parts.ts'
+
+const siteSchema = Type.Object({
+  title: Type.String(),
+  description: Type.String(),
+  startText: nullable(Type.String()),
+  /** The tables of the datasets that the start page shows. */
+  featured: Type.Array(Type.String()),
+  /** The address of the logo; null for the service's own icon. */
+  logo: nullable(Type.String()),
+  contact: nullable(Type.Object({ name: nullable(Type.String()), url: nullable(Type.String()) })),
+  termsUrl: nullable(Type.String()),
+  privacyUrl: nullable(Type.String()),
+  imprintUrl: nullable(Type.String()),
+})
+
+/** What the operator says about the service; it is in the head of every console page. */
+export type Site = Static<typeof siteSchema>

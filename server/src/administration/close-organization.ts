@@ -1,0 +1,27 @@
+import { type Origin, recordEvent } from '../events/events.ts'
+import { revokeOrganizationKeys } from '../keys/revoke-user-keys.ts'
+import type { ControlChange } from '../organizations/organizations.ts'
+import { findOrganization } from '../organizations/store.ts'
+import { closeOrganizationRow } from './personal-data-store.ts'
+
+/**
+ * For an organization without members: revokes its keys, and removes its name, which may be a person's. Its
+ * ledger and its events stay. It is no longer listed.
+ */
+export async function closeOrganization(
+  { database, tx, changed, at }: ControlChange,
+  origin: Origin,
+  organizationId: string,
+  reason: string,
+): Promise<void> {
+  await revokeOrganizationKeys(database, tx, at, origin, organizationId)
+  const organization = await findOrganization(tx, organizationId)
+  await closeOrganizationRow(tx, organizationId, organization!.name, at)
+  await recordEvent(tx, at, origin, {
+    action: 'organization.closed',
+    organizationId,
+    subject: `organization:${organizationId}`,
+    detail: { reason },
+  })
+  changed('organization', organizationId)
+}

@@ -1,0 +1,59 @@
+// Search and copy buttons of the documentation. Without JavaScript the pages are complete but for these.
+
+for (const button of document.querySelectorAll('[data-copy]')) {
+  button.hidden = false
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(button.parentElement.querySelector('code').textContent)
+    button.textContent = 'Copied'
+    setTimeout(() => {
+      button.textContent = 'Copy'
+    }, 2000)
+  })
+}
+
+const MAX_RESULTS = 8
+const form = document.querySelector('[data-search]')
+const input = form?.querySelector('input')
+const results = form?.querySelector('ol')
+const status = form?.querySelector('[role=status]')
+let index
+
+/** The library is loaded with the first search. */
+async function loadIndex() {
+  const { default: MiniSearch } = await import(new URL('minisearch.js', import.meta.url).href)
+  const search = new MiniSearch({
+    fields: ['title', 'page', 'text'],
+    storeFields: ['title', 'page', 'href'],
+    searchOptions: { boost: { title: 3, page: 2 }, prefix: true, fuzzy: 0.15, combineWith: 'AND' },
+  })
+  const response = await fetch('/docs/search.json')
+  search.addAll(await response.json())
+  return search
+}
+
+function show(found, text) {
+  results.replaceChildren(
+    ...found.slice(0, MAX_RESULTS).map(({ title, page, href }) => {
+      const link = Object.assign(document.createElement('a'), { href, textContent: title })
+      if (page !== title) link.append(Object.assign(document.createElement('small'), { textContent: page }))
+      const item = document.createElement('li')
+      item.append(link)
+      return item
+    }),
+  )
+  status.textContent = text === '' ? '' : found.length === 0 ? 'Nothing matches' : `${found.length} matches`
+}
+
+if (form) {
+  form.hidden = false
+  input.addEventListener('input', async () => {
+    index ??= loadIndex()
+    const search = await index
+    const text = input.value.trim()
+    show(text === '' ? [] : search.search(text), text)
+  })
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    results.querySelector('a')?.click()
+  })
+}

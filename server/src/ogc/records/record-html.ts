@@ -1,0 +1,150 @@
+import { type Content, html } from '../../http/pages/html.ts'
+import { facts, htmlPage, table } from '../html/layout.ts'
+import type { Link } from '../write/links.ts'
+import {
+  CATALOG_ID,
+  type catalog,
+  type catalogs,
+  RECORDS_ROOT,
+  type RecordsPlace,
+  type recordOf,
+  type recordsLanding,
+} from './record-documents.ts'
+import type { recordsApi } from './records-api.ts'
+
+type RecordDocument = ReturnType<typeof recordOf>
+
+function page(
+  { base, about }: RecordsPlace,
+  title: string,
+  trail: { href: string; title: string }[],
+  links: readonly Link[],
+  body: Content,
+): string {
+  const root = base + RECORDS_ROOT
+  const start = { href: `${root}?f=html`, title: 'Records' }
+  return htmlPage({ title, trail, base, about, links, body, start })
+}
+
+const catalogTrail = (base: string) => [
+  { href: `${base}${RECORDS_ROOT}/collections/${CATALOG_ID}?f=html`, title: 'The catalogue' },
+]
+
+export function landingHtml(place: RecordsPlace, document: ReturnType<typeof recordsLanding>): string {
+  const root = place.base + RECORDS_ROOT
+  return page(
+    place,
+    document.title,
+    [],
+    document.links,
+    html`<p>${document.description}</p>
+<ul class="choices">
+<li><a href="${root}/collections/${CATALOG_ID}?f=html">The catalogue</a><p class="soft">All datasets, to search by text, place and time.</p></li>
+<li><a href="${root}/api?f=html">The API</a><p class="soft">Every address and parameter, described.</p></li>
+<li><a href="${root}/conformance?f=html">Conformance</a><p class="soft">The parts of the standard that are supported.</p></li>
+</ul>`,
+  )
+}
+
+export function conformanceHtml(
+  place: RecordsPlace,
+  { conformsTo, links }: { conformsTo: readonly string[]; links: Link[] },
+): string {
+  const uris = conformsTo.map((uri) => html`<li><code>${uri}</code></li>`)
+  return page(place, 'Conformance', [], links, html`<ul>${uris}</ul>`)
+}
+
+export function catalogsHtml(place: RecordsPlace, document: ReturnType<typeof catalogs>): string {
+  const rows = document.collections.map(
+    ({ id, title, description }) =>
+      html`<li><a href="${place.base}${RECORDS_ROOT}/collections/${id}?f=html">${title}</a><p>${description}</p></li>`,
+  )
+  return page(place, 'Catalogues', [], document.links, html`<ul class="choices">${rows}</ul>`)
+}
+
+export function catalogHtml(place: RecordsPlace, document: ReturnType<typeof catalog>): string {
+  const url = `${place.base}${RECORDS_ROOT}/collections/${CATALOG_ID}`
+  return page(
+    place,
+    document.title,
+    catalogTrail(place.base),
+    document.links,
+    html`<p>${document.description}</p>
+<p><a class="button primary" href="${url}/items?f=html">Look at the records</a></p>
+${facts([
+  ['Updated', document.updated ?? null],
+  ['Extent', document.extent?.spatial.bbox[0]?.join(', ') ?? null],
+])}`,
+  )
+}
+
+export interface RecordPage {
+  features: RecordDocument[]
+  links: Link[]
+  numberMatched: number
+  numberReturned: number
+}
+
+export function recordsHtml(place: RecordsPlace, document: RecordPage, q: string): string {
+  const url = `${place.base}${RECORDS_ROOT}/collections/${CATALOG_ID}/items`
+  const next = document.links.find(({ rel }) => rel === 'next')
+  const rows = document.features.map(({ id, properties }) => [
+    html`<a href="${url}/${id}?f=html">${properties.title}</a>`,
+    properties.keywords.join(', '),
+    properties.updated.slice(0, 10),
+  ])
+  return page(
+    place,
+    'Records',
+    [...catalogTrail(place.base), { href: `${url}?f=html`, title: 'Records' }],
+    document.links,
+    html`<form class="query" method="get" action="${url}"><input type="hidden" name="f" value="html"><label>Text<input name="q" type="search" value="${q}"></label><button class="button primary">Search</button></form>
+<p>${document.numberReturned} of ${document.numberMatched} records</p>
+${table(['Title', 'Keywords', 'Updated'], rows)}
+${next ? html`<p><a class="button" rel="next" href="${next.href}">Next page</a></p>` : null}`,
+  )
+}
+
+export function recordHtml(place: RecordsPlace, document: RecordDocument): string {
+  const { title, description, keywords, license, created, updated, formats } = document.properties
+  const about = document.links.find(({ rel }) => rel === 'about')
+  const url = `${place.base}${RECORDS_ROOT}/collections/${CATALOG_ID}/items/${document.id}?f=html`
+  return page(
+    place,
+    title,
+    [...catalogTrail(place.base), { href: url, title }],
+    document.links,
+    html`<p>${description}</p>
+<p><a class="button primary" href="${about!.href}">The dataset’s page</a></p>
+${facts([
+  ['Keywords', keywords.join(', ')],
+  ['License', license ?? null],
+  ['Extent', document.bbox?.join(', ') ?? null],
+  ['Time', document.time?.interval.join(' to ') ?? null],
+  ['Created', created],
+  ['Updated', updated],
+  ['Formats', formats.map(({ name }) => name).join(', ')],
+])}`,
+  )
+}
+
+export function apiHtml(
+  place: RecordsPlace,
+  document: ReturnType<typeof recordsApi>,
+  links: readonly Link[],
+): string {
+  const sections = Object.entries(document.paths).map(
+    ([path, { get }]) => html`<h2><code>GET ${path}</code></h2><p>${get.summary}</p>`,
+  )
+  const parameters = Object.values(document.components.parameters).map(({ name, description }) => [
+    html`<code>${name}</code>`,
+    description,
+  ])
+  return page(
+    place,
+    'The API',
+    [],
+    links,
+    html`<p>All addresses begin with <code>${document.servers[0]!.url}</code>. No key is needed.</p>${sections}<h2>Parameters</h2>${table(['Name', 'Meaning'], parameters)}`,
+  )
+}

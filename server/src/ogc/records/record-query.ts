@@ -1,0 +1,137 @@
+import type { Dataset } from '../../catalog/dataset.ts'
+import { foldText } from '../../catalog/search-datasets.ts'
+import { invalidInput } from '../../problem.ts'
+import type { BoxQuery } from '../request/box-query.ts'
+import { readBox } from '../request/box-query.ts'
+import type { CrsList } from '../request/crs-list.ts'
+import { readDatetime } from '../request/datetime.ts'
+import { parameterOf, type QueryPair, refuseUnknown } from '../request/query-string.ts'
+
+const DEFAULT_LIMIT = 100
+const MAX_LIMIT = 1000
+const DAY_MS = 86_400_000
+
+/** The parameters that the class Record Core Query Parameters demands, and ours for paging. */
+const RECORD_PARAMETERS = ['f', 'limit', 'bbox', 'datetime', 'q', 'type', 'ids', 'externalIds', 'cursor']
+
+/** The type of all records. */
+export const RECORD_TYPE = 'dataset'
+
+export interface RecordQuery {
+  limit: number
+  /** The table of the last record of the page before. */
+  after: string
+  matches: (dataset: Dataset, base: string) => boolean
+}
+
+export function readRecordQuery(pairs: readonly QueryPair[], crsList: CrsList): RecordQuery {
+  refuseUnknown(pairs, RECORD_PARAMETERS)
+  const value = (name: string) => parameterOf(pairs, name)
+  const bbox = value('bbox')
+  const box = bbox === undefined ? null : readBox(bbox, crsList.common[0]!)
+  const datetime = value('datetime')
+  const period = datetime === undefined ? null : readPeriod(datetime)
+  const terms = list(value('q'))?.map(phrasePattern)
+  const types = list(value('type'))
+  const ids = list(value('ids'))
+  const externalIds = list(value('externalIds'))
+  return {
+    limit: readLimit(value('limit')),
+    after: readCursor(value('cursor')),
+    matches: (dataset, base) =>
+      (box === null || meetsBox(dataset, box)) &&
+      (period === null || meetsPeriod(dataset, period)) &&
+      (terms === undefined || terms.some((term) => textsOf(dataset).some((text) => term.test(text)))) &&
+      (types === undefined || types.includes(RECORD_TYPE)) &&
+      (ids === undefined || ids.includes(dataset.table)) &&
+      (externalIds === undefined || externalIds.includes(externalIdOf(dataset, base))),
+  }
+}
+
+/** The address of the dataset's page, which other catalogues know it by. */
+export function externalIdOf({ table }: Dataset, base: string): string {
+  return `${base}/datasets/${table}`
+}
+
+export function cursorAfter({ table }: Dataset): string {
+  return Buffer.from(table).toString('base64url')
+}
+
+function readCursor(text: string | undefined): string {
+  if (text === undefined) return ''
+  const table = Buffer.from(text, 'base64url').toString()
+  if (!/^[a-z][a-z0-9_]{0,62}$/.test(table)) throw invalidInput('cursor', 'is not a cursor of this list')
+  return table
+}
+
+function readLimit(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_LIMIT
+  const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  if (limit < 1) throw invalidInput('limit', 'must be a whole number from 1')
+  return Math.min(limit, MAX_LIMIT)
+}
+
+/** Values separated by commas; undefined if the parameter is missing. */
+function list(text: string | undefined): string[] | undefined {
+  return text
+    ?.split(',')
+    .map((value) => value.trim())
+    .filter((value) => value !== '')
+}
+
+/** Words separated by spaces must follow each other, with any white space between them. */
+function phrasePattern(phrase: string): RegExp {
+  const words = foldText(phrase)
+    .split(/\s+/)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(words.join('\\s+'))
+}
+
+function textsOf({ table, title, description, keywords, attribution }: Dataset): string[] {
+  return [table, title, description, attribution, ...keywords].map(foldText)
+}
+
+/** A dataset without geometry matches every box (Features, Part 1, requirement fc-bbox-response, C). */
+function meetsBox({ manifest }: Dataset, { box }: BoxQuery): boolean {
+  const { bbox } = manifest
+  if (bbox === null) return true
+  const [west, south, east, north] = box
+  if (bbox[1] > north || bbox[3] < south) return false
+  return spansOf(bbox[0], bbox[2]).some(([start, end]) =>
+    spansOf(west, east).some(([from, to]) => start <= to && end >= from),
+  )
+}
+
+/** The longitudes of a box; one that crosses the antimeridian has two spans. */
+function spansOf(west: number, east: number): [number, number][] {
+  return west <= east
+    ? [[west, east]]
+    : [
+        [west, 180],
+        [-180, east],
+      ]
+}
+
+interface Period {
+  start: number
+  end: number
+}
+
+function readPeriod(text: string): Period {
+  // Throws if the text is not valid.
+  readDatetime(text, null)
+  const [from, to = from] = text.split('/')
+  return {
+    start: isOpen(from!) ? -Infinity : Date.parse(from!),
+    end: isOpen(to!) ? Infinity : Date.parse(to!) + (/^[\d-]{10}$/.test(to!) ? DAY_MS - 1 : 0),
+  }
+}
+
+const isOpen = (end: string) => end === '' || end === '..'
+
+/** A dataset without a time matches every time (Features, Part 1, requirement fc-time-response, C). */
+function meetsPeriod({ manifest: { timeExtent } }: Dataset, { start, end }: Period): boolean {
+  if (!timeExtent) return true
+  const last = Date.parse(timeExtent[1]) + (/^[\d-]{10}$/.test(timeExtent[1]) ? DAY_MS - 1 : 0)
+  return Date.parse(timeExtent[0]) <= end && last >= start
+}

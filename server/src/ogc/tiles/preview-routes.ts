@@ -1,0 +1,78 @@
+import { Type } from 'typebox'
+import type { Authenticate } from '../../access/authenticate.ts'
+import type { Catalog } from '../../catalog/catalog.ts'
+import type { App } from '../../http/fastify-app.ts'
+import { matchesEtag } from '../../http/headers.ts'
+import { tags } from '../../http/openapi.ts'
+import { noQuery } from '../../http/schemas.ts'
+import { notFound } from '../../problem.ts'
+import { previewSvg } from './preview-svg.ts'
+import { Previews } from './previews.ts'
+import type { TileArchives } from './tile-archives.ts'
+
+interface PreviewRoutesDeps {
+  authenticate: Authenticate
+  catalog: Catalog
+  tileArchives: TileArchives
+}
+
+const params = Type.Object({ table: Type.String() })
+const notModified = Type.Unsafe<undefined>({ description: 'Not modified.' })
+const previewSchema = Type.Object({
+  bbox: Type.Unsafe<[number, number, number, number]>({ type: 'array', items: { type: 'number' } }),
+  points: Type.String({ description: 'The path of all points, in degrees, with the latitude negated.' }),
+  lines: Type.String(),
+  areas: Type.String(),
+})
+
+/** Small maps of datasets, drawn from tiles. They are public, like the sample. */
+export function previewRoutes(app: App, { authenticate, catalog, tileArchives }: PreviewRoutesDeps): void {
+  const previews = new Previews(tileArchives)
+  const find = async (table: string) => {
+    const dataset = await catalog.find(table)
+    const preview = await previews.of(dataset)
+    if (preview === null) throw notFound(`preview of the dataset "${table}"`)
+    return { preview, etag: `"${dataset.snapshot}-preview"` }
+  }
+
+  app.get('/v1/dataset/:table/preview', {
+    schema: {
+      tags: [tags.catalog],
+      summary: 'A small map of a dataset, as SVG paths',
+      description: 'Drawn from its tiles; 404 for a table, and until the tiles are built.',
+      params,
+      querystring: noQuery,
+      response: { 200: previewSchema, 304: notModified },
+    },
+    handler: async (request, reply) => {
+      await authenticate.optionalKey(request, reply)
+      const { preview, etag } = await find(request.params.table)
+      reply.header('etag', etag).header('cache-control', 'public, no-cache')
+      if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send(undefined)
+      return preview
+    },
+  })
+
+  app.get('/v1/dataset/:table/thumbnail.svg', {
+    schema: {
+      tags: [tags.catalog],
+      summary: 'A small map of a dataset, as a picture',
+      description: 'Drawn from its tiles; 404 for a table, and until the tiles are built.',
+      documented: {
+        responses: {
+          200: { description: 'The picture.', content: { 'image/svg+xml': { schema: { type: 'string' } } } },
+          304: { description: 'Not modified.' },
+        },
+      },
+      params,
+      querystring: noQuery,
+    },
+    handler: async (request, reply) => {
+      await authenticate.optionalKey(request, reply)
+      const { preview, etag } = await find(request.params.table)
+      reply.header('etag', etag).header('cache-control', 'public, no-cache')
+      if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send(undefined)
+      return reply.type('image/svg+xml').send(previewSvg(preview))
+    },
+  })
+}

@@ -1,0 +1,155 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { VectorTile } from '@mapbox/vector-tile'
+import { MAX_LATITUDE, type TileAddress, tileSize, worldX, worldY } from '@wayleave/geodata/tiles'
+import { PbfReader } from 'pbf'
+import { SLICE_MS, timeSlices } from '../../concurrency/time-slices.ts'
+
+/** The paths of a small map, in degrees with the latitude negated, as SVG draws downwards. */
+export interface Preview {
+  bbox: [number, number, number, number]
+  points: string
+  lines: string
+  areas: string
+}
+
+type Box = [west: number, south: number, east: number, north: number]
+
+/** A preview is about this many pixels wide; details below three quarters of a pixel are left out. */
+const WIDTH = 400
+/** Max length of the paths together, in characters. Further features are left out. */
+const MAX_LENGTH = 60_000
+
+const unzip = promisify(gunzip)
+
+/**
+ * The tiles of the zoom above the deepest one at which the box lies in at most two by two tiles: the box is then
+ * at least a quarter of a tile wide, which is 1,024 units for 400 pixels.
+ */
+export function previewTiles(bbox: Box, maxZoom: number): TileAddress[] {
+  const [west, south, east, north] = withinMercator(bbox)
+  // A box across the antimeridian: the tile of the whole world shows both its ends.
+  if (west > east) return [{ z: 0, x: 0, y: 0 }]
+  for (let z = maxZoom + 1; z > 0; z--) {
+    const { left, right, top, bottom } = tileRange([west, south, east, north], z)
+    if (right - left <= 1 && bottom - top <= 1) return tilesIn([west, south, east, north], z - 1)
+  }
+  return [{ z: 0, x: 0, y: 0 }]
+}
+
+function tileRange([west, south, east, north]: Box, z: number) {
+  const size = tileSize(z)
+  const last = 2 ** z - 1
+  const column = (longitude: number) => Math.min(last, Math.floor(worldX(longitude) / size))
+  const row = (latitude: number) => Math.min(last, Math.floor(worldY(latitude) / size))
+  return { left: column(west), right: column(east), top: row(north), bottom: row(south) }
+}
+
+function tilesIn(box: Box, z: number): TileAddress[] {
+  const { left, right, top, bottom } = tileRange(box, z)
+  const tiles: TileAddress[] = []
+  for (let x = left; x <= right; x++) for (let y = top; y <= bottom; y++) tiles.push({ z, x, y })
+  return tiles
+}
+
+/** Draws the gzipped tiles, and lets other requests go ahead every few milliseconds. */
+export async function drawPreview(
+  bbox: Box,
+  tiles: readonly { address: TileAddress; bytes: Buffer }[],
+): Promise<Preview> {
+  const [west, , east] = bbox
+  const drawing = new Drawing((west > east ? 360 : Math.max(east - west, 0.001)) / WIDTH)
+  for (const [i, { address, bytes }] of tiles.entries()) {
+    // Each tile has its share, so that none of them is empty.
+    drawing.maxLength = (MAX_LENGTH * (i + 1)) / tiles.length
+    const tile = new VectorTile(new PbfReader(await unzip(bytes)))
+    let sliceEnd = performance.now() + SLICE_MS
+    for (const layer of Object.values(tile.layers)) {
+      const position = positionIn(address, layer.extent)
+      for (let place = 0; place < layer.length && !drawing.isFull; place++) {
+        const feature = layer.feature(place)
+        drawing.add(
+          feature.type,
+          feature.loadGeometry().map((part) => part.map(({ x, y }) => position(x, y))),
+        )
+        if (performance.now() < sliceEnd) continue
+        await timeSlices.next('previews')
+        sliceEnd = performance.now() + SLICE_MS
+      }
+    }
+  }
+  return { bbox, ...drawing.paths }
+}
+
+class Drawing {
+  readonly paths = { points: '', lines: '', areas: '' }
+  maxLength = MAX_LENGTH
+  readonly #minStep: number
+  readonly #decimals: number
+  /** Points that fall on one pixel are drawn once. */
+  readonly #dots = new Set<string>()
+
+  constructor(degreesPerPixel: number) {
+    this.#minStep = degreesPerPixel * 0.75
+    this.#decimals = Math.min(6, Math.max(1, Math.ceil(-Math.log10(degreesPerPixel / 4))))
+  }
+
+  get isFull(): boolean {
+    const { points, lines, areas } = this.paths
+    return points.length + lines.length + areas.length > this.maxLength
+  }
+
+  /** MVT's types: 1 for points, 2 for lines, 3 for polygons. */
+  add(type: number, parts: number[][][]): void {
+    for (const part of parts) {
+      if (type === 1) for (const position of part) this.#dot(position)
+      else if (type === 2) this.paths.lines += this.#path(part, 2)
+      else this.paths.areas += closed(this.#path(part, 3))
+    }
+  }
+
+  #dot(position: number[]): void {
+    const text = this.#text(position)
+    if (this.#dots.has(text)) return
+    this.#dots.add(text)
+    this.paths.points += `M${text}h0`
+  }
+
+  #path(positions: number[][], min: number): string {
+    const texts: string[] = []
+    let last: number[] | undefined
+    positions.forEach((position, i) => {
+      const isEnd = i === positions.length - 1
+      if (last && !isEnd && distance(last, position) < this.#minStep) return
+      const text = this.#text(position)
+      if (texts.at(-1) !== text) texts.push(text)
+      last = position
+    })
+    return texts.length < min ? '' : `M${texts.join('L')}`
+  }
+
+  #text([x, y]: number[]): string {
+    return `${Number(x!.toFixed(this.#decimals))} ${Number((-y!).toFixed(this.#decimals))}`
+  }
+}
+
+const closed = (path: string) => (path === '' ? '' : `${path}Z`)
+
+function distance(a: number[], b: number[]): number {
+  return Math.max(Math.abs(a[0]! - b[0]!), Math.abs(a[1]! - b[1]!))
+}
+
+/** Returns the degrees of a position in a tile. */
+function positionIn({ z, x, y }: TileAddress, extent: number) {
+  const count = 2 ** z
+  return (tileX: number, tileY: number): [number, number] => {
+    const east = (x + tileX / extent) / count
+    const south = (y + tileY / extent) / count
+    return [east * 360 - 180, (Math.atan(Math.sinh(Math.PI * (1 - 2 * south))) * 180) / Math.PI]
+  }
+}
+
+function withinMercator([west, south, east, north]: Box): Box {
+  const bounded = (latitude: number) => Math.min(MAX_LATITUDE, Math.max(-MAX_LATITUDE, latitude))
+  return [west, bounded(south), east, bounded(north)]
+}
