@@ -70,7 +70,7 @@ export async function versionsAboveLastNumber(db: Db): Promise<{ table: string; 
     .execute()
 }
 
-/** Jobs that claim to have published a version whose number was never assigned. */
+/** Jobs that claim to have published a version whose number was never assigned. A dry run makes none. */
 export async function jobsWithoutVersion(
   db: Db,
 ): Promise<{ id: string; table: string; version: number | null }[]> {
@@ -80,7 +80,6 @@ export async function jobsWithoutVersion(
     .select(['jobs.id as id', 'jobs.table_name as table', 'jobs.version as version'])
     .where('jobs.kind', '=', 'publish')
     .where('jobs.state', '=', 'done')
-    // A dry run makes no version.
     .where((row) =>
       row.or([row('jobs.request', 'is', null), row('jobs.request', 'not like', '%"dryRun":true%')]),
     )
