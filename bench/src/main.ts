@@ -10,6 +10,7 @@ const benches = {
   downloads: 'a finished export, against a bare static file server',
   items: 'pages of features by bbox, against a bare node:http server that sends the same bytes',
   filters: 'filters, sort orders and facets, against the same page without, and against PostGIS',
+  storage: 'nodes on a bucket, against a node on a folder; cold pages; a start with 10,000 datasets',
   facets: 'a click in the explorer on a million rows, in milliseconds',
   tiles:
     'vector tiles: building against tippecanoe, serving against a bare node:http server, a filtered tile',

@@ -47,7 +47,7 @@ export async function startWayleave(settings: Record<string, string> = {}): Prom
     const text = readFileSync(log, 'utf8')
     const url = /^\{"url":"([^"]+)"/m.exec(text)?.[1]
     if (url) {
-      const operate = operatorOf(dataDir)
+      const operate = operatorOf(dataDir, settings)
       return {
         origin: url,
         pid: child.pid!,
@@ -65,10 +65,11 @@ export async function startWayleave(settings: Record<string, string> = {}): Prom
   }
 }
 
-function operatorOf(dataDir: string): WayleaveServer['operate'] {
+function operatorOf(dataDir: string, settings: Record<string, string>): WayleaveServer['operate'] {
   return async <T>(...args: string[]) => {
     const all = [command, ...args, '--json', '--data-dir', dataDir]
-    const { stdout } = await promisify(execFile)(process.execPath, all, { maxBuffer: 1 << 24 })
+    const env = { ...process.env, ...settings }
+    const { stdout } = await promisify(execFile)(process.execPath, all, { maxBuffer: 1 << 24, env })
     return JSON.parse(stdout) as T
   }
 }

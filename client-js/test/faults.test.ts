@@ -273,3 +273,30 @@ test('the key is in no error, and goes to no other address than the one given', 
   }
   assert.equal(paging.proxy.received.match(/^GET \/v1\/ogc\/collections\/many\/items\?/gm)?.length, 2)
 })
+
+test('a download that is redirected to an object store is followed there without the key', async () => {
+  const asked: { url: string; headers: Record<string, string> }[] = []
+  const store = 'https://store.example.org/bucket/places.csv?X-Amz-Signature=abc'
+  const redirecting = new Wayleave({
+    apiKey: key,
+    baseUrl: server.url,
+    maxRetries: 0,
+    fetch: async (input, init) => {
+      asked.push({ url: String(input), headers: init?.headers as Record<string, string> })
+      if (String(input) === store) return new Response('a,b\n1,2\n', { headers: { etag: '"stored"' } })
+      const headers = { location: store, 'credits-charged': '2', 'credits-remaining': '8' }
+      return new Response(null, { status: 307, headers })
+    },
+  })
+  const bytes = await redirecting.download('places', 'csv')
+  assert.equal(Buffer.from(bytes as Uint8Array).toString(), 'a,b\n1,2\n')
+  assert.deepEqual(
+    asked.map(({ url, headers }) => [url.startsWith(server.url), headers['X-API-Key'] === key]),
+    [
+      [true, true],
+      [false, false],
+    ],
+  )
+  // Only downloads are redirected to other hosts.
+  await assert.rejects(redirecting.datasets(), /redirects to https:\/\/store/)
+})

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import anyio
 import data
+import httpx
 import pytest
 from conftest import MANY
 from proxy import Proxy
@@ -280,3 +281,27 @@ def test_what_is_no_problem_document_still_tells_the_status(fragile: wayleave.Cl
         fragile.datasets()
     assert (caught.value.status, caught.value.code, caught.value.detail) == (502, "", "")
     assert json.dumps(str(caught.value)) == '"502"'
+
+
+def test_a_redirected_download_is_followed_to_the_store_without_the_key(tmp_path: Path) -> None:
+    asked: list[httpx.Request] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        if request.url.host == "store.example.org":
+            return httpx.Response(200, stream=httpx.ByteStream(b"a,b\n1,2\n"), headers={"ETag": '"stored"'})
+        headers = {
+            "Location": "https://store.example.org/places.csv?X-Amz-Signature=abc",
+            "ETag": '"ours"',
+            "Credits-Charged": "2",
+            "Credits-Remaining": "8",
+        }
+        return httpx.Response(307, headers=headers)
+
+    http = httpx.Client(transport=httpx.MockTransport(respond))
+    with wayleave.Client(
+        "svc_live_x", "https://data.example.org", http_client=http, max_retries=0, cache_dir=False
+    ) as client:
+        assert client.download("places", "csv", tmp_path).read_bytes() == b"a,b\n1,2\n"
+    assert [request.url.host for request in asked] == ["data.example.org", "store.example.org"]
+    assert ["x-api-key" in request.headers for request in asked] == [True, False]

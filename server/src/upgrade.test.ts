@@ -6,11 +6,12 @@ import { earlierReleases, unpackRelease } from './testing/releases.ts'
 import { runCommand } from './testing/run-command.ts'
 import { openTestServer, temporaryFolder } from './testing/test-server.ts'
 
-test('there is a fixture of every release in the changelog', () => {
+test('there is a fixture of every earlier release in the changelog', () => {
   const text = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8')
   const released = [...text.matchAll(/^## (\d+\.\d+\.\d+) /gm)].map(([, version]) => version)
-  assert.ok(released.length > 0)
-  for (const version of released)
+  assert.ok(released.length > 0 && earlierReleases.length > 0)
+  // That of the newest one is made after its release.
+  for (const version of released.slice(1))
     assert.ok(
       earlierReleases.some((release) => release.version === version),
       `scripts/upgrades makes ${version}`,

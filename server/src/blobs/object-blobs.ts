@@ -174,8 +174,22 @@ export class ObjectBlobs implements Blobs {
 
   /** The checksums of the blocks come first, because all other files are verified by them. */
   async #fetchAll(snapshot: string, manifest: Manifest, names: readonly string[]): Promise<void> {
+    const areVerified = await Promise.all(
+      names.map((name) => this.#isVerified(join(this.root, snapshot, name))),
+    )
+    const missing = names.filter((_, i) => !areVerified[i])
+    if (missing.length === 0) return
     const checksums = await this.#checksums(snapshot, manifest)
-    await Promise.all(names.map((name) => this.#fetch(snapshot, manifest, name, checksums?.get(name))))
+    await Promise.all(missing.map((name) => this.#fetch(snapshot, manifest, name, checksums?.get(name))))
+  }
+
+  /** Whether this process has verified the file, which has not been replaced since. */
+  async #isVerified(path: string): Promise<boolean> {
+    const stamp = await this.#stampOf(path)
+    if (stamp === null || this.#verified.get(path) !== stamp) return false
+    this.#cache.counts.hits++
+    this.#cache.touch(path)
+    return true
   }
 
   async #checksums(snapshot: string, manifest: Manifest): Promise<BlockChecksums | null> {
@@ -227,11 +241,8 @@ export class ObjectBlobs implements Blobs {
 
   async #fetchOnce(folder: string, manifest: Manifest, file: FetchedFile): Promise<void> {
     const { path } = file
-    const present = await this.#stampOf(path)
-    if (
-      present !== null &&
-      (this.#verified.get(path) === present || (await this.#isIntact(folder, manifest, file)))
-    ) {
+    if (await this.#isVerified(path)) return
+    if ((await this.#stampOf(path)) !== null && (await this.#isIntact(folder, manifest, file))) {
       this.#cache.counts.hits++
       this.#cache.touch(path)
     } else {

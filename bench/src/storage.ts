@@ -1,0 +1,268 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { startPostgres } from '../../scripts/postgres.ts'
+import { ensurePython } from '../../scripts/python.ts'
+import { startS3 } from '../../scripts/s3.ts'
+import { TcpProxy } from '../../scripts/tcp-proxy.ts'
+import { type Bench, decimal, whole } from './bench.ts'
+import { compare, type Side } from './compare.ts'
+import { generateGeojson } from './generate.ts'
+import { load } from './load.ts'
+import { figuresOf } from './process-figures.ts'
+import { startWayleave, type WayleaveServer } from './wayleave-server.ts'
+
+const root = join(import.meta.dirname, '../..')
+const MEDIUM = 1_000_000
+const LARGE = 5_000_000
+const DATASETS = 10_000
+/** The delay of the link in each direction, in ms, for counting round trips. */
+const LINK_MS = 50
+const BOXES = 100
+
+type Print = (line: string) => void
+
+/** What all nodes of the installation on a bucket share. */
+interface Shared {
+  settings: Record<string, string>
+  databaseUrl: string
+  key: string
+}
+
+/** Snapshots in a bucket, which `rclone serve s3` serves on the same machine. */
+export const bench: Bench = async (print) => {
+  const stops: (() => Promise<unknown>)[] = []
+  const kept = async <T extends { stop(): Promise<unknown> }>(starting: Promise<T>): Promise<T> => {
+    const server = await starting
+    stops.unshift(() => server.stop())
+    return server
+  }
+  try {
+    const python =
+      process.env['WAYLEAVE_TEST_PYTHON'] ??
+      ensurePython(join(root, '.cache', 'venv'), join(root, 'scripts', 'test-requirements.txt'))
+    const postgres = await kept(startPostgres())
+    const s3 = await kept(startS3(python))
+    const settings = {
+      ...s3.variables,
+      WAYLEAVE_DATABASE_URL: postgres.url,
+      WAYLEAVE_STORAGE_URL: 's3://wayleave/bench',
+      WAYLEAVE_S3_ENDPOINT: s3.url,
+    }
+    // On PostgreSQL too, so that only the storage differs.
+    const onFolder = await kept(startWayleave({ WAYLEAVE_DATABASE_URL: await newDatabase(postgres.url) }))
+    const first = await kept(startWayleave(settings))
+    const shared = { settings, databaseUrl: postgres.url, key: await first.createKey() }
+    const folderKey = await onFolder.createKey()
+    await publish(MEDIUM, 'medium', [onFolder, first])
+    await publish(LARGE, 'large', [first])
+    print(`Published ${whole(MEDIUM)} points to a folder and to the bucket, ${whole(LARGE)} to the bucket.\n`)
+
+    const second = await kept(startWayleave(settings))
+    for (const table of ['medium', 'large']) await coldPage(second, table, shared, print)
+    const { proxy, url } = await TcpProxy.open(s3.url, (close) => stops.unshift(close))
+    proxy.delayMs = LINK_MS
+    const far = await kept(startWayleave({ ...settings, WAYLEAVE_S3_ENDPOINT: url.replace(/\/$/, '') }))
+    await roundTrips(far, shared, print)
+
+    await warmPages(onFolder, folderKey, second, shared.key, print)
+    await twoNodes(first, second, shared.key, print)
+    await manyDatasets(shared, print)
+  } finally {
+    for (const stop of stops) await stop().catch(() => {})
+  }
+}
+
+async function newDatabase(server: string): Promise<string> {
+  const client = new pg.Client(server)
+  await client.connect()
+  await client.query('CREATE DATABASE folder').finally(() => client.end())
+  const url = new URL(server)
+  url.pathname = '/folder'
+  return url.href
+}
+
+async function publish(features: number, table: string, servers: WayleaveServer[]): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'wayleave-bench-'))
+  try {
+    const path = join(folder, `${table}.geojson`)
+    await generateGeojson(path, { features })
+    for (const server of servers) await server.operate('publish', path, '--table', table)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const items = (table: string, query: string) => `/v1/ogc/collections/${table}/items?${query}`
+
+/** The same boxes in every run. */
+function pages(table: string, limit: number): string[] {
+  return Array.from({ length: BOXES }, (_, i) => {
+    const west = -180 + ((i * 37) % 340)
+    const south = -80 + ((i * 53) % 140)
+    return items(table, `limit=${limit}&bbox=${west},${south},${west + 20},${south + 10}`)
+  })
+}
+
+async function get(server: WayleaveServer, path: string, key: string): Promise<Response> {
+  const response = await fetch(new URL(path, server.origin), { headers: { 'x-api-key': key } })
+  if (response.status !== 200) throw new Error(`${path} responded ${response.status}`)
+  return response
+}
+
+async function timed(server: WayleaveServer, path: string, key: string): Promise<number> {
+  const began = performance.now()
+  await (await get(server, path, key)).bytes()
+  return performance.now() - began
+}
+
+/** The counters of the node's requests to the bucket. */
+async function fetched(server: WayleaveServer): Promise<{ requests: number; bytes: number }> {
+  const text = await (await fetch(new URL('/metrics', server.origin))).text()
+  const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
+  return {
+    requests: value('wayleave_storage_requests_total'),
+    bytes: value('wayleave_storage_bytes_total\\{direction="read"\\}'),
+  }
+}
+
+async function coldPage(server: WayleaveServer, table: string, { key }: Shared, print: Print): Promise<void> {
+  // The node lists the bucket once in the background.
+  await delay(2000)
+  const size = await fetch(new URL(`/v1/dataset/${table}/files/geojson`, server.origin), {
+    method: 'HEAD',
+    headers: { 'x-api-key': key, 'accept-encoding': 'identity' },
+  })
+  const packBytes = Number(size.headers.get('content-length'))
+  const before = await fetched(server)
+  const opening = await timed(server, items(table, 'limit=10&bbox=5,45,25,55'), key)
+  const opened = await fetched(server)
+  const next = await timed(server, items(table, 'limit=10&bbox=-100,30,-80,40'), key)
+  const after = await fetched(server)
+  const share = ((after.bytes - opened.bytes) / packBytes) * 100
+  print(
+    `${table}: the first page on an empty cache took ${whole(opening)} ms and ${opened.requests - before.requests} requests (${decimal((opened.bytes - before.bytes) / 1e6, 1)} MB, mostly the index; the pack has ${decimal(packBytes / 1e6, 0)} MB). A page elsewhere: ${whole(next)} ms, ${after.requests - opened.requests} requests, ${decimal(share, 3)} % of the pack (aim: under 1 %).`,
+  )
+}
+
+async function roundTrips(server: WayleaveServer, { key }: Shared, print: Print): Promise<void> {
+  const path = items('medium', 'limit=10&bbox=5,45,25,55')
+  await delay(2000)
+  // The first request of a process also compiles its code.
+  await timed(server, items('large', 'limit=10&bbox=5,45,25,55'), key)
+  const cold = await timed(server, path, key)
+  const warm = await timed(server, path, key)
+  const trips = (cold - warm) / (2 * LINK_MS)
+  print(
+    `\nOver a link of ${2 * LINK_MS} ms, the first page of ${whole(MEDIUM)} points on an empty cache took ${whole(cold)} ms: at most ${decimal(trips, 1)} round trips, the transfer of the index included (aim: at most four).\n`,
+  )
+}
+
+function side(name: string, server: WayleaveServer, key: string, paths: string[]): Side {
+  const requests = paths.map((path) => ({ path, headers: { 'x-api-key': key } }))
+  return { name, server, load: { connections: 16, requests } }
+}
+
+async function warmPages(
+  onFolder: WayleaveServer,
+  folderKey: string,
+  onBucket: WayleaveServer,
+  key: string,
+  print: Print,
+): Promise<void> {
+  print(
+    `| warm pages of ${whole(MEDIUM)} points | bucket, pages/s | folder, pages/s | ratio | by processor |`,
+  )
+  print('|---|--:|--:|--:|--:|')
+  for (const limit of [10, 1000]) {
+    const paths = pages('medium', limit)
+    for (const path of paths) {
+      await get(onFolder, path, folderKey)
+      await get(onBucket, path, key)
+    }
+    const result = await compare(
+      side('bucket', onBucket, key, paths),
+      side('folder', onFolder, folderKey, paths),
+    )
+    const { ours, theirs, ratio, processorRatio } = result
+    print(
+      `| limit ${limit} | ${whole(ours.requestsPerSecond)} | ${whole(theirs.requestsPerSecond)} | ${decimal(ratio)} | ${decimal(processorRatio)} |`,
+    )
+  }
+  print('\nAim: at least 0.95.\n')
+}
+
+/** Whether a node needs more processor time for a page while another node serves too. */
+async function twoNodes(
+  first: WayleaveServer,
+  second: WayleaveServer,
+  key: string,
+  print: Print,
+): Promise<void> {
+  const paths = pages('medium', 10)
+  for (const path of paths) for (const server of [first, second]) await get(server, path, key)
+  const requests = paths.map((path) => ({ path, headers: { 'x-api-key': key } }))
+  const spent = (server: WayleaveServer) => figuresOf(server.pid).processorSeconds
+  const measure = async (servers: WayleaveServer[]) => {
+    const before = servers.map(spent)
+    const results = await Promise.all(
+      servers.map(({ origin }) => load({ origin, requests, connections: 4, seconds: 2 })),
+    )
+    const total = servers.reduce((sum, server, i) => sum + spent(server) - before[i]!, 0)
+    const count = results.reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond * 3, 0)
+    return total / count
+  }
+  await measure([first, second])
+  const ratios: number[] = []
+  for (let round = 0; round < 3; round++) {
+    ratios.push((await measure([first])) / (await measure([first, second])))
+  }
+  const ratio = ratios.sort((a, b) => a - b)[1]!
+  print(
+    `Two nodes at once serve ${decimal(ratio)} times the pages of one node for the same processor time (aim: 1, no shared contention).`,
+  )
+}
+
+/** The catalog is filled by SQL: 10,000 datasets that all have the manifest of a small one. */
+async function manyDatasets({ settings, databaseUrl }: Shared, print: Print): Promise<void> {
+  const started = async () => {
+    const began = performance.now()
+    const server = await startWayleave(settings)
+    const milliseconds = performance.now() - began
+    await delay(3000)
+    const { megabytes } = figuresOf(server.pid)
+    await server.stop()
+    return { milliseconds, megabytes }
+  }
+  const few = await started()
+  await copyDataset(databaseUrl)
+  const many = await started()
+  print(
+    `A node starts in ${whole(many.milliseconds)} ms with ${whole(DATASETS)} datasets in the catalog and in ${whole(few.milliseconds)} ms with two (aim: under 2,000 ms); three seconds later its processes use ${whole(many.megabytes)} and ${whole(few.megabytes)} MB.`,
+  )
+}
+
+async function copyDataset(databaseUrl: string): Promise<void> {
+  const client = new pg.Client(databaseUrl)
+  await client.connect()
+  try {
+    for (const table of ['datasets', 'versions']) {
+      const columns = await client.query<{ column_name: string }>(
+        'SELECT column_name FROM information_schema.columns WHERE table_name = $1 AND table_schema = current_schema()',
+        [table],
+      )
+      const names = columns.rows.map(({ column_name }) => column_name)
+      const values = names.map((name) => {
+        if (name === 'table_name') return "'copy_' || n"
+        return name === 'snapshot' ? "'copy_' || lpad(n::text, 12, '0')" : name
+      })
+      await client.query(
+        `INSERT INTO ${table} (${names.join(', ')}) SELECT ${values.join(', ')} FROM ${table}, generate_series(1, ${DATASETS}) AS n WHERE table_name = 'medium'`,
+      )
+    }
+  } finally {
+    await client.end()
+  }
+}
