@@ -8,6 +8,7 @@ import {
   type AdminUser,
   type Dashboard,
   type DatasetDetails,
+  type DatasetRecord,
   type EventRecord,
   type InvitationRecord,
   isJobEnded,
@@ -79,7 +80,8 @@ export function useDataset(table: string) {
 }
 
 /** The small map of a dataset; null if it has none. */
-export function usePreview(table: string, version: number, enabled: boolean) {
+export function usePreview({ table, version, tiles }: DatasetRecord, enabled: boolean) {
+  const isBuilding = tiles?.state === 'pending' || tiles?.state === 'building'
   return useQuery({
     queryKey: ['preview', table, version],
     queryFn: async () => {
@@ -88,8 +90,12 @@ export function usePreview(table: string, version: number, enabled: boolean) {
     },
     enabled,
     staleTime: hour,
+    refetchInterval: ({ state }) => (state.data === null && isBuilding ? PREVIEW_POLL_MS : false),
   })
 }
+
+/** How often a preview is asked for again while the tiles that it is drawn from are built. */
+const PREVIEW_POLL_MS = 3000
 
 /** SVG paths in degrees, with the latitude negated. */
 export interface Preview {

@@ -1,4 +1,5 @@
 import type { Dataset } from '@wayleave/client'
+import type { DatasetRecord } from '@wayleave/contract/records'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { usePreview, useSample } from '../api/queries.ts'
 import { cellText } from './cell-text.ts'
@@ -37,7 +38,7 @@ type Box = [west: number, south: number, east: number, north: number]
 
 function MapPreview({ dataset, bbox, isSeen }: { dataset: Dataset; bbox: Box; isSeen: boolean }) {
   const [west, south, east, north] = padded(bbox)
-  const { data: preview } = usePreview(dataset.table, dataset.version, isSeen)
+  const { data: preview } = usePreview(dataset as DatasetRecord, isSeen)
   return (
     <svg
       aria-hidden="true"

@@ -107,7 +107,7 @@ SwaggerUIBundle({
   spec: definition,
   dom_id: '#reference',
   deepLinking: true,
-  docExpansion: 'none',
+  docExpansion: 'list',
   filter: true,
   defaultModelsExpandDepth: 0,
   persistAuthorization: false,
