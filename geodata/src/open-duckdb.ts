@@ -32,7 +32,7 @@ export interface DuckDb {
  * any of this.
  */
 export async function openDuckDb(options: DuckDbOptions): Promise<DuckDb> {
-  // Loaded when it is first needed: a server runs queries in processes of their own, and DuckDB takes 40 MB.
+  // Loaded when it is first needed: a server runs queries in processes of their own, and may never need DuckDB itself.
   const { DuckDBInstance } = await import('@duckdb/node-api')
   const instance = await DuckDBInstance.create(':memory:', {
     threads: String(options.threads),

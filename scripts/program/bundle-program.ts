@@ -5,7 +5,7 @@ import { EXTERNAL } from './bundle-packages.ts'
 
 /**
  * Bundles the command line and the server, which it loads when it serves, into a few files in `lib`: finding and
- * linking five hundred modules took half of the time of a start. Threads and child processes run the single modules,
+ * linking five hundred modules makes a start slower. Threads and child processes run the single modules,
  * which stay where they are, so every file that a module finds by its own place is found from `lib` instead.
  */
 export async function bundleProgram(out: string): Promise<void> {
