@@ -4,7 +4,7 @@ import { CALL_OPTIONS, type CallOptions, getJson, type Transport } from './trans
 
 export interface TilesOptions extends CallOptions, Pick<ItemsOptions, 'filter' | 'datetime'> {}
 
-export const TILES_OPTIONS = ['filter', 'datetime', ...CALL_OPTIONS]
+export const TILES_OPTIONS: string[] = ['filter', 'datetime', ...CALL_OPTIONS]
 
 /** A source of vector tiles, as MapLibre's `addSource` takes it. Its one layer has the table's name. */
 export interface TileSource {
