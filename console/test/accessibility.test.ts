@@ -82,7 +82,7 @@ describe('axe finds no serious problem, in both themes, and nothing is too wide'
     members: { path: '/organization/members', shows: 'No open invitation' },
     access: { path: '/organization/access', shows: 'Nothing was asked for yet' },
     usage: { path: '/organization/usage', shows: 'By dataset' },
-    credits: { path: '/organization/credits', shows: 'Granted' },
+    credits: { path: '/organization/credits', shows: '+10' },
     events: { path: '/organization/events', shows: 'key.created' },
     dashboard: { path: '/administration', shows: 'Top organizations' },
     requests: { path: '/administration/requests', shows: 'No request waits' },
@@ -91,7 +91,7 @@ describe('axe finds no serious problem, in both themes, and nothing is too wide'
       shows: 'GIS_ACCESS',
       act: async () => {
         await page.getByRole('table').getByRole('link').first().click()
-        await page.getByRole('heading', { name: 'Ledger' }).or(page.getByText('Granted')).first().waitFor()
+        await page.getByRole('cell', { name: '+10' }).waitFor()
       },
     },
     'a user': {

@@ -9,7 +9,9 @@ const MARGIN_MS = 30_000
 function merge(own, ogc) {
   const text = JSON.stringify(ogc).replaceAll(/"#\/components\/(\w+)\//g, '"#/components/$1/Ogc')
   const { paths, components, tags } = JSON.parse(text)
-  const merged = { ...own, paths: { ...own.paths }, components: { ...own.components } }
+  // Without a list of servers, requests go to this one, and no field to choose from is shown.
+  const { servers: _, ...rest } = own
+  const merged = { ...rest, paths: { ...own.paths }, components: { ...own.components } }
   const tagOf = (name) => `OGC API: ${name}`
   for (const [path, operations] of Object.entries(paths)) {
     for (const operation of Object.values(operations)) operation.tags = operation.tags.map(tagOf)
@@ -106,7 +108,8 @@ const definition = merge(own, ogc)
 SwaggerUIBundle({
   spec: definition,
   dom_id: '#reference',
-  deepLinking: true,
+  // With deep links, the path of an operation is a link inside of a button, which screen readers cannot reach.
+  deepLinking: false,
   docExpansion: 'list',
   filter: true,
   defaultModelsExpandDepth: 0,
