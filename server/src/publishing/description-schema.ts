@@ -44,7 +44,7 @@ const columnNote = Type.Object(
 )
 
 const columnNotes = Type.Record(Type.String(), columnNote, {
-  maxProperties: 10_000,
+  maxProperties: 1000,
   description: 'Titles, descriptions and units of columns, by column name. They replace all earlier ones.',
 })
 
