@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { ADD_ONS } from '../add-ons.ts'
-import { nullable, oneOf, time } from './schema-parts.ts'
+import { documentedAs, nullable, oneOf, time } from './schema-parts.ts'
 
 export const ACCESS_REQUEST_STATES = ['open', 'granted', 'declined'] as const
 /** Far above what a person types. */
@@ -16,7 +16,15 @@ export const newAccessRequestSchema = Type.Object(
     credits: Type.Optional(credits),
     message: Type.Optional(text('What the access is needed for.')),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    ...documentedAs({
+      anyOf: [
+        { properties: { addOns: { minItems: 1 } }, required: ['addOns'] },
+        { properties: { credits: { minimum: 1 } }, required: ['credits'] },
+      ],
+    }),
+  },
 )
 
 /** What a member asks the operator for. */

@@ -105,12 +105,12 @@ const UPLOAD_BODY = {
   required: true,
   description: 'The file itself, or a form with the part `file` and the options.',
   content: {
-    'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
+    'application/octet-stream': { schema: { type: 'string', format: 'binary', minLength: 1 } },
     'multipart/form-data': {
       schema: {
         type: 'object',
         required: ['file'],
-        properties: { ...uploadOptions.properties, file: { type: 'string', format: 'binary' } },
+        properties: { ...uploadOptions.properties, file: { type: 'string', format: 'binary', minLength: 1 } },
         additionalProperties: false,
       },
     },

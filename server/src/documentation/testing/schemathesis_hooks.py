@@ -86,6 +86,9 @@ def before_call(context: schemathesis.HookContext, case: schemathesis.Case, kwar
         query.update({name: "2026-10-01" for name in ("startDate", "endDate") if name in query})
     if isinstance(body, dict) and isinstance(body.get("expiresAt"), str):
         body["expiresAt"] = "2999-12-31T23:59:59Z"
+    if isinstance(body, dict) and path == "/v1/dataset/{table}" and isinstance(body.get("columns"), dict):
+        # Notes can only be on columns that the dataset has.
+        body["columns"] = dict(zip(WORLD["columns"], body["columns"].values()))
     if isinstance(body, dict) and path.endswith("/keys/find"):
         # How secrets begin is a setting.
         body["secret"] = "svc_live_" + "x" * 20
