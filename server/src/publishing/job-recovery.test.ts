@@ -85,10 +85,15 @@ async function waitUntilEmpty(folder: string): Promise<void> {
   while (readdirSync(folder).length > 0) await sleep(20)
 }
 
-/** The ids of the server's child processes. */
+/**
+ * The ids of the server's compiling processes. One that was only forked has the command line of the server;
+ * stopping it then would block the server.
+ */
 function compilersOf({ child }: ServerProcess): number[] {
-  const ps = spawnSync('ps', ['-o', 'pid=', '--ppid', String(child.pid)], { encoding: 'utf8' })
-  return ps.stdout.split('\n').flatMap((line) => (line.trim() === '' ? [] : [Number(line)]))
+  const ps = spawnSync('ps', ['-ww', '-o', 'pid=,args=', '--ppid', String(child.pid)], { encoding: 'utf8' })
+  return ps.stdout
+    .split('\n')
+    .flatMap((line) => (line.includes('compile-process') ? [parseInt(line, 10)] : []))
 }
 
 for (const database of databaseKinds) {
@@ -148,7 +153,9 @@ for (const database of databaseKinds) {
   test(`a stop sends a running job back to waiting, and the next start publishes it, on ${database}`, async (t) => {
     const place = await preparePlace(t, database)
     const server = await startServerProcess(t, place.dataDir, place.environment)
-    const { id } = await upload(server, place, 'places', 1000)
+    // Enough rows that the compiling process is seen while it runs.
+    const rows = 50_000
+    const { id } = await upload(server, place, 'places', rows)
     const exit = once(server.child, 'exit')
     while (compilersOf(server).length === 0) await sleep(5)
     const [compiler] = compilersOf(server)
@@ -174,7 +181,7 @@ for (const database of databaseKinds) {
     const service = await openTestServer(t, place)
     assert.deepEqual(
       [(await ended(service, id)).state, (await service.parts.jobs.find(id)).report?.rows],
-      ['done', 1000],
+      ['done', rows],
     )
   })
 
