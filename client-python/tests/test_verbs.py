@@ -243,7 +243,8 @@ def test_the_async_client_has_the_same_verbs_with_the_same_arguments() -> None:
     assert verbs(wayleave.AsyncClient) == verbs(wayleave.Client)
     assert verbs(wayleave.AsyncItemPages) == verbs(wayleave.ItemPages)
     assert verbs(wayleave.AsyncDataset) == verbs(wayleave.Dataset)
-    assert set(verbs(wayleave.Dataset)) <= set(verbs(wayleave.Client))
+    fields = {field.name for field in dataclasses.fields(wayleave.Dataset)}
+    assert set(verbs(wayleave.Dataset)) - fields <= set(verbs(wayleave.Client))
 
 
 def test_the_async_client_gives_the_same_results(

@@ -266,6 +266,8 @@ test('a preview is drawn from tiles, shows all parts of the data, and is small',
   const service = await openPlaces(t)
   const early = await service.request('GET', '/v1/dataset/none/preview')
   assert.equal(early.status, 404)
+  // The first request for a tile begins the build.
+  assert.equal((await service.get(`${TILES}/0/0/0`)).status, 503)
   await waitForTiles(service)
   const { status, body, headers } = await service.request('GET', '/v1/dataset/places/preview')
   assert.equal(status, 200)
