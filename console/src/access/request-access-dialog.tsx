@@ -6,6 +6,7 @@ import { call } from '../api/call.ts'
 import { ActionDialog } from '../components/action-dialog.tsx'
 import { Field } from '../components/field.tsx'
 import { AddOnsField } from './add-ons-field.tsx'
+import { CreditsField } from './credits-field.tsx'
 
 /** Asks the operator for add-ons and credits. */
 export function RequestAccessDialog({
@@ -44,20 +45,11 @@ export function RequestAccessDialog({
         when they have decided.
       </p>
       {lacking.length > 0 && <AddOnsField offered={lacking} chosen={addOns} onChange={setAddOns} />}
-      <Field label="Credits" help={`${organization.name} has ${organization.credits.balance}.`}>
-        {(props) => (
-          <input
-            {...props}
-            type="number"
-            min={0}
-            max={1_000_000_000}
-            step={1}
-            required
-            value={credits}
-            onChange={(event) => setCredits(event.target.value)}
-          />
-        )}
-      </Field>
+      <CreditsField
+        credits={credits}
+        onChange={setCredits}
+        help={`${organization.name} has ${organization.credits.balance}.`}
+      />
       <Field label="What do you need it for?">
         {(props) => (
           <textarea

@@ -8,12 +8,13 @@ import { site } from '../site.ts'
 import { setTheme, useTheme } from '../theme.ts'
 import { Icon } from './icon.tsx'
 import { ProblemNote } from './problem-note.tsx'
+import { SignInLink } from './sign-in-link.tsx'
 import { SiteFooter } from './site-footer.tsx'
 
 /** The top bar and the page below it. */
 export function Frame() {
   const state = useSession()
-  const { pathname, search } = useLocation()
+  const { pathname } = useLocation()
 
   const [failure, setFailure] = useState<unknown>(null)
 
@@ -50,9 +51,7 @@ export function Frame() {
           <ThemeButton />
           {state === 'signed-in' && <Account />}
           {state === 'signed-out' && pathname !== '/sign-in' && (
-            <Link className="button small" to="/sign-in" state={{ next: pathname + search }}>
-              Sign in
-            </Link>
+            <SignInLink className="button small">Sign in</SignInLink>
           )}
         </div>
       </header>

@@ -1,7 +1,7 @@
 import type { DatasetDetails } from '@wayleave/contract/records'
-import { Link } from 'react-router'
 import { AccessNote } from '../access/access-note.tsx'
 import { useMe, useSession } from '../api/queries.ts'
+import { SignInLink } from '../components/sign-in-link.tsx'
 import { plural, suitsDataset } from '../words.ts'
 import { DownloadRow } from './download-row.tsx'
 import { usePurchases } from './use-purchases.ts'
@@ -21,10 +21,7 @@ export function Downloads({ dataset }: { dataset: DatasetDetails }) {
       <h2 id="downloads">The whole dataset</h2>
       {!signedIn && (
         <p className="small">
-          <Link to="/sign-in" state={{ next: `/datasets/${table}` }}>
-            Sign in
-          </Link>{' '}
-          to download.
+          <SignInLink>Sign in</SignInLink> to download.
         </p>
       )}
       {organization && !unlocked && <AccessNote organization={organization} addOn="API_ACCESS" />}

@@ -4,6 +4,7 @@ import { Link, useSearchParams } from 'react-router'
 import { useKeys, useSession } from '../api/queries.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { Field } from '../components/field.tsx'
+import { SignInLink } from '../components/sign-in-link.tsx'
 import { Tabs } from '../components/tabs.tsx'
 import { snippetsFor } from './snippet-texts.ts'
 
@@ -58,7 +59,7 @@ export function Snippets({ dataset, filter }: { dataset: Dataset; filter: string
             </>
           ) : (
             <>
-              <Link to="/sign-in">Sign in</Link> to create a key, and put it in place of YOUR_KEY.
+              <SignInLink>Sign in</SignInLink> to create a key, and put it in place of YOUR_KEY.
             </>
           )}
         </p>

@@ -76,6 +76,13 @@ export function useAddress(): [Address, (change: Partial<Address>) => void] {
   const latest = useRef(state)
   const setter = useRef(setParameters)
   setter.current = setParameters
+  const isShown = useRef(true)
+  useEffect(() => {
+    isShown.current = true
+    return () => {
+      isShown.current = false
+    }
+  }, [])
   useEffect(() => {
     // Another address than the one written here: a link or the history was used.
     if (parameters.toString() === latest.current.toString()) return
@@ -83,6 +90,8 @@ export function useAddress(): [Address, (change: Partial<Address>) => void] {
     setState(parameters)
   }, [parameters])
   const change = useCallback((change: Partial<Address>) => {
+    // The map writes its view with a delay: a page that was left must not change the address of the next one.
+    if (!isShown.current) return
     latest.current = writeAddress(latest.current, change)
     setState(latest.current)
     setter.current(latest.current, { replace: true, preventScrollReset: true })

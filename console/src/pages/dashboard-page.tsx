@@ -3,11 +3,11 @@ import { lazy, type ReactNode, Suspense } from 'react'
 import { Link } from 'react-router'
 import { MailTest } from '../administration/mail-test.tsx'
 import { useDashboard } from '../api/queries.ts'
-import { Empty } from '../components/empty.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Table } from '../components/table.tsx'
 import { useTitle } from '../components/use-title.ts'
 import { When } from '../components/when.tsx'
+import { CountTable } from '../usage/count-table.tsx'
 import { bytes, count, plural } from '../words.ts'
 
 const UsageChart = lazy(async () => ({ default: (await import('../usage/usage-chart.tsx')).UsageChart }))
@@ -29,7 +29,7 @@ export function DashboardPage() {
             </Suspense>
           </section>
           <Responses responses={dashboard.responses} />
-          <Counts
+          <CountTable
             title="Top datasets"
             rows={dashboard.datasets.map((row) => ({
               ...row,
@@ -37,7 +37,7 @@ export function DashboardPage() {
               name: row.title === null ? row.table : <Link to={`/datasets/${row.table}`}>{row.title}</Link>,
             }))}
           />
-          <Counts
+          <CountTable
             title="Top organizations"
             rows={dashboard.organizations.map((row) => ({
               ...row,
@@ -111,36 +111,6 @@ function Responses({ responses }: { responses: Dashboard['responses'] }) {
           columns={[
             { head: 'Route', kind: 'long', cell: ({ route }) => <code>{route}</code> },
             { head: 'Failures', kind: 'number', cell: (row) => count(row.count) },
-          ]}
-        />
-      )}
-    </section>
-  )
-}
-
-function Counts({
-  title,
-  rows,
-}: {
-  title: string
-  rows: { id: string; name: ReactNode; calls: number; credits: number }[]
-}) {
-  return (
-    <section className="card flush">
-      <div className="card-head">
-        <h2>{title}</h2>
-      </div>
-      {rows.length === 0 ? (
-        <Empty title="No calls in these days" />
-      ) : (
-        <Table
-          label={title}
-          rows={rows}
-          keyOf={({ id }) => id}
-          columns={[
-            { head: 'Name', kind: 'long', cell: ({ name }) => name },
-            { head: 'Calls', kind: 'number', cell: ({ calls }) => count(calls) },
-            { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits) },
           ]}
         />
       )}

@@ -1,14 +1,12 @@
-import type { UsageCount } from '@wayleave/contract/records'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'react-router'
 import { useKeys, useOrganization, useOrganizationUsage } from '../api/queries.ts'
-import { Empty } from '../components/empty.tsx'
 import { Loaded } from '../components/loaded.tsx'
-import { Table } from '../components/table.tsx'
 import { useTitle } from '../components/use-title.ts'
+import { CountTable } from '../usage/count-table.tsx'
 import { OperationTable } from '../usage/operation-table.tsx'
 import { UsageByDay } from '../usage/usage-report.tsx'
-import { count, lastDays } from '../words.ts'
+import { lastDays } from '../words.ts'
 
 /** The usage of all keys of the organization, including deleted ones. */
 export function OrganizationUsagePage() {
@@ -63,35 +61,5 @@ export function OrganizationUsagePage() {
         )}
       </Loaded>
     </div>
-  )
-}
-
-function CountTable({
-  title,
-  rows,
-}: {
-  title: string
-  rows: (UsageCount & { id: string; name: ReactNode })[]
-}) {
-  return (
-    <section className="card flush">
-      <div className="card-head">
-        <h2>{title}</h2>
-      </div>
-      {rows.length === 0 ? (
-        <Empty title="No calls in these days" />
-      ) : (
-        <Table
-          label={title}
-          rows={rows}
-          keyOf={({ id }) => id}
-          columns={[
-            { head: 'Name', kind: 'long', cell: ({ name }) => name },
-            { head: 'Calls', kind: 'number', cell: ({ calls }) => count(calls) },
-            { head: 'Credits', kind: 'number', cell: ({ credits }) => count(credits) },
-          ]}
-        />
-      )}
-    </section>
   )
 }

@@ -4,6 +4,7 @@ import type { AccessRequest } from '@wayleave/contract/records'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { AddOnsField } from '../access/add-ons-field.tsx'
+import { CreditsField } from '../access/credits-field.tsx'
 import { requestColumns } from '../access/request-columns.tsx'
 import { call } from '../api/call.ts'
 import { useRequestInbox } from '../api/queries.ts'
@@ -93,20 +94,7 @@ function GrantDialog({ request, onClose }: { request: AccessRequest; onClose: ()
     >
       {request.message && <blockquote className="note">{request.message}</blockquote>}
       <AddOnsField offered={ADD_ONS} chosen={addOns} onChange={setAddOns} />
-      <Field label="Credits">
-        {(props) => (
-          <input
-            {...props}
-            type="number"
-            min={0}
-            max={1_000_000_000}
-            step={1}
-            required
-            value={credits}
-            onChange={(event) => setCredits(event.target.value)}
-          />
-        )}
-      </Field>
+      <CreditsField credits={credits} onChange={setCredits} />
       <NoteField note={note} onChange={setNote} />
     </ActionDialog>
   )

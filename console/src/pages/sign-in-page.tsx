@@ -59,9 +59,9 @@ function decode(text: string): string {
   }
 }
 
-/** The service takes only short paths; without one, the link of the mail leads to the start page. */
+/** The service takes paths up to this length; without one, the link of the mail leads to the start page. */
 function mailable(next: string): { next?: string } {
-  return next !== HOME && next.length <= 300 && /^[!-~]+$/.test(next) ? { next } : {}
+  return next !== HOME && next.length <= 2000 && /^[!-~]+$/.test(next) ? { next } : {}
 }
 
 function AskForMail({

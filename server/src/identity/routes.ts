@@ -126,7 +126,7 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
           next: Type.Optional(
             Type.String({
               pattern: NEXT_PATH,
-              maxLength: 300,
+              maxLength: 2000,
               description: 'The page of the console to open after signing in by the link, such as `/keys`.',
             }),
           ),

@@ -117,7 +117,7 @@ for (const database of databaseKinds) {
       'https://example.org',
       'keys',
       '/a\nb',
-      `/${'a'.repeat(300)}`,
+      `/${'a'.repeat(2000)}`,
     ]
     for (const next of foreign) assert.equal((await ask(next)).status, 400, next)
   })

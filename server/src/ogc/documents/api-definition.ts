@@ -1,7 +1,5 @@
 import type { Dataset } from '../../catalog/dataset.ts'
 import { type About, aboutInfo } from '../../http/about.ts'
-import { EXTRACT_PARAMETERS } from '../extract/extract-query.ts'
-import { SHARED_PARAMETERS } from '../facets/facet-query.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import {
   API_ENCODINGS,
@@ -17,7 +15,7 @@ import {
   TILE_DOCUMENT_ENCODINGS,
   TILE_ENCODINGS,
 } from '../request/encodings.ts'
-import { ITEMS_PARAMETERS } from '../request/items-query.ts'
+import { CONDITION_PARAMETERS, ITEMS_PARAMETERS, SELECTING_PARAMETERS } from '../request/items-query.ts'
 import { ROOT } from '../write/links.ts'
 import { apiParameters, collectionParameters, OF_COLLECTION, PATH_PARAMETERS } from './api-parameters.ts'
 import {
@@ -192,14 +190,14 @@ const JSON_ONLY = [json]
 const PUBLIC_JSON = [json]
 
 /** The parameters of facets; `limit` and `bins` have names of their own among the components. */
-const FACET_PARAMETERS = ['facetColumns', 'facetLimit', 'facetBins', ...SHARED_PARAMETERS]
+const FACET_PARAMETERS = ['facetColumns', 'facetLimit', 'facetBins', ...CONDITION_PARAMETERS]
 
 /** A file of the rows that match; it is made for each request, so it has no tag. */
 function extractOperation(get: ReturnType<typeof operations>, collection: object[]): { get: Operation } {
   const described = get(
     'extract',
     'A file with all rows that match, up to a limit of the service',
-    [...collection, ...EXTRACT_PARAMETERS.map(ref)],
+    [...collection, ...SELECTING_PARAMETERS.map(ref)],
     EXTRACT_ENCODINGS,
     'Document',
   ).get

@@ -3,18 +3,6 @@ import { EXTRACT_ENCODINGS, negotiate } from '../request/encodings.ts'
 import { type ItemsQuery, type ReadingRules, readItemsQuery } from '../request/items-query.ts'
 import { type QueryPair, unknownParameter } from '../request/query-string.ts'
 
-/** What a request for a file of rows shares with a request for items, besides parameters named like columns. */
-export const EXTRACT_PARAMETERS = [
-  'bbox',
-  'bbox-crs',
-  'datetime',
-  'filter',
-  'filter-lang',
-  'filter-crs',
-  'ids',
-  'sortby',
-] as const
-
 /** A file has all matching rows with all columns in WGS84, so there is nothing to page, cut or transform. */
 const REFUSED = ['limit', 'offset', 'cursor', 'crs', 'properties', 'resulttype', 'resultType']
 

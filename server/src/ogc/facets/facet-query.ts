@@ -14,15 +14,6 @@ export const MAX_COLUMNS = 50
 
 /** The parameters of a request for facets that a request for items does not have, or has in another meaning. */
 const OWN_PARAMETERS = ['columns', 'limit', 'bins'] as const
-/** The parameters that it shares with a request for items, in addition to those named like columns. */
-export const SHARED_PARAMETERS = [
-  'bbox',
-  'bbox-crs',
-  'datetime',
-  'filter',
-  'filter-lang',
-  'filter-crs',
-] as const
 const REFUSED = ['offset', 'cursor', 'crs', 'sortby', 'properties']
 
 /** A request for facets, validated against its dataset. */

@@ -193,23 +193,25 @@ function readShown(text: string, { manifest: { columns } }: Dataset): number[] {
   return [...new Set(shown)].sort((a, b) => a - b)
 }
 
-/**
- * A cursor is bound to these parameters; `limit`, `crs`, `f` and `properties` may change from page to page.
- */
-const SELECTING = [
+/** The parameters that select features. Facets take them too. */
+export const CONDITION_PARAMETERS = [
   'bbox',
   'bbox-crs',
   'datetime',
   'filter',
   'filter-lang',
   'filter-crs',
-  'ids',
-  'sortby',
 ] as const
+
+/**
+ * The parameters that select and order features. A cursor is bound to them; `limit`, `crs`, `f` and `properties`
+ * may change from page to page.
+ */
+export const SELECTING_PARAMETERS = [...CONDITION_PARAMETERS, 'ids', 'sortby'] as const
 
 function selectionOf(given: Given, properties: Conditions['properties'] | null): string {
   let text = ''
-  for (const name of SELECTING) {
+  for (const name of SELECTING_PARAMETERS) {
     const value = given[name]
     if (value !== undefined) text += `${name}=${value}\n`
   }
