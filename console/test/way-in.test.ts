@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { parcelsGeojson } from './parcels.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
-import { drop } from './test-page-actions.ts'
+import { drop, poll } from './test-page-actions.ts'
 
 /** How people come to the service and get what they need, on one demo server, in order. */
 describe('the way in', { concurrency: 1 }, () => {
@@ -56,9 +60,9 @@ describe('the way in', { concurrency: 1 }, () => {
     // The map writes its view into the address a moment later, when the page may have been left.
     await visitor.getByRole('button', { name: /zoom in/i }).click()
     await signIn.click()
-    await visitor.getByLabel('Mail address').fill('visitor@example.org')
-    await visitor.getByRole('button', { name: 'Send the mail' }).click()
-    await visitor.getByRole('heading', { name: 'Check your mail' }).waitFor()
+    await visitor.getByLabel('Email address').fill('visitor@example.org')
+    await visitor.getByRole('button', { name: 'Send the link' }).click()
+    await visitor.getByRole('heading', { name: 'Check your email' }).waitFor()
     await visitor.goto((await service.mailedLink('visitor@example.org')).link)
     await visitor.getByRole('button', { name: 'Sign in' }).click()
     await visitor.waitForURL(/\/datasets\/earthquakes\?.*filter=magnitude.*x{300}/)
@@ -81,7 +85,7 @@ describe('the way in', { concurrency: 1 }, () => {
     await admin.getByRole('button', { name: /^Grant the request/ }).click()
     await admin.getByLabel('GIS_ACCESS').check()
     await admin.getByRole('button', { name: 'Grant', exact: true }).click()
-    await admin.getByText('No request waits').waitFor()
+    await admin.getByText('No open requests').waitFor()
 
     await visitor.goto((await service.mailedLink('visitor@example.org')).link)
     await visitor.getByRole('row', { name: /API_ACCESS, 20 credits Granted/ }).waitFor()
@@ -202,6 +206,80 @@ describe('the way in', { concurrency: 1 }, () => {
     for (let tries = 0; asked.length === 0 && tries < 100; tries++) await page.waitForTimeout(50)
     assert.match(asked[0]!, /costs up to 2 credits/)
     assert.ok(!requests.some((url) => url.includes('/files/')), 'nothing was sent')
+    await context.close()
+  })
+
+  test('pages outside the console show the account, and signing in there returns to them', async () => {
+    const { page, context } = await service.open()
+    const calls: string[] = []
+    page.on('request', (request) => calls.push(new URL(request.url()).pathname))
+    await page.goto(`${service.url}/docs/gallery#r`)
+    const header = page.getByRole('banner')
+    const signIn = header.getByRole('link', { name: 'Sign in' })
+    await page.locator('a[href*="?next="]').waitFor()
+    // Pages that anyone may read ask nothing about visitors who never signed in.
+    assert.ok(!calls.some((path) => path.startsWith('/v1/auth')))
+    await signIn.click()
+    await page.getByLabel('Email address').fill('docs@example.org')
+    await page.getByRole('button', { name: 'Send the link' }).click()
+    await page.getByRole('heading', { name: 'Check your email' }).waitFor()
+    await page.goto((await service.mailedLink('docs@example.org')).link)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.waitForURL(/\/docs\/gallery#r$/)
+    for (const path of ['/docs/gallery', '/v1/ogc?f=html', '/status']) {
+      await page.goto(service.url + path)
+      await header.getByText('docs@example.org').waitFor()
+      await header.getByRole('link', { name: 'Keys' }).waitFor()
+      assert.equal(await header.getByRole('link', { name: 'Administration' }).count(), 0)
+    }
+    await header.getByRole('button', { name: 'Sign out' }).click()
+    await signIn.waitFor()
+    await page.goto(`${service.url}/keys`)
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await context.close()
+  })
+
+  test('the maps and frames of the documentation work as copied, on a page of another site', async () => {
+    const key = readFileSync(join(service.dataDir, 'demo-key'), 'utf8').trim()
+    const { page, context } = await service.open({ viewport: { width: 400, height: 300 } })
+    const library = dirname(fileURLToPath(import.meta.resolve('maplibre-gl/package.json')))
+    const { version } = JSON.parse(readFileSync(join(library, 'package.json'), 'utf8'))
+    await context.route('https://unpkg.com/**', (route) => {
+      const [, name] = new URL(route.request().url()).pathname.split(`/maplibre-gl@${version}/`)
+      return route.fulfill({ path: join(library, name!), headers: { 'access-control-allow-origin': '*' } })
+    })
+    let example = ''
+    await context.route('http://maps.test/', (route) =>
+      route.fulfill({ contentType: 'text/html', body: example }),
+    )
+    await poll(async () => {
+      const { tiles } = await (await fetch(`${service.url}/v1/dataset/places`)).json()
+      return tiles.state === 'ready'
+    })
+    let count = 0
+    for (const name of ['gallery', 'tiles', 'ogc', 'explorer']) {
+      await page.goto(`${service.url}/docs/${name}`)
+      const codes = await page.locator('main pre code').allTextContents()
+      if (name === 'tiles') {
+        const command = codes.find((text) => text.startsWith('curl '))!.replace('YOUR_KEY', key)
+        execFileSync('bash', ['-ec', command.replace('curl', 'curl --fail')], {
+          cwd: service.dataDir,
+          stdio: 'ignore',
+        })
+        assert.ok(statSync(join(service.dataDir, 'tile.mvt')).size > 100)
+      }
+      for (const code of codes.filter((text) => /^<(!doctype html|iframe)/.test(text))) {
+        example = code.replaceAll('YOUR_KEY', key)
+        const data = page.waitForResponse(
+          (response) => /\/tiles\/|\/items\?|\/sample\//.test(response.url()) && response.status() === 200,
+        )
+        await page.goto('http://maps.test/')
+        await data
+        await page.locator('iframe, canvas').first().waitFor()
+        count++
+      }
+    }
+    assert.equal(count, 4)
     await context.close()
   })
 })

@@ -41,7 +41,7 @@ export function RequestAccessDialog({
       }}
     >
       <p className="soft">
-        The operator gets a mail, and decides for the whole organization {organization.name}. You get a mail
+        The operator gets an email and decides for the whole organization {organization.name}. You get an email
         when they have decided.
       </p>
       {lacking.length > 0 && <AddOnsField offered={lacking} chosen={addOns} onChange={setAddOns} />}

@@ -91,7 +91,14 @@ export class Documentation {
         title,
         links: names.map((name) => ({ href: pathOf(name), title: titleOf(this.#source(name, '')) })),
       })),
-      { title: 'Reference', links: [{ href: '/docs/api', title: 'API reference' }] },
+      {
+        title: 'Reference',
+        links: [
+          { href: '/docs/api', title: 'API reference' },
+          { href: '/v1/ogc?f=html', title: 'OGC API' },
+          { href: '/v1/records?f=html', title: 'Catalogue for machines' },
+        ],
+      },
     ]
     return this.#menu
   }

@@ -2,6 +2,8 @@
 // session's token or a short-lived key; a request that may cost credits is sent only after a confirmation.
 /* global SwaggerUIBundle */
 
+import { accessToken, post } from './session.js'
+
 const OGC_ROOT = '/v1/ogc'
 const MARGIN_MS = 30_000
 
@@ -40,23 +42,8 @@ function operationOf(definition, method, url) {
   return undefined
 }
 
-/** The signed-in session: its tokens are only in memory, as in the console. */
-const session = { token: '', tokenEnd: 0, key: '', keyEnd: 0, isSignedIn: null }
-
-async function post(path, body, token) {
-  const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) }
-  const response = await fetch(path, { method: 'POST', headers, body: body && JSON.stringify(body) })
-  return response.ok ? response.json() : null
-}
-
-async function accessToken() {
-  if (session.isSignedIn === false || Date.now() < session.tokenEnd - MARGIN_MS) return session.token
-  const tokens = await post('/v1/auth/refresh', { cookie: true })
-  session.isSignedIn = tokens !== null
-  session.token = tokens?.accessToken ?? ''
-  session.tokenEnd = Date.now() + (tokens?.expiresIn ?? 0) * 1000
-  return session.token
-}
+/** The short-lived key of the session, only in memory, as in the console. */
+const session = { key: '', keyEnd: 0 }
 
 async function sessionKey() {
   if (Date.now() < session.keyEnd - MARGIN_MS) return session.key

@@ -38,7 +38,7 @@ ${siteHead(about, base)}
 <link rel="stylesheet" href="${root}/style.css">
 </head>
 <body>
-${siteHeader(about, 'ogc', base)}
+${siteHeader(about, false, base)}
 <div class="doc wide">
 <nav class="trail" aria-label="Where you are"><ol>${way.map(
     ({ href, title: name }) => html`<li><a href="${href}">${name}</a></li>`,
