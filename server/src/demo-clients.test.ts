@@ -172,7 +172,9 @@ async function matchFilters({ service, key }: Demo): Promise<void> {
     const filter = /^\|[^|]+\| `(.+)` \|$/.exec(line)?.[1]
     if (filter === undefined) continue
     const query = new URLSearchParams({ filter, limit: '1' })
-    const { status, body } = await service.request('GET', `/v1/ogc/collections/${table}/items?${query}`, { key })
+    const { status, body } = await service.request('GET', `/v1/ogc/collections/${table}/items?${query}`, {
+      key,
+    })
     assert.equal(status, 200, `${filter}: ${body.detail}`)
     assert.ok(body.features.length > 0, `${filter} matches nothing`)
     count++

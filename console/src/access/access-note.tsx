@@ -35,8 +35,8 @@ export function AccessNote({
       </p>
       {open ? (
         <p>
-          {open.requestedBy} asked the operator for access on <When at={open.createdAt} />. You get an email when
-          they have decided.
+          {open.requestedBy} asked the operator for access on <When at={open.createdAt} />. You get an email
+          when they have decided.
         </p>
       ) : (
         <p className="row">

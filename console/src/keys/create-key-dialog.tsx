@@ -19,7 +19,8 @@ export interface KeyOwner {
 export const personalOwner: KeyOwner = {
   path: '/v1/api-keys/personal',
   title: 'Create a personal key',
-  about: 'It uses your organization’s add-ons and credits, and stops working when you leave the organization.',
+  about:
+    'It uses your organization’s add-ons and credits, and stops working when you leave the organization.',
   withWrite: false,
 }
 

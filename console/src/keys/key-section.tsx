@@ -51,7 +51,9 @@ export function KeySection({
           ) : (
             <Empty title="No keys yet">
               <p>
-                {owner ? 'Programs read data with a key. Create one for each program.' : 'Nobody has created one.'}
+                {owner
+                  ? 'Programs read data with a key. Create one for each program.'
+                  : 'Nobody has created one.'}
               </p>
             </Empty>
           )

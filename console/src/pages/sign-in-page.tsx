@@ -156,8 +156,8 @@ function CheckMail({ sent, next, onBack }: { sent: Sent; next: string; onBack: (
     <div className="narrow stack">
       <h1>Check your email</h1>
       <p>
-        If <strong>{email}</strong> may sign in, an email is on its way. Open its link, or enter its code here.
-        Both work once, for 15 minutes.
+        If <strong>{email}</strong> may sign in, an email is on its way. Open its link, or enter its code
+        here. Both work once, for 15 minutes.
       </p>
       <form className="stack" onSubmit={submit}>
         <Field label="Code of six digits">

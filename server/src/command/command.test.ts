@@ -47,7 +47,9 @@ test('every example on the page of the command line is understood', async () => 
   for (const line of lines) {
     // Without what the shell does: redirections, and the substitution of a process.
     const text = line.replace(/^source <\((.*)\)$/, '$1').replace(/ [<>] .*$/, '')
-    const [name, ...words] = [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!)
+    const [name, ...words] = [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(
+      ([, quoted, plain]) => quoted ?? plain!,
+    )
     assert.equal(name, 'wayleave', line)
     const program = makeProgram()
     let isRun = false

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { aboutOf } from '../http/about.ts'
 import { problems } from '../problem.ts'
@@ -8,7 +9,7 @@ import { settings } from '../settings/settings.ts'
 import { documentedExamples } from '../testing/documented-examples.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { signIn } from '../testing/sign-in.ts'
-import { openTestServer } from '../testing/test-server.ts'
+import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
 import { Documentation, PAGES } from './documentation.ts'
 import { generatedPages } from './generated-pages.ts'
 import { PACKAGE_ASSETS } from './package-assets.ts'
@@ -56,7 +57,9 @@ test('every problem code is used, and every code that is used is in the table', 
 test('settings, problems and notes on columns in the examples are valid', async (t) => {
   const codeOf = (page: string, language: string) =>
     documentedExamples().find((one) => one.page === page && one.language === language)!.code
-  assert.equal(readConfig({ environment: {}, file: JSON.parse(codeOf('settings.md', 'json')) }).port, 8080)
+  const file = join(temporaryFolder(t), 'wayleave.json')
+  writeFileSync(file, codeOf('settings.md', 'json'))
+  assert.equal(readConfig({ environment: {}, file }).port, 8080)
   for (const line of codeOf('explorer.md', 'sh').trim().split('\n')) {
     const [name = '', address = ''] = line.split('=')
     assert.equal(readConfig({ environment: { [name]: address }, file: null }).basemap, address)
@@ -68,7 +71,9 @@ test('settings, problems and notes on columns in the examples are valid', async 
   const columns = JSON.parse(codeOf('publishing.md', 'json'))
   const body = { columns }
   const described = await service.request('PATCH', '/v1/dataset/earthquakes', { token, body })
-  assert.equal(described.body.columns[0].unit, columns.depth.unit)
+  assert.ok(described.status < 300, described.text)
+  const { body: dataset } = await service.request('GET', '/v1/dataset/earthquakes')
+  assert.equal(dataset.columns[0].unit, columns.depth.unit)
 
   await publishText(service, 'parcels', 'parcels.geojson', points(1))
   const key = { body: { name: 'Without add-ons', permissions: ['read'] }, token }

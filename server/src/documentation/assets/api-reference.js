@@ -88,6 +88,23 @@ function interceptor(definition) {
   }
 }
 
+/** The page has a main landmark of its own, so the one of Swagger UI becomes a plain element. */
+function withoutMain() {
+  const replaced = (node) => {
+    if (Array.isArray(node)) return node.map(replaced)
+    if (!node?.props?.children) return node
+    const props = { ...node.props, children: replaced(node.props.children) }
+    return { ...node, type: node.type === 'main' ? 'div' : node.type, props }
+  }
+  const wrapped = (Layout) =>
+    class extends Layout {
+      render() {
+        return replaced(super.render())
+      }
+    }
+  return { wrapComponents: { BaseLayout: wrapped } }
+}
+
 const [own, ogc] = await Promise.all(
   ['/v1/openapi.json', `${OGC_ROOT}/api?f=json`].map(async (path) => (await fetch(path)).json()),
 )
@@ -101,6 +118,7 @@ SwaggerUIBundle({
   filter: true,
   defaultModelsExpandDepth: 0,
   persistAuthorization: false,
+  plugins: [withoutMain],
   requestInterceptor: interceptor(definition),
   syntaxHighlight: { activated: false },
 })
