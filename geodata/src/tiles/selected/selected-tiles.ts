@@ -4,7 +4,8 @@ import type { IndexTree } from '../../snapshot/index-tree.ts'
 import { type Manifest, SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
 import { positionsIn } from '../build/build-shape-tiles.ts'
 import { compressTileSync } from '../encode/compress-tile.ts'
-import { PackFile } from '../encode/feature-bytes.ts'
+import { LocalPack, type PackBytes, PackFile } from '../encode/feature-bytes.ts'
+import { MAX_SHOWN } from '../encode/point-cells.ts'
 import { TileEncoder } from '../encode/tile-encoder.ts'
 import { ShapeReader } from '../shapes/read-shapes.ts'
 import type { TileAddress } from '../tile-id.ts'
@@ -36,11 +37,21 @@ export class SelectedTiles {
     this.#encoder = new TileEncoder(table, manifest.columns, source, (position) => this.#sizeOf(position))
   }
 
-  static async open(folder: string, table: string, manifest: Manifest): Promise<SelectedTiles> {
+  /** `pack` is the pack if it is not in the folder. */
+  static async open(
+    folder: string,
+    table: string,
+    manifest: Manifest,
+    pack: PackBytes | null = null,
+  ): Promise<SelectedTiles> {
     const checksums = await readBlockChecksums(folder, manifest)
     const name = SNAPSHOT_FILES.index
     const index = await readIndex(folder, manifest.files[name]!, checksums?.get(name))
-    const source = new PackFile(folder, index.offsets, checksums?.get(SNAPSHOT_FILES.pack))
+    const source = new PackFile(
+      pack ?? new LocalPack(folder),
+      index.offsets,
+      checksums?.get(SNAPSHOT_FILES.pack),
+    )
     return new SelectedTiles(table, manifest, treeOf(index), index.offsets, source)
   }
 
@@ -59,6 +70,8 @@ export class SelectedTiles {
   #encodePoints(tile: TileAddress, positions: Uint32Array, isDeepest: boolean) {
     const { xs, ys } = this.#project()
     const order = this.#pointsIn(tile, positions, xs, ys)
+    // Of more points, most are counted and not read.
+    if (order.length <= MAX_SHOWN) this.#source.prefetch(order)
     const set = { xs, ys, order, bytesOf: (position: number) => this.#sizeOf(position) }
     return this.#encoder.points(tile, set, 0, order.length, isDeepest)
   }
@@ -85,6 +98,7 @@ export class SelectedTiles {
       while (at < positions.length && positions[at]! < position) at++
       if (positions[at] === position) chosen.push(position)
     }
+    this.#source.prefetch(chosen)
     return this.#encoder.shapes(tile, () => this.#shapes.inTile(chosen, tile), isDeepest)
   }
 
