@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -45,7 +48,10 @@ describe('the way in', { concurrency: 1 }, () => {
     await visitor.waitForURL(/keyword=boundaries/)
     await visitor.getByLabel('Sort by').selectOption('rows')
     // The whole dataset is drawn from its tiles, not the few rows of the sample.
-    await visitor.locator('.preview .shapes[d^=M]:not(.extent)').first().waitFor({ state: 'attached' })
+    await visitor
+      .locator('.preview .shapes[d^=M]:not(.extent)')
+      .first()
+      .waitFor({ state: 'attached', timeout: 180_000 })
     const path = await visitor.locator('.preview .shapes').first().getAttribute('d')
     assert.ok(path!.split('M').length > 200, `${path!.split('M').length} outlines`)
   })
@@ -71,12 +77,18 @@ describe('the way in', { concurrency: 1 }, () => {
 
   test('a user without add-ons asks for access, and the administrator grants it', async () => {
     await service.signIn(admin, ADMINISTRATOR)
-    await visitor.goto(`${service.url}/organization/access`)
+    // The explorer says what is missing and offers to ask for it.
+    await visitor.goto(`${service.url}/datasets/earthquakes`)
+    await visitor.getByText(/You see a free sample\..* does not have the add-on GIS_ACCESS/).waitFor()
     await visitor.getByRole('button', { name: 'Request access' }).click()
+    assert.ok(await visitor.getByLabel('GIS_ACCESS').isChecked())
+    await visitor.getByLabel('GIS_ACCESS').uncheck()
     await visitor.getByLabel('API_ACCESS').check()
     await visitor.getByLabel('Credits').fill('20')
     await visitor.getByLabel('What do you need it for?').fill('A map of the town')
     await visitor.getByRole('button', { name: 'Send the request' }).click()
+    await visitor.getByText(/^visitor@example\.org asked the operator for access/).waitFor()
+    await visitor.goto(`${service.url}/organization/access`)
     await visitor.getByRole('row', { name: /API_ACCESS, 20 credits Open/ }).waitFor()
 
     const { link } = await service.mailedLink(ADMINISTRATOR)
@@ -249,9 +261,11 @@ describe('the way in', { concurrency: 1 }, () => {
       return route.fulfill({ path: join(library, name!), headers: { 'access-control-allow-origin': '*' } })
     })
     let example = ''
-    await context.route('http://maps.test/', (route) =>
-      route.fulfill({ contentType: 'text/html', body: example }),
-    )
+    const site = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html').end(example)
+    })
+    await once(site.listen(0, '127.0.0.1'), 'listening')
+    const { port } = site.address() as AddressInfo
     await poll(async () => {
       const { tiles } = await (await fetch(`${service.url}/v1/dataset/places`)).json()
       return tiles.state === 'ready'
@@ -273,7 +287,7 @@ describe('the way in', { concurrency: 1 }, () => {
         const data = page.waitForResponse(
           (response) => /\/tiles\/|\/items\?|\/sample\//.test(response.url()) && response.status() === 200,
         )
-        await page.goto('http://maps.test/')
+        await page.goto(`http://127.0.0.1:${port}/`)
         await data
         await page.locator('iframe, canvas').first().waitFor()
         count++
@@ -281,5 +295,6 @@ describe('the way in', { concurrency: 1 }, () => {
     }
     assert.equal(count, 4)
     await context.close()
+    site.close()
   })
 })

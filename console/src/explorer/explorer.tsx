@@ -59,9 +59,10 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
   const onView = useCallback(
     (view: MapView, box: Box) => {
       setBox(box)
-      change({ view })
+      // A slow browser shows this page for a moment after the address has become that of the next page.
+      if (window.location.pathname.endsWith(`/${dataset.table}`)) change({ view })
     },
-    [change],
+    [change, dataset.table],
   )
   const setClauses = (clauses: Clause[]) => change({ filter: filterText(clauses, types) })
   const isLocked = access !== 'all'

@@ -96,10 +96,29 @@ function withoutMain() {
     const props = { ...node.props, children: replaced(node.props.children) }
     return { ...node, type: node.type === 'main' ? 'div' : node.type, props }
   }
-  const wrapped = (Layout) =>
-    class extends Layout {
+  // React would mount the page anew if the class were another one at each rendering.
+  const classes = new Map()
+  const plain = (Layout) => {
+    if (!classes.has(Layout)) {
+      const PlainLayout = class extends Layout {
+        render() {
+          return replaced(super.render())
+        }
+      }
+      classes.set(Layout, PlainLayout)
+    }
+    return classes.get(Layout)
+  }
+  // Swagger UI wraps the layout into an error boundary.
+  const wrapped = (Boundary) =>
+    class extends Boundary {
       render() {
-        return replaced(super.render())
+        const boundary = super.render()
+        const layout = boundary.props.children
+        return {
+          ...boundary,
+          props: { ...boundary.props, children: { ...layout, type: plain(layout.type) } },
+        }
       }
     }
   return { wrapComponents: { BaseLayout: wrapped } }
