@@ -15,11 +15,15 @@ export function endText(value: Value, type: string): string {
   return typeof value === 'number' ? number.format(value) : String(value)
 }
 
-/** The characters that fit below a chart. The first and the last label stand inside its ends, half a label nearer. */
-const MAX_CHARACTERS = 66
-
-/** The labels of an axis: up to five ends, each as short as the range allows. */
-export function endTexts(ends: readonly Value[], type: string): { index: number; text: string }[] {
+/**
+ * The labels of an axis: up to five ends, each as short as the range allows, and as many as fit into a number of
+ * characters. The first and the last label stand inside the ends of the axis, half a label nearer to the others.
+ */
+export function endTexts(
+  ends: readonly Value[],
+  type: string,
+  maxCharacters = 66,
+): { index: number; text: string }[] {
   const last = ends.length - 1
   if (last < 1) return []
   const isTime = type === 'timestamp' || type === 'date'
@@ -32,7 +36,7 @@ export function endTexts(ends: readonly Value[], type: string): { index: number;
     return days > 2 || type === 'date' ? iso.slice(5, 10) : iso.slice(11, 16)
   }
   const widest = Math.max(text(ends[0]!).length, text(ends[last]!).length)
-  const labels = Math.max(2, Math.min(5, last + 1, 1 + Math.floor(MAX_CHARACTERS / (widest * 1.5 + 2))))
+  const labels = Math.max(2, Math.min(5, last + 1, 1 + Math.floor(maxCharacters / (widest * 1.5 + 2))))
   const indexes = Array.from({ length: labels }, (_, label) => Math.round((label * last) / (labels - 1)))
   return [...new Set(indexes)].map((index) => ({ index, text: text(ends[index]!) }))
 }
