@@ -95,9 +95,9 @@ test('the demo data, read as the documentation says', async (t) => {
   for (const [name, { languages, except }] of Object.entries(RUN_HERE)) {
     const isRun = ({ page, language, code }: DocumentedExample) =>
       page === name && languages.includes(language) && !except?.test(code)
-    await t.test(`the examples of ${name} work`, async (t) => {
-      assert.notEqual(await runExamples(t, demo, examples.filter(isRun)), '')
-    })
+    const ownExamples = examples.filter(isRun)
+    assert.ok(ownExamples.length > 0)
+    await t.test(`the examples of ${name} work`, (t) => runExamples(t, demo, ownExamples))
   }
   await t.test('the filters on the page on CQL2 match features', () => matchFilters(demo))
 })

@@ -30,12 +30,12 @@ export interface Demo {
   python: string
 }
 
-/** Runs examples in their order in one folder, which has a file parcels.gpkg as a user would. Returns the output. */
+/** Runs examples in their order in one folder, which has a file parcels.gpkg as a user would. */
 export async function runExamples(
   t: TestContext,
   { service, key, python }: Demo,
   examples: readonly DocumentedExample[],
-): Promise<string> {
+): Promise<void> {
   const cwd = temporaryFolder(t)
   writeFileSync(join(cwd, 'parcels.geojson'), points(3))
   await run('ogr2ogr', ['parcels.gpkg', 'parcels.geojson'], { cwd })
@@ -55,18 +55,16 @@ export async function runExamples(
   const execute = async (program: string, args: string[]) =>
     (await run(program, args, { cwd, env, maxBuffer: 1 << 28 })).stdout
   const shell = (script: string) => execute('bash', ['-euc', PROGRAMS + script])
-  let output = ''
   for (const { code, language } of examples) {
     const actual = code
       .replaceAll(EXAMPLE_URL, service.url)
       .replaceAll('YOUR_KEY', key)
       .replaceAll('YOUR_PLATFORM_KEY', platformKey)
-    if (language === 'python') output += await execute(python, ['-c', actual])
-    else if (language === 'r') output += await execute('Rscript', ['-e', actual])
-    else if (actual.includes('TOKEN_FROM_THE_LINK')) output += await signInByHand(actual, service, shell)
-    else output += await shell(actual)
+    if (language === 'python') await execute(python, ['-c', actual])
+    else if (language === 'r') await execute('Rscript', ['-e', actual])
+    else if (actual.includes('TOKEN_FROM_THE_LINK')) await signInByHand(actual, service, shell)
+    else await shell(actual)
   }
-  return output
 }
 
 /** Each command of this example needs a part of the response to the one before. */
@@ -74,10 +72,10 @@ async function signInByHand(
   example: string,
   service: TestServer,
   shell: (script: string) => Promise<string>,
-): Promise<string> {
+): Promise<void> {
   const [ask, redeem, create] = example.split(/^(?=curl )/m)
   await shell(ask!)
   const { token } = await nextMail(service, 'you@example.org')
   const { accessToken } = JSON.parse(await shell(redeem!.replace('TOKEN_FROM_THE_LINK', token)))
-  return shell(create!.replace('ACCESS_TOKEN', accessToken))
+  await shell(create!.replace('ACCESS_TOKEN', accessToken))
 }
