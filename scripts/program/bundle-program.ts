@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { build } from 'rolldown'
-import { EXTERNAL } from './bundle-packages.ts'
+import { EXTERNAL, failIfUnresolved } from './bundle-packages.ts'
 
 /**
  * Bundles the command line and the server, which it loads when it serves, into a few files in `lib`: finding and
@@ -14,6 +14,7 @@ export async function bundleProgram(out: string): Promise<void> {
     cwd: out,
     platform: 'node',
     external: EXTERNAL,
+    onLog: failIfUnresolved,
     plugins: [
       { name: 'places', transform: (code, id) => withPlace(code, relative(out, id)) },
       { name: 'latin-1', renderChunk: inLatin1 },
