@@ -18,6 +18,15 @@ export class ExportError extends Error {
   }
 }
 
+/** The process that built a file ended without a result: it was killed, or crashed. */
+export class ProcessEndedError extends ExportError {
+  override name = 'ProcessEndedError'
+
+  constructor(end: string, stderr: string) {
+    super('build-failed', `The process ended without a result (${end}): ${stderr.trim()}`)
+  }
+}
+
 /** SQLite reports SQLITE_FULL (13) when the operating system reports ENOSPC. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
+import { storeMissingSummaries } from './catalog/store.ts'
 import { type Clock, DAY, HOUR, MINUTE, SECOND, systemClock } from './clock.ts'
 import { withinTime } from './concurrency/within-time.ts'
 import { sweepExports } from './downloads/exports.ts'
@@ -84,6 +85,7 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   // A bucket is listed in the background: that takes a request for every thousand snapshots.
   if (parts.blobs.isLocal) await collectGarbage()
   parts.housekeeping.add('snapshots that no version names', HOUR, collectGarbage)
+  parts.storage.bucket?.warmUp()
   const { cache } = parts.storage
   if (cache) parts.housekeeping.add('the cache', 10 * MINUTE, () => cache.collect())
   if (config.tiles) {
@@ -96,8 +98,11 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
     })
   }
   parts.housekeeping.add('unfinished exports and tiles', 10 * MINUTE, () => sweepUnfinished(parts))
-  // Listing the datasets checks the files of each. Not awaited: a dataset is also checked before its use.
-  parts.housekeeping.add('sizes of published files', DAY, async () => void (await parts.catalog.all()))
+  // Not awaited: a dataset is also checked before its first use.
+  parts.housekeeping.add('sizes of published files', DAY, () => parts.catalog.checkFiles())
+  parts.housekeeping.add('summaries of versions', HOUR, async () => {
+    await storeMissingSummaries(parts.database.db)
+  })
   await parts.jobs.sweep({ isStart: true })
   parts.housekeeping.add('abandoned uploads', MINUTE, () => parts.jobs.sweep())
   const { app, routes } = await buildApp(parts)

@@ -10,10 +10,10 @@ import { Authenticate } from './access/authenticate.ts'
 import { Refusals } from './access/refusals.ts'
 import { Verifier } from './access/verifier.ts'
 import { AccessRequests } from './access-requests/access-requests.ts'
-import { sweepPins } from './backup/pin-snapshots.ts'
 import { applyRevocations } from './backup/revocations/apply-revocations.ts'
 import { RevocationLog, revocationLogFile } from './backup/revocations/revocation-log.ts'
 import { readRevocations } from './backup/revocations/revocations.ts'
+import { sweepScratch } from './backup/scratch-folder.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { openStorage, type Storage } from './blobs/open-storage.ts'
 import { Verification } from './catalog/background-verification.ts'
@@ -414,7 +414,7 @@ async function wire(
     tidy('what is older than the settings say', 60 * MINUTE, (now) =>
       new Retention({ db: database.db, clock: () => now, config, blobs }).apply({ maxSteps: 100 }),
     )
-    housekeeping.add('leftovers of backups', 60 * MINUTE, () => sweepPins(config.dataDir))
+    housekeeping.add('leftovers of backups', 60 * MINUTE, () => sweepScratch(config.dataDir))
     tidy('old batches of usage', 60 * MINUTE, (now) =>
       deleteUsageBatchesBefore(database, plus(now, -2 * DAY).toISOString()),
     )

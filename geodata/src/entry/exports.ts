@@ -1,5 +1,5 @@
 /** The download formats and how they are built. Writers are imported when they are called. */
-export { ExportError } from '../export-error.ts'
+export { ExportError, ProcessEndedError } from '../export-error.ts'
 export { buildExportInChildProcess, buildVariantInChildProcess } from '../exports/build-in-child-process.ts'
 export type { ExportOptions } from '../exports/export-options.ts'
 export { geojsonParts } from '../exports/geojson.ts'

@@ -3,7 +3,7 @@
 export { PmtilesArchive } from '../tiles/archive/pmtiles-archive.ts'
 export type { TileMetadata } from '../tiles/archive/tile-metadata.ts'
 export { type BuiltTiles, buildTiles } from '../tiles/build/build-tiles.ts'
-export { buildTilesInChildProcess, ProcessEndedError } from '../tiles/build/build-tiles-in-child-process.ts'
+export { buildTilesInChildProcess } from '../tiles/build/build-tiles-in-child-process.ts'
 export { ownProperties } from '../tiles/encode/tile-layer.ts'
 export { SelectedTilesInThread } from '../tiles/selected/selected-tiles-in-thread.ts'
 export { MAX_ZOOM, type TileAddress } from '../tiles/tile-id.ts'

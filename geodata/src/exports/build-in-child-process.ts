@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { ExportFormat } from '@wayleave/contract/export-formats'
-import { ExportError } from '../export-error.ts'
+import { ExportError, ProcessEndedError } from '../export-error.ts'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import type { BuildMessage, BuildRequest } from './build-process.ts'
@@ -63,12 +63,7 @@ async function build(request: BuildRequest, outPath: string, signal?: AbortSigna
 }
 
 function outcome(message: BuildMessage | null, end: string, stderr: string): BuiltFile {
-  if (message === null) {
-    throw new ExportError(
-      'build-failed',
-      `Building the export ended without a result (${end}): ${stderr.trim()}`,
-    )
-  }
+  if (message === null) throw new ProcessEndedError(end, stderr)
   if ('built' in message) return message.built
   if ('damaged' in message) throw new DamagedSnapshotError(message.damaged.file, message.damaged.message)
   if ('refused' in message) throw new ExportError(message.refused.code, message.refused.message)

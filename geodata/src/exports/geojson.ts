@@ -15,7 +15,7 @@ export interface GeojsonParts {
  * The GeoJSON export is head + features.pack + tail, byte for byte, so a server can send ranges of it without
  * building the file.
  */
-export function geojsonParts(manifest: Manifest): GeojsonParts {
+export function geojsonParts(manifest: Pick<Manifest, 'bbox'>): GeojsonParts {
   const bbox = manifest.bbox ? `"bbox":${JSON.stringify(roundOutward(manifest.bbox))},\n` : ''
   return {
     head: Buffer.from(`{"type":"FeatureCollection",\n${bbox}"features":[\n`),

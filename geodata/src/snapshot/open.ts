@@ -235,6 +235,7 @@ export class Snapshot {
 
   /** Reads whole blocks and verifies the checksum of each. */
   async #readBlocks(from: number, to: number): Promise<Buffer> {
+    if (this.#pack.readVerified) return this.#pack.readVerified(from, to)
     const bytes = await this.#read(from, to)
     if (this.#packBlocks === undefined) return bytes
     for (let at = 0; at < bytes.length; at += PACK_BLOCK_BYTES) {

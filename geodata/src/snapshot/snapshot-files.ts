@@ -13,6 +13,11 @@ export interface ReadableFile {
   read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>
   stat(): Promise<{ size: number }>
   close(): Promise<void>
+  /**
+   * The bytes between two offsets that are multiples of the size of a block, or the end of the file. They were
+   * compared with the checksums of their blocks. Files on local disk do not have it.
+   */
+  readVerified?(from: number, to: number): Promise<Buffer>
   /** Starts fetching parts that will be read soon. Files on local disk do not have it. */
   prefetch?(spans: readonly ByteSpan[]): void
 }
@@ -21,6 +26,8 @@ export interface ReadableFile {
 export interface SnapshotFiles {
   /** The local folder that has the files named in a `fetch` once it resolves. */
   folder: string
+  /** Whether `folder` has all files without a `fetch`. */
+  isLocal: boolean
   /** Makes whole, verified copies of these files available in `folder`. */
   fetch(names: readonly string[]): Promise<void>
   /**
@@ -32,7 +39,7 @@ export interface SnapshotFiles {
 
 /** The files of a snapshot that is a folder on local disk. */
 export function folderFiles(folder: string): SnapshotFiles {
-  return { folder, fetch: async () => {}, open: (name) => openFile(folder, name) }
+  return { folder, isLocal: true, fetch: async () => {}, open: (name) => openFile(folder, name) }
 }
 
 /** Opens a file of a snapshot for reading; throws a DamagedSnapshotError if it is missing. */

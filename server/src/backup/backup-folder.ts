@@ -1,30 +1,29 @@
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { writeAtomically } from '@wayleave/geodata/exports'
 import { syncFolder } from '@wayleave/geodata/snapshot'
 import { tryLock } from '../locks/file-lock.ts'
-import { type BackupRecord, RECORD_FILE, readRecord } from './backup-record.ts'
+import { type BackupRecord, printRecord, RECORD_FILE, readRecord } from './backup-record.ts'
+import type { BackupTarget, Generation, NewGeneration } from './backup-target.ts'
 import { CopyError } from './copy-error.ts'
+import { generationName } from './find-backup.ts'
+import { FolderSnapshots } from './folder-snapshots.ts'
+import { appendRevocations, type Revocation, readRevocations } from './revocations/revocations.ts'
 
 const PARTIAL = '.partial-'
 
-export interface Generation {
-  /** The backup's time in the format of its folder's name: `2026-01-31T12-00-00.000Z`. */
-  name: string
-  folder: string
-}
-
-/**
- * The folder that holds the backups:
- *
- * - `backups/<time>/` has the state of the database at one moment and `backup.json`, the record;
- * - `snapshots/` has each snapshot once, shared by all backups that reference it;
- * - `revoked.jsonl` has the hashes of secrets that must not work again, whichever backup is restored.
- */
-export class BackupFolder {
+/** A folder that holds backups. */
+export class BackupFolder implements BackupTarget {
   readonly root: string
+  readonly copies: FolderSnapshots
 
   constructor(root: string) {
     this.root = root
+    this.copies = new FolderSnapshots(this.snapshots)
+  }
+
+  get location(): string {
+    return this.root
   }
 
   get snapshots(): string {
@@ -35,11 +34,6 @@ export class BackupFolder {
     return join(this.root, 'backups')
   }
 
-  get revocations(): string {
-    return join(this.root, 'revoked.jsonl')
-  }
-
-  /** Takes the lock for a single writer, and removes what a killed writer left behind. */
   async openForWriting(): Promise<() => void> {
     for (const folder of [this.root, this.snapshots, this.backups]) {
       await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -59,27 +53,12 @@ export class BackupFolder {
     }
   }
 
-  /** Oldest first. */
   async generations(): Promise<Generation[]> {
     const names = await readdir(this.backups).catch(() => [] as string[])
     return names
       .filter((name) => !name.startsWith('.'))
       .sort()
       .map((name) => ({ name, folder: join(this.backups, name) }))
-  }
-
-  /** The newest backup, or the newest one made at or before a given time. */
-  async find(at: Date | null): Promise<{ generation: Generation; record: BackupRecord }> {
-    const generations = await this.generations()
-    if (generations.length === 0) throw new CopyError(`There is no backup in ${this.root}.`)
-    const limit = at === null ? null : generationName(at)
-    const generation = generations.findLast(({ name }) => limit === null || name <= limit)
-    if (!generation) {
-      throw new CopyError(
-        `The oldest backup in ${this.root} is ${generations[0]!.name}, after the time that was named.`,
-      )
-    }
-    return { generation, record: await this.read(generation) }
   }
 
   async read({ folder, name }: Generation): Promise<BackupRecord> {
@@ -89,7 +68,7 @@ export class BackupFolder {
     })
   }
 
-  async begin(at: Date): Promise<Generation> {
+  async begin(at: Date): Promise<NewGeneration> {
     const name = generationName(at)
     const folder = join(this.backups, `${PARTIAL}${name}`)
     await mkdir(join(folder, 'tables'), { recursive: true, mode: 0o700 })
@@ -97,7 +76,11 @@ export class BackupFolder {
   }
 
   /** Makes the backup visible by a rename. All files in the folder have been synced before. */
-  async finish({ name, folder }: Generation): Promise<Generation> {
+  async finish({ name, folder }: NewGeneration, record: BackupRecord): Promise<Generation> {
+    await writeAtomically(join(folder, RECORD_FILE), async (partial) => {
+      await writeFile(partial, printRecord(record), { mode: 0o600 })
+      return undefined
+    })
     const finished = join(this.backups, name)
     await syncFolder(join(folder, 'tables'))
     await syncFolder(folder)
@@ -106,7 +89,10 @@ export class BackupFolder {
     return { name, folder: finished }
   }
 
-  /** Keeps the newest backups and the snapshots they reference. Returns the names of the removed backups. */
+  async abandon({ folder }: NewGeneration): Promise<void> {
+    await rm(folder, { recursive: true, force: true })
+  }
+
   async prune(keep: number): Promise<string[]> {
     const generations = await this.generations()
     const removed = generations.slice(0, Math.max(0, generations.length - keep))
@@ -125,9 +111,32 @@ export class BackupFolder {
     }
     return removed.map(({ name }) => name)
   }
-}
 
-/** Some file systems do not allow a colon in file names. */
-function generationName(at: Date): string {
-  return at.toISOString().replaceAll(':', '-')
+  readRevocations(): Promise<Map<string, Revocation>> {
+    return readRevocations(this.#revocations)
+  }
+
+  appendRevocations(revocations: Revocation[]): Promise<void> {
+    return appendRevocations(this.#revocations, revocations)
+  }
+
+  withTables<T>(
+    { folder }: Generation,
+    _record: BackupRecord,
+    work: (folder: string) => Promise<T>,
+  ): Promise<T> {
+    return work(folder)
+  }
+
+  async withScratch<T>(work: (folder: string) => Promise<T>): Promise<T> {
+    const folder = join(this.backups, `${PARTIAL}scratch-${process.pid}`)
+    await mkdir(folder, { mode: 0o700 })
+    return work(folder).finally(() => rm(folder, { recursive: true, force: true }))
+  }
+
+  async close(): Promise<void> {}
+
+  get #revocations(): string {
+    return join(this.root, 'revoked.jsonl')
+  }
 }

@@ -61,7 +61,15 @@ export type BackedUpTable = Static<typeof BackedUpTable>
 
 export async function readRecord(folder: string): Promise<BackupRecord> {
   const path = join(folder, RECORD_FILE)
-  const text = await readFile(path, 'utf8')
+  return parseRecord(await readFile(path, 'utf8'), path)
+}
+
+export function printRecord(record: BackupRecord): string {
+  return `${JSON.stringify(record, null, 2)}\n`
+}
+
+/** `path` is the record's name in messages. */
+export function parseRecord(text: string, path: string): BackupRecord {
   let record: unknown
   try {
     record = JSON.parse(text)

@@ -1,18 +1,17 @@
-import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { writeAtomically } from '@wayleave/geodata/exports'
 import { SNAPSHOTS } from '../blobs/object-keys.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../settings/config.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import { version as program } from '../version.ts'
-import { BackupFolder, type Generation } from './backup-folder.ts'
-import { type BackupRecord, RECORD_FILE } from './backup-record.ts'
+import { BackupFolder } from './backup-folder.ts'
+import type { BackupRecord } from './backup-record.ts'
+import type { BackupTarget, NewGeneration } from './backup-target.ts'
+import { fromBucket } from './bucket-snapshots.ts'
 import { CopyError } from './copy-error.ts'
-import { copiedBefore, copySnapshot, DamagedSnapshotError, fromBucket, fromFolder } from './copy-snapshot.ts'
+import { fromFolder } from './folder-snapshots.ts'
 import { PinnedSnapshots } from './pin-snapshots.ts'
-import { appendRevocations, readRevocations } from './revocations/revocations.ts'
 import {
   dumpDatabase,
   type NamedSnapshot,
@@ -22,6 +21,7 @@ import {
 } from './rows/dump-database.ts'
 import { openRowReader } from './rows/open-row-reader.ts'
 import type { RowReader } from './rows/row-database.ts'
+import { DamagedSnapshotError } from './snapshot-copies.ts'
 
 /**
  * Max attempts. An attempt is repeated if a snapshot was removed between reading the catalog and pinning or
@@ -38,7 +38,8 @@ export type BackupProgress =
 
 export interface BackupOptions {
   config: Pick<Config, 'dataDir' | 'databaseUrl'>
-  target: string
+  /** A folder's path, or a target that is open. */
+  target: string | BackupTarget
   /** Where the snapshots are, if not in a folder. */
   bucket?: ObjectStore | null
   /** The folder of the snapshots otherwise; by default in the data folder. */
@@ -67,7 +68,7 @@ export interface BackupReport {
  * service keeps running. Snapshots are immutable: one that an earlier backup copied is not copied again.
  */
 export async function makeBackup(options: BackupOptions): Promise<BackupReport> {
-  const target = new BackupFolder(options.target)
+  const target = typeof options.target === 'string' ? new BackupFolder(options.target) : options.target
   const unlock = await target.openForWriting()
   try {
     const pins = await PinnedSnapshots.open(options.config.dataDir)
@@ -83,19 +84,19 @@ export async function makeBackup(options: BackupOptions): Promise<BackupReport> 
       await pins.close()
     }
   } finally {
-    unlock()
+    await unlock()
   }
 }
 
 async function backUpOnce(
   { config, bucket, snapshots, clock, keep, onProgress = () => {} }: BackupOptions,
-  target: BackupFolder,
+  target: BackupTarget,
   pins: PinnedSnapshots,
 ): Promise<BackupReport | 'removed meanwhile'> {
   const { reader, at, pinned, lost } = await (bucket
     ? openBucketState(config, clock, bucket)
     : openPinnedState(config, snapshots ?? join(config.dataDir, 'snapshots'), clock, pins))
-  let generation: Generation
+  let generation: NewGeneration
   let database: BackupRecord['database']
   let installationId: string | null
   try {
@@ -106,12 +107,9 @@ async function backUpOnce(
       onProgress({ phase: 'database', rows }),
     )
     database = { kind: reader.kind, schemaVersion: reader.schemaVersion, tables }
-    const listed = await readRevocations(target.revocations)
+    const listed = await target.readRevocations()
     const revoked = await readRevokedRows(reader)
-    await appendRevocations(
-      target.revocations,
-      revoked.filter(({ secretHash }) => !listed.has(secretHash)),
-    )
+    await target.appendRevocations(revoked.filter(({ secretHash }) => !listed.has(secretHash)))
   } finally {
     await reader.close()
   }
@@ -131,14 +129,14 @@ async function backUpOnce(
     onProgress({ phase: 'snapshots', done: index, total: pinned.length })
     const { name, files } = snapshot
     const about = { name, table: snapshot.table, version: snapshot.version }
-    const before = await copiedBefore(target.snapshots, name, files)
+    const before = await target.copies.copiedBefore(name, files)
     if (before) {
       record.snapshots.push({ ...about, ...before })
       continue
     }
     try {
       const source = bucket ? fromBucket(bucket, name) : fromFolder(folder)
-      const copy = await copySnapshot(source, target.snapshots, name, files)
+      const copy = await target.copies.copy(source, name, files)
       record.snapshots.push({ ...about, ...copy })
       copied++
       copiedBytes += copy.bytes
@@ -146,17 +144,13 @@ async function backUpOnce(
       if (!(error instanceof DamagedSnapshotError)) throw error
       // Without a pin, another process may just have removed it. Reading the catalog again shows that.
       if (!isPinned && error.cause !== undefined) {
-        await rm(generation.folder, { recursive: true, force: true })
+        await target.abandon(generation)
         return 'removed meanwhile'
       }
       record.missing.push(missingSnapshot(snapshot, error.message))
     }
   }
-  await writeAtomically(join(generation.folder, RECORD_FILE), async (partial) => {
-    await writeFile(partial, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 })
-    return undefined
-  })
-  const { folder, name } = await target.finish(generation)
+  const { folder, name } = await target.finish(generation, record)
   const removed = keep === null ? [] : await target.prune(keep)
   return {
     backup: name,
@@ -249,13 +243,13 @@ async function openBucketState(
 }
 
 /** If two installations shared one folder, they would prune and restore each other's backups. */
-async function requireSameInstallation(target: BackupFolder, installationId: string | null): Promise<void> {
+async function requireSameInstallation(target: BackupTarget, installationId: string | null): Promise<void> {
   const newest = (await target.generations()).at(-1)
   if (!newest || installationId === null) return
   const { installationId: other } = await target.read(newest)
   if (other !== null && other !== installationId) {
     throw new CopyError(
-      `${target.root} holds backups of another installation. Name a folder of its own for this one.`,
+      `${target.location} holds backups of another installation. Name a folder of its own for this one.`,
     )
   }
 }

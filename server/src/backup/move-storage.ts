@@ -8,7 +8,7 @@ import {
   objectsOf,
   type StoredPlace,
 } from '../blobs/stored-files.ts'
-import { readDatasets, readVersions } from '../catalog/store.ts'
+import { readTables, readVersions } from '../catalog/store.ts'
 import type { Db } from '../database/open.ts'
 import { readInstallationId } from '../installation/installation-store.ts'
 
@@ -69,7 +69,7 @@ export async function moveStorage(options: MoveStorageOptions): Promise<MoveStor
 
 async function namedVersions(db: Db): Promise<NamedVersion[]> {
   const versions: NamedVersion[] = []
-  for (const { table } of await readDatasets(db)) versions.push(...(await readVersions(db, table)))
+  for (const table of await readTables(db)) versions.push(...(await readVersions(db, table)))
   return versions
 }
 

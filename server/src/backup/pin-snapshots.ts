@@ -1,16 +1,11 @@
-import { link, mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { link, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
-import { MINUTE } from '../clock.ts'
-import { randomBase62 } from '../id.ts'
-import { tryLock } from '../locks/file-lock.ts'
-import type { SnapshotFiles } from './copy-snapshot.ts'
+import { openScratch, type ScratchFolder } from './scratch-folder.ts'
+import type { SnapshotFiles } from './snapshot-copies.ts'
 
 /** Errors from file systems without hard links, or if the snapshots are on a separate volume. */
 const CANNOT_LINK = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
-
-/** A folder younger than this may not have its lock file yet. */
-const YOUNG = MINUTE
 
 /**
  * Pins snapshots while they are copied. Each file gets a second name, a hard link, in the backup's own
@@ -18,29 +13,22 @@ const YOUNG = MINUTE
  * another node) removes only the first name, and needs no knowledge of the pins.
  */
 export class PinnedSnapshots {
-  readonly #folder: string
-  readonly #unlock: () => void
+  readonly #scratch: ScratchFolder
   readonly #pinned = new Map<string, string>()
 
-  private constructor(folder: string, unlock: () => void) {
-    this.#folder = folder
-    this.#unlock = unlock
+  private constructor(scratch: ScratchFolder) {
+    this.#scratch = scratch
   }
 
   static async open(dataDir: string): Promise<PinnedSnapshots> {
-    await sweepPins(dataDir)
-    const folder = join(pinsFolder(dataDir), randomBase62(12))
-    await mkdir(folder, { recursive: true, mode: 0o700 })
-    const unlock = tryLock(join(folder, 'lock'))
-    if (!unlock) throw new Error(`a new folder is locked: ${folder}`)
-    return new PinnedSnapshots(folder, unlock)
+    return new PinnedSnapshots(await openScratch(dataDir))
   }
 
   /** Returns the folder to copy from. Throws ENOENT if the snapshot has been removed or is being removed. */
   async pin(name: string, source: string, files: SnapshotFiles): Promise<string> {
     const before = this.#pinned.get(name)
     if (before !== undefined) return before
-    const folder = join(this.#folder, name)
+    const folder = join(this.#scratch.folder, name)
     await mkdir(folder, { mode: 0o700 })
     try {
       for (const file of [...Object.keys(files), SNAPSHOT_FILES.manifest]) {
@@ -56,30 +44,7 @@ export class PinnedSnapshots {
     }
   }
 
-  async close(): Promise<void> {
-    this.#unlock()
-    await rm(this.#folder, { recursive: true, force: true })
+  close(): Promise<void> {
+    return this.#scratch.close()
   }
-}
-
-/** Removes the pins of backups that were killed, which is the case if their locks are free. */
-export async function sweepPins(dataDir: string): Promise<void> {
-  const root = pinsFolder(dataDir)
-  for (const name of await readdir(root).catch(() => [] as string[])) {
-    const folder = join(root, name)
-    let unlock: (() => void) | null = null
-    try {
-      if (Date.now() - (await stat(folder)).birthtimeMs < YOUNG) continue
-      unlock = tryLock(join(folder, 'lock'))
-    } catch {
-      // The folder was removed after it was listed: its backup has just finished.
-    }
-    if (!unlock) continue
-    unlock()
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-function pinsFolder(dataDir: string): string {
-  return join(dataDir, 'backup-pins')
 }

@@ -1,13 +1,14 @@
-import { mkdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { openDatabase } from '../database/open.ts'
+import { readTables, readVersions } from '../catalog/store.ts'
+import { type Db, openDatabase } from '../database/open.ts'
 import type { Finding } from '../verification/finding.ts'
 import { verifyDatabase } from '../verification/verify-database.ts'
-import { verifySnapshots } from '../verification/verify-snapshots.ts'
-import type { BackupFolder } from './backup-folder.ts'
+import { damageFinding } from '../verification/verify-snapshots.ts'
+import type { BackupTarget } from './backup-target.ts'
 import { checkBackup } from './check-backup.ts'
+import { findBackup } from './find-backup.ts'
 import { backupRows, loadDatabase } from './rows/load-database.ts'
 import { openSqliteWriter, sqliteFile } from './rows/sqlite-rows-store.ts'
+import { DamagedSnapshotError, requireSameFiles } from './snapshot-copies.ts'
 
 export interface VerifiedBackup {
   backup: string
@@ -24,47 +25,63 @@ export interface VerifiedBackup {
  * no PostgreSQL is needed.
  */
 export async function verifyBackup(
-  target: BackupFolder,
+  target: BackupTarget,
   at: Date | null,
   onSnapshot: (done: number, total: number) => void = () => {},
 ): Promise<VerifiedBackup> {
-  const { generation, record } = await target.find(at)
+  const { generation, record } = await findBackup(target, at)
   const total = record.snapshots.length
   const result = { backup: generation.name, at: record.at, snapshots: total }
-  const damage = await checkBackup(target, generation, record, (done) => onSnapshot(done, total))
-  const findings: Finding[] = damage.map((message) => ({
-    severity: 'problem',
-    check: 'backup',
-    subject: generation.name,
-    message,
-    remedy: 'Make a new backup, and look for the cause: the disk that holds this one is failing.',
-  }))
-  if (damage.length > 0) return { ...result, rows: 0, findings }
+  return target.withTables(generation, record, async (tables) => {
+    const damage = await checkBackup(target, generation, tables, record, (done) => onSnapshot(done, total))
+    const findings: Finding[] = damage.map((message) => ({
+      severity: 'problem',
+      check: 'backup',
+      subject: generation.name,
+      message,
+      remedy: 'Make a new backup, and look for the cause: the disk that holds this one is failing.',
+    }))
+    if (damage.length > 0) return { ...result, rows: 0, findings }
+    return target.withScratch(async (scratch) => {
+      const { schemaVersion, tables: all } = record.database
+      const expected = new Map(all.map(({ name, digest }) => [name, digest]))
+      const writer = await openSqliteWriter(sqliteFile(scratch), schemaVersion)
+      let rows: number
+      try {
+        ;({ rows } = await loadDatabase(backupRows(tables, record), writer, schemaVersion, expected))
+        await writer.commit()
+      } finally {
+        await writer.close()
+      }
+      const database = await openDatabase({ databaseUrl: null, dataDir: scratch })
+      try {
+        findings.push(...(await verifyDatabase(database)))
+        findings.push(...(await compareWithCatalog(target, database.db)))
+      } finally {
+        await database.close()
+      }
+      return { ...result, rows, findings }
+    })
+  })
+}
 
-  const scratch = join(target.backups, `.partial-verify-${process.pid}`)
-  await mkdir(scratch, { mode: 0o700 })
-  try {
-    const { schemaVersion, tables } = record.database
-    const expected = new Map(tables.map(({ name, digest }) => [name, digest]))
-    const writer = await openSqliteWriter(sqliteFile(scratch), schemaVersion)
-    let rows: number
-    try {
-      ;({ rows } = await loadDatabase(backupRows(generation.folder, record), writer, schemaVersion, expected))
-      await writer.commit()
-    } finally {
-      await writer.close()
+/** Whether the backup has the snapshot of each version. Their bytes were compared with their manifests before. */
+async function compareWithCatalog({ copies }: BackupTarget, db: Db): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const table of await readTables(db)) {
+    for (const version of await readVersions(db, table)) {
+      const manifest = await copies.readManifest(version.snapshot)
+      if (manifest === null) {
+        findings.push(damageFinding(version, 'The snapshot is missing.'))
+        continue
+      }
+      try {
+        requireSameFiles(manifest, version.manifest.files)
+      } catch (error) {
+        if (!(error instanceof DamagedSnapshotError)) throw error
+        findings.push(damageFinding(version, `${error.message}.`))
+      }
     }
-    const database = await openDatabase({ databaseUrl: null, dataDir: scratch })
-    try {
-      findings.push(...(await verifyDatabase(database)))
-      const { findings: damaged } = await verifySnapshots(database.db, target.snapshots)
-      // Ignore the rest: the folder also holds the snapshots of other backups.
-      findings.push(...damaged.filter(({ severity }) => severity === 'problem'))
-    } finally {
-      await database.close()
-    }
-    return { ...result, rows, findings }
-  } finally {
-    await rm(scratch, { recursive: true, force: true })
   }
+  return findings
 }

@@ -200,21 +200,85 @@ test('a move leaves damaged snapshots out and says so, and wrong usage exits wit
   assert.equal(same.code, 2, same.stderr)
 })
 
-test('a backup of an installation on a bucket is whole and can be restored into a folder', {
+test('an installation on a bucket is backed up to a bucket and to a folder, and restored into both', {
   skip,
 }, async (t) => {
   const settings = newBucketSettings()
   const service = await openTestServer(t, { settings })
   await publishText(service, 'places', 'places.geojson', points(300))
-  const target = temporaryFolder(t)
+  const { key } = await openAccount(service, 'ada@example.org', { addOns: ['GIS_ACCESS'] })
   const place = { ...service.config }
-  const backup = await runCommand(place, 'backup', target, '--verify', '--json')
-  assert.deepEqual([backup.code, backup.json.isWhole, backup.json.copied], [0, true, 1], backup.stderr)
-  const refused = await runCommand({ ...place, dataDir: temporaryFolder(t) }, 'restore', target)
-  assert.equal(refused.code, 2)
-  const empty = temporaryFolder(t)
-  const restored = await runCommand({ dataDir: empty, databaseUrl: null }, 'restore', target, '--json')
-  assert.equal(restored.code, 0, restored.stderr)
-  const onFolder = await openTestServer(t, { dataDir: empty })
-  assert.equal((await onFolder.request('GET', '/v1/dataset/places')).body.rows, 300)
+  const { storageUrl: target } = newBucketSettings()
+  const run = async (at: Parameters<typeof runCommand>[0], ...args: string[]) => {
+    const { code, json, stderr } = await runCommand(at, ...args, '--json')
+    assert.equal(code, 0, stderr + JSON.stringify(json))
+    return json
+  }
+  const first = await run(place, 'backup', target!, '--verify')
+  assert.deepEqual([first.isWhole, first.copied, first.verified.snapshots], [true, 1, 1])
+  await publishText(service, 'others', 'others.geojson', points(20))
+  const second = await run(place, 'backup', target!, '--keep', '1')
+  assert.deepEqual([second.snapshots, second.copied, second.removed], [2, 1, [first.backup]])
+  const folder = temporaryFolder(t)
+  assert.equal((await run(place, 'backup', folder, '--verify')).copied, 2)
+  const page = await service.request('GET', '/v1/ogc/collections/places/items?limit=300', { key })
+  assert.equal((await runCommand(place, 'backup', settings.storageUrl!)).code, 2, 'its own bucket')
+  const { snapshot } = await service.parts.catalog.find('places')
+  await service.stop()
+
+  const restored = { ...place, ...newBucketSettings(), dataDir: temporaryFolder(t) }
+  const report = await run(restored, 'restore', target!)
+  assert.deepEqual([report.snapshots, report.missing], [2, []])
+  const copy = await openTestServer(t, { dataDir: restored.dataDir, settings: restored })
+  const again = await copy.request('GET', '/v1/ogc/collections/places/items?limit=300', { key })
+  assert.deepEqual(again.body.features, page.body.features)
+  await copy.stop()
+  // The bucket is in use now.
+  const refused = await runCommand({ ...restored, dataDir: temporaryFolder(t) }, 'restore', target!, '--json')
+  assert.equal(refused.code, 1)
+  assert.match(refused.json.error, /is not empty/)
+  // A damaged object is replaced by a restore over a bucket in use.
+  const bucket = await openTestBucket(t, restored)
+  const pack = snapshotKey(snapshot, 'features.pack')
+  const bytes = await bucket.read(pack)
+  const damaged = Buffer.from(bytes)
+  damaged[7]! ^= 1
+  await bucket.write(pack, damaged)
+  await run({ ...restored, dataDir: temporaryFolder(t) }, 'restore', folder, '--force')
+  assert.ok((await bucket.read(pack)).equals(bytes))
+
+  const onFolder = { dataDir: temporaryFolder(t), databaseUrl: null, s3Endpoint: settings.s3Endpoint }
+  await run(onFolder, 'restore', target!)
+  const local = await openTestServer(t, { dataDir: onFolder.dataDir })
+  assert.equal((await local.request('GET', '/v1/dataset/places')).body.rows, 300)
+})
+
+test('a folder is backed up to a bucket, damage in it is named, and it has one writer', {
+  skip,
+}, async (t) => {
+  const service = await openTestServer(t)
+  await publishText(service, 'places', 'places.geojson', points(30))
+  const settings = newBucketSettings()
+  const { dataDir } = service.config
+  const place = { dataDir, databaseUrl: null, s3Endpoint: settings.s3Endpoint }
+  const target = settings.storageUrl!
+  const made = await runCommand(place, 'backup', target, '--json')
+  assert.deepEqual([made.code, made.json.copied], [0, 1], made.stderr)
+  assert.deepEqual((await runCommand(place, 'backup', target, '--json')).json.copied, 0)
+  const bucket = await openTestBucket(t, settings)
+  await bucket.write('backup.lock', Buffer.from(JSON.stringify({ id: 'other', at: Date.now() })))
+  const locked = await runCommand(place, 'backup', target, '--json')
+  assert.deepEqual([locked.code, /Another backup/.test(locked.json.error)], [1, true])
+  await bucket.delete(['backup.lock'])
+  const { snapshot } = await service.parts.catalog.find('places')
+  const pack = snapshotKey(snapshot, 'features.pack')
+  const bytes = await bucket.read(pack)
+  bytes[5]! ^= 1
+  await bucket.write(pack, bytes)
+  const verified = await runCommand(place, 'restore', target, '--verify', '--json')
+  assert.equal(verified.code, 1)
+  assert.match(verified.json.findings[0].message, /features\.pack has another checksum/)
+  const empty = { ...place, dataDir: temporaryFolder(t) }
+  const refused = await runCommand(empty, 'restore', target, '--json')
+  assert.deepEqual([refused.code, /damaged.*features\.pack/s.test(refused.json.error)], [1, true])
 })

@@ -1,5 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import {
   CHECKED_BLOCK_BYTES,
   checksumBlocks,
@@ -7,6 +8,7 @@ import {
   printBlocks,
   type ReadableFile,
 } from '@wayleave/geodata/snapshot'
+import { BoundedCache } from '../caching/bounded-cache.ts'
 import {
   type ObjectInfo,
   ObjectMissingError,
@@ -19,6 +21,9 @@ import { ObjectReader } from './cache/object-reader.ts'
 import { SNAPSHOTS, snapshotKey } from './object-keys.ts'
 
 const META = '.meta.json'
+/** How long a meta object that was read is used. Another node may remove the file, or make it again, meanwhile. */
+const META_MS = 60_000
+const MAX_FOUND = 1000
 
 /** What a meta file says about a finished file, among other things. */
 export interface DerivedMeta {
@@ -29,6 +34,11 @@ export interface DerivedMeta {
 /** A finished file is damaged or missing in the store: it has to be made again. */
 export class DamagedDerivedError extends Error {
   override name = 'DamagedDerivedError'
+}
+
+interface FoundObject {
+  object: DerivedObject<DerivedMeta>
+  readAt: number
 }
 
 /** A finished file in the bucket. */
@@ -46,6 +56,8 @@ export interface DerivedObject<M extends DerivedMeta> {
 export class DerivedObjects {
   readonly #store: ObjectStore
   readonly #cache: NodeCache
+  /** By the key of the meta object. */
+  readonly #found = new BoundedCache<string, FoundObject>(MAX_FOUND)
 
   constructor(store: ObjectStore, cache: NodeCache) {
     this.#store = store
@@ -54,8 +66,32 @@ export class DerivedObjects {
 
   /** The finished file, such as `exports/places.csv`; undefined if it was not made or its meta is not valid. */
   async find<M extends DerivedMeta>(snapshot: string, name: string): Promise<DerivedObject<M> | undefined> {
+    const metaKey = snapshotKey(snapshot, name + META)
+    const recent = this.#found.get(metaKey)
+    if (recent && performance.now() - recent.readAt < META_MS) return recent.object as DerivedObject<M>
     const meta = await this.#readMeta<M>(snapshot, name)
-    if (meta === null) return undefined
+    if (meta === null) {
+      this.#found.delete(metaKey)
+      return undefined
+    }
+    // Readers of the same bytes share their fetches.
+    const isSame = isDeepStrictEqual(recent?.object.meta, meta)
+    const object = isSame ? (recent!.object as DerivedObject<M>) : this.#objectOf(snapshot, name, meta)
+    if (object) this.#found.set(metaKey, { object, readAt: performance.now() })
+    return object
+  }
+
+  /** Lets the next `find` read the meta object again. */
+  forget(snapshot: string, name: string): void {
+    this.#found.delete(snapshotKey(snapshot, name + META))
+  }
+
+  /** Undefined if the meta does not have the checksums of all blocks. */
+  #objectOf<M extends DerivedMeta>(
+    snapshot: string,
+    name: string,
+    meta: M & { blocks: string },
+  ): DerivedObject<M> | undefined {
     const blocks = parseBlocks(meta.blocks)
     const { bytes } = meta
     if (blocks.length !== Math.ceil(bytes / CHECKED_BLOCK_BYTES)) return undefined
@@ -70,7 +106,10 @@ export class DerivedObjects {
       blocks,
       folder: join(folder, BLOCKS_FOLDER, `${name.replaceAll('/', '-')}.${meta.sha256.slice(0, 16)}`),
       wholePath: join(folder, name),
-      damaged: (message, cause) => new DamagedDerivedError(message, { cause }),
+      damaged: (message, cause) => {
+        this.forget(snapshot, name)
+        return new DamagedDerivedError(message, { cause })
+      },
     })
     return {
       meta,
@@ -123,11 +162,16 @@ export class DerivedObjects {
     const blocks = printBlocks(await checksumBlocks(path))
     await this.#store.write(objectKey(snapshot, name, meta), { path, bytes: meta.bytes })
     const content = Buffer.from(JSON.stringify({ ...meta, blocks }))
-    return () => this.#store.write(snapshotKey(snapshot, name + META), content)
+    const metaKey = snapshotKey(snapshot, name + META)
+    return async () => {
+      await this.#store.write(metaKey, content)
+      this.forget(snapshot, name)
+    }
   }
 
   /** Removes the meta first: without it the file counts as not made. */
   async remove(snapshot: string, name: string): Promise<void> {
+    this.forget(snapshot, name)
     await this.#store.delete([snapshotKey(snapshot, name + META)])
     const objects = await this.#objectsOf(snapshot, name)
     await this.#store.delete(objects.map(({ key }) => key))

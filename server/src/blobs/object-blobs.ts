@@ -32,6 +32,7 @@ const SMALL_FILE_BYTES = 1 << 22
 const MAX_VERIFIED = 100_000
 const MAX_OBJECTS = 1000
 const UPLOADS_AT_ONCE = 3
+const NO_BLOCKS: FetchedFile['blocks'] = Promise.resolve(undefined)
 /** How often files that a long computation reads are marked as used. */
 const KEEP_EVERY = 40 * SECOND
 
@@ -67,6 +68,7 @@ export class ObjectBlobs implements Blobs {
   files(snapshot: string, manifest: Manifest): SnapshotFiles {
     return {
       folder: join(this.root, snapshot),
+      isLocal: false,
       fetch: (names) => this.#fetchAll(snapshot, manifest, names),
       open: (name, { isSequential = false } = {}) => this.#open(snapshot, manifest, name, isSequential),
     }
@@ -172,15 +174,28 @@ export class ObjectBlobs implements Blobs {
     return this.#store.listFolders(SNAPSHOTS)
   }
 
-  /** The checksums of the blocks come first, because all other files are verified by them. */
+  /**
+   * All files are fetched at once. The checksums of the blocks, by which the others are verified, are usually the
+   * smallest file, and arrive while the first parts of the others are on their way.
+   */
   async #fetchAll(snapshot: string, manifest: Manifest, names: readonly string[]): Promise<void> {
     const areVerified = await Promise.all(
       names.map((name) => this.#isVerified(join(this.root, snapshot, name))),
     )
     const missing = names.filter((_, i) => !areVerified[i])
     if (missing.length === 0) return
-    const checksums = await this.#checksums(snapshot, manifest)
-    await Promise.all(missing.map((name) => this.#fetch(snapshot, manifest, name, checksums?.get(name))))
+    const checksums = this.#checksums(snapshot, manifest)
+    const fetches = missing
+      .filter((name) => name !== SNAPSHOT_FILES.checksums)
+      .map((name) =>
+        this.#fetch(
+          snapshot,
+          manifest,
+          name,
+          checksums.then((all) => all?.get(name)),
+        ),
+      )
+    await Promise.all([checksums, ...fetches])
   }
 
   /** Whether this process has verified the file, which has not been replaced since. */
@@ -195,7 +210,7 @@ export class ObjectBlobs implements Blobs {
   async #checksums(snapshot: string, manifest: Manifest): Promise<BlockChecksums | null> {
     const name = SNAPSHOT_FILES.checksums
     if (manifest.files[name] === undefined) return null
-    await this.#fetch(snapshot, manifest, name, undefined)
+    await this.#fetch(snapshot, manifest, name, NO_BLOCKS)
     return readBlockChecksums(join(this.root, snapshot), manifest)
   }
 
@@ -208,7 +223,7 @@ export class ObjectBlobs implements Blobs {
     const blocks = (await this.#checksums(snapshot, manifest))?.get(name)
     if (blocks === undefined) {
       // Published before block checksums existed: nothing but the whole file can be verified.
-      await this.#fetch(snapshot, manifest, name, undefined)
+      await this.#fetch(snapshot, manifest, name, NO_BLOCKS)
       return open(join(this.root, snapshot, name))
     }
     const key = snapshotKey(snapshot, name)
@@ -231,7 +246,9 @@ export class ObjectBlobs implements Blobs {
     return new ObjectReader(object, isSequential)
   }
 
-  #fetch(snapshot: string, manifest: Manifest, name: string, blocks: Uint32Array | undefined): Promise<void> {
+  #fetch(snapshot: string, manifest: Manifest, name: string, blocks: FetchedFile['blocks']): Promise<void> {
+    // The fetch may fail before it needs them.
+    blocks.catch(() => {})
     const expected = manifest.files[name]
     if (expected === undefined) return Promise.resolve()
     const path = join(this.root, snapshot, name)
@@ -242,7 +259,10 @@ export class ObjectBlobs implements Blobs {
   async #fetchOnce(folder: string, manifest: Manifest, file: FetchedFile): Promise<void> {
     const { path } = file
     if (await this.#isVerified(path)) return
-    if ((await this.#stampOf(path)) !== null && (await this.#isIntact(folder, manifest, file))) {
+    const hasCopy = (await this.#stampOf(path)) !== null
+    // A copy is verified by the file with the checksums of blocks, which must be there first.
+    if (hasCopy) await file.blocks
+    if (hasCopy && (await this.#isIntact(folder, manifest, file))) {
       this.#cache.counts.hits++
       this.#cache.touch(path)
     } else {

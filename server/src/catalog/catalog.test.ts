@@ -8,6 +8,7 @@ import {
   temporaryFolder,
   withoutPostgres,
 } from '../testing/test-server.ts'
+import { storeMissingSummaries } from './store.ts'
 
 const METADATA = [
   ...['table', 'title', 'description', 'license', 'attribution', 'contact', 'citation'],
@@ -67,6 +68,15 @@ test('metadata is public, has its fields, and says what was published', async (t
   assert.deepEqual([data[0].geometryType, data[0].bbox, data[0].title], [null, null, 'A table'])
   assert.deepEqual([data[0].geometryTypes, data[0].timeExtent], [[], ['1953-04-13', '1953-04-13']])
   assert.equal(data[0].columns[0].type, 'text', 'leading zeros are kept')
+
+  // Versions that an earlier program published have no summary until a node has stored it.
+  const { changes, database } = service.parts
+  const { db } = database
+  await db.updateTable('versions').set({ summary: null }).execute()
+  await changes.commit(async (_tx, changed) => changed('dataset', 'places'))
+  assert.deepEqual((await service.request('GET', '/v1/datasets')).body.data, data)
+  assert.equal(await storeMissingSummaries(db), 2)
+  assert.equal(await storeMissingSummaries(db), 0)
 })
 
 test('the list of datasets is searched by words and keyword, and read a page at a time', async (t) => {

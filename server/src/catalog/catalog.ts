@@ -4,17 +4,20 @@ import type { Changes, Subject } from '../database/changes.ts'
 import type { Db } from '../database/open.ts'
 import { andThen, type MaybePromise } from '../maybe-promise.ts'
 import { notFound } from '../problem.ts'
-import { type Dataset, isTable, type Version } from './dataset.ts'
+import { type Dataset, isTable, type ListedDataset, summaryOf, type Version } from './dataset.ts'
 import { eachBounded } from './each-bounded.ts'
 import type { SnapshotHealth } from './snapshot-health.ts'
-import { readDataset, readDatasets, readVersions } from './store.ts'
+import { readDataset, readDatasetsAfter, readListedDatasets, readVersions } from './store.ts'
 
 /**
  * Max concurrent first checks of snapshots: enough to keep a disk busy, few enough to leave I/O for requests.
  */
 const LOOKS_AT_ONCE = 16
-/** Far above the number of datasets of an installation. */
-const MAX_CACHED = 100_000
+/** A dataset with its manifest takes 15 KB and more. The list, which has all of them, has summaries. */
+const MAX_DATASETS = 1000
+const MAX_VERSION_LISTS = 200
+/** The key of the list of all datasets in its cache. */
+const ALL = ''
 
 /**
  * The current datasets. Every request needs one, so they are cached in memory. As with all caches, an entry
@@ -28,7 +31,7 @@ export class Catalog {
   readonly #told = new Set<string>()
   readonly #datasets: CoherentCache<Dataset>
   readonly #versions: CoherentCache<Version[]>
-  readonly #all: CoherentCache<Dataset[]>
+  readonly #all: CoherentCache<ListedDataset[]>
 
   constructor(db: Db, changes: Changes, health: SnapshotHealth, log: Logger) {
     this.#db = db
@@ -40,7 +43,7 @@ export class Catalog {
       changes,
       read: (table) => this.#read(table),
       isStale,
-      maxEntries: MAX_CACHED,
+      maxEntries: MAX_DATASETS,
     })
     this.#versions = new CoherentCache({
       changes,
@@ -49,7 +52,7 @@ export class Catalog {
         return versions.length > 0 ? versions : null
       },
       isStale,
-      maxEntries: MAX_CACHED,
+      maxEntries: MAX_VERSION_LISTS,
     })
     this.#all = new CoherentCache({
       changes,
@@ -57,6 +60,8 @@ export class Catalog {
       isStale: (_datasets, _key, subject) => subject === 'dataset',
       maxEntries: 1,
     })
+    // The list then has the version that is served in its place.
+    health.onDamage(() => this.#all.evict(ALL))
   }
 
   /** How often a dataset was in memory. */
@@ -70,8 +75,8 @@ export class Catalog {
   }
 
   /** Returns synchronously if the list is cached; the array is the same until a dataset changes. */
-  all(): MaybePromise<Dataset[]> {
-    return andThen(this.#all.get(''), (datasets) => datasets ?? [])
+  all(): MaybePromise<ListedDataset[]> {
+    return andThen(this.#all.get(ALL), (datasets) => datasets ?? [])
   }
 
   /** All versions, newest first. Throws 404 for a table that does not exist. */
@@ -100,16 +105,37 @@ export class Catalog {
     return dataset ? this.#served(dataset) : null
   }
 
-  async #readAll(): Promise<Dataset[]> {
-    const datasets = await readDatasets(this.#db)
+  /**
+   * Checks the files of all current versions, a few at a time. Until it gets to a version, that version is checked
+   * by its first use, and the list may have a version that turns out to be damaged.
+   */
+  async checkFiles(): Promise<void> {
+    if (!this.#health.checksFiles) return
+    for (let after = ''; ; ) {
+      const datasets = await readDatasetsAfter(this.#db, after)
+      if (datasets.length === 0) return
+      after = datasets.at(-1)!.table
+      // A check that fails for a reason other than damage fails the requests for this dataset only.
+      await eachBounded(LOOKS_AT_ONCE, datasets, async (dataset) => {
+        await this.#served(dataset).catch(() => {})
+      })
+    }
+  }
+
+  async #readAll(): Promise<ListedDataset[]> {
+    const datasets = await readListedDatasets(this.#db)
     // The same order on both databases: PostgreSQL sorts by its locale.
     datasets.sort((a, b) => (a.table < b.table ? -1 : 1))
-    await eachBounded(LOOKS_AT_ONCE, datasets.keys(), async (i) => {
-      const dataset = datasets[i]!
-      // A check that fails for a reason other than damage fails the requests for this dataset, not the list.
-      datasets[i] = await this.#served(dataset).catch(() => dataset)
-    })
-    return datasets
+    const damaged = new Set(Array.from(this.#health.damaged, ({ snapshot }) => snapshot))
+    for (const [i, { table, snapshot }] of datasets.entries()) {
+      if (!damaged.has(snapshot)) continue
+      const served = await this.#read(table)
+      if (served) datasets[i] = { ...served, manifest: summaryOf(served.manifest) }
+    }
+    // Damage that was found meanwhile did not evict this list, because it is not cached yet.
+    return Iterator.from(this.#health.damaged).some(({ snapshot }) => !damaged.has(snapshot))
+      ? this.#readAll()
+      : datasets
   }
 
   /**

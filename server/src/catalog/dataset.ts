@@ -19,6 +19,18 @@ export interface Version {
   note: string
 }
 
+/**
+ * What lists, searches and documents about all datasets need of a manifest. It is stored beside the manifest, and
+ * is small enough to hold that of every dataset in memory.
+ */
+export type ManifestSummary = Omit<Manifest, 'statistics' | 'notes' | 'source' | 'files'> & {
+  source: Pick<Manifest['source'], 'crs'>
+  files: { [name: string]: { bytes: number } }
+}
+
+/** A version as lists have it. */
+export type ListedVersion = Omit<Version, 'manifest'> & { manifest: ManifestSummary }
+
 /** What the publisher says about a column. */
 export interface ColumnNote {
   title?: string
@@ -43,6 +55,15 @@ export interface Dataset extends Version {
   credits: number
   /** When the dataset was last published or its description changed. */
   updatedAt: string
+}
+
+/** A dataset as lists have it. */
+export type ListedDataset = Omit<Dataset, 'manifest'> & { manifest: ManifestSummary }
+
+export function summaryOf(manifest: Manifest): ManifestSummary {
+  const { statistics: _statistics, notes: _notes, source, files, ...summary } = manifest
+  const sizes = Object.entries(files).map(([name, { bytes }]) => [name, { bytes }])
+  return { ...summary, source: { crs: source.crs }, files: Object.fromEntries(sizes) }
 }
 
 /** The publisher's description of a dataset. Fields that are left out keep their values. */

@@ -1,7 +1,7 @@
 import type { ArchiveRecord, DatasetRecord } from '@wayleave/contract/records'
 import { exportFormatsOf, geojsonParts } from '@wayleave/geodata/exports'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
-import type { Dataset, Version } from './dataset.ts'
+import type { ListedDataset, ListedVersion, Version } from './dataset.ts'
 
 /** The sizes of the files of a version that are built, by format, in bytes. */
 export type FileSizes = ReadonlyMap<string, number>
@@ -10,7 +10,7 @@ const NO_SIZES: FileSizes = new Map()
 
 /** The public metadata of a dataset. Without `sizes`, only the sizes that the manifest states are given. */
 export function datasetMetadata(
-  dataset: Dataset,
+  dataset: ListedDataset,
   baseUrl: string,
   tiles: DatasetRecord['tiles'],
   sizes = NO_SIZES,
@@ -74,7 +74,7 @@ export function archiveMetadata(
 }
 
 /** The columns with what the publisher says about them. */
-export function describedColumns({ manifest, columnNotes }: Dataset): DatasetRecord['columns'] {
+export function describedColumns({ manifest, columnNotes }: ListedDataset): DatasetRecord['columns'] {
   return manifest.columns.map((column) => {
     // A column may be named like a built-in member of objects.
     const note = Object.hasOwn(columnNotes, column.name) ? columnNotes[column.name] : undefined
@@ -83,7 +83,7 @@ export function describedColumns({ manifest, columnNotes }: Dataset): DatasetRec
 }
 
 /** GeoParquet and GeoJSON are sent from the snapshot's own files, so their sizes are always known. */
-function storedBytes({ manifest }: Version, format: string): number | null {
+function storedBytes({ manifest }: ListedVersion, format: string): number | null {
   if (format === 'geoparquet') return manifest.files[SNAPSHOT_FILES.rows]?.bytes ?? null
   if (format !== 'geojson') return null
   const { head, tail } = geojsonParts(manifest)

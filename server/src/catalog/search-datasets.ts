@@ -1,4 +1,4 @@
-import type { Dataset } from './dataset.ts'
+import type { ListedDataset } from './dataset.ts'
 
 export interface DatasetSearch {
   /** Words that must all occur in the dataset's texts, in any case, with or without accents. */
@@ -11,14 +11,14 @@ export interface DatasetSearch {
 
 /** Selects datasets, which are in the order of their table names, and tells whether there are more. */
 export function searchDatasets(
-  datasets: readonly Dataset[],
+  datasets: readonly ListedDataset[],
   { q, keyword, limit = Number.MAX_SAFE_INTEGER, after }: DatasetSearch,
-): { page: Dataset[]; next: string | null } {
+): { page: ListedDataset[]; next: string | null } {
   const words = foldText(q ?? '')
     .split(/\s+/)
     .filter(Boolean)
   const wanted = keyword === undefined ? undefined : foldText(keyword)
-  const page: Dataset[] = []
+  const page: ListedDataset[] = []
   for (const dataset of datasets) {
     if (after !== undefined && dataset.table <= after) continue
     if (wanted !== undefined && !foldedTexts(dataset).keywords.includes(wanted)) continue
@@ -35,9 +35,9 @@ interface FoldedTexts {
 }
 
 /** Folded once for each state of a dataset. */
-const folded = new WeakMap<Dataset, FoldedTexts>()
+const folded = new WeakMap<ListedDataset, FoldedTexts>()
 
-function foldedTexts(dataset: Dataset): FoldedTexts {
+function foldedTexts(dataset: ListedDataset): FoldedTexts {
   let texts = folded.get(dataset)
   if (texts === undefined) {
     const { table, title, description, keywords, attribution } = dataset

@@ -50,6 +50,11 @@ export class SnapshotHealth {
     return this.#damage.values()
   }
 
+  /** False for a bucket, whose objects are verified when they are fetched. */
+  get checksFiles(): boolean {
+    return this.#parts.blobs.isLocal
+  }
+
   /**
    * The damage that the first check of a version finds, or null. Concurrent callers share one check
    * (single-flight).

@@ -1,15 +1,85 @@
 import type { UpdateFrequency } from '@wayleave/contract/update-frequencies'
 import type { Manifest } from '@wayleave/geodata/snapshot'
+import { sql } from 'kysely'
 import type { ControlDatabase, Db, Tx } from '../database/open.ts'
 import type { Tables } from '../database/schema.ts'
-import type { ColumnNotes, Dataset, DatasetDescription, Version } from './dataset.ts'
+import {
+  type ColumnNotes,
+  type Dataset,
+  type DatasetDescription,
+  type ListedDataset,
+  type ManifestSummary,
+  summaryOf,
+  type Version,
+} from './dataset.ts'
 
-export async function readDatasets(db: Db): Promise<Dataset[]> {
-  return (await currentDatasets(db).orderBy('datasets.table_name').execute()).map(toDataset)
+/** How many rows are read at a time, which bounds the memory for their texts. */
+const LISTED_AT_ONCE = 500
+/** The same for rows with whole manifests, of 15 KB and more each. */
+const MANIFESTS_AT_ONCE = 50
+
+/** All datasets as lists have them, read in steps. */
+export async function readListedDatasets(db: Db): Promise<ListedDataset[]> {
+  const datasets: ListedDataset[] = []
+  for (let after = ''; ; after = datasets.at(-1)!.table) {
+    const rows = await currentDatasets(db)
+      .select(['versions.summary', manifestWithoutSummary])
+      .where('datasets.table_name', '>', after)
+      .orderBy('datasets.table_name')
+      .limit(LISTED_AT_ONCE)
+      .execute()
+    for (const { manifest, summary, ...row } of rows) {
+      datasets.push({
+        ...datasetFields(row),
+        manifest: summary === null ? summaryOf(parseManifest(manifest!)) : parseSummary(summary),
+      })
+    }
+    if (rows.length < LISTED_AT_ONCE) return datasets
+  }
+}
+
+/** The current datasets whose table names follow `after`, in that order, at most a few. */
+export async function readDatasetsAfter(db: Db, after: string): Promise<Dataset[]> {
+  const rows = await currentDatasets(db)
+    .select('versions.manifest')
+    .where('datasets.table_name', '>', after)
+    .orderBy('datasets.table_name')
+    .limit(MANIFESTS_AT_ONCE)
+    .execute()
+  return rows.map(toDataset)
+}
+
+export async function readTables(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom('datasets').select('table_name').orderBy('table_name').execute()
+  return rows.map((row) => row.table_name)
+}
+
+/**
+ * Stores the summaries of versions that have none: those of earlier programs, and those that nodes of an earlier
+ * program publish during an upgrade. Returns how many there were.
+ */
+export async function storeMissingSummaries(db: Db): Promise<number> {
+  for (let count = 0; ; ) {
+    const rows = await db
+      .selectFrom('versions')
+      .select(['snapshot', 'manifest'])
+      .where('summary', 'is', null)
+      .limit(MANIFESTS_AT_ONCE)
+      .execute()
+    for (const { snapshot, manifest } of rows) {
+      const summary = JSON.stringify(summaryOf(parseManifest(manifest)))
+      await db.updateTable('versions').set({ summary }).where('snapshot', '=', snapshot).execute()
+    }
+    count += rows.length
+    if (rows.length < MANIFESTS_AT_ONCE) return count
+  }
 }
 
 export async function readDataset(db: Db, table: string): Promise<Dataset | undefined> {
-  const row = await currentDatasets(db).where('datasets.table_name', '=', table).executeTakeFirst()
+  const row = await currentDatasets(db)
+    .select('versions.manifest')
+    .where('datasets.table_name', '=', table)
+    .executeTakeFirst()
   return row && toDataset(row)
 }
 
@@ -111,6 +181,7 @@ export async function insertVersion(database: ControlDatabase, tx: Tx, added: Ne
       created_at: at,
       rows: added.manifest.rows,
       manifest: JSON.stringify(added.manifest),
+      summary: JSON.stringify(summaryOf(added.manifest)),
       has_sample: added.hasSample ? 1 : 0,
       note: added.note,
     })
@@ -210,7 +281,6 @@ function currentDatasets(db: Db) {
       'versions.version',
       'versions.snapshot',
       'versions.created_at',
-      'versions.manifest',
       'versions.has_sample',
       'versions.note',
     ])
@@ -222,21 +292,33 @@ type VersionRow = Pick<
 >
 type DatasetRow = VersionRow & Omit<Tables['datasets'], 'current_version' | 'created_at'>
 
+/** The manifest of rows that have no summary, else null: summaries are a tenth as large. */
+const manifestWithoutSummary = sql<
+  string | null
+>`case when versions.summary is null then versions.manifest end`.as('manifest')
+
 function toVersion(row: VersionRow): Version {
+  return { ...versionFields(row), manifest: parseManifest(row.manifest) }
+}
+
+function toDataset({ manifest, ...row }: DatasetRow): Dataset {
+  return { ...datasetFields(row), manifest: parseManifest(manifest) }
+}
+
+function versionFields(row: Omit<VersionRow, 'manifest'>): Omit<Version, 'manifest'> {
   return {
     table: row.table_name,
     version: row.version,
     snapshot: row.snapshot,
     createdAt: row.created_at,
-    manifest: JSON.parse(row.manifest) as Manifest,
     hasSample: row.has_sample === 1,
     note: row.note,
   }
 }
 
-function toDataset(row: DatasetRow): Dataset {
+function datasetFields(row: Omit<DatasetRow, 'manifest'>): Omit<Dataset, 'manifest'> {
   return {
-    ...toVersion(row),
+    ...versionFields(row),
     title: row.title,
     description: row.description,
     license: row.license,
@@ -249,6 +331,14 @@ function toDataset(row: DatasetRow): Dataset {
     credits: row.credits,
     updatedAt: row.updated_at,
   }
+}
+
+function parseManifest(text: string): Manifest {
+  return JSON.parse(text) as Manifest
+}
+
+function parseSummary(text: string): ManifestSummary {
+  return JSON.parse(text) as ManifestSummary
 }
 
 /** The columns of the table `datasets` that a description sets; fields that are left out keep their values. */

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { BackupProgress, BackupReport } from '../backup/make-backup.ts'
 import type { VerifiedBackup } from '../backup/verify-backup.ts'
@@ -16,8 +15,12 @@ interface BackupFlags extends OperatorFlags {
 export function backupCommand(): Command {
   return operatorCommand(
     'backup <target>',
-    'Back up the database and all snapshots into a folder, while the service runs. Snapshots that the folder has already are not copied again. The backup holds signing keys and hashes of secrets: keep the folder private.',
-    ['backup /backup/wayleave', 'backup /backup/wayleave --keep 30 --verify'],
+    'Back up the database and all snapshots into a folder or a bucket, while the service runs. Snapshots that are there already are not copied again. The backup holds signing keys and hashes of secrets: keep it private.',
+    [
+      'backup /backup/wayleave',
+      'backup /backup/wayleave --keep 30 --verify',
+      'backup s3://bucket/wayleave-backup --keep 30',
+    ],
   )
     .option(
       '--keep <n>',
@@ -32,12 +35,12 @@ async function backup(target: string, flags: BackupFlags): Promise<void> {
   const config = readConfig({ flags: { dataDir: flags.dataDir } })
   const { makeBackup } = await import('../backup/make-backup.ts')
   const { verifyBackup } = await import('../backup/verify-backup.ts')
-  const { BackupFolder } = await import('../backup/backup-folder.ts')
+  const { openBackupTarget } = await import('../backup/open-backup-target.ts')
   const { isBucket, openBucket } = await import('../storage/open-store.ts')
   const { snapshotsFolder } = await import('../storage/snapshots-folder.ts')
   const bucket = isBucket(config) ? await openBucket(config) : null
+  const place = await openBackupTarget(target, config)
   const line = new ProgressLine(process.stderr)
-  const root = resolve(target)
   let report: BackupReport
   let verified: VerifiedBackup | null = null
   try {
@@ -45,18 +48,19 @@ async function backup(target: string, flags: BackupFlags): Promise<void> {
       config,
       bucket,
       snapshots: snapshotsFolder(config),
-      target: root,
+      target: place,
       clock: systemClock,
       keep: flags.keep ?? null,
       onProgress: (progress) => line.show(progressText(progress)),
     })
     if (flags.verify) {
-      verified = await verifyBackup(new BackupFolder(root), null, (done, total) =>
+      verified = await verifyBackup(place, null, (done, total) =>
         line.show(`Verifying snapshots: ${done} of ${total}`),
       )
     }
   } finally {
     line.clear()
+    await place.close()
     await bucket?.close()
   }
   const findings = verified?.findings ?? []

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { RestoreOptions, RestoreProgress, RestoreReport } from '../backup/restore/restore-backup.ts'
 import { systemClock } from '../clock.ts'
-import { readConfig, SettingError } from '../settings/config.ts'
+import { type Config, readConfig } from '../settings/config.ts'
 import { type OperatorFlags, operatorCommand, print } from './operator-command.ts'
 import { findingText } from './output/finding-text.ts'
 import { count, ProgressLine } from './output/progress-line.ts'
@@ -18,12 +18,13 @@ interface RestoreFlags extends OperatorFlags {
 export function restoreCommand(): Command {
   return operatorCommand(
     'restore <source>',
-    'Restore a backup into an empty data folder and database. Stop the service first. Users sign in again afterwards, and keys that were revoked since the backup stay revoked.',
+    'Restore a backup from a folder or a bucket into an empty data folder and database, and into an empty bucket if WAYLEAVE_STORAGE_URL names one. Stop the service first. Users sign in again afterwards, and keys that were revoked since the backup stay revoked.',
     [
       'restore /backup/wayleave --data-dir /var/lib/wayleave',
       'restore /backup/wayleave --at 2026-01-31T12:00:00Z --force',
       'restore /backup/wayleave --revocations /old/data/revocations.log',
       'restore /backup/wayleave --verify',
+      'restore s3://bucket/wayleave-backup --data-dir /var/lib/wayleave',
     ],
   )
     .option('--at <time>', 'the newest backup of this time or before it; without it, the newest', time)
@@ -36,17 +37,17 @@ export function restoreCommand(): Command {
 
 async function restore(source: string, flags: RestoreFlags): Promise<void> {
   const config = readConfig({ flags: { dataDir: flags.dataDir } })
-  if (flags.verify) return verify(source, flags)
-  if (config.storageUrl !== null) {
-    throw new SettingError(
-      'A backup is restored into the data folder. Unset WAYLEAVE_STORAGE_URL, restore, and move the files with "wayleave storage move --to".',
-    )
-  }
+  if (flags.verify) return verify(source, config, flags)
   const { restoreBackup } = await import('../backup/restore/restore-backup.ts')
+  const { openBackupTarget } = await import('../backup/open-backup-target.ts')
+  const { isBucket, openBucket } = await import('../storage/open-store.ts')
+  const place = await openBackupTarget(source, config)
+  const bucket = isBucket(config) ? await openBucket(config) : null
   const line = new ProgressLine(process.stderr)
   const options: RestoreOptions = {
     config,
-    source,
+    bucket,
+    source: place,
     at: flags.at ?? null,
     force: flags.force === true,
     revocationFiles: flags.revocations ?? [],
@@ -60,20 +61,25 @@ async function restore(source: string, flags: RestoreFlags): Promise<void> {
     report = await restoreBackup(options)
   } finally {
     line.clear()
+    await place.close()
+    await bucket?.close()
   }
   const isWhole = report.missing.length === 0
   print(flags, { ...report, isWhole }, describe(report))
   if (!isWhole) process.exitCode = 1
 }
 
-async function verify(source: string, flags: RestoreFlags): Promise<void> {
+async function verify(source: string, config: Config, flags: RestoreFlags): Promise<void> {
   const { verifyBackup } = await import('../backup/verify-backup.ts')
-  const { BackupFolder } = await import('../backup/backup-folder.ts')
+  const { openBackupTarget } = await import('../backup/open-backup-target.ts')
   const line = new ProgressLine(process.stderr)
-  const folder = new BackupFolder(source)
-  const verified = await verifyBackup(folder, flags.at ?? null, (done, total) =>
+  const place = await openBackupTarget(source, config)
+  const verified = await verifyBackup(place, flags.at ?? null, (done, total) =>
     line.show(`Verifying snapshots: ${done} of ${total}`),
-  ).finally(() => line.clear())
+  ).finally(async () => {
+    line.clear()
+    await place.close()
+  })
   const { backup, rows, snapshots, findings } = verified
   const text = `Restored ${backup} into a scratch folder: ${count(rows, 'row')}, ${count(snapshots, 'snapshot')}.`
   print(

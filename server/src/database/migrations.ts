@@ -30,7 +30,13 @@ export const migrations: Migration[] = [
   { name: 'more about datasets, columns and versions', statements: richerMetadata },
   { name: 'usage of the console by user', statements: consoleUsage },
   { name: 'requests for access, suspended organizations', statements: accessRequests },
+  { name: 'summaries of manifests', statements: summaries },
 ]
+
+/** They are filled by a running node (`catalog/store.ts`), because SQL cannot take a manifest apart reliably. */
+function summaries(): string[] {
+  return ['alter table versions add column summary text']
+}
 
 function richerMetadata(): string[] {
   return [

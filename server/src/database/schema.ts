@@ -210,6 +210,8 @@ export interface Tables {
     rows: number
     /** The snapshot's manifest, so that metadata can be served without reading a file. */
     manifest: string
+    /** The part of the manifest that lists need; null if a program stored the version that knows none. */
+    summary: string | null
     has_sample: number
     note: string
   }

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Authenticate } from '../access/authenticate.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { Dataset } from '../catalog/dataset.ts'
+import type { ListedDataset } from '../catalog/dataset.ts'
 import { datasetMetadata } from '../catalog/metadata.ts'
 import type { About } from '../http/about.ts'
 import type { BaseUrl } from '../http/base-url.ts'
@@ -39,7 +39,7 @@ export function discoveryRoutes(
   const onRequest = (request: FastifyRequest, reply: FastifyReply) => authenticate.anonymous(request, reply)
   const hidden = { onRequest, schema: { hide: true } }
   /** Documents of a state of the catalog, by path and base URL; they are dropped with that state. */
-  const documents = new WeakMap<readonly Dataset[], Map<string, Document>>()
+  const documents = new WeakMap<readonly ListedDataset[], Map<string, Document>>()
 
   const send = async (
     request: FastifyRequest,

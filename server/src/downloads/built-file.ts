@@ -62,7 +62,12 @@ export async function findStoredExport(
   generation: number,
 ): Promise<StoredFile | undefined> {
   const stored = await derived.find<DerivedMeta & Partial<Generation>>(snapshot, name)
-  if (!stored || (stored.meta.generation ?? 1) < generation) return undefined
+  if (stored && (stored.meta.generation ?? 1) < generation) {
+    // It will be built again, perhaps by another node.
+    derived.forget(snapshot, name)
+    return undefined
+  }
+  if (!stored) return undefined
   return storedFile(stored)
 }
 

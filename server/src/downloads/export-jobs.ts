@@ -1,8 +1,9 @@
-import { exportFormatsOf } from '@wayleave/geodata/exports'
+import { exportFormatsOf, ProcessEndedError } from '@wayleave/geodata/exports'
 import type { Logger } from 'pino'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { ControlDatabase } from '../database/open.ts'
-import type { JobHandler, RunningJob } from '../jobs/job-runner.ts'
+import { RetryLaterError } from '../jobs/job-errors.ts'
+import { type JobHandler, MAX_ATTEMPTS, type RunningJob } from '../jobs/job-runner.ts'
 import type { JobRow } from '../jobs/job-store.ts'
 import { notFound, Problem } from '../problem.ts'
 import { type BuildProblem, parseExportJob, problemOfBuild } from './export-job.ts'
@@ -41,11 +42,16 @@ export class ExportJobs implements JobHandler {
         await requireHeld(tx)
         await makeVisible()
       })
-    await exports.build(
-      { dataset, version, format, encoding: stored.encoding },
-      { signal, commit, commitPart },
-      stored.escapeFormulas,
-    )
+    const request = { dataset, version, format, encoding: stored.encoding }
+    await exports
+      .build(request, { signal, commit, commitPart }, stored.escapeFormulas)
+      .catch((error: unknown) => {
+        const cause = causeOf(error)
+        // The process was killed, perhaps because the machine ran out of memory.
+        if (cause instanceof ProcessEndedError && row.attempts < MAX_ATTEMPTS)
+          throw new RetryLaterError(cause.message, { cause, countsAsAttempt: true })
+        throw error
+      })
   }
 
   problemOf(error: unknown, { id, table_name: table }: JobRow): BuildProblem {

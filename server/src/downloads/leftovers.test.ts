@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -90,4 +98,35 @@ test('a mail that another server is writing is left alone', async (t) => {
   assert.deepEqual(readdirSync(outbox), ['.new.eml.part'])
   await sweepOutbox(outbox, 0)
   assert.deepEqual(readdirSync(outbox), [])
+})
+
+/** The process that builds an export for this one; undefined if there is none. */
+function builder(): number | undefined {
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    try {
+      if (!readFileSync(`/proc/${name}/status`, 'utf8').includes(`\nPPid:\t${process.pid}\n`)) continue
+      if (readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('exports/build-process')) return Number(name)
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  return undefined
+}
+
+test('an export whose process is killed is built again, for the request that waits', async (t) => {
+  const service = await openTestServer(t, { childProcesses: true })
+  await publishText(service, 'places', 'places.geojson', points(3000))
+  const account = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 10 })
+  const download = getBytes(service, '/v1/dataset/places/files/kml', account.key)
+  let killed = builder()
+  while (killed === undefined) {
+    await sleep(2)
+    killed = builder()
+  }
+  process.kill(killed, 'SIGKILL')
+  const { status, bytes } = await download
+  assert.equal(status, 200)
+  assert.equal(bytes.toString().match(/<Placemark/g)?.length, 3000)
+  assert.equal((await readAccountLedger(service, account)).balance, 9)
 })

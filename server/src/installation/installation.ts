@@ -80,22 +80,38 @@ export async function checkInstallation(parts: InstallationDeps): Promise<Instal
   return state
 }
 
-/** Throws if the folder and the database do not belong together. Afterwards both have the same id. */
+/**
+ * Throws if the folder and the database do not belong together. Afterwards both have the same id. A bucket that has the
+ * database's id is not listed, because that takes a request for every thousand snapshots: the garbage collection
+ * compares its snapshots with the database later.
+ */
 export async function requireOneInstallation(parts: InstallationDeps, log: Logger): Promise<void> {
+  if (parts.bucket && (await hasSameId(parts))) return
   const state = await checkInstallation(parts)
-  const { folderId, databaseId, missing, named } = state
-  if (missing.length > 0) {
-    log.error(
-      { snapshots: missing.slice(0, 20) },
-      `The ${state.place} lacks ${missing.length} of the ${count(named)} that the database names.`,
-    )
-  }
+  const { folderId, databaseId } = state
+  logMissing(state, log)
   if (folderId !== null && databaseId !== null) return
   const id = await claimInstallationId(parts.database.db, databaseId ?? folderId ?? newId('inst'))
   // Another node, with another folder, may have set the id first.
   const late = folderId === null ? null : mismatchOf({ ...state, databaseId: id })
   if (late !== null) throw new InstallationMismatchError(late)
   if (folderId === null) await writeInstallationFile(parts, { installationId: id })
+}
+
+async function hasSameId(parts: InstallationDeps): Promise<boolean> {
+  const [file, databaseId] = await Promise.all([
+    readInstallationFile(parts),
+    readInstallationId(parts.database.db),
+  ])
+  return file !== null && file.installationId === databaseId
+}
+
+export function logMissing({ place, missing, named }: InstallationState, log: Logger): void {
+  if (missing.length === 0) return
+  log.error(
+    { snapshots: missing.slice(0, 20) },
+    `The ${place} lacks ${missing.length} of the ${count(named)} that the database names.`,
+  )
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Blobs, DiscardedSnapshot } from '../blobs/blobs.ts'
 import { readSnapshotNames } from '../catalog/store.ts'
 import { type Clock, DAY, MINUTE, plus } from '../clock.ts'
 import type { ControlDatabase } from '../database/open.ts'
-import { checkInstallation } from '../installation/installation.ts'
+import { checkInstallation, logMissing } from '../installation/installation.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import type { Staging } from './staging.ts'
 
@@ -60,7 +60,9 @@ export class GarbageCollection {
   async collect({ dryRun = false, now = this.#parts.clock() } = {}): Promise<GarbageReport> {
     const { database, blobs, staging, bucket, dataDir } = this.#parts
     // Checked at each collection, because a database can be restored or replaced while the server runs.
-    await checkInstallation({ database, blobs, bucket, dataDir })
+    const installation = await checkInstallation({ database, blobs, bucket, dataDir })
+    // Of a folder, the start has logged them.
+    if (bucket && this.#unlogged(installation.missing).length > 0) logMissing(installation, this.#parts.log)
     // List the snapshots before the versions: a snapshot that is published in the meantime is then either not
     // in the list or already referenced by its version.
     const stored = await blobs.list()

@@ -1,4 +1,4 @@
-import { deleteOldVersions, readDatasets, readVersions } from '../catalog/store.ts'
+import { deleteOldVersions, readTables, readVersions } from '../catalog/store.ts'
 import type { Changes } from '../database/changes.ts'
 import type { Db } from '../database/open.ts'
 
@@ -19,7 +19,7 @@ export async function removeOldVersions(
   { dryRun = false }: { dryRun?: boolean } = {},
 ): Promise<number> {
   let removed = 0
-  for (const { table } of await readDatasets(db)) {
+  for (const table of await readTables(db)) {
     const versions = await readVersions(db, table)
     if (versions.length <= keep) continue
     if (dryRun) {

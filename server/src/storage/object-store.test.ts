@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { createHmac, hash, randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -150,4 +152,125 @@ test('wrong credentials are refused by the store, and the message says so', {
   })
   t.after(() => store.close())
   await assert.rejects(store.write('object', Buffer.from('x')), /responded 403/)
+})
+
+/** Sets the AWS variables to exactly these for the rest of the test. */
+function setAwsVariables(t: TestContext, variables: Record<string, string>): void {
+  const before = Object.entries(process.env).filter(([name]) => name.startsWith('AWS_'))
+  const clear = () => {
+    for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name]
+  }
+  clear()
+  const none = join(temporaryFolder(t), 'none')
+  Object.assign(process.env, { AWS_SHARED_CREDENTIALS_FILE: none, AWS_CONFIG_FILE: none, ...variables })
+  t.after(() => {
+    clear()
+    Object.assign(process.env, Object.fromEntries(before))
+  })
+}
+
+/** The endpoint that containers and machines get the credentials of their role from. */
+async function roleEndpoint(t: TestContext, keys: { id: string; secret: string }) {
+  const paths: string[] = []
+  const server = createServer((request, response) => {
+    paths.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`.trim())
+    const texts: Record<string, string> = {
+      '/latest/api/token': 'token',
+      '/latest/meta-data/iam/security-credentials/': 'our-role',
+    }
+    const text = texts[request.url!]
+    const document = {
+      AccessKeyId: keys.id,
+      SecretAccessKey: keys.secret,
+      Token: 'session',
+      // So soon that they have to be renewed for the next request.
+      Expiration: new Date(Date.now() + 1000).toISOString(),
+    }
+    response.setHeader('content-type', 'application/json').end(text ?? JSON.stringify(document))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths }
+}
+
+test('credentials are those of a profile, or of the role of a container or a machine, which are renewed', {
+  skip: withoutS3,
+}, async (t) => {
+  const keys = { id: process.env['AWS_ACCESS_KEY_ID']!, secret: process.env['AWS_SECRET_ACCESS_KEY']! }
+  const settings = newBucketSettings()
+  const writes = async (name: string) => {
+    const store = await openTestBucket(t, settings)
+    await store.write(name, Buffer.from(name))
+    assert.equal((await store.read(name)).toString(), name)
+  }
+  await t.test('a profile', async (t) => {
+    const file = join(temporaryFolder(t), 'credentials')
+    const wrong = '[default]\naws_access_key_id = nobody\naws_secret_access_key = wrong\n'
+    writeFileSync(
+      file,
+      `${wrong}[ours]\naws_access_key_id = ${keys.id}\naws_secret_access_key = ${keys.secret}\n`,
+    )
+    setAwsVariables(t, { AWS_SHARED_CREDENTIALS_FILE: file, AWS_PROFILE: 'ours' })
+    await writes('by-profile')
+  })
+  await t.test('a container', async (t) => {
+    const { url, paths } = await roleEndpoint(t, keys)
+    setAwsVariables(t, {
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: `${url}/role`,
+      AWS_CONTAINER_AUTHORIZATION_TOKEN: 'let-me',
+    })
+    await writes('by-container')
+    assert.ok(paths.length >= 2 && paths.every((path) => path === 'GET /role let-me'), paths.join())
+  })
+  await t.test('a machine', async (t) => {
+    const { url, paths } = await roleEndpoint(t, keys)
+    setAwsVariables(t, { AWS_EC2_METADATA_SERVICE_ENDPOINT: url })
+    await writes('by-machine')
+    const role = 'GET /latest/meta-data/iam/security-credentials/our-role'
+    assert.ok(paths.includes(role), paths.join())
+    assert.ok(paths.includes('PUT /latest/api/token'), paths.join())
+  })
+})
+
+test('a signed address has the signature that the protocol demands, and covers no range', async (t) => {
+  const store = new S3Store({
+    location: s3Location({
+      storageUrl: 's3://bucket/some/prefix',
+      s3Endpoint: null,
+      s3Region: 'eu-central-1',
+      s3PathStyle: null,
+    }),
+    credentials: async () => ({
+      accessKeyId: 'AKIDEXAMPLE',
+      secretAccessKey: 'secret',
+      sessionToken: 'a/b+c',
+    }),
+  })
+  t.after(() => store.close())
+  const address = { lifetime: 300, mediaType: 'text/csv; charset=utf-8', filename: 'a.csv', encoding: 'gzip' }
+  const url = new URL(await store.signedAddress('exports/ä b.csv', address))
+  assert.equal(url.host, 'bucket.s3.eu-central-1.amazonaws.com')
+  assert.equal(url.pathname, '/some/prefix/exports/%C3%A4%20b.csv')
+  // Only the host is signed, so that a client may add `Range` and resume a download.
+  assert.equal(url.searchParams.get('X-Amz-SignedHeaders'), 'host')
+  assert.equal(url.searchParams.get('X-Amz-Expires'), '300')
+  assert.equal(url.searchParams.get('X-Amz-Security-Token'), 'a/b+c')
+  assert.equal(url.searchParams.get('response-content-encoding'), 'gzip')
+  const signature = url.searchParams.get('X-Amz-Signature')
+  // Signature Version 4, computed anew: https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
+  const encode = (text: string) =>
+    encodeURIComponent(text).replaceAll(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+  const query = [...url.searchParams]
+    .filter(([name]) => name !== 'X-Amz-Signature')
+    .map(([name, value]) => `${encode(name)}=${encode(value)}`)
+    .sort()
+    .join('&')
+  const canonical = ['GET', url.pathname, query, `host:${url.host}\n`, 'host', 'UNSIGNED-PAYLOAD'].join('\n')
+  const time = url.searchParams.get('X-Amz-Date')!
+  const scope = [time.slice(0, 8), 'eu-central-1', 's3', 'aws4_request']
+  assert.equal(url.searchParams.get('X-Amz-Credential'), ['AKIDEXAMPLE', ...scope].join('/'))
+  const text = ['AWS4-HMAC-SHA256', time, scope.join('/'), hash('sha256', canonical)].join('\n')
+  const hmac = (key: string | Buffer, value: string) => createHmac('sha256', key).update(value).digest()
+  const key = scope.reduce<string | Buffer>(hmac, 'AWS4secret')
+  assert.equal(signature, hmac(key, text).toString('hex'))
 })

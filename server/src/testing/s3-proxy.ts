@@ -21,6 +21,9 @@ export class S3Proxy {
   /** The requests that were forwarded, as `METHOD /path range`. */
   readonly requests: string[] = []
   bytes = 0
+  /** The most requests that waited for a response at the same time. */
+  maxAtOnce = 0
+  #waiting = 0
   readonly #target: URL
   readonly #server: Server
 
@@ -62,6 +65,8 @@ export class S3Proxy {
       )
       return
     }
+    this.maxAtOnce = Math.max(this.maxAtOnce, ++this.#waiting)
+    answer.on('close', () => this.#waiting--)
     if (this.delayMs > 0) await sleep(this.delayMs)
     this.requests.push(`${asked.method} ${asked.url} ${asked.headers.range ?? ''}`.trim())
     const { hostname, port } = this.#target

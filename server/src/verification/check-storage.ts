@@ -10,7 +10,7 @@ import {
   sha256Of,
 } from '../blobs/stored-files.ts'
 import { parseTrashEntry } from '../blobs/trash-entry.ts'
-import { isSnapshotNamed, readDatasets, readVersions } from '../catalog/store.ts'
+import { isSnapshotNamed, readTables, readVersions } from '../catalog/store.ts'
 import type { Db } from '../database/open.ts'
 import type { ObjectInfo } from '../storage/object-store.ts'
 
@@ -58,7 +58,7 @@ export async function checkStorage(options: CheckStorageOptions): Promise<Storag
   const versions: NamedVersion[] = []
   // Listed before the catalog is read: what is published meanwhile is then not taken for an orphan.
   const stored = await place.store.listFolders(SNAPSHOTS)
-  for (const { table } of await readDatasets(db)) versions.push(...(await readVersions(db, table)))
+  for (const table of await readTables(db)) versions.push(...(await readVersions(db, table)))
   const report: StorageReport = { snapshots: versions.length, bytes: 0, findings: [] }
   for (const [index, version] of versions.entries()) {
     onSnapshot(index, versions.length)

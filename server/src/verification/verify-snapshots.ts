@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Manifest, readManifest, verifySnapshot } from '@wayleave/geodata/snapshot'
 import { isSnapshotName } from '../blobs/snapshot-name.ts'
-import { isSnapshotNamed, readDatasets, readSnapshotNames, readVersions } from '../catalog/store.ts'
+import { isSnapshotNamed, readSnapshotNames, readTables, readVersions } from '../catalog/store.ts'
 import type { Db } from '../database/open.ts'
 import type { Finding } from './finding.ts'
 
@@ -27,7 +27,7 @@ export async function verifySnapshots(
 ): Promise<SnapshotReport> {
   const stored = await storedNames(folder)
   const versions: NamedVersion[] = []
-  for (const { table } of await readDatasets(db)) {
+  for (const table of await readTables(db)) {
     for (const version of await readVersions(db, table)) versions.push(version)
   }
   const findings: Finding[] = []
@@ -76,7 +76,7 @@ async function storedNames(folder: string): Promise<string[]> {
   return names.filter(isSnapshotName)
 }
 
-function damageFinding({ table, version, snapshot }: NamedVersion, message: string): Finding {
+export function damageFinding({ table, version, snapshot }: NamedVersion, message: string): Finding {
   return {
     severity: 'problem',
     check: 'snapshot',

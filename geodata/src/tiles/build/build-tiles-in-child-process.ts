@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { ExportError } from '../../export-error.ts'
+import { ExportError, ProcessEndedError } from '../../export-error.ts'
 import { removePartial } from '../../exports/write-atomically.ts'
 import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
@@ -10,11 +10,6 @@ import type { TilesMessage, TilesRequest } from './build-tiles-process.ts'
 
 const ENTRY = fileURLToPath(new URL('./build-tiles-process.ts', import.meta.url))
 const STDERR_KEPT = 4000
-
-/** The process ended without a result: it was killed, or crashed. */
-export class ProcessEndedError extends ExportError {
-  override name = 'ProcessEndedError'
-}
 
 /** Runs `buildTiles` in a child process of low priority. Aborting kills it and removes its partial files. */
 export async function buildTilesInChildProcess(
@@ -60,11 +55,7 @@ async function removeTilePartials(outPath: string, pid: number): Promise<void> {
 }
 
 function outcome(message: TilesMessage | null, end: string, stderr: string): BuiltTiles {
-  if (message === null)
-    throw new ProcessEndedError(
-      'build-failed',
-      `The process ended without a result (${end}): ${stderr.trim()}`,
-    )
+  if (message === null) throw new ProcessEndedError(end, stderr)
   if ('built' in message) return message.built
   if ('damaged' in message) throw new DamagedSnapshotError(message.damaged.file, message.damaged.message)
   if ('refused' in message) throw new ExportError(message.refused.code, message.refused.message)

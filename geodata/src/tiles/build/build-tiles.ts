@@ -7,7 +7,7 @@ import { readManifest } from '../../snapshot/read-manifest.ts'
 import { verifyFilesFast } from '../../snapshot/verify.ts'
 import { PmtilesWriter } from '../archive/pmtiles-writer.ts'
 import { type TileDescription, type TileMetadata, vectorLayer } from '../archive/tile-metadata.ts'
-import { PackFile } from '../encode/feature-bytes.ts'
+import { LocalPack, PackFile } from '../encode/feature-bytes.ts'
 import { TileEncoder } from '../encode/tile-encoder.ts'
 import { buildPointTiles } from './build-point-tiles.ts'
 import { buildShapeTiles } from './build-shape-tiles.ts'
@@ -82,7 +82,7 @@ async function makeTiles(
   const checksums = await readBlockChecksums(folder, manifest)
   const index = await readIndex(folder, manifest.files[name]!, checksums?.get(name))
   const { offsets } = index
-  const source = new PackFile(folder, offsets)
+  const source = new PackFile(new LocalPack(folder), offsets)
   try {
     const sizeOf = (position: number) => offsets[position + 1]! - offsets[position]!
     const encoder = new TileEncoder(description.table, manifest.columns, source, sizeOf)

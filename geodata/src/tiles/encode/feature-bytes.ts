@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { CHECKED_BLOCK_BYTES, requireBlock } from '../../snapshot/block-checksums.ts'
 import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
 import { SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
+import type { ByteSpan } from '../../snapshot/snapshot-files.ts'
 
 /** The bytes of features: after `seek`, the feature lies in `bytes` from `start` to `end`. */
 export interface FeatureBytes {
@@ -16,16 +17,48 @@ export interface FeatureBytes {
 const SEPARATOR_BYTES = 2
 const BLOCK_BYTES = 1 << 20
 const MAX_BLOCKS = 96
+const MAX_PREFETCHED = 32
+
+/** The bytes of a pack, read synchronously. */
+export interface PackBytes {
+  /** Fills the buffer with the bytes from `from` to `to` (exclusive). */
+  read(buffer: Buffer, from: number, to: number): void
+  /** Starts fetching parts that will be read soon, if that takes long. */
+  prefetch?(spans: readonly ByteSpan[]): void
+  close(): void
+}
+
+/** A pack on local disk. */
+export class LocalPack implements PackBytes {
+  readonly #file: number
+
+  constructor(folder: string) {
+    this.#file = openSync(join(folder, SNAPSHOT_FILES.pack), 'r')
+  }
+
+  read(buffer: Buffer, from: number, to: number): void {
+    for (let at = 0; at < to - from; ) {
+      const count = readSync(this.#file, buffer, at, to - from - at, from + at)
+      if (count === 0)
+        throw new DamagedSnapshotError(SNAPSHOT_FILES.pack, `${SNAPSHOT_FILES.pack} ends too early.`)
+      at += count
+    }
+  }
+
+  close(): void {
+    closeSync(this.#file)
+  }
+}
 
 /**
- * The features of a pack on disk, read synchronously through an LRU cache of blocks: for a process that does
+ * The features of a pack, read synchronously through an LRU cache of blocks: for a process or thread that does
  * nothing else.
  */
 export class PackFile implements FeatureBytes {
   bytes: Buffer = Buffer.alloc(0)
   start = 0
   end = 0
-  readonly #file: number
+  readonly #source: PackBytes
   readonly #offsets: Uint32Array | Float64Array
   /** In LRU order, least recently used first. */
   readonly #blocks = new Map<number, Buffer>()
@@ -34,8 +67,8 @@ export class PackFile implements FeatureBytes {
   readonly #checksums: Uint32Array | undefined
 
   /** With `checksums`, which are those of the snapshot, each block is verified when it is read. */
-  constructor(folder: string, offsets: Uint32Array | Float64Array, checksums?: Uint32Array) {
-    this.#file = openSync(join(folder, SNAPSHOT_FILES.pack), 'r')
+  constructor(source: PackBytes, offsets: Uint32Array | Float64Array, checksums?: Uint32Array) {
+    this.#source = source
     this.#offsets = offsets
     this.#checksums = checksums
   }
@@ -62,8 +95,34 @@ export class PackFile implements FeatureBytes {
     this.end = to - from
   }
 
+  /** Starts fetching the blocks of features that will be read soon, unless they are too many to be kept. */
+  prefetch(positions: ArrayLike<number>): void {
+    if (this.#source.prefetch === undefined) return
+    const missing = new Set<number>()
+    for (let i = 0; i < positions.length; i++) {
+      const to = this.#offsets[positions[i]! + 1]!
+      for (
+        let block = Math.floor(this.#offsets[positions[i]!]! / BLOCK_BYTES);
+        block * BLOCK_BYTES < to;
+        block++
+      )
+        if (!this.#blocks.has(block)) missing.add(block)
+      if (missing.size > MAX_PREFETCHED) return
+    }
+    this.#source.prefetch(
+      Array.from(missing, (block) => ({
+        from: block * BLOCK_BYTES,
+        to: Math.min(this.#bytes, (block + 1) * BLOCK_BYTES),
+      })),
+    )
+  }
+
   close(): void {
-    closeSync(this.#file)
+    this.#source.close()
+  }
+
+  get #bytes(): number {
+    return this.#offsets[this.#offsets.length - 1]! - SEPARATOR_BYTES
   }
 
   #block(number: number): Buffer {
@@ -83,10 +142,9 @@ export class PackFile implements FeatureBytes {
       buffer = oldest![1]
     }
     if (buffer?.length !== BLOCK_BYTES) buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES)
-    const packBytes = this.#offsets[this.#offsets.length - 1]! - SEPARATOR_BYTES
     const from = number * BLOCK_BYTES
-    const to = Math.min(packBytes, from + BLOCK_BYTES)
-    this.#read(buffer, from, to)
+    const to = Math.min(this.#bytes, from + BLOCK_BYTES)
+    this.#source.read(buffer, from, to)
     this.#check(buffer.subarray(0, to - from), from)
     this.#blocks.set(number, buffer)
     this.#last = number
@@ -98,15 +156,6 @@ export class PackFile implements FeatureBytes {
     for (let at = 0; at < bytes.length; at += CHECKED_BLOCK_BYTES) {
       const block = bytes.subarray(at, at + CHECKED_BLOCK_BYTES)
       requireBlock(SNAPSHOT_FILES.pack, this.#checksums, (from + at) / CHECKED_BLOCK_BYTES, block)
-    }
-  }
-
-  #read(buffer: Buffer, from: number, to: number): void {
-    for (let at = 0; at < to - from; ) {
-      const count = readSync(this.#file, buffer, at, to - from - at, from + at)
-      if (count === 0)
-        throw new DamagedSnapshotError(SNAPSHOT_FILES.pack, `${SNAPSHOT_FILES.pack} ends too early.`)
-      at += count
     }
   }
 }

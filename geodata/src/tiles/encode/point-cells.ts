@@ -6,7 +6,7 @@ const CELL_BITS = 6
 const CELLS = 1 << CELL_BITS
 
 /** A tile with more features than this is dense: most of its cells are shown as one point. */
-const MAX_SHOWN = 2500
+export const MAX_SHOWN = 2500
 /** A dense tile shows the features of its emptiest cells up to this many features and bytes of the pack. */
 const MAX_SHOWN_IN_DENSE = 400
 const MAX_SHOWN_BYTES_IN_DENSE = 48_000

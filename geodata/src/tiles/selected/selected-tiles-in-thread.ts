@@ -1,10 +1,17 @@
 import { Worker } from 'node:worker_threads'
 import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
+import { SNAPSHOT_FILES } from '../../snapshot/manifest.ts'
+import type { ByteSpan, ReadableFile } from '../../snapshot/snapshot-files.ts'
+import { READ_HEAD_BYTES, READ_STATES } from './remote-pack.ts'
 import type { SelectedTileReply, SelectedTileRequest } from './selected-tiles-thread.ts'
 
 interface Waiting {
   resolve: (bytes: Buffer) => void
-  reject: (error: Error) => void
+  reject: (error: unknown) => void
+  /** The pack, if it is not in the folder. */
+  pack: ReadableFile | null
+  /** The first error of a read of the pack. */
+  failure: unknown
 }
 
 /** Runs `SelectedTiles` in one thread, which is started with the first tile and again if it ends. */
@@ -18,12 +25,17 @@ export class SelectedTilesInThread {
     return this.#waiting.size
   }
 
-  encode(request: Omit<SelectedTileRequest, 'number'>): Promise<Buffer> {
+  /** `pack` is the pack if it is not in the folder; it stays open until the tile is made. */
+  encode(
+    request: Omit<SelectedTileRequest, 'number' | 'isRemote'>,
+    pack: ReadableFile | null = null,
+  ): Promise<Buffer> {
     const number = ++this.#last
     this.#worker ??= this.#start()
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
-    this.#waiting.set(number, { resolve, reject })
-    this.#worker.postMessage({ ...request, number } satisfies SelectedTileRequest)
+    this.#waiting.set(number, { resolve, reject, pack, failure: null })
+    const isRemote = pack !== null
+    this.#worker.postMessage({ ...request, number, isRemote } satisfies SelectedTileRequest)
     return promise
   }
 
@@ -36,11 +48,13 @@ export class SelectedTilesInThread {
     worker.unref()
     worker.on('message', (reply: SelectedTileReply) => {
       const waiting = this.#waiting.get(reply.number)
+      if ('prefetch' in reply) return waiting?.pack?.prefetch?.(reply.prefetch)
+      if ('read' in reply) return void readFor(waiting, reply.read, reply.target)
       this.#waiting.delete(reply.number)
       if ('bytes' in reply) waiting?.resolve(Buffer.from(reply.bytes))
       else if ('damaged' in reply)
         waiting?.reject(new DamagedSnapshotError(reply.damaged.file, reply.damaged.message))
-      else waiting?.reject(new Error(reply.failed))
+      else waiting?.reject(waiting.failure ?? new Error(reply.failed))
     })
     const end = (error: Error) => {
       if (this.#worker === worker) this.#worker = null
@@ -51,4 +65,28 @@ export class SelectedTilesInThread {
     worker.once('exit', () => end(new Error('the thread that makes tiles ended')))
     return worker
   }
+}
+
+/** Reads a part of the pack into the memory that the thread shares, and wakes the thread. */
+async function readFor(
+  waiting: Waiting | undefined,
+  { from, to }: ByteSpan,
+  target: SharedArrayBuffer,
+): Promise<void> {
+  const state = new Int32Array(target, 0, 1)
+  let outcome: number = READ_STATES.failed
+  try {
+    const bytes = new Uint8Array(target, READ_HEAD_BYTES, to - from)
+    for (let at = 0; at < bytes.length; ) {
+      const { bytesRead } = await waiting!.pack!.read(bytes, at, bytes.length - at, from + at)
+      if (bytesRead === 0)
+        throw new DamagedSnapshotError(SNAPSHOT_FILES.pack, `${SNAPSHOT_FILES.pack} ends too early.`)
+      at += bytesRead
+    }
+    outcome = READ_STATES.done
+  } catch (error) {
+    if (waiting) waiting.failure ??= error
+  }
+  Atomics.store(state, 0, outcome)
+  Atomics.notify(state, 0)
 }

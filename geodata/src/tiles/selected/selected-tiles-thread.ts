@@ -1,7 +1,9 @@
 import { parentPort } from 'node:worker_threads'
 import { DamagedSnapshotError } from '../../snapshot/damaged-snapshot-error.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
+import type { ByteSpan } from '../../snapshot/snapshot-files.ts'
 import type { TileAddress } from '../tile-id.ts'
+import { RemotePack } from './remote-pack.ts'
 import { SelectedTiles } from './selected-tiles.ts'
 
 export interface SelectedTileRequest {
@@ -13,9 +15,15 @@ export interface SelectedTileRequest {
   /** Shared memory, so that a selection of a million features is not copied for each tile. */
   positions: Uint32Array<SharedArrayBuffer>
   isDeepest: boolean
+  /** Whether the pack is read by the thread that asks, because it is not in the folder. */
+  isRemote: boolean
 }
 
 export type SelectedTileReply =
+  /** Parts of the pack that will be read soon. */
+  | { number: number; prefetch: readonly ByteSpan[] }
+  /** A part of the pack that this thread waits for; see `RemotePack`. */
+  | { number: number; read: ByteSpan; target: SharedArrayBuffer }
   | { number: number; bytes: Uint8Array }
   | { number: number; damaged: { file: string; message: string } }
   | { number: number; failed: string }
@@ -25,10 +33,13 @@ const MAX_OPEN = 4
 
 /** In LRU order, least recently used first. */
 const open = new Map<string, SelectedTiles>()
+/** The number of the request under way. */
+let current = 0
 
-async function tilesOf({ folder, table, manifest }: SelectedTileRequest): Promise<SelectedTiles> {
+async function tilesOf({ folder, table, manifest, isRemote }: SelectedTileRequest): Promise<SelectedTiles> {
   const present = open.get(folder)
-  const tiles = present ?? (await SelectedTiles.open(folder, table, manifest))
+  const pack = isRemote ? new RemotePack((ask) => send({ number: current, ...ask })) : null
+  const tiles = present ?? (await SelectedTiles.open(folder, table, manifest, pack))
   open.delete(folder)
   open.set(folder, tiles)
   for (const [oldest, other] of open) {
@@ -39,8 +50,13 @@ async function tilesOf({ folder, table, manifest }: SelectedTileRequest): Promis
   return tiles
 }
 
+function send(reply: SelectedTileReply): void {
+  parentPort!.postMessage(reply)
+}
+
 async function reply(request: SelectedTileRequest): Promise<SelectedTileReply> {
   const { number, tile, positions, isDeepest } = request
+  current = number
   try {
     return { number, bytes: (await tilesOf(request)).encode(tile, positions, isDeepest) }
   } catch (error) {
@@ -53,5 +69,5 @@ async function reply(request: SelectedTileRequest): Promise<SelectedTileReply> {
 
 let queue: Promise<unknown> = Promise.resolve()
 parentPort!.on('message', (request: SelectedTileRequest) => {
-  queue = queue.then(async () => parentPort!.postMessage(await reply(request)))
+  queue = queue.then(async () => send(await reply(request)))
 })

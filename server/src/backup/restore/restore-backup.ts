@@ -1,20 +1,26 @@
 import { existsSync } from 'node:fs'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { type Manifest, SNAPSHOT_FILES, syncFolder } from '@wayleave/geodata/snapshot'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { syncFolder } from '@wayleave/geodata/snapshot'
 import { openDatabase } from '../../database/open.ts'
 import { lockDataFolder } from '../../locks/data-folder-lock.ts'
+import { snapshotsFolder } from '../../storage/snapshots-folder.ts'
 import { BackupFolder } from '../backup-folder.ts'
 import type { BackupRecord } from '../backup-record.ts'
+import type { BackupTarget } from '../backup-target.ts'
+import { BucketSnapshots } from '../bucket-snapshots.ts'
 import { checkBackup } from '../check-backup.ts'
 import { CopyError } from '../copy-error.ts'
-import { copiedBefore, copySnapshot, fromFolder } from '../copy-snapshot.ts'
+import { findBackup } from '../find-backup.ts'
+import { FolderSnapshots } from '../folder-snapshots.ts'
 import { revocationLogFile } from '../revocations/revocation-log.ts'
 import { type Revocation, readRevocations } from '../revocations/revocations.ts'
 import { backupRows, loadDatabase } from '../rows/load-database.ts'
 import { hasPostgresSchema, isPostgresEmpty, openPostgresWriter } from '../rows/postgres-rows-store.ts'
 import { openSqliteWriter, sqliteFile } from '../rows/sqlite-rows-store.ts'
 import { latestSchemaVersion, tableShapes } from '../rows/table-shapes-store.ts'
+import { openScratch } from '../scratch-folder.ts'
+import type { SnapshotFiles } from '../snapshot-copies.ts'
 import { type UnfinishedRestore, unmarkMovedDatabase, unmarkRestore } from './folder-marks.ts'
 import { beginRestore, moveFolderAside, type RestorePlace } from './restore-place.ts'
 import { type RestoredState, settleRestoredState, suspendKeys } from './restored-state-store.ts'
@@ -25,7 +31,8 @@ export type RestoreProgress =
   | { phase: 'database'; rows: number }
 
 export interface RestoreOptions extends RestorePlace {
-  source: string
+  /** A folder's path, or a source that is open. */
+  source: string | BackupTarget
   /** Restores the newest backup made at or before this time; null restores the newest one. */
   at: Date | null
   suspendKeys: boolean
@@ -54,81 +61,132 @@ export interface RestoreReport extends RestoredState {
  * command again continues the restore.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
-  const { config, at, onProgress = () => {} } = options
-  const { dataDir } = config
-  const source = new BackupFolder(resolve(options.source))
-  const { generation, record } = await source.find(at)
+  const source =
+    typeof options.source === 'string' ? new BackupFolder(resolve(options.source)) : options.source
+  const { generation, record } = await findBackup(source, options.at)
   if (record.database.schemaVersion > latestSchemaVersion()) {
     throw new CopyError(
       `The backup ${generation.name} is of schema version ${record.database.schemaVersion}, and this program knows versions up to ${latestSchemaVersion()}. Use a newer program.`,
     )
   }
-  const total = record.snapshots.length
-  const damage = await checkBackup(source, generation, record, (done) =>
-    onProgress({ phase: 'checking', done, total }),
-  )
-  if (damage.length > 0) {
-    throw new CopyError(
-      `The backup ${generation.name} is damaged, and nothing was restored:\n${damage.map((sentence) => `  ${sentence}`).join('\n')}\nRestore another one with --at.`,
+  return source.withTables(generation, record, async (tables) => {
+    const total = record.snapshots.length
+    const damage = await checkBackup(source, generation, tables, record, (done) =>
+      options.onProgress?.({ phase: 'checking', done, total }),
     )
-  }
-
-  const unlock = lockDataFolder(dataDir)
-  try {
-    const mark = await beginRestore(options, source.root, generation.name)
-    await moveFolderAside(dataDir, mark)
-    await restoreSnapshots(source, record, dataDir, (done) => onProgress({ phase: 'snapshots', done, total }))
-    const rows = await restoreDatabase(options, generation.folder, record, mark, (count) =>
-      onProgress({ phase: 'database', rows: count }),
-    )
-    const revocations = await readRevocations(revocationLogFile(dataDir))
-    for (const [hash, revocation] of await readRevocations(source.revocations))
-      revocations.set(hash, revocation)
-    const revocationsUntil = await newestTime(source)
-    const confirm = mark.hasOwnRevocations ? undefined : options.confirmSuspension
-    const state = await settle(options, generation.name, revocations, async (workingKeys) =>
-      options.suspendKeys ? true : ((await confirm?.(workingKeys, revocationsUntil)) ?? false),
-    )
-    await unmarkMovedDatabase(dataDir)
-    await unmarkRestore(dataDir)
-    return {
-      ...state,
-      backup: generation.name,
-      at: record.at,
-      rows,
-      snapshots: total,
-      missing: record.missing,
-      movedAside: mark.aside?.name ?? null,
-      revocationsUntil,
-      hasOwnRevocations: mark.hasOwnRevocations,
+    if (damage.length > 0) {
+      throw new CopyError(
+        `The backup ${generation.name} is damaged, and nothing was restored:\n${damage.map((sentence) => `  ${sentence}`).join('\n')}\nRestore another one with --at.`,
+      )
     }
-  } finally {
-    unlock()
+    const unlock = lockDataFolder(options.config.dataDir)
+    try {
+      return await restoreChecked(options, { source, backup: generation.name, tables, record })
+    } finally {
+      unlock()
+    }
+  })
+}
+
+interface CheckedBackup {
+  source: BackupTarget
+  backup: string
+  /** The local folder with the tables. */
+  tables: string
+  record: BackupRecord
+}
+
+async function restoreChecked(
+  options: RestoreOptions,
+  { source, backup, tables, record }: CheckedBackup,
+): Promise<RestoreReport> {
+  const { config, onProgress = () => {} } = options
+  const { dataDir } = config
+  const total = record.snapshots.length
+  const mark = await beginRestore(options, source.location, backup, record.installationId)
+  await moveFolderAside(dataDir, mark)
+  await restoreSnapshots(options, source, record, (done) => onProgress({ phase: 'snapshots', done, total }))
+  const rows = await restoreDatabase(options, tables, record, mark, (count) =>
+    onProgress({ phase: 'database', rows: count }),
+  )
+  const revocations = await readRevocations(revocationLogFile(dataDir))
+  for (const [hash, revocation] of await source.readRevocations()) revocations.set(hash, revocation)
+  const revocationsUntil = await newestTime(source)
+  const confirm = mark.hasOwnRevocations ? undefined : options.confirmSuspension
+  const state = await settle(options, backup, revocations, async (workingKeys) =>
+    options.suspendKeys ? true : ((await confirm?.(workingKeys, revocationsUntil)) ?? false),
+  )
+  await unmarkMovedDatabase(dataDir)
+  await unmarkRestore(dataDir)
+  return {
+    ...state,
+    backup,
+    at: record.at,
+    rows,
+    snapshots: total,
+    missing: record.missing,
+    movedAside: mark.aside?.name ?? null,
+    revocationsUntil,
+    hasOwnRevocations: mark.hasOwnRevocations,
   }
 }
 
 /** The list next to the backups was updated by the newest of them, not by the one that is restored. */
-async function newestTime(source: BackupFolder): Promise<string> {
+async function newestTime(source: BackupTarget): Promise<string> {
   return (await source.read((await source.generations()).at(-1)!)).at
 }
 
 async function restoreSnapshots(
-  source: BackupFolder,
+  { config, bucket }: RestoreOptions,
+  source: BackupTarget,
   record: BackupRecord,
-  dataDir: string,
   onSnapshot: (done: number) => void,
 ): Promise<void> {
-  const root = join(dataDir, 'snapshots')
+  if (bucket) {
+    const scratch = await openScratch(config.dataDir)
+    try {
+      await copyToBucket(new BucketSnapshots(bucket, scratch.folder), source, record, onSnapshot)
+    } finally {
+      await scratch.close()
+    }
+    return
+  }
+  const root = snapshotsFolder({ dataDir: config.dataDir, storageUrl: config.storageUrl ?? null })
+  const copies = new FolderSnapshots(root)
   await mkdir(root, { recursive: true, mode: 0o700 })
   for (const [index, { name }] of record.snapshots.entries()) {
     onSnapshot(index)
-    const folder = join(source.snapshots, name)
-    // The manifest has been checked against the record, and the files against the manifest.
-    const { files } = JSON.parse(await readFile(join(folder, SNAPSHOT_FILES.manifest), 'utf8')) as Manifest
-    if (await copiedBefore(root, name, files)) continue
-    await copySnapshot(fromFolder(folder), root, name, files)
+    const files = await filesOf(source, name)
+    if (await copies.copiedBefore(name, files)) continue
+    await copies.copy(source.copies.source(name), name, files)
   }
-  await syncFolder(dataDir)
+  await syncFolder(dirname(root))
+}
+
+async function copyToBucket(
+  copies: BucketSnapshots,
+  source: BackupTarget,
+  record: BackupRecord,
+  onSnapshot: (done: number) => void,
+): Promise<void> {
+  for (const [index, snapshot] of record.snapshots.entries()) {
+    onSnapshot(index)
+    const { name } = snapshot
+    const files = await filesOf(source, name)
+    if (await copies.copiedBefore(name, files)) {
+      // A bucket that was in use may have damaged objects, which can be the reason for the restore.
+      if ((await copies.check(snapshot)).length === 0) continue
+      await copies.remove(name)
+    }
+    await copies.copy(source.copies.source(name), name, files)
+  }
+}
+
+/** The manifest has been checked against the record, and the files against the manifest. */
+async function filesOf(source: BackupTarget, name: string): Promise<SnapshotFiles> {
+  const manifest = await source.copies.readManifest(name)
+  if (manifest === null) throw new CopyError(`The snapshot ${name} vanished from ${source.location}.`)
+  return manifest.files
 }
 
 /** Returns the number of rows, or 0 if an earlier attempt has restored the database already. */

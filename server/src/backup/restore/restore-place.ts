@@ -2,8 +2,12 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder } from '@wayleave/geodata/snapshot'
+import { SNAPSHOTS } from '../../blobs/object-keys.ts'
 import type { Clock } from '../../clock.ts'
+import { readInstallationFile } from '../../installation/installation-file.ts'
 import type { Config } from '../../settings/config.ts'
+import type { ObjectStore } from '../../storage/object-store.ts'
+import { snapshotsFolder } from '../../storage/snapshots-folder.ts'
 import { CopyError } from '../copy-error.ts'
 import { revocationLogFile } from '../revocations/revocation-log.ts'
 import { appendRevocations, type Revocation, readRevocations } from '../revocations/revocations.ts'
@@ -15,7 +19,9 @@ import { markUnfinishedRestore, readUnfinishedRestore, type UnfinishedRestore } 
 
 /** The folder and the database that a backup is restored into. */
 export interface RestorePlace {
-  config: Pick<Config, 'dataDir' | 'databaseUrl'>
+  config: Pick<Config, 'dataDir' | 'databaseUrl'> & Partial<Pick<Config, 'storageUrl'>>
+  /** The bucket that the snapshots are restored into, if not a folder. */
+  bucket?: ObjectStore | null
   /** Moves the current contents of the data folder and the database aside. */
   force: boolean
   /** More lists of revocations, such as the log of a data folder that is otherwise lost. */
@@ -28,12 +34,14 @@ export async function beginRestore(
   options: RestorePlace,
   source: string,
   backup: string,
+  installationId: string | null,
 ): Promise<UnfinishedRestore> {
   const { config, clock } = options
   const before = readUnfinishedRestore(config.dataDir)
   if (before?.backup === backup && before.source === source) return before
   const log = revocationLogFile(config.dataDir)
   const hadLog = existsSync(log)
+  await requireFreeStorage(options, installationId)
   const aside = await planEmptyPlace(options, clock())
   const hasOwnRevocations = await keepRevocations(options, log)
   const mark = { source, backup, aside, hasOwnRevocations: hadLog || hasOwnRevocations }
@@ -72,6 +80,34 @@ async function readOldDatabase(config: RestorePlace['config']): Promise<Revocati
     }
   } catch {
     return null
+  }
+}
+
+/**
+ * Snapshots outside the data folder cannot be moved aside. In a bucket that is in use by the same installation,
+ * `force` lets them stay: their names are random, and what no version names after the restore goes to the trash.
+ */
+async function requireFreeStorage(
+  { config, bucket, force }: RestorePlace,
+  installationId: string | null,
+): Promise<void> {
+  const { dataDir, storageUrl = null } = config
+  if (bucket) {
+    const file = await readInstallationFile({ dataDir, bucket })
+    if (file && file.installationId !== installationId) {
+      throw new CopyError(
+        `${bucket.location} belongs to the installation ${file.installationId}, and the backup to ${installationId ?? 'none'}. Restore into another bucket or prefix.`,
+      )
+    }
+    if (!force && (await bucket.listFolders(SNAPSHOTS)).length > 0) {
+      throw new CopyError(
+        `${bucket.location} is not empty. Restore into an empty bucket or prefix. With --force, intact snapshots that are there already are kept, and those that the backup does not name go to the trash.`,
+      )
+    }
+  } else if (storageUrl !== null) {
+    const folder = snapshotsFolder({ dataDir, storageUrl })
+    if (await holdsAnything(folder))
+      throw new CopyError(`${folder} is not empty and is outside the data folder. Empty it first.`)
   }
 }
 

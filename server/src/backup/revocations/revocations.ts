@@ -17,6 +17,10 @@ export async function readRevocations(path: string): Promise<Map<string, Revocat
     if (error.code === 'ENOENT') return ''
     throw error
   })
+  return parseRevocations(text)
+}
+
+export function parseRevocations(text: string): Map<string, Revocation> {
   const revocations = new Map<string, Revocation>()
   for (const line of text.split('\n')) {
     const revocation = parseLine(line)
@@ -28,15 +32,18 @@ export async function readRevocations(path: string): Promise<Map<string, Revocat
 /** The lines are synced to disk when this returns. */
 export async function appendRevocations(path: string, revocations: Revocation[]): Promise<void> {
   if (revocations.length === 0) return
-  const lines = revocations.map((revocation) => `${JSON.stringify(revocation)}\n`).join('')
   // The leading newline terminates a line that a crash may have cut off.
-  await appendFile(path, `\n${lines}`, { mode: 0o600 })
+  await appendFile(path, `\n${printRevocations(revocations)}`, { mode: 0o600 })
   const handle = await open(path, 'r')
   try {
     await handle.sync()
   } finally {
     await handle.close()
   }
+}
+
+export function printRevocations(revocations: Iterable<Revocation>): string {
+  return Array.from(revocations, (revocation) => `${JSON.stringify(revocation)}\n`).join('')
 }
 
 function parseLine(line: string): Revocation | null {

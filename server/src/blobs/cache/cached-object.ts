@@ -64,6 +64,17 @@ export class CachedObject {
     return end - position
   }
 
+  /** The bytes of whole blocks. Throws if the object ends before `to`. */
+  async readBlocks(from: number, to: number): Promise<Buffer> {
+    const { name, bytes, damaged } = this.#options
+    if (to > bytes) throw damaged(`${name} ends too early.`)
+    const blocks = await this.#blocks(Math.floor(from / BLOCK), Math.ceil(to / BLOCK) - 1)
+    const [block] = blocks
+    // A copy of a part of a larger fetch, because the part would keep all of it in memory.
+    if (blocks.length === 1 && block!.bytes.buffer.byteLength === to - from) return block!.bytes
+    return Buffer.concat(blocks.map((one) => one.bytes)).subarray(0, to - from)
+  }
+
   prefetch(spans: readonly ByteSpan[]): void {
     const numbers = new Set<number>()
     for (const { from, to } of spans) {

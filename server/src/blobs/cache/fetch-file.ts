@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { BlockCheck, CHECKED_BLOCK_BYTES, DamagedSnapshotError } from '@wayleave/geodata/snapshot'
@@ -17,8 +18,8 @@ export interface FetchedFile {
   path: string
   bytes: number
   sha256: string
-  /** The checksums of its blocks; without them the file is verified by its SHA-256. */
-  blocks: Uint32Array | undefined
+  /** The checksums of its blocks, which may be on their way too; without them it is verified by its SHA-256. */
+  blocks: Promise<Uint32Array | undefined>
 }
 
 /** Fetches a whole object to local disk. The file appears under its name only once all of it is verified. */
@@ -27,17 +28,7 @@ export async function fetchFile(store: ObjectStore, cache: NodeCache, file: Fetc
   const partial = `${path}.partial-${process.pid}-${randomBase62(6)}`
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   try {
-    const handle = await open(partial, 'wx', 0o600)
-    try {
-      const write = async (part: Buffer, at: number) => {
-        await handle.write(part, 0, part.length, at)
-      }
-      await (file.blocks
-        ? fetchByBlocks(store, cache, file, file.blocks, write)
-        : fetchInOrder(store, cache, file, write))
-    } finally {
-      await handle.close()
-    }
+    await fetchTo(partial, store, cache, file)
     // Not synced: after a power cut the file is verified again before its first use.
     await rename(partial, path)
     cache.added(bytes)
@@ -47,57 +38,68 @@ export async function fetchFile(store: ObjectStore, cache: NodeCache, file: Fetc
   }
 }
 
-type WritePart = (part: Buffer, at: number) => Promise<void>
-
-async function fetchByBlocks(
+async function fetchTo(
+  partial: string,
   store: ObjectStore,
   cache: NodeCache,
-  { key, name, bytes }: FetchedFile,
-  blocks: Uint32Array,
-  write: WritePart,
+  file: FetchedFile,
+  isRepeated = false,
 ): Promise<void> {
-  let next = 0
-  const fetchParts = async () => {
-    while (next < bytes) {
-      const from = next
-      next += PART_BYTES
-      const span = { from, to: Math.min(bytes, from + PART_BYTES) }
-      const part = await verified(async () => {
-        const read = await cache.fetches.run(() => store.read(key, span))
-        const check = new BlockCheck(name, blocks, from / CHECKED_BLOCK_BYTES)
-        check.update(read)
-        check.finish()
-        return read
-      })
-      await write(part, from)
+  const { key, bytes, blocks } = file
+  const handle = await open(partial, 'w', 0o600)
+  try {
+    let next = 0
+    const fetchParts = async () => {
+      while (next < bytes) {
+        const span = { from: next, to: Math.min(bytes, next + PART_BYTES) }
+        next = span.to
+        const read = () => cache.fetches.run(() => store.read(key, span))
+        let part = await read()
+        const expected = await blocks
+        // Bytes that were damaged on the way are right the second time.
+        if (!isIntact(file, expected, part, span.from)) {
+          part = await read()
+          if (!isIntact(file, expected, part, span.from)) throw damaged(file)
+        }
+        await handle.write(part, 0, part.length, span.from)
+      }
     }
+    await Promise.all(Array.from({ length: PARTS_AT_ONCE }, fetchParts))
+  } finally {
+    await handle.close()
   }
-  await Promise.all(Array.from({ length: PARTS_AT_ONCE }, fetchParts))
+  // Published before block checksums existed.
+  if (bytes > PART_BYTES && (await blocks) === undefined && (await hashFile(partial)) !== file.sha256) {
+    if (isRepeated) throw damaged(file)
+    await fetchTo(partial, store, cache, file, true)
+  }
 }
 
-async function fetchInOrder(
-  store: ObjectStore,
-  cache: NodeCache,
-  { key, name, bytes, sha256 }: FetchedFile,
-  write: WritePart,
-): Promise<void> {
-  await verified(async () => {
-    const digest = createHash('sha256')
-    for (let from = 0; from < bytes; from += PART_BYTES) {
-      const span = { from, to: Math.min(bytes, from + PART_BYTES) }
-      const part = await cache.fetches.run(() => store.read(key, span))
-      digest.update(part)
-      await write(part, from)
-    }
-    if (digest.digest('hex') !== sha256)
-      throw new DamagedSnapshotError(name, `${name} is damaged in the store.`)
-  })
-}
-
-/** Bytes that were damaged on the way are right the second time. */
-async function verified<T>(fetch: () => Promise<T>): Promise<T> {
-  return fetch().catch((error: unknown) => {
-    if (error instanceof DamagedSnapshotError) return fetch()
+/** Whether a part has the right bytes. A part of a file without block checksums is not verified by itself. */
+function isIntact(
+  { name, bytes, sha256 }: FetchedFile,
+  blocks: Uint32Array | undefined,
+  part: Buffer,
+  from: number,
+): boolean {
+  if (blocks === undefined) return part.length < bytes || hash('sha256', part) === sha256
+  try {
+    const check = new BlockCheck(name, blocks, from / CHECKED_BLOCK_BYTES)
+    check.update(part)
+    check.finish()
+    return true
+  } catch (error) {
+    if (error instanceof DamagedSnapshotError) return false
     throw error
-  })
+  }
+}
+
+async function hashFile(path: string): Promise<string> {
+  const digest = createHash('sha256')
+  for await (const part of createReadStream(path, { highWaterMark: 1 << 20 })) digest.update(part)
+  return digest.digest('hex')
+}
+
+function damaged({ name }: FetchedFile): DamagedSnapshotError {
+  return new DamagedSnapshotError(name, `${name} is damaged in the store.`)
 }

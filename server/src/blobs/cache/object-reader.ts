@@ -33,6 +33,10 @@ export class ObjectReader implements ReadableFile {
     return { bytesRead }
   }
 
+  readVerified(from: number, to: number): Promise<Buffer> {
+    return this.#object.readBlocks(from, to)
+  }
+
   prefetch(spans: readonly ByteSpan[]): void {
     this.#object.prefetch(spans)
   }

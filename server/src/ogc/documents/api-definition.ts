@@ -1,4 +1,4 @@
-import type { Dataset } from '../../catalog/dataset.ts'
+import type { ListedDataset } from '../../catalog/dataset.ts'
 import { type About, aboutInfo } from '../../http/about.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import {
@@ -27,7 +27,7 @@ import {
 } from './api-responses.ts'
 
 export interface DefinitionDeps {
-  datasets: readonly Dataset[]
+  datasets: readonly ListedDataset[]
   crsList: CrsList
   version: string
   about: About

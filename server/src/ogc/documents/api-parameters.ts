@@ -1,6 +1,6 @@
 import { idQueryable, queryColumns } from '@wayleave/geodata/snapshot'
 import { MAX_ZOOM } from '@wayleave/geodata/tiles'
-import type { Dataset } from '../../catalog/dataset.ts'
+import type { ListedDataset } from '../../catalog/dataset.ts'
 import { DEFAULT_BINS, DEFAULT_VALUES, MAX_BINS, MAX_COLUMNS, MAX_VALUES } from '../facets/facet-query.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import { DEFAULT_LIMIT, ITEMS_PARAMETERS, MAX_IDS, MAX_LIMIT } from '../request/items-query.ts'
@@ -168,7 +168,7 @@ const PROPERTY_SCHEMAS: Record<string, object> = {
 }
 
 /** The parameters of the items of one collection that `OF_COLLECTION` lists, and those named like its columns. */
-export function collectionParameters(dataset: Dataset, crsList: CrsList) {
+export function collectionParameters(dataset: ListedDataset, crsList: CrsList) {
   const { manifest } = dataset
   const uris = crsList.of(manifest).map(({ uri }) => uri)
   const crs = { type: 'string', enum: uris, default: uris[0] }
@@ -193,7 +193,7 @@ export function collectionParameters(dataset: Dataset, crsList: CrsList) {
   ]
 }
 
-function propertyParameters({ manifest }: Dataset) {
+function propertyParameters({ manifest }: ListedDataset) {
   const id = idQueryable(manifest)
   const isOwn = id === null || manifest.columns.some(({ name }) => name === id.name)
   const columns = isOwn ? manifest.columns : [...manifest.columns, { ...id.column, name: id.name }]

@@ -1,7 +1,6 @@
 import { licenseLink } from '@wayleave/contract/licenses'
 import { type Bbox, roundOutward } from '@wayleave/geodata/geometry'
-import type { Manifest } from '@wayleave/geodata/snapshot'
-import type { Dataset } from '../../catalog/dataset.ts'
+import type { ListedDataset, ManifestSummary } from '../../catalog/dataset.ts'
 import { CRS84, type CrsList, storageCrs } from '../request/crs-list.ts'
 import {
   DOCUMENT_ENCODINGS,
@@ -27,7 +26,12 @@ const WORLD: Bbox = [-180, -90, 180, 90]
 
 export type CollectionDocument = ReturnType<typeof collectionDocument>
 
-export function collectionDocument(dataset: Dataset, base: string, crsList: CrsList, own: readonly Link[]) {
+export function collectionDocument(
+  dataset: ListedDataset,
+  base: string,
+  crsList: CrsList,
+  own: readonly Link[],
+) {
   const { table, manifest } = dataset
   const url = `${base}${ROOT}/collections/${table}`
   return {
@@ -78,7 +82,7 @@ export function collectionDocument(dataset: Dataset, base: string, crsList: CrsL
 }
 
 export function oneCollection(
-  dataset: Dataset,
+  dataset: ListedDataset,
   base: string,
   crsList: CrsList,
   pairs: readonly QueryPair[],
@@ -94,7 +98,7 @@ export function oneCollection(
 }
 
 export function allCollections(
-  datasets: readonly Dataset[],
+  datasets: readonly ListedDataset[],
   base: string,
   crsList: CrsList,
   pairs: readonly QueryPair[],
@@ -122,7 +126,7 @@ interface Extent {
 }
 
 /** The spatial and temporal extent. Features without geometry and time have no extent. */
-function extentOf({ geometryType, bbox, timeExtent }: Manifest): { extent?: Extent } {
+function extentOf({ geometryType, bbox, timeExtent }: ManifestSummary): { extent?: Extent } {
   const extent: Extent = {}
   if (geometryType !== null) extent.spatial = { bbox: [bbox ? roundOutward(bbox) : WORLD], crs: CRS84.uri }
   if (timeExtent) extent.temporal = { interval: [asMoments(timeExtent)], trs: GREGORIAN }
@@ -139,7 +143,7 @@ function asMoments([start, end]: [string, string]): [string, string] {
 }
 
 /** Where the tiles of a collection are described; a table has none. */
-function tileLinks(dataset: Dataset, url: string): Link[] {
+function tileLinks(dataset: ListedDataset, url: string): Link[] {
   if (!hasTiles(dataset)) return []
   const tileset = `${url}/tiles/${WEB_MERCATOR_QUAD}`
   return [

@@ -1,6 +1,6 @@
 import { licenseLink, spdxId } from '@wayleave/contract/licenses'
 import { exportFormatsOf } from '@wayleave/geodata/exports'
-import type { Dataset } from '../../catalog/dataset.ts'
+import type { ListedDataset } from '../../catalog/dataset.ts'
 import type { About } from '../../http/about.ts'
 import { plainText } from '../../http/pages/plain-text.ts'
 import {
@@ -78,7 +78,7 @@ export function recordsConformance({ base, pairs, encoding }: RecordsPlace) {
   }
 }
 
-export function catalogs(place: RecordsPlace, datasets: readonly Dataset[]) {
+export function catalogs(place: RecordsPlace, datasets: readonly ListedDataset[]) {
   const { base, pairs, encoding } = place
   const root = `${base}${RECORDS_ROOT}/collections`
   return {
@@ -91,13 +91,13 @@ export function catalogs(place: RecordsPlace, datasets: readonly Dataset[]) {
   }
 }
 
-export function catalog(place: RecordsPlace, datasets: readonly Dataset[]) {
+export function catalog(place: RecordsPlace, datasets: readonly ListedDataset[]) {
   const { base, pairs, encoding } = place
   const url = `${base}${RECORDS_ROOT}/collections/${CATALOG_ID}`
   return catalogOf(place, datasets, selfAndAlternates(url, pairs, CATALOG_ENCODINGS, encoding))
 }
 
-function catalogOf({ base, about }: RecordsPlace, datasets: readonly Dataset[], links: Link[]) {
+function catalogOf({ base, about }: RecordsPlace, datasets: readonly ListedDataset[], links: Link[]) {
   const url = `${base}${RECORDS_ROOT}/collections/${CATALOG_ID}`
   const boxes = datasets.flatMap(({ manifest: { bbox } }) => (bbox === null ? [] : [bbox]))
   const updated = datasets
@@ -135,14 +135,14 @@ function boxAround(boxes: [number, number, number, number][]): number[] {
 }
 
 /** A record on its own page, with links to its other encodings. */
-export function recordDocument(place: RecordsPlace, dataset: Dataset) {
+export function recordDocument(place: RecordsPlace, dataset: ListedDataset) {
   const { base, pairs, encoding } = place
   const url = `${base}${RECORDS_ROOT}/collections/${CATALOG_ID}/items/${dataset.table}`
   return recordOf(place, dataset, selfAndAlternates(url, pairs, RECORD_ENCODINGS, encoding))
 }
 
 /** A dataset as a record. Without `own`, it links to its own page. */
-export function recordOf({ base }: RecordsPlace, dataset: Dataset, own?: Link[]) {
+export function recordOf({ base }: RecordsPlace, dataset: ListedDataset, own?: Link[]) {
   const { table, title, description, keywords, license, attribution, manifest } = dataset
   const catalogUrl = `${base}${RECORDS_ROOT}/collections/${CATALOG_ID}`
   const { bbox, timeExtent } = manifest

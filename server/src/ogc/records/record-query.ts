@@ -1,4 +1,4 @@
-import type { Dataset } from '../../catalog/dataset.ts'
+import type { ListedDataset } from '../../catalog/dataset.ts'
 import { foldText } from '../../catalog/search-datasets.ts'
 import { invalidInput } from '../../problem.ts'
 import type { BoxQuery } from '../request/box-query.ts'
@@ -21,7 +21,7 @@ export interface RecordQuery {
   limit: number
   /** The table of the last record of the page before. */
   after: string
-  matches: (dataset: Dataset, base: string) => boolean
+  matches: (dataset: ListedDataset, base: string) => boolean
 }
 
 export function readRecordQuery(pairs: readonly QueryPair[], crsList: CrsList): RecordQuery {
@@ -49,11 +49,11 @@ export function readRecordQuery(pairs: readonly QueryPair[], crsList: CrsList): 
 }
 
 /** The address of the dataset's page, which other catalogues know it by. */
-export function externalIdOf({ table }: Dataset, base: string): string {
+export function externalIdOf({ table }: ListedDataset, base: string): string {
   return `${base}/datasets/${table}`
 }
 
-export function cursorAfter({ table }: Dataset): string {
+export function cursorAfter({ table }: ListedDataset): string {
   return Buffer.from(table).toString('base64url')
 }
 
@@ -87,12 +87,12 @@ function phrasePattern(phrase: string): RegExp {
   return new RegExp(words.join('\\s+'))
 }
 
-function textsOf({ table, title, description, keywords, attribution }: Dataset): string[] {
+function textsOf({ table, title, description, keywords, attribution }: ListedDataset): string[] {
   return [table, title, description, attribution, ...keywords].map(foldText)
 }
 
 /** A dataset without geometry matches every box (Features, Part 1, requirement fc-bbox-response, C). */
-function meetsBox({ manifest }: Dataset, { box }: BoxQuery): boolean {
+function meetsBox({ manifest }: ListedDataset, { box }: BoxQuery): boolean {
   const { bbox } = manifest
   if (bbox === null) return true
   const [west, south, east, north] = box
@@ -130,7 +130,7 @@ function readPeriod(text: string): Period {
 const isOpen = (end: string) => end === '' || end === '..'
 
 /** A dataset without a time matches every time (Features, Part 1, requirement fc-time-response, C). */
-function meetsPeriod({ manifest: { timeExtent } }: Dataset, { start, end }: Period): boolean {
+function meetsPeriod({ manifest: { timeExtent } }: ListedDataset, { start, end }: Period): boolean {
   if (!timeExtent) return true
   const last = Date.parse(timeExtent[1]) + (/^[\d-]{10}$/.test(timeExtent[1]) ? DAY_MS - 1 : 0)
   return Date.parse(timeExtent[0]) <= end && last >= start

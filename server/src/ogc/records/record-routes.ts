@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Dataset } from '../../catalog/dataset.ts'
+import type { ListedDataset } from '../../catalog/dataset.ts'
 import type { App } from '../../http/fastify-app.ts'
 import { notFound } from '../../problem.ts'
 import type { ItemsDeps } from '../items/items-page.ts'
@@ -40,7 +40,7 @@ export function recordRoutes(app: App, deps: ItemsDeps): void {
   const document = <T extends object>(
     path: string,
     encodings: readonly Encoding[],
-    make: (place: RecordsPlace, all: readonly Dataset[]) => T,
+    make: (place: RecordsPlace, all: readonly ListedDataset[]) => T,
     asHtml: (place: RecordsPlace, document: T) => string,
   ) =>
     app.get(RECORDS_ROOT + path, hidden, async (request, reply) => {

@@ -1,6 +1,7 @@
 import { SourceError } from '@wayleave/geodata/compile'
 import { axisOrder, crsCode, type Position, type Transform, transformer } from '@wayleave/geodata/geometry'
 import type { Manifest } from '@wayleave/geodata/snapshot'
+import type { ManifestSummary } from '../../catalog/dataset.ts'
 import { invalidInput } from '../../problem.ts'
 import { SettingError } from '../../settings/config.ts'
 
@@ -80,7 +81,7 @@ function defUri(path: string): string {
 export class CrsList {
   readonly #common: Crs[]
   readonly #described = new Map<string, Crs>()
-  readonly #ofDatasets = new WeakMap<Manifest, Crs[]>()
+  readonly #ofDatasets = new WeakMap<ManifestSummary, Crs[]>()
 
   /** `more` are the codes of the setting; an unknown code throws at startup. */
   constructor(more: readonly string[]) {
@@ -98,7 +99,7 @@ export class CrsList {
     return this.#common
   }
 
-  of(manifest: Manifest): readonly Crs[] {
+  of(manifest: ManifestSummary): readonly Crs[] {
     if (manifest.geometryType === null) return this.#common.slice(0, 1)
     let offered = this.#ofDatasets.get(manifest)
     if (!offered) {
@@ -115,7 +116,7 @@ export class CrsList {
   /**
    * The CRS that a parameter names as a URI, a URN or a code. Throws 400 if the collection does not offer it.
    */
-  named(parameter: string, text: string, manifest: Manifest): Crs {
+  named(parameter: string, text: string, manifest: ManifestSummary): Crs {
     if (text === CRS84.uri) return CRS84
     const bare = /^\[(.+)\]$/.exec(text)?.[1] ?? text
     const offered = this.of(manifest)

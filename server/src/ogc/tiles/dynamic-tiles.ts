@@ -13,8 +13,8 @@ import { ByteLru } from './byte-lru.ts'
 /** Sizes of the caches, in bytes: selected positions, and finished tiles. */
 const MAX_SELECTION_BYTES = 64 << 20
 const MAX_TILE_BYTES = 32 << 20
-/** The files of a snapshot from which tiles of selected features are made. */
-const TILE_SOURCES = [SNAPSHOT_FILES.checksums, SNAPSHOT_FILES.index, SNAPSHOT_FILES.pack]
+/** The files of a snapshot that the thread reads whole. */
+const TILE_SOURCES = [SNAPSHOT_FILES.checksums, SNAPSHOT_FILES.index]
 /** More tiles than this are not made at once: a map that is moved quickly asks again. */
 const MAX_WAITING = 256
 
@@ -75,9 +75,11 @@ export class DynamicTiles {
     asker.disconnected.throwIfAborted()
     return once(this.#encoding, key, async () => {
       const bytes = await this.#parts.snapshots.use(version, async ({ folder, manifest, files }) => {
-        // The thread reads these files by their paths.
         await files.fetch(TILE_SOURCES)
-        return this.#thread.encode({ folder, table: version.table, manifest, tile, positions, isDeepest })
+        // Of a pack in a bucket, only the parts that the tile shows are fetched.
+        const pack = files.isLocal ? null : await files.open(SNAPSHOT_FILES.pack)
+        const request = { folder, table: version.table, manifest, tile, positions, isDeepest }
+        return this.#thread.encode(request, pack).finally(() => pack?.close())
       })
       this.#tiles.set(key, bytes)
       return bytes

@@ -2,13 +2,15 @@ import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TilesRecord } from '@wayleave/contract/records'
+import { ProcessEndedError } from '@wayleave/geodata/exports'
 import { makeFolderDurably } from '@wayleave/geodata/snapshot'
-import { type BuiltTiles, buildTilesInChildProcess, ProcessEndedError } from '@wayleave/geodata/tiles'
+import { type BuiltTiles, buildTilesInChildProcess } from '@wayleave/geodata/tiles'
 import type { Logger } from 'pino'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { BoundedCache } from '../../caching/bounded-cache.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
-import type { Dataset, Version } from '../../catalog/dataset.ts'
+import type { Dataset, ListedVersion, Version } from '../../catalog/dataset.ts'
+import { eachBounded } from '../../catalog/each-bounded.ts'
 import { stampOf } from '../../catalog/file-stamp.ts'
 import type { Clock } from '../../clock.ts'
 import { SingleFlights } from '../../concurrency/single-flight.ts'
@@ -74,13 +76,17 @@ const LOOK_AGAIN_MS = 200
 /** How long a state that was read from disk holds; a build in this process is noticed at once. */
 const STATE_MS = 2000
 const MAX_STATES = 10_000
+const MAX_READY = 1000
+const MAX_BUILT = 100_000
+/** How many archives a sweep looks for at a time; with a bucket, each is a request. */
+const LOOKS_AT_ONCE = 8
 /** Without jobs, a process that is killed, for example for lack of memory, is started again this often. */
 const MAX_ATTEMPTS = 3
 /** How often a command writes its progress for servers to show. */
 const TELL_EVERY_MS = 2000
 
 /** Whether a version has something that a tile can show. */
-export function hasTiles({ manifest }: Pick<Version, 'manifest'>): boolean {
+export function hasTiles({ manifest }: Pick<ListedVersion, 'manifest'>): boolean {
   return manifest.located > 0 && manifest.tiles !== false
 }
 
@@ -94,7 +100,9 @@ export class TileBuilds {
   readonly #startedAt: string
   /** The progress of builds in this process, by snapshot. */
   readonly #progress = new Map<string, number>()
-  readonly #ready = new Map<string, BuiltTiles>()
+  readonly #ready = new BoundedCache<string, BuiltTiles>(MAX_READY)
+  /** The snapshots whose archives are there: far more of them fit in memory than descriptions of archives. */
+  readonly #built = new BoundedCache<string, true>(MAX_BUILT)
   readonly #states = new BoundedCache<string, { state: TilesRecord | null; readAt: number }>(MAX_STATES)
   readonly #stopping = new AbortController()
   readonly #requests = new SingleFlights<string, void>()
@@ -105,7 +113,7 @@ export class TileBuilds {
   }
 
   /** Null for a version that has no tiles: a table, or one that was published without. */
-  stateOf(version: Version): MaybePromise<TilesRecord | null> {
+  stateOf(version: ListedVersion): MaybePromise<TilesRecord | null> {
     if (version.manifest.located === 0) return null
     const { snapshot } = version
     const progress = this.#progress.get(snapshot)
@@ -120,7 +128,7 @@ export class TileBuilds {
     })
   }
 
-  async #readState(version: Version): Promise<TilesRecord | null> {
+  async #readState(version: ListedVersion): Promise<TilesRecord | null> {
     const { blobs, jobs } = this.#parts
     const { snapshot } = version
     const built = await this.find(version)
@@ -135,14 +143,14 @@ export class TileBuilds {
   }
 
   /** The finished archive, without building it. */
-  async find({ snapshot }: Version): Promise<BuiltTiles | undefined> {
+  async find({ snapshot }: ListedVersion): Promise<BuiltTiles | undefined> {
     const ready = this.#ready.get(snapshot)
     if (ready) return ready
     const { blobs } = this.#parts
     const built = blobs.derived
       ? (await blobs.derived.find<BuiltTiles>(snapshot, TILES_FILE))?.meta
       : await readTilesMeta(await blobs.localFolder(snapshot))
-    if (built) this.#ready.set(snapshot, built)
+    if (built) this.#setReady(snapshot, built)
     return built
   }
 
@@ -166,7 +174,7 @@ export class TileBuilds {
   /** Forgets an archive that turned out to be damaged or gone, and removes it: it is built again. */
   async discard(version: Version): Promise<void> {
     const folder = await this.#parts.blobs.localFolder(version.snapshot)
-    this.#ready.delete(version.snapshot)
+    this.#forget(version.snapshot)
     this.#states.delete(version.snapshot)
     await this.#parts.blobs.derived?.remove(version.snapshot, TILES_FILE)
     const unlock = existsSync(tilesFolder(folder)) ? tryLock(lockPath(folder)) : null
@@ -179,7 +187,7 @@ export class TileBuilds {
   }
 
   /** Has the tiles built in the background, unless that is done or under way. */
-  request(version: Version, priority: number = PRIORITIES.requestedTiles): void {
+  request(version: ListedVersion, priority: number = PRIORITIES.requestedTiles): void {
     this.#requests
       .run(version.snapshot, async () => {
         const open = (await this.#parts.jobs.open('tiles')).get(version.snapshot)
@@ -214,13 +222,14 @@ export class TileBuilds {
   async sweep(): Promise<void> {
     const { catalog, jobs } = this.#parts
     const open = await jobs.open('tiles')
-    for (const dataset of await catalog.all()) {
-      if (dataset.manifest.tiles !== true || dataset.manifest.located === 0) continue
-      if (open.has(dataset.snapshot) || (await this.find(dataset))) continue
+    await eachBounded(LOOKS_AT_ONCE, await catalog.all(), async (dataset) => {
+      const { snapshot, manifest } = dataset
+      if (manifest.tiles !== true || manifest.located === 0 || this.#stopping.signal.aborted) return
+      if (open.has(snapshot) || this.#built.has(snapshot) || (await this.find(dataset))) return
       // A build that failed is not repeated by itself, except once after a server has started.
-      const failure = await this.#readFailure(dataset.snapshot)
+      const failure = await this.#readFailure(snapshot)
       if (failure === null || failure.at < this.#startedAt) this.request(dataset, PRIORITIES.tiles)
-    }
+    })
   }
 
   async close(): Promise<void> {
@@ -302,7 +311,7 @@ export class TileBuilds {
     return readFailure(await blobs.localFolder(snapshot))
   }
 
-  #add(version: Version, priority: number): Promise<JobRow> {
+  #add(version: ListedVersion, priority: number): Promise<JobRow> {
     const { table, snapshot } = version
     const request: TileJobRequest = { version: version.version }
     this.#states.delete(snapshot)
@@ -331,9 +340,19 @@ export class TileBuilds {
     }
   }
 
+  #setReady(snapshot: string, built: BuiltTiles): void {
+    this.#ready.set(snapshot, built)
+    this.#built.set(snapshot, true)
+  }
+
+  #forget(snapshot: string): void {
+    this.#ready.delete(snapshot)
+    this.#built.delete(snapshot)
+  }
+
   /** The archive as it is on disk now: another process may have removed or built it. */
   #readAgain(version: Version): Promise<BuiltTiles | undefined> {
-    this.#ready.delete(version.snapshot)
+    this.#forget(version.snapshot)
     return this.find(version)
   }
 
@@ -384,7 +403,7 @@ export class TileBuilds {
   ): Promise<void> {
     await finish()
     await writeTilesMeta(folder, built)
-    this.#ready.set(snapshot, built)
+    this.#setReady(snapshot, built)
     this.#parts.log.info({ table, version, maxZoom: built.maxZoom }, `The tiles of ${table} are built.`)
   }
 }

@@ -1,6 +1,5 @@
-import { ExportError } from '@wayleave/geodata/exports'
+import { ExportError, ProcessEndedError } from '@wayleave/geodata/exports'
 import { DamagedSnapshotError } from '@wayleave/geodata/snapshot'
-import { ProcessEndedError } from '@wayleave/geodata/tiles'
 import type { Logger } from 'pino'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Version } from '../../catalog/dataset.ts'

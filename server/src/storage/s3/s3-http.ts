@@ -4,6 +4,8 @@ import type { S3Signer } from './s3-signer.ts'
 
 /** Connections to the store that are kept open. */
 const MAX_SOCKETS = 64
+/** How long an idle connection is kept, in ms. Most stores close it earlier. */
+const MAX_IDLE = 120_000
 /** SHA-256 of no bytes. */
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
@@ -33,8 +35,8 @@ class StaleConnectionError extends Error {}
 export class S3Http {
   readonly #signer: S3Signer
   readonly #agents = {
-    'http:': new http.Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, timeout: 30_000 }),
-    'https:': new https.Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, timeout: 30_000 }),
+    'http:': new http.Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, timeout: MAX_IDLE }),
+    'https:': new https.Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, timeout: MAX_IDLE }),
   }
 
   constructor(signer: S3Signer) {

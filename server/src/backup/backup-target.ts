@@ -1,0 +1,53 @@
+import type { BackupRecord } from './backup-record.ts'
+import type { Revocation } from './revocations/revocations.ts'
+import type { SnapshotCopies } from './snapshot-copies.ts'
+
+/** One backup. */
+export interface Generation {
+  /** The backup's time in the format of its folder's name: `2026-01-31T12-00-00.000Z`. */
+  name: string
+  /** Where it is: a folder, or an address in a bucket. */
+  folder: string
+}
+
+/** A backup that is being made: its tables are written to a local folder. */
+export interface NewGeneration {
+  name: string
+  folder: string
+}
+
+/**
+ * The place that holds the backups, a folder or a bucket:
+ *
+ * - `backups/<time>/` has the state of the database at one moment and `backup.json`, the record;
+ * - `snapshots/` has each snapshot once, shared by all backups that reference it;
+ * - `revoked.jsonl` has the hashes of secrets that must not work again, whichever backup is restored.
+ */
+export interface BackupTarget {
+  /** For messages. */
+  readonly location: string
+  readonly copies: SnapshotCopies
+  /** Takes the lock for a single writer, and removes what a killed writer left behind. */
+  openForWriting(): Promise<() => Promise<void> | void>
+  /** Oldest first. */
+  generations(): Promise<Generation[]>
+  read(generation: Generation): Promise<BackupRecord>
+  begin(at: Date): Promise<NewGeneration>
+  /** Makes the backup visible, with its record. */
+  finish(generation: NewGeneration, record: BackupRecord): Promise<Generation>
+  /** Removes what was written of a backup that is not finished. */
+  abandon(generation: NewGeneration): Promise<void>
+  /** Keeps the newest backups and the snapshots they reference. Returns the names of the removed backups. */
+  prune(keep: number): Promise<string[]>
+  readRevocations(): Promise<Map<string, Revocation>>
+  appendRevocations(revocations: Revocation[]): Promise<void>
+  /** Runs work that reads the tables of a backup from a local folder. */
+  withTables<T>(
+    generation: Generation,
+    record: BackupRecord,
+    work: (folder: string) => Promise<T>,
+  ): Promise<T>
+  /** Runs work that needs an empty local folder, which is removed afterwards. */
+  withScratch<T>(work: (folder: string) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}

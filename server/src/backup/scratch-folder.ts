@@ -1,0 +1,51 @@
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { MINUTE } from '../clock.ts'
+import { randomBase62 } from '../id.ts'
+import { tryLock } from '../locks/file-lock.ts'
+
+/** A folder younger than this may not have its lock file yet. */
+const YOUNG = MINUTE
+
+/** A folder in the data folder for the work of one backup or restore. */
+export interface ScratchFolder {
+  folder: string
+  close(): Promise<void>
+}
+
+export async function openScratch(dataDir: string): Promise<ScratchFolder> {
+  await sweepScratch(dataDir)
+  const folder = join(scratchRoot(dataDir), randomBase62(12))
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const unlock = tryLock(join(folder, 'lock'))
+  if (!unlock) throw new Error(`a new folder is locked: ${folder}`)
+  return {
+    folder,
+    close: async () => {
+      unlock()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Removes the folders of processes that were killed, which is the case if their locks are free. */
+export async function sweepScratch(dataDir: string): Promise<void> {
+  const root = scratchRoot(dataDir)
+  for (const name of await readdir(root).catch(() => [] as string[])) {
+    const folder = join(root, name)
+    let unlock: (() => void) | null = null
+    try {
+      if (Date.now() - (await stat(folder)).birthtimeMs < YOUNG) continue
+      unlock = tryLock(join(folder, 'lock'))
+    } catch {
+      // The folder was removed after it was listed: its backup has just finished.
+    }
+    if (!unlock) continue
+    unlock()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function scratchRoot(dataDir: string): string {
+  return join(dataDir, 'backup-pins')
+}
