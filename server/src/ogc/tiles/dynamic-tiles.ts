@@ -69,7 +69,7 @@ export class DynamicTiles {
     const cached = this.#tiles.get(key)
     if (cached) return cached
     if (this.#encoding.size >= MAX_WAITING)
-      throw new Problem('overloaded', undefined, { headers: { 'retry-after': '1' } })
+      throw new Problem('overloaded', undefined, { headers: { 'retry-after': '1' }, limit: 'tiles' })
     const positions =
       this.#selections.get(selection) ?? (await this.#selectOnce(version, query, selection, asker))
     asker.disconnected.throwIfAborted()
