@@ -30,7 +30,9 @@ async function main(patterns: string[]): Promise<number> {
     const isFast = patterns.includes('--fast')
     // The checks need no environment, and run while it is set up.
     const checking = runAtOnce(checksOf(isFast, patterns), stepVariables({}))
-    environment = isFast ? await fastEnvironment() : await startTestEnvironment()
+    environment = isFast
+      ? await fastEnvironment()
+      : await startTestEnvironment({ isFullRun: patterns.length === 0 })
     results.push(...(await checking))
     const steps = isFast
       ? fastSteps(root)

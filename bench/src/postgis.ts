@@ -2,13 +2,23 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import pg from 'pg'
 import { findPostgres, startPostgres } from '../../scripts/postgres.ts'
+import type { ThrowAwayServer } from '../../scripts/throw-away-server.ts'
+import { figuresOf } from './process-figures.ts'
 
 /** PostGIS with the same rows, which is asked by prepared statements. */
 export interface Opponent {
   count(): Promise<number>
-  /** Queries per second of 16 connections, with these values in turn. `rest` follows the list of columns. */
-  rate(rest: string, values: unknown[][]): Promise<number>
+  /** Asks on 16 connections, with these values in turn. `rest` follows the list of columns. */
+  measure(rest: string, values: unknown[][]): Promise<OpponentFigures>
   stop(): Promise<void>
+}
+
+export interface OpponentFigures {
+  queriesPerSecond: number
+  /** Processor time per query of all processes of the database, in microseconds. */
+  databaseMicroseconds: number
+  /** The same of the client that parses the rows: the least that a server in front of the database adds. */
+  clientMicroseconds: number
 }
 
 const CONNECTIONS = 16
@@ -38,7 +48,7 @@ export async function openOpponent(csv: string): Promise<Opponent> {
     async count() {
       return Number((await client.query('SELECT count(*) FROM points')).rows[0].count)
     },
-    rate: (rest, values) => rateOf(server.url, rest, values),
+    measure: (rest, values) => measure(server, rest, values),
     async stop() {
       await client.end()
       await server.stop()
@@ -46,7 +56,11 @@ export async function openOpponent(csv: string): Promise<Opponent> {
   }
 }
 
-async function rateOf(url: string, rest: string, values: unknown[][]): Promise<number> {
+async function measure(
+  { url, pid }: ThrowAwayServer,
+  rest: string,
+  values: unknown[][],
+): Promise<OpponentFigures> {
   const text = `SELECT ${COLUMNS}, ST_AsGeoJSON(geom) FROM points ${rest} LIMIT 10`
   const clients = await Promise.all(
     Array.from({ length: CONNECTIONS }, async () => {
@@ -65,8 +79,16 @@ async function rateOf(url: string, rest: string, values: unknown[][]): Promise<n
   await Promise.all(clients.map((client) => ask(client, performance.now() + 500)))
   queries = 0
   const began = performance.now()
+  const databaseBefore = figuresOf(pid).processorSeconds
+  const clientBefore = process.cpuUsage()
   await Promise.all(clients.map((client) => ask(client, began + SECONDS * 1000)))
-  const rate = queries / ((performance.now() - began) / 1000)
+  const { user, system } = process.cpuUsage(clientBefore)
+  const databaseSeconds = figuresOf(pid).processorSeconds - databaseBefore
+  const queriesPerSecond = queries / ((performance.now() - began) / 1000)
   await Promise.all(clients.map((client) => client.end()))
-  return rate
+  return {
+    queriesPerSecond,
+    databaseMicroseconds: (databaseSeconds * 1e6) / queries,
+    clientMicroseconds: (user + system) / queries,
+  }
 }

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { countriesGeojson } from '@wayleave/demo/world.ts'
 import { compileSnapshot } from '@wayleave/geodata/compile'
@@ -11,6 +10,7 @@ import { type Bench, decimal, whole } from './bench.ts'
 import { compare } from './compare.ts'
 import { generateGeojson } from './generate.ts'
 import { runMeasured } from './measured-process.ts'
+import { waitForTiles } from './wait-for-tiles.ts'
 import { startWayleave, type WayleaveServer } from './wayleave-server.ts'
 
 const POINTS = 1_000_000
@@ -94,7 +94,7 @@ async function serving(points: string, print: (line: string) => void): Promise<v
   })
   try {
     await server.operate('publish', points, '--table', 'points')
-    await waitForTiles(server)
+    await waitForTiles(server, 'points')
     const headers = { 'x-api-key': await server.createKey(), 'accept-encoding': 'gzip' }
     const paths = Array.from({ length: 64 }, (_, i) => tilePath(3, i >> 3, i & 7))
     const bodies: Uint8Array[] = []
@@ -132,17 +132,6 @@ async function serving(points: string, print: (line: string) => void): Promise<v
 
 function tilePath(z: number, y: number, x: number, query = ''): string {
   return `/v1/ogc/collections/points/tiles/WebMercatorQuad/${z}/${y}/${x}${query}`
-}
-
-async function waitForTiles(server: WayleaveServer): Promise<void> {
-  for (;;) {
-    const { tiles } = (await (await fetch(`${server.origin}/v1/dataset/points`)).json()) as {
-      tiles: { state: string; reason: string | null }
-    }
-    if (tiles.state === 'ready') return
-    if (tiles.state === 'failed') throw new Error(tiles.reason ?? 'the tiles failed')
-    await delay(200)
-  }
 }
 
 /** A tile of each of several filters, none of which was asked for before, and the longest pause of other requests. */

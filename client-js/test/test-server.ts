@@ -5,9 +5,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { testedProgram } from '../../scripts/program/tested-program.ts'
 import { runInSharedProcess } from '../../server/src/testing/shared-process.ts'
-
-const program = join(import.meta.dirname, '../../server/bin/wayleave.js')
 
 /** The real service on its own port, in a data folder that is removed with it. */
 export class TestServer {
@@ -44,7 +43,11 @@ export class TestServer {
     const log = join(this.folder, 'log')
     const output = openSync(log, 'a')
     const options: SpawnOptions = { env: this.#environment, stdio: ['ignore', output, output] }
-    const child = spawn(process.execPath, [program, 'serve', '--json', '--port', `${this.#port}`], options)
+    const child = spawn(
+      process.execPath,
+      [testedProgram(), 'serve', '--json', '--port', `${this.#port}`],
+      options,
+    )
     closeSync(output)
     const exited = once(child, 'exit')
     this.#stop = async () => {

@@ -16,7 +16,8 @@ import httpx
 
 ROOT = Path(__file__).resolve().parents[2]
 NODE = str(ROOT / "node_modules/.bin/node")
-PROGRAM = [NODE, str(ROOT / "server/bin/wayleave.js")]
+# A full test run builds the program once, because it starts faster than its sources.
+PROGRAM = [NODE, os.environ.get("WAYLEAVE_TEST_PROGRAM", str(ROOT / "server/bin/wayleave.js"))]
 COMMAND_PROCESS = [NODE, str(ROOT / "server/src/testing/command-process.ts")]
 PATIENCE = 60
 

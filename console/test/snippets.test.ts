@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { testedProgram } from '../../scripts/program/tested-program.ts'
 import { type Snippet, snippetsFor } from '../src/datasets/snippet-texts.ts'
 import { variableName } from '../src/datasets/variable-name.ts'
 import { parcelsGeojson } from './parcels.ts'
@@ -119,8 +120,7 @@ async function startService(t: TestContext) {
   })
   const dataDir = join(folder, 'data')
   const command = (...args: string[]) => {
-    const program = join(root, 'server', 'bin', 'wayleave.js')
-    return execFileSync(process.execPath, [program, ...args, '--json', '--data-dir', dataDir], {
+    return execFileSync(process.execPath, [testedProgram(), ...args, '--json', '--data-dir', dataDir], {
       encoding: 'utf8',
     })
   }

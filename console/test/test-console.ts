@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { testedProgram } from '../../scripts/program/tested-program.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-const wayleave = join(root, 'server', 'bin', 'wayleave.js')
 
 export const ADMINISTRATOR = 'admin@example.org'
 
@@ -43,6 +43,9 @@ export async function startConsole(
       '--disable-dev-shm-usage',
       '--use-angle=swiftshader',
       '--enable-unsafe-swiftshader',
+      // Maps are drawn by software; to compose the pages by software directly takes less time.
+      '--disable-gpu-compositing',
+      '--num-raster-threads=1',
     ],
   })
   const taken = new Set<string>()
@@ -145,7 +148,7 @@ export async function startServer(
 ): Promise<{ url: string; stop: () => Promise<void> }> {
   const child: ChildProcess = spawn(
     process.execPath,
-    [wayleave, 'serve', '--json', '--port', '0', '--data-dir', dataDir, ...flags],
+    [testedProgram(), 'serve', '--json', '--port', '0', '--data-dir', dataDir, ...flags],
     {
       env: {
         ...process.env,

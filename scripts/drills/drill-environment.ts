@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureDebianPackages, hasProgram } from '../debian.ts'
 import { findPostgres, startPostgres } from '../postgres.ts'
+import { buildTestedProgram } from '../program/tested-program.ts'
 import { ensurePython } from '../python.ts'
 import { startS3 } from '../s3.ts'
 import { hasFaketime } from './fake-clock.ts'
@@ -30,6 +31,9 @@ export async function startDrillEnvironment(): Promise<{ stop(): Promise<void> }
     stops.push(s3.stop)
     Object.assign(process.env, { WAYLEAVE_TEST_S3_URL: s3.url, ...s3.variables })
   }
+  const { program, remove } = buildTestedProgram()
+  process.env['WAYLEAVE_TEST_PROGRAM'] = program
+  process.on('exit', remove)
   // The compile cache: thousands of processes load the same modules, and start faster with it.
   const folder = mkdtempSync(join(tmpdir(), 'wayleave-compiled-'))
   // Also when a signal ends the process.

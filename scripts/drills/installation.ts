@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { testedProgram } from '../program/tested-program.ts'
 import type { DrillRun } from './drill.ts'
 import { descendantsOf, isAlive, signalProcess, waitUntil } from './processes.ts'
 
-const program = join(import.meta.dirname, '../../server/bin/wayleave.js')
 const START_WITHIN_MS = 90_000
 const COMMAND_WITHIN_MS = 120_000
 
@@ -215,7 +215,7 @@ export class Installation {
     const url = databaseUrl ?? this.databaseUrl
     if (url) env['WAYLEAVE_DATABASE_URL'] = url
     // The kernel ends the process together with the drill, even if the drill is killed and cannot clean up.
-    const command = ['--pdeathsig', 'KILL', '--', process.execPath, program, ...args]
+    const command = ['--pdeathsig', 'KILL', '--', process.execPath, testedProgram(), ...args]
     return spawn('setpriv', command, { env, cwd: this.run.folder, stdio: ['ignore', 'pipe', 'pipe'] })
   }
 

@@ -62,8 +62,8 @@ export async function readCompiledColumn(
 }
 
 async function codesOf(planes: Uint8Array, rows: number, width: number): Promise<Codes> {
-  if (width === 1) return Uint8Array.from(planes)
-  const codes = width === 2 ? new Uint16Array(rows) : new Uint32Array(rows)
+  if (width === 1) return new Uint8Array(planes)
+  const codes = new Uint32Array(rows)
   for (let plane = 0; plane < width; plane++) {
     const at = plane * rows
     const shift = plane * 8
@@ -71,7 +71,7 @@ async function codesOf(planes: Uint8Array, rows: number, width: number): Promise
       for (let row = from; row < to; row++) codes[row]! |= planes[at + row]! << shift
     })
   }
-  return codes
+  return width === 2 ? new Uint16Array(codes) : codes
 }
 
 async function readSection(file: ReadableFile, section: Section): Promise<Buffer> {

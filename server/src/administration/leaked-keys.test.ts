@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import type { AdminEvent } from '@wayleave/contract/records'
+import { testedProgram } from '../../../scripts/program/tested-program.ts'
 import { newSecret } from '../access/secret.ts'
 import { RevocationLog, revocationLogFile } from '../backup/revocations/revocation-log.ts'
 import { systemClock } from '../clock.ts'
@@ -13,12 +13,10 @@ import { runCommand } from '../testing/run-command.ts'
 import { signIn } from '../testing/sign-in.ts'
 import { databaseKinds, openTestServer, type TestServer } from '../testing/test-server.ts'
 
-const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
-
 /** Runs `wayleave key find` with a text on standard input. */
 async function find({ config }: TestServer, input: string, ...args: string[]) {
   const { PATH = '' } = process.env
-  const child = spawn(process.execPath, [program, 'key', 'find', '--json', ...args], {
+  const child = spawn(process.execPath, [testedProgram(), 'key', 'find', '--json', ...args], {
     env: { PATH, WAYLEAVE_DATA_DIR: config.dataDir },
     stdio: ['pipe', 'pipe', 'ignore'],
   })

@@ -5,7 +5,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { testedProgram } from '../../../scripts/program/tested-program.ts'
 import { openAccount } from '../testing/account.ts'
 import { backUp, emptyPlace, type Place, restore, serverAt } from '../testing/backup-place.ts'
 import { points, publishText } from '../testing/publish.ts'
@@ -13,12 +13,10 @@ import { databaseKinds, temporaryFolder } from '../testing/test-server.ts'
 import { BackupFolder } from './backup-folder.ts'
 import { verifyBackup } from './verify-backup.ts'
 
-const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
-
 /** Starts the program and kills it once `isMoment` is true. Returns whether that was before it exited. */
 async function killAt(place: Place, isMoment: () => boolean, ...args: string[]): Promise<boolean> {
   const environment = { ...process.env, WAYLEAVE_DATA_DIR: place.dataDir }
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(process.execPath, [testedProgram(), ...args], {
     env: place.databaseUrl ? { ...environment, WAYLEAVE_DATABASE_URL: place.databaseUrl } : environment,
     stdio: 'ignore',
   })

@@ -3,14 +3,13 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { testedProgram } from '../../../scripts/program/tested-program.ts'
 import { points } from '../testing/publish.ts'
 import { startServerProcess } from '../testing/server-process.ts'
 import { runInSharedProcess } from '../testing/shared-process.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 
 const page = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')
-const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
 
 /** Every command of the page, in its order. */
 const commands = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block]) => block!.trim().split('\n'))
@@ -67,7 +66,7 @@ test('the commands of the page on operating work in their order beside a running
       // The server runs already, beside all other commands.
       assert.equal((await fetch(`${url}/health`)).status, 200)
     } else if (/[<>]/.test(line)) {
-      const shell = `wayleave() { "${process.execPath}" "${program}" "$@"; }; fpath=('' zsh)\n${text.replace(/^npx /, '')}`
+      const shell = `wayleave() { "${process.execPath}" "${testedProgram()}" "$@"; }; fpath=('' zsh)\n${text.replace(/^npx /, '')}`
       const env = { ...process.env, ...settings, HOME: folder }
       execFileSync('bash', ['-euc', shell], { cwd: folder, env, stdio: 'pipe' })
     } else {

@@ -4,11 +4,9 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { testedProgram } from '../../../scripts/program/tested-program.ts'
 import { startServerProcess } from '../testing/server-process.ts'
 import { databaseKinds, temporaryDatabase, temporaryFolder } from '../testing/test-server.ts'
-
-const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
 
 test('SIGTERM finishes the request under way, refuses new ones, and exits with 0', async (t) => {
   const server = await startServerProcess(t, temporaryFolder(t))
@@ -42,9 +40,13 @@ test('SIGTERM finishes the request under way, refuses new ones, and exits with 0
 test('a second server on the same data folder is refused in one sentence; after kill -9 the folder is free', async (t) => {
   const dataDir = temporaryFolder(t)
   const first = await startServerProcess(t, dataDir)
-  const second = spawnSync(process.execPath, [program, 'serve', '--port', '0', '--data-dir', dataDir], {
-    encoding: 'utf8',
-  })
+  const second = spawnSync(
+    process.execPath,
+    [testedProgram(), 'serve', '--port', '0', '--data-dir', dataDir],
+    {
+      encoding: 'utf8',
+    },
+  )
   assert.equal(second.status, 1)
   assert.match(
     second.stderr,
@@ -63,7 +65,7 @@ for (const database of databaseKinds) {
     const start = (environment: Record<string, string>, chosenPort = port) =>
       spawnSync(
         process.execPath,
-        [program, 'serve', '--port', chosenPort, '--data-dir', temporaryFolder(t)],
+        [testedProgram(), 'serve', '--port', chosenPort, '--data-dir', temporaryFolder(t)],
         {
           encoding: 'utf8',
           timeout: 120_000,

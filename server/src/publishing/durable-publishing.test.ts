@@ -3,11 +3,10 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { testedProgram } from '../../../scripts/program/tested-program.ts'
 import { points } from '../testing/publish.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 
-const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
 const CALLS = 'trace=fsync,fdatasync,rename,renameat,renameat2'
 
 /** The syncs and renames of all threads and processes, in order: `sync <path>` and `rename <from> <to>`. */
@@ -48,7 +47,7 @@ test('every file of a snapshot and its folder are synced before the rename, and 
   writeFileSync(source, points(50))
   const trace = join(folder, 'trace')
   const flags = ['--table', 'places', '--build-exports', '--data-dir', dataDir]
-  runTraced(trace, [program, 'publish', source, ...flags])
+  runTraced(trace, [testedProgram(), 'publish', source, ...flags])
   const calls = readTrace(trace)
   const snapshot = join(dataDir, 'snapshots', readdirSync(join(dataDir, 'snapshots'))[0]!)
   const renamed = calls.findIndex((call) => call.startsWith('rename') && call.endsWith(` ${snapshot}`))

@@ -4,14 +4,13 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { testedProgram } from '../../../scripts/program/tested-program.ts'
 import { operator } from '../events/events.ts'
 import { runCommand } from '../testing/run-command.ts'
 import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
 import { ColumnTypesError, parseColumnTypes } from './column-types.ts'
 
 const SHP = '/usr/lib/R/site-library/sf/shape/nc.shp'
-const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
 
 test('column types are written as pairs, whose names may contain commas', () => {
   assert.deepEqual(parseColumnTypes('zip=text, a,b=date\nx=y=number'), {
@@ -42,7 +41,7 @@ test('the command takes a dry run, standard input, types, and lists every proble
   const piped = spawnSync(
     process.execPath,
     [
-      program,
+      testedProgram(),
       'publish',
       '-',
       '--format',

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { testedProgram } from '../../../scripts/program/tested-program.ts'
 import { operator } from '../events/events.ts'
 import { openAccount } from '../testing/account.ts'
 import { points, publishText } from '../testing/publish.ts'
@@ -18,8 +18,6 @@ import {
   temporaryFolder,
   testOnce,
 } from '../testing/test-server.ts'
-
-const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
 
 async function publisherKey(service: TestServer, permissions = ['read', 'write']): Promise<string> {
   return (await service.parts.keys.createPlatform(operator, { name: 'Publisher', permissions })).secret
@@ -364,7 +362,7 @@ test('kill -9 at any moment of publishing leaves the previous version, and no pa
   for (const moment of [250, 500, 800, 1200]) {
     const child = spawn(
       process.execPath,
-      [program, 'publish', file, '--table', 'places', '--data-dir', dataDir],
+      [testedProgram(), 'publish', file, '--table', 'places', '--data-dir', dataDir],
       { stdio: 'ignore' },
     )
     const exit = once(child, 'exit')
@@ -389,7 +387,7 @@ test('a start does not sweep away what another process is publishing', async (t)
   writeFileSync(file, points(60_000))
   const child = spawn(
     process.execPath,
-    [program, 'publish', file, '--table', 'places', '--data-dir', dataDir, '--json'],
+    [testedProgram(), 'publish', file, '--table', 'places', '--data-dir', dataDir, '--json'],
     { stdio: ['ignore', 'ignore', 'inherit'] },
   )
   const exit = once(child, 'exit')

@@ -1,9 +1,7 @@
 import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { testedProgram } from '../../../scripts/program/tested-program.ts'
 import { type CommandOutput, runInSharedProcess } from './shared-process.ts'
 import type { TestServer } from './test-server.ts'
-
-const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
 
 export interface CommandResult extends CommandOutput {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape.
@@ -27,11 +25,16 @@ export function runProgramFile(place: Place, ...args: string[]): Promise<Command
   const { PATH = '', NODE_COMPILE_CACHE, NODE_OPTIONS } = process.env
   const env: NodeJS.ProcessEnv = { PATH, NODE_COMPILE_CACHE, NODE_OPTIONS, ...settingsOf(place) }
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, [program, ...args], { env, cwd: place.dataDir }, (error, stdout, stderr) => {
-      const code = error ? error.code : 0
-      if (typeof code !== 'number') reject(error)
-      else resolve({ code, stdout, stderr, json: documentOf(args, stdout) })
-    })
+    execFile(
+      process.execPath,
+      [testedProgram(), ...args],
+      { env, cwd: place.dataDir },
+      (error, stdout, stderr) => {
+        const code = error ? error.code : 0
+        if (typeof code !== 'number') reject(error)
+        else resolve({ code, stdout, stderr, json: documentOf(args, stdout) })
+      },
+    )
   })
 }
 

@@ -2,10 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { testedProgram } from '../../../scripts/program/tested-program.ts'
 import { cleanUp } from './cleanup.ts'
-
-const program = fileURLToPath(new URL('../../bin/wayleave.js', import.meta.url))
 
 export interface ServerProcess {
   url: string
@@ -21,7 +19,7 @@ export async function startServerProcess(
   environment: Record<string, string> = {},
   options: { descriptors?: number; args?: string[] } = {},
 ): Promise<ServerProcess> {
-  const command = options.args ?? [program, 'serve', '--json', '--port', '0', '--data-dir', dataDir]
+  const command = options.args ?? [testedProgram(), 'serve', '--json', '--port', '0', '--data-dir', dataDir]
   // Sets both the soft and the hard limit, because Node raises the soft to the hard limit.
   const shell = ['-c', `ulimit -n ${options.descriptors ?? '$(ulimit -n)'} && exec "$0" "$@"`]
   const child = spawn('sh', [...shell, process.execPath, ...command], {

@@ -9,7 +9,7 @@ import { MAX_SHOWN } from '../encode/point-cells.ts'
 import { TileEncoder } from '../encode/tile-encoder.ts'
 import { ShapeReader } from '../shapes/read-shapes.ts'
 import type { TileAddress } from '../tile-id.ts'
-import { projectPoints, tileSize } from '../web-mercator.ts'
+import { projectPoints, WORLD_BITS } from '../web-mercator.ts'
 
 /**
  * Makes tiles of selected features of a snapshot, by the same rules as the tiles of its archive. It reads and
@@ -76,17 +76,17 @@ export class SelectedTiles {
     return this.#encoder.points(tile, set, 0, order.length, isDeepest)
   }
 
+  /** The selected points in the tile. A selection may have millions, so the loop has no branches. */
   #pointsIn({ z, x, y }: TileAddress, positions: Uint32Array, xs: Uint32Array, ys: Uint32Array): Uint32Array {
-    const located = this.#tree.count
-    const inside = new Uint32Array(positions.length)
-    const size = tileSize(z)
-    const [left, top] = [x * size, y * size]
+    const located = countBelow(positions, this.#tree.count)
+    if (z === 0) return positions.subarray(0, located)
+    const inside = new Uint32Array(located)
+    const shift = WORLD_BITS - z
     let count = 0
-    for (const position of positions) {
-      // Features without a place come last.
-      if (position >= located) break
-      const [dx, dy] = [xs[position]! - left, ys[position]! - top]
-      if (dx >= 0 && dx < size && dy >= 0 && dy < size) inside[count++] = position
+    for (let i = 0; i < located; i++) {
+      const position = positions[i]!
+      inside[count] = position
+      count += Number((((xs[position]! >>> shift) ^ x) | ((ys[position]! >>> shift) ^ y)) === 0)
     }
     return inside.subarray(0, count)
   }
@@ -115,4 +115,16 @@ export class SelectedTiles {
   #sizeOf(position: number): number {
     return this.#offsets[position + 1]! - this.#offsets[position]!
   }
+}
+
+/** How many of these ascending numbers are below the limit. */
+function countBelow(ascending: Uint32Array, limit: number): number {
+  let low = 0
+  let high = ascending.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (ascending[middle]! < limit) low = middle + 1
+    else high = middle
+  }
+  return low
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { type Geometry, intersectsBbox } from '@wayleave/geodata/geometry'
 import { openOgc } from '../testing/open-ogc.ts'
 import { type Place, randomPlaces } from '../testing/random-places.ts'
 
@@ -10,6 +11,11 @@ function countsOf(places: Place[], name: keyof Properties): Map<unknown, number>
   const counts = new Map<unknown, number>()
   for (const { properties } of places) counts.set(properties[name], (counts.get(properties[name]) ?? 0) + 1)
   return counts
+}
+
+/** Whether the geometry meets the box of the filters below, or does not; neither is true without a geometry. */
+function meetsBox(geometry: Geometry | null, wanted = true): boolean {
+  return geometry !== null && intersectsBbox(geometry, [-60, -40, 30, 50]) === wanted
 }
 
 test('facets count the values of the features that match, whatever selects them', async (t) => {
@@ -26,6 +32,11 @@ test('facets count the values of the features that match, whatever selects them'
     // Arithmetic on many values and geometries are decided by the database and the tree.
     ['&filter=i%20%25%2010%20%3D%203', ({ properties: { i } }) => i % 10 === 3],
     ['&filter=geometry%20IS%20NULL', ({ geometry }) => geometry === null],
+    [
+      '&filter=S_INTERSECTS(geometry,BBOX(-60,-40,30,50))%20AND%20size%20%3E%202',
+      ({ geometry, properties: { size } }) => size !== null && size > 2 && meetsBox(geometry),
+    ],
+    ['&filter=NOT%20S_INTERSECTS(geometry,BBOX(-60,-40,30,50))', ({ geometry }) => meetsBox(geometry, false)],
     ['&filter=size%20%3E%20100', () => false],
   ]
   for (const [query, matches] of cases) {

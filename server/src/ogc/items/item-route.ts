@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { PositionRuns, type Snapshot } from '@wayleave/geodata/features'
 import type { Grant } from '../../access/grant.ts'
 import type { Dataset } from '../../catalog/dataset.ts'
@@ -120,7 +121,7 @@ function itemResponse(
 
 /** The feature as it is in the pack, with its links; null if it has to be read. */
 function plainItemInMemory(snapshot: Snapshot, item: ItemRequest, position: number): DataResponse | null {
-  const links = `,"links":${JSON.stringify(itemLinks(item))}}\n`
+  const links = `,"links":${linksText(item)}}\n`
   const length = snapshot.bytesOf(runOf(position))
   const { buffer, shelf } = takeBuffer(HEAD_ROOM + length + Buffer.byteLength(links))
   const copied = snapshot.copyRuns(runOf(position), buffer, HEAD_ROOM)
@@ -158,6 +159,25 @@ async function readItem(
   const whole = { bytes: feature, count: 1, starts: Int32Array.of(0), ends: Int32Array.of(feature.length) }
   const { bytes, ends } = await rewriteFeatures(whole, manifest, { crs, shown: null }, work)
   return `${bytes.toString('utf8', 0, ends[0]! - 1)},"links":${JSON.stringify(links)}}\n`
+}
+
+/** Stands for the id in the links that are cached. It is random, so that no title contains it. */
+const ID = randomUUID()
+const linksAroundId = new WeakMap<Dataset, { base: string; parts: string[] }>()
+
+/**
+ * The links of a plain feature as JSON. Those of a dataset differ in the id alone, which needs no escaping in JSON
+ * once it is encoded for a URL, so that the text around it is cached.
+ */
+function linksText(item: ItemRequest): string {
+  const { dataset, base, pairs, id } = item
+  if (pairs.length > 0) return JSON.stringify(itemLinks(item))
+  let cached = linksAroundId.get(dataset)
+  if (cached?.base !== base) {
+    cached = { base, parts: JSON.stringify(itemLinks({ ...item, id: ID })).split(ID) }
+    linksAroundId.set(dataset, cached)
+  }
+  return cached.parts.join(encodeURIComponent(id))
 }
 
 function itemLinks({ base, dataset: { table, title }, id, pairs, encoding }: ItemRequest): Link[] {

@@ -217,11 +217,42 @@ export class Items {
     if (!plan && !query.ids && !query.box) return rows
     const cached = this.#counts.get(snapshot)?.get(query.selection)
     if (cached != null) return cached
-    // Selecting everything counts what cannot be counted cheaply; the order does not matter.
+    const count =
+      (plan && (await this.#countCompiled(snapshot, query, plan, work))) ??
+      (await this.#countSelected(snapshot, query, plan, work))
+    this.#keepCount(snapshot, query, count)
+    return count
+  }
+
+  /** The number of matches by compiled columns; null if the database has to decide. */
+  async #countCompiled(
+    snapshot: Snapshot,
+    query: ItemsQuery,
+    plan: FilterPlan,
+    work: TimedWork,
+  ): Promise<number | null> {
+    if (query.ids) return null
+    const { compiled } = this.#parts
+    const request = { ...requestOf(snapshot, query, plan), sort: [], isWhole: true }
+    const prepared = await compiled.prepare(request, work)
+    if (prepared === null) return null
+    const listed = countOfLists(prepared)
+    if (listed !== null) return listed
+    const matches = new MatchCount(prepared)
+    await compiled.run(matches, snapshot, work)
+    return matches.count
+  }
+
+  /** Selects everything, which counts what cannot be counted in another way; the order does not matter. */
+  async #countSelected(
+    snapshot: Snapshot,
+    query: ItemsQuery,
+    plan: FilterPlan | null,
+    work: TimedWork,
+  ): Promise<number> {
     const all = { ...query, sort: [], offset: 0 }
-    const { runs } = await this.select(snapshot, all, plan, { after: -1, limit: rows, work })
-    this.#keepCount(snapshot, query, runs.count)
-    return runs.count
+    const reading = { after: -1, limit: snapshot.manifest.rows, work }
+    return (await this.select(snapshot, all, plan, reading)).runs.count
   }
 
   /** The same synchronously; undefined if something has to be read or if it takes longer than a time slice. */

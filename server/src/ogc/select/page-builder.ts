@@ -1,8 +1,9 @@
 import { PositionRuns } from '@wayleave/geodata/features'
+import type { RowTaker } from './row-taker.ts'
 import type { Selected } from './selected.ts'
 
 /** Collects matches in order: skips the first `skip` and takes up to one more than the limit. */
-export class PageBuilder {
+export class PageBuilder implements RowTaker {
   readonly #runs: PositionRuns
   readonly #limit: number
   #skip: number
@@ -41,6 +42,21 @@ export class PageBuilder {
     const from = begin + skipped
     const to = Math.min(end, from + this.#limit + 1 - this.#runs.count)
     if (from < to) this.#runs.add(from, to)
+  }
+
+  takeRow(row: number): boolean {
+    this.addRun(row, row + 1)
+    return this.isFull
+  }
+
+  takeRun(begin: number, end: number): boolean {
+    this.addRun(begin, end)
+    return this.isFull
+  }
+
+  takeRows(rows: Uint32Array, count: number): boolean {
+    for (let i = 0; i < count; i++) if (this.takeRow(rows[i]!)) return true
+    return false
   }
 
   /** The page. The one match beyond the limit shows that there are more features. */

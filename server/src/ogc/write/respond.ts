@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { BoundedCache } from '../../caching/bounded-cache.ts'
 import { matchesEtag } from '../../http/headers.ts'
 import { ISOLATION_HEADERS } from '../../http/pages/html.ts'
 import { hash64 } from '../request/cursor.ts'
@@ -40,16 +41,32 @@ export function sendDocument(
   return reply.send(Buffer.from(text))
 }
 
-/** The same headers as lines, for a response that either transport sends: of all responses, and of a body. */
-export function documentHeaderLines(
-  { mediaType }: Encoding,
-  tag: string,
-): { commonLines: string; bodyLines: string } {
+export interface DocumentHeaderLines {
+  /** Those of all responses. */
+  commonLines: string
+  /** Those of a response with a body. */
+  bodyLines: string
+}
+
+/** By media type and tag: documents and the features of a version are requested again and again. */
+const headerLines = new BoundedCache<string, DocumentHeaderLines>(1000)
+
+/** The same headers as lines, for a response that either transport sends. */
+export function documentHeaderLines({ mediaType }: Encoding, tag: string): DocumentHeaderLines {
+  const key = `${mediaType} ${tag}`
+  let lines = headerLines.get(key)
+  if (lines === undefined) {
+    lines = makeHeaderLines(mediaType, tag)
+    headerLines.set(key, lines)
+  }
+  return lines
+}
+
+function makeHeaderLines(mediaType: string, tag: string): DocumentHeaderLines {
   const lines = (headers: Record<string, string>) =>
     Object.entries(headers)
       .map(([name, value]) => `${name}: ${value}\r\n`)
       .join('')
-  const commonLines = lines({ vary: VARY, 'cache-control': CACHE_CONTROL, etag: tag })
   const htmlHeaders = {
     'content-security-policy': CONTENT_SECURITY_POLICY,
     'referrer-policy': 'same-origin',
@@ -57,7 +74,7 @@ export function documentHeaderLines(
     'content-type': 'text/html; charset=utf-8',
   }
   return {
-    commonLines,
+    commonLines: lines({ vary: VARY, 'cache-control': CACHE_CONTROL, etag: tag }),
     bodyLines: lines(mediaType === 'text/html' ? htmlHeaders : { 'content-type': mediaType }),
   }
 }

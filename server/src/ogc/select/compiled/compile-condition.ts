@@ -10,6 +10,8 @@ import {
   isDecidedByOrder,
   PendingCodes,
 } from './decide-codes.ts'
+import type { PendingMask } from './place-masks.ts'
+import { RowMask } from './row-mask.ts'
 
 /**
  * A set of rows: those for which a filter is true. Unknown is no value here: a condition was turned into the
@@ -21,6 +23,8 @@ export type RowSet =
   | { kind: 'none' }
   /** The rows whose code in this column is in the set. */
   | { kind: 'codes'; column: CompiledColumn; set: CodeSet }
+  /** The rows that a condition on the geometry selects. */
+  | { kind: 'mask'; mask: RowMask }
   | { kind: 'and' | 'or'; args: RowSet[] }
 
 const ALL: RowSet = { kind: 'all' }
@@ -29,15 +33,22 @@ const NONE: RowSet = { kind: 'none' }
 /** Thrown inside this file: the condition cannot be decided by codes. */
 const UNDECIDED = Symbol('undecided')
 
+/** A part of a filter that has to be evaluated first, because it takes long. */
+export type Pending = PendingCodes | PendingMask
+
+/** The rows for which a condition on the geometry alone has the wanted value; null if the database has to decide. */
+export type MaskOf = (condition: Condition, wanted: boolean) => RowMask | PendingMask | null
+
 /**
- * The rows for which a condition is true; null if the database has to decide. Conditions on texts that first
- * have to be evaluated for many values are returned instead; call again after their evaluation.
+ * The rows for which a condition is true; null if the database has to decide. Conditions that first have to be
+ * evaluated for many values or features are returned instead; call again after their evaluation.
  */
 export function compileCondition(
   condition: Condition,
   columns: ReadonlyMap<string, CompiledColumn>,
-): RowSet | PendingCodes[] | null {
-  const work: Work = { columns, pending: [], budget: evaluationBudget() }
+  maskOf: MaskOf = () => null,
+): RowSet | Pending[] | null {
+  const work: Work = { columns, maskOf, pending: [], budget: evaluationBudget() }
   try {
     const rows = rowsWhere(condition, true, work)
     if (work.pending.length > 0) return work.pending
@@ -50,7 +61,8 @@ export function compileCondition(
 
 interface Work {
   columns: ReadonlyMap<string, CompiledColumn>
-  pending: PendingCodes[]
+  maskOf: MaskOf
+  pending: Pending[]
   budget: EvaluationBudget
 }
 
@@ -77,7 +89,8 @@ function rowsWhere(condition: Condition, wanted: boolean, work: Work): RowSet {
     default:
   }
   const { columns: names, geometry } = columnsOf(condition)
-  if (geometry) throw UNDECIDED
+  if (geometry && names.length > 0) throw UNDECIDED
+  if (geometry) return maskedRows(condition, wanted, work)
   if (names.length === 0) {
     return evaluator(condition)({ properties: {}, geometry: null }) === wanted ? ALL : NONE
   }
@@ -120,6 +133,15 @@ function decidedRows(condition: Condition, wanted: boolean, work: Work): RowSet 
     return NONE
   }
   return codes(column, wanted ? decided.whenTrue : decided.whenFalse)
+}
+
+/** The rows for which a condition on the geometry has the wanted value. */
+function maskedRows(condition: Condition, wanted: boolean, work: Work): RowSet {
+  const mask = work.maskOf(condition, wanted)
+  if (mask === null) throw UNDECIDED
+  if (mask instanceof RowMask) return mask.count === 0 ? NONE : { kind: 'mask', mask }
+  work.pending.push(mask)
+  return NONE
 }
 
 function isCondition(of: (Condition & { kind: 'isNull' })['of']): of is Condition {
@@ -174,6 +196,9 @@ function without(rows: RowSet): RowSet {
       return ALL
     case 'codes':
       return codes(rows.column, complement(rows.set, rows.column.codeCount))
+    case 'mask':
+      // It occurs only in IS NULL of a condition on the geometry, which is rare.
+      throw UNDECIDED
     case 'and':
       return either(rows.args.map(without))
     case 'or':

@@ -9,7 +9,7 @@ import { ENDED, PAUSED } from '../select-by-box.ts'
 import type { TimedWork } from '../timed-work.ts'
 import { BoxTest } from './box-test.ts'
 import { compileCondition, type RowSet } from './compile-condition.ts'
-import type { PendingCodes } from './decide-codes.ts'
+import { PlaceMasks } from './place-masks.ts'
 import { RowFilter } from './row-filter.ts'
 import type { ScanSource, SlicedWork } from './row-scan.ts'
 
@@ -21,6 +21,11 @@ export interface CompiledRequest {
   condition: Condition | null
   sort: readonly SortKey[]
   box: BoxQuery | null
+  /**
+   * Whether all matches are needed. A page in snapshot order that is filtered by the geometry alone is searched
+   * in the tree, which stops when the page is full.
+   */
+  isWhole?: boolean
 }
 
 /** A request whose columns are loaded and whose filter is compiled. */
@@ -33,10 +38,12 @@ export interface PreparedRequest extends ScanSource {
 export class CompiledSelection {
   readonly #columns: ColumnCache
   readonly #geometries: GeometryCache
+  readonly #places: PlaceMasks
 
   constructor(columns: ColumnCache, geometries: GeometryCache) {
     this.#columns = columns
     this.#geometries = geometries
+    this.#places = new PlaceMasks(geometries)
   }
 
   /**
@@ -55,7 +62,7 @@ export class CompiledSelection {
       else isMissing = true
     }
     if (isMissing) return undefined
-    const rows = request.condition && compileCondition(request.condition, columns)
+    const rows = request.condition && this.#compile(request.snapshot, request.condition, columns)
     if (rows === null) return request.condition ? null : this.#prepared(request, null, columns)
     return Array.isArray(rows) ? undefined : this.#prepared(request, rows, columns)
   }
@@ -74,12 +81,16 @@ export class CompiledSelection {
     if (request.condition === null) return this.#prepared(request, null, columns)
     // Another filter may evict the results of this one before they are used.
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const rows = compileCondition(request.condition, columns)
+      const rows = this.#compile(request.snapshot, request.condition, columns)
       if (rows === null) return null
       if (!Array.isArray(rows)) return this.#prepared(request, rows, columns)
-      for (const pending of rows as PendingCodes[]) await pending.evaluate(() => work.next())
+      for (const pending of rows) await pending.evaluate(() => work.next())
     }
     return null
+  }
+
+  #compile(snapshot: Snapshot, condition: Condition, columns: ReadonlyMap<string, CompiledColumn>) {
+    return compileCondition(condition, columns, (part, wanted) => this.#places.of(snapshot, part, wanted))
   }
 
   #prepared(
@@ -120,12 +131,12 @@ export class CompiledSelection {
 }
 
 /** The columns that have to be loaded; null if the request is one for the database. */
-function columnNames({ snapshot, condition, sort }: CompiledRequest): Set<string> | null {
+function columnNames({ snapshot, condition, sort, isWhole }: CompiledRequest): Set<string> | null {
   if (sort.length > 1) return null
   const names = new Set<string>()
   if (condition) {
     const { columns, geometry } = columnsOf(condition)
-    if (geometry) return null
+    if (geometry && columns.length === 0 && sort.length === 0 && !isWhole) return null
     for (const name of columns) names.add(name)
   }
   for (const { column } of sort) names.add(queryColumns(snapshot.manifest)[column]!.name)

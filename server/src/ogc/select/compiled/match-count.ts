@@ -1,4 +1,5 @@
 import type { Geometry } from '@wayleave/geodata/geometry'
+import type { RowTaker } from '../row-taker.ts'
 import type { PreparedRequest } from './compiled-selection.ts'
 import { RowScan, type SlicedWork } from './row-scan.ts'
 
@@ -6,15 +7,27 @@ import { RowScan, type SlicedWork } from './row-scan.ts'
 const MAX_TESTED_ROWS = 30_000_000
 
 /** Counts all matches of a request. */
-export class MatchCount implements SlicedWork {
+export class MatchCount implements SlicedWork, RowTaker {
   readonly #scan: SlicedWork
   #count = 0
 
   constructor(request: PreparedRequest) {
-    this.#scan = new RowScan(request, 0, Infinity, () => {
-      this.#count++
-      return false
-    })
+    this.#scan = new RowScan(request, 0, Infinity, this)
+  }
+
+  takeRow(): boolean {
+    this.#count++
+    return false
+  }
+
+  takeRun(begin: number, end: number): boolean {
+    this.#count += end - begin
+    return false
+  }
+
+  takeRows(_rows: Uint32Array, count: number): boolean {
+    this.#count += count
+    return false
   }
 
   advance(until: number, geometry?: Geometry | null): number {

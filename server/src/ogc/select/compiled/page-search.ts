@@ -1,5 +1,6 @@
 import type { Geometry } from '@wayleave/geodata/geometry'
 import { PageBuilder } from '../page-builder.ts'
+import type { RowTaker } from '../row-taker.ts'
 import { ENDED } from '../select-by-box.ts'
 import type { Selected } from '../selected.ts'
 import type { PreparedRequest } from './compiled-selection.ts'
@@ -24,19 +25,15 @@ export class PageSearch implements SlicedWork {
   constructor(request: PreparedRequest, { after, skip, limit }: PageBounds) {
     const page = new PageBuilder(skip, limit)
     this.#page = page
-    const take = (row: number) => {
-      page.add(row)
-      return page.isFull
-    }
     const { order, filter, box, snapshot } = request
     // A forged cursor may contain any position.
     if (after >= snapshot.manifest.rows) this.#work = { advance: () => ENDED }
-    else if (order === null) this.#work = new RowScan(request, after + 1, page.wanted, take)
+    else if (order === null) this.#work = new RowScan(request, after + 1, page.wanted, page)
     else if (filter && filter.candidateCount <= FEW_CANDIDATES) {
-      this.#work = new SortedMatches(request, order, after, take)
+      this.#work = new SortedMatches(request, order, after, page)
     } else {
       const walk = new OrderWalk(order.column, order.isDescending, after)
-      this.#work = rowByRow(() => walk.next(), filter?.matches ?? null, box, take)
+      this.#work = rowByRow(() => walk.next(), filter?.matches ?? null, box, page)
     }
   }
 
@@ -50,10 +47,10 @@ export class PageSearch implements SlicedWork {
 }
 
 /** Finds all matches and sorts them. */
-class SortedMatches implements SlicedWork {
+class SortedMatches implements SlicedWork, RowTaker {
   readonly #order: NonNullable<PreparedRequest['order']>
   readonly #after: number
-  readonly #take: (row: number) => boolean
+  readonly #page: PageBuilder
   readonly #rows: number[] = []
   readonly #scan: RowScan
 
@@ -61,15 +58,27 @@ class SortedMatches implements SlicedWork {
     request: PreparedRequest,
     order: NonNullable<PreparedRequest['order']>,
     after: number,
-    take: (row: number) => boolean,
+    page: PageBuilder,
   ) {
     this.#order = order
     this.#after = after
-    this.#take = take
-    this.#scan = new RowScan(request, 0, Infinity, (row) => {
-      this.#rows.push(row)
-      return false
-    })
+    this.#page = page
+    this.#scan = new RowScan(request, 0, Infinity, this)
+  }
+
+  takeRow(row: number): boolean {
+    this.#rows.push(row)
+    return false
+  }
+
+  takeRun(begin: number, end: number): boolean {
+    for (let row = begin; row < end; row++) this.#rows.push(row)
+    return false
+  }
+
+  takeRows(rows: Uint32Array, count: number): boolean {
+    for (let i = 0; i < count; i++) this.#rows.push(rows[i]!)
+    return false
   }
 
   advance(until: number, geometry?: Geometry | null): number {
@@ -77,7 +86,7 @@ class SortedMatches implements SlicedWork {
     if (state !== ENDED) return state
     const { column, isDescending } = this.#order
     for (const row of sortedRowsAfter(this.#rows, column, isDescending, this.#after)) {
-      if (this.#take(row)) break
+      if (this.#page.takeRow(row)) break
     }
     return ENDED
   }

@@ -1,13 +1,9 @@
 import { BLOCK_ROWS, BLOCK_SHIFT, type Codes } from '@wayleave/geodata/features'
 import { type CodeSet, countRows, hasCode } from './code-set.ts'
 import type { RowSet } from './compile-condition.ts'
+import { ALL_ROWS, NO_ROWS, SOME_ROWS } from './row-mask.ts'
 
 type CodesRowSet = RowSet & { kind: 'codes' }
-
-/** What the smallest and largest codes of a block say about its rows. */
-export const NO_ROWS = 0
-const SOME_ROWS = 1
-export const ALL_ROWS = 2
 
 /** Tests rows against a set of rows: single ones, and blocks of them. */
 export class RowFilter {
@@ -28,12 +24,13 @@ export class RowFilter {
     this.candidateCount = this.candidates ? total(this.candidates) : count
   }
 
-  /** The number of matches, if it follows from the posting lists; null otherwise. */
+  /** The number of matches, if it follows from the posting lists or a mask; null otherwise. */
   get exactCount(): number | null {
+    if (this.rows.kind === 'mask') return this.rows.mask.count
     return this.rows.kind === 'codes' || this.rows.kind === 'none' ? this.candidateCount : null
   }
 
-  /** Decides about all rows of a block by its smallest and largest codes. */
+  /** Decides about all rows of a block: by its smallest and largest codes, and by the counts of masks. */
   blockState(block: number): number {
     return stateOf(this.rows, block)
   }
@@ -86,6 +83,10 @@ function tester(rows: RowSet): (row: number) => boolean {
       return () => false
     case 'codes':
       return codeTester(rows)
+    case 'mask': {
+      const { bytes } = rows.mask
+      return (row) => bytes[row] === 1
+    }
     case 'and':
     case 'or': {
       const isAnd = rows.kind === 'and'
@@ -133,6 +134,8 @@ function fractionOf(rows: RowSet, count: number): number {
       return 0
     case 'codes':
       return countRows(rows.column, rows.set) / count
+    case 'mask':
+      return rows.mask.count / count
     case 'and':
       return rows.args.reduce((product, arg) => product * fractionOf(arg, count), 1)
     case 'or':
@@ -144,6 +147,7 @@ function fractionOf(rows: RowSet, count: number): number {
 function candidatesOf(rows: RowSet): readonly CodesRowSet[] | null {
   switch (rows.kind) {
     case 'all':
+    case 'mask':
       return null
     case 'none':
       return []
@@ -170,6 +174,8 @@ function stateOf(rows: RowSet, block: number): number {
       return ALL_ROWS
     case 'none':
       return NO_ROWS
+    case 'mask':
+      return rows.mask.blockState(block)
     case 'codes': {
       const { column, set } = rows
       const min = column.blockMin[block]!
@@ -201,6 +207,9 @@ function fill(rows: RowSet, from: number, to: number, mask: Uint8Array, depth: n
       return
     case 'codes':
       fillCodes(rows, from, to, mask)
+      return
+    case 'mask':
+      mask.set(rows.mask.bytes.subarray(from, to))
       return
     case 'and':
     case 'or': {

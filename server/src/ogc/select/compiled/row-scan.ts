@@ -1,8 +1,10 @@
 import { BLOCK_ROWS, BLOCK_SHIFT, type Snapshot, type TreeWalk } from '@wayleave/geodata/features'
 import type { Geometry } from '@wayleave/geodata/geometry'
+import type { RowTaker } from '../row-taker.ts'
 import { ENDED, PAUSED } from '../select-by-box.ts'
 import type { BoxTest } from './box-test.ts'
-import { ALL_ROWS, NO_ROWS, type RowFilter } from './row-filter.ts'
+import type { RowFilter } from './row-filter.ts'
+import { ALL_ROWS, NO_ROWS } from './row-mask.ts'
 
 /** What limits the rows of a scan. See docs/decisions/compiled-columns.md. */
 export interface ScanSource {
@@ -31,19 +33,18 @@ const FIRST_STEP = 256
 const STEP = 512
 
 /**
- * Finds the rows that match a filter and a box, in snapshot order, from `from` on. `take` gets each of them
- * and returns true if it needs no more. `wanted` is about how many rows will be taken; it only decides which
- * way is the fastest: all blocks in turn, the nodes of the tree in the box, or the posting lists of the
- * rarest value.
+ * Finds the rows that match a filter and a box, in snapshot order, from `from` on. `wanted` is about how many
+ * rows will be taken; it only decides which way is the fastest: all blocks in turn, the nodes of the tree in the
+ * box, or the posting lists of the rarest value.
  */
 export class RowScan implements SlicedWork {
   readonly #source: ScanSource
-  readonly #take: (row: number) => boolean
+  readonly #taker: RowTaker
   readonly #work: SlicedWork
 
-  constructor(source: ScanSource, from: number, wanted: number, take: (row: number) => boolean) {
+  constructor(source: ScanSource, from: number, wanted: number, taker: RowTaker) {
     this.#source = source
-    this.#take = take
+    this.#taker = taker
     this.#work = this.#choose(from, wanted)
   }
 
@@ -69,21 +70,21 @@ export class RowScan implements SlicedWork {
   #candidates(from: number): SlicedWork {
     const { filter, box } = this.#source
     const candidates = filter!.collectCandidates(from)
-    return rowByRow((i) => (i < candidates.length ? candidates[i]! : -1), filter!.matches, box, this.#take)
+    return rowByRow((i) => (i < candidates.length ? candidates[i]! : -1), filter!.matches, box, this.#taker)
   }
 
   /** The rows in the nodes of the tree that meet the box, then those without a location. */
   #boxWalk(from: number): SlicedWork {
     const { snapshot, filter, box } = this.#source
-    const take = this.#take
+    const taker = this.#taker
     const walk = snapshot.tree.walk(box!.query.box, from)
     const placeless = box!.isPlacelessMatch ? Math.max(from, snapshot.tree.count) : snapshot.manifest.rows
-    return new WalkedRows({ walk, placeless, rows: snapshot.manifest.rows, filter, box: box!, take })
+    return new WalkedRows({ walk, placeless, rows: snapshot.manifest.rows, filter, box: box!, taker })
   }
 
   #blocks(from: number): SlicedWork {
     const { snapshot, filter } = this.#source
-    return new ScannedBlocks(snapshot.manifest.rows, filter, from, this.#take)
+    return new ScannedBlocks(snapshot.manifest.rows, filter, from, this.#taker)
   }
 }
 
@@ -103,14 +104,14 @@ export function rowByRow(
   rowAt: (i: number) => number,
   matches: ((row: number) => boolean) | null,
   box: BoxTest | null,
-  take: (row: number) => boolean,
+  taker: Pick<RowTaker, 'takeRow'>,
 ): SlicedWork {
   let i = 0
   let row = -1
   return {
     advance(until, geometry) {
       if (geometry !== undefined) {
-        if (box!.testGeometry(geometry) && take(row)) return ENDED
+        if (box!.testGeometry(geometry) && taker.takeRow(row)) return ENDED
       }
       for (let steps = 1; ; steps++) {
         if (steps % STEP === 0 && performance.now() > until) return PAUSED
@@ -119,7 +120,7 @@ export function rowByRow(
         if (matches && !matches(row)) continue
         const isIn = box === null ? true : box.test(row)
         if (isIn === undefined) return row
-        if (isIn && take(row)) return ENDED
+        if (isIn && taker.takeRow(row)) return ENDED
       }
     },
   }
@@ -129,20 +130,20 @@ export function rowByRow(
 class ScannedBlocks implements SlicedWork {
   readonly #rows: number
   readonly #filter: RowFilter | null
-  readonly #take: (row: number) => boolean
+  readonly #taker: RowTaker
   #next: number
   /** Rows that are tested at once: few at first, because a page may be full soon. */
   #step = FIRST_STEP
 
-  constructor(rows: number, filter: RowFilter | null, from: number, take: (row: number) => boolean) {
+  constructor(rows: number, filter: RowFilter | null, from: number, taker: RowTaker) {
     this.#rows = rows
     this.#filter = filter
     this.#next = from
-    this.#take = take
+    this.#taker = taker
   }
 
   advance(until: number): number {
-    const take = this.#take
+    const taker = this.#taker
     const filter = this.#filter
     while (this.#next < this.#rows) {
       const from = this.#next
@@ -151,11 +152,11 @@ class ScannedBlocks implements SlicedWork {
       if (this.#step < BLOCK_ROWS) this.#step *= 2
       const state = filter ? filter.blockState(block) : ALL_ROWS
       if (state === ALL_ROWS) {
-        for (let row = from; row < end; row++) if (take(row)) return ENDED
+        if (taker.takeRun(from, end)) return ENDED
       } else if (state !== NO_ROWS) {
         filter!.fillMask(from, end, mask)
         const count = collectRows(mask, from, end - from, masked)
-        for (let i = 0; i < count; i++) if (take(masked[i]!)) return ENDED
+        if (count > 0 && taker.takeRows(masked, count)) return ENDED
       }
       this.#next = end
       if (performance.now() > until) return PAUSED
@@ -185,7 +186,7 @@ interface WalkedParts {
   rows: number
   filter: RowFilter | null
   box: BoxTest
-  take: (row: number) => boolean
+  taker: RowTaker
 }
 
 class WalkedRows implements SlicedWork {
@@ -200,10 +201,10 @@ class WalkedRows implements SlicedWork {
   }
 
   advance(until: number, geometry?: Geometry | null): number {
-    const { filter, box, take } = this.#parts
+    const { filter, box, taker } = this.#parts
     if (geometry !== undefined) {
       const row = this.#next++
-      if (box.testGeometry(geometry) && take(row)) return ENDED
+      if (box.testGeometry(geometry) && taker.takeRow(row)) return ENDED
     }
     for (let steps = 1; ; steps++) {
       if (steps % STEP === 0 && performance.now() > until) return PAUSED
@@ -212,7 +213,7 @@ class WalkedRows implements SlicedWork {
       if (filter === null || filter.matches(row)) {
         const isIn = this.#isCertain ? true : box.test(row)
         if (isIn === undefined) return row
-        if (isIn && take(row)) return ENDED
+        if (isIn && taker.takeRow(row)) return ENDED
       }
       this.#next++
     }

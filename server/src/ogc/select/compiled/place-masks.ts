@@ -1,0 +1,101 @@
+import type { Snapshot } from '@wayleave/geodata/features'
+import type { Geometry } from '@wayleave/geodata/geometry'
+import { BoundedCache } from '../../../caching/bounded-cache.ts'
+import type { Condition } from '../../cql2/condition.ts'
+import { decideInBox } from '../../cql2/evaluate/decide-in-box.ts'
+import { evaluator } from '../../cql2/evaluate/evaluate.ts'
+import type { GeometryCache } from '../geometry-cache.ts'
+import { RowMask } from './row-mask.ts'
+
+/** The memory of all cached masks, in bytes. Snapshots with more rows than this have none. */
+const MAX_BYTES = 64 << 20
+/** Geometries that are read for one mask. If boxes leave more features undecided, the database decides. */
+const MAX_READS = 2000
+/** Runs of the tree between two looks at the clock. */
+const STEP = 64
+
+/** The rows for which conditions on the geometry alone are true or false, found by the tree and cached. */
+export class PlaceMasks {
+  readonly #geometries: GeometryCache
+  /** By snapshot, wanted value and condition; null if too many geometries would have to be read. */
+  readonly #masks = new BoundedCache<string, RowMask | null>(MAX_BYTES, (mask) => mask?.bytes.length ?? 1000)
+
+  constructor(geometries: GeometryCache) {
+    this.#geometries = geometries
+  }
+
+  /** The rows for which the condition has the wanted value; null if the database has to decide. */
+  of(snapshot: Snapshot, condition: Condition, wanted: boolean): RowMask | PendingMask | null {
+    if (snapshot.manifest.rows > MAX_BYTES) return null
+    const text = JSON.stringify(condition, (_name, value: unknown) =>
+      typeof value === 'bigint' ? `${value}n` : value,
+    )
+    const key = `${snapshot.folder}\n${wanted}\n${text}`
+    const mask = this.#masks.get(key)
+    if (mask !== undefined) return mask
+    return new PendingMask({ snapshot, condition, wanted, geometries: this.#geometries }, (made) =>
+      this.#masks.set(key, made),
+    )
+  }
+}
+
+interface MaskRequest {
+  snapshot: Snapshot
+  condition: Condition
+  wanted: boolean
+  geometries: GeometryCache
+}
+
+/** A mask that has to be made, in time slices. */
+export class PendingMask {
+  readonly #request: MaskRequest
+  readonly #keep: (mask: RowMask | null) => void
+
+  constructor(request: MaskRequest, keep: (mask: RowMask | null) => void) {
+    this.#request = request
+    this.#keep = keep
+  }
+
+  /** Makes the mask and caches it; `pause` is called after every few steps. */
+  async evaluate(pause: () => Promise<void>): Promise<void> {
+    this.#keep(await makeMask(this.#request, pause))
+  }
+}
+
+async function makeMask(
+  { snapshot, condition, wanted, geometries }: MaskRequest,
+  pause: () => Promise<void>,
+): Promise<RowMask | null> {
+  const { tree, manifest } = snapshot
+  const test = evaluator(condition)
+  const matches = (geometry: Geometry | null) => test({ properties: {}, geometry }) === wanted
+  const mask = new RowMask(manifest.rows)
+  let reads = 0
+  /** Tests rows one by one; returns false if too many geometries have to be read. */
+  const testEach = async (begin: number, end: number): Promise<boolean> => {
+    for (let row = begin; row < end; row++) {
+      let geometry = geometries.peek(snapshot, row)
+      if (geometry === undefined) {
+        if (++reads > MAX_READS) return false
+        geometry = await geometries.read(snapshot, row)
+        await pause()
+      }
+      if (matches(geometry)) mask.addRun(row, row + 1)
+    }
+    return true
+  }
+  const decide = decideInBox(wanted ? condition : { kind: 'not', arg: condition })
+  let steps = 0
+  for (const { begin, end, isCertain } of tree.runsWhere(decide, 0)) {
+    if (isCertain) mask.addRun(begin, end)
+    else if (!(await testEach(begin, end))) return null
+    if (++steps % STEP === 0) await pause()
+  }
+  // Features without a place come last: their geometries are missing or empty.
+  const isMissingMatch = matches(null)
+  if (isMissingMatch !== matches({ type: 'Point', coordinates: [] })) {
+    return (await testEach(tree.count, manifest.rows)) ? mask : null
+  }
+  if (isMissingMatch && tree.count < manifest.rows) mask.addRun(tree.count, manifest.rows)
+  return mask
+}
