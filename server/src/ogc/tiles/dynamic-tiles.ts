@@ -123,18 +123,9 @@ export class DynamicTiles {
   async #select(version: Version, query: ItemsQuery, key: string, work: TimedWork): Promise<Positions> {
     const { items, snapshots, workload } = this.#parts
     const plan = planConditions(query.conditions!, version)
-    const positions = await snapshots.use(version, async (snapshot) => {
-      const { rows } = snapshot.manifest
-      const reading = { after: -1, limit: rows, work }
-      const { runs } = await workload.search(work, () => items.select(snapshot, query, plan, reading))
-      const selected: Positions = new Uint32Array(new SharedArrayBuffer(runs.count * 4))
-      let count = 0
-      for (let run = 0; run < runs.length; run++) {
-        const end = runs.bounds[run * 2 + 1]!
-        for (let position = runs.bounds[run * 2]!; position < end; position++) selected[count++] = position
-      }
-      return selected
-    })
+    const positions = await snapshots.use(version, (snapshot) =>
+      workload.search(work, () => items.positions(snapshot, query, plan, work)),
+    )
     this.#selections.set(key, positions)
     return positions
   }
