@@ -72,6 +72,10 @@ export async function startTestEnvironment({ isFullRun = false } = {}): Promise<
         WAYLEAVE_TEST_REDIS_URL: redisUrl ?? (await started(startRedis())),
         ...(s3Url ? {} : await startedS3(python, stops)),
         WAYLEAVE_TEST_PYTHON: python,
+        // Python keeps what it compiles, even if the developer's shell forbids it: importing geopandas takes a quarter
+        // of the time then.
+        PYTHONDONTWRITEBYTECODE: '',
+        PYTHONPYCACHEPREFIX: join(root, '.cache', 'python-modules'),
         WAYLEAVE_TEST_CHROMIUM: findProgram(...chromiumNames) ?? '',
         WAYLEAVE_TEST_PROMTOOL: ensurePromtool(),
         ...(isFullRun && { WAYLEAVE_TEST_PROGRAM: builtProgram(stops) }),

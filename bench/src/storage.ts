@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { startPostgres } from '../../scripts/postgres.ts'
 import { ensurePython } from '../../scripts/python.ts'
@@ -53,7 +54,8 @@ export const bench: Bench = async (print) => {
       WAYLEAVE_S3_ENDPOINT: s3.url,
     }
     // On PostgreSQL too, so that only the storage differs.
-    const onFolder = await kept(startWayleave({ WAYLEAVE_DATABASE_URL: await newDatabase(postgres.url) }))
+    const folderDatabase = await newDatabase(postgres.url)
+    const onFolder = await kept(startWayleave({ WAYLEAVE_DATABASE_URL: folderDatabase }))
     const first = await kept(startWayleave(settings))
     const shared = { settings, databaseUrl: postgres.url, key: await first.createKey() }
     const folderKey = await onFolder.createKey()
@@ -73,7 +75,15 @@ export const bench: Bench = async (print) => {
     }
     roundTrips(times as [number, number], print)
 
-    await warmPages(onFolder, folderKey, second, shared.key, print)
+    // A second node on the same folder shows how much two equal nodes differ.
+    const control = await kept(
+      startWayleave({
+        WAYLEAVE_DATABASE_URL: folderDatabase,
+        WAYLEAVE_STORAGE_URL: pathToFileURL(onFolder.dataDir).href,
+      }),
+    )
+    const warm = await kept(startWayleave(settings))
+    await warmPages({ bucket: [warm, shared.key], folder: [onFolder, folderKey], control }, print)
     await twoNodes(first, second, shared.key, print)
     await manyDatasets(shared, print)
   } finally {
@@ -174,33 +184,36 @@ function side(name: string, server: WayleaveServer, key: string, paths: string[]
   return { name, server, load: { connections: 16, requests } }
 }
 
-async function warmPages(
-  onFolder: WayleaveServer,
-  folderKey: string,
-  onBucket: WayleaveServer,
-  key: string,
-  print: Print,
-): Promise<void> {
+interface WarmNodes {
+  /** Each with its key. */
+  bucket: [WayleaveServer, string]
+  folder: [WayleaveServer, string]
+  /** On the same folder and database. */
+  control: WayleaveServer
+}
+
+async function warmPages({ bucket, folder, control }: WarmNodes, print: Print): Promise<void> {
   print(
-    `| warm pages of ${whole(MEDIUM)} points | bucket, pages/s | folder, pages/s | ratio | by processor |`,
+    `| warm pages of ${whole(MEDIUM)} points | bucket, pages/s | folder, pages/s | ratio | by processor | control by processor |`,
   )
-  print('|---|--:|--:|--:|--:|')
+  print('|---|--:|--:|--:|--:|--:|')
   for (const limit of [10, 1000]) {
     const paths = pages('medium', limit)
+    const nodes = { bucket, folder, control: [control, folder[1]] as const }
     for (const path of paths) {
-      await get(onFolder, path, folderKey)
-      await get(onBucket, path, key)
+      for (const [server, key] of Object.values(nodes)) await (await get(server, path, key)).bytes()
     }
-    const result = await compare(
-      side('bucket', onBucket, key, paths),
-      side('folder', onFolder, folderKey, paths),
-    )
-    const { ours, theirs, ratio, processorRatio } = result
+    const sideOf = (name: keyof typeof nodes) => {
+      const [server, key] = nodes[name]
+      return side(name, server, key, paths)
+    }
+    const { ours, theirs, ratio, processorRatio } = await compare(sideOf('bucket'), sideOf('folder'))
+    const same = await compare(sideOf('control'), sideOf('folder'))
     print(
-      `| limit ${limit} | ${whole(ours.requestsPerSecond)} | ${whole(theirs.requestsPerSecond)} | ${decimal(ratio)} | ${decimal(processorRatio)} |`,
+      `| limit ${limit} | ${whole(ours.requestsPerSecond)} | ${whole(theirs.requestsPerSecond)} | ${decimal(ratio)} | ${decimal(processorRatio)} | ${decimal(same.processorRatio)} |`,
     )
   }
-  print('\nAim: at least 0.95.\n')
+  print('\nAim: at least 0.95. The control compares two equal nodes on the folder.\n')
 }
 
 /** Whether a node needs more processor time for a page while another node serves too. */

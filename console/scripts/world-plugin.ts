@@ -1,4 +1,5 @@
-import { createRequire } from 'node:module'
+import { readFileSync } from 'node:fs'
+import { brotliDecompressSync } from 'node:zlib'
 import { feature, mesh } from 'topojson-client'
 import type { GeometryCollection, GeometryObject, Topology } from 'topojson-specification'
 import type { Plugin } from 'vite'
@@ -6,24 +7,21 @@ import { unbroken } from '../src/explorer/map/unbroken.ts'
 import { countryNames } from './country-names.ts'
 import { placeNames } from './place-names.ts'
 
-const require = createRequire(import.meta.url)
 const PREFIX = 'virtual:world/'
 
 type Scale = '50m' | '110m'
-const atlases = {
-  '50m': () => ({
-    land: require('world-atlas/land-50m.json') as Land,
-    countries: require('world-atlas/countries-50m.json') as Countries,
-  }),
-  '110m': () => ({
-    land: require('world-atlas/land-110m.json') as Land,
-    countries: require('world-atlas/countries-110m.json') as Countries,
-  }),
-}
-
 type Land = Topology<{ land: GeometryCollection }>
 type Countries = Topology<{ countries: GeometryCollection }>
 type Nested = number[] | Nested[]
+
+const landAt = (scale: Scale) => readAtlas<Land>(`land-${scale}`)
+const countriesAt = (scale: Scale) => readAtlas<Countries>(`countries-${scale}`)
+
+/** A file of world-atlas, which `console/scripts/make-world-atlas.ts` has compressed. */
+function readAtlas<T>(name: string): T {
+  const packed = readFileSync(new URL(`../data/${name}.json.br`, import.meta.url))
+  return JSON.parse(brotliDecompressSync(packed).toString())
+}
 
 /**
  * The service's own background of maps, made from Natural Earth and GeoNames at build time: no map server is asked. Maps read
@@ -52,7 +50,7 @@ export function world(): Plugin {
       return `export default {
         coarse: String(${addressOf('coarse', layers('110m'))}),
         fine: String(${addressOf('fine', layers('50m'))}),
-        names: String(${addressOf('names', countryNames(atlases['50m']().countries))}),
+        names: String(${addressOf('names', countryNames(countriesAt('50m')))}),
         cities: String(${addressOf('cities', cities)}),
         towns: String(${addressOf('towns', towns)}),
       }`
@@ -61,7 +59,7 @@ export function world(): Plugin {
 }
 
 function layers(scale: Scale) {
-  const { countries } = atlases[scale]()
+  const countries = countriesAt(scale)
   const borders = mesh(countries, countries.objects.countries as GeometryObject, (a, b) => a !== b)
   const of = (kind: string, type: string, coordinates: Nested) => ({
     type: 'Feature',
@@ -92,7 +90,7 @@ function outlinePath(): string {
 }
 
 function landOf(scale: Scale): number[][][][] {
-  const { land } = atlases[scale]()
+  const land = landAt(scale)
   const polygons = feature(land, land.objects.land).features.flatMap(({ geometry }) =>
     geometry.type === 'Polygon'
       ? [geometry.coordinates]

@@ -8,9 +8,10 @@ import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
+import { testedProgram } from '../../scripts/program/tested-program.ts'
 import { parcelsGeojson } from './parcels.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
-import { drop, poll } from './test-page-actions.ts'
+import { drop } from './test-page-actions.ts'
 
 /** How people come to the service and get what they need, on one demo server, in order. */
 describe('the way in', { concurrency: 1 }, () => {
@@ -21,12 +22,13 @@ describe('the way in', { concurrency: 1 }, () => {
   before(async () => {
     service = await startConsole(
       {
-        WAYLEAVE_TILES: 'true',
         WAYLEAVE_NEW_ORGANIZATION_ADD_ONS: 'ARCHIVED_DATA',
         WAYLEAVE_CONTACT_URL: 'mailto:desk@example.org',
       },
       ['--demo'],
     )
+    // Only the dataset whose small map is looked at gets tiles: those of all take long to build.
+    execFileSync(process.execPath, [testedProgram(), 'tiles', 'countries', '--data-dir', service.dataDir])
     admin = (await service.open()).page
     visitor = (await service.open()).page
   })
@@ -266,10 +268,7 @@ describe('the way in', { concurrency: 1 }, () => {
     })
     await once(site.listen(0, '127.0.0.1'), 'listening')
     const { port } = site.address() as AddressInfo
-    await poll(async () => {
-      const { tiles } = await (await fetch(`${service.url}/v1/dataset/places`)).json()
-      return tiles.state === 'ready'
-    })
+    execFileSync(process.execPath, [testedProgram(), 'tiles', 'earthquakes', '--data-dir', service.dataDir])
     let count = 0
     for (const name of ['gallery', 'tiles', 'ogc', 'explorer']) {
       await page.goto(`${service.url}/docs/${name}`)

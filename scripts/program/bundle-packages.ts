@@ -1,10 +1,14 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from 'rolldown'
+import { type BuildOptions, build } from 'rolldown'
 import { vendorName } from './compile-sources.ts'
 
 /** Native parts, which npm installs, and parts of packages that are never used here. */
 export const EXTERNAL = [/^node:/, /^@duckdb\/node-bindings/, 'pg-native', 'pg-cloudflare']
+
+/** Without this, a package that is not found would stay an import, and fail only when it is loaded. */
+export const failIfUnresolved: BuildOptions['onLog'] = (level, log, handle) =>
+  handle(log.code === 'UNRESOLVED_IMPORT' ? 'error' : level, log)
 
 /**
  * Bundles npm packages into `vendor`, one file for each import: loading two thousand small files took most of the
@@ -27,6 +31,9 @@ export async function bundlePackages(root: string, packages: string[], out: stri
     cwd: root,
     platform: 'node',
     external: EXTERNAL,
+    // As Node resolves them: what packages have for bundlers is not installed (scripts/slim-packages.js).
+    resolve: { conditionNames: ['node', 'default'] },
+    onLog: failIfUnresolved,
     output: {
       dir: out,
       format: 'esm',

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { build } from 'rolldown'
-import { EXTERNAL } from './bundle-packages.ts'
+import { EXTERNAL, failIfUnresolved } from './bundle-packages.ts'
 
 /**
  * Bundles the command line and the server, which it loads when it serves, into a few files in `lib`: finding and
@@ -14,14 +14,24 @@ export async function bundleProgram(out: string): Promise<void> {
     cwd: out,
     platform: 'node',
     external: EXTERNAL,
-    plugins: [{ name: 'places', transform: (code, id) => withPlace(code, relative(out, id)) }],
+    onLog: failIfUnresolved,
+    plugins: [
+      { name: 'places', transform: (code, id) => withPlace(code, relative(out, id)) },
+      { name: 'latin-1', renderChunk: inLatin1 },
+    ],
     output: {
       dir: join(out, 'lib'),
       format: 'esm',
       entryFileNames: '[name].js',
       chunkFileNames: '[name]-[hash].js',
+      codeSplitting: {
+        groups: [{ debugName: 'layers', name: layerNames(out), includeDependenciesRecursively: false }],
+      },
       comments: { legal: true, jsdoc: false },
     },
+    preserveEntrySignatures: 'allow-extension',
+    // A module that a layer has anyway is also imported when it is needed, for runs from the sources.
+    checks: { ineffectiveDynamicImport: false },
     logLevel: 'warn',
   })
   const bin = join(out, 'server', 'bin', 'wayleave.js')
@@ -29,6 +39,50 @@ export async function bundleProgram(out: string): Promise<void> {
   const bundled = text.replace("'../src/main.js'", "'../../lib/main.js'")
   if (bundled === text) throw new Error('server/bin/wayleave.js does not name the main module.')
   writeFileSync(bin, bundled)
+}
+
+/** What each kind of command loads, in this order; the last one serves. */
+const LAYERS = ['main', 'control-plane', 'wiring', 'start-server']
+
+interface ModuleGraph {
+  getModuleInfo(id: string): { importedIds: readonly string[] } | null
+}
+
+/**
+ * Names the bundle of a module: the first of the layers that imports it, directly or not. Without it there would be a
+ * file for each combination of commands that share a module, and a start would load a hundred small files.
+ */
+function layerNames(out: string): (id: string, graph: ModuleGraph) => string | null {
+  let layers: { name: string; ids: Set<string> }[] | undefined
+  const main = join(out, 'server', 'src', 'main.js')
+  return (id, graph) => {
+    // It awaits the program: what the program imports must not be in the same file.
+    if (id === main) return null
+    layers ??= LAYERS.map((name) => ({
+      name,
+      ids: importedBy(join(out, 'server', 'src', `${name}.js`), graph),
+    }))
+    const name = layers.find(({ ids }) => ids.has(id))?.name
+    return name === 'main' ? 'base' : (name ?? null)
+  }
+}
+
+/** The module and all that it imports, directly or not, except by `import()`. */
+function importedBy(entry: string, graph: ModuleGraph): Set<string> {
+  const ids = new Set([entry])
+  for (const id of ids) for (const imported of graph.getModuleInfo(id)?.importedIds ?? []) ids.add(imported)
+  return ids
+}
+
+/**
+ * Escapes what is not Latin-1: V8 stores a file with a single such character in two bytes per character, which took
+ * 3 MB of memory. Identifiers and raw templates have none.
+ */
+function inLatin1(code: string): string {
+  return code.replaceAll(
+    /[^\0-\xff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 /** All bundles are in one folder, one level below the root. */

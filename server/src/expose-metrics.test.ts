@@ -32,6 +32,7 @@ async function readMetrics(service: TestServer): Promise<Map<string, number>> {
 test('a server exposes every metric of the table and every one that an alerting rule names', async (t) => {
   const redis = await openRedisProxy(t)
   const service = await openTestServer(t, { settings: { redisUrl: redis.url, ...newBucketSettings() } })
+  await service.request('GET', '/nowhere')
   const { text } = await service.request('GET', '/metrics')
   const exposed = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!))
   const named = new Set([...rules.matchAll(/\bwayleave_[a-z0-9_]+/g)].map(([name]) => name))
@@ -97,6 +98,14 @@ test('metrics follow what happens: jobs, builds, usage and overload', async (t) 
   await meter.flush()
   t.mock.method(service.parts.overload, 'isOverloaded', () => true)
   assert.equal((await service.request('GET', '/v1/datasets')).status, 503)
+  t.mock.restoreAll()
+  const { key } = await openAccount(service, 'ada@example.org', { addOns: ['GIS_ACCESS'] })
+  const patterns = Array.from({ length: 300 }, (_, i) => `name LIKE 'a${i}%'`)
+  const costly = `filter=${encodeURIComponent(patterns.join(' OR '))}`
+  assert.equal(
+    (await service.request('GET', `/v1/ogc/collections/places/items?${costly}`, { key })).status,
+    400,
+  )
   const values = await readMetrics(service)
   assert.equal(values.get('wayleave_jobs_finished_total{state="done"}'), 1)
   assert.equal(values.get('wayleave_jobs_finished_total{state="failed"}'), 1)
@@ -116,6 +125,10 @@ test('metrics follow what happens: jobs, builds, usage and overload', async (t) 
   assert.equal(values.get('wayleave_usage_unsaved_rows'), 0)
   assert.equal(values.get('wayleave_usage_unsaved_seconds'), 0)
   assert.equal(values.get('wayleave_overload_refusals_total'), 1)
+  assert.equal(values.get('wayleave_refusals_total{code="overloaded",limit="event-loop"}'), 1)
+  assert.equal(values.get('wayleave_refusals_total{code="invalid-filter",limit="filter-cost"}'), 1)
+  assert.equal(values.get('wayleave_pages_shortened_total{limit="bytes"}'), 0)
+  assert.equal(values.get('wayleave_stalled_readers_total'), 0)
 })
 
 test('metrics follow what happens: Redis, connections, mails and refunds', async (t) => {

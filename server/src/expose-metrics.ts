@@ -2,11 +2,16 @@ import { performance } from 'node:perf_hooks'
 import type { Changes } from './database/changes.ts'
 import { DiskSpace } from './http/observability/disk-space.ts'
 import type { ConnectionLimits } from './http/sockets/connection-limits.ts'
+import type { StalledReaders } from './http/sockets/stalled-readers.ts'
 import { JobStatistics } from './jobs/job-statistics.ts'
 import type { Parts } from './wiring.ts'
 
 /** Exposes the parts' own counters as metrics. */
-export function exposeMetrics(parts: Parts, connections: ConnectionLimits): void {
+export function exposeMetrics(
+  parts: Parts,
+  connections: ConnectionLimits,
+  readers: Pick<StalledReaders, 'closed'>,
+): void {
   const { metrics, changes, redis, overload, jobQueue, runner, identity, cashier, meter, config, health } =
     parts
   const statistics = new JobStatistics(() => jobQueue.count())
@@ -32,11 +37,13 @@ export function exposeMetrics(parts: Parts, connections: ConnectionLimits): void
     metrics.read('wayleave_cache_evicted_bytes_total', () => cache.counts.evictedBytes)
   }
   metrics.read('wayleave_overload_refusals_total', () => overload.refusals)
+  metrics.read('wayleave_refusals_total', () => metrics.refusals.counts)
   exposeLoad(parts)
   exposeCaches(parts)
   metrics.read('wayleave_connections_open', () => connections.open)
   metrics.read('wayleave_connections_max', () => connections.max.total)
   metrics.read('wayleave_connections_refused_total', () => connections.refusals)
+  metrics.read('wayleave_stalled_readers_total', () => readers.closed)
   metrics.read('wayleave_jobs', () => statistics.read().then(({ open }) => open))
   metrics.read('wayleave_job_oldest_waiting_seconds', () =>
     statistics.read().then(({ oldestSeconds }) => oldestSeconds),
@@ -66,6 +73,7 @@ export function exposeMetrics(parts: Parts, connections: ConnectionLimits): void
 
 /** How busy the node is, and what waits for it. */
 function exposeLoad({ metrics, workload, rows, database }: Parts): void {
+  metrics.read('wayleave_pages_shortened_total', () => workload.shortened)
   let last = performance.eventLoopUtilization()
   metrics.read('wayleave_event_loop_utilization', () => {
     const now = performance.eventLoopUtilization()

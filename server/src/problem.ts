@@ -207,11 +207,33 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems
 
+/** The limits that stop requests which would cost too much. The metrics count refusals by them. */
+export type Limit =
+  | 'event-loop'
+  | 'searches'
+  | 'pages'
+  | 'queries'
+  | 'tiles'
+  | 'extracts'
+  | 'sign-ins'
+  | 'query-time'
+  | 'query-memory'
+  | 'filter-cost'
+  | 'key-rate'
+  | 'owner-rate'
+  | 'tile-rate'
+  | 'user-rate'
+  | 'address-rate'
+  | 'sign-in-rate'
+  | 'invitation-rate'
+
 export interface ProblemExtras {
   errors?: FieldError[]
   headers?: Record<string, string>
   /** Additional members of the problem body. */
   members?: Record<string, unknown>
+  /** The limit that was reached. */
+  limit?: Limit | undefined
   cause?: unknown
 }
 
@@ -223,6 +245,7 @@ export class Problem extends Error {
   readonly errors: FieldError[] | undefined
   readonly headers: Record<string, string>
   readonly members: Record<string, unknown>
+  readonly limit: Limit | undefined
 
   constructor(code: ProblemCode, detail: string = problems[code][2], extras: ProblemExtras = {}) {
     super(`${code}: ${detail}`, extras.cause === undefined ? undefined : { cause: extras.cause })
@@ -231,6 +254,7 @@ export class Problem extends Error {
     this.errors = extras.errors
     this.headers = extras.headers ?? {}
     this.members = extras.members ?? {}
+    this.limit = extras.limit
   }
 
   get status(): number {

@@ -107,13 +107,13 @@ async function serve(parts: Parts, { unlock, prepare, grace }: Serving): Promise
   parts.housekeeping.add('abandoned uploads', MINUTE, () => parts.jobs.sweep())
   const { app, routes } = await buildApp(parts)
   const connections = limitConnections(app, parts)
-  exposeMetrics(parts, connections)
   respondInTurn(app.server)
   const readers = new StalledReaders(
     app.server,
     { milliseconds: config.readerPatience * SECOND, maxBytes: MAX_STALLED_BYTES },
     (connections) => log.info({ connections }, 'Readers took nothing for too long: cut off.'),
   )
+  exposeMetrics(parts, connections, readers)
   await prepare(parts)
   await parts.runner.start()
   await app.listen({ port: config.port, host: config.host }).catch((error) => {

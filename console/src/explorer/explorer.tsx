@@ -59,10 +59,9 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
   const onView = useCallback(
     (view: MapView, box: Box) => {
       setBox(box)
-      // A slow browser shows this page for a moment after the address has become that of the next page.
-      if (window.location.pathname.endsWith(`/${dataset.table}`)) change({ view })
+      change({ view })
     },
-    [change, dataset.table],
+    [change],
   )
   const setClauses = (clauses: Clause[]) => change({ filter: filterText(clauses, types) })
   const isLocked = access !== 'all'

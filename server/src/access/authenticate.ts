@@ -7,8 +7,8 @@ import type { Caller } from '../http/caller.ts'
 import { noteKey } from '../http/observability/request-keys.ts'
 import { type Decision, type Limiter, type Rate, rateLimitHeaders } from '../limits/limiter.ts'
 import { andThen, type MaybePromise } from '../maybe-promise.ts'
-import { Problem, type ProblemCode } from '../problem.ts'
-import { traced } from '../tracing/tracing.ts'
+import { type Limit, Problem, type ProblemCode } from '../problem.ts'
+import { isTracing, traced } from '../tracing/tracing.ts'
 import type { Grant } from './grant.ts'
 import type { Refusals } from './refusals.ts'
 import type { Verifier } from './verifier.ts'
@@ -89,7 +89,8 @@ export class Authenticate {
    * for pages. Synchronous if the key is cached and its limit is counted in-process.
    */
   keyOf(asker: Asker, limit: 'key' | 'tile' = 'key'): MaybePromise<Grant> {
-    return traced('key', () => this.#keyOf(asker, limit))
+    // Without traces, no closure is made for each request.
+    return isTracing() ? traced('key', () => this.#keyOf(asker, limit)) : this.#keyOf(asker, limit)
   }
 
   #keyOf(asker: Asker, limit: 'key' | 'tile'): MaybePromise<Grant> {
@@ -149,7 +150,7 @@ export class Authenticate {
   }
 
   /** Counts a request against a token bucket; throws 429 if it is empty. */
-  async limit(reply: FastifyReply, name: string, bucket: string, rate: Rate): Promise<void> {
+  async limit(reply: FastifyReply, name: RateName, bucket: string, rate: Rate): Promise<void> {
     const setHeader = (header: string, value: string) => void reply.header(header, value)
     applyLimit({ setHeader }, name, rate, await this.#options.limiter.take(bucket, rate))
   }
@@ -206,14 +207,22 @@ function bucketOf({ payer }: Grant): string {
   return `key:${payer}`
 }
 
+type RateName = 'key' | 'owner' | 'tile' | 'user' | 'address' | 'sign-in'
+
 /** Sets the rate limit headers; throws 429 if the limit is exceeded. */
-function applyLimit(response: Pick<Asker, 'setHeader'>, name: string, rate: Rate, decision: Decision): void {
+function applyLimit(
+  response: Pick<Asker, 'setHeader'>,
+  name: RateName,
+  rate: Rate,
+  decision: Decision,
+): void {
   const [policy, state] = rateLimitHeaders(name, rate, decision)
   response.setHeader('ratelimit-policy', policy)
   response.setHeader('ratelimit', state)
   if (!decision.allowed) {
     throw new Problem('rate-limited', `Too many requests. Try again in ${decision.retryAfter} s.`, {
       headers: { 'retry-after': String(decision.retryAfter) },
+      limit: `${name}-rate` satisfies Limit,
     })
   }
 }

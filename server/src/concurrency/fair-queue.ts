@@ -1,4 +1,4 @@
-import { Problem } from '../problem.ts'
+import { type Limit, Problem } from '../problem.ts'
 
 export interface FairQueueOptions {
   /** What all owners may hold together, such as a number of slots or of bytes. */
@@ -9,6 +9,8 @@ export interface FairQueueOptions {
   maxWaitMs: number
   /** Max number of waiting requests of one owner. */
   maxWaiting?: number
+  /** What refusals are counted by. */
+  limit?: Limit
 }
 
 /** What an owner holds. */
@@ -85,7 +87,7 @@ export class FairQueue {
 
   #wait(owner: string, amount: number, signal: AbortSignal): Promise<void> {
     const waiters = this.#waiting.get(owner) ?? []
-    if (waiters.length >= (this.#options.maxWaiting ?? MAX_WAITING)) throw overloaded()
+    if (waiters.length >= (this.#options.maxWaiting ?? MAX_WAITING)) throw this.#overloaded()
     return new Promise<void>((resolve, reject) => {
       const end = () => {
         clearTimeout(timer)
@@ -97,7 +99,7 @@ export class FairQueue {
         reject(reason)
       }
       const abort = () => leave(signal.reason)
-      const timer = setTimeout(() => leave(overloaded()), this.#options.maxWaitMs)
+      const timer = setTimeout(() => leave(this.#overloaded()), this.#options.maxWaitMs)
       const waiter = {
         amount,
         grant: () => {
@@ -173,8 +175,9 @@ export class FairQueue {
   #lastTurn(owner: string): number {
     return this.#served.get(owner) ?? 0
   }
-}
 
-function overloaded(): Problem {
-  return new Problem('overloaded', undefined, { headers: { 'retry-after': RETRY_AFTER } })
+  #overloaded(): Problem {
+    const { limit } = this.#options
+    return new Problem('overloaded', undefined, { headers: { 'retry-after': RETRY_AFTER }, limit })
+  }
 }

@@ -68,9 +68,9 @@ class SqliteDriver implements Driver {
   async init(): Promise<void> {
     const path = this.#path
     const writer = new SupervisedSqlite({ path, readOnly: false }, this.#onThreadEnd)
+    // Both threads start at the same time, but the writer creates the file.
+    const reader = new SupervisedSqlite({ path, readOnly: true }, this.#onThreadEnd, writer.opened())
     await writer.opened()
-    // Opened after the writer, which creates the file.
-    const reader = new SupervisedSqlite({ path, readOnly: true }, this.#onThreadEnd)
     this.#threads = { writer, reader, writes: new Mutex(TURN_TIMEOUT_MS) }
     await reader.opened()
   }

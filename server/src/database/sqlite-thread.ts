@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 
@@ -30,13 +31,16 @@ export type SqliteOpened = 'opened'
 export interface SqliteThreadData {
   path: string
   readOnly: boolean
+  /** Whether the thread waits for a message before it opens the file. */
+  waits?: boolean
 }
 
 /** Max time a statement waits for a lock that another process holds. */
 const LOCK_TIMEOUT_MS = 10_000
 
 const port = parentPort!
-const { path, readOnly } = workerData as SqliteThreadData
+const { path, readOnly, waits } = workerData as SqliteThreadData
+if (waits) await once(port, 'message')
 const database = new DatabaseSync(path, { timeout: LOCK_TIMEOUT_MS })
 // FULL: a committed credit survives a power failure, not only a crash of the process.
 database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')

@@ -36,10 +36,11 @@ export class SupervisedSqlite {
   #restartDelay = FIRST_RESTART_DELAY_MS
   #closing = false
 
-  constructor(data: SqliteThreadData, onEnd: (error: Error) => void) {
+  /** The thread is started at once, and opens the file after `mayOpen`. */
+  constructor(data: SqliteThreadData, onEnd: (error: Error) => void, mayOpen?: Promise<void>) {
     this.#data = data
     this.#onEnd = onEnd
-    this.#opened = this.#start()
+    this.#opened = this.#start(mayOpen)
     this.#opened.catch(() => {})
   }
 
@@ -90,11 +91,15 @@ export class SupervisedSqlite {
     await exit
   }
 
-  async #start(): Promise<void> {
+  async #start(mayOpen?: Promise<void>): Promise<void> {
     const worker = new Worker(new URL('./sqlite-thread.ts', import.meta.url), {
-      workerData: this.#data,
+      workerData: { ...this.#data, waits: mayOpen !== undefined },
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     })
+    mayOpen?.then(
+      () => worker.postMessage('open'),
+      () => worker.terminate(),
+    )
     let failure: Error | null = null
     worker.on('error', (error: Error) => {
       failure = error

@@ -5,7 +5,7 @@ import type { BaseUrl } from '../http/base-url.ts'
 import type { App } from '../http/fastify-app.ts'
 import { PAGE_HEADERS } from '../http/pages/html.ts'
 import { notFound } from '../problem.ts'
-import { Documentation } from './documentation.ts'
+import type { Documentation } from './documentation.ts'
 import { packageAsset } from './package-assets.ts'
 
 const ASSETS = new URL('./assets/', import.meta.url)
@@ -25,31 +25,36 @@ interface DocumentationDeps {
  * API.
  */
 export function documentationRoutes(app: App, { about, baseUrl }: DocumentationDeps): void {
-  const documentation = new Documentation(about)
+  let loaded: Promise<Documentation> | undefined
+  /** Loaded for the first page: a start of the service should not wait for parsers and highlighters. */
+  const load = () => {
+    loaded ??= import('./documentation.ts').then(({ Documentation }) => new Documentation(about))
+    return loaded
+  }
   const hidden = { schema: { hide: true } }
 
-  app.get('/docs', hidden, (request, reply) =>
-    reply.headers(PAGE_HEADERS).send(documentation.page('index', baseUrl.of(request))),
+  app.get('/docs', hidden, async (request, reply) =>
+    reply.headers(PAGE_HEADERS).send((await load()).page('index', baseUrl.of(request))),
   )
 
-  app.get('/docs/api', hidden, (_request, reply) =>
-    reply.headers(PAGE_HEADERS).send(documentation.apiReference()),
+  app.get('/docs/api', hidden, async (_request, reply) =>
+    reply.headers(PAGE_HEADERS).send((await load()).apiReference()),
   )
 
-  app.get('/docs/search.json', hidden, (request, reply) =>
+  app.get('/docs/search.json', hidden, async (request, reply) =>
     reply
       .header('content-type', 'application/json; charset=utf-8')
-      .send(JSON.stringify(documentation.searchEntries(baseUrl.of(request)))),
+      .send(JSON.stringify((await load()).searchEntries(baseUrl.of(request)))),
   )
 
-  app.get<{ Params: { page: string } }>('/docs/:page', hidden, (request, reply) => {
-    const page = documentation.page(request.params.page, baseUrl.of(request))
+  app.get<{ Params: { page: string } }>('/docs/:page', hidden, async (request, reply) => {
+    const page = (await load()).page(request.params.page, baseUrl.of(request))
     if (!page) throw notFound('such page')
     return reply.headers(PAGE_HEADERS).send(page)
   })
 
-  app.get<{ Params: { code: string } }>('/problems/:code', hidden, (request, reply) => {
-    const page = documentation.problem(request.params.code)
+  app.get<{ Params: { code: string } }>('/problems/:code', hidden, async (request, reply) => {
+    const page = (await load()).problem(request.params.code)
     if (!page) throw notFound('such problem')
     return reply.headers(PAGE_HEADERS).send(page)
   })

@@ -70,7 +70,7 @@ test('schemathesis finds nothing in either API definition', { skip }, async (t) 
         ],
         {
           cwd: folder,
-          env: { ...process.env, WAYLEAVE_SCHEMATHESIS: JSON.stringify(world), PYTHONDONTWRITEBYTECODE: '1' },
+          env: { ...process.env, WAYLEAVE_SCHEMATHESIS: JSON.stringify(world) },
           stdio: ['ignore', 'pipe', 'pipe'],
         },
       )

@@ -85,7 +85,9 @@ export async function makeFrame({
     requestTimeout: 0,
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
-      sendProblem(asProblem(error), request, reply, links)
+      const problem = asProblem(error)
+      metrics.refusals.count(problem)
+      sendProblem(problem, request, reply, links)
     },
     clientErrorHandler: (error, socket) => rejectUnparsed.error(error, socket),
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -95,7 +97,7 @@ export async function makeFrame({
 
   const routes = new RouteTable()
   routes.watch(app as unknown as FastifyInstance)
-  const rejectUnparsed = new RejectUnparsed(routes, links)
+  const rejectUnparsed = new RejectUnparsed(routes, links, metrics.refusals)
   rejectUnparsed.watch(app.server)
   app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(compileSerializer)
@@ -122,7 +124,7 @@ export async function makeFrame({
       !request.url.startsWith('/health') &&
       !request.url.startsWith('/metrics')
     ) {
-      done(new Problem('overloaded', undefined, { headers: { 'retry-after': '2' } }))
+      done(new Problem('overloaded', undefined, { headers: { 'retry-after': '2' }, limit: 'event-loop' }))
     } else if (overload.isStopping()) {
       done(new Problem('shutting-down', undefined, { headers: { 'retry-after': '2' } }))
     } else if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
@@ -137,6 +139,7 @@ export async function makeFrame({
 
   app.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error)
+    metrics.refusals.count(problem)
     if (problem.code === 'overloaded') overload.refusals++
     if (problem.status >= 500 && !UNLOGGED.has(problem.code)) {
       const fields = { requestId: request.id, path: pathOf(request), err: problem.cause ?? error }

@@ -16,56 +16,76 @@ declare module 'fastify' {
 /** Holds every registered route, to distinguish a wrong method (405) from an unknown path (404). */
 export class RouteTable {
   readonly rows: RouteRow[] = []
-  #patterns: { test: RegExp; row: RouteRow }[] | undefined
+  #methods: MethodsByUrl | undefined
 
   watch(app: FastifyInstance): void {
     app.addHook('onRoute', (route) => {
       if (route.config?.isRefusal) return
       for (const method of [route.method].flat()) this.rows.push({ method, url: route.url })
-      this.#patterns = undefined
+      this.#methods = undefined
     })
   }
 
   /** The methods that exist at any path. */
   methods(): string[] {
-    return withOptions(this.rows)
+    return withOptions(this.rows.map(({ method }) => method))
   }
 
   /** The methods that exist at a path, for `Allow`; empty if the path does not exist. */
   methodsAt(path: string): string[] {
-    const fixed = this.rows.filter((row) => row.url === path)
-    return withOptions(fixed.length > 0 ? fixed : this.#matching(path))
+    return withOptions(this.#byUrl().fixed.get(path) ?? this.#matching(path))
   }
 
   /** Fixed paths, and the methods that only a route with a parameter has there. */
   shadowed(): { url: string; methods: string[] }[] {
-    const fixedUrls = new Set(this.rows.map(({ url }) => url).filter((url) => !/[:*]/.test(url)))
-    return [...fixedUrls].flatMap((url) => {
-      const own = this.methodsAt(url)
-      const others = this.#matching(url).map(({ method }) => method)
-      const methods = [...new Set(others)].filter((method) => !own.includes(method))
-      return methods.length > 0 ? [{ url, methods }] : []
+    return [...this.#byUrl().fixed].flatMap(([url, own]) => {
+      const methods = new Set(this.#matching(url)).difference(new Set([...own, 'OPTIONS']))
+      return methods.size > 0 ? [{ url, methods: [...methods] }] : []
     })
   }
 
-  #matching(path: string): RouteRow[] {
-    this.#patterns ??= this.rows
-      .filter((row) => row.url !== '*' && row.url !== '/*')
-      .map((row) => ({ test: patternOf(row.url), row }))
-    return this.#patterns.filter(({ test }) => test.test(path)).map(({ row }) => row)
+  /** The methods of all routes with parameters that match the path. */
+  #matching(path: string): string[] {
+    const parts = path.split('/')
+    return this.#byUrl()
+      .patterns.filter((pattern) => matches(pattern.parts, parts))
+      .flatMap(({ methods }) => methods)
+  }
+
+  #byUrl(): MethodsByUrl {
+    this.#methods ??= methodsByUrl(this.rows)
+    return this.#methods
   }
 }
 
-function withOptions(rows: RouteRow[]): string[] {
-  return rows.length === 0 ? [] : [...new Set([...rows.map(({ method }) => method), 'OPTIONS'])].sort()
+interface MethodsByUrl {
+  /** By URLs without parameters. */
+  fixed: Map<string, string[]>
+  patterns: { parts: string[]; methods: string[] }[]
 }
 
-function patternOf(url: string): RegExp {
-  const source = url
-    .split('/')
-    .map((part) =>
-      part.startsWith(':') ? '[^/]+' : part === '*' ? '.*' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
-    )
-    .join('/')
-  return new RegExp(`^${source}$`)
+function methodsByUrl(rows: readonly RouteRow[]): MethodsByUrl {
+  const fixed = new Map<string, string[]>()
+  const withParameters = new Map<string, string[]>()
+  for (const { url, method } of rows) {
+    if (url === '*' || url === '/*') continue
+    const urls = /[:*]/.test(url) ? withParameters : fixed
+    const methods = urls.get(url)
+    if (methods) methods.push(method)
+    else urls.set(url, [method])
+  }
+  const patterns = [...withParameters].map(([url, methods]) => ({ parts: url.split('/'), methods }))
+  return { fixed, patterns }
+}
+
+function matches(pattern: readonly string[], parts: readonly string[]): boolean {
+  const isOpen = pattern.at(-1) === '*'
+  if (isOpen ? parts.length < pattern.length : parts.length !== pattern.length) return false
+  return pattern.every(
+    (part, i) => part === '*' || (part.startsWith(':') ? parts[i] !== '' : part === parts[i]),
+  )
+}
+
+function withOptions(methods: readonly string[]): string[] {
+  return methods.length === 0 ? [] : [...new Set([...methods, 'OPTIONS'])].sort()
 }

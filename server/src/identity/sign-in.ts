@@ -84,7 +84,7 @@ export class SignIn {
    */
   request(email: string, { request, isBound }: CodeRequest, next: string | undefined): void {
     if (this.#background.full)
-      throw new Problem('overloaded', undefined, { headers: { 'retry-after': '10' } })
+      throw new Problem('overloaded', undefined, { headers: { 'retry-after': '10' }, limit: 'sign-ins' })
     this.#background.run('A sign-in mail could not be made.', () =>
       this.#sendLink(email, { request, isBound }, next),
     )

@@ -181,6 +181,7 @@ export class Invitations {
     if (!late) return
     throw new Problem('rate-limited', `Too many invitations. Try again in ${late.retryAfter} s.`, {
       headers: { 'retry-after': String(late.retryAfter) },
+      limit: 'invitation-rate',
     })
   }
 }

@@ -21,9 +21,9 @@ export class S3Proxy {
   /** The requests that were forwarded, as `METHOD /path range`. */
   readonly requests: string[] = []
   bytes = 0
-  /** The most requests that waited for a response at the same time. */
-  maxAtOnce = 0
-  #waiting = 0
+  /** For each request, the paths that waited for a response when it arrived, its own included. */
+  readonly waiting: string[][] = []
+  readonly #open = new Set<IncomingMessage>()
   readonly #target: URL
   readonly #server: Server
 
@@ -65,8 +65,9 @@ export class S3Proxy {
       )
       return
     }
-    this.maxAtOnce = Math.max(this.maxAtOnce, ++this.#waiting)
-    answer.on('close', () => this.#waiting--)
+    this.#open.add(asked)
+    answer.on('close', () => this.#open.delete(asked))
+    this.waiting.push(Array.from(this.#open, ({ url }) => url!))
     if (this.delayMs > 0) await sleep(this.delayMs)
     this.requests.push(`${asked.method} ${asked.url} ${asked.headers.range ?? ''}`.trim())
     const { hostname, port } = this.#target

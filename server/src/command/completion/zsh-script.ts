@@ -25,7 +25,7 @@ ${commands.map(commandCase).join('\n')}
   else
     (( $#commands )) && _describe command commands
     (( $#choices )) && compadd -a choices
-    (( $#commands )) || _files
+    (( $#commands + $#choices )) || _files
   fi
 }
 if [[ \${funcstack[1]} == _wayleave ]]; then _wayleave "$@"; else compdef _wayleave wayleave; fi

@@ -58,6 +58,20 @@ export const metricTable = {
     type: 'counter',
     help: 'Requests that were refused with 503 because the node had too much to do.',
   },
+  wayleave_refusals_total: {
+    type: 'counter',
+    label: ['code', 'limit'],
+    help: 'Requests that were refused, by the code of the problem and, if a limit was reached, by limit: queues ("searches", "pages", "queries", "extracts", "tiles", "sign-ins"), "event-loop", "query-time", "query-memory", "filter-cost", or a rate ("key-rate", "owner-rate", "tile-rate", "user-rate", "address-rate", "sign-in-rate", "invitation-rate").',
+  },
+  wayleave_pages_shortened_total: {
+    type: 'counter',
+    label: 'limit',
+    help: 'Pages that have fewer features than were asked for, by limit: "bytes" or "time".',
+  },
+  wayleave_stalled_readers_total: {
+    type: 'counter',
+    help: 'Connections that were closed because the client did not read its response.',
+  },
   wayleave_event_loop_utilization: {
     type: 'gauge',
     help: 'The share of the time since the last scrape in which the event loop was busy, from 0 to 1.',

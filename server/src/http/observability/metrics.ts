@@ -2,6 +2,7 @@ import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import { DURATION_BOUNDS, type Durations } from './durations.ts'
 import { type MetricName, type MetricRow, metricTable } from './metric-table.ts'
+import { RefusalCounts } from './refusal-counts.ts'
 import { type MetricValue, RequestMetrics } from './request-metrics.ts'
 
 type Labelled = Readonly<Record<string, number>>
@@ -17,6 +18,8 @@ export type MetricReader = () => MaybePromise<MetricResult>
 export class Metrics {
   readonly registry = new Registry()
   readonly requests = new RequestMetrics((...row) => this.#register(...row))
+  readonly refusals = new RefusalCounts()
+
   constructor() {
     collectDefaultMetrics({ register: this.registry, prefix: 'wayleave_' })
   }

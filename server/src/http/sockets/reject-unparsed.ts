@@ -6,6 +6,7 @@ import { normalPath } from '../addresses.ts'
 import { wrongMethod } from '../hooks/missing-routes.ts'
 import { newRequestId } from '../hooks/request-id.ts'
 import { STATUS_CODES } from '../node-http.ts'
+import type { RefusalCounts } from '../observability/refusal-counts.ts'
 import type { RouteTable } from '../route-table.ts'
 import { type Links, PROBLEM_TYPE, problemText } from '../send-problem.ts'
 import { responseOn } from './node-internals.ts'
@@ -30,10 +31,12 @@ interface ParserError extends Error {
 export class RejectUnparsed {
   readonly #routes: RouteTable
   readonly #links: Links
+  readonly #refusals: RefusalCounts
 
-  constructor(routes: RouteTable, links: Links) {
+  constructor(routes: RouteTable, links: Links, refusals: RefusalCounts) {
     this.#routes = routes
     this.#links = links
+    this.#refusals = refusals
   }
 
   watch(server: Server): void {
@@ -70,6 +73,7 @@ export class RejectUnparsed {
    * client never does.
    */
   #send(socket: Duplex, problem: Problem, path: string | null): void {
+    this.#refusals.count(problem)
     const destroying = setTimeout(() => socket.destroy(), LINGER).unref()
     socket.once('close', () => clearTimeout(destroying))
     socket.on('error', () => {})

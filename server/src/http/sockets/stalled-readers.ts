@@ -41,24 +41,26 @@ interface Wait {
  * accepts bytes in smaller steps, 2 KB a second are always enough.
  */
 export class StalledReaders {
+  /** How many connections were closed. */
+  closed = 0
   readonly #connections = new Set<Socket>()
   readonly #waits = new Map<Socket, Wait>()
   readonly #maxLooks: number
   readonly #leastBytes: number
   readonly #maxBytes: number
-  readonly #closed: (count: number) => void
+  readonly #report: (count: number) => void
   readonly #timer: NodeJS.Timeout
 
   constructor(
     server: Server,
     { milliseconds, maxBytes, leastBytesASecond = MIN_BYTES_A_SECOND }: Patience,
-    closed: (count: number) => void,
+    report: (count: number) => void,
   ) {
     const every = Math.min(LOOK_MS, milliseconds / MIN_LOOKS)
     this.#maxLooks = Math.ceil(milliseconds / every)
     this.#leastBytes = (leastBytesASecond * milliseconds) / 1000
     this.#maxBytes = maxBytes
-    this.#closed = closed
+    this.#report = report
     server.on('connection', (socket: Socket) => {
       this.#connections.add(socket)
       socket.once('close', () => {
@@ -86,7 +88,9 @@ export class StalledReaders {
       } else if (wait.looks > 0) held += socket.writableLength
     }
     if (held > this.#maxBytes) count += this.#makeRoom(held)
-    if (count > 0) this.#closed(count)
+    if (count === 0) return
+    this.closed += count
+    this.#report(count)
   }
 
   #waitOf(socket: Socket): Wait | null {

@@ -2,3 +2,6 @@
 export class Cql2Error extends Error {
   override name = 'Cql2Error'
 }
+
+/** The filter is valid, but evaluating it would cost too much. */
+export class FilterCostError extends Cql2Error {}

@@ -136,12 +136,9 @@ async function selectedByCodes(
   if (rows === null) return null
   const filter = new RowFilter(rows, count)
   const single = Array.from({ length: count }, (_, i) => i).filter(filter.matches)
-  const mask = new Uint8Array(count)
-  filter.fillMask(0, count, mask)
-  assert.deepEqual(
-    single,
-    [...mask.keys()].filter((i) => mask[i] === 1),
-  )
+  const collected = new Uint32Array(count)
+  const collectedCount = filter.collectRows(0, count, collected)
+  assert.deepEqual(single, [...collected.subarray(0, collectedCount)])
   const state = filter.blockState(0)
   if (state === NO_ROWS) assert.deepEqual(single, [])
   if (state === ALL_ROWS) assert.equal(single.length, count)

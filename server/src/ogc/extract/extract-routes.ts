@@ -45,7 +45,12 @@ const EXTENSIONS = { csv: 'csv', json: 'geojson', parquet: 'parquet' }
 
 /** The route of files with the rows that match a query, up to a limit. It is free, and metered like items. */
 export function extractRoutes(app: App, deps: ExtractDeps): void {
-  const queue = new FairQueue({ capacity: MAX_EXTRACTS, share: MAX_EXTRACTS / 2, maxWaitMs: MAX_WAIT_MS })
+  const queue = new FairQueue({
+    capacity: MAX_EXTRACTS,
+    share: MAX_EXTRACTS / 2,
+    maxWaitMs: MAX_WAIT_MS,
+    limit: 'extracts',
+  })
 
   app.get(`${ROOT}/collections/:table/extract`, async (request, reply) => {
     const { grant, dataset } = await admit(askerOf(request, reply), tableOf(request), deps)

@@ -8,7 +8,7 @@ import { ISOLATION_HEADERS } from '../../http/pages/html.ts'
 import { bodyLength, type DataResponse, emptyResponse, responseOf } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
 import { andThen, type MaybePromise } from '../../maybe-promise.ts'
-import { traced } from '../../tracing/tracing.ts'
+import { isTracing, traced } from '../../tracing/tracing.ts'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
 import {
   csv,
@@ -113,11 +113,10 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
     return emptyResponse(304)
   }
   if (isPlain(page) && query.ids === null) {
-    const pageInMemory = traced('select in memory', () =>
-      coding === null
-        ? plainPageInMemory(page, plan, limit, deps)
-        : compressedPageInMemory(page, plan, limit, coding, deps),
-    )
+    // Without traces, no closure is made for each request.
+    const pageInMemory = isTracing()
+      ? traced('select in memory', () => selectInMemory(page, plan, limit, coding, deps))
+      : selectInMemory(page, plan, limit, coding, deps)
     if (pageInMemory !== null) {
       returnUnused(pageInMemory.returned)
       return andThen(pageInMemory.response, (response) => {
@@ -128,6 +127,18 @@ function pageResponse(admitted: AdmittedPage, deps: ItemsDeps): MaybePromise<Dat
     }
   }
   return readPage(admitted, tag, coding, deps, returnUnused).then(finish)
+}
+
+function selectInMemory(
+  page: PageRequest,
+  plan: FilterPlan | null,
+  limit: number,
+  coding: PageCoding | null,
+  deps: ItemsDeps,
+) {
+  return coding === null
+    ? plainPageInMemory(page, plan, limit, deps)
+    : compressedPageInMemory(page, plan, limit, coding, deps)
 }
 
 /** The tag in `If-None-Match` that the page still has, compressed or not; null if it has another one. */
@@ -205,6 +216,7 @@ async function writeSelected(
     selectPage(snapshot, page, plan, allowance.count, work, deps),
   )
   const selected = shortenToBytes(snapshot, all, pageBytes(query.encoding, deps.workload))
+  if (selected !== all) deps.workload.shortened.bytes++
   const memory = await holdMemory(exchange, page, snapshot.bytesOf(selected.runs), work, deps.workload)
   if (isPlain(page)) {
     const response = await readPlainPage(page, snapshot, selected, matched, work, deps.clock())
@@ -240,7 +252,9 @@ async function writeSelected(
     // A `Link` header cannot say that the next page needs a body.
     if (page.isSearch && next !== null) exchange.setHeader('ogc-next-cursor', next)
   }
-  return { response: responseOf(200, body), returned, isLate: returned < block.count, memory, setHeaders }
+  const isLate = returned < block.count
+  if (isLate) deps.workload.shortened.time++
+  return { response: responseOf(200, body), returned, isLate, memory, setHeaders }
 }
 
 /** An HTML page has a map, for which its geometries are parsed: they need ten times the memory of their text. */

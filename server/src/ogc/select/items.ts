@@ -13,9 +13,11 @@ import type { ItemsQuery } from '../request/items-query.ts'
 import type { CompiledRequest, CompiledSelection } from './compiled/compiled-selection.ts'
 import { countOfLists, isCountable, MatchCount } from './compiled/match-count.ts'
 import { type PageBounds, PageSearch } from './compiled/page-search.ts'
+import { RowScan } from './compiled/row-scan.ts'
 import { countByRows, MIN_COUNT_MS } from './count-by-rows.ts'
 import type { GeometryCache } from './geometry-cache.ts'
 import { PageBuilder } from './page-builder.ts'
+import { PositionList } from './position-list.ts'
 import { PositionSet } from './position-set.ts'
 import type { RowQueries } from './rows/row-queries.ts'
 import {
@@ -63,11 +65,18 @@ interface BegunSearch {
   state: number
 }
 
+/** The same for a count. */
+interface BegunCount {
+  matches: MatchCount
+  state: number
+}
+
 /** Finds the features of a query's page. */
 export class Items {
   readonly #parts: SelectionDeps
   readonly #counts = new WeakMap<Snapshot, BoundedCache<string, number | null>>()
   readonly #begun = new WeakMap<ItemsQuery, BegunSearch>()
+  readonly #counting = new WeakMap<ItemsQuery, BegunCount>()
 
   constructor(parts: SelectionDeps) {
     this.#parts = parts
@@ -243,6 +252,31 @@ export class Items {
     return matches.count
   }
 
+  /** The positions of all features that match, ascending, in shared memory. */
+  async positions(
+    snapshot: Snapshot,
+    query: ItemsQuery,
+    plan: FilterPlan | null,
+    work: TimedWork,
+  ): Promise<Uint32Array<SharedArrayBuffer>> {
+    const { compiled } = this.#parts
+    const { rows } = snapshot.manifest
+    const request = { ...requestOf(snapshot, query, plan), sort: [], isWhole: true }
+    const prepared = query.ids ? null : await compiled.prepare(request, work)
+    if (prepared) {
+      const list = new PositionList(rows * (prepared.filter?.fraction ?? 1))
+      await compiled.run(new RowScan(prepared, 0, Infinity, list), snapshot, work)
+      return list.shared()
+    }
+    const reading = { after: -1, limit: rows, work }
+    const { runs } = await this.select(snapshot, { ...query, sort: [], offset: 0 }, plan, reading)
+    const list = new PositionList(runs.count)
+    for (let run = 0; run < runs.length; run++) {
+      list.takeRun(runs.bounds[run * 2]!, runs.bounds[run * 2 + 1]!)
+    }
+    return list.shared()
+  }
+
   /** Selects everything, which counts what cannot be counted in another way; the order does not matter. */
   async #countSelected(
     snapshot: Snapshot,
@@ -255,7 +289,7 @@ export class Items {
     return (await this.select(snapshot, all, plan, reading)).runs.count
   }
 
-  /** The same synchronously; undefined if something has to be read or if it takes longer than a time slice. */
+  /** `count`, synchronously; undefined if something has to be read or if it takes longer than a time slice. */
   countSync(
     snapshot: Snapshot,
     query: ItemsQuery,
@@ -279,7 +313,10 @@ export class Items {
     const listed = countOfLists(prepared)
     if (listed !== null || !isCountable(prepared)) return listed
     const matches = new MatchCount(prepared)
-    return matches.advance(performance.now() + SLICE_MS) === ENDED ? matches.count : undefined
+    const state = matches.advance(performance.now() + SLICE_MS)
+    if (state === ENDED) return matches.count
+    this.#counting.set(query, { matches, state })
+    return undefined
   }
 
   async #countMatches(
@@ -299,10 +336,13 @@ export class Items {
     }
     const listed = countOfLists(prepared)
     if (listed !== null || !isCountable(prepared)) return listed
-    const matches = new MatchCount(prepared)
+    const { matches, state } = this.#counting.get(query) ?? {
+      matches: new MatchCount(prepared),
+      state: PAUSED,
+    }
     const deadline = performance.now() + Math.max(MIN_COUNT_MS, selectedMs)
     const mayRead = () => performance.now() < deadline
-    return (await compiled.run(matches, snapshot, work, { mayRead })) ? matches.count : null
+    return (await compiled.run(matches, snapshot, work, { state, mayRead })) ? matches.count : null
   }
 
   /** Cached, because all pages of one paging sequence need it. */

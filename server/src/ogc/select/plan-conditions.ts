@@ -6,7 +6,7 @@ import type { Expression } from '../cql2/ast.ts'
 import { boundCost } from '../cql2/check/bound-cost.ts'
 import { check } from '../cql2/check/check.ts'
 import { columnsOf } from '../cql2/columns-of.ts'
-import { Cql2Error } from '../cql2/cql2-error.ts'
+import { Cql2Error, FilterCostError } from '../cql2/cql2-error.ts'
 import { mapGeometries } from '../cql2/map-geometries.ts'
 import { dateValue, isDate, numberValue, timestampValue } from '../cql2/parse/literals.ts'
 import { parseJson } from '../cql2/parse/parse-json.ts'
@@ -52,7 +52,10 @@ export function planConditions(
     const isBounded = plan.exact === null || plan.bbox !== null || plan.decide !== null
     return isBounded ? plan : planFilter(whole, columns, { isSpatial, alias })
   } catch (error) {
-    if (error instanceof Cql2Error) throw new Problem('invalid-filter', error.message)
+    if (error instanceof Cql2Error) {
+      const limit = error instanceof FilterCostError ? 'filter-cost' : undefined
+      throw new Problem('invalid-filter', error.message, { limit })
+    }
     throw error
   }
 }

@@ -115,5 +115,6 @@ function tooLong(maxMs: number): Problem {
   return new Problem(
     'invalid-filter',
     `The query takes longer than ${maxMs / 1000} seconds on this collection. Ask for less in one filter, or in a box.`,
+    { limit: 'query-time' },
   )
 }

@@ -32,15 +32,22 @@ export class Workload {
   readonly searches: FairQueue
   /** Bytes for pages under way, until they are sent. */
   readonly pages: FairQueue
+  /** Pages that were shortened, by the limit that they would have exceeded. */
+  readonly shortened = { bytes: 0, time: 0 }
   readonly #queryMs: number
 
   constructor({ queryMs, pageBytes, pageMs = PAGE_MS, maxWaitMs = MAX_WAIT_MS }: WorkloadOptions) {
     this.#queryMs = queryMs
     this.pageBytes = pageBytes
     this.pageMs = pageMs
-    this.searches = new FairQueue({ capacity: MAX_SEARCHES, share: MAX_SEARCHES / 2, maxWaitMs })
+    this.searches = new FairQueue({
+      capacity: MAX_SEARCHES,
+      share: MAX_SEARCHES / 2,
+      maxWaitMs,
+      limit: 'searches',
+    })
     const share = Math.max(PAGE_MEMORY / 2, pageBytes * WRITING_FACTOR)
-    this.pages = new FairQueue({ capacity: share * 2, share, maxWaitMs })
+    this.pages = new FairQueue({ capacity: share * 2, share, maxWaitMs, limit: 'pages' })
   }
 
   /** The work of a request of this owner. Call its `end` when it has ended. */

@@ -47,8 +47,11 @@ type Positions = Uint32Array<SharedArrayBuffer>
 export class DynamicTiles {
   readonly #parts: DynamicTilesDeps
   readonly #thread = new SelectedTilesInThread()
-  readonly #selections = new ByteLru<Positions>(MAX_SELECTION_BYTES, (positions) => positions.byteLength)
-  readonly #tiles = new ByteLru<Buffer>(MAX_TILE_BYTES, (bytes) => bytes.length + 100)
+  readonly #selections = new ByteLru<string, Positions>(
+    MAX_SELECTION_BYTES,
+    (positions) => positions.byteLength,
+  )
+  readonly #tiles = new ByteLru<string, Buffer>(MAX_TILE_BYTES, (bytes) => bytes.length + 100)
   readonly #selecting = new Map<string, Selecting>()
   readonly #encoding = new Map<string, Promise<Buffer>>()
 
@@ -69,7 +72,7 @@ export class DynamicTiles {
     const cached = this.#tiles.get(key)
     if (cached) return cached
     if (this.#encoding.size >= MAX_WAITING)
-      throw new Problem('overloaded', undefined, { headers: { 'retry-after': '1' } })
+      throw new Problem('overloaded', undefined, { headers: { 'retry-after': '1' }, limit: 'tiles' })
     const positions =
       this.#selections.get(selection) ?? (await this.#selectOnce(version, query, selection, asker))
     asker.disconnected.throwIfAborted()
@@ -123,18 +126,9 @@ export class DynamicTiles {
   async #select(version: Version, query: ItemsQuery, key: string, work: TimedWork): Promise<Positions> {
     const { items, snapshots, workload } = this.#parts
     const plan = planConditions(query.conditions!, version)
-    const positions = await snapshots.use(version, async (snapshot) => {
-      const { rows } = snapshot.manifest
-      const reading = { after: -1, limit: rows, work }
-      const { runs } = await workload.search(work, () => items.select(snapshot, query, plan, reading))
-      const selected: Positions = new Uint32Array(new SharedArrayBuffer(runs.count * 4))
-      let count = 0
-      for (let run = 0; run < runs.length; run++) {
-        const end = runs.bounds[run * 2 + 1]!
-        for (let position = runs.bounds[run * 2]!; position < end; position++) selected[count++] = position
-      }
-      return selected
-    })
+    const positions = await snapshots.use(version, (snapshot) =>
+      workload.search(work, () => items.positions(snapshot, query, plan, work)),
+    )
     this.#selections.set(key, positions)
     return positions
   }

@@ -61,6 +61,13 @@ interface MadeTiles {
   end: () => void
 }
 
+interface CachedState {
+  state: TilesRecord | null
+  readAt: number
+  /** Whether no job was there to build the tiles. */
+  isIdle: boolean
+}
+
 type Description = Pick<Dataset, 'table' | 'title' | 'description' | 'attribution'>
 
 /** How a build in this process reports, ends and becomes visible. */
@@ -75,6 +82,8 @@ export interface TileBuildOptions {
 const LOOK_AGAIN_MS = 200
 /** How long a state that was read from disk holds; a build in this process is noticed at once. */
 const STATE_MS = 2000
+/** The same for a version in a bucket without a job that builds its tiles. */
+const IDLE_STATE_MS = 30_000
 const MAX_STATES = 10_000
 const MAX_READY = 1000
 const MAX_BUILT = 100_000
@@ -101,9 +110,9 @@ export class TileBuilds {
   /** The progress of builds in this process, by snapshot. */
   readonly #progress = new Map<string, number>()
   readonly #ready = new BoundedCache<string, BuiltTiles>(MAX_READY)
-  /** The snapshots whose archives are there: far more of them fit in memory than descriptions of archives. */
-  readonly #built = new BoundedCache<string, true>(MAX_BUILT)
-  readonly #states = new BoundedCache<string, { state: TilesRecord | null; readAt: number }>(MAX_STATES)
+  /** The deepest zoom of the archives that are there: far more of these fit in memory than descriptions. */
+  readonly #built = new BoundedCache<string, number>(MAX_BUILT)
+  readonly #states = new BoundedCache<string, CachedState>(MAX_STATES)
   readonly #stopping = new AbortController()
   readonly #requests = new SingleFlights<string, void>()
 
@@ -118,22 +127,33 @@ export class TileBuilds {
     const { snapshot } = version
     const progress = this.#progress.get(snapshot)
     if (progress !== undefined) return buildingState(progress)
-    const built = this.#ready.get(snapshot)
-    if (built) return readyState(built)
+    const maxZoom = this.#built.get(snapshot)
+    if (maxZoom !== undefined) return readyState({ maxZoom })
     const recent = this.#states.get(snapshot)
     if (recent && performance.now() - recent.readAt < STATE_MS) return recent.state
-    return this.#readState(version).then((state) => {
-      this.#states.set(snapshot, { state, readAt: performance.now() })
-      return state
-    })
+    return this.#readCurrentState(version, recent)
   }
 
-  async #readState(version: ListedVersion): Promise<TilesRecord | null> {
+  async #readCurrentState(
+    version: ListedVersion,
+    recent: CachedState | undefined,
+  ): Promise<TilesRecord | null> {
     const { blobs, jobs } = this.#parts
+    const { snapshot } = version
+    const job = (await jobs.open('tiles')).get(snapshot)
+    const readAt = performance.now()
+    // With a bucket, each look takes two requests. Without a job, little can have changed.
+    if (recent?.isIdle && !job && blobs.derived && readAt - recent.readAt < IDLE_STATE_MS) return recent.state
+    const state = await this.#readState(version, job)
+    this.#states.set(snapshot, { state, readAt, isIdle: !job })
+    return state
+  }
+
+  async #readState(version: ListedVersion, job: JobRow | undefined): Promise<TilesRecord | null> {
+    const { blobs } = this.#parts
     const { snapshot } = version
     const built = await this.find(version)
     if (built) return readyState(built)
-    const job = (await jobs.open('tiles')).get(snapshot)
     if (job) return job.state === 'running' ? buildingState(progressOf(job)) : PENDING
     const folder = await blobs.localFolder(snapshot)
     if (isLocked(folder)) return buildingState(await readProgress(folder))
@@ -342,7 +362,7 @@ export class TileBuilds {
 
   #setReady(snapshot: string, built: BuiltTiles): void {
     this.#ready.set(snapshot, built)
-    this.#built.set(snapshot, true)
+    this.#built.set(snapshot, built.maxZoom)
   }
 
   #forget(snapshot: string): void {
@@ -414,7 +434,7 @@ function buildingState(progress: number): TilesRecord {
   return { state: 'building', progress, maxZoom: null, reason: null }
 }
 
-function readyState({ maxZoom }: BuiltTiles): TilesRecord {
+function readyState({ maxZoom }: Pick<BuiltTiles, 'maxZoom'>): TilesRecord {
   return { state: 'ready', progress: null, maxZoom, reason: null }
 }
 

@@ -1,6 +1,6 @@
 import { assertNever } from '../../../assert-never.ts'
 import type { Condition, Scalar } from '../condition.ts'
-import { Cql2Error } from '../cql2-error.ts'
+import { FilterCostError } from '../cql2-error.ts'
 import { foldedName } from '../folded-name.ts'
 
 /**
@@ -9,7 +9,7 @@ import { foldedName } from '../folded-name.ts'
  */
 const COST_LIMITS = { folds: 16, patterns: 256, patternLength: 1024 }
 
-/** Throws a Cql2Error, which names the limit, if evaluating the filter would cost too much. */
+/** Throws a FilterCostError, which names the limit, if evaluating the filter would cost too much. */
 export function boundCost(condition: Condition): void {
   const folded = new Set<string>()
   let patterns = 0
@@ -60,7 +60,9 @@ export function boundCost(condition: Condition): void {
       case 'like':
         patterns++
         if (part.pattern.length > COST_LIMITS.patternLength) {
-          throw new Cql2Error(`A pattern of LIKE is longer than ${COST_LIMITS.patternLength} characters.`)
+          throw new FilterCostError(
+            `A pattern of LIKE is longer than ${COST_LIMITS.patternLength} characters.`,
+          )
         }
         visitScalar(part.text)
         break
@@ -82,10 +84,10 @@ export function boundCost(condition: Condition): void {
   }
   visit(condition)
   if (patterns > COST_LIMITS.patterns) {
-    throw new Cql2Error(`The filter has more than ${COST_LIMITS.patterns} LIKE conditions.`)
+    throw new FilterCostError(`The filter has more than ${COST_LIMITS.patterns} LIKE conditions.`)
   }
   if (folded.size > COST_LIMITS.folds) {
-    throw new Cql2Error(
+    throw new FilterCostError(
       `The filter folds texts by CASEI and ACCENTI in more than ${COST_LIMITS.folds} different ways or columns.`,
     )
   }

@@ -1,4 +1,5 @@
-import { BLOCK_ROWS, BLOCK_SHIFT, type Codes } from '@wayleave/geodata/features'
+import { BLOCK_ROWS, BLOCK_SHIFT } from '@wayleave/geodata/features'
+import { fillRange, fillTable, keepMasked, keepRange, rowsOfMask } from './code-loops.ts'
 import { type CodeSet, countRows, hasCode } from './code-set.ts'
 import type { RowSet } from './compile-condition.ts'
 import { ALL_ROWS, NO_ROWS, SOME_ROWS } from './row-mask.ts'
@@ -14,11 +15,14 @@ export class RowFilter {
   /** Candidates that include all matches: the rows of these codes, which are `candidateCount` together. */
   readonly candidates: readonly CodesRowSet[] | null
   readonly candidateCount: number
+  /** The sets that a row must all be in; the one with the fewest rows is the first. */
+  readonly #conjuncts: readonly RowSet[]
 
   /** `count` is the number of all rows. */
   constructor(rows: RowSet, count: number) {
     this.rows = rows
     this.matches = tester(rows)
+    this.#conjuncts = rows.kind === 'and' ? bySelectivity(rows.args, count) : [rows]
     this.fraction = fractionOf(rows, Math.max(1, count))
     this.candidates = candidatesOf(rows)
     this.candidateCount = this.candidates ? total(this.candidates) : count
@@ -35,9 +39,14 @@ export class RowFilter {
     return stateOf(this.rows, block)
   }
 
-  /** Sets mask[i] to 1 if row `from` + i matches and to 0 otherwise, up to row `to`, in one block. */
-  fillMask(from: number, to: number, mask: Uint8Array): void {
-    fill(this.rows, from, to, mask, 0)
+  /** Writes the rows from `from` to `to`, which are in one block, that match, and returns how many there are. */
+  collectRows(from: number, to: number, rows: Uint32Array): number {
+    const [first, ...others] = this.#conjuncts
+    fill(first!, from, to, partMask, 0)
+    let count = rowsOfMask(partMask, from, to - from, rows)
+    // The other conditions are tested for the rows that are left.
+    for (const part of others) if (count > 0) count = keep(part, from, to, rows, count)
+    return count
   }
 
   /** The candidates from row `from` on, ascending. */
@@ -124,6 +133,11 @@ function lookupTable(set: CodeSet, codeCount: number): Uint8Array | null {
     tables.set(set, table)
   }
   return table
+}
+
+function bySelectivity(args: readonly RowSet[], count: number): RowSet[] {
+  const fractions = new Map(args.map((arg) => [arg, fractionOf(arg, Math.max(1, count))]))
+  return args.toSorted((a, b) => fractions.get(a)! - fractions.get(b)!)
 }
 
 function fractionOf(rows: RowSet, count: number): number {
@@ -230,39 +244,26 @@ function fill(rows: RowSet, from: number, to: number, mask: Uint8Array, depth: n
 }
 
 function fillCodes({ column, set }: CodesRowSet, from: number, to: number, mask: Uint8Array): void {
-  const codes = codesInBlock(column.codes, from, to)
+  const { codes, codeCount } = column
   if (set.length === 2) {
-    fillRange(codes, set[0]!, set[1]!, mask)
+    fillRange(codes, from, to, set[0]!, set[1]!, mask)
     return
   }
-  const table = lookupTable(set, column.codeCount)
-  if (table) for (let i = 0; i < codes.length; i++) mask[i] = table[codes[i]!]!
-  else for (let i = 0; i < codes.length; i++) mask[i] = hasCode(set, codes[i]!) ? 1 : 0
+  const table = lookupTable(set, codeCount)
+  if (table) fillTable(codes, from, to, table, mask)
+  else for (let row = from; row < to; row++) mask[row - from] = hasCode(set, codes[row]!) ? 1 : 0
 }
 
-/** Used by one filter at a time: a mask is filled without a pause. */
-const wideCodes = new Int32Array(BLOCK_ROWS)
-
-/**
- * The codes of some rows of a block, always as an Int32Array: a loop that gets arrays of three widths takes
- * three to five times as long as one that gets a single kind, and copying costs much less than that.
- */
-function codesInBlock(codes: Codes, from: number, to: number): Int32Array {
-  if (codes instanceof Uint32Array) {
-    return new Int32Array(codes.buffer, codes.byteOffset + from * 4, to - from)
+/** Keeps those of the first `count` rows, all of one block, that are in the set; returns how many there are. */
+function keep(part: RowSet, from: number, to: number, rows: Uint32Array, count: number): number {
+  if (stateOf(part, from >>> BLOCK_SHIFT) === ALL_ROWS) return count
+  if (part.kind === 'mask') return keepMasked(part.mask.bytes, 0, rows, count)
+  if (part.kind === 'codes' && part.set.length === 2) {
+    return keepRange(part.column.codes, part.set[0]!, part.set[1]!, rows, count)
   }
-  const wide = wideCodes.subarray(0, to - from)
-  wide.set(codes.subarray(from, to))
-  return wide
+  fill(part, from, to, partMask, 0)
+  return keepMasked(partMask, from, rows, count)
 }
 
-/** Without a branch, because whether a row matches cannot be predicted. */
-function fillRange(codes: Int32Array, low: number, high: number, mask: Uint8Array): void {
-  const { length } = codes
-  const last = high - 1
-  for (let i = 0; i < length; i++) {
-    const code = codes[i]!
-    // One of the differences is negative if the code is out of the range; the sign bit tells.
-    mask[i] = ~((code - low) | (last - code)) >>> 31
-  }
-}
+/** Used by one filter at a time: a filter does not stop while it reads it. */
+const partMask = new Uint8Array(BLOCK_ROWS)

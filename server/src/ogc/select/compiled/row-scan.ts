@@ -154,9 +154,8 @@ class ScannedBlocks implements SlicedWork {
       if (state === ALL_ROWS) {
         if (taker.takeRun(from, end)) return ENDED
       } else if (state !== NO_ROWS) {
-        filter!.fillMask(from, end, mask)
-        const count = collectRows(mask, from, end - from, masked)
-        if (count > 0 && taker.takeRows(masked, count)) return ENDED
+        const count = filter!.collectRows(from, end, matched)
+        if (count > 0 && taker.takeRows(matched, count)) return ENDED
       }
       this.#next = end
       if (performance.now() > until) return PAUSED
@@ -166,18 +165,7 @@ class ScannedBlocks implements SlicedWork {
 }
 
 /** Used by one scan at a time: a scan does not stop while it reads them. */
-const mask = new Uint8Array(BLOCK_ROWS)
-const masked = new Uint32Array(BLOCK_ROWS)
-
-/** Writes the rows whose mask is 1 and returns how many there are. Without a branch, as in `fillRange`. */
-function collectRows(mask: Uint8Array, from: number, length: number, rows: Uint32Array): number {
-  let count = 0
-  for (let i = 0; i < length; i++) {
-    rows[count] = from + i
-    count += mask[i]!
-  }
-  return count
-}
+const matched = new Uint32Array(BLOCK_ROWS)
 
 interface WalkedParts {
   walk: TreeWalk

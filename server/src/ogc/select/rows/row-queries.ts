@@ -81,6 +81,7 @@ export class RowQueries {
       capacity,
       share: capacity - 1,
       maxWaitMs: options.maxWaitMs ?? MAX_WAIT_MS,
+      limit: 'queries',
     })
   }
 
@@ -232,6 +233,7 @@ function tooMuchMemory(megabytes: number): Problem {
   return new Problem(
     'invalid-filter',
     `The filter or the order needs more than the ${megabytes} MB of memory that a query may have. Ask in a box or page by cursor.`,
+    { limit: 'query-memory' },
   )
 }
 

@@ -1,0 +1,82 @@
+/**
+ * Runs after `npm ci`: deletes what packages contain beside the code that is run, about 180 MB of 490 MB: the C++
+ * headers of the Node that it installed, source maps, tests, documentation, sources of compiled code, and the same
+ * code in module formats or variants that neither Node nor the console's build loads. Types and licences stay.
+ * Plain JavaScript, because an older Node may run it.
+ */
+import { lstatSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Folders at the top of any package. */
+const ANY_PACKAGE = /^(tests?|__tests__|docs?|examples?|bench(marks?)?|\.github)$/
+
+/** Further paths below a package; `*` stands for a part of a name. */
+const BY_PACKAGE = {
+  'node-*': ['include', 'share', 'CHANGELOG.md'],
+  '@aws-sdk/*': ['dist-es', 'dist-types/ts3.4'],
+  '@smithy/*': ['dist-es', 'dist-types/ts3.4'],
+  '@opentelemetry/*': ['build/esm', 'build/esnext'],
+  '@opentelemetry/semantic-conventions': ['dist/experimental_*', 'dist/index-incubating.*'],
+  '@maplibre/maplibre-gl-style-spec': ['src', 'bin', 'dist/gl-style-*'],
+  '@tanstack/*': ['src', 'build/legacy'],
+  ajv: ['lib'],
+  'apache-arrow': ['src', 'Arrow.es*'],
+  'highlight.js': ['lib/languages', 'styles', 'scss'],
+  jschardet: ['dist'],
+  'maplibre-gl': ['src', 'build', 'dist/*-dev.mjs'],
+  'react-dom': ['cjs/*server*', 'cjs/*profiling*'],
+  'swagger-ui-dist': ['swagger-ui-es-bundle*', 'swagger-ui.js'],
+}
+
+slimFolder(join(import.meta.dirname, '..', 'node_modules'))
+
+function slimFolder(modules) {
+  for (const name of readdirSync(modules)) {
+    if (name.startsWith('.')) continue
+    const path = join(modules, name)
+    if (!name.startsWith('@')) slimPackage(name, path)
+    else for (const part of readdirSync(path)) slimPackage(`${name}/${part}`, join(path, part))
+  }
+}
+
+function slimPackage(name, folder) {
+  // Our own packages are links.
+  if (!isFolder(folder)) return
+  for (const entry of readdirSync(folder)) if (ANY_PACKAGE.test(entry)) remove(join(folder, entry))
+  for (const [pattern, paths] of Object.entries(BY_PACKAGE)) {
+    if (matches(pattern, name)) for (const path of paths) removePath(folder, path.split('/'))
+  }
+  removeSourceMaps(folder)
+  const nested = join(folder, 'node_modules')
+  if (isFolder(nested)) slimFolder(nested)
+}
+
+function removePath(folder, [part, ...rest]) {
+  if (!isFolder(folder)) return
+  for (const entry of readdirSync(folder)) {
+    if (!matches(part, entry)) continue
+    if (rest.length === 0) remove(join(folder, entry))
+    else removePath(join(folder, entry), rest)
+  }
+}
+
+function removeSourceMaps(folder) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory() && entry.name !== 'node_modules') removeSourceMaps(path)
+    else if (/\.(js|mjs|cjs|ts|mts|cts|css)\.map$/.test(entry.name)) remove(path)
+  }
+}
+
+function matches(pattern, name) {
+  const parts = pattern.split('*').map((part) => part.replaceAll(/[.\\+?^$()[\]{}|]/g, '\\$&'))
+  return new RegExp(`^${parts.join('[^/]*')}$`).test(name)
+}
+
+function isFolder(path) {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+}
+
+function remove(path) {
+  rmSync(path, { recursive: true, force: true })
+}
