@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { testedProgram } from '../../scripts/program/tested-program.ts'
 import { parcelsGeojson } from './parcels.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
 import { drop } from './test-page-actions.ts'
@@ -14,12 +16,13 @@ describe('the way in', { concurrency: 1 }, () => {
   before(async () => {
     service = await startConsole(
       {
-        WAYLEAVE_TILES: 'true',
         WAYLEAVE_NEW_ORGANIZATION_ADD_ONS: 'ARCHIVED_DATA',
         WAYLEAVE_CONTACT_URL: 'mailto:desk@example.org',
       },
       ['--demo'],
     )
+    // Only the dataset whose small map is looked at gets tiles: those of all take long to build.
+    execFileSync(process.execPath, [testedProgram(), 'tiles', 'countries', '--data-dir', service.dataDir])
     admin = (await service.open()).page
     visitor = (await service.open()).page
   })

@@ -90,10 +90,10 @@ export async function buildApp(parts: Parts): Promise<{ app: App; routes: RouteT
 
   const dataRoutes = [
     itemsRoute(ogc),
+    tileRoute(ogc),
     itemRoute(ogc),
     metadataRoute(parts),
     ...documentRoutes(ogc),
-    tileRoute(ogc),
   ]
   const handedOver = new HandedOver()
   for (const route of dataRoutes) addDataRoute(app, route, handedOver)

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { useSearchParams } from 'react-router'
+import { useLocation, useNavigation, useSearchParams } from 'react-router'
 
 export interface MapView {
   longitude: number
@@ -76,13 +76,12 @@ export function useAddress(): [Address, (change: Partial<Address>) => void] {
   const latest = useRef(state)
   const setter = useRef(setParameters)
   setter.current = setParameters
-  const isShown = useRef(true)
-  useEffect(() => {
-    isShown.current = true
-    return () => {
-      isShown.current = false
-    }
-  }, [])
+  const { pathname } = useLocation()
+  const isLeaving = useRef(false)
+  const { location: next } = useNavigation()
+  isLeaving.current = next !== undefined && next.pathname !== pathname
+  const page = useRef(pathname)
+  page.current = pathname
   useEffect(() => {
     // Another address than the one written here: a link or the history was used.
     if (parameters.toString() === latest.current.toString()) return
@@ -90,8 +89,8 @@ export function useAddress(): [Address, (change: Partial<Address>) => void] {
     setState(parameters)
   }, [parameters])
   const change = useCallback((change: Partial<Address>) => {
-    // The map writes its view with a delay: a page that was left must not change the address of the next one.
-    if (!isShown.current) return
+    // The map writes its view with a delay. A page that is being left must not change the address of the next one.
+    if (isLeaving.current || window.location.pathname !== page.current) return
     latest.current = writeAddress(latest.current, change)
     setState(latest.current)
     setter.current(latest.current, { replace: true, preventScrollReset: true })

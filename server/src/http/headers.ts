@@ -49,17 +49,21 @@ export function preferredEncoding<Available extends Coding>(
   codings: readonly Available[],
 ): 'identity' | Available {
   if (header === undefined) return 'identity'
-  const key = `${codings.join()} ${header}`
-  let preferred = negotiated.get(key)
+  let byHeader = negotiated.get(codings)
+  if (byHeader === undefined) {
+    byHeader = new BoundedCache(1000)
+    negotiated.set(codings, byHeader)
+  }
+  let preferred = byHeader.get(header)
   if (preferred === undefined) {
     preferred = negotiateEncoding(header, codings)
-    negotiated.set(key, preferred)
+    byHeader.set(header, preferred)
   }
   return preferred as 'identity' | Available
 }
 
-/** Results by codings and header: clients send the same few headers. */
-const negotiated = new BoundedCache<string, string>(1000)
+/** Results by header, for each list of codings: clients send the same few headers. */
+const negotiated = new WeakMap<readonly string[], BoundedCache<string, string>>()
 
 function negotiateEncoding<Available extends Coding>(
   header: string,

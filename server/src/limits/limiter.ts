@@ -98,8 +98,11 @@ export function rateLimitHeaders(
   rate: Rate,
   decision: Decision,
 ): [policy: string, state: string] {
-  return [
-    `"${name}";q=${rate.requests};w=${rate.windowSeconds ?? 60}`,
-    `"${name}";r=${decision.remaining};t=${decision.reset}`,
-  ]
+  if (name !== lastPolicy.name || rate !== lastPolicy.rate) {
+    lastPolicy = { name, rate, text: `"${name}";q=${rate.requests};w=${rate.windowSeconds ?? 60}` }
+  }
+  return [lastPolicy.text, `"${name}";r=${decision.remaining};t=${decision.reset}`]
 }
+
+/** Many requests in a row have the same limit. */
+let lastPolicy: { name: string; rate: Rate | null; text: string } = { name: '', rate: null, text: '' }

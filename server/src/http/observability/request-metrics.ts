@@ -11,9 +11,17 @@ export interface MetricValue {
   value: number
 }
 
+interface ResponseCount {
+  method: string
+  status: number
+  count: number
+}
+
 interface RouteNumbers {
   /** Keyed by method and status. */
-  answers: Map<string, { method: string; status: number; count: number }>
+  answers: Map<string, ResponseCount>
+  /** The count that was increased last: most responses of a route are alike. */
+  last: ResponseCount | null
   /** By the first bucket that is not exceeded; the last is for durations above all buckets. */
   times: number[]
   seconds: number
@@ -36,12 +44,16 @@ export class RequestMetrics {
   observe(method: string, route: string, status: number, milliseconds: number): void {
     let numbers = this.#routes.get(route)
     if (!numbers) {
-      numbers = { answers: new Map(), times: Array(BUCKETS.length + 1).fill(0), seconds: 0 }
+      numbers = { answers: new Map(), last: null, times: Array(BUCKETS.length + 1).fill(0), seconds: 0 }
       this.#routes.set(route, numbers)
     }
-    const answer = numbers.answers.get(method + status)
-    if (answer) answer.count++
-    else numbers.answers.set(method + status, { method, status, count: 1 })
+    let responses = numbers.last
+    if (responses === null || responses.status !== status || responses.method !== method) {
+      responses = numbers.answers.get(method + status) ?? { method, status, count: 0 }
+      numbers.answers.set(method + status, responses)
+      numbers.last = responses
+    }
+    responses.count++
     const seconds = milliseconds / 1000
     let bucket = 0
     while (bucket < BUCKETS.length && seconds > BUCKETS[bucket]!) bucket++

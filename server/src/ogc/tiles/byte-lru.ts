@@ -1,6 +1,6 @@
 /** An LRU cache that is bounded by the size of its values. */
-export class ByteLru<T> {
-  readonly #values = new Map<string, T>()
+export class ByteLru<K, T> {
+  readonly #values = new Map<K, T>()
   readonly #maxBytes: number
   readonly #sizeOf: (value: T) => number
   #bytes = 0
@@ -10,7 +10,7 @@ export class ByteLru<T> {
     this.#sizeOf = sizeOf
   }
 
-  get(key: string): T | undefined {
+  get(key: K): T | undefined {
     const value = this.#values.get(key)
     if (value === undefined) return undefined
     this.#values.delete(key)
@@ -19,11 +19,11 @@ export class ByteLru<T> {
   }
 
   /** The value, without making it the most recently used one. */
-  peek(key: string): T | undefined {
+  peek(key: K): T | undefined {
     return this.#values.get(key)
   }
 
-  set(key: string, value: T): void {
+  set(key: K, value: T): void {
     const before = this.#values.get(key)
     if (before !== undefined) this.#bytes -= this.#sizeOf(before)
     this.#values.delete(key)

@@ -47,8 +47,11 @@ type Positions = Uint32Array<SharedArrayBuffer>
 export class DynamicTiles {
   readonly #parts: DynamicTilesDeps
   readonly #thread = new SelectedTilesInThread()
-  readonly #selections = new ByteLru<Positions>(MAX_SELECTION_BYTES, (positions) => positions.byteLength)
-  readonly #tiles = new ByteLru<Buffer>(MAX_TILE_BYTES, (bytes) => bytes.length + 100)
+  readonly #selections = new ByteLru<string, Positions>(
+    MAX_SELECTION_BYTES,
+    (positions) => positions.byteLength,
+  )
+  readonly #tiles = new ByteLru<string, Buffer>(MAX_TILE_BYTES, (bytes) => bytes.length + 100)
   readonly #selecting = new Map<string, Selecting>()
   readonly #encoding = new Map<string, Promise<Buffer>>()
 

@@ -4,7 +4,7 @@ import type { TileAddress } from '@wayleave/geodata/tiles'
 import type { Grant } from '../../access/grant.ts'
 import type { Dataset, Version } from '../../catalog/dataset.ts'
 import { matchesEtag, preferredEncoding } from '../../http/headers.ts'
-import { type DataResponse, emptyResponse, responseOf } from '../../http/sockets/data-response.ts'
+import { type DataResponse, emptyResponse, HEAD_ROOM, responseOf } from '../../http/sockets/data-response.ts'
 import type { Exchange } from '../../http/sockets/exchange.ts'
 import { andThen, type MaybePromise } from '../../maybe-promise.ts'
 import { notFound } from '../../problem.ts'
@@ -14,6 +14,7 @@ import { hash64 } from '../request/cursor.ts'
 import { mvt, negotiate, TILE_ENCODINGS } from '../request/encodings.ts'
 import { type ItemsQuery, readItemsQuery } from '../request/items-query.ts'
 import { parameterOf, readQuery, unknownParameter } from '../request/query-string.ts'
+import { releaseBuffer, takeBuffer } from '../write/page-buffers.ts'
 import type { StoredTile } from './tile-archives.ts'
 import { readTileAddress } from './tile-path.ts'
 import type { Tilesets, TilesetsDeps } from './tilesets.ts'
@@ -24,6 +25,11 @@ const VARY_LINE = 'vary: Accept-Encoding, Authorization, X-API-Key, Origin\r\n'
 /** A URL with a version never changes what it returns. Only the client may store it, for keys are revoked. */
 const IMMUTABLE_LINE = 'cache-control: private, max-age=31536000, immutable\r\n'
 const CURRENT_LINE = 'cache-control: private, no-cache\r\n'
+
+const TYPE_LINE = `content-type: ${mvt.mediaType}\r\n`
+const STORED_LINES = `${TYPE_LINE}content-encoding: gzip\r\n`
+const MAX_COPIED_BYTES = 1 << 16
+const NO_PIECES: readonly Buffer[] = []
 
 const TILE_PARAMETERS = ['f', 'version', 'filter', 'filter-lang', 'filter-crs', 'datetime'] as const
 
@@ -57,6 +63,8 @@ interface TileQuery {
   selection: ItemsQuery | null
 }
 
+const PLAIN_QUERY: TileQuery = { version: undefined, selection: null }
+
 interface AdmittedTile {
   exchange: Exchange
   grant: Grant
@@ -68,6 +76,10 @@ interface AdmittedTile {
 
 function readTileQuery(exchange: Exchange, dataset: Dataset, deps: TileDeps): TileQuery {
   const pairs = readQuery(exchange.url)
+  if (pairs.length === 0) {
+    negotiate(TILE_ENCODINGS, undefined, exchange.request.headers.accept)
+    return PLAIN_QUERY
+  }
   for (const { name } of pairs) {
     const isKnown = (TILE_PARAMETERS as readonly string[]).includes(name)
     if (!isKnown && !(name === 'api_key' && deps.keyInUrl)) throw unknownParameter(name)
@@ -109,6 +121,7 @@ function requireZoom(
   stored: StoredTile,
   { tilesets }: TileDeps,
 ): StoredTile {
+  if (stored.bytes !== null) return stored
   const maxZoom = tilesets.archives.maxZoom(version)
   if (maxZoom !== null && tile.z > maxZoom) throw deeperThan(maxZoom)
   return stored
@@ -132,8 +145,18 @@ function respond(
   exchange.setHeader('etag', tag)
   if (matchesEtag(headers['if-none-match'], tag)) return emptyResponse(304)
   if (bytes === null) return emptyResponse(204)
-  exchange.setHeader('content-type', mvt.mediaType)
-  if (isPlain) return inflate(bytes).then((plain) => responseOf(200, plain))
-  exchange.setHeader('content-encoding', 'gzip')
-  return responseOf(200, bytes)
+  if (isPlain) {
+    exchange.addHeaderLines(TYPE_LINE)
+    return inflate(bytes).then((plain) => responseOf(200, plain))
+  }
+  exchange.addHeaderLines(STORED_LINES)
+  return bytes.length > MAX_COPIED_BYTES ? responseOf(200, bytes) : copiedResponse(bytes)
+}
+
+/** A copy with room for the head before it, so that both are one write: that takes less time than two. */
+function copiedResponse(bytes: Buffer): DataResponse {
+  const { buffer, shelf } = takeBuffer(HEAD_ROOM + bytes.length)
+  const end = HEAD_ROOM + bytes.copy(buffer, HEAD_ROOM)
+  const release = () => releaseBuffer(shelf, buffer)
+  return { status: 200, text: '', bytes: buffer, start: HEAD_ROOM, end, pieces: NO_PIECES, release }
 }
