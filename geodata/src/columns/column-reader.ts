@@ -71,7 +71,10 @@ async function codesOf(planes: Uint8Array, rows: number, width: number): Promise
       for (let row = from; row < to; row++) codes[row]! |= planes[at + row]! << shift
     })
   }
-  return width === 2 ? new Uint16Array(codes) : codes
+  if (width > 2) return codes
+  const narrow = new Uint16Array(rows)
+  await inSlices(rows, (from, to) => narrow.set(codes.subarray(from, to), from))
+  return narrow
 }
 
 async function readSection(file: ReadableFile, section: Section): Promise<Buffer> {

@@ -46,7 +46,10 @@ export class CompiledColumn {
     const column = new CompiledColumn(name, type, values, codes)
     const { starts, order, blockMin, blockMax } = column
     // Always one kind of array: loops that get arrays of three widths take three to five times as long.
-    const wide = codes instanceof Uint32Array ? codes : new Uint32Array(codes)
+    const wide = codes instanceof Uint32Array ? codes : new Uint32Array(codes.length)
+    if (wide !== codes) {
+      await inSlices(codes.length, (from, to) => wide.set(codes.subarray(from, to), from))
+    }
     // Filled by a counting sort. At first, starts[c + 1] counts the rows of code c.
     await inSlices(wide.length, (from, to) => {
       for (let row = from; row < to; row++) starts[wide[row]! + 1]!++
