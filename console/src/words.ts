@@ -117,6 +117,14 @@ export function updateWords(frequency: string): string | null {
   return frequency === '' ? null : (UPDATE_WORDS[frequency] ?? frequency)
 }
 
+/** The words of a text in Markdown, for a place that shows a line or two of it. */
+export function withoutMarks(markdown: string): string {
+  return markdown
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/^\s*(?:#+|>|[-*+]|\d+[.)])\s+/gm, '')
+    .replace(/\*\*|__|`/g, '')
+}
+
 /** The last days up to and including today, in UTC. */
 export function lastDays(days: number, now: number): { startDate: string; endDate: string } {
   const date = (back: number) => new Date(now - back * 86_400_000).toISOString().slice(0, 10)

@@ -16,7 +16,7 @@ export interface TestExplorer {
   open(table: string, query?: Record<string, string>): Promise<void>
   /** A parameter of the page's address. */
   parameter(name: string): string | null
-  facet(column: string): Locator
+  facet(column: string, page?: Page): Locator
 }
 
 export async function openExplorer(settings: NodeJS.ProcessEnv = {}): Promise<TestExplorer> {
@@ -66,7 +66,8 @@ export async function openExplorer(settings: NodeJS.ProcessEnv = {}): Promise<Te
       await page.goto(`${service.url}/datasets/${table}?${new URLSearchParams(query)}`)
     },
     parameter: (name) => new URL(page.url()).searchParams.get(name),
-    facet: (column) => page.locator('.facet', { has: page.getByText(column, { exact: true }) }),
+    facet: (column, shown = page) =>
+      shown.locator('.facet', { has: shown.getByText(column, { exact: true }) }),
   }
 }
 

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { after, before, describe } from 'node:test'
 import type { Page } from 'playwright-core'
 import { count } from '../src/words.ts'
 import { explorerFlow, openExplorer, type TestExplorer } from './explorer-fixture.ts'
+import { Keyboard } from './keyboard.ts'
 import { poll } from './test-page-actions.ts'
 
 const LENGTH = 'length, in km'
@@ -40,7 +43,10 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
 
   before(async () => {
     basemap = await startBasemap()
-    explorer = await openExplorer({ WAYLEAVE_BASEMAP: `${basemap.origin}/style.json` })
+    explorer = await openExplorer({
+      WAYLEAVE_BASEMAP: `${basemap.origin}/style.json`,
+      WAYLEAVE_NEW_ORGANIZATION_ADD_ONS: 'GIS_ACCESS',
+    })
     page = explorer.page
     await explorer.publish('trails', 'trails.geojson', trailsGeojson, { note: 'First survey', credits: '2' })
     await explorer.send('PATCH', '/v1/dataset/trails', {
@@ -72,6 +78,32 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
       return attributes.isVisible()
     })
     await attributes.getByText('Trail 20', { exact: true }).first().waitFor()
+  })
+
+  flow('a PMTiles file of the operator is read in ranges and drawn as the background', async () => {
+    // The tiles of the dataset itself are as good a file as any.
+    const [file] = globSync('**/tiles.pmtiles', { cwd: explorer.service.dataDir })
+    basemap.archive = await readFile(join(explorer.service.dataDir, file!))
+    const other = await page.context().newPage()
+    const warnings: string[] = []
+    other.on('console', (message) => {
+      if (!message.text().includes('GL Driver Message')) warnings.push(message.text())
+    })
+    // One server has one basemap, so the address of the other one is put into the page while it is read.
+    await other.addInitScript(() => {
+      new MutationObserver(() => {
+        const element = document.getElementById('console-settings')
+        const text = element?.textContent ?? ''
+        if (text.includes('/style.json'))
+          element!.textContent = text.replace('/style.json', '/planet.pmtiles')
+      }).observe(document, { childList: true, subtree: true })
+    })
+    await other.goto(`${explorer.service.url}/datasets/trails?view=5.2,52.15,10`)
+    await other.getByText('40 features in view', { exact: true }).waitFor()
+    // The first range is the header and the directory; tiles come after it.
+    await poll(async () => basemap.ranges.some((range) => !range.startsWith('bytes=0-')))
+    assert.deepEqual(warnings, [])
+    await other.close()
   })
 
   flow('a column whose name has a comma has a facet, a chart, an order and colors', async () => {
@@ -207,42 +239,57 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     )
   })
 
-  flow('the explorer works with the keyboard alone', async () => {
-    await explorer.open('trails')
-    await page.getByText('33 features in view', { exact: true }).waitFor()
-    await page.evaluate(() => document.body.focus())
-    const tabTo = async (isThere: () => Promise<boolean>) => {
-      for (let presses = 0; presses < 120; presses++) {
-        if (await isThere()) return
-        await page.keyboard.press('Tab')
-      }
-      assert.fail('The keyboard does not reach it.')
-    }
-    const isFocused = (selector: string) => () =>
-      page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector)
-    await tabTo(isFocused('input[type="search"][aria-label="Search surface"]'))
-    await page.keyboard.press('Tab')
-    await page.keyboard.press('Space')
-    await page.locator('.filter-count', { hasText: '11 of 33 rows' }).waitFor()
-    await tabTo(isFocused('.map canvas'))
-    const before = explorer.parameter('view')
-    await page.keyboard.press('ArrowRight')
-    await poll(async () => explorer.parameter('view') !== before)
-    await tabTo(isFocused('[role="tab"][aria-selected="true"]'))
-    await page.keyboard.press('ArrowRight')
-    await page.keyboard.press('ArrowRight')
-    await page.keyboard.press('ArrowRight')
-    await page.getByRole('heading', { name: 'The filtered rows' }).waitFor()
-    await tabTo(isFocused('button[aria-label="Download CSV of the filtered rows"]'))
-    const begun = page.waitForEvent('download')
-    await page.keyboard.press('Enter')
-    assert.equal((await begun).suggestedFilename(), 'trails-filtered.csv')
+  flow('sign-in, catalogue, explorer and keys work with the keyboard alone', async () => {
+    const { page, context } = await explorer.service.open({ viewport: { width: 1000, height: 640 } })
+    const keyboard = new Keyboard(page)
+    await page.goto(`${explorer.service.url}/datasets`)
+    await keyboard.enter(page.getByRole('banner').getByRole('link', { name: 'Sign in' }))
+    await keyboard.tabTo(page.getByLabel('Email address'))
+    await keyboard.type('keyboard@example.org')
+    await keyboard.press('Enter')
+    await keyboard.tabTo(page.getByLabel('Code of six digits'))
+    await keyboard.type((await explorer.service.mailedLink('keyboard@example.org')).code)
+    await keyboard.press('Enter')
+
+    await keyboard.tabTo(page.getByLabel(/^Lines/))
+    await keyboard.press('Space')
+    await page.waitForURL(/kind=Lines/)
+    await keyboard.enter(page.getByRole('main').getByRole('link', { name: 'Trails' }))
+
+    await page.getByText(/^\d+ features in view$/).waitFor()
+    await keyboard.tabTo(explorer.facet('surface', page).getByRole('checkbox').first())
+    await keyboard.press('Space')
+    await page.locator('.filter-count', { hasText: /^\d+ of \d+ rows$/ }).waitFor()
+    await keyboard.tabTo(page.locator('.map canvas'))
+    const zoom = () => Number(new URL(page.url()).searchParams.get('view')?.split(',')[2])
+    const before = zoom()
+    await keyboard.press('+')
+    await poll(async () => zoom() > before)
+    await keyboard.tabTo(page.getByRole('tab', { name: 'Table' }))
+    await keyboard.press('ArrowRight')
+    await page.getByText('Add a chart of').waitFor()
+    await keyboard.press('ArrowLeft')
+    await keyboard.tabTo(page.locator('.rows tbody tr[data-index="0"]'))
+    await keyboard.press('ArrowDown')
+    await keyboard.press('Enter')
+    await page.getByRole('region', { name: 'Attributes' }).waitFor()
+
+    await keyboard.tabTo(page.getByRole('banner').getByRole('link', { name: 'Keys' }), 'Shift+Tab')
+    await keyboard.press('Enter')
+    await keyboard.enter(page.getByRole('button', { name: 'Create a personal key' }))
+    await keyboard.tabTo(page.getByLabel('Name'))
+    await keyboard.type('By hand')
+    await keyboard.enter(page.getByRole('button', { name: 'Create the key' }))
+    await keyboard.tabTo(page.getByLabel('I have stored the secret'))
+    await keyboard.press('Space')
+    await keyboard.enter(page.getByRole('button', { name: 'Done' }))
+    await page.getByRole('link', { name: 'By hand' }).waitFor()
+    await context.close()
   })
 })
 
 /** A map server of the operator, on another origin. */
 async function startBasemap() {
-  const requests: string[] = []
   const style = {
     version: 8,
     sources: { land: { type: 'geojson', data: 'land.json' } },
@@ -251,18 +298,31 @@ async function startBasemap() {
       { id: 'land', type: 'fill', source: 'land', paint: { 'fill-color': '#ffffff' } },
     ],
   }
-  const server = createServer((request, response) => {
-    requests.push(request.url!)
+  const basemap = {
+    origin: '',
+    requests: [] as string[],
+    /** The file at /planet.pmtiles, and the ranges of it that were asked for. */
+    archive: Buffer.alloc(0),
+    ranges: [] as string[],
+    stop: () => server.close(),
+  }
+  const server = createServer(({ url, headers }, response) => {
+    basemap.requests.push(url!)
     response.setHeader('access-control-allow-origin', '*')
-    response.setHeader('content-type', request.url === '/' ? 'text/html' : 'application/json')
+    response.setHeader('access-control-allow-headers', '*')
+    if (url === '/planet.pmtiles' && headers.range) {
+      basemap.ranges.push(headers.range)
+      const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(headers.range)!
+      response.writeHead(206).end(basemap.archive.subarray(Number(first), Number(last) + 1))
+      return
+    }
+    response.setHeader('content-type', url === '/' ? 'text/html' : 'application/json')
     const empty = { type: 'FeatureCollection', features: [] }
     response.end(
-      request.url === '/'
-        ? '<title>Another site</title>'
-        : JSON.stringify(request.url === '/style.json' ? style : empty),
+      url === '/' ? '<title>Another site</title>' : JSON.stringify(url === '/style.json' ? style : empty),
     )
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return { origin: `http://127.0.0.1:${port}`, requests, stop: () => server.close() }
+  basemap.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return basemap
 }

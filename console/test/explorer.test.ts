@@ -230,7 +230,8 @@ describe('the explorer', { concurrency: 1 }, () => {
     const short = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
     const legend = page.getByRole('region', { name: 'Legend: value' })
     await legend.getByText(`${short.format(at(0.2))} – ${short.format(at(0.4))}`).waitFor()
-    assert.equal(await legend.getByRole('listitem').count(), 5)
+    assert.equal(await legend.getByRole('listitem').count(), 6)
+    await legend.getByText('several features, no value').waitFor()
   })
 
   flow('a table without geometry has no map, and its rows can be filtered', async () => {
@@ -244,7 +245,8 @@ describe('the explorer', { concurrency: 1 }, () => {
     const { page: stranger, context } = await explorer.service.open()
     await stranger.goto(`${explorer.service.url}/datasets/sensors`)
     await stranger.getByText(/The sample, 100 features. Sign in to see all./).waitFor()
-    await stranger.getByText('The free sample. Sign in to see all rows.').waitFor()
+    await stranger.getByText('You see a free sample. Sign in to see, filter and chart all').waitFor()
+    await stranger.getByText('The free sample', { exact: true }).waitFor()
     assert.ok(await stranger.getByLabel('Only within this map view').isDisabled())
     await context.close()
   })

@@ -86,9 +86,9 @@ export async function startConsole(
     },
     signIn: async (page, email) => {
       await page.goto(`${server.url}/sign-in`)
-      await page.getByLabel('Mail address').fill(email)
-      await page.getByRole('button', { name: 'Send the mail' }).click()
-      await page.getByRole('heading', { name: 'Check your mail' }).waitFor()
+      await page.getByLabel('Email address').fill(email)
+      await page.getByRole('button', { name: 'Send the link' }).click()
+      await page.getByRole('heading', { name: 'Check your email' }).waitFor()
       await page.goto((await mailedLink(email)).link)
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.getByRole('heading', { name: 'Getting started' }).waitFor()

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { testedProgram } from '../../scripts/program/tested-program.ts'
 import { parcelsGeojson } from './parcels.ts'
@@ -44,7 +50,10 @@ describe('the way in', { concurrency: 1 }, () => {
     await visitor.waitForURL(/keyword=boundaries/)
     await visitor.getByLabel('Sort by').selectOption('rows')
     // The whole dataset is drawn from its tiles, not the few rows of the sample.
-    await visitor.locator('.preview .shapes[d^=M]:not(.extent)').first().waitFor({ state: 'attached' })
+    await visitor
+      .locator('.preview .shapes[d^=M]:not(.extent)')
+      .first()
+      .waitFor({ state: 'attached', timeout: 180_000 })
     const path = await visitor.locator('.preview .shapes').first().getAttribute('d')
     assert.ok(path!.split('M').length > 200, `${path!.split('M').length} outlines`)
   })
@@ -59,9 +68,9 @@ describe('the way in', { concurrency: 1 }, () => {
     // The map writes its view into the address a moment later, when the page may have been left.
     await visitor.getByRole('button', { name: /zoom in/i }).click()
     await signIn.click()
-    await visitor.getByLabel('Mail address').fill('visitor@example.org')
-    await visitor.getByRole('button', { name: 'Send the mail' }).click()
-    await visitor.getByRole('heading', { name: 'Check your mail' }).waitFor()
+    await visitor.getByLabel('Email address').fill('visitor@example.org')
+    await visitor.getByRole('button', { name: 'Send the link' }).click()
+    await visitor.getByRole('heading', { name: 'Check your email' }).waitFor()
     await visitor.goto((await service.mailedLink('visitor@example.org')).link)
     await visitor.getByRole('button', { name: 'Sign in' }).click()
     await visitor.waitForURL(/\/datasets\/earthquakes\?.*filter=magnitude.*x{300}/)
@@ -70,12 +79,18 @@ describe('the way in', { concurrency: 1 }, () => {
 
   test('a user without add-ons asks for access, and the administrator grants it', async () => {
     await service.signIn(admin, ADMINISTRATOR)
-    await visitor.goto(`${service.url}/organization/access`)
+    // The explorer says what is missing and offers to ask for it.
+    await visitor.goto(`${service.url}/datasets/earthquakes`)
+    await visitor.getByText(/You see a free sample\..* does not have the add-on GIS_ACCESS/).waitFor()
     await visitor.getByRole('button', { name: 'Request access' }).click()
+    assert.ok(await visitor.getByLabel('GIS_ACCESS').isChecked())
+    await visitor.getByLabel('GIS_ACCESS').uncheck()
     await visitor.getByLabel('API_ACCESS').check()
     await visitor.getByLabel('Credits').fill('20')
     await visitor.getByLabel('What do you need it for?').fill('A map of the town')
     await visitor.getByRole('button', { name: 'Send the request' }).click()
+    await visitor.getByText(/^visitor@example\.org asked the operator for access/).waitFor()
+    await visitor.goto(`${service.url}/organization/access`)
     await visitor.getByRole('row', { name: /API_ACCESS, 20 credits Open/ }).waitFor()
 
     const { link } = await service.mailedLink(ADMINISTRATOR)
@@ -84,7 +99,7 @@ describe('the way in', { concurrency: 1 }, () => {
     await admin.getByRole('button', { name: /^Grant the request/ }).click()
     await admin.getByLabel('GIS_ACCESS').check()
     await admin.getByRole('button', { name: 'Grant', exact: true }).click()
-    await admin.getByText('No request waits').waitFor()
+    await admin.getByText('No open requests').waitFor()
 
     await visitor.goto((await service.mailedLink('visitor@example.org')).link)
     await visitor.getByRole('row', { name: /API_ACCESS, 20 credits Granted/ }).waitFor()
@@ -206,5 +221,79 @@ describe('the way in', { concurrency: 1 }, () => {
     assert.match(asked[0]!, /costs up to 2 credits/)
     assert.ok(!requests.some((url) => url.includes('/files/')), 'nothing was sent')
     await context.close()
+  })
+
+  test('pages outside the console show the account, and signing in there returns to them', async () => {
+    const { page, context } = await service.open()
+    const calls: string[] = []
+    page.on('request', (request) => calls.push(new URL(request.url()).pathname))
+    await page.goto(`${service.url}/docs/gallery#r`)
+    const header = page.getByRole('banner')
+    const signIn = header.getByRole('link', { name: 'Sign in' })
+    await page.locator('a[href*="?next="]').waitFor()
+    // Pages that anyone may read ask nothing about visitors who never signed in.
+    assert.ok(!calls.some((path) => path.startsWith('/v1/auth')))
+    await signIn.click()
+    await page.getByLabel('Email address').fill('docs@example.org')
+    await page.getByRole('button', { name: 'Send the link' }).click()
+    await page.getByRole('heading', { name: 'Check your email' }).waitFor()
+    await page.goto((await service.mailedLink('docs@example.org')).link)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.waitForURL(/\/docs\/gallery#r$/)
+    for (const path of ['/docs/gallery', '/v1/ogc?f=html', '/status']) {
+      await page.goto(service.url + path)
+      await header.getByText('docs@example.org').waitFor()
+      await header.getByRole('link', { name: 'Keys' }).waitFor()
+      assert.equal(await header.getByRole('link', { name: 'Administration' }).count(), 0)
+    }
+    await header.getByRole('button', { name: 'Sign out' }).click()
+    await signIn.waitFor()
+    await page.goto(`${service.url}/keys`)
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await context.close()
+  })
+
+  test('the maps and frames of the documentation work as copied, on a page of another site', async () => {
+    const key = readFileSync(join(service.dataDir, 'demo-key'), 'utf8').trim()
+    const { page, context } = await service.open({ viewport: { width: 400, height: 300 } })
+    const library = dirname(fileURLToPath(import.meta.resolve('maplibre-gl/package.json')))
+    const { version } = JSON.parse(readFileSync(join(library, 'package.json'), 'utf8'))
+    await context.route('https://unpkg.com/**', (route) => {
+      const [, name] = new URL(route.request().url()).pathname.split(`/maplibre-gl@${version}/`)
+      return route.fulfill({ path: join(library, name!), headers: { 'access-control-allow-origin': '*' } })
+    })
+    let example = ''
+    const site = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html').end(example)
+    })
+    await once(site.listen(0, '127.0.0.1'), 'listening')
+    const { port } = site.address() as AddressInfo
+    execFileSync(process.execPath, [testedProgram(), 'tiles', 'earthquakes', '--data-dir', service.dataDir])
+    let count = 0
+    for (const name of ['gallery', 'tiles', 'ogc', 'explorer']) {
+      await page.goto(`${service.url}/docs/${name}`)
+      const codes = await page.locator('main pre code').allTextContents()
+      if (name === 'tiles') {
+        const command = codes.find((text) => text.startsWith('curl '))!.replace('YOUR_KEY', key)
+        execFileSync('bash', ['-ec', command.replace('curl', 'curl --fail')], {
+          cwd: service.dataDir,
+          stdio: 'ignore',
+        })
+        assert.ok(statSync(join(service.dataDir, 'tile.mvt')).size > 100)
+      }
+      for (const code of codes.filter((text) => /^<(!doctype html|iframe)/.test(text))) {
+        example = code.replaceAll('YOUR_KEY', key)
+        const data = page.waitForResponse(
+          (response) => /\/tiles\/|\/items\?|\/sample\//.test(response.url()) && response.status() === 200,
+        )
+        await page.goto(`http://127.0.0.1:${port}/`)
+        await data
+        await page.locator('iframe, canvas').first().waitFor()
+        count++
+      }
+    }
+    assert.equal(count, 4)
+    await context.close()
+    site.close()
   })
 })

@@ -1,24 +1,27 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { prepareDemo } from './demo.ts'
 import { readConfig } from './settings/config.ts'
+import { type DocumentedExample, documentedExamples, pageText } from './testing/documented-examples.ts'
+import { type Demo, EXAMPLE_URL, runExamples } from './testing/run-examples.ts'
 import { openTestServer, temporaryFolder } from './testing/test-server.ts'
 
 const run = promisify(execFile)
 const REPOSITORY = join(import.meta.dirname, '..', '..')
 
-const EXAMPLE_URL = 'http://127.0.0.1:8080'
+const examples = documentedExamples()
 
 /** The code of a section of a document, in one language. */
-function codeBlocks(document: string, heading: string, language: string): string {
-  const text = readFileSync(join(REPOSITORY, 'docs', document), 'utf8')
-  const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`))!
-  const blocks = [...section.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
-  return blocks.flatMap(([, name, code]) => (name === language ? [code] : [])).join('\n')
+function codeBlocks(document: string, heading: string, code: string): string {
+  const isAsked = ({ page, section, language }: DocumentedExample) =>
+    page === document && section === heading && language === code
+  return examples
+    .filter(isAsked)
+    .map(({ code }) => code)
+    .join('\n')
 }
 
 const PYTHON = `
@@ -45,12 +48,61 @@ for (const table of tables.split(',')) {
 console.log(JSON.stringify(counts))
 `
 
-test('every documented client reads the four demo datasets whole, with the default limits', async (t) => {
+/** The languages of the examples that run here, by page. */
+const RUN_HERE: Record<string, { languages: string[]; except?: RegExp }> = {
+  // scripts/start-up.test.ts runs the first command.
+  'getting-started.md': { languages: ['sh'], except: /^npm ci/ },
+  'publish-in-five-minutes.md': { languages: ['sh'] },
+  'publishing.md': { languages: ['sh'] },
+  'cql2.md': { languages: ['sh'] },
+  'gallery.md': { languages: ['sh', 'python', 'r'] },
+  'downloads.md': { languages: ['sh'], except: /vsicurl/ },
+  'ogc.md': { languages: ['sh'], except: /GDAL_HTTP_USERPWD/ },
+}
+
+/** The languages of the examples that other tests run or compare with what the program does. */
+const RUN_ELSEWHERE: Record<string, string[]> = {
+  // server/src/command/command.test.ts
+  'command-line.md': ['sh'],
+  // console/test/way-in.test.ts, server/src/documentation/documentation.test.ts
+  'explorer.md': ['html', 'sh'],
+  'gallery.md': ['html'],
+  'ogc.md': ['html', 'json', 'python'],
+  'tiles.md': ['html', 'sh'],
+  // client-js/test/package.test.ts
+  'javascript.md': ['js', 'js browser', 'sh'],
+  // client-python/tests/test_readme.py
+  'python.md': ['python', 'sh'],
+  // server/src/command/operating-page.test.ts, server/src/http/nginx.test.ts
+  'operating.md': ['sh', 'nginx'],
+  // server/src/documentation/documentation.test.ts
+  'problems.md': ['json'],
+  'publishing.md': ['json'],
+  'settings.md': ['json'],
+}
+
+test('the demo data, read as the documentation says', async (t) => {
   const python = process.env['WAYLEAVE_TEST_PYTHON']
   if (!python) throw new Error('WAYLEAVE_TEST_PYTHON is not set: run the tests with npm test.')
   const { keyRate, keyBurst } = readConfig({ environment: {}, file: null })
   const service = await openTestServer(t, { settings: { keyRate, keyBurst } })
   const { secret: key } = await prepareDemo(service.parts, () => {})
+  const demo = { service, key, python }
+  await t.test('every documented client reads all four datasets, with the default limits', (t) =>
+    readWhole(t, demo),
+  )
+  // One after the other: some examples write the same files.
+  for (const [name, { languages, except }] of Object.entries(RUN_HERE)) {
+    const isRun = ({ page, language, code }: DocumentedExample) =>
+      page === name && languages.includes(language) && !except?.test(code)
+    const ownExamples = examples.filter(isRun)
+    assert.ok(ownExamples.length > 0)
+    await t.test(`the examples of ${name} work`, (t) => runExamples(t, demo, ownExamples))
+  }
+  await t.test('the filters on the page on CQL2 match features', () => matchFilters(demo))
+})
+
+async function readWhole(t: TestContext, { service, key, python }: Demo): Promise<void> {
   const datasets = await service.parts.catalog.all()
   const rows = Object.fromEntries(datasets.map(({ table, manifest }) => [table, manifest.rows]))
   assert.equal(datasets.length, 4)
@@ -102,4 +154,30 @@ test('every documented client reads the four demo datasets whole, with the defau
     }
   }
   assert.deepEqual(JSON.parse(inNode.stdout), rows)
+}
+
+test('every example of the documentation has a test that runs it', () => {
+  for (const { page, language } of examples) {
+    const languages = [...(RUN_HERE[page]?.languages ?? []), ...(RUN_ELSEWHERE[page] ?? [])]
+    assert.ok(languages.includes(language), `${page} has an example in ${language}`)
+  }
 })
+
+/** The filters in the tables of the page on CQL2; the head of their column is the dataset. */
+async function matchFilters({ service, key }: Demo): Promise<void> {
+  let table = ''
+  let count = 0
+  for (const line of pageText('cql2.md').split('\n')) {
+    table = /^\| you want \| (\w+) \|$/.exec(line)?.[1] ?? table
+    const filter = /^\|[^|]+\| `(.+)` \|$/.exec(line)?.[1]
+    if (filter === undefined) continue
+    const query = new URLSearchParams({ filter, limit: '1' })
+    const { status, body } = await service.request('GET', `/v1/ogc/collections/${table}/items?${query}`, {
+      key,
+    })
+    assert.equal(status, 200, `${filter}: ${body.detail}`)
+    assert.ok(body.features.length > 0, `${filter} matches nothing`)
+    count++
+  }
+  assert.ok(count > 15)
+}

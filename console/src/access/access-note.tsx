@@ -1,7 +1,7 @@
 import type { AddOn } from '@wayleave/contract/add-ons'
 import { ADD_ON_MEANINGS } from '@wayleave/contract/add-ons'
 import type { OrganizationRecord } from '@wayleave/contract/records'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useAccessRequests } from '../api/queries.ts'
 import { When } from '../components/when.tsx'
 import { site } from '../site.ts'
@@ -12,12 +12,15 @@ export function AccessNote({
   organization,
   addOn,
   credits = 0,
+  children,
 }: {
   organization: OrganizationRecord
   /** The add-on that is missing. */
   addOn?: AddOn
   /** The number of credits that are missing. */
   credits?: number
+  /** A sentence that goes before. */
+  children?: ReactNode
 }) {
   const requests = useAccessRequests(organization.id)
   const [asking, setAsking] = useState(false)
@@ -25,14 +28,15 @@ export function AccessNote({
   return (
     <div className="note warn small stack-small">
       <p>
+        {children}{' '}
         {addOn
-          ? `${organization.name} lacks the add-on ${addOn}: ${ADD_ON_MEANINGS[addOn].toLowerCase()}`
+          ? `${organization.name} does not have the add-on ${addOn} (${meaningOf(addOn)}).`
           : `${organization.name} has too few credits.`}
       </p>
       {open ? (
         <p>
-          {open.requestedBy} asked the operator <When at={open.createdAt} />. You get a mail when they have
-          decided.
+          {open.requestedBy} asked the operator for access on <When at={open.createdAt} />. You get an email
+          when they have decided.
         </p>
       ) : (
         <p className="row">
@@ -56,4 +60,10 @@ export function AccessNote({
       )}
     </div>
   )
+}
+
+/** The meaning of an add-on as a part of a sentence. */
+function meaningOf(addOn: AddOn): string {
+  const meaning = ADD_ON_MEANINGS[addOn].replace(/\.$/, '')
+  return meaning.charAt(0).toLowerCase() + meaning.slice(1)
 }

@@ -41,8 +41,8 @@ export function RequestAccessDialog({
       }}
     >
       <p className="soft">
-        The operator gets a mail, and decides for the whole organization {organization.name}. You get a mail
-        when they have decided.
+        The operator gets an email and decides for the whole organization {organization.name}. You get an
+        email when they have decided.
       </p>
       {lacking.length > 0 && <AddOnsField offered={lacking} chosen={addOns} onChange={setAddOns} />}
       <CreditsField

@@ -22,7 +22,7 @@ export function CancelJobDialog({
         await onCancelled()
       }}
     >
-      <p>The uploaded file is removed and nothing of it is published. The version before stays.</p>
+      <p>The uploaded file is removed and nothing of it is published. The current version stays.</p>
     </ActionDialog>
   )
 }

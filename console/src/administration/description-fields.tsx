@@ -38,7 +38,7 @@ export function DescriptionFields({
         </Field>
       </div>
       <div className="inline-form">
-        <Field label="Contact" help="A mail address, an address or a name.">
+        <Field label="Contact" help="An email address, a web address or a name.">
           {(props) => <input {...props} maxLength={500} value={value.contact} onChange={set('contact')} />}
         </Field>
         <Field label="Updated">

@@ -69,7 +69,7 @@ export function KeyFinder() {
 function FoundKeys({ keys }: { keys: FoundKey[] }) {
   return (
     <Table
-      label="Keys that were found"
+      label="Matching keys"
       rows={keys}
       keyOf={({ id }) => id}
       columns={[

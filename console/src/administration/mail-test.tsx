@@ -24,7 +24,7 @@ export function MailTest() {
     <section className="card stack-small">
       <h2>Mail</h2>
       <form className="inline-form" onSubmit={submit}>
-        <Field label="Send a test mail to">
+        <Field label="Send a test email to">
           {(props) => (
             <input
               {...props}
@@ -49,8 +49,8 @@ export function MailTest() {
 }
 
 function outcomeWords({ sent, by, reason }: Outcome): string {
-  if (!sent) return `The mail could not be sent: ${reason}. The log has more.`
+  if (!sent) return `The email could not be sent: ${reason}. The log has more.`
   return by === 'smtp'
-    ? 'The mail server took the mail. Look whether it arrives.'
-    : 'No mail server is set, so the mail was written to the outbox folder.'
+    ? 'The mail server accepted the email. Check that it arrives.'
+    : 'No mail server is configured, so the email was written to the outbox folder.'
 }

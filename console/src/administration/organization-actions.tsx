@@ -79,7 +79,7 @@ function SuspendDialog({ organization, onClose }: DialogProps) {
       }}
     >
       <p>
-        Its keys and the personal keys of its members are refused at once, until you resume it. Members can
+        Its keys and the personal keys of its members are refused at once until you resume it. Members can
         still sign in, and see that it is suspended.
       </p>
       <ReasonField reason={reason} onChange={setReason} />

@@ -26,7 +26,7 @@ export function AddOnsDialog({ organization, onClose }: OrganizationDialogProps)
         await queries.invalidateQueries()
       }}
     >
-      <p className="soft">They hold from the next request on. What is taken away is refused at once.</p>
+      <p className="soft">Changes apply from the next request.</p>
       <AddOnsField offered={ADD_ONS} chosen={addOns} onChange={setAddOns} />
     </ActionDialog>
   )

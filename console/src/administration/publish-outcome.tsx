@@ -24,7 +24,7 @@ export function PublishOutcome({ job }: { job: JobRecord }) {
   return (
     <div className="stack-small" role="status">
       <p>
-        {progress ? (phases[progress.phase] ?? progress.phase) : 'Waiting for its turn'}
+        {progress ? (phases[progress.phase] ?? progress.phase) : 'Queued'}
         {progress && progress.rows > 0 && `, ${plural(progress.rows, 'row')}`}
       </p>
       <progress aria-label="Publishing" value={total ? progress?.bytesRead : undefined} max={total} />
@@ -97,7 +97,7 @@ function Failure({ problem }: { problem: JobRecord['problem'] }) {
         )}
       </div>
       <RowProblems problems={problem?.problems ?? []} />
-      <p className="small soft">Nothing was changed: the version before is still served.</p>
+      <p className="small soft">Nothing was changed: the current version is still served.</p>
     </div>
   )
 }

@@ -116,7 +116,7 @@ function DeleteDialog({ user, onClose }: UserDialogProps) {
       }}
     >
       <p>
-        Their sessions and personal keys stop at once. The ledger and the events stay, without the mail
+        Their sessions and personal keys stop at once. The ledger and the events stay, without the email
         address. An organization without other members is closed, and its keys are revoked.
       </p>
       <p>This cannot be undone.</p>

@@ -10,6 +10,9 @@ interface Tokens {
 /** A token that expires within this time is refreshed first, so that it does not expire in transit. */
 const MARGIN_MS = 30_000
 
+/** Tells pages outside the console, such as the documentation, that there is a session to ask for. */
+const MARK = 'signed-in'
+
 /**
  * The signed-in session. The refresh token is in an HttpOnly cookie; the access token is only in memory and
  * is lost when the page closes.
@@ -82,6 +85,7 @@ class Session {
   #hold({ accessToken, expiresIn }: Tokens): string {
     this.#token = accessToken
     this.#endsAt = Date.now() + expiresIn * 1000
+    mark(true)
     this.#become('signed-in')
     return accessToken
   }
@@ -89,6 +93,7 @@ class Session {
   #forget(): void {
     this.#token = ''
     this.#endsAt = 0
+    mark(false)
     this.#become('signed-out')
   }
 
@@ -100,6 +105,15 @@ class Session {
 }
 
 export const session = new Session()
+
+function mark(isSignedIn: boolean): void {
+  try {
+    if (isSignedIn) localStorage.setItem(MARK, '')
+    else localStorage.removeItem(MARK)
+  } catch {
+    // If storage is blocked, pages outside the console show a link to sign in.
+  }
+}
 
 /** For calls before sign-in, which have no token. */
 export async function post<T = void>(path: string, body: unknown): Promise<T> {

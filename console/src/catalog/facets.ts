@@ -33,7 +33,7 @@ const values: Record<Facet, (dataset: Dataset, now: number) => string[]> = {
 
 export const SORTS: Record<string, string> = {
   title: 'Title',
-  updated: 'Updated last',
+  updated: 'Recently updated',
   rows: 'Most rows',
   credits: 'Price',
 }

@@ -17,7 +17,7 @@ export function DemoMail({ email, before }: { email: string; before: string | nu
   if (!path || path === before) return null
   return (
     <div className="note good stack-small">
-      <p>This is a demo: the mail stays on this machine.</p>
+      <p>This is a demo: the email stays on this machine.</p>
       <Link className="button primary wide" to={path}>
         Open its link
       </Link>

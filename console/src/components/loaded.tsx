@@ -14,17 +14,21 @@ export function Loaded<T>({
   query,
   lines = 6,
   height,
+  heading,
   children,
 }: {
   query: Query<T>
   lines?: number
   height?: string
+  /** The heading of the page if the data, which has it, cannot be loaded. */
+  heading?: string
   children: (data: T) => ReactNode
 }) {
   if (query.data !== undefined) return children(query.data)
   if (query.isError) {
     return (
-      <div className="padded">
+      <div className="padded stack-small">
+        {heading && <h1>{heading}</h1>}
         <ProblemNote error={query.error} retry={query.refetch} />
       </div>
     )

@@ -20,7 +20,7 @@ export function NoOrganization() {
   }
   return (
     <div className="narrow stack">
-      <h1>You are in no organization</h1>
+      <h1>You do not belong to an organization</h1>
       <p className="soft">
         Keys, credits and add-ons belong to organizations. Open the link of an invitation, or make an
         organization of your own.
@@ -39,7 +39,7 @@ export function NoOrganization() {
         </Field>
         {create.isError && <ProblemNote error={create.error} />}
         <button type="submit" className="button primary" disabled={create.isPending}>
-          Make the organization
+          Create the organization
         </button>
       </form>
     </div>

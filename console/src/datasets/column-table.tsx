@@ -12,7 +12,9 @@ export function ColumnTable({ columns }: { columns: Column[] }) {
     hasWords && { head: 'About', kind: 'long', cell: (column) => <Words column={column} /> },
     {
       head: 'Nulls',
-      cell: ({ nullable }) => (nullable ? 'May be null' : <span className="soft">Never null</span>),
+      cell: ({ nullable }) => (
+        <span className={`nowrap${nullable ? '' : ' soft'}`}>{nullable ? 'May be null' : 'Never null'}</span>
+      ),
     },
   ]
   return (

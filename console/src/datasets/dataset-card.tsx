@@ -1,6 +1,6 @@
 import type { Dataset } from '@wayleave/client'
 import { Link } from 'react-router'
-import { day, plural, shapeName } from '../words.ts'
+import { day, plural, shapeName, withoutMarks } from '../words.ts'
 import { DatasetPreview } from './dataset-preview.tsx'
 
 const MAX_KEYWORDS = 4
@@ -14,7 +14,7 @@ export function DatasetCard({ dataset }: { dataset: Dataset }) {
         <h2 dir="auto">
           <Link to={`/datasets/${table}`}>{title}</Link>
         </h2>
-        <p dir="auto">{description || 'No description.'}</p>
+        <p dir="auto">{withoutMarks(description) || 'No description.'}</p>
         <div className="badges">
           <span className="badge">{shapeName(dataset)}</span>
           <span className="badge">{plural(rows, 'row')}</span>

@@ -1,5 +1,6 @@
 import { licenseLink, licenseName } from '@wayleave/contract/licenses'
 import type { DatasetDetails } from '@wayleave/contract/records'
+import { Link } from 'react-router'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Day } from '../components/when.tsx'
 import { count, period, plural, shapeName, updateWords } from '../words.ts'
@@ -64,13 +65,13 @@ export function DatasetFacts({ dataset }: { dataset: DatasetDetails }) {
         )}
       </dl>
       {dataset.keywords.length > 0 && (
-        <div className="badges">
+        <ul className="keywords" aria-label="Keywords">
           {dataset.keywords.map((word) => (
-            <span key={word} className="badge">
-              {word}
-            </span>
+            <li key={word}>
+              <Link to={`/datasets?keyword=${encodeURIComponent(word)}`}>{word}</Link>
+            </li>
           ))}
-        </div>
+        </ul>
       )}
     </section>
   )

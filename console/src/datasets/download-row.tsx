@@ -90,7 +90,7 @@ export function FileRow({
           <span className="small soft">
             {state.progress
               ? `${bytes(state.progress.received)}${of(state.progress.total)}`
-              : 'Asking for the file'}
+              : 'Requesting the file'}
           </span>
         </>
       )}

@@ -18,7 +18,7 @@ export function Versions({ dataset }: { dataset: Dataset }) {
   return (
     <div className="stack">
       <p className="small soft">
-        Every publishing makes a version, and none ever changes.{' '}
+        Each time the dataset is published, it gets a new version. Versions never change.{' '}
         {unlocked
           ? `A download of an older version costs ${plural(dataset.credits, 'credit')}, as the current one does.`
           : 'Older versions are downloaded with the add-on ARCHIVED_DATA.'}

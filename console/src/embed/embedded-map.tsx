@@ -17,7 +17,7 @@ export function EmbeddedMap({ table }: { table: string }) {
   const dataset = useDataset(table)
   return (
     <main className="embedded-map">
-      <Loaded query={dataset} lines={2} height="100vh">
+      <Loaded query={dataset} lines={2} height="100vh" heading={table}>
         {(data) => <DatasetMap dataset={data} />}
       </Loaded>
     </main>

@@ -4,6 +4,7 @@ import { lazy, type ReactNode, Suspense, useCallback, useMemo, useRef, useState 
 import { Skeleton } from '../components/skeleton.tsx'
 import { Tabs } from '../components/tabs.tsx'
 import { type Exploration, useAccess } from './access.ts'
+import { AccessBanner } from './access-banner.tsx'
 import { type MapView, type Tab, useAddress } from './address.ts'
 import { type Box, type Clause, filterText } from './filter/clause.ts'
 import { FilterBar } from './filter/filter-bar.tsx'
@@ -31,7 +32,7 @@ const MapPanel = lazy(async () => ({ default: (await import('./map/map-panel.tsx
 const tabs: Record<Tab, string> = {
   table: 'Table',
   charts: 'Charts',
-  code: 'Use it',
+  code: 'Code',
   download: 'Download',
   columns: 'Columns',
   versions: 'Versions',
@@ -66,6 +67,7 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
   const isLocked = access !== 'all'
   return (
     <div className="explorer">
+      <AccessBanner exploration={exploration} />
       <FilterBar
         exploration={exploration}
         filter={address.filter}

@@ -19,14 +19,15 @@ export interface KeyOwner {
 export const personalOwner: KeyOwner = {
   path: '/v1/api-keys/personal',
   title: 'Create a personal key',
-  about: 'It acts with your organization’s add-ons and credits, and stops when you leave the organization.',
+  about:
+    'It uses your organization’s add-ons and credits, and stops working when you leave the organization.',
   withWrite: false,
 }
 
 export const organizationOwner = (organizationId: string): KeyOwner => ({
   path: `/v1/api-keys/organization/${organizationId}`,
   title: 'Create an organization key',
-  about: 'It belongs to the organization and goes on working when members leave.',
+  about: 'It belongs to the organization and keeps working when members leave.',
   withWrite: false,
 })
 

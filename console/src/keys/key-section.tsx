@@ -49,9 +49,11 @@ export function KeySection({
           keys.length > 0 ? (
             <KeyTable keys={keys} label={title} page={page} />
           ) : (
-            <Empty title="No key yet">
+            <Empty title="No keys yet">
               <p>
-                {owner ? 'A key opens the data for one program. Make one for each.' : 'None has been made.'}
+                {owner
+                  ? 'Programs read data with a key. Create one for each program.'
+                  : 'Nobody has created one.'}
               </p>
             </Empty>
           )

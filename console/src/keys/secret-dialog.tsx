@@ -37,7 +37,7 @@ export function SecretDialog({
   return (
     <Dialog title={title} onClose={close}>
       <p>
-        This is the whole secret. It is shown <strong>this once</strong>: nobody can show it again. Store it
+        This is the whole secret. It is shown <strong>this once</strong>: it cannot be shown again. Store it
         where your program reads it, and never in a page or a repository.
       </p>
       <div className="secret">

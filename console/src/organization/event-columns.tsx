@@ -16,6 +16,6 @@ export const eventColumns: TableColumn<EventRecord>[] = [
       </>
     ),
   },
-  { head: 'By', kind: 'long', cell: actorWords },
+  { head: 'By', cell: (event) => <span className="one-line">{actorWords(event)}</span> },
   { head: 'From', cell: ({ address }) => <span className="soft">{address ?? '–'}</span> },
 ]

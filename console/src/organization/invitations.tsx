@@ -33,7 +33,7 @@ export function Invitations({ organization }: { organization: OrganizationRecord
       empty="No open invitation"
       lines={2}
       columns={[
-        { head: 'Mail address', kind: 'long', cell: ({ email }) => email },
+        { head: 'Email address', kind: 'long', cell: ({ email }) => email },
         { head: 'Role', cell: ({ permissions }) => <PermissionBadges permissions={permissions} /> },
         { head: 'Ends', cell: ({ expiresAt }) => <When at={expiresAt} /> },
         {
@@ -61,7 +61,7 @@ export function Invitations({ organization }: { organization: OrganizationRecord
             await queries.invalidateQueries({ queryKey: ['invitations'] })
           }}
         >
-          <p>The link in the mail stops working. You can invite the address again.</p>
+          <p>The link in the email stops working. You can invite the address again.</p>
         </ActionDialog>
       )}
     </ListCard>
@@ -82,7 +82,7 @@ function InviteDialog({ organization, onClose }: { organization: OrganizationRec
         await queries.invalidateQueries({ queryKey: ['invitations'] })
       }}
     >
-      <Field label="Mail address" help="The mail’s link works once, for 7 days.">
+      <Field label="Email address" help="The link in the email works once, for 7 days.">
         {(props) => (
           <input
             {...props}

@@ -78,8 +78,8 @@ export function LedgerCard({
       keyOf={({ id }) => id}
       columns={columns}
       empty={{
-        title: 'No credit has come or gone',
-        text: <p>The operator adds credits. A download takes its dataset’s price.</p>,
+        title: 'No transactions yet',
+        text: <p>The operator adds credits, and downloads use them.</p>,
       }}
     />
   )

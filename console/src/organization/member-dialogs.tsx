@@ -29,7 +29,7 @@ export function MemberDialog(props: MemberDialogProps) {
         await queries.invalidateQueries()
       }}
     >
-      <p className="soft">They hold from the member’s next request on.</p>
+      <p className="soft">Changes apply from the member’s next request.</p>
       <MemberPermissionsField
         chosen={permissions}
         onChange={setPermissions}

@@ -68,7 +68,7 @@ export function AccessPage() {
         query={requests}
         keyOf={({ id }) => id}
         columns={requestColumns}
-        empty={{ title: 'Nothing was asked for yet', text: <p>The operator grants add-ons and credits.</p> }}
+        empty={{ title: 'No requests yet', text: <p>The operator grants add-ons and credits.</p> }}
         lines={2}
       >
         {asking && (

@@ -62,7 +62,7 @@ function Organization({ organization }: { organization: AdminOrganization }) {
         lines={3}
         columns={[
           {
-            head: 'Mail address',
+            head: 'Email address',
             kind: 'long',
             cell: ({ userId, email }) => <Link to={`/administration/users/${userId}`}>{email}</Link>,
           },

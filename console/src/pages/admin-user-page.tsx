@@ -91,7 +91,7 @@ function User({ user }: { user: AdminUser }) {
         label="Events"
         query={usePlatformEvents({ userId: user.id })}
         keyOf={({ id }) => id}
-        empty="Nothing has happened yet"
+        empty="No events yet"
         isNamed={false}
         columns={eventColumns}
       />

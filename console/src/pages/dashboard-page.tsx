@@ -69,7 +69,7 @@ function Figures({ dashboard: { days, jobs, storage, accounts, openRequests } }:
         value={count(jobs.waiting + jobs.running)}
         label={
           <>
-            <Link to="/administration/jobs">jobs under way</Link>, {count(jobs.failed)} failed
+            <Link to="/administration/jobs">jobs in progress</Link>, {count(jobs.failed)} failed
           </>
         }
       />

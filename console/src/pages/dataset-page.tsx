@@ -16,7 +16,7 @@ export function DatasetPage() {
       <p className="small">
         <Link to="/datasets">All datasets</Link>
       </p>
-      <Loaded query={dataset} lines={2} height="14rem">
+      <Loaded query={dataset} lines={2} height="14rem" heading={table}>
         {(data) => <DatasetDetail key={data.table} dataset={data} />}
       </Loaded>
     </div>

@@ -126,7 +126,7 @@ function KeyStep({
         </p>
       ) : (
         <>
-          <p className="soft">A key opens the data for a program. Its secret is shown once.</p>
+          <p className="soft">Programs read data with a key. Its secret is shown once.</p>
           <div>
             <button type="button" className="button primary" onClick={() => setCreating(true)}>
               Create a personal key

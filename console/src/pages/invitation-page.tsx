@@ -20,7 +20,7 @@ export function InvitationPage() {
     enabled: token !== '',
     retry: false,
   })
-  if (!token) return <Empty title="This link is incomplete: open it from the mail" />
+  if (!token) return <Empty title="This link is incomplete: open it from the email" />
   return (
     <div className="narrow stack">
       <h1>You are invited</h1>

@@ -28,7 +28,7 @@ export function JobsPage() {
       label="Jobs"
       query={useJobs()}
       keyOf={({ id }) => id}
-      empty="Nothing was uploaded yet"
+      empty="No uploads yet"
       columns={[
         {
           head: 'Table',

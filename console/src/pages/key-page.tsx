@@ -32,7 +32,7 @@ function KeyDetail({ path, list }: { path: string; list: string }) {
       <p className="small">
         <Link to={list}>All keys</Link>
       </p>
-      <Loaded query={key} lines={8}>
+      <Loaded query={key} lines={8} heading="Key">
         {(record) => (
           <>
             <div className="page-head">

@@ -20,7 +20,7 @@ export function KeysPage() {
       </div>
       <KeySection
         title="Personal keys"
-        about="Yours alone. They stop when you leave the organization."
+        about="Only you see and manage them. They stop working when you leave the organization."
         query={only('user')}
         owner={personalOwner}
         page="/keys"
@@ -30,8 +30,8 @@ export function KeysPage() {
           title={`Keys of ${organization.name}`}
           about={
             may('APIKEY_CREATE')
-              ? 'Shared by the organization. They outlive their makers.'
-              : 'Shared by the organization. You may look: changing them needs APIKEY_CREATE.'
+              ? 'Shared by the organization. They keep working when the member who created them leaves.'
+              : 'Shared by the organization. You can see them; changing them needs the permission APIKEY_CREATE.'
           }
           query={only('organization')}
           owner={may('APIKEY_CREATE') ? organizationOwner(organization.id) : null}

@@ -33,7 +33,7 @@ export function MembersPage() {
         empty="No members"
         columns={[
           {
-            head: 'Mail address',
+            head: 'Email address',
             kind: 'long',
             cell: ({ email, userId }) => (
               <>

@@ -119,8 +119,8 @@ export function PublishPage() {
           <h2>Progress</h2>
           {sending.kind === 'idle' && !jobId && (
             <p className="soft small">
-              The file is sent, compiled aside, and then served whole. Until then, and if it fails, the
-              version before goes on.
+              The file is uploaded and checked, and then published as a whole. Until then, and if it fails,
+              the current version stays.
             </p>
           )}
           {sending.kind === 'sending' && file && (

@@ -39,7 +39,7 @@ export function RequestsPage() {
       }
       query={useRequestInbox(state)}
       keyOf={({ id }) => id}
-      empty="No request waits"
+      empty="No open requests"
       columns={[
         {
           head: 'Organization',
@@ -121,7 +121,7 @@ function DeclineDialog({ request, onClose }: { request: AccessRequest; onClose: 
 
 function NoteField({ note, onChange }: { note: string; onChange: (note: string) => void }) {
   return (
-    <Field label="A sentence for the member who asked" help="It is in the mail that they get.">
+    <Field label="Message to the member who asked" help="It is part of the email to them.">
       {(props) => (
         <textarea
           {...props}

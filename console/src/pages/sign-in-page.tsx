@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import { Link, Navigate, useLocation, useNavigate } from 'react-router'
+import { type FormEvent, useEffect, useState } from 'react'
+import { Link, useLocation, useNavigate } from 'react-router'
 import { demoLink } from '../api/demo-link.ts'
 import { useSession } from '../api/queries.ts'
 import { post, session } from '../api/session.ts'
@@ -8,6 +8,7 @@ import { DemoMail } from '../components/demo-mail.tsx'
 import { Field } from '../components/field.tsx'
 import { ProblemNote } from '../components/problem-note.tsx'
 import { useTitle } from '../components/use-title.ts'
+import { site } from '../site.ts'
 
 /** Sign-in by mail: request the mail, then open its link or enter its code. */
 export function SignInPage() {
@@ -16,14 +17,14 @@ export function SignInPage() {
   const location = useLocation()
   const [email, setEmail] = useState(() => emailOf(location.state))
   const [sent, setSent] = useState<Sent | null>(null)
-  const next = nextOf(location.state)
+  const next = nextOf(location.state ?? { next: new URLSearchParams(location.search).get('next') })
   const [token = '', encodedNext = ''] = location.hash.slice(1).split('~')
 
   if (token) {
     const nextPage = nextOf({ next: decode(encodedNext) })
     return <RedeemLink token={token} next={nextPage} signedIn={state === 'signed-in'} />
   }
-  if (state === 'signed-in') return <Navigate to={next} replace />
+  if (state === 'signed-in') return <Enter next={next} />
   if (sent) return <CheckMail sent={sent} next={next} onBack={() => setSent(null)} />
   return <AskForMail email={email} next={next} onEmail={setEmail} onSent={setSent} />
 }
@@ -39,10 +40,28 @@ interface Sent {
 /** Where signing in leads if no page asked for it. */
 const HOME = '/getting-started'
 
-/** Only paths of this console are allowed, to prevent open redirects. */
+/** The paths of this service that are not the console's. */
+const OUTSIDE = /^\/(?:docs|problems|status|v1)(?:[/?#]|$)/
+
+/** Opens the page that asked to sign in. */
+function useEnter(): (next: string) => void {
+  const navigate = useNavigate()
+  return (next) => {
+    if (OUTSIDE.test(next)) window.location.replace(next)
+    else navigate(next, { replace: true })
+  }
+}
+
+function Enter({ next }: { next: string }) {
+  const enter = useEnter()
+  useEffect(() => enter(next), [])
+  return null
+}
+
+/** Only paths of this service are allowed, to prevent open redirects. */
 function nextOf(state: unknown): string {
   const next = (state as { next?: unknown } | null)?.next
-  return typeof next === 'string' && /^\/(?!\/)./.test(next) ? next : HOME
+  return typeof next === 'string' && /^\/(?![/\\])./.test(next) ? next : HOME
 }
 
 /** The page that sent the visitor here may know the address, such as that of an invitation. */
@@ -94,9 +113,9 @@ function AskForMail({
   return (
     <div className="narrow stack">
       <h1>Sign in</h1>
-      <p className="soft">No password: a mail brings you a link and a code.</p>
+      <p className="soft">No password: we email you a link and a code.</p>
       <form className="stack" onSubmit={submit}>
-        <Field label="Mail address">
+        <Field label="Email address">
           {(props) => (
             <input
               {...props}
@@ -111,7 +130,7 @@ function AskForMail({
         </Field>
         {ask.isError && <ProblemNote error={ask.error} />}
         <button type="submit" className="button primary wide" disabled={ask.isPending}>
-          Send the mail
+          Send the link
         </button>
       </form>
       <p className="small soft">
@@ -123,11 +142,11 @@ function AskForMail({
 
 function CheckMail({ sent, next, onBack }: { sent: Sent; next: string; onBack: () => void }) {
   const { email, linkBefore, request } = sent
-  const navigate = useNavigate()
+  const enter = useEnter()
   const [code, setCode] = useState('')
   const redeem = useMutation({
     mutationFn: () => session.signInByCode(email, code.trim(), request),
-    onSuccess: () => navigate(next, { replace: true }),
+    onSuccess: () => enter(next),
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -135,10 +154,10 @@ function CheckMail({ sent, next, onBack }: { sent: Sent; next: string; onBack: (
   }
   return (
     <div className="narrow stack">
-      <h1>Check your mail</h1>
+      <h1>Check your email</h1>
       <p>
-        If <strong>{email}</strong> may sign in, a mail is on its way. Open its link, or type its code here.
-        Both work once, for 15 minutes.
+        If <strong>{email}</strong> may sign in, an email is on its way. Open its link, or enter its code
+        here. Both work once, for 15 minutes.
       </p>
       <form className="stack" onSubmit={submit}>
         <Field label="Code of six digits">
@@ -163,7 +182,7 @@ function CheckMail({ sent, next, onBack }: { sent: Sent; next: string; onBack: (
       </form>
       <p className="small">
         <button type="button" className="link" onClick={onBack}>
-          Use another address, or send the mail again
+          Use another address, or send the email again
         </button>
       </p>
       <DemoMail email={email} before={linkBefore} />
@@ -173,14 +192,14 @@ function CheckMail({ sent, next, onBack }: { sent: Sent; next: string; onBack: (
 
 /** Redeems the link on a click, not on opening: programs that check links in mails must not use it up. */
 function RedeemLink({ token, next, signedIn }: { token: string; next: string; signedIn: boolean }) {
-  const navigate = useNavigate()
+  const enter = useEnter()
   const redeem = useMutation({
     mutationFn: () => session.signInByLink(token),
-    onSuccess: () => navigate(next, { replace: true }),
+    onSuccess: () => enter(next),
   })
   return (
     <div className="narrow stack">
-      <h1>Sign in to Wayleave</h1>
+      <h1>Sign in to {site.title}</h1>
       <p className="soft">
         {signedIn
           ? 'You are signed in already. Continue to sign in as the address this link was sent to.'

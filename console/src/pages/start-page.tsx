@@ -29,7 +29,7 @@ export function StartPage() {
       </section>
       <section className="stack" aria-labelledby="featured">
         <div className="row spread">
-          <h2 id="featured">{site.featured.length > 0 ? 'Featured datasets' : 'Updated last'}</h2>
+          <h2 id="featured">{site.featured.length > 0 ? 'Featured datasets' : 'Recently updated'}</h2>
           <Link to="/datasets">
             {datasets.data ? `All ${plural(datasets.data.length, 'dataset')}` : 'All datasets'}
           </Link>

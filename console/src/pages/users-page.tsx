@@ -20,13 +20,13 @@ export function UsersPage() {
   return (
     <ListCard
       label="Users"
-      head={<SearchField search={search} onSearch={setSearch} placeholder="Mail address or id" />}
+      head={<SearchField search={search} onSearch={setSearch} placeholder="Email address or id" />}
       query={users}
       keyOf={({ id }) => id}
       empty="No user matches"
       columns={[
         {
-          head: 'Mail address',
+          head: 'Email address',
           kind: 'long',
           cell: ({ id, email, blockedAt, blockReason }) => (
             <>

@@ -18,7 +18,7 @@ export function CountTable({
         <h2>{title}</h2>
       </div>
       {rows.length === 0 ? (
-        <Empty title="No calls in these days" />
+        <Empty title="No calls in this period" />
       ) : (
         <Table
           label={title}

@@ -4,7 +4,7 @@ import { Table } from '../components/table.tsx'
 import { count } from '../words.ts'
 
 export function OperationTable({ operations }: { operations: UsageReport['operations'] }) {
-  if (operations.length === 0) return <Empty title="No calls in these days" />
+  if (operations.length === 0) return <Empty title="No calls in this period" />
   return (
     <Table
       label="Usage by operation"

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { Command } from 'commander'
 import { newId } from '../id.ts'
+import { documentedExamples } from '../testing/documented-examples.ts'
 import { runCommand, runProgramFile } from '../testing/run-command.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 import { addressCommand } from './address.ts'
@@ -13,6 +14,7 @@ import { doctorCommand } from './doctor.ts'
 import { jobCommand } from './job.ts'
 import { keyCommand } from './key.ts'
 import { orgCommand } from './org.ts'
+import { makeProgram } from './program.ts'
 import { pruneCommand } from './prune.ts'
 import { restoreCommand } from './restore.ts'
 import { userCommand } from './user.ts'
@@ -37,6 +39,33 @@ test('the page of the command line is what the commands say: run `npm run docs`'
   const file = new URL('../../../docs/command-line.md', import.meta.url)
   assert.equal(readFileSync(file, 'utf8'), commandLinePage())
 })
+
+test('every example on the page of the command line is understood', async () => {
+  const examples = documentedExamples().filter(({ page }) => page === 'command-line.md')
+  const lines = examples.flatMap(({ code }) => code.trim().split('\n'))
+  assert.ok(lines.length > 70)
+  for (const line of lines) {
+    // Without what the shell does: redirections, and the substitution of a process.
+    const text = line.replace(/^source <\((.*)\)$/, '$1').replace(/ [<>] .*$/, '')
+    const [name, ...words] = [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(
+      ([, quoted, plain]) => quoted ?? plain!,
+    )
+    assert.equal(name, 'wayleave', line)
+    const program = makeProgram()
+    let isRun = false
+    for (const command of leavesOf(program)) {
+      command.action(() => {
+        isRun = true
+      })
+    }
+    await program.parseAsync(words, { from: 'user' })
+    assert.ok(isRun, line)
+  }
+})
+
+function leavesOf(command: Command): Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf)
+}
 
 test('maintenance commands take --json and --data-dir too, and end with examples', () => {
   const single = [backupCommand(), restoreCommand(), verifyCommand(), doctorCommand(), pruneCommand()]

@@ -36,6 +36,8 @@ export function makeProgram(options: ProgramOptions = {}): Command {
   const program = new Command('wayleave')
     .description('Publishes geospatial and tabular datasets and grants keys to them.')
     .version(version)
+    // Otherwise `--version` of a command, such as `tiles`, would be taken as the program's.
+    .enablePositionalOptions()
     .showHelpAfterError('(see --help)')
     .exitOverride()
     .configureHelp({ sortSubcommands: false })

@@ -43,6 +43,35 @@ async function triples(
   }
 }
 
+/**
+ * The rules of the sitemaps protocol 0.9 as a schema, for libxml2: the elements, their order and number, addresses of
+ * at most 2,048 characters, and times of W3C's profile of ISO 8601.
+ */
+const SITEMAP_SCHEMA = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"
+  targetNamespace="http://www.sitemaps.org/schemas/sitemap/0.9" elementFormDefault="qualified">
+  <xs:simpleType name="address"><xs:restriction base="xs:anyURI">
+    <xs:minLength value="12"/><xs:maxLength value="2048"/>
+  </xs:restriction></xs:simpleType>
+  <xs:simpleType name="time"><xs:union memberTypes="xs:date xs:dateTime"/></xs:simpleType>
+  <xs:complexType name="entry"><xs:sequence>
+    <xs:element name="loc" type="address"/><xs:element name="lastmod" type="time" minOccurs="0"/>
+  </xs:sequence></xs:complexType>
+  <xs:element name="urlset"><xs:complexType><xs:sequence>
+    <xs:element name="url" type="entry" maxOccurs="50000"/>
+  </xs:sequence></xs:complexType></xs:element>
+  <xs:element name="sitemapindex"><xs:complexType><xs:sequence>
+    <xs:element name="sitemap" type="entry" maxOccurs="50000"/>
+  </xs:sequence></xs:complexType></xs:element>
+</xs:schema>`
+
+async function validateSitemap(text: string): Promise<void> {
+  const program = `
+import sys
+from lxml import etree
+etree.XMLSchema(etree.fromstring(sys.argv[1])).assertValid(etree.fromstring(sys.argv[2].encode()))`
+  await run(process.env['WAYLEAVE_TEST_PYTHON']!, ['-c', program, SITEMAP_SCHEMA, text])
+}
+
 test('the catalogue is DCAT in JSON-LD and Turtle, which rdflib reads as the same graph', async (t) => {
   const service = await openTestServer(t, {
     settings: { title: 'Data of the town', contactName: 'Survey office', contactUrl: 'mailto:a@example.org' },
@@ -110,6 +139,7 @@ test('sitemap and robots.txt list the pages, with an index past the limit of one
   await publishText(service, 'places', 'places.geojson', points(3))
   const { text, headers } = await service.request('GET', '/sitemap.xml')
   assert.match(headers.get('content-type')!, /xml/)
+  await validateSitemap(text)
   const locations = [...text.matchAll(/<loc>([^<]*)<\/loc>/g)].map((match) => match[1])
   assert.deepEqual(
     locations,
@@ -128,6 +158,7 @@ test('sitemap and robots.txt list the pages, with an index past the limit of one
   const many = Array.from({ length: DATASETS_PER_SITEMAP + 1 }, () => dataset)
   assert.equal(sitemapCount(many), 2)
   assert.equal(sitemap(many, 'https://a.example', 2).match(/<url>/g)?.length, 1)
+  await validateSitemap(sitemapIndex(2, 'https://a.example'))
   assert.match(sitemapIndex(2, 'https://a.example'), /<loc>https:\/\/a\.example\/sitemaps\/2\.xml<\/loc>/)
 })
 
@@ -161,6 +192,11 @@ test('the page of a dataset has its title, description and schema.org data, esca
   assert.deepEqual(data.license, { '@type': 'CreativeWork', name: 'Ask us' })
   assert.ok(data.isAccessibleForFree)
   assert.ok(data.distribution.some((one: { encodingFormat: string }) => one.encodingFormat === 'text/csv'))
+  // rdflib reads it too; the vocabulary is named here, because the context is on another server.
+  const local = JSON.stringify({ ...data, '@context': { '@vocab': 'https://schema.org/' } })
+  const graph = await triples(local, `<x:y> a <x:z> .`)
+  const kinds = graph.triples.filter(([, p]) => p.endsWith('#type')).map(([, , o]) => o)
+  assert.ok(kinds.includes('https://schema.org/Dataset') && kinds.includes('https://schema.org/DataDownload'))
   assert.match(pageHead(null, about, service.url).text, /<title>Data of the town<\/title>/)
 })
 

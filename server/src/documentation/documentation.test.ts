@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { aboutOf } from '../http/about.ts'
 import { problems } from '../problem.ts'
 import { readConfig } from '../settings/config.ts'
 import { settings } from '../settings/settings.ts'
-import { openTestServer } from '../testing/test-server.ts'
+import { documentedExamples } from '../testing/documented-examples.ts'
+import { points, publishText } from '../testing/publish.ts'
+import { signIn } from '../testing/sign-in.ts'
+import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
 import { Documentation, PAGES } from './documentation.ts'
 import { generatedPages } from './generated-pages.ts'
 import { PACKAGE_ASSETS } from './package-assets.ts'
@@ -50,6 +54,37 @@ test('every problem code is used, and every code that is used is in the table', 
     assert.ok(code.includes(`'${name}'`) || name === 'not-found', `${name} is never answered`)
 })
 
+test('settings, problems and notes on columns in the examples are valid', async (t) => {
+  const codeOf = (page: string, language: string) =>
+    documentedExamples().find((one) => one.page === page && one.language === language)!.code
+  const file = join(temporaryFolder(t), 'wayleave.json')
+  writeFileSync(file, codeOf('settings.md', 'json'))
+  assert.equal(readConfig({ environment: {}, file }).port, 8080)
+  for (const line of codeOf('explorer.md', 'sh').trim().split('\n')) {
+    const [name = '', address = ''] = line.split('=')
+    assert.equal(readConfig({ environment: { [name]: address }, file: null }).basemap, address)
+  }
+
+  const service = await openTestServer(t, { settings: { admins: ['root@example.org'] } })
+  await publishText(service, 'earthquakes', 'earthquakes.csv', 'depth,mag\n10,4.5\n')
+  const { token } = await signIn(service, 'root@example.org')
+  const columns = JSON.parse(codeOf('publishing.md', 'json'))
+  const body = { columns }
+  const described = await service.request('PATCH', '/v1/dataset/earthquakes', { token, body })
+  assert.ok(described.status < 300, described.text)
+  const { body: dataset } = await service.request('GET', '/v1/dataset/earthquakes')
+  assert.equal(dataset.columns[0].unit, columns.depth.unit)
+
+  await publishText(service, 'parcels', 'parcels.geojson', points(1))
+  const key = { body: { name: 'Without add-ons', permissions: ['read'] }, token }
+  const { secret } = (await service.request('POST', '/v1/api-keys/personal', key)).body
+  const example = JSON.parse(codeOf('problems.md', 'json'))
+  const problem = (await service.request('GET', example.instance, { key: secret })).body
+  const { requestId: _, ...documented } = { ...example, type: `${service.url}/problems/${example.code}` }
+  assert.deepEqual({ ...problem, ...documented }, problem)
+  assert.deepEqual(Object.keys(problem).slice(0, 7).sort(), Object.keys(example).sort())
+})
+
 test('links between the pages lead somewhere', () => {
   const documentation = new Documentation(aboutOf(readConfig({ environment: {}, file: null })))
   for (const name of PAGES) {
@@ -88,7 +123,8 @@ test('pages, problem pages and the API reference are served, with a strict polic
   ]) {
     assert.equal((await service.request('GET', path)).status, 404, path)
   }
-  for (const asset of ['api-reference.js', 'docs.js', 'theme.js', 'icon.svg', ...PACKAGE_ASSETS]) {
+  const own = ['account.js', 'api-reference.js', 'docs.js', 'session.js', 'theme.js', 'icon.svg']
+  for (const asset of [...own, ...PACKAGE_ASSETS]) {
     assert.equal((await service.request('GET', `/docs/assets/${asset}`)).status, 200, asset)
   }
 })

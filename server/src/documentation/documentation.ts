@@ -65,7 +65,8 @@ export class Documentation {
 
   apiReference(): string {
     const content = html`<h1>API reference</h1>
-<p>Made from the <a href="/v1/openapi.json">API definition</a> that the service itself validates by, and the <a href="/v1/ogc/api?f=html">definition of its OGC API</a>. If you are signed in, requests are sent as you. A request that costs credits asks first.</p>
+<p>Generated from the <a href="/v1/openapi.json">API definition</a> that the service validates requests with, and the <a href="/v1/ogc/api?f=html">definition of its OGC API</a>. If you are signed in, requests are sent as you. Before a request that costs credits, you are asked to confirm it.</p>
+<h2>Operations</h2>
 <div id="reference"><p>The reference needs JavaScript. Read the <a href="/v1/openapi.json">definition</a> instead.</p></div>`
     return documentationPage({
       about: this.#about,
@@ -91,7 +92,14 @@ export class Documentation {
         title,
         links: names.map((name) => ({ href: pathOf(name), title: titleOf(this.#source(name, '')) })),
       })),
-      { title: 'Reference', links: [{ href: '/docs/api', title: 'API reference' }] },
+      {
+        title: 'Reference',
+        links: [
+          { href: '/docs/api', title: 'API reference' },
+          { href: '/v1/ogc?f=html', title: 'OGC API' },
+          { href: '/v1/records?f=html', title: 'Catalogue for machines' },
+        ],
+      },
     ]
     return this.#menu
   }

@@ -42,7 +42,7 @@ Every error response is \`application/problem+json\` (RFC 9457):
 
 \`\`\`json
 {
-  "type": "https://data.example.org/problems/add-on-missing",
+  "type": "http://127.0.0.1:8080/problems/add-on-missing",
   "title": "Add-on missing",
   "status": 403,
   "detail": "The organization lacks the add-on API_ACCESS.",

@@ -39,7 +39,7 @@ export function renderMarkdown(source: string): RenderedPage {
         const cells = (row: typeof header, tag: 'th' | 'td') =>
           row.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('')
         const body = rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n')
-        return `<div class="table" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${cells(header, 'th')}</tr></thead><tbody>${body}</tbody></table></div>\n`
+        return `<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${cells(header, 'th')}</tr></thead><tbody>${body}</tbody></table></div>\n`
       },
       link({ href, tokens }) {
         return `<a href="${escapeHtml(siteLink(href))}">${this.parser.parseInline(tokens)}</a>`

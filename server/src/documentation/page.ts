@@ -31,7 +31,7 @@ export function documentationPage(page: DocumentationPage): string {
   )
   const side = html`<nav class="doc-menu" aria-label="Documentation">
 <form class="doc-search" role="search" data-search hidden><label class="visually-hidden" for="search">Search the documentation</label><input id="search" type="search" placeholder="Search" autocomplete="off"><span role="status"></span><ol></ol></form>
-${groups}</nav>`
+<details class="doc-pages"><summary>All pages</summary>${groups}</details></nav>`
   return plainPage({
     about,
     title,

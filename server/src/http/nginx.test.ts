@@ -7,6 +7,7 @@ import { startNginx } from '../../../scripts/nginx.ts'
 import { operator } from '../events/events.ts'
 import { openAccount } from '../testing/account.ts'
 import { cleanUp } from '../testing/cleanup.ts'
+import { documentedExamples } from '../testing/documented-examples.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { startServerProcess } from '../testing/server-process.ts'
 import {
@@ -110,6 +111,20 @@ test('behind nginx public responses are cached and private ones never are', asyn
     await get('/v1/dataset/places/files/csv', { 'x-api-key': ada.key }),
   ]
   assert.deepEqual([part.status, part.text], [206, whole.text.slice(0, 10)])
+})
+
+test('the short configuration of the page on operating passes requests and their addresses on', async (t) => {
+  const service = await openTestServer(t, { settings: { trustedProxies: ['127.0.0.1'] } })
+  const location = documentedExamples().find(({ language }) => language === 'nginx')!.code
+  const { url, stop } = await startNginx(
+    (port) => `server { listen 127.0.0.1:${port};
+      ${location.replace('http://localhost:8080', service.url)} }`,
+  )
+  cleanUp(t, stop)
+  const { links } = await (await fetch(`${url}/v1/ogc?f=json`)).json()
+  assert.ok(links.length > 0)
+  await service.stop()
+  assert.ok(service.logLines.some((line) => line.includes('"/v1/ogc')))
 })
 
 test('behind nginx a node drains and stops without a failed request', {

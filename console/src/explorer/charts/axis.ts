@@ -15,12 +15,17 @@ export function endText(value: Value, type: string): string {
   return typeof value === 'number' ? number.format(value) : String(value)
 }
 
-/** The labels of an axis: about five ends, each as short as the range allows. */
-export function endTexts(ends: readonly Value[], type: string): { index: number; text: string }[] {
+/**
+ * The labels of an axis: up to five ends, each as short as the range allows, and as many as fit into a number of
+ * characters. The first and the last label stand inside the ends of the axis, half a label nearer to the others.
+ */
+export function endTexts(
+  ends: readonly Value[],
+  type: string,
+  maxCharacters = 66,
+): { index: number; text: string }[] {
   const last = ends.length - 1
   if (last < 1) return []
-  const labels = Math.min(5, last + 1)
-  const indexes = Array.from({ length: labels }, (_, label) => Math.round((label * last) / (labels - 1)))
   const isTime = type === 'timestamp' || type === 'date'
   const days = isTime ? (Date.parse(String(ends[last])) - Date.parse(String(ends[0]))) / 86_400_000 : 0
   const text = (value: Value) => {
@@ -30,5 +35,8 @@ export function endTexts(ends: readonly Value[], type: string): { index: number;
     if (days > 60) return iso.slice(0, 7)
     return days > 2 || type === 'date' ? iso.slice(5, 10) : iso.slice(11, 16)
   }
+  const widest = Math.max(text(ends[0]!).length, text(ends[last]!).length)
+  const labels = Math.max(2, Math.min(5, last + 1, 1 + Math.floor(maxCharacters / (widest * 1.5 + 2))))
+  const indexes = Array.from({ length: labels }, (_, label) => Math.round((label * last) / (labels - 1)))
   return [...new Set(indexes)].map((index) => ({ index, text: text(ends[index]!) }))
 }

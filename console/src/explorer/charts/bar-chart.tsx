@@ -20,7 +20,7 @@ export function BarChart({
             <th scope="row" className="bar-name" dir="auto" title={String(value)}>
               {value === '' ? '(empty)' : String(value)}
             </th>
-            <td className="bar">
+            <td className="bar-cell">
               <span style={{ width: `${(rows / max) * 100}%` }} />
             </td>
             <td className="number">{count(rows)}</td>

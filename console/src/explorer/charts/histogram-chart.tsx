@@ -1,9 +1,13 @@
-import { useState } from 'react'
+import { type RefObject, useEffect, useRef, useState } from 'react'
 import { count, plural } from '../../words.ts'
 import type { HistogramBin } from '../filter/facet.ts'
 import { endText, endTexts, niceMax } from './axis.ts'
 
-const [WIDTH, HEIGHT] = [560, 210]
+const HEIGHT = 210
+/** The width until it is measured, in pixels. */
+const USUAL_WIDTH = 560
+/** Of a label on an axis, in pixels. */
+const CHARACTER_WIDTH = 7.7
 const [LEFT, BOTTOM, TOP] = [46, 22, 8]
 
 /** A histogram of numbers, or a time series: rows in intervals of equal width. */
@@ -17,25 +21,28 @@ export function HistogramChart({
   bins: HistogramBin[]
 }) {
   const [pointed, setPointed] = useState<number | null>(null)
+  const place = useRef<SVGSVGElement>(null)
+  const width = useWidth(place)
   const isTime = type === 'date' || type === 'timestamp'
   const max = niceMax(Math.max(1, ...bins.map((bin) => bin.count)))
-  const step = (WIDTH - LEFT) / bins.length
+  const step = (width - LEFT) / bins.length
   const y = (rows: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - rows / max)
   const bin = pointed === null ? null : bins[pointed]
   const ends = bins.length > 0 ? [...bins.map(({ from }) => from), bins.at(-1)!.to] : []
-  const labels = endTexts(ends, type)
+  const labels = endTexts(ends, type, (width - LEFT) / CHARACTER_WIDTH)
   return (
     <>
       <svg
+        ref={place}
         className="histogram-chart"
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        viewBox={`0 0 ${width} ${HEIGHT}`}
         role="img"
         aria-label={`${isTime ? 'Time series' : 'Histogram'} of ${column}: ${summary(bins, type)}`}
         onPointerLeave={() => setPointed(null)}
       >
         {[0, 0.5, 1].map((share) => (
           <g key={share}>
-            <line className="grid" x1={LEFT} x2={WIDTH} y1={y(max * share)} y2={y(max * share)} />
+            <line className="grid" x1={LEFT} x2={width} y1={y(max * share)} y2={y(max * share)} />
             <text className="tick" x={LEFT - 6} y={y(max * share) + 4} textAnchor="end">
               {count(max * share)}
             </text>
@@ -76,6 +83,17 @@ export function HistogramChart({
       </p>
     </>
   )
+}
+
+/** One unit of the drawing is a pixel, so that its letters have the same size on a phone. */
+function useWidth(place: RefObject<SVGSVGElement | null>): number {
+  const [width, setWidth] = useState(USUAL_WIDTH)
+  useEffect(() => {
+    const watch = new ResizeObserver(([entry]) => setWidth(Math.max(160, entry!.contentRect.width)))
+    watch.observe(place.current!)
+    return () => watch.disconnect()
+  }, [])
+  return width
 }
 
 /** The chart in a sentence, for screen readers. */

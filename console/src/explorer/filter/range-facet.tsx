@@ -75,7 +75,8 @@ export function RangeFacet({
           />
         ))}
       </div>
-      <div className="facet-ends">
+      <div className="facet-ends" data-type={type}>
+        {type === 'timestamp' && <span className="soft">from</span>}
         <RangeInput
           label={`${column} from`}
           type={type}

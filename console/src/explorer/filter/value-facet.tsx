@@ -23,20 +23,26 @@ export function ValueFacet({
   const withNull = clause?.withNull ?? false
   const listed = facet.values ?? []
   const max = Math.max(1, facet.nulls, ...listed.map(({ count }) => count))
-  // Chosen values that no other row has any more stay visible, so that they can be removed.
-  const missing = chosen.filter((value) => !listed.some((one) => one.value === value))
+  // Chosen values come first. One that is not among the most frequent has a count that is not known here, unless all
+  // values are listed.
+  const hasOthers = (facet.others ?? 0) > 0
+  const countOf = (value: Value) => listed.find((one) => one.value === value)?.count ?? (hasOthers ? null : 0)
+  const rows = [
+    ...chosen.map((value) => ({ value, count: countOf(value) })),
+    ...listed.filter(({ value }) => !chosen.includes(value)),
+  ]
   const change = (values: Value[], withNull: boolean) =>
     onChange(values.length > 0 || withNull ? { kind: 'values', column, values, withNull } : null)
   const toggle = (value: Value) =>
     change(chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value], withNull)
   return (
     <div className="facet-values">
-      {[...listed, ...missing.map((value) => ({ value, count: 0 }))].map(({ value, count }) => (
+      {rows.map(({ value, count }) => (
         <Choice
           key={`${typeof value}${value}`}
           label={value === '' ? '(empty)' : String(value)}
           count={count}
-          share={count / max}
+          share={(count ?? 0) / max}
           isChecked={chosen.includes(value)}
           isDisabled={isDisabled}
           onToggle={() => toggle(value)}
@@ -66,7 +72,8 @@ function Choice({
   onToggle,
 }: {
   label: string
-  count: number
+  /** Null if it is not known. */
+  count: number | null
   share: number
   isChecked: boolean
   isDisabled: boolean
@@ -79,7 +86,7 @@ function Choice({
       <span className="facet-label" dir="auto">
         {label}
       </span>
-      <span className="facet-count">{count(rows)}</span>
+      <span className="facet-count">{rows !== null && count(rows)}</span>
     </label>
   )
 }

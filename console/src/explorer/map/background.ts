@@ -119,7 +119,7 @@ function countryLayer({ label, halo }: Palette): LayerSpecification {
     id: 'country-names',
     type: 'symbol',
     source: 'names',
-    minzoom: 1.5,
+    minzoom: 0.6,
     maxzoom: 8,
     filter: ['<=', ['get', 'rank'], ['step', ['zoom'], 1, 2, 2, 3, 3, 4, 4, 5, 9]] as Expression,
     layout: {

@@ -53,23 +53,30 @@ export function sizeOf(index: number): number {
   return 0.7 + index * 0.55
 }
 
-/** The classes of a scale in words, each with its color. */
-export function legendOf(scale: Scale, theme: Theme, format: (value: number) => string): LegendEntry[] {
+/** The classes of a scale in words, each with its color. `grey` says what has no color of its own. */
+export function legendOf(
+  scale: Scale,
+  theme: Theme,
+  format: (value: number) => string,
+  grey: readonly string[],
+): LegendEntry[] {
+  const { none } = PALETTES[theme]
   if (scale.kind === 'categories') {
     return [
       ...scale.values.map((item, index) => ({
         label: item === '' ? 'empty' : String(item),
         color: colorOf(scale, index, theme),
       })),
-      { label: 'others', color: PALETTES[theme].none },
+      { label: ['others', ...grey].join(', '), color: none },
     ]
   }
   const edges = [scale.min, ...scale.breaks, scale.max]
-  return edges.slice(1).map((to, index) => {
+  const classes = edges.slice(1).map((to, index) => {
     const from = edges[index]!
     // A class ends before the next one begins; only the last one includes its end.
     const end = scale.isInteger && index < edges.length - 2 ? to - 1 : to
     const label = from === end ? format(from) : `${format(from)} – ${format(end)}`
     return { label, color: colorOf(scale, index, theme) }
   })
+  return grey.length === 0 ? classes : [...classes, { label: grey.join(', '), color: none }]
 }

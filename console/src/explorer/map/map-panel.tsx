@@ -98,6 +98,12 @@ export function MapPanel({
     [theme, source.data, color, size, basemap],
   )
 
+  const scale = color ?? size
+  const grey = [
+    ...(source.data?.kind === 'tiles' && isOfPoints(dataset) ? ['several features'] : []),
+    ...(scale && (dataset.statistics?.[scale.column]?.nulls ?? 0) > 0 ? ['no value'] : []),
+  ]
+
   const { feature } = selection
   useEffect(() => {
     const mark = () => {
@@ -125,8 +131,7 @@ export function MapPanel({
       <div ref={place} className="map-canvas" />
       {target && !isBroken && <Tooltip target={target} label={label} />}
       <div className="map-foot">
-        {color && <Legend scale={color} size={size} theme={theme} />}
-        {!color && size && <Legend scale={size} size={size} theme={theme} />}
+        {scale && <Legend scale={scale} size={size} theme={theme} grey={grey} />}
         <p className="map-note" role="status">
           {status}
         </p>
@@ -145,6 +150,11 @@ export function MapPanel({
       )}
     </section>
   )
+}
+
+/** Only points are counted where they are too dense to be drawn one by one. */
+function isOfPoints({ geometryTypes }: Exploration['dataset']): boolean {
+  return geometryTypes.some((type) => type.endsWith('Point'))
 }
 
 function ZoomButton({ feature, onZoom }: { feature: Feature | null; onZoom: (feature: Feature) => void }) {

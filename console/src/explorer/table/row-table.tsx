@@ -32,7 +32,10 @@ export function RowTable({ exploration, names, sort, onSort, matched, pointing, 
   const { rows } = loaded
   if (loaded.error && !rows) return <ProblemNote error={loaded.error} retry={loaded.retry} />
   if (!rows) return <Skeleton lines={10} />
-  if (rows.length === 0) return <p className="empty">No row matches the filter.</p>
+  if (rows.length === 0) {
+    const isLocked = exploration.access !== 'all'
+    return <p className="empty">{isLocked ? 'There is no free sample.' : 'No row matches the filter.'}</p>
+  }
   return (
     <VirtualRows
       key={`${exploration.filter}\n${sort}`}

@@ -64,8 +64,7 @@ export function TableTab({
 
 function tableWords({ dataset, access }: Exploration, matched: number | null | undefined): string {
   if (access !== 'all') {
-    const more = access === 'signed-out' ? 'Sign in to see all rows.' : 'All rows need the add-on GIS_ACCESS.'
-    return dataset.sample === null ? `The dataset has no free sample. ${more}` : `The free sample. ${more}`
+    return dataset.sample === null ? 'No free sample' : 'The free sample'
   }
   if (matched === undefined) return 'Counting'
   return matched === null ? 'Many rows' : plural(matched, 'row')

@@ -2,6 +2,8 @@
 // session's token or a short-lived key; a request that may cost credits is sent only after a confirmation.
 /* global SwaggerUIBundle */
 
+import { accessToken, post } from './session.js'
+
 const OGC_ROOT = '/v1/ogc'
 const MARGIN_MS = 30_000
 
@@ -40,23 +42,8 @@ function operationOf(definition, method, url) {
   return undefined
 }
 
-/** The signed-in session: its tokens are only in memory, as in the console. */
-const session = { token: '', tokenEnd: 0, key: '', keyEnd: 0, isSignedIn: null }
-
-async function post(path, body, token) {
-  const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) }
-  const response = await fetch(path, { method: 'POST', headers, body: body && JSON.stringify(body) })
-  return response.ok ? response.json() : null
-}
-
-async function accessToken() {
-  if (session.isSignedIn === false || Date.now() < session.tokenEnd - MARGIN_MS) return session.token
-  const tokens = await post('/v1/auth/refresh', { cookie: true })
-  session.isSignedIn = tokens !== null
-  session.token = tokens?.accessToken ?? ''
-  session.tokenEnd = Date.now() + (tokens?.expiresIn ?? 0) * 1000
-  return session.token
-}
+/** The short-lived key of the session, only in memory, as in the console. */
+const session = { key: '', keyEnd: 0 }
 
 async function sessionKey() {
   if (Date.now() < session.keyEnd - MARGIN_MS) return session.key
@@ -101,6 +88,42 @@ function interceptor(definition) {
   }
 }
 
+/** The page has a main landmark of its own, so the one of Swagger UI becomes a plain element. */
+function withoutMain() {
+  const replaced = (node) => {
+    if (Array.isArray(node)) return node.map(replaced)
+    if (!node?.props?.children) return node
+    const props = { ...node.props, children: replaced(node.props.children) }
+    return { ...node, type: node.type === 'main' ? 'div' : node.type, props }
+  }
+  // React would mount the page anew if the class were another one at each rendering.
+  const classes = new Map()
+  const plain = (Layout) => {
+    if (!classes.has(Layout)) {
+      const PlainLayout = class extends Layout {
+        render() {
+          return replaced(super.render())
+        }
+      }
+      classes.set(Layout, PlainLayout)
+    }
+    return classes.get(Layout)
+  }
+  // Swagger UI wraps the layout into an error boundary.
+  const wrapped = (Boundary) =>
+    class extends Boundary {
+      render() {
+        const boundary = super.render()
+        const layout = boundary.props.children
+        return {
+          ...boundary,
+          props: { ...boundary.props, children: { ...layout, type: plain(layout.type) } },
+        }
+      }
+    }
+  return { wrapComponents: { BaseLayout: wrapped } }
+}
+
 const [own, ogc] = await Promise.all(
   ['/v1/openapi.json', `${OGC_ROOT}/api?f=json`].map(async (path) => (await fetch(path)).json()),
 )
@@ -114,6 +137,7 @@ SwaggerUIBundle({
   filter: true,
   defaultModelsExpandDepth: 0,
   persistAuthorization: false,
+  plugins: [withoutMain],
   requestInterceptor: interceptor(definition),
   syntaxHighlight: { activated: false },
 })

@@ -11,6 +11,10 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   })
 }
 
+// On a phone the list of pages is folded. The styles show it on wide screens; browsers that cannot do that need this.
+const pages = document.querySelector('.doc-pages')
+if (pages) pages.open = matchMedia('(min-width: 60.01rem)').matches
+
 const MAX_RESULTS = 8
 const form = document.querySelector('[data-search]')
 const input = form?.querySelector('input')

@@ -18,7 +18,8 @@ document.addEventListener('DOMContentLoaded', () => {
     root.dataset.theme ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')
   const label = () => {
     const other = shown() === 'dark' ? 'light' : 'dark'
-    button.textContent = other === 'dark' ? '☾' : '☀'
+    button.querySelector('[data-icon=moon]').toggleAttribute('hidden', other !== 'dark')
+    button.querySelector('[data-icon=sun]').toggleAttribute('hidden', other !== 'light')
     button.setAttribute('aria-label', `Use the ${other} theme`)
   }
   button.hidden = false

@@ -28,7 +28,7 @@ ${head ?? ''}
 ${scripts.map((script) => html`<script type="module" src="${script}"></script>`)}
 </head>
 <body>
-${siteHeader(about, menu ? 'docs' : null)}
+${siteHeader(about, menu !== undefined)}
 <div class="doc ${sides}">
 ${menu ?? ''}
 <main id="content" class="prose" tabindex="-1">${content}</main>

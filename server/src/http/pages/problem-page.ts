@@ -4,9 +4,16 @@ import type { About } from '../about.ts'
 import { html } from './html.ts'
 import { plainPage } from './page-layout.ts'
 
-/** Whether a browser loads a page. Clients of `/v1` are programs and get problems as JSON. */
+/** Pages of the API, which are asked for by name. */
+const API_PAGE = /^\/v1\/(?:ogc|records)\b.*[?&]f=html(?:&|$)/
+
+/**
+ * Whether a browser loads a page. Clients of `/v1` are programs and get problems as JSON, unless they ask for a page of
+ * the OGC API.
+ */
 export function isBrowsing({ method, url, headers }: FastifyRequest): boolean {
-  const isPage = (method === 'GET' || method === 'HEAD') && !/^\/v1(?:[/?]|$)/.test(url)
+  const isApi = /^\/v1(?:[/?]|$)/.test(url) && !API_PAGE.test(url)
+  const isPage = (method === 'GET' || method === 'HEAD') && !isApi
   return isPage && /(?:^|,)\s*text\/html\s*(?:[,;]|$)/i.test(headers.accept ?? '')
 }
 

@@ -8,7 +8,7 @@ import type { allCollections, CollectionDocument } from '../documents/collection
 import type { landingPage } from '../documents/landing.ts'
 import type { collectionSchema } from '../documents/schemas.ts'
 import { type Link, ROOT } from '../write/links.ts'
-import { facts, htmlPage, type Place, table } from './layout.ts'
+import { facts, htmlPage, type Place, table, timeText } from './layout.ts'
 
 const COUNT = new Intl.NumberFormat('en')
 
@@ -73,7 +73,7 @@ export function collectionsHtml({ base, about }: Place, document: ReturnType<typ
         ? html`<p>There is no collection that this key may read.</p>`
         : html`<ul class="choices">${collections.map(
             ({ id, title, description, itemCount }) =>
-              html`<li><a href="${root}/${id}?f=html">${title}</a><p>${shorten(description)}</p><p class="soft">${COUNT.format(itemCount)} features</p></li>`,
+              html`<li><a href="${root}/${id}?f=html">${title}</a><p>${shorten(plainText(description))}</p><p class="soft">${COUNT.format(itemCount)} features</p></li>`,
           )}</ul>`,
   })
 }
@@ -90,13 +90,13 @@ export function collectionHtml({ base, about }: Place, dataset: Dataset, documen
     about,
     links: document.links,
     body: html`<p>${plainText(dataset.description)}</p>
-<p><a class="button primary" href="${url}/items?f=html">Look at the features</a></p>
+<p class="pages"><a class="button primary" href="${url}/items?f=html">Look at the features</a><a class="button" href="${base}/datasets/${dataset.table}">Explore the dataset</a></p>
 ${facts([
   ['Features', COUNT.format(manifest.rows)],
   ['Geometry', manifest.geometryTypes.join(', ') || (manifest.geometryType ?? 'none')],
   ['Extent', box ? box.join(', ') : null],
   ['Time', manifest.timeExtent ? periodText(manifest.timeExtent) : null],
-  ['Updated', dataset.updatedAt],
+  ['Updated', timeText(dataset.updatedAt)],
   ['License', dataset.license],
   ['Attribution', dataset.attribution],
   ['Contact', dataset.contact],
@@ -209,7 +209,7 @@ export function collectionTrail(base: string, { table: name, title }: Dataset) {
 }
 
 function periodText([start, end]: [string, string]): string {
-  return start === end ? start : `${start} to ${end}`
+  return start === end ? timeText(start) : `${timeText(start)} to ${timeText(end)}`
 }
 
 /** Text between backticks becomes code. */

@@ -46,7 +46,7 @@ export const writeItemsHtml: WritePage = async (content) => {
     body: html`${queryForm(url, manifest, given)}
 <p class="pages"><span>${COUNT.format(head.returned)}${of} features</span>${pageLinks(next, query.cursor !== null || query.offset > 0, first)}</p>
 ${new Html(MAP)}
-${tableOf(['id', ...columns.map(({ name }) => name)], [new Html(ROWS)])}
+<div class="rows">${tableOf(['id', ...columns.map(({ name }) => name)], [new Html(ROWS)])}</div>
 <p class="pages">${pageLinks(next, false, first)}</p>`,
   })
   const page = new PageBytes(rows.length + (map?.text.length ?? 0) + around.length * 2)

@@ -38,7 +38,7 @@ ${siteHead(about, base)}
 <link rel="stylesheet" href="${root}/style.css">
 </head>
 <body>
-${siteHeader(about, 'ogc', base)}
+${siteHeader(about, false, base)}
 <div class="doc wide">
 <nav class="trail" aria-label="Where you are"><ol>${way.map(
     ({ href, title: name }) => html`<li><a href="${href}">${name}</a></li>`,
@@ -61,13 +61,28 @@ export function facts(rows: readonly [string, Content][]): Html {
   return html`<dl class="facts">${said.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
 }
 
+/** A time as all pages write it, such as `5 Feb 2018, 12:30 UTC`; a date without a time stays one. */
+export function timeText(iso: string): string {
+  const time = new Date(iso)
+  if (Number.isNaN(time.getTime())) return iso
+  const day = DAY.format(time)
+  return iso.includes('T') ? `${day}, ${time.toISOString().slice(11, 16)} UTC` : day
+}
+
+const DAY = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  timeZone: 'UTC',
+})
+
 export function table(heads: readonly Content[], rows: readonly (readonly Content[])[]): Html {
   return tableOf(heads, rows.map(tableRow))
 }
 
 /** A table of rows that were made by `tableRow`. */
 export function tableOf(heads: readonly Content[], rows: readonly Html[]): Html {
-  return html`<div class="table" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${heads.map(
+  return html`<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${heads.map(
     (head) => html`<th scope="col">${head}</th>`,
   )}</tr></thead><tbody>${rows}</tbody></table></div>`
 }

@@ -1,5 +1,5 @@
 import { type Content, html } from '../../http/pages/html.ts'
-import { facts, htmlPage, table } from '../html/layout.ts'
+import { facts, htmlPage, table, timeText } from '../html/layout.ts'
 import type { Link } from '../write/links.ts'
 import {
   CATALOG_ID,
@@ -72,7 +72,7 @@ export function catalogHtml(place: RecordsPlace, document: ReturnType<typeof cat
     html`<p>${document.description}</p>
 <p><a class="button primary" href="${url}/items?f=html">Look at the records</a></p>
 ${facts([
-  ['Updated', document.updated ?? null],
+  ['Updated', document.updated ? timeText(document.updated) : null],
   ['Extent', document.extent?.spatial.bbox[0]?.join(', ') ?? null],
 ])}`,
   )
@@ -120,9 +120,9 @@ ${facts([
   ['Keywords', keywords.join(', ')],
   ['License', license ?? null],
   ['Extent', document.bbox?.join(', ') ?? null],
-  ['Time', document.time?.interval.join(' to ') ?? null],
-  ['Created', created],
-  ['Updated', updated],
+  ['Time', document.time?.interval.map(timeText).join(' to ') ?? null],
+  ['Created', timeText(created)],
+  ['Updated', timeText(updated)],
   ['Formats', formats.map(({ name }) => name).join(', ')],
 ])}`,
   )
