@@ -1,0 +1,83 @@
+#!/bin/bash
+# `npm run container:check`: builds ops/container/Containerfile for real and runs what it contains, as root, without a
+# container registry: the base images are made of Debian packages (mmdebstrap) and of the Node and npm of this machine.
+# The content of the image is run without root, without capabilities and on a read-only root file system, in a mount
+# namespace: container runtimes need cgroups, which a build machine may not have. It takes some minutes and 3 GB.
+#
+#   apt-get install --no-install-recommends buildah mmdebstrap
+#   BASE_TAR=base.tar npm run container:check     # with a tar of an earlier mmdebstrap
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+PORT=${PORT:-18080}
+folder=$(mktemp -d /var/tmp/wayleave-image-XXXXXX)
+export BUILDAH_ISOLATION=chroot
+images() { buildah --root "$folder/store" --runroot "$folder/run" --storage-driver vfs "$@"; }
+server=
+finish() {
+  if [ -n "$server" ]; then kill -KILL "$server" 2>/dev/null || true; fi
+  images rm --all >/dev/null 2>&1 || true
+  rm -rf "$folder"
+}
+trap finish EXIT
+
+node=$(node --print process.execPath)
+npm=$(dirname "$(dirname "$(readlink -f "$(PATH=/usr/local/bin:/usr/bin:/bin command -v npm)")")")
+
+echo 'Packing the program'
+npm run build --silent
+mkdir -p "$folder/context/dist/release"
+npm pack ./dist/program --silent --pack-destination "$folder/context/dist/release"
+
+echo 'Making the base images'
+base=${BASE_TAR:-$folder/base.tar}
+[ -f "$base" ] || mmdebstrap --quiet --variant=minbase --include=ca-certificates,tini bookworm "$base"
+container=$(images from scratch)
+images add --quiet "$container" "$base" /
+images commit --quiet --rm "$container" localhost/base
+container=$(images from localhost/base)
+images copy --quiet "$container" "$npm" /usr/local/lib/node_modules/npm
+images copy --quiet "$container" "$node" /usr/local/bin/node
+# The certificates that this machine trusts: a mirror of the registry may have its own.
+images copy --quiet "$container" /etc/ssl/certs/ca-certificates.crt /certificates.crt
+images config --env npm_config_cafile=/certificates.crt "$container"
+images run "$container" -- ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
+images commit --quiet --rm "$container" localhost/node
+
+echo 'Building the image'
+images build --quiet --format docker --build-arg NODE_IMAGE=localhost/node --build-arg BASE_IMAGE=localhost/base \
+  --tag localhost/wayleave --file ops/container/Containerfile "$folder/context"
+
+echo 'Running it'
+image=$(images mount "$(images from localhost/wayleave)")
+install --directory --mode 0700 --owner 10001 --group 10001 "$folder/data"
+cat >"$folder/run.sh" <<RUN
+set -e
+mount --bind $image $image
+mount -t proc proc $image/proc
+mount --rbind /dev $image/dev
+mount -t tmpfs tmpfs $image/tmp
+mount --bind $folder/data $image/data
+mount -o remount,ro,bind $image
+exec setpriv --no-new-privs chroot --userspec=10001:10001 $image /usr/bin/env -i PATH=/opt/wayleave/bin:/usr/bin:/bin \
+  WAYLEAVE_HOST=127.0.0.1 WAYLEAVE_PORT=$PORT WAYLEAVE_DATA_DIR=/data WAYLEAVE_TILES=false "\$@"
+RUN
+inside() { unshare --mount bash "$folder/run.sh" "$@"; }
+unshare --mount bash "$folder/run.sh" /usr/bin/tini -- wayleave serve 2>"$folder/log" &
+server=$!
+health=$(sed -n 's/^  CMD \["node", "--eval", "\(.*\)"\]$/\1/p' ops/container/Containerfile)
+for _ in $(seq 60); do
+  inside node --eval "$health" && break
+  kill -0 "$server" || { cat "$folder/log"; exit 1; }
+  sleep 0.5
+done
+inside node --eval "$health"
+if inside touch /opt/written 2>/dev/null; then echo 'The root file system can be written to.'; exit 1; fi
+grep --quiet $'^Uid:\t10001' "/proc/$server/status"
+grep --quiet '^CapEff:.*0000000000000000$' "/proc/$server/status"
+printf '{"type":"Feature","properties":{"name":"a"},"geometry":{"type":"Point","coordinates":[5,52]}}' >"$folder/data/a.geojson"
+inside wayleave publish /data/a.geojson --table points
+curl --fail --silent "http://127.0.0.1:$PORT/v1/dataset/points/sample/json" | grep --quiet '"longitude":5'
+kill -TERM "$server"
+wait "$server"
+server=
+echo 'The image works: health check, user 10001, no capabilities, read-only root, publishing, SIGTERM.'
