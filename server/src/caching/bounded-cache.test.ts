@@ -35,6 +35,14 @@ test('by weight: as many as needed are evicted, and a value above the limit is n
   assert.deepEqual(keysOf(cache), ['d', 'f'])
 })
 
+test('by weight: keys can count too', () => {
+  const cache = new BoundedCache<string, string>(10, (text, key) => text.length + key.length)
+  for (const key of ['aaa', 'bbb', 'ccc']) cache.set(key, '')
+  assert.deepEqual(keysOf(cache), ['aaa', 'bbb', 'ccc'])
+  cache.set('dddd', '')
+  assert.deepEqual(keysOf(cache), ['bbb', 'ccc', 'dddd'])
+})
+
 test('a value of undefined counts like any other', () => {
   const cache = new BoundedCache<string, undefined>(1)
   cache.set('a', undefined)

@@ -35,7 +35,8 @@ import type { TimedWork } from './timed-work.ts'
 
 /** How long a client may continue paging through a version after it was replaced. */
 const GRACE = HOUR
-const MAX_COUNTS = 10_000
+/** The memory of the cached counts of one snapshot, in bytes. Their keys have the text of filters. */
+const MAX_COUNT_BYTES = 4 << 20
 
 export interface Start {
   version: Version
@@ -349,7 +350,7 @@ export class Items {
   #keepCount(snapshot: Snapshot, { selection }: ItemsQuery, count: number | null): number | null {
     let counts = this.#counts.get(snapshot)
     if (!counts) {
-      counts = new BoundedCache(MAX_COUNTS)
+      counts = new BoundedCache(MAX_COUNT_BYTES, (_count, selection) => selection.length + 100)
       this.#counts.set(snapshot, counts)
     }
     counts.set(selection, count)

@@ -1,11 +1,11 @@
-/** An LRU cache that is bounded by the size of its values. */
+/** An LRU cache that is bounded by the size of its entries. */
 export class ByteLru<K, T> {
   readonly #values = new Map<K, T>()
   readonly #maxBytes: number
-  readonly #sizeOf: (value: T) => number
+  readonly #sizeOf: (value: T, key: K) => number
   #bytes = 0
 
-  constructor(maxBytes: number, sizeOf: (value: T) => number) {
+  constructor(maxBytes: number, sizeOf: (value: T, key: K) => number) {
     this.#maxBytes = maxBytes
     this.#sizeOf = sizeOf
   }
@@ -25,14 +25,14 @@ export class ByteLru<K, T> {
 
   set(key: K, value: T): void {
     const before = this.#values.get(key)
-    if (before !== undefined) this.#bytes -= this.#sizeOf(before)
+    if (before !== undefined) this.#bytes -= this.#sizeOf(before, key)
     this.#values.delete(key)
     this.#values.set(key, value)
-    this.#bytes += this.#sizeOf(value)
+    this.#bytes += this.#sizeOf(value, key)
     for (const [oldest, old] of this.#values) {
       if (this.#bytes <= this.#maxBytes) break
       this.#values.delete(oldest)
-      this.#bytes -= this.#sizeOf(old)
+      this.#bytes -= this.#sizeOf(old, oldest)
     }
   }
 }

@@ -40,6 +40,9 @@ interface Selecting {
 
 type Positions = Uint32Array<SharedArrayBuffer>
 
+/** What an entry takes beside its value. Its key has the filter's text, which may be longer than the value. */
+const entryBytes = (key: string) => key.length + 100
+
 /**
  * Tiles of the features that a filter selects. The selection is made once and kept for all tiles of a map; the
  * tiles are encoded in a thread. Both are cached, and made once for concurrent requests (single-flight).
@@ -49,9 +52,12 @@ export class DynamicTiles {
   readonly #thread = new SelectedTilesInThread()
   readonly #selections = new ByteLru<string, Positions>(
     MAX_SELECTION_BYTES,
-    (positions) => positions.byteLength,
+    (positions, key) => positions.byteLength + entryBytes(key),
   )
-  readonly #tiles = new ByteLru<string, Buffer>(MAX_TILE_BYTES, (bytes) => bytes.length + 100)
+  readonly #tiles = new ByteLru<string, Buffer>(
+    MAX_TILE_BYTES,
+    (bytes, key) => bytes.length + entryBytes(key),
+  )
   readonly #selecting = new Map<string, Selecting>()
   readonly #encoding = new Map<string, Promise<Buffer>>()
 

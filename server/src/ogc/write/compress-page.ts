@@ -75,7 +75,10 @@ export interface PageInMemory {
  * stamp of the request that it was made for.
  */
 export class CompressedPages {
-  readonly #pages = new BoundedCache<string, CompressedPage>(MAX_CACHED_BYTES, ({ bytes }) => bytes.length)
+  readonly #pages = new BoundedCache<string, CompressedPage>(
+    MAX_CACHED_BYTES,
+    ({ bytes }, key) => bytes.length + key.length,
+  )
 
   /** `key` covers everything that the page depends on. `make` returns the page without compression. */
   get(

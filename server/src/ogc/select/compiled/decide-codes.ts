@@ -220,6 +220,7 @@ function remember(column: CompiledColumn, key: string, decided: DecidedCodes): v
   known.set(key, decided)
 }
 
-function weightOf({ whenTrue, whenFalse }: DecidedCodes): number {
-  return whenTrue.length + whenFalse.length + 100
+/** In numbers of eight bytes. The key has the text of the condition, which may be longer than what was decided. */
+function weightOf({ whenTrue, whenFalse }: DecidedCodes, key: string): number {
+  return whenTrue.length + whenFalse.length + Math.ceil(key.length / 8) + 100
 }

@@ -7,7 +7,7 @@ import { evaluator } from '../../cql2/evaluate/evaluate.ts'
 import type { GeometryCache } from '../geometry-cache.ts'
 import { RowMask } from './row-mask.ts'
 
-/** The memory of all cached masks, in bytes. Snapshots with more rows than this have none. */
+/** The memory of all cached masks with their keys, in bytes. Snapshots with more rows than this have none. */
 const MAX_BYTES = 64 << 20
 /** Geometries that are read for one mask. If boxes leave more features undecided, the database decides. */
 const MAX_READS = 2000
@@ -18,7 +18,11 @@ const STEP = 64
 export class PlaceMasks {
   readonly #geometries: GeometryCache
   /** By snapshot, wanted value and condition; null if too many geometries would have to be read. */
-  readonly #masks = new BoundedCache<string, RowMask | null>(MAX_BYTES, (mask) => mask?.bytes.length ?? 1000)
+  readonly #masks = new BoundedCache<string, RowMask | null>(
+    MAX_BYTES,
+    // The key has the condition's text, which may be longer than the mask.
+    (mask, key) => (mask?.bytes.length ?? 0) + key.length + 200,
+  )
 
   constructor(geometries: GeometryCache) {
     this.#geometries = geometries
