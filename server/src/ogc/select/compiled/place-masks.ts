@@ -14,7 +14,10 @@ const MAX_READS = 2000
 /** Runs of the tree between two looks at the clock. */
 const STEP = 64
 
-/** The rows for which conditions on the geometry alone are true or false, found by the tree and cached. */
+/**
+ * The rows for which conditions on the geometry alone are true or false, found by the tree and cached. See
+ * docs/decisions/compiled-columns.md.
+ */
 export class PlaceMasks {
   readonly #geometries: GeometryCache
   /** By snapshot, wanted value and condition; null if too many geometries would have to be read. */
