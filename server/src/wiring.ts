@@ -5,15 +5,10 @@ import { memoryPerCompilation } from '@wayleave/geodata/compile'
 import { ColumnCache } from '@wayleave/geodata/features'
 import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
-import { deleteAddressBlocksExpiredBefore } from './access/address-block-store.ts'
 import { Authenticate } from './access/authenticate.ts'
 import { Refusals } from './access/refusals.ts'
 import { Verifier } from './access/verifier.ts'
 import { AccessRequests } from './access-requests/access-requests.ts'
-import { applyRevocations } from './backup/revocations/apply-revocations.ts'
-import { RevocationLog, revocationLogFile } from './backup/revocations/revocation-log.ts'
-import { readRevocations } from './backup/revocations/revocations.ts'
-import { sweepScratch } from './backup/scratch-folder.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { openStorage, type Storage } from './blobs/open-storage.ts'
 import { Verification } from './catalog/background-verification.ts'
@@ -21,17 +16,16 @@ import { Catalog } from './catalog/catalog.ts'
 import { OpenSnapshots } from './catalog/open-snapshots.ts'
 import { SnapshotHealth } from './catalog/snapshot-health.ts'
 import { isSnapshotNamed } from './catalog/store.ts'
-import { type Clock, DAY, MINUTE, plus, SECOND } from './clock.ts'
+import { type Clock, SECOND } from './clock.ts'
 import { Closers } from './closers.ts'
 import { type ControlPlane, openControlPlane } from './control-plane.ts'
 import { Cashier } from './credits/cashier.ts'
-import { deletePurchasesBefore } from './credits/purchase-store.ts'
 import { childProcessWork, type DataWork } from './data-work.ts'
-import { deleteChangesBefore } from './database/changes-store.ts'
 import { ExportJobs } from './downloads/export-jobs.ts'
 import { Exports } from './downloads/exports.ts'
 import { Housekeeping } from './housekeeping/housekeeping.ts'
 import { HousekeepingClock } from './housekeeping/housekeeping-clock.ts'
+import { scheduleHousekeeping } from './housekeeping/schedule-housekeeping.ts'
 import { aboutOf } from './http/about.ts'
 import { BaseUrl } from './http/base-url.ts'
 import { TrustedProxies } from './http/caller.ts'
@@ -47,13 +41,11 @@ import { jobLimits, kindsOf, requirePossibleRole } from './jobs/job-limits.ts'
 import { JobMessages } from './jobs/job-messages.ts'
 import { JobQueue } from './jobs/job-queue.ts'
 import { JobRunner } from './jobs/job-runner.ts'
-import { deleteSessionKeysExpiredBefore } from './keys/store.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory-limiter.ts'
 import { RedisLimiter } from './limits/redis-limiter.ts'
 import type { RedisLink, RedisLinkOptions } from './limits/redis-link.ts'
 import { checkMailSettings } from './mail/mailer.ts'
-import { sweepOutbox } from './mail/outbox-mailer.ts'
 import type { ExtractLimits } from './ogc/extract/extract-routes.ts'
 import { Facets } from './ogc/facets/facets.ts'
 import { DailyFeatures } from './ogc/items/daily-features.ts'
@@ -76,11 +68,9 @@ import { Publishing } from './publishing/publishing.ts'
 import { Staging } from './publishing/staging.ts'
 import { UploadFiles } from './publishing/upload-files.ts'
 import { readiness } from './readiness/readiness.ts'
-import { Retention } from './retention/retention.ts'
 import type { Config } from './settings/config.ts'
 import { Meter } from './usage/meter.ts'
 import { UsageReports } from './usage/usage-reports.ts'
-import { deleteUsageBatchesBefore } from './usage/usage-store.ts'
 
 /** Size in bytes of GeoJSON text; parsed geometries take about five times as much. */
 const GEOMETRY_CACHE_BYTES = 32 * 1024 ** 2
@@ -378,78 +368,11 @@ async function wire(
 
   const housekeeping = opened.use(new Housekeeping(log))
   opened.defer(() => overload.stop())
-  if (serving) {
-    await housekeepingClock.start()
-    const tidy = (name: string, every: number, work: (now: Date) => Promise<unknown>) =>
-      housekeeping.add(name, every, async () => {
-        await work(await housekeepingClock.now())
-      })
-    // Everything is kept a day longer than it is valid: a clock that is off by less deletes nothing early.
-    tidy('the time of the last run', MINUTE, async () => {})
-    tidy('expired sign-ins', 60 * MINUTE, (now) => identity.signIn.tidy(now))
-    // With SQLite no other server writes mails, so half-written mails from before the start are abandoned.
-    let unfinishedMailAge = config.databaseUrl ? MINUTE : 0
-    housekeeping.add('unfinished mails', MINUTE, async () => {
-      await sweepOutbox(join(config.dataDir, 'outbox'), unfinishedMailAge)
-      unfinishedMailAge = MINUTE
-    })
-    tidy('expired session keys', 10 * MINUTE, (now) =>
-      deleteSessionKeysExpiredBefore(database, plus(now, -DAY).toISOString()),
+  if (serving)
+    await scheduleHousekeeping(
+      { control, config, clock, log, blobs, identity, jobs, refusals, housekeeping, housekeepingClock },
+      opened,
     )
-    tidy('old purchases', 60 * MINUTE, (now) =>
-      deletePurchasesBefore(database, plus(now, -2 * DAY).toISOString()),
-    )
-    const revocationLog = new RevocationLog(database.db, config.dataDir, clock)
-    // Also run at a stop: what was revoked in the last seconds is written before the database is closed.
-    opened.defer(
-      () =>
-        revocationLog
-          .follow()
-          .catch((error: unknown) =>
-            log.warn({ err: error }, 'The log of revocations could not be written.'),
-          ),
-      'the log of revocations',
-    )
-    housekeeping.add('the log of revocations', 10 * SECOND, () => revocationLog.follow())
-    tidy('what is older than the settings say', 60 * MINUTE, (now) =>
-      new Retention({ db: database.db, clock: () => now, config, blobs }).apply({ maxSteps: 100 }),
-    )
-    housekeeping.add('leftovers of backups', 60 * MINUTE, () => sweepScratch(config.dataDir))
-    tidy('old batches of usage', 60 * MINUTE, (now) =>
-      deleteUsageBatchesBefore(database, plus(now, -2 * DAY).toISOString()),
-    )
-    housekeeping.add('refused keys and sign-ins', 10 * SECOND, () => refusals.flush())
-    opened.defer(() => refusals.flush({ isLast: true }), 'refused keys and sign-ins')
-    const { addressBlocks } = control
-    await addressBlocks.load()
-    const loadBlocks = () => addressBlocks.load()
-    housekeeping.add('blocked addresses', 2 * SECOND, loadBlocks)
-    changes.listen((subject) => {
-      if (subject === 'address-blocks' || subject === 'everything')
-        housekeeping.runSoon('blocked addresses', loadBlocks)
-    })
-    tidy('expired blocks of addresses', 60 * MINUTE, (now) =>
-      deleteAddressBlocksExpiredBefore(database, plus(now, -30 * DAY).toISOString()),
-    )
-    const reapply = async () => {
-      const keys = await applyRevocations(
-        control,
-        clock(),
-        await readRevocations(revocationLogFile(config.dataDir)),
-      )
-      if (keys > 0)
-        log.warn({ keys }, `${keys} keys worked again after the database was restored, and were revoked.`)
-    }
-    await reapply()
-    // The database was restored to an older state, or so many changes were missed that it looks like that.
-    changes.listen((subject) => {
-      if (subject === 'everything') housekeeping.runSoon('revocations after a restore', reapply)
-    })
-    tidy('old jobs', 60 * MINUTE, (now) => jobs.deleteOld(now))
-    if (database.kind === 'sqlite') {
-      tidy('old changes', 60 * MINUTE, (now) => deleteChangesBefore(database, plus(now, -DAY).toISOString()))
-    }
-  }
 
   const parts = {
     ...control,
