@@ -15,10 +15,12 @@ export interface Preview {
 
 type Box = [west: number, south: number, east: number, north: number]
 
-/** A preview is about this many pixels wide; details below three quarters of a pixel are left out. */
+/** A preview is about this many pixels wide. */
 const WIDTH = 400
-/** Max length of the paths together, in characters. Further features are left out. */
+/** Max length of the paths together, in characters. */
 const MAX_LENGTH = 60_000
+/** The size of the details that are left out, in pixels: the smallest one with which the paths are short enough. */
+const STEPS = [0.75, 1.5, 3, 6, 12]
 
 const unzip = promisify(gunzip)
 
@@ -52,16 +54,29 @@ function tilesIn(box: Box, z: number): TileAddress[] {
   return tiles
 }
 
-/** Draws the gzipped tiles, and lets other requests go ahead every few milliseconds. */
-export async function drawPreview(
-  bbox: Box,
-  tiles: readonly { address: TileAddress; bytes: Buffer }[],
-): Promise<Preview> {
+/** Draws all features of the gzipped tiles, with fewer details if there are many. */
+export async function drawPreview(bbox: Box, tiles: readonly PreviewTile[]): Promise<Preview> {
   const [west, , east] = bbox
-  const drawing = new Drawing((west > east ? 360 : Math.max(east - west, 0.001)) / WIDTH)
+  const degreesPerPixel = (west > east ? 360 : Math.max(east - west, 0.001)) / WIDTH
+  for (const step of STEPS) {
+    const drawing = new Drawing(degreesPerPixel, step)
+    const isLast = step === STEPS.at(-1)
+    await drawTiles(drawing, tiles, isLast)
+    if (isLast || !drawing.isFull) return { bbox, ...drawing.paths }
+  }
+  throw new Error('there is a last step')
+}
+
+export interface PreviewTile {
+  address: TileAddress
+  bytes: Buffer
+}
+
+/** Stops when the drawing is full, and lets other requests go ahead every few milliseconds. */
+async function drawTiles(drawing: Drawing, tiles: readonly PreviewTile[], isCut: boolean): Promise<void> {
   for (const [i, { address, bytes }] of tiles.entries()) {
-    // Each tile has its share, so that none of them is empty.
-    drawing.maxLength = (MAX_LENGTH * (i + 1)) / tiles.length
+    // If even the coarsest drawing is too long, each tile has its share, so that none of them is empty.
+    drawing.maxLength = isCut ? (MAX_LENGTH * (i + 1)) / tiles.length : MAX_LENGTH
     const tile = new VectorTile(new PbfReader(await unzip(bytes)))
     let sliceEnd = performance.now() + SLICE_MS
     for (const layer of Object.values(tile.layers)) {
@@ -78,7 +93,6 @@ export async function drawPreview(
       }
     }
   }
-  return { bbox, ...drawing.paths }
 }
 
 class Drawing {
@@ -86,11 +100,11 @@ class Drawing {
   maxLength = MAX_LENGTH
   readonly #minStep: number
   readonly #decimals: number
-  /** Points that fall on one pixel are drawn once. */
+  /** Dots that are less than a step apart are drawn once. */
   readonly #dots = new Set<string>()
 
-  constructor(degreesPerPixel: number) {
-    this.#minStep = degreesPerPixel * 0.75
+  constructor(degreesPerPixel: number, step: number) {
+    this.#minStep = degreesPerPixel * step
     this.#decimals = Math.min(6, Math.max(1, Math.ceil(-Math.log10(degreesPerPixel / 4))))
   }
 
@@ -101,18 +115,27 @@ class Drawing {
 
   /** MVT's types: 1 for points, 2 for lines, 3 for polygons. */
   add(type: number, parts: number[][][]): void {
+    let isShown = false
     for (const part of parts) {
-      if (type === 1) for (const position of part) this.#dot(position)
-      else if (type === 2) this.paths.lines += this.#path(part, 2)
-      else this.paths.areas += closed(this.#path(part, 3))
+      if (type === 1) {
+        for (const position of part) this.#dot(position)
+        continue
+      }
+      const path = this.#path(part, type)
+      if (path !== '') isShown = true
+      if (type === 2) this.paths.lines += path
+      else this.paths.areas += closed(path)
     }
+    // A feature that is smaller than the details is a dot, so that many small ones are not an empty map.
+    const first = parts[0]?.[0]
+    if (type !== 1 && !isShown && first) this.#dot(first)
   }
 
   #dot(position: number[]): void {
-    const text = this.#text(position)
-    if (this.#dots.has(text)) return
-    this.#dots.add(text)
-    this.paths.points += `M${text}h0`
+    const place = position.map((value) => Math.round(value / this.#minStep)).join()
+    if (this.#dots.has(place)) return
+    this.#dots.add(place)
+    this.paths.points += `M${this.#text(position)}h0`
   }
 
   #path(positions: number[][], min: number): string {

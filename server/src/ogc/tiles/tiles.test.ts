@@ -287,6 +287,28 @@ test('a preview is drawn from tiles, shows all parts of the data, and is small',
   assert.match(picture.text, /^<svg [^>]*viewBox="[-\d. ]+"[^>]*><path [^>]*d="M/)
 })
 
+test('a preview of many detailed areas shows all of them, with fewer details', async (t) => {
+  const service = await openOgc(t, { settings: { tileMaxZoom: 1 } })
+  const circles = Array.from({ length: 1600 }, (_, i) => {
+    const [longitude, latitude] = [(i % 40) * 8.8 - 172, Math.floor(i / 40) * 3.9 - 76]
+    const ring = Array.from({ length: 61 }, (_, j) => {
+      const angle = ((j % 60) * Math.PI) / 30
+      return [longitude + 3 * Math.cos(angle), latitude + 1.5 * Math.sin(angle)]
+    })
+    return { type: 'Feature', properties: { i }, geometry: { type: 'Polygon', coordinates: [ring] } }
+  })
+  await service.publish('circles', circles)
+  service.get('/collections/circles/tiles/WebMercatorQuad/0/0/0')
+  await waitForTiles(service, 'circles')
+  const { body } = await service.request('GET', '/v1/dataset/circles/preview')
+  assert.ok(body.areas.length + body.points.length < 70_000)
+  const starts = [...`${body.areas}${body.points}`.matchAll(/M(-?[\d.]+) (-?[\d.]+)/g)]
+  const cells = new Set(
+    starts.map(([, x, y]) => `${Math.floor(Number(x) / 36)} ${Math.floor(Number(y) / 20)}`),
+  )
+  assert.equal(cells.size, 10 * 8, [...cells].sort().join(', '))
+})
+
 test('a preview takes at most four tiles, of a zoom at which the box is a good part of a tile', () => {
   assert.deepEqual(previewTiles([-180, -85, 180, 85], 5), [{ z: 0, x: 0, y: 0 }])
   assert.deepEqual(previewTiles([170, -10, -170, 10], 5), [{ z: 0, x: 0, y: 0 }])
