@@ -86,6 +86,10 @@ test('the page of features has a map, a table and the way on', async (t) => {
   const later = await asked.text()
   assert.match(later, /4 of 4 features/)
   assert.match(later, /name="datetime" value="2020-01-02\/\.\."/)
+  const refused = await fetch(`${service.url}/v1/ogc/collections?f=html`, {
+    headers: { accept: 'text/html' },
+  })
+  assert.match(await refused.text(), /Send it in the header <code>X-API-Key<\/code>/)
   const api = await (await service.fetch('/api?f=html')).text()
   assert.match(api, /without it, <code>Accept<\/code> decides/)
 })
