@@ -22,6 +22,11 @@ export class CompileInterruptedError extends Error {
   override name = 'CompileInterruptedError'
 }
 
+/** The process was killed, probably because memory ran out: for this file, or for another program. */
+export class CompileKilledError extends SourceError {
+  override name = 'CompileKilledError'
+}
+
 /**
  * Runs `compileSnapshot` in a child process. Aborting kills the process and the programs that it started at
  * once; any files it leaves in the folder when it dies are removed. The limits of time are kept here, because
@@ -97,7 +102,7 @@ function outcome(
     if (/out of memory|allocation failed/i.test(stderr))
       throw new SourceError(needsMoreMemory(file, options.memoryMegabytes))
     if (end === 'SIGKILL')
-      throw new SourceError(
+      throw new CompileKilledError(
         `The process that compiled ${file} was killed. The system does this when memory runs out.`,
       )
     throw new Error(`compiling ${file} ended without a result (${end}): ${stderr.trim()}`)

@@ -1,6 +1,7 @@
 /** From a source to a snapshot. The compiler itself is imported when it is called, because the command line imports this file. */
 export {
   CompileInterruptedError,
+  CompileKilledError,
   compileInChildProcess,
   compileNodeFlags,
 } from '../compile/compile-in-child-process.ts'

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { CompileKilledError, compileSnapshot } from '@wayleave/geodata/compile'
 import { DAY } from '../clock.ts'
 import { operator } from '../events/events.ts'
 import { newId } from '../id.ts'
@@ -69,4 +70,31 @@ test('a dry run is not reported as a job whose version is missing', async (t) =>
   await parts.jobs.start(id, { publish, origin: operator, uploadBytes: content.length })
   while ((await parts.jobs.find(id)).state !== 'done') await sleep(20)
   assert.deepEqual(await jobsWithoutVersion(parts.database.db), [])
+})
+
+test('a job whose compiling process is killed is tried again, and fails only if that repeats', async (t) => {
+  let kills = 1
+  const compile: typeof compileSnapshot = (...args) => {
+    if (kills-- > 0) throw new CompileKilledError('The process that compiled a.geojson was killed.')
+    return compileSnapshot(...args)
+  }
+  const { parts } = await openTestServer(t, { work: { compile } })
+  const start = async (table: string) => {
+    const id = parts.jobs.newId()
+    const content = points(3)
+    writeFileSync(await parts.jobs.uploadPath(id), content)
+    const publish = { table, file: 'a.geojson', description: {} }
+    await parts.jobs.start(id, { publish, origin: operator, uploadBytes: content.length })
+    for (;;) {
+      const job = await parts.jobs.find(id)
+      if (job.state === 'done' || job.state === 'failed') return job
+      await sleep(20)
+    }
+  }
+  assert.equal((await start('places')).state, 'done')
+  kills = 100
+  const failed = await start('always')
+  assert.equal(failed.state, 'failed')
+  assert.match(failed.problem!.detail, /was killed/)
+  assert.equal(kills, 97)
 })

@@ -1,5 +1,10 @@
 import { isJobEnded, type JobRecord } from '@wayleave/contract/records'
-import { CompileInterruptedError, InvalidSourceError, SourceError } from '@wayleave/geodata/compile'
+import {
+  CompileInterruptedError,
+  CompileKilledError,
+  InvalidSourceError,
+  SourceError,
+} from '@wayleave/geodata/compile'
 import type { Logger } from 'pino'
 import { type Clock, DAY, plus } from '../clock.ts'
 import type { ControlDatabase } from '../database/open.ts'
@@ -145,9 +150,11 @@ export class Jobs implements JobHandler {
       })
       .catch((error: unknown) => {
         // The process that compiles was asked to stop, probably together with this one.
-        throw error instanceof CompileInterruptedError
-          ? new RetryLaterError(error.message, { cause: error })
-          : error
+        if (error instanceof CompileInterruptedError)
+          throw new RetryLaterError(error.message, { cause: error })
+        if (error instanceof CompileKilledError && row.attempts < MAX_ATTEMPTS)
+          throw new RetryLaterError(error.message, { cause: error, countsAsAttempt: true })
+        throw error
       })
     // A dry run makes no version, so there is no transaction to end the job in.
     if (publish.dryRun) await job.finish(database.db, { report: JSON.stringify(published) })
