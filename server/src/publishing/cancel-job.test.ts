@@ -180,7 +180,7 @@ test('only administrators and platform keys that may write the table cancel and 
 test('a view without an end is refused within the limit of the settings, and the next job runs', async (t) => {
   const service = await openTestServer(t, {
     childProcesses: true,
-    settings: { publishJobs: 1, readSeconds: 1 },
+    settings: { publishJobs: 1, readSeconds: 3 },
   })
   const { secret: key } = await service.parts.keys.createPlatform(operator, {
     name: 'Publisher',
