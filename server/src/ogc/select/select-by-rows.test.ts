@@ -340,3 +340,14 @@ test('a search by compiled columns yields after each time slice, and ends when t
   const all = expected(({ group, maybe }) => group < 6 && maybe !== null && maybe > 1)
   assert.equal(stopped.count, all.length)
 })
+
+test('a filter with many conditions on the geometry makes no masks, and is left to the database', async () => {
+  const boxes = Array.from({ length: 5 }, (_, i) => [i * 30, 10, i * 30 + 5, 12] as const)
+  const parts = boxes.map((box) => `S_INTERSECTS(geometry, BBOX(${box.join(', ')}))`)
+  const question = { filter: `rare = 9 OR ${parts.join(' OR ')}` }
+  assert.equal(await compiledPage(question, -1, 0, 10, 0), null)
+  const all = expected(({ rare }, place) => rare === 9 || boxes.some((box) => isIn(place, ...box)))
+  assert.deepEqual((await page(question, -1, 0, 100)).positions, all.slice(0, 100))
+  const few = { filter: `rare = 9 OR ${parts.slice(0, 4).join(' OR ')}` }
+  assert.notEqual(await compiledPage(few, -1, 0, 10, 0), null)
+})

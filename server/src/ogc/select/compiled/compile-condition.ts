@@ -10,7 +10,7 @@ import {
   isDecidedByOrder,
   PendingCodes,
 } from './decide-codes.ts'
-import type { PendingMask } from './place-masks.ts'
+import { MAX_MASKS, type PendingMask } from './place-masks.ts'
 import { RowMask } from './row-mask.ts'
 
 /**
@@ -48,7 +48,7 @@ export function compileCondition(
   columns: ReadonlyMap<string, CompiledColumn>,
   maskOf: MaskOf = () => null,
 ): RowSet | Pending[] | null {
-  const work: Work = { columns, maskOf, pending: [], budget: evaluationBudget() }
+  const work: Work = { columns, maskOf, masks: 0, pending: [], budget: evaluationBudget() }
   try {
     const rows = rowsWhere(condition, true, work)
     if (work.pending.length > 0) return work.pending
@@ -62,6 +62,8 @@ export function compileCondition(
 interface Work {
   columns: ReadonlyMap<string, CompiledColumn>
   maskOf: MaskOf
+  /** How many masks the filter needs so far. */
+  masks: number
   pending: Pending[]
   budget: EvaluationBudget
 }
@@ -137,6 +139,7 @@ function decidedRows(condition: Condition, wanted: boolean, work: Work): RowSet 
 
 /** The rows for which a condition on the geometry has the wanted value. */
 function maskedRows(condition: Condition, wanted: boolean, work: Work): RowSet {
+  if (++work.masks > MAX_MASKS) throw UNDECIDED
   const mask = work.maskOf(condition, wanted)
   if (mask === null) throw UNDECIDED
   if (mask instanceof RowMask) return mask.count === 0 ? NONE : { kind: 'mask', mask }

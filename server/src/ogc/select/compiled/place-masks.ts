@@ -7,8 +7,10 @@ import { evaluator } from '../../cql2/evaluate/evaluate.ts'
 import type { GeometryCache } from '../geometry-cache.ts'
 import { RowMask } from './row-mask.ts'
 
-/** The memory of all cached masks with their keys, in bytes. Snapshots with more rows than this have none. */
+/** The memory of all cached masks with their keys, and again of all masks that are being made, in bytes. */
 const MAX_BYTES = 64 << 20
+/** The masks of one filter. They are held until the filter's request has ended, even if they leave the cache. */
+export const MAX_MASKS = 4
 /** Geometries that are read for one mask. If boxes leave more features undecided, the database decides. */
 const MAX_READS = 2000
 /** Runs of the tree between two looks at the clock. */
@@ -27,23 +29,43 @@ export class PlaceMasks {
     (mask, key) => (mask?.bytes.length ?? 0) + key.length + 200,
   )
 
+  /** The memory of the masks that are being made. */
+  #making = 0
+
   constructor(geometries: GeometryCache) {
     this.#geometries = geometries
   }
 
   /** The rows for which the condition has the wanted value; null if the database has to decide. */
   of(snapshot: Snapshot, condition: Condition, wanted: boolean): RowMask | PendingMask | null {
-    if (snapshot.manifest.rows > MAX_BYTES) return null
+    if (snapshot.manifest.rows > MAX_BYTES / MAX_MASKS) return null
     const text = JSON.stringify(condition, (_name, value: unknown) =>
       typeof value === 'bigint' ? `${value}n` : value,
     )
     const key = `${snapshot.folder}\n${wanted}\n${text}`
     const mask = this.#masks.get(key)
     if (mask !== undefined) return mask
-    return new PendingMask({ snapshot, condition, wanted, geometries: this.#geometries }, (made) =>
-      this.#masks.set(key, made),
-    )
+    const request = { snapshot, condition, wanted, geometries: this.#geometries }
+    return {
+      evaluate: async (pause) => {
+        const { rows } = snapshot.manifest
+        // Without a mask the database decides, whose requests wait in a fair queue.
+        if (this.#making + rows > MAX_BYTES) return
+        this.#making += rows
+        try {
+          this.#masks.set(key, await makeMask(request, pause))
+        } finally {
+          this.#making -= rows
+        }
+      },
+    }
   }
+}
+
+/** A mask that has to be made, in time slices. */
+export interface PendingMask {
+  /** Makes the mask and caches it; `pause` is called after every few steps. */
+  evaluate(pause: () => Promise<void>): Promise<void>
 }
 
 interface MaskRequest {
@@ -51,22 +73,6 @@ interface MaskRequest {
   condition: Condition
   wanted: boolean
   geometries: GeometryCache
-}
-
-/** A mask that has to be made, in time slices. */
-export class PendingMask {
-  readonly #request: MaskRequest
-  readonly #keep: (mask: RowMask | null) => void
-
-  constructor(request: MaskRequest, keep: (mask: RowMask | null) => void) {
-    this.#request = request
-    this.#keep = keep
-  }
-
-  /** Makes the mask and caches it; `pause` is called after every few steps. */
-  async evaluate(pause: () => Promise<void>): Promise<void> {
-    this.#keep(await makeMask(this.#request, pause))
-  }
 }
 
 async function makeMask(
