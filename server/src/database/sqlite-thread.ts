@@ -1,6 +1,5 @@
-import { once } from 'node:events'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
 
 /**
  * SQLite in a separate thread: waiting for the disk at a commit, or for a database lock, happens here and
@@ -25,33 +24,40 @@ export interface SqliteReply {
   error?: { message: string; code: string | undefined; errcode: number | undefined }
 }
 
-/** The thread's first message: the database is open. */
-export type SqliteOpened = 'opened'
-
-export interface SqliteThreadData {
+/** Opens a database. A thread has one at a time. */
+export interface SqliteOpen {
   path: string
   readOnly: boolean
-  /** Whether the thread waits for a message before it opens the file. */
-  waits?: boolean
 }
+
+/** The thread's replies to `SqliteOpen` and to `close`. */
+export type SqliteState = 'opened' | 'closed'
 
 /** Max time a statement waits for a lock that another process holds. */
 const LOCK_TIMEOUT_MS = 10_000
 
 const port = parentPort!
-const { path, readOnly, waits } = workerData as SqliteThreadData
-if (waits) await once(port, 'message')
-const database = new DatabaseSync(path, { timeout: LOCK_TIMEOUT_MS })
-// FULL: a committed credit survives a power failure, not only a crash of the process.
-database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
-// Not opened read-only: such a connection cannot create the shared memory file (-shm) that a reader needs.
-if (readOnly) database.exec('PRAGMA query_only = ON')
-// SQLite's own lower() changes ASCII letters only, and users search for "Zürich".
-database.function('lower', { deterministic: true }, (text) =>
-  typeof text === 'string' ? text.toLowerCase() : text,
-)
-
+let database: DatabaseSync
 const statements = new Map<string, StatementSync>()
+
+function open({ path, readOnly }: SqliteOpen): void {
+  database = new DatabaseSync(path, { timeout: LOCK_TIMEOUT_MS })
+  // FULL: a committed credit survives a power failure, not only a crash of the process.
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+  // Not opened read-only: such a connection cannot create the shared memory file (-shm) that a reader needs.
+  if (readOnly) database.exec('PRAGMA query_only = ON')
+  // SQLite's own lower() changes ASCII letters only, and users search for "Zürich".
+  database.function('lower', { deterministic: true }, (text) =>
+    typeof text === 'string' ? text.toLowerCase() : text,
+  )
+  port.postMessage('opened' satisfies SqliteState)
+}
+
+function close(): void {
+  statements.clear()
+  database.close()
+  port.postMessage('closed' satisfies SqliteState)
+}
 
 function prepare(sql: string): StatementSync {
   let statement = statements.get(sql)
@@ -77,12 +83,7 @@ function run(request: SqliteRequest | SqliteRollback, reply: SqliteReply): void 
   }
 }
 
-port.on('message', (request: SqliteRequest | SqliteRollback | 'close') => {
-  if (request === 'close') {
-    database.close()
-    port.close()
-    return
-  }
+function execute(request: SqliteRequest | SqliteRollback): void {
   const reply: SqliteReply = { id: request.id }
   try {
     run(request, reply)
@@ -91,5 +92,11 @@ port.on('message', (request: SqliteRequest | SqliteRollback | 'close') => {
     reply.error = { message, code, errcode }
   }
   port.postMessage(reply)
+}
+
+// A database that cannot be opened or closed ends the thread with its error.
+port.on('message', (message: SqliteOpen | SqliteRequest | SqliteRollback | 'close') => {
+  if (message === 'close') close()
+  else if ('path' in message) open(message)
+  else execute(message)
 })
-port.postMessage('opened' satisfies SqliteOpened)

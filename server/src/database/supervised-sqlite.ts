@@ -1,15 +1,8 @@
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { SECOND } from '../clock.ts'
 import { DatabaseError, fromSqlite } from './database-error.ts'
-import type {
-  SqliteOpened,
-  SqliteReply,
-  SqliteRequest,
-  SqliteRollback,
-  SqliteThreadData,
-} from './sqlite-thread.ts'
+import type { SqliteOpen, SqliteReply, SqliteRequest, SqliteRollback, SqliteState } from './sqlite-thread.ts'
 
 const FIRST_RESTART_DELAY_MS = 50
 const MAX_RESTART_DELAY_MS = 5 * SECOND
@@ -19,6 +12,13 @@ const MAX_RESTART_DELAY_MS = 5 * SECOND
  */
 const MAX_HEAP_MB = 512
 
+/**
+ * Threads whose database was closed. A process that opens databases one after another, as tests do, uses them
+ * again: starting a thread takes 60 ms of processor time.
+ */
+const idleThreads: Worker[] = []
+const MAX_IDLE_THREADS = 4
+
 type Command = Omit<SqliteRequest, 'id'> | Omit<SqliteRollback, 'id'>
 
 /**
@@ -26,7 +26,7 @@ type Command = Omit<SqliteRequest, 'id'> | Omit<SqliteRollback, 'id'>
  * transaction is lost with the old connection, so `generation` tells the connections apart.
  */
 export class SupervisedSqlite {
-  readonly #data: SqliteThreadData
+  readonly #data: SqliteOpen
   readonly #onEnd: (error: Error) => void
   readonly #waiting = new Map<number, (reply: SqliteReply | DatabaseError) => void>()
   #worker: Worker | null = null
@@ -37,7 +37,7 @@ export class SupervisedSqlite {
   #closing = false
 
   /** The thread is started at once, and opens the file after `mayOpen`. */
-  constructor(data: SqliteThreadData, onEnd: (error: Error) => void, mayOpen?: Promise<void>) {
+  constructor(data: SqliteOpen, onEnd: (error: Error) => void, mayOpen?: Promise<void>) {
     this.#data = data
     this.#onEnd = onEnd
     this.#opened = this.#start(mayOpen)
@@ -86,34 +86,39 @@ export class SupervisedSqlite {
     const worker = this.#worker
     if (!worker) return
     worker.ref()
-    const exit = once(worker, 'exit')
+    const closed = Promise.withResolvers<void>()
+    worker.on('message', (message) => {
+      if (message === ('closed' satisfies SqliteState)) closed.resolve()
+    })
+    worker.on('exit', () => closed.resolve())
     worker.postMessage('close')
-    await exit
+    await closed.promise
+    // If the thread ended instead, it was removed.
+    if (this.#worker) await release(worker)
+    this.#worker = null
   }
 
   async #start(mayOpen?: Promise<void>): Promise<void> {
-    const worker = new Worker(new URL('./sqlite-thread.ts', import.meta.url), {
-      workerData: { ...this.#data, waits: mayOpen !== undefined },
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
-    })
-    mayOpen?.then(
-      () => worker.postMessage('open'),
-      () => worker.terminate(),
-    )
+    const worker = idleThreads.pop() ?? startThread()
+    // A process must not exit before the database is open.
+    worker.ref()
     let failure: Error | null = null
     worker.on('error', (error: Error) => {
       failure = error
     })
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    worker.on('message', (message: SqliteReply | SqliteOpened) => {
+    worker.on('message', (message: SqliteReply | SqliteState) => {
       if (message === 'opened') resolve()
-      else this.#settle(worker, message)
+      else if (message !== 'closed') this.#settle(worker, message)
     })
     worker.on('exit', (code) => {
       const error = failure ?? new Error(`it exited with code ${code}`)
       if (this.#worker === worker) this.#ended(error)
       reject(fromSqlite(error))
     })
+    const open = () => worker.postMessage(this.#data)
+    if (mayOpen) mayOpen.then(open, () => worker.terminate())
+    else open()
     await promise
     this.#worker = worker
     this.#generation++
@@ -149,6 +154,20 @@ export class SupervisedSqlite {
       this.#onEnd(error)
     }
   }
+}
+
+function startThread(): Worker {
+  return new Worker(new URL('./sqlite-thread.ts', import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+  })
+}
+
+/** Keeps a thread whose database is closed, without keeping the process alive. */
+async function release(thread: Worker): Promise<void> {
+  for (const event of ['message', 'error', 'exit']) thread.removeAllListeners(event)
+  thread.unref()
+  if (idleThreads.length < MAX_IDLE_THREADS) idleThreads.push(thread)
+  else await thread.terminate()
 }
 
 function threadEnded(cause?: Error): DatabaseError {
