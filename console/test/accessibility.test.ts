@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core'
 import { check } from './check-accessibility.ts'
 import { parcelsGeojson } from './parcels.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
+import { navigate } from './test-page-actions.ts'
 
 const DOCS = readdirSync(join(import.meta.dirname, '..', '..', 'docs'))
   .filter((name) => name.endsWith('.md') && name !== 'index.md')
@@ -223,14 +224,6 @@ function drawMapsIfAsked(): void {
     const isOff = /webgl/.test(String(args[0])) && !('areMapsDrawn' in window && window.areMapsDrawn)
     return isOff ? null : Reflect.apply(getContext, this, args)
   } as never
-}
-
-/** Opens another page of the console as its own links do, without loading its code and axe again. */
-async function navigate(page: Page, path: string): Promise<void> {
-  await page.evaluate((address) => {
-    history.pushState(null, '', address)
-    dispatchEvent(new PopStateEvent('popstate'))
-  }, path)
 }
 
 /** Creates a dataset, add-ons, credits and keys, so that no page is empty. */
