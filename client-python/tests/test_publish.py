@@ -130,7 +130,7 @@ def test_publishing_needs_a_platform_key(service: Service, folder: Path) -> None
 def test_an_upload_that_breaks_is_sent_again_and_a_lost_response_is_not(
     client: wayleave.Client, proxy: Proxy, key: str, folder: Path
 ) -> None:
-    file = data.many(folder / "retried.geojson", 60_000)
+    file = data.many(folder / "retried.geojson", 20_000)
     waits: list[float] = []
     with wayleave.Client(key, proxy.url, sleep=waits.append) as fragile:
         proxy.cut_uploads = [300_000]

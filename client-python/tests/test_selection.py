@@ -61,7 +61,7 @@ def test_bbox_selects_what_lies_in_the_box(client: wayleave.Client) -> None:
     whole = client.read("many", format="geojson")
     inside = whole.cx[0:20, 30:40]
     box = client.read("many", bbox=(0, 30, 20, 40))
-    assert 100 < len(inside) < MANY
+    assert 40 < len(inside) < MANY
     assert_frame_equal(pd.DataFrame(box), pd.DataFrame(inside.reset_index(drop=True)))
     assert box.crs == whole.crs
     across = client.read("many", bbox=(170, -90, -170, 90))
@@ -71,9 +71,9 @@ def test_bbox_selects_what_lies_in_the_box(client: wayleave.Client) -> None:
 def test_filter_columns_sortby_and_limit(
     client: wayleave.Client, watched: wayleave.Client, proxy: Proxy
 ) -> None:
-    top = watched.read("many", filter="number <= 25000", sortby="-number", columns=["name"], limit=12_345)
+    top = watched.read("many", filter="number <= 15000", sortby="-number", columns=["name"], limit=12_345)
     assert list(top.columns) == ["id", "name", "geometry"]
-    assert list(top.id) == list(range(25_000, 25_000 - 12_345, -1))
+    assert list(top.id) == list(range(15_000, 15_000 - 12_345, -1))
     assert [page.split("limit=")[1].split("&")[0] for page in pages(proxy)] == ["10000", "2345"]
     ordered = client.read("many", columns=["name", "number", "id", "geometry"], limit=3)
     assert list(ordered.columns) == ["id", "name", "number", "geometry"]

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import os
 import re
+import ssl
 import subprocess
 import sys
 from pathlib import Path
 
+import anyio
 import httpx
 import pytest
 from conftest import MANY
@@ -179,3 +182,19 @@ def test_the_command_says_in_one_sentence_what_failed(
     with pytest.raises(SystemExit) as wrong:
         main(["--nonsense"])
     assert wrong.value.code == 2
+
+
+def test_clients_share_the_certificate_authorities(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    loads: list[str | None] = []
+
+    def load() -> ssl.SSLContext:
+        loads.append(os.environ.get("SSL_CERT_FILE"))
+        return ssl.create_default_context()
+
+    monkeypatch.setattr(httpx, "create_ssl_context", load)
+    for file in (tmp_path / "one.pem", tmp_path / "two.pem"):
+        monkeypatch.setenv("SSL_CERT_FILE", str(file))
+        for _ in range(2):
+            wayleave.Client("key", "https://data.example.org").close()
+            anyio.run(wayleave.AsyncClient("key", "https://data.example.org").close)
+    assert loads == [str(tmp_path / "one.pem"), str(tmp_path / "two.pem")]

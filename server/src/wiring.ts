@@ -1,9 +1,5 @@
-import { randomBytes } from 'node:crypto'
-import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { memoryPerCompilation } from '@wayleave/geodata/compile'
-import { ColumnCache } from '@wayleave/geodata/features'
-import { SNAPSHOT_FILES } from '@wayleave/geodata/snapshot'
 import type { Logger } from 'pino'
 import { Authenticate } from './access/authenticate.ts'
 import { Refusals } from './access/refusals.ts'
@@ -34,7 +30,6 @@ import type { CheckReady } from './http/observability/operation-routes.ts'
 import { Overload } from './http/observability/overload.ts'
 import { newId } from './id.ts'
 import { type Identity, mailRate, openIdentity } from './identity/identity.ts'
-import { installationSecret } from './identity/installation-secret-store.ts'
 import { requireOneInstallation } from './installation/installation.ts'
 import { jobLimits, kindsOf, requirePossibleRole } from './jobs/job-limits.ts'
 import { JobMessages } from './jobs/job-messages.ts'
@@ -46,20 +41,10 @@ import { RedisLimiter } from './limits/redis-limiter.ts'
 import type { RedisLink, RedisLinkOptions } from './limits/redis-link.ts'
 import { checkMailSettings } from './mail/mailer.ts'
 import type { ExtractLimits } from './ogc/extract/extract-routes.ts'
-import { Facets } from './ogc/facets/facets.ts'
 import { DailyFeatures } from './ogc/items/daily-features.ts'
 import { CrsList } from './ogc/request/crs-list.ts'
-import { Cursors } from './ogc/request/cursor.ts'
-import { CompiledSelection } from './ogc/select/compiled/compiled-selection.ts'
-import { GeometryCache } from './ogc/select/geometry-cache.ts'
-import { Items } from './ogc/select/items.ts'
-import { RowQueries } from './ogc/select/rows/row-queries.ts'
-import { Workload } from './ogc/select/workload.ts'
-import { DynamicTiles } from './ogc/tiles/dynamic-tiles.ts'
-import { TileArchives } from './ogc/tiles/tile-archives.ts'
-import { TileBuilds } from './ogc/tiles/tile-builds.ts'
-import { TileJobs } from './ogc/tiles/tile-jobs.ts'
-import { Tilesets } from './ogc/tiles/tilesets.ts'
+import { type FeatureParts, openFeatures } from './open-features.ts'
+import { openTiles, type TileParts } from './open-tiles.ts'
 import { Invitations } from './organizations/invitations.ts'
 import { GarbageCollection } from './publishing/garbage-collection.ts'
 import { Jobs } from './publishing/jobs.ts'
@@ -72,13 +57,8 @@ import type { Config } from './settings/config.ts'
 import { Meter } from './usage/meter.ts'
 import { UsageReports } from './usage/usage-reports.ts'
 
-/** Size in bytes of GeoJSON text; parsed geometries take about five times as much. */
-const GEOMETRY_CACHE_BYTES = 32 * 1024 ** 2
-/** Size of the cache of compiled columns. A column takes 5 to 32 bytes per feature. */
-const COLUMN_CACHE_BYTES = Math.min(1024 ** 3, Math.floor(totalmem() / 16))
-
 /** All parts of the service, created and wired by hand. The command line opens them too, without serving. */
-export interface Parts extends ControlPlane {
+export interface Parts extends ControlPlane, FeatureParts, TileParts {
   config: Config
   log: Logger
   clock: Clock
@@ -107,12 +87,6 @@ export interface Parts extends ControlPlane {
   verification: Verification
   snapshots: OpenSnapshots
   crsList: CrsList
-  cursors: Cursors
-  columns: ColumnCache
-  items: Items
-  facets: Facets
-  /** Database queries on the rows of snapshots. */
-  rows: RowQueries
   staging: Staging
   extractLimits: ExtractLimits
   dailyFeatures: DailyFeatures
@@ -125,11 +99,6 @@ export interface Parts extends ControlPlane {
   runner: JobRunner
   cashier: Cashier
   exports: Exports
-  tileBuilds: TileBuilds
-  tileArchives: TileArchives
-  dynamicTiles: DynamicTiles
-  workload: Workload
-  tilesets: Tilesets
   housekeepingClock: HousekeepingClock
   checkReady: CheckReady
   close: () => Promise<void>
@@ -237,30 +206,10 @@ async function wire(
   const verification = opened.use(new Verification({ blobs, health, clock, log, bytesPerSecond }))
   const snapshots = opened.use(new OpenSnapshots({ blobs, health, verification }))
   const crsList = new CrsList(config.crs)
-  const rows = opened.use(
-    new RowQueries(blobs.root, {
-      requireRows: async ({ folder, manifest }) => {
-        await verification.requireFile(folder, manifest, SNAPSHOT_FILES.rows)
-        if (manifest.files[SNAPSHOT_FILES.ids]) {
-          await verification.requireFile(folder, manifest, SNAPSHOT_FILES.ids)
-        }
-      },
-      megabytes: config.queryMemory,
-      log,
-    }),
+  const features = await openFeatures(
+    { config, database, blobs, catalog, snapshots, verification, clock, log },
+    opened,
   )
-  const workload = new Workload({
-    queryMs: config.querySeconds * 1000,
-    pageBytes: config.maxPageBytes,
-  })
-  const geometries = new GeometryCache(GEOMETRY_CACHE_BYTES)
-  const cursors = new Cursors(
-    await installationSecret(database.db, 'cursor-signature', () => randomBytes(32).toString('base64url')),
-  )
-  const columns = new ColumnCache(COLUMN_CACHE_BYTES)
-  const compiled = new CompiledSelection(columns, geometries)
-  const items = new Items({ catalog, snapshots, geometries, rows, compiled, clock, cursors })
-  const facets = new Facets({ columns, compiled, geometries, rows })
   const dailyFeatures = new DailyFeatures(config.dailyFeatures, clock, redis)
   const staging = new Staging(join(blobs.root, '.staging'), [join(config.dataDir, 'staging')])
   const housekeepingClock = new HousekeepingClock({
@@ -283,19 +232,24 @@ async function wire(
   const messages = new JobMessages(changes)
   const runner = opened.use(new JobRunner({ database, messages, clock, log, nodeId, limits }), 'running jobs')
   const jobQueue = new JobQueue({ database, messages, clock, nodeId, ownKinds: jobKinds })
-  const tileBuilds = opened.use(
-    new TileBuilds({ blobs, catalog, log, clock, jobs: jobQueue, maxZoom: config.tileMaxZoom }),
+  const { items, workload } = features
+  const tiles = openTiles(
+    {
+      database,
+      blobs,
+      catalog,
+      health,
+      snapshots,
+      items,
+      workload,
+      jobQueue,
+      runner,
+      clock,
+      log,
+      maxZoom: config.tileMaxZoom,
+    },
+    opened,
   )
-  runner.handle('tiles', new TileJobs({ database, catalog, health, builds: tileBuilds, log }))
-  const tileArchives = opened.use(new TileArchives({ blobs, builds: tileBuilds, log }))
-  const dynamicTiles = opened.use(new DynamicTiles({ items, snapshots, workload }))
-  const tilesets = new Tilesets({
-    catalog,
-    clock,
-    builds: tileBuilds,
-    archives: tileArchives,
-    dynamic: dynamicTiles,
-  })
   const escapeFormulas = config.csvFormulas === 'escape'
   const publishing = new Publishing({
     escapeFormulas,
@@ -344,7 +298,10 @@ async function wire(
       blobs,
       health,
       verification,
-      tiles: tileBuilds,
+      tiles: {
+        findFile: (version) => tiles.tileStates.findFile(version),
+        build: (version, wait) => tiles.tileBuilds.build(version, wait),
+      },
       jobs: jobQueue,
       waitMs: config.exportWait * SECOND,
       escapeFormulas,
@@ -376,6 +333,8 @@ async function wire(
 
   const parts = {
     ...control,
+    ...features,
+    ...tiles,
     config,
     log,
     clock,
@@ -403,11 +362,6 @@ async function wire(
     verification,
     snapshots,
     crsList,
-    cursors,
-    columns,
-    items,
-    facets,
-    rows,
     staging,
     extractLimits: { maxRows: config.extractRows, maxBytes: config.extractBytes },
     dailyFeatures,
@@ -419,11 +373,6 @@ async function wire(
     runner,
     cashier,
     exports,
-    tileBuilds,
-    tileArchives,
-    dynamicTiles,
-    workload,
-    tilesets,
     checkReady: readiness({
       database,
       changes,

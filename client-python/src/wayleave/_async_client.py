@@ -46,6 +46,7 @@ from wayleave._steps import (
     Upload,
     UploadBody,
 )
+from wayleave._tls import tls_context
 
 if TYPE_CHECKING:
     import duckdb
@@ -77,7 +78,7 @@ class AsyncClient:
         """See `Client`."""
         self._settings = settings_of(api_key, base_url, timeout, max_retries, random, cache_dir, cache_bytes)
         self._owns_http = http_client is None
-        self._http = http_client or httpx.AsyncClient()
+        self._http = http_client or httpx.AsyncClient(verify=tls_context())
         self._sleep = sleep
         self._credits = Credits(0, None)
 

@@ -13,14 +13,14 @@ import type { Meter } from '../usage/meter.ts'
 import type { Catalog } from './catalog.ts'
 import type { Dataset } from './dataset.ts'
 import { datasetMetadata, type FileSizes } from './metadata.ts'
-import type { TilesStates } from './tiles-states.ts'
+import type { TileStateSource } from './tile-state-source.ts'
 
 interface MetadataDeps {
   catalog: Catalog
   authenticate: Authenticate
   meter: Meter
   baseUrl: BaseUrl
-  tileBuilds: TilesStates
+  tileStates: TileStateSource
   exports: { sizes: FormatSizes }
 }
 
@@ -47,7 +47,7 @@ export function metadataRoute({
   authenticate,
   meter,
   baseUrl,
-  tileBuilds,
+  tileStates,
   exports,
 }: MetadataDeps): DataRoute {
   const pattern = '/v1/dataset/:table'
@@ -85,7 +85,7 @@ export function metadataRoute({
         andThen(catalog.find(table!), (dataset) => {
           if (grant) meter.record(grant, { operation: 'metadata', table: dataset.table, format: 'json' })
           return andThen(exports.sizes.of(dataset), (sizes) =>
-            andThen(tileBuilds.stateOf(dataset), (tiles) => {
+            andThen(tileStates.stateOf(dataset), (tiles) => {
               const { bytes, tag } = metadataOf(dataset, baseUrl.of(exchange.caller), tiles, sizes)
               exchange.setHeader('etag', tag)
               exchange.setHeader('cache-control', 'public, no-cache')

@@ -14,7 +14,7 @@ import { archiveMetadata, datasetMetadata } from './metadata.ts'
 import { readSample } from './read-sample.ts'
 import { searchDatasets } from './search-datasets.ts'
 import type { SnapshotHealth } from './snapshot-health.ts'
-import type { TilesStates } from './tiles-states.ts'
+import type { TileStateSource } from './tile-state-source.ts'
 
 interface CatalogDeps {
   catalog: Catalog
@@ -23,7 +23,7 @@ interface CatalogDeps {
   authenticate: Authenticate
   meter: Meter
   baseUrl: BaseUrl
-  tileBuilds: TilesStates
+  tileStates: TileStateSource
 }
 
 const searchQuery = Type.Object(
@@ -55,7 +55,7 @@ const rowsAsBytes = Type.Unsafe<Buffer>({
 
 export function catalogRoutes(
   app: App,
-  { catalog, blobs, health, authenticate, meter, baseUrl, tileBuilds }: CatalogDeps,
+  { catalog, blobs, health, authenticate, meter, baseUrl, tileStates }: CatalogDeps,
 ): void {
   const call = (table: string, operation: string) => ({ operation, table, format: 'json' })
 
@@ -72,7 +72,7 @@ export function catalogRoutes(
       if (grant) meter.record(grant, call('', 'metadata'))
       const base = baseUrl.of(request)
       const { page, next } = searchDatasets(await catalog.all(), request.query)
-      const states = await Promise.all(page.map((dataset) => tileBuilds.stateOf(dataset)))
+      const states = await Promise.all(page.map((dataset) => tileStates.stateOf(dataset)))
       return { data: page.map((dataset, i) => datasetMetadata(dataset, base, states[i]!)), next }
     },
   })

@@ -16,10 +16,10 @@ export function unpublishCommand(): Command {
 
 async function list(flags: OperatorFlags): Promise<void> {
   const { datasetMetadata } = await import('../catalog/metadata.ts')
-  const data = await withParts(flags, async ({ catalog, baseUrl, tileBuilds }) =>
+  const data = await withParts(flags, async ({ catalog, baseUrl, tileStates }) =>
     Promise.all(
       (await catalog.all()).map(async (dataset) =>
-        datasetMetadata(dataset, baseUrl.settled(), await tileBuilds.stateOf(dataset)),
+        datasetMetadata(dataset, baseUrl.settled(), await tileStates.stateOf(dataset)),
       ),
     ),
   )

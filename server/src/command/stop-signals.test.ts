@@ -2,43 +2,74 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { testedProgram } from '../../../scripts/program/tested-program.ts'
 import { cleanUp } from '../testing/cleanup.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
+interface Start {
+  command: readonly string[]
+  signals: readonly NodeJS.Signals[]
+}
+
 /** The documented ways to start the service, and npm with a shell that does not forward signals. */
-const starts = {
-  'npm start': ['npm', 'start', '--'],
-  'npx wayleave serve': ['npx', 'wayleave', 'serve'],
-  'npx wayleave serve, by dash': ['npx', '--script-shell=dash', 'wayleave', 'serve'],
-  'node server/bin/wayleave.js serve': [process.execPath, 'server/bin/wayleave.js', 'serve'],
-} as const
+const starts: Record<string, Start> = {
+  // Each start of it takes long, because it runs the sources.
+  'npm start': { command: ['npm', 'start', '--'], signals: ['SIGTERM', 'SIGINT'] },
+  'npx wayleave serve': {
+    command: ['npx', 'wayleave', 'serve'],
+    signals: ['SIGTERM', 'SIGINT', 'SIGHUP'],
+  },
+  // When interrupted, dash waits for its command: the server cannot notice a SIGINT to npm alone.
+  'npx wayleave serve, by dash': {
+    command: ['npx', '--script-shell=dash', 'wayleave', 'serve'],
+    signals: ['SIGTERM', 'SIGHUP', 'SIGKILL'],
+  },
+  'node wayleave.js serve': {
+    command: [process.execPath, testedProgram(), 'serve'],
+    signals: ['SIGTERM', 'SIGINT', 'SIGHUP'],
+  },
+}
 
-const documented = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
-/** When interrupted, dash waits for its command: the server cannot notice a SIGINT to npm alone. */
-const byDash = 'npx wayleave serve, by dash'
-
-for (const [name, command] of Object.entries(starts)) {
+for (const [name, { command, signals }] of Object.entries(starts)) {
   test(`${name}: a signal to the process that was started ends all of them, in order`, async (t) => {
     // Shared by all signals, so that `npm start` publishes its demo data only once.
     const dataDir = temporaryFolder(t)
-    const signals = name === byDash ? (['SIGTERM', 'SIGHUP', 'SIGKILL'] as const) : documented
+    const cwd = command[0] === 'npx' ? folderWithProgram(t) : root
     for (const signal of signals) {
-      await t.test(signal, (t) => stopBy(t, [...command, '--port', '0', '--data-dir', dataDir], signal))
+      await t.test(signal, (t) => stopBy(t, [...command, '--port', '0', '--data-dir', dataDir], cwd, signal))
     }
   })
 }
 
-async function stopBy(t: TestContext, [program, ...args]: string[], signal: NodeJS.Signals): Promise<void> {
+/** A folder in which npx finds the program, and has the settings of this project. */
+function folderWithProgram(t: TestContext): string {
+  const folder = temporaryFolder(t)
+  const bin = join(folder, 'node_modules', '.bin')
+  mkdirSync(bin, { recursive: true })
+  // As npm does for the programs that it installs.
+  chmodSync(testedProgram(), 0o755)
+  symlinkSync(testedProgram(), join(bin, 'wayleave'))
+  copyFileSync(join(root, '.npmrc'), join(folder, '.npmrc'))
+  return folder
+}
+
+async function stopBy(
+  t: TestContext,
+  [program, ...args]: string[],
+  cwd: string,
+  signal: NodeJS.Signals,
+): Promise<void> {
   const mark = `WAYLEAVE_TEST_MARK=${randomUUID()}`
   const [markName, markValue] = mark.split('=') as [string, string]
   const child = spawn(program!, args, {
-    cwd: root,
+    cwd,
     env: {
       ...process.env,
       // Here the service runs with its packages as they are, not with the bundled ones of the tests.

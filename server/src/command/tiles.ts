@@ -24,11 +24,11 @@ export function tilesCommand(): Command {
 
 async function buildTiles(table: string, flags: TilesFlags): Promise<void> {
   const line = new ProgressLine(process.stderr)
-  const { built, version } = await withParts(flags, async ({ catalog, tileBuilds }) => {
+  const { built, version } = await withParts(flags, async ({ catalog, tileStates, tileBuilds }) => {
     const dataset = await catalog.find(table)
     const chosen = flags.version === undefined ? dataset : await catalog.version(table, flags.version)
     if (chosen.manifest.located === 0) throw new Error(`No feature of ${table} has a place: it has no tiles.`)
-    if (flags.rebuild) await tileBuilds.discard(chosen)
+    if (flags.rebuild) await tileStates.discard(chosen)
     const show = (share: number) => line.show(`Building tiles: ${Math.floor(share * 100)} %`)
     try {
       return { built: await tileBuilds.buildNow(chosen, dataset, show), version: chosen.version }

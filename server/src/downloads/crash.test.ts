@@ -8,7 +8,7 @@ import { openAccount, readAccountLedger } from '../testing/account.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { startServerProcess } from '../testing/server-process.ts'
 import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
-import { sweepExports } from './exports.ts'
+import { sweepExports } from './sweep-exports.ts'
 
 const path = '/v1/dataset/places/files'
 

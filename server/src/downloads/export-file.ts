@@ -54,3 +54,40 @@ export interface ExportFile extends ExportDescription, Pick<StoredFile, 'open' |
    */
   checked: { name: string; blocks: Uint32Array } | null
 }
+
+/** The properties of an export that are known before it is built. */
+export function describeExport({ dataset, version, format, encoding }: ExportRequest): ExportDescription {
+  return {
+    mediaType: format.mediaType,
+    encoding,
+    filename: `${dataset.table}.${format.extension}`,
+    lastModified: new Date(version.createdAt),
+  }
+}
+
+export function toExportFile(
+  request: ExportRequest,
+  stored: StoredFile & { head?: Buffer; tail?: Buffer; checked?: ExportFile['checked'] },
+): ExportFile {
+  const {
+    bytes,
+    sha256,
+    open,
+    signedAddress,
+    head = Buffer.alloc(0),
+    tail = Buffer.alloc(0),
+    checked = null,
+  } = stored
+  return {
+    ...describeExport(request),
+    open,
+    signedAddress,
+    head,
+    tail,
+    fileBytes: bytes,
+    bytes: head.length + bytes + tail.length,
+    etag: `"${sha256.slice(0, 32)}"`,
+    digest: Buffer.from(sha256, 'hex').toString('base64'),
+    checked,
+  }
+}

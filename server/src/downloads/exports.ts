@@ -1,20 +1,7 @@
-import { hash } from 'node:crypto'
-import { readdir, rm, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import {
-  type BuiltFile,
-  ExportError,
-  exportGeneration,
-  geojsonParts,
-  removeStalePartials,
-  variantPath,
-} from '@wayleave/geodata/exports'
-import {
-  DamagedSnapshotError,
-  makeFolderDurably,
-  readBlockChecksums,
-  SNAPSHOT_FILES,
-} from '@wayleave/geodata/snapshot'
+import { type BuiltFile, ExportError, exportGeneration, variantPath } from '@wayleave/geodata/exports'
+import { DamagedSnapshotError, makeFolderDurably } from '@wayleave/geodata/snapshot'
 import type { Blobs } from '../blobs/blobs.ts'
 import { DamagedDerivedError } from '../blobs/derived-objects.ts'
 import { BoundedCache } from '../caching/bounded-cache.ts'
@@ -34,26 +21,17 @@ import {
   GENERATION,
   localFile,
   removeBuilt,
-  unfinishedExports,
-  withFirstByte,
   writeMeta,
 } from './built-file.ts'
-import type { ExportDescription, ExportFile, ExportRequest, StoredFile } from './export-file.ts'
+import { type ExportFile, type ExportRequest, type StoredFile, toExportFile } from './export-file.ts'
 import { type ExportJobRequest, requireBuilt } from './export-job.ts'
-import { lockExports, tryLockExports } from './exports-lock.ts'
+import { lockExports } from './exports-lock.ts'
 import { FormatSizes } from './format-sizes.ts'
+import { openSnapshotExport } from './snapshot-export.ts'
 
 /** Max cached entries; an evicted export is found again on disk. */
 const MAX_READY = 10_000
 const MAX_BUILT_HERE = 100
-/**
- * The snapshot's own files are verified block by block while they are sent. Up to this size, in bytes, they
- * are also verified completely before the first response, which takes a fraction of a second, so that damage
- * results in a 503 instead of a truncated download.
- */
-const CHECKED_FIRST_BYTES = 64 << 20
-const NO_PARTS = { head: Buffer.alloc(0), tail: Buffer.alloc(0) }
-
 interface ExportsDeps {
   tiles: TileFiles
   jobs: JobQueue
@@ -167,10 +145,10 @@ export class Exports {
     const folder = await blobs.localFolder(version.snapshot)
     if (format.format === 'pmtiles') {
       const archive = await this.#parts.tiles.findFile(version)
-      return archive && this.#file(request, archive)
+      return archive && toExportFile(request, archive)
     }
     if (format.ready && encoding === 'identity') {
-      return this.#own(request, folder).catch(async (error: unknown) => {
+      return openSnapshotExport(request, folder, this.#parts).catch(async (error: unknown) => {
         throw await this.#parts.health.problemOf(version, error)
       })
     }
@@ -179,10 +157,10 @@ export class Exports {
     if (blobs.derived) {
       const name = relative(folder, path)
       const stored = await findStoredExport(blobs.derived, version.snapshot, name, generation)
-      return stored && this.#file(request, stored)
+      return stored && toExportFile(request, stored)
     }
     const built = await findBuilt(path, generation)
-    return built && this.#file(request, localFile(path, built))
+    return built && toExportFile(request, localFile(path, built))
   }
 
   #requestTraced(request: ExportRequest): Promise<ExportFile> {
@@ -281,7 +259,7 @@ export class Exports {
         await finish?.()
         await writeMeta(path, built)
         if (escapeFormulas === this.#parts.escapeFormulas && !blobs.derived)
-          this.#builtHere.set(nameOf(request), this.#file(request, localFile(path, { ...built, stamp })))
+          this.#builtHere.set(nameOf(request), toExportFile(request, localFile(path, { ...built, stamp })))
       })
     } catch (error) {
       if (error instanceof DamagedSnapshotError) throw await this.#parts.health.problemOf(version, error)
@@ -304,111 +282,7 @@ export class Exports {
     }
     const archive = await this.#parts.tiles.findFile(version)
     if (!archive) throw new Problem('build-failed', `The tiles of "${dataset.table}" vanished.`)
-    return this.#file(request, archive)
-  }
-
-  /** GeoParquet is the snapshot's own file; GeoJSON is its pack between a head and a tail. */
-  async #own(request: ExportRequest, folder: string): Promise<ExportFile> {
-    const { verification } = this.#parts
-    const { version } = request
-    const { manifest } = version
-    const isGeojson = request.format.format === 'geojson'
-    const name = isGeojson ? SNAPSHOT_FILES.pack : SNAPSHOT_FILES.rows
-    const path = join(folder, name)
-    const { bytes, sha256 } = manifest.files[name]!
-    const { head, tail } = isGeojson ? geojsonParts(manifest) : NO_PARTS
-    // The tag of a GeoJSON file covers what is around the pack.
-    const tag = isGeojson ? hash('sha256', sha256 + head + tail) : sha256
-    if (!this.#parts.blobs.isLocal) {
-      const file = this.#file(request, { ...this.#ownObject(version, name), bytes, sha256: tag, head, tail })
-      return isGeojson ? { ...file, digest: null, signedAddress: async () => null } : file
-    }
-    const blocks = (await readBlockChecksums(folder, manifest))?.get(name)
-    const isSentChecked = blocks !== undefined && bytes > CHECKED_FIRST_BYTES
-    const stamp = isSentChecked
-      ? stampOf(await stat(path))
-      : await verification.requireFile(folder, manifest, name)
-    const checked = blocks ? { name, blocks } : null
-    const verified = verification.verify(version)
-    const file = this.#file(request, {
-      ...localFile(path, { bytes, sha256: tag, stamp }),
-      head,
-      tail,
-      checked,
-    })
-    if (!isGeojson) return file
-    // The checksum of head, file and tail together comes from the background verification, which no request
-    // waits for.
-    file.digest = null
-    verified.then((result) => {
-      file.digest = result?.geojsonDigest ?? null
-    })
-    return file
-  }
-
-  /** A file of a snapshot in a bucket. */
-  #ownObject({ snapshot, manifest }: Version, name: string): Pick<StoredFile, 'open' | 'signedAddress'> {
-    const { blobs } = this.#parts
-    return {
-      open: async () =>
-        withFirstByte(await blobs.files(snapshot, manifest).open(name, { isSequential: true })),
-      signedAddress: (address) => blobs.signedAddress(snapshot, name, address),
-    }
-  }
-
-  #file(
-    request: ExportRequest,
-    built: StoredFile & { head?: Buffer; tail?: Buffer; checked?: ExportFile['checked'] },
-  ): ExportFile {
-    const {
-      bytes,
-      sha256,
-      open,
-      signedAddress,
-      head = Buffer.alloc(0),
-      tail = Buffer.alloc(0),
-      checked = null,
-    } = built
-    return {
-      ...describeExport(request),
-      open,
-      signedAddress,
-      head,
-      tail,
-      fileBytes: bytes,
-      bytes: head.length + bytes + tail.length,
-      etag: `"${sha256.slice(0, 32)}"`,
-      digest: Buffer.from(sha256, 'hex').toString('base64'),
-      checked,
-    }
-  }
-}
-
-/** The properties of an export that are known before it is built. */
-export function describeExport({ dataset, version, format, encoding }: ExportRequest): ExportDescription {
-  return {
-    mediaType: format.mediaType,
-    encoding,
-    filename: `${dataset.table}.${format.extension}`,
-    lastModified: new Date(version.createdAt),
-  }
-}
-
-/**
- * Removes what killed builds left in a snapshot's folder: partial files, and exports without a meta file,
- * which would never be sent. Holding the lock ensures that no other process writes there.
- */
-export async function sweepExports(folder: string): Promise<void> {
-  const unlock = tryLockExports(folder)
-  if (!unlock) return
-  try {
-    await removeStalePartials(folder)
-    const exports = join(folder, 'exports')
-    await removeStalePartials(exports)
-    for (const name of unfinishedExports(await readdir(exports)))
-      await rm(join(exports, name), { force: true })
-  } finally {
-    unlock()
+    return toExportFile(request, archive)
   }
 }
 

@@ -17,7 +17,7 @@ import { flipBit, snapshotFolder } from '../testing/damage-files.ts'
 import { getBytes } from '../testing/get-bytes.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
-import { sweepExports } from './exports.ts'
+import { sweepExports } from './sweep-exports.ts'
 
 test('an export whose meta file is empty, cut off or wrong is built again, with the same bytes', async (t) => {
   const dataDir = temporaryFolder(t)

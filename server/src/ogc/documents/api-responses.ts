@@ -24,6 +24,8 @@ const object = (required: string[], properties: Record<string, object>) => ({
   properties,
 })
 const schema = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+/** Larger integers are read as other numbers, and are rejected. */
+const SAFE_INTEGER = { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
 const links = list(schema('Link'))
 
 const FEATURE = {
@@ -137,7 +139,7 @@ export const RESPONSE_SCHEMAS = {
       'bbox-crs': text,
       crs: text,
       ids: {
-        ...list({ oneOf: [{ type: 'string', minLength: 1 }, { type: 'integer' }] }),
+        ...list({ oneOf: [{ type: 'string', minLength: 1 }, SAFE_INTEGER] }),
         minItems: 1,
         maxItems: MAX_IDS,
       },

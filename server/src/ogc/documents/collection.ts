@@ -12,8 +12,8 @@ import {
   tileJson,
 } from '../request/encodings.ts'
 import type { QueryPair } from '../request/query-string.ts'
-import { hasTiles } from '../tiles/tile-builds.ts'
 import { WEB_MERCATOR_QUAD } from '../tiles/tile-matrix-set.ts'
+import { hasTiles } from '../tiles/tile-states.ts'
 import { TILESETS_VECTOR } from '../tiles/tileset-documents.ts'
 import { type Link, ROOT, selfAndAlternates } from '../write/links.ts'
 

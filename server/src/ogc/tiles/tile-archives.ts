@@ -5,8 +5,8 @@ import { DamagedDerivedError, type DerivedObjects } from '../../blobs/derived-ob
 import type { Version } from '../../catalog/dataset.ts'
 import { StorageUnavailableError } from '../../storage/object-store.ts'
 import { ByteLru } from './byte-lru.ts'
-import type { TileBuilds } from './tile-builds.ts'
 import { archivePath, isTilesIntact, TILES_FILE } from './tile-files.ts'
+import type { TileStates } from './tile-states.ts'
 
 /** Max open archives. Their directories take about 24 bytes for each tile. */
 const MAX_OPEN = 64
@@ -32,7 +32,7 @@ export interface StoredTile {
  * checksum before this process first uses it; a damaged one is removed, so that it is built again.
  */
 export class TileArchives {
-  readonly #parts: { blobs: Blobs; builds: TileBuilds; log: Logger }
+  readonly #parts: { blobs: Blobs; states: TileStates; log: Logger }
   readonly #open = new Map<string, OpenArchive>()
   readonly #opening = new Map<string, Promise<OpenArchive | null>>()
   readonly #tiles = new ByteLru<number, StoredTile & { bytes: Buffer }>(
@@ -41,7 +41,7 @@ export class TileArchives {
   )
   #opened = 0
 
-  constructor(parts: { blobs: Blobs; builds: TileBuilds; log: Logger }) {
+  constructor(parts: { blobs: Blobs; states: TileStates; log: Logger }) {
     this.#parts = parts
   }
 
@@ -99,12 +99,12 @@ export class TileArchives {
     )
     this.#open.delete(version.snapshot)
     await archive.close()
-    await this.#parts.builds.discard(version)
+    await this.#parts.states.discard(version)
   }
 
   async #openFile(version: Version): Promise<OpenArchive | null> {
-    const { blobs, builds, log } = this.#parts
-    const built = await builds.find(version)
+    const { blobs, states, log } = this.#parts
+    const built = await states.find(version)
     if (!built) return null
     const archive = blobs.derived
       ? await openStored(blobs.derived, version.snapshot)
@@ -114,7 +114,7 @@ export class TileArchives {
         { table: version.table, version: version.version },
         'Tiles are damaged: they are built again.',
       )
-      await builds.discard(version)
+      await states.discard(version)
       return null
     }
     const open = { archive, number: ++this.#opened, tag: built.sha256.slice(0, 16) }

@@ -12,11 +12,13 @@ import type { JobRow } from '../../jobs/job-store.ts'
 import { Problem } from '../../problem.ts'
 import type { TileBuilds } from './tile-builds.ts'
 import { parseTileJob } from './tile-job.ts'
+import type { TileStates } from './tile-states.ts'
 
 interface TileJobsDeps {
   database: ControlDatabase
   catalog: Catalog
   health: SnapshotHealth
+  states: TileStates
   builds: TileBuilds
   log: Logger
 }
@@ -64,7 +66,7 @@ export class TileJobs implements JobHandler {
     const { detail } = JSON.parse(row.problem ?? '{}') as Partial<BuildProblem>
     // A version that was removed meanwhile needs no tiles.
     const version = await this.#versionOf(row).catch(() => null)
-    if (version) await this.#parts.builds.recordFailure(version, detail ?? 'The build failed.')
+    if (version) await this.#parts.states.recordFailure(version, detail ?? 'The build failed.')
   }
 
   async #versionOf(row: JobRow): Promise<Version> {

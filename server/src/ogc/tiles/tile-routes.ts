@@ -9,10 +9,10 @@ import { type Encoding, json, negotiate, TILE_DOCUMENT_ENCODINGS, tileJson } fro
 import { parameterOf, type QueryPair, readQuery, refuseUnknown } from '../request/query-string.ts'
 import { ROOT, selfAndAlternates } from '../write/links.ts'
 import { sendDocument } from '../write/respond.ts'
-import { hasTiles } from './tile-builds.ts'
 import { tileMatrixSet, WEB_MERCATOR_QUAD } from './tile-matrix-set.ts'
 import { TILE_PATTERN, tableInTileUrl } from './tile-path.ts'
 import { type TileDeps, tileResponse } from './tile-response.ts'
+import { hasTiles } from './tile-states.ts'
 import { tileStyle } from './tile-style.ts'
 import { tileJsonDocument, tileMatrixSets, tilesetDocument, tilesets } from './tileset-documents.ts'
 

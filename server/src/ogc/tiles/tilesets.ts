@@ -9,7 +9,8 @@ import { invalidInput, notFound, Problem } from '../../problem.ts'
 import type { CrsList } from '../request/crs-list.ts'
 import type { DynamicTiles } from './dynamic-tiles.ts'
 import type { TileArchives } from './tile-archives.ts'
-import { hasTiles, type TileBuilds } from './tile-builds.ts'
+import type { TileBuilds } from './tile-builds.ts'
+import { hasTiles, type TileStates } from './tile-states.ts'
 import type { Tileset } from './tileset-documents.ts'
 
 /** How long the tiles of a replaced version can be fetched without ARCHIVED_DATA. */
@@ -27,6 +28,7 @@ export interface TilesetsDeps {
 interface Parts {
   catalog: Catalog
   clock: Clock
+  states: TileStates
   builds: TileBuilds
   archives: TileArchives
   dynamic: DynamicTiles
@@ -69,15 +71,15 @@ export class Tilesets {
 
   /** The version's archive. Throws 404 if it can have none, and 503 and has it built if it has none yet. */
   async require(version: Version, dataset: Dataset): Promise<BuiltTiles> {
-    const built = await this.#parts.builds.find(version)
+    const built = await this.#parts.states.find(version)
     if (built) return built
     throw await this.notReady(version, dataset)
   }
 
   async notReady(version: Version, dataset: Dataset): Promise<Problem> {
-    const { builds } = this.#parts
+    const { states, builds } = this.#parts
     if (!hasTiles(version)) return notFound(`tileset of the dataset "${dataset.table}"`)
-    const state = await builds.stateOf(version)
+    const state = await states.stateOf(version)
     if (state?.state === 'failed')
       return new Problem('tiles-failed', state.reason ?? undefined, { headers: { 'retry-after': '3600' } })
     builds.request(version)

@@ -1,0 +1,23 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { removeStalePartials } from '@wayleave/geodata/exports'
+import { unfinishedExports } from './built-file.ts'
+import { tryLockExports } from './exports-lock.ts'
+
+/**
+ * Removes what killed builds left in a snapshot's folder: partial files, and exports without a meta file,
+ * which would never be sent. Holding the lock ensures that no other process writes there.
+ */
+export async function sweepExports(folder: string): Promise<void> {
+  const unlock = tryLockExports(folder)
+  if (!unlock) return
+  try {
+    await removeStalePartials(folder)
+    const exports = join(folder, 'exports')
+    await removeStalePartials(exports)
+    for (const name of unfinishedExports(await readdir(exports)))
+      await rm(join(exports, name), { force: true })
+  } finally {
+    unlock()
+  }
+}

@@ -1,0 +1,60 @@
+import type { Logger } from 'pino'
+import type { Blobs } from './blobs/blobs.ts'
+import type { Catalog } from './catalog/catalog.ts'
+import type { OpenSnapshots } from './catalog/open-snapshots.ts'
+import type { SnapshotHealth } from './catalog/snapshot-health.ts'
+import type { Clock } from './clock.ts'
+import type { Closers } from './closers.ts'
+import type { ControlDatabase } from './database/open.ts'
+import type { JobQueue } from './jobs/job-queue.ts'
+import type { JobRunner } from './jobs/job-runner.ts'
+import type { Items } from './ogc/select/items.ts'
+import type { Workload } from './ogc/select/workload.ts'
+import { DynamicTiles } from './ogc/tiles/dynamic-tiles.ts'
+import { TileArchives } from './ogc/tiles/tile-archives.ts'
+import { TileBuilds } from './ogc/tiles/tile-builds.ts'
+import { TileJobs } from './ogc/tiles/tile-jobs.ts'
+import { TileStates } from './ogc/tiles/tile-states.ts'
+import { Tilesets } from './ogc/tiles/tilesets.ts'
+
+interface TilesOpening {
+  database: ControlDatabase
+  blobs: Blobs
+  catalog: Catalog
+  health: SnapshotHealth
+  snapshots: OpenSnapshots
+  items: Items
+  workload: Workload
+  jobQueue: JobQueue
+  runner: JobRunner
+  clock: Clock
+  log: Logger
+  /** The deepest zoom that may be built. */
+  maxZoom: number
+}
+
+/** The parts that build and serve vector tiles. */
+export interface TileParts {
+  tileStates: TileStates
+  tileBuilds: TileBuilds
+  tileArchives: TileArchives
+  dynamicTiles: DynamicTiles
+  tilesets: Tilesets
+}
+
+export function openTiles(opening: TilesOpening, opened: Closers): TileParts {
+  const { database, blobs, catalog, health, snapshots, items, workload, runner, clock, log } = opening
+  const { jobQueue: jobs, maxZoom } = opening
+  const states = new TileStates({ blobs, clock, jobs })
+  const builds = opened.use(new TileBuilds({ blobs, catalog, log, clock, jobs, states, maxZoom }))
+  runner.handle('tiles', new TileJobs({ database, catalog, health, states, builds, log }))
+  const archives = opened.use(new TileArchives({ blobs, states, log }))
+  const dynamic = opened.use(new DynamicTiles({ items, snapshots, workload }))
+  return {
+    tileStates: states,
+    tileBuilds: builds,
+    tileArchives: archives,
+    dynamicTiles: dynamic,
+    tilesets: new Tilesets({ catalog, clock, states, builds, archives, dynamic }),
+  }
+}
