@@ -81,11 +81,7 @@ function landLayers({ sea, land, coast, border }: Palette): LayerSpecification[]
       line('borders', 'borders', border),
     ]
   }
-  return [
-    seaLayer(sea),
-    ...layersOf('coarse'),
-    ...layersOf('fine'),
-  ]
+  return [seaLayer(sea), ...layersOf('coarse'), ...layersOf('fine')]
 }
 
 function seaLayer(color: string): LayerSpecification {
