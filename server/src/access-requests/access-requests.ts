@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts'
 import type { Ledger } from '../credits/ledger.ts'
 import type { Changed, Changes } from '../database/changes.ts'
 import { type ControlDatabase, isUniqueViolation, type Tx } from '../database/open.ts'
-import { type Origin, recordEvent } from '../events/events.ts'
+import { type MailedUser, type Origin, recordEvent } from '../events/events.ts'
 import { isId, newId } from '../id.ts'
 import type { Mailer } from '../mail/mail.ts'
 import { accessDecisionMail, accessRequestMail } from '../mail/mail-texts.ts'
@@ -28,12 +28,6 @@ export interface AccessRequestsOptions {
   baseUrl: () => string
   /** The operator's mail addresses, which get a mail for each request. */
   operators: readonly string[]
-}
-
-interface Caller {
-  userId: string
-  email: string
-  origin: Origin
 }
 
 export interface Decision {
@@ -62,7 +56,7 @@ export class AccessRequests {
     return listRequests(this.#options.database.db, listing)
   }
 
-  async create(caller: Caller, organizationId: string, given: NewAccessRequest): Promise<AccessRequest> {
+  async create(caller: MailedUser, organizationId: string, given: NewAccessRequest): Promise<AccessRequest> {
     const { database, clock, mailer, operators, baseUrl } = this.#options
     const { addOns = [], credits = 0 } = given
     const message = (given.message ?? '').trim()

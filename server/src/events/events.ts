@@ -8,6 +8,17 @@ export interface Origin {
   requestId: string | null
 }
 
+/** A signed-in user who calls. */
+export interface UserOrigin {
+  userId: string
+  origin: Origin
+}
+
+/** The same with the address that mails go to. */
+export interface MailedUser extends UserOrigin {
+  email: string
+}
+
 export const operator: Origin = { actor: 'operator', address: null, requestId: null }
 export const system: Origin = { actor: 'system', address: null, requestId: null }
 

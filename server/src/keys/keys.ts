@@ -6,7 +6,7 @@ import { hashOf, newSecret, prefixOf, type SecretFormat } from '../access/secret
 import { type Clock, MINUTE, plus } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase, Tx } from '../database/open.ts'
-import type { Origin } from '../events/events.ts'
+import type { Origin, UserOrigin } from '../events/events.ts'
 import { isId, newId } from '../id.ts'
 import { Problem } from '../problem.ts'
 import { hasFamily } from '../users/session-store.ts'
@@ -18,12 +18,6 @@ import { keyRecord, statusOf } from './key-record.ts'
 import * as store from './store.ts'
 
 const SESSION_LIFE = 15 * MINUTE
-
-/** The signed-in user who makes a call. */
-export interface Caller {
-  userId: string
-  origin: Origin
-}
 
 export interface KeysOptions {
   database: ControlDatabase
@@ -52,7 +46,7 @@ export class Keys {
   }
 
   /** Creates a key of the caller's own, in the organization they belong to. */
-  createPersonal({ userId, origin }: Caller, given: NewKey): Promise<CreatedKey> {
+  createPersonal({ userId, origin }: UserOrigin, given: NewKey): Promise<CreatedKey> {
     const { database, clock, most } = this.#options
     const input = checkNewKey(given, clock())
     return database.db.transaction().execute(async (tx) => {
@@ -65,7 +59,7 @@ export class Keys {
   }
 
   createForOrganization(
-    { userId, origin }: Caller,
+    { userId, origin }: UserOrigin,
     organizationId: string,
     given: NewKey,
   ): Promise<CreatedKey> {
@@ -90,7 +84,7 @@ export class Keys {
   }
 
   /** Creates the console's own key: read-only, for 15 minutes or until its session ends, never listed. */
-  createSession({ userId, sessionId, origin }: Caller & { sessionId: string }): Promise<CreatedKey> {
+  createSession({ userId, sessionId, origin }: UserOrigin & { sessionId: string }): Promise<CreatedKey> {
     const { database, clock } = this.#options
     return database.db.transaction().execute(async (tx) => {
       const owner = await this.#lockUserAsOwner(tx, userId)
@@ -102,12 +96,12 @@ export class Keys {
     })
   }
 
-  async listPersonal({ userId }: Caller): Promise<KeyRecord[]> {
+  async listPersonal({ userId }: UserOrigin): Promise<KeyRecord[]> {
     return this.#records(await store.listUserKeys(this.#options.database.db, userId))
   }
 
   /** The caller's own keys, then the organization's if the caller may see them. */
-  async listAccessible(caller: Caller): Promise<KeyRecord[]> {
+  async listAccessible(caller: UserOrigin): Promise<KeyRecord[]> {
     const { db } = this.#options.database
     const membership = await findMembership(db, caller.userId)
     const shared = membership?.permissions.includes('APIKEY_VIEW')
@@ -116,7 +110,7 @@ export class Keys {
     return [...(await this.listPersonal(caller)), ...this.#records(shared)]
   }
 
-  async listForOrganization({ userId }: Caller, organizationId: string): Promise<KeyRecord[]> {
+  async listForOrganization({ userId }: UserOrigin, organizationId: string): Promise<KeyRecord[]> {
     const { db } = this.#options.database
     await requireMember(db, userId, organizationId, 'APIKEY_VIEW')
     return this.#records(await store.listOrganizationKeys(db, organizationId))

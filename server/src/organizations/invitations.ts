@@ -8,7 +8,7 @@ import { type Clock, DAY, plus } from '../clock.ts'
 import type { Changes } from '../database/changes.ts'
 import type { ControlDatabase } from '../database/open.ts'
 import { normalEmail } from '../email.ts'
-import { type Origin, recordEvent } from '../events/events.ts'
+import { type MailedUser, recordEvent } from '../events/events.ts'
 import { isId, newId } from '../id.ts'
 import type { Limiter, Rate } from '../limits/limiter.ts'
 import type { Mailer } from '../mail/mail.ts'
@@ -39,12 +39,6 @@ export interface InvitationsOptions {
   rates: { mail: Rate; organization: Rate }
 }
 
-interface Caller {
-  userId: string
-  email: string
-  origin: Origin
-}
-
 /**
  * New members join by a mailed invitation, which the address's user accepts while signed in. Accepting moves
  * the user out of their present organization.
@@ -63,7 +57,7 @@ export class Invitations {
   }
 
   async invite(
-    caller: Caller,
+    caller: MailedUser,
     organizationId: string,
     given: { email: string; permissions: readonly MemberPermission[] },
   ): Promise<Invitation> {
@@ -104,7 +98,7 @@ export class Invitations {
     return invitation
   }
 
-  async withdraw(caller: Caller, organizationId: string, invitationId: string): Promise<void> {
+  async withdraw(caller: MailedUser, organizationId: string, invitationId: string): Promise<void> {
     const { database, clock } = this.#options
     await database.db.transaction().execute(async (tx) => {
       await requireMember(tx, caller.userId, organizationId, 'MEMBER_MANAGE')
@@ -143,7 +137,7 @@ export class Invitations {
    * permissions are checked again under the organization's lock: an invitation grants nothing that the inviter
    * could not grant now.
    */
-  async accept(caller: Caller, token: string): Promise<void> {
+  async accept(caller: MailedUser, token: string): Promise<void> {
     const { database, changes, clock } = this.#options
     await changes.commit(async (tx, changed) => {
       const now = clock()

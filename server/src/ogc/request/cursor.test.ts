@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { HOUR } from '../../clock.ts'
 import { Problem } from '../../problem.ts'
 import { openOgc, point } from '../testing/open-ogc.ts'
-import { Cursors, hash64 } from './cursor.ts'
+import { Cursors } from './cursor.ts'
+import { hash64 } from './hash64.ts'
 
 const BYTES = 18
 const cursors = new Cursors(Buffer.alloc(32, 1).toString('base64url'))

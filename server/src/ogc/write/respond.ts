@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { BoundedCache } from '../../caching/bounded-cache.ts'
 import { matchesEtag } from '../../http/headers.ts'
 import { ISOLATION_HEADERS } from '../../http/pages/html.ts'
-import { hash64 } from '../request/cursor.ts'
 import type { Encoding } from '../request/encodings.ts'
+import { hash64 } from '../request/hash64.ts'
 
 /**
  * Responses vary by these headers: the encoding by the first, compression by the second, access by the next
