@@ -48,7 +48,7 @@ test('reading back what was compiled gives the source', async () => {
     ),
   })
   await fc.assert(
-    fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 40 }), async (rows) => {
+    fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 80 }), async (rows) => {
       const text = `{"type":"FeatureCollection","features":[${rows
         .map(({ geometry, properties }) => {
           return `{"type":"Feature","geometry":${JSON.stringify(geometry)},"properties":${jsonText(properties as Value)}}`
@@ -74,7 +74,7 @@ test('reading back what was compiled gives the source', async () => {
       const [count] = await query(`SELECT count(*) FROM '${folder}/rows.parquet'`)
       assert.equal(Number(count![0]), rows.length)
     }),
-    { numRuns: 25 },
+    { numRuns: 12 },
   )
 })
 
@@ -136,7 +136,7 @@ test('features are in Hilbert order, ties in source order, those without geometr
         assert.deepEqual(snapshot.tree.box(leaf), geometryBbox(places[row - 1]!))
       await snapshot.close()
     }),
-    { numRuns: 15 },
+    { numRuns: 8 },
   )
 })
 

@@ -128,7 +128,7 @@ test('the side of a line is exact for any doubles', () => {
       const [ax, ay, bx, by, cx, cy] = values as [number, number, number, number, number, number]
       assert.equal(Math.sign(orient2d(ax, ay, bx, by, cx, cy)) + 0, exact(values))
     }),
-    { numRuns: 5000 },
+    { numRuns: 2500 },
   )
 })
 
@@ -158,7 +158,7 @@ test('the fast intersection test agrees with the whole relation, prepared or not
       assert.equal(relates('intersects', a, prepare(b)), expected)
       assert.equal(relates('disjoint', b, a), !expected)
     }),
-    { numRuns: 3000 },
+    { numRuns: 1500 },
   )
 })
 
@@ -172,7 +172,7 @@ test('swapping the geometries turns the relation about', () => {
         [...there],
       )
     }),
-    { numRuns: 2000 },
+    { numRuns: 1000 },
   )
 })
 
@@ -199,7 +199,7 @@ test('a geometry equals itself run backwards with a vertex more in the middle of
       assert.ok(relates('equals', geometry, redraw(geometry)))
       assert.ok(relates('contains', geometry, redraw(geometry)))
     }),
-    { numRuns: 2000 },
+    { numRuns: 1000 },
   )
 })
 
@@ -209,7 +209,7 @@ test('GEOS returns the same results on thousands of random pairs', {
   skip: python === undefined && 'WAYLEAVE_TEST_PYTHON names no Python with shapely',
 }, () => {
   const script = join(import.meta.dirname, 'test-data', 'relate-with-geos.py')
-  const pairs = 4000
+  const pairs = 2000
   const output = execFileSync(python!, [script, '4', String(pairs)], { maxBuffer: 1 << 28, encoding: 'utf8' })
   const lines = output.trim().split('\n')
   assert.ok(lines.length > pairs * 0.98, `only ${lines.length} pairs are compared`)

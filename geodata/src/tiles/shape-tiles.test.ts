@@ -116,7 +116,7 @@ test('rings that cross and touch after rounding become valid', () => {
       })
       if (lists.length > 0) cleaned.push({ z: 0, x: 0, y: 0, id: 0, type: 3, properties: {}, lists })
     }),
-    { numRuns: 400 },
+    { numRuns: 200 },
   )
   assert.deepEqual(invalidPolygons(cleaned), [])
 })

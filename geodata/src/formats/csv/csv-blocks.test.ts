@@ -92,6 +92,6 @@ test('wherever a file is cut, each thread gets whole records and their row numbe
         }
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   )
 })

@@ -53,7 +53,7 @@ test('any table written by RFC 4180 reads back the same, whatever the pieces it 
         )
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 100 },
   )
 })
 

@@ -173,7 +173,7 @@ for (const wide of ['HUGEINT', 'DECIMAL(38, 0)']) {
         decided.filters++
         if (byCodes) decided.byCodes++
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     )
     // Many of the random filters compare several columns or use nested values.
     assert.ok(decided.byCodes > decided.filters / 4, `${decided.byCodes} of ${decided.filters}`)
@@ -263,7 +263,7 @@ test('a filter survives the way through text and through JSON', () => {
       assert.equal(printJson(parseJson(json)), json)
       assert.equal(printJson(parseText(printText(expression))), json)
     }),
-    { numRuns: 3000 },
+    { numRuns: 1500 },
   )
 })
 
