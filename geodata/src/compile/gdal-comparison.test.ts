@@ -55,7 +55,7 @@ async function assertExtent(name: string, manifest: Manifest): Promise<void> {
 }
 
 test('places of the world are read as GDAL reads them', async () => {
-  const cities = realCities().filter((_, i) => i % 10 === 0)
+  const cities = realCities(10)
   const features = cities.map(({ lat, lng, ...rest }, i) => ({
     type: 'Feature',
     properties: { source_row: i, ...rest, half: i / 2, none: null },

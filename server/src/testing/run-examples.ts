@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import { testedProgram } from '../../../scripts/program/tested-program.ts'
 import { operator } from '../events/events.ts'
 import type { DocumentedExample } from './documented-examples.ts'
 import { points } from './publish.ts'
@@ -44,7 +45,7 @@ export async function runExamples(
   const env = {
     ...process.env,
     NODE: process.execPath,
-    PROGRAM: join(REPOSITORY, 'server', 'bin', 'wayleave.js'),
+    PROGRAM: testedProgram(),
     PYTHON: python,
     PYTHONPATH: join(REPOSITORY, 'client-python', 'src'),
     WAYLEAVE_API_KEY: key,

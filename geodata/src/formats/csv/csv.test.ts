@@ -219,7 +219,7 @@ test('what is no table, or too large a one, is refused with a sentence', async (
 
 test('a table of 171,075 places says the same as GDAL reads from it', async (t) => {
   const folder = scratch(t)
-  const some = realCities().filter((_, i) => i % 20 === 0)
+  const some = realCities(20)
   const geojson = join(folder, 'cities.geojson')
   writeFileSync(
     geojson,

@@ -36,13 +36,11 @@ test('KML that GDAL writes of countries and places says the same as GDAL reads f
   const countries = topojsonFeature(topology, topology.objects.countries)
   const places = {
     type: 'FeatureCollection',
-    features: realCities()
-      .filter((_, i) => i % 500 === 0)
-      .map(({ lng, lat, name, country }) => ({
-        type: 'Feature',
-        properties: { name, country },
-        geometry: { type: 'Point', coordinates: [Number(lng), Number(lat)] },
-      })),
+    features: realCities(500).map(({ lng, lat, name, country }) => ({
+      type: 'Feature',
+      properties: { name, country },
+      geometry: { type: 'Point', coordinates: [Number(lng), Number(lat)] },
+    })),
   }
   for (const [name, collection] of Object.entries({ countries, places })) {
     const source = join(folder, `${name}.geojson`)
