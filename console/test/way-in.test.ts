@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { testedProgram } from '../../scripts/program/tested-program.ts'
 import { parcelsGeojson } from './parcels.ts'
+import { startBasemap, type TestBasemap } from './test-basemap.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
 import { drop } from './test-page-actions.ts'
 
@@ -18,10 +19,14 @@ describe('the way in', { concurrency: 1 }, () => {
   let service: TestConsole
   let admin: Page
   let visitor: Page
+  let basemap: TestBasemap
 
   before(async () => {
+    basemap = await startBasemap()
     service = await startConsole(
       {
+        // No map here is about the service's own background, which takes long to load.
+        WAYLEAVE_BASEMAP: `${basemap.origin}/style.json`,
         WAYLEAVE_NEW_ORGANIZATION_ADD_ONS: 'ARCHIVED_DATA',
         WAYLEAVE_CONTACT_URL: 'mailto:desk@example.org',
       },
@@ -34,6 +39,7 @@ describe('the way in', { concurrency: 1 }, () => {
   })
   after(async () => {
     await service.close()
+    basemap.stop()
     assert.deepEqual(service.faults, [], 'no page broke, and none broke the Content-Security-Policy')
   })
 
