@@ -1,26 +1,36 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
+import { startBasemap, type TestBasemap } from './test-basemap.ts'
 import { ADMINISTRATOR, startConsole, type TestConsole } from './test-console.ts'
-import { poll, shownOn } from './test-page-actions.ts'
+import { navigate, poll, shownOn } from './test-page-actions.ts'
 
 /** A console with a signed-in administrator whose organization may read everything. */
 export interface TestExplorer {
   service: TestConsole
   page: Page
+  basemap: TestBasemap
   /** A management call as the administrator. */
   send(method: string, path: string, body: unknown): Promise<Response>
   /** Publishes a text as a file; the options are query parameters. */
   publish(table: string, file: string, source: string, options?: Record<string, string>): Promise<void>
   tilesReady(table: string): Promise<void>
+  /** Opens a dataset as links of the console do, without loading the console's code again. */
   open(table: string, query?: Record<string, string>): Promise<void>
   /** A parameter of the page's address. */
   parameter(name: string): string | null
   facet(column: string, page?: Page): Locator
+  close(): Promise<void>
 }
 
 export async function openExplorer(settings: NodeJS.ProcessEnv = {}): Promise<TestExplorer> {
-  const service = await startConsole({ WAYLEAVE_TILES: 'true', ...settings })
+  // The service's own background takes a third of the time that a map takes; the test of the console draws it.
+  const basemap = await startBasemap()
+  const service = await startConsole({
+    WAYLEAVE_TILES: 'true',
+    WAYLEAVE_BASEMAP: `${basemap.origin}/style.json`,
+    ...settings,
+  })
   // The software renderer needs a time that grows with the map's size.
   const { page } = await service.open({ viewport: { width: 1000, height: 640 } })
   const bearer = page.waitForRequest(/auth\/me/).then((request) => request.headerValue('authorization'))
@@ -40,11 +50,14 @@ export async function openExplorer(settings: NodeJS.ProcessEnv = {}): Promise<Te
     addOns: ['API_ACCESS', 'GIS_ACCESS', 'ARCHIVED_DATA'],
   })
   await send('POST', `/v1/admin/organizations/${organization.id}/credits`, { add: 100 })
+  // The page remembers the add-ons that it read before.
+  await page.reload()
   const read = async (path: string) =>
     (await fetch(service.url + path, { headers: { authorization } })).json()
   return {
     service,
     page,
+    basemap,
     send,
     publish: async (table, file, source, options = {}) => {
       const query = new URLSearchParams({ filename: file, ...options })
@@ -62,12 +75,18 @@ export async function openExplorer(settings: NodeJS.ProcessEnv = {}): Promise<Te
         return tiles?.state === 'ready'
       }),
     open: async (table, query = {}) => {
-      await page.goto('about:blank')
-      await page.goto(`${service.url}/datasets/${table}?${new URLSearchParams(query)}`)
+      // Leaves the page before, so that nothing of it is taken for the next.
+      await navigate(page, '/none')
+      await page.getByText('There is nothing at this address').waitFor()
+      await navigate(page, `/datasets/${table}?${new URLSearchParams(query)}`)
     },
     parameter: (name) => new URL(page.url()).searchParams.get(name),
     facet: (column, shown = page) =>
       shown.locator('.facet', { has: shown.getByText(column, { exact: true }) }),
+    close: async () => {
+      await service.close()
+      basemap.stop()
+    },
   }
 }
 

@@ -40,7 +40,7 @@ describe('the explorer on large datasets', { concurrency: 1 }, () => {
     await explorer.tilesReady('places')
   })
   after(async () => {
-    await explorer.service.close()
+    await explorer.close()
     assert.deepEqual(explorer.service.faults, [])
   })
 

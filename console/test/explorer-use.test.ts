@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe } from 'node:test'
 import type { Page } from 'playwright-core'
 import { count } from '../src/words.ts'
 import { explorerFlow, openExplorer, type TestExplorer } from './explorer-fixture.ts'
 import { Keyboard } from './keyboard.ts'
+import type { TestBasemap } from './test-basemap.ts'
 import { poll } from './test-page-actions.ts'
 
 const LENGTH = 'length, in km'
@@ -39,15 +38,11 @@ const DESCRIPTION = `## Trails\n\nAll **marked** trails, see [the map](https://e
 describe('using what the explorer shows', { concurrency: 1 }, () => {
   let explorer: TestExplorer
   let page: Page
-  let basemap: Awaited<ReturnType<typeof startBasemap>>
+  let basemap: TestBasemap
 
   before(async () => {
-    basemap = await startBasemap()
-    explorer = await openExplorer({
-      WAYLEAVE_BASEMAP: `${basemap.origin}/style.json`,
-      WAYLEAVE_NEW_ORGANIZATION_ADD_ONS: 'GIS_ACCESS',
-    })
-    page = explorer.page
+    explorer = await openExplorer({ WAYLEAVE_NEW_ORGANIZATION_ADD_ONS: 'GIS_ACCESS' })
+    ;({ page, basemap } = explorer)
     await explorer.publish('trails', 'trails.geojson', trailsGeojson, { note: 'First survey', credits: '2' })
     await explorer.send('PATCH', '/v1/dataset/trails', {
       description: DESCRIPTION,
@@ -60,17 +55,21 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     await explorer.tilesReady('trails')
   })
   after(async () => {
-    await explorer.service.close()
-    basemap.stop()
+    await explorer.close()
     assert.deepEqual(explorer.service.faults, [], 'no page broke, and none broke the Content-Security-Policy')
   })
   const flow = (name: string, act: () => Promise<void>) => explorerFlow(name, () => explorer, act)
 
   flow('lines are drawn from tiles and selected; the background is the operator’s', async () => {
+    const ownBackground: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/world-')) ownBackground.push(request.url())
+    })
     await explorer.open('trails', { view: '5.2,52.15,10' })
     await page.getByText('40 features in view', { exact: true }).waitFor()
     await poll(async () => basemap.requests.includes('/land.json'))
     assert.ok(basemap.requests.includes('/style.json'))
+    assert.deepEqual(ownBackground, [], 'the service’s own background is not loaded in vain')
     const map = (await page.locator('.map').boundingBox())!
     const attributes = page.getByRole('region', { name: 'Attributes' })
     await poll(async () => {
@@ -287,42 +286,3 @@ describe('using what the explorer shows', { concurrency: 1 }, () => {
     await context.close()
   })
 })
-
-/** A map server of the operator, on another origin. */
-async function startBasemap() {
-  const style = {
-    version: 8,
-    sources: { land: { type: 'geojson', data: 'land.json' } },
-    layers: [
-      { id: 'points', type: 'background', paint: { 'background-color': '#e8e8e8' } },
-      { id: 'land', type: 'fill', source: 'land', paint: { 'fill-color': '#ffffff' } },
-    ],
-  }
-  const basemap = {
-    origin: '',
-    requests: [] as string[],
-    /** The file at /planet.pmtiles, and the ranges of it that were asked for. */
-    archive: Buffer.alloc(0),
-    ranges: [] as string[],
-    stop: () => server.close(),
-  }
-  const server = createServer(({ url, headers }, response) => {
-    basemap.requests.push(url!)
-    response.setHeader('access-control-allow-origin', '*')
-    response.setHeader('access-control-allow-headers', '*')
-    if (url === '/planet.pmtiles' && headers.range) {
-      basemap.ranges.push(headers.range)
-      const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(headers.range)!
-      response.writeHead(206).end(basemap.archive.subarray(Number(first), Number(last) + 1))
-      return
-    }
-    response.setHeader('content-type', url === '/' ? 'text/html' : 'application/json')
-    const empty = { type: 'FeatureCollection', features: [] }
-    response.end(
-      url === '/' ? '<title>Another site</title>' : JSON.stringify(url === '/style.json' ? style : empty),
-    )
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  basemap.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return basemap
-}

@@ -23,7 +23,7 @@ describe('the explorer', { concurrency: 1 }, () => {
     await explorer.tilesReady('sensors')
   })
   after(async () => {
-    await explorer.service.close()
+    await explorer.close()
     assert.deepEqual(explorer.service.faults, [], 'no page broke, and none broke the Content-Security-Policy')
   })
 

@@ -7,6 +7,14 @@ export async function shownOn(page: Page): Promise<string> {
   return `${page.url()}: ${text.replace(/\s+/g, ' ').slice(0, 600)}`
 }
 
+/** Opens another page of the console as its own links do, without loading its code again. */
+export async function navigate(page: Page, path: string): Promise<void> {
+  await page.evaluate((address) => {
+    history.pushState(null, '', address)
+    dispatchEvent(new PopStateEvent('popstate'))
+  }, path)
+}
+
 /** Drops a file on the page, as a user does. */
 export async function drop(page: Page, name: string, content: string): Promise<void> {
   const transfer = await page.evaluateHandle(

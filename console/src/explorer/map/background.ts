@@ -29,6 +29,11 @@ export function depthAt(zoom: number): NamesDepth {
   return zoom >= TOWNS_FROM_ZOOM ? 'towns' : zoom >= CITIES_FROM_ZOOM ? 'cities' : 'countries'
 }
 
+/** What is shown while the operator's basemap loads: our own background would be loaded in vain. */
+export function plainBackground({ sea }: Palette): Background {
+  return { sources: {}, layers: [seaLayer(sea)], names: [], font: FONT }
+}
+
 /** The service's own background: land, borders and names, without a map server. */
 export function ownBackground(palette: Palette, depth: NamesDepth): Background {
   const hasCities = depth !== 'countries'
@@ -76,11 +81,11 @@ function landLayers({ sea, land, coast, border }: Palette): LayerSpecification[]
       line('borders', 'borders', border),
     ]
   }
-  return [
-    { id: 'sea', type: 'background', paint: { 'background-color': sea } },
-    ...layersOf('coarse'),
-    ...layersOf('fine'),
-  ]
+  return [seaLayer(sea), ...layersOf('coarse'), ...layersOf('fine')]
+}
+
+function seaLayer(color: string): LayerSpecification {
+  return { id: 'sea', type: 'background', paint: { 'background-color': color } }
 }
 
 /** Larger places are shown first and in larger letters. */

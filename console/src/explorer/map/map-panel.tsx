@@ -63,7 +63,7 @@ export function MapPanel({
       map.current = new ExplorerMap(
         element,
         { bbox: dataset.bbox as Box, view },
-        { theme, data: source.data, color, size, basemap: basemap ?? null },
+        { theme, data: source.data, color, size, basemap },
         {
           onView: (view, box) => {
             setBox(box)
@@ -94,7 +94,7 @@ export function MapPanel({
   }, [dataset.table])
 
   useEffect(
-    () => map.current?.setParts({ theme, data: source.data, color, size, basemap: basemap ?? null }),
+    () => map.current?.setParts({ theme, data: source.data, color, size, basemap }),
     [theme, source.data, color, size, basemap],
   )
 

@@ -1,6 +1,6 @@
 import type { LayerSpecification, StyleSpecification } from 'maplibre-gl'
 import type { Theme } from '../../theme.ts'
-import { type Background, type NamesDepth, ownBackground } from './background.ts'
+import { type Background, type NamesDepth, ownBackground, plainBackground } from './background.ts'
 import { colorExpression, type Scale, sizeExpression } from './coloring.ts'
 import { PALETTES, type Palette } from './map-palette.ts'
 
@@ -23,8 +23,8 @@ export interface StyleParts {
   data: DataSource | null
   color: Scale | null
   size: Scale | null
-  /** The operator's own background; null for ours. */
-  basemap: Background | null
+  /** The operator's own background; null for ours, undefined while it loads. */
+  basemap: Background | null | undefined
   /** How deep the map has been zoomed: names of places are loaded when they are first needed. */
   depth: NamesDepth
   /** Features that are drawn above all others: the selected and the pointed one. */
@@ -40,7 +40,10 @@ const NO_COUNT = '\0count'
 /** The whole style: a background, the dataset's features and the marked ones. */
 export function mapStyle(parts: StyleParts): StyleSpecification {
   const palette = PALETTES[parts.theme]
-  const background = parts.basemap ?? ownBackground(palette, parts.depth)
+  const background =
+    parts.basemap === undefined
+      ? plainBackground(palette)
+      : (parts.basemap ?? ownBackground(palette, parts.depth))
   return {
     version: 8,
     ...(background.glyphs !== undefined && { glyphs: background.glyphs }),
