@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { inBrowser } from './test-browser.ts'
+import { closeBrowser, inBrowser } from './test-browser.ts'
 import { points, TestServer } from './test-server.ts'
 
 const attribution = '<img src=x onerror="document.title=1"> Ada & Co.'
@@ -38,6 +38,7 @@ before(async () => {
   options = JSON.stringify({ apiKey: await service.platformKey(), baseUrl: service.url })
 })
 after(async () => {
+  await closeBrowser()
   elsewhere.close()
   await service.close()
   rmSync(dist, { recursive: true, force: true })
