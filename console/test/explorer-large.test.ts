@@ -82,7 +82,7 @@ describe('the explorer on large datasets', { concurrency: 1 }, () => {
     }
   })
 
-  flow('250,000 rows without tiles: counts, facets, histograms and charts are those of the source', async () => {
+  flow('250,000 rows: counts, facets, histograms and charts are those of the source', async () => {
     const { kinds, values, csv } = readings
     assert.equal(csv.length > 0, true)
     const filter = "kind IN ('rain', 'snow') AND value >= 250"
