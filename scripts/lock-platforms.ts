@@ -66,8 +66,8 @@ export function missingPlatforms(packages: LockedPackages) {
 }
 
 /** For example `['arm64']` for a name that ends in `-linux-arm64-musl`. */
-function wordsOf(name: string, known: string[]): string[] | undefined {
-  const found = name.split(/[/-]/).filter((word) => known.includes(word))
+function wordsOf(name: string, platforms: string[]): string[] | undefined {
+  const found = name.split(/[/-]/).filter((word) => platforms.includes(word))
   return found.length > 0 ? found : undefined
 }
 

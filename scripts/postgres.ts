@@ -52,8 +52,8 @@ export function startPostgres(): Promise<ThrowAwayServer> {
       }
     },
     async isReady(port) {
-      const asked = spawnSync(join(programs, 'pg_isready'), ['-q', '-h', '127.0.0.1', '-p', String(port)])
-      return asked.status === 0
+      const check = spawnSync(join(programs, 'pg_isready'), ['-q', '-h', '127.0.0.1', '-p', String(port)])
+      return check.status === 0
     },
   })
 }

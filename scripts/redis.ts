@@ -28,11 +28,11 @@ export function startRedis(): Promise<ThrowAwayServer> {
 function answersPing(port: number, password: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
-    let answer = ''
+    let reply = ''
     socket.on('connect', () => socket.write(`AUTH ${password}\r\nPING\r\n`))
     socket.on('data', (chunk) => {
-      answer += chunk
-      if (answer.includes('+PONG')) {
+      reply += chunk
+      if (reply.includes('+PONG')) {
         resolve(true)
         socket.destroy()
       }

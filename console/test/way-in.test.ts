@@ -44,6 +44,10 @@ describe('the way in', { concurrency: 1 }, () => {
   })
 
   test('a visitor searches from the start page, narrows by facets and follows a keyword', async () => {
+    const refusals: string[] = []
+    visitor.on('response', (response) => {
+      if (response.status() >= 400) refusals.push(`${response.status()} ${response.url()}`)
+    })
     await visitor.goto(service.url)
     await visitor.getByRole('heading', { name: 'Wayleave', level: 1 }).waitFor()
     await visitor.getByLabel('Search the datasets').fill('world')
@@ -62,6 +66,7 @@ describe('the way in', { concurrency: 1 }, () => {
       .waitFor({ state: 'attached', timeout: 180_000 })
     const path = await visitor.locator('.preview .shapes').first().getAttribute('d')
     assert.ok(path!.split('M').length > 200, `${path!.split('M').length} outlines`)
+    assert.deepEqual(refusals, [], 'a visitor who is not signed in asks for nothing that is refused')
   })
 
   test('signing in by link returns to the page', async () => {

@@ -33,7 +33,7 @@ export async function coreTests(suite: Suite, api: Api): Promise<Found> {
         assert.ok(linksOf(links, rel).length > 0, `has a link "${rel}"`)
       }
       checkLinks(links, DOCUMENT_TYPES)
-      for (const { href, type } of links) await answers(api, href, type)
+      for (const { href, type } of links) await requireOk(api, href, type)
     })
   }
   const definition = await read<Definition>(api, '/api', OPENAPI)
@@ -79,7 +79,7 @@ async function collectionTests(suite: Suite, api: Api, collection: Collection): 
         type,
       )
     for (const link of links) assert.ok(link.rel && link.type, `"${link.href}" has rel and type`)
-    for (const { href, type } of items) await answers(api, href, type)
+    for (const { href, type } of items) await requireOk(api, href, type)
   })
   await suite.test('/conf/core/sfc-md-op, sfc-md-success', id, async () => {
     const one = await read<Collection>(api, `/collections/${id}`)
@@ -91,9 +91,9 @@ async function collectionTests(suite: Suite, api: Api, collection: Collection): 
 }
 
 /** A link returns the type that it states, whatever `Accept` says. */
-async function answers(api: Api, href: string, type: string): Promise<void> {
+async function requireOk(api: Api, href: string, type: string): Promise<void> {
   const { status, headers } = await api.get(href, type)
-  assert.equal(status, 200, `${href} answers ${status}`)
+  assert.equal(status, 200, `${href} requireOk ${status}`)
   const bare = (text: string) => text.split(';', 1)[0]
   assert.equal(bare(headers.get('content-type') ?? ''), bare(type), href)
 }

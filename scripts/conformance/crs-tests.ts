@@ -57,22 +57,22 @@ export async function crsTests(suite: Suite, api: Api, { collections }: Found): 
           assert.equal(status, 200)
           assert.equal(headers.get('content-crs'), `<${uri}>`)
         }
-        const known = KNOWN[uri]
-        if (!known) throw new Skipped('These tests cannot reckon in it.')
-        for (const [i, moved] of (page.body as Page).features.entries()) compare(moved, features[i]!, known)
-        compare(feature.body as Feature, features[0]!, known)
+        const project = KNOWN[uri]
+        if (!project) throw new Skipped('These tests cannot reckon in it.')
+        for (const [i, moved] of (page.body as Page).features.entries()) compare(moved, features[i]!, project)
+        compare(feature.body as Feature, features[0]!, project)
       })
       await suite.test('/conf/crs/bbox-crs-parameter', `${id} ${uri}`, () => boxTest(api, collection, uri))
     }
   }
 }
 
-function compare(moved: Feature, from: Feature, known: (x: number, y: number) => [number, number]): void {
+function compare(moved: Feature, from: Feature, project: (x: number, y: number) => [number, number]): void {
   assert.equal(moved.id, from.id, 'the order is the same')
   const positions = from.geometry ? positionsOf(from.geometry) : []
   const found = moved.geometry ? positionsOf(moved.geometry) : []
   assert.equal(moved.geometry === null, from.geometry === null, 'no geometry is lost')
-  if (known === KNOWN[MERCATOR] && positions.some(([, y]) => Math.abs(y!) > MERCATOR_LATITUDE)) {
+  if (project === KNOWN[MERCATOR] && positions.some(([, y]) => Math.abs(y!) > MERCATOR_LATITUDE)) {
     // Beyond the edge of the CRS, geometries are cut off.
     for (const [, y] of found) assert.ok(Math.abs(y!) <= MERCATOR_EDGE + 1e-6, `${y} is within the CRS`)
     return
@@ -80,7 +80,7 @@ function compare(moved: Feature, from: Feature, known: (x: number, y: number) =>
   assert.equal(found.length, positions.length)
   positions.forEach(([x, y], i) => {
     if (Math.abs(y!) > 89.9) return
-    known(x!, y!).forEach((value, axis) => {
+    project(x!, y!).forEach((value, axis) => {
       const difference = Math.abs(found[i]![axis]! - value)
       assert.ok(
         difference <= Math.max(1e-7, Math.abs(value) * 1e-8),
@@ -91,16 +91,16 @@ function compare(moved: Feature, from: Feature, known: (x: number, y: number) =>
 }
 
 async function boxTest(api: Api, collection: Collection, uri: string): Promise<void> {
-  const known = KNOWN[uri]
+  const project = KNOWN[uri]
   const extent = collection.extent?.spatial?.bbox[0]
-  if (!known) throw new Skipped('These tests cannot reckon in it.')
+  if (!project) throw new Skipped('These tests cannot reckon in it.')
   if (!extent) throw new Skipped('The collection has no extent.')
   const [west, south, east, north] = extent as [number, number, number, number]
   const width = east - west
   const height = north - south
   for (const part of [1, 0.5, 0.1]) {
     const box = [west, south, west + width * part, south + height * part]
-    const inCrs = [...known(box[0]!, box[1]!), ...known(box[2]!, box[3]!)]
+    const inCrs = [...project(box[0]!, box[1]!), ...project(box[2]!, box[3]!)]
     const within = async (parameters: Record<string, string | number>) => {
       const { features } = await read<Page>(api, ask(collection, { ...parameters, limit: 10_000 }), GEOJSON)
       return idsOf(features)

@@ -80,9 +80,9 @@ const MAX_PAGES = 1000
 
 /** The document at a path, which must exist. */
 export async function read<T>(api: Api, path: string, accept?: string): Promise<T> {
-  const answer = await api.get(path, accept)
-  assert.equal(answer.status, 200, `${answer.url} answers ${answer.status}`)
-  return answer.body as T
+  const response = await api.get(path, accept)
+  assert.equal(response.status, 200, `${response.url} responds ${response.status}`)
+  return response.body as T
 }
 
 export function linksOf(links: readonly Link[], rel: string): Link[] {
@@ -136,9 +136,9 @@ export async function readAll(
 }
 
 export async function refused(api: Api, path: string): Promise<Answer> {
-  const answer = await api.get(path, GEOJSON)
-  assert.equal(answer.status, 400, `${answer.url} answers ${answer.status}`)
-  return answer
+  const response = await api.get(path, GEOJSON)
+  assert.equal(response.status, 400, `${response.url} responds ${response.status}`)
+  return response
 }
 
 export function idsOf(features: readonly Feature[]): string[] {

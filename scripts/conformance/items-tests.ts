@@ -113,9 +113,9 @@ async function pageTests(
     assert.equal(new Set(idsOf(all)).size, all.length, 'no feature comes twice')
   })
   await suite.test('/conf/core/fc-limit-response', id, async () => {
-    for (const asked of [limit.minimum!, 100, limit.maximum!, limit.maximum! + 1]) {
-      const { features } = await page(api, collection, { limit: asked })
-      assert.equal(features.length, Math.min(asked, limit.maximum!, all.length), `limit=${asked}`)
+    for (const size of [limit.minimum!, 100, limit.maximum!, limit.maximum! + 1]) {
+      const { features } = await page(api, collection, { limit: size })
+      assert.equal(features.length, Math.min(size, limit.maximum!, all.length), `limit=${size}`)
     }
   })
   await suite.test('paging with another limit on the way', id, async () => {
@@ -232,10 +232,10 @@ async function timeTests(
   })
   await suite.test('/conf/core/fc-time-response', collection.id, async () => {
     const times = column ? all.map((feature) => feature.properties[column] as string | null) : []
-    const known = times.filter((time) => time !== null).sort()
+    const moments = times.filter((time) => time !== null).sort()
     const [from, to] = [
-      known[Math.floor(known.length / 4)] ?? '2020-01-01',
-      known[Math.floor(known.length / 2)] ?? '2021-01-01',
+      moments[Math.floor(moments.length / 4)] ?? '2020-01-01',
+      moments[Math.floor(moments.length / 2)] ?? '2021-01-01',
     ]
     for (const [start, end] of [
       [from, to],

@@ -85,9 +85,9 @@ async function catalogTests(suite: Suite, api: Api, id: string): Promise<void> {
   })
   await suite.test('/conf/html/definition, content', id, async () => {
     for (const one of ['/', '/conformance', '/collections', path, items]) {
-      const answer = await api.get(one, 'text/html')
-      assert.equal(answer.status, 200)
-      assert.match(answer.headers.get('content-type')!, /^text\/html/, one)
+      const response = await api.get(one, 'text/html')
+      assert.equal(response.status, 200)
+      assert.match(response.headers.get('content-type')!, /^text\/html/, one)
     }
   })
   await suite.test('/conf/oas30/oas30', '/api', async () => {

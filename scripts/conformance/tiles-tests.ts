@@ -72,9 +72,12 @@ async function collectionTests(suite: Suite, api: Api, id: string): Promise<void
     for (const limits of described.tileMatrixSetLimits ?? []) {
       const row = Math.floor((limits.minTileRow + limits.maxTileRow) / 2)
       const col = Math.floor((limits.minTileCol + limits.maxTileCol) / 2)
-      const answer = await getTile(api, described, limits.tileMatrix, row, col)
-      assert.ok([200, 204].includes(answer.status), `${limits.tileMatrix}/${row}/${col}: ${answer.status}`)
-      if (answer.status === 200) assert.equal(answer.headers.get('content-type'), MVT)
+      const response = await getTile(api, described, limits.tileMatrix, row, col)
+      assert.ok(
+        [200, 204].includes(response.status),
+        `${limits.tileMatrix}/${row}/${col}: ${response.status}`,
+      )
+      if (response.status === 200) assert.equal(response.headers.get('content-type'), MVT)
     }
     const root = await getTile(api, described, '0', 0, 0)
     assert.equal(root.status, 200, 'a collection with features has a tile at the lowest zoom')
@@ -127,10 +130,10 @@ function getTile(
 /** A service may build tiles after publishing, and respond 503 meanwhile. */
 async function readWhenReady(api: Api, url: string): Promise<Described> {
   for (const until = Date.now() + PATIENCE_MS; ; await sleep(250)) {
-    const answer = await api.get(url)
-    if (answer.status !== 503 || Date.now() > until) {
-      assert.equal(answer.status, 200, url)
-      return answer.body as Described
+    const response = await api.get(url)
+    if (response.status !== 503 || Date.now() > until) {
+      assert.equal(response.status, 200, url)
+      return response.body as Described
     }
   }
 }

@@ -10,7 +10,7 @@ interface Tokens {
 /** A token that expires within this time is refreshed first, so that it does not expire in transit. */
 const MARGIN_MS = 30_000
 
-/** Tells pages outside the console, such as the documentation, that there is a session to ask for. */
+/** Tells this and other pages, such as the documentation, that there is a session to ask for. */
 const MARK = 'signed-in'
 
 /**
@@ -36,6 +36,12 @@ class Session {
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  /** Restores the session of an earlier visit. A browser in which no user is signed in sends no request. */
+  async restore(): Promise<void> {
+    if (isMarked()) await this.token()
+    else this.#become('signed-out')
   }
 
   /** Returns an access token that is still valid. */
@@ -105,6 +111,15 @@ class Session {
 }
 
 export const session = new Session()
+
+function isMarked(): boolean {
+  try {
+    return localStorage.getItem(MARK) !== null
+  } catch {
+    // If storage is blocked, only the service knows.
+    return true
+  }
+}
 
 function mark(isSignedIn: boolean): void {
   try {

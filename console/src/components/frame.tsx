@@ -18,10 +18,9 @@ export function Frame() {
 
   const [failure, setFailure] = useState<unknown>(null)
 
-  // Only the cookie identifies the user, so ask the service once at the start.
   const begin = useCallback(() => {
     setFailure(null)
-    session.token().catch((error: unknown) => {
+    session.restore().catch((error: unknown) => {
       if (session.state === 'unknown') setFailure(error)
     })
   }, [])

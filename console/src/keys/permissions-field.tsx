@@ -43,7 +43,7 @@ function ReachField({
   const id = useId()
   const { data: datasets = [] } = useDatasets()
   const chosen = Array.isArray(reach) ? reach : []
-  const known = new Set([...datasets.map(({ table }) => table), ...chosen])
+  const tables = new Set([...datasets.map(({ table }) => table), ...chosen])
   const toggle = (table: string) =>
     onChange(chosen.includes(table) ? chosen.filter((one) => one !== table) : [...chosen, table])
   return (
@@ -64,13 +64,13 @@ function ReachField({
       </span>
       {Array.isArray(reach) && (
         <fieldset className="checks" aria-label={`Datasets to ${label.toLowerCase()}`}>
-          {[...known].map((table) => (
+          {[...tables].map((table) => (
             <label key={table} className="choice">
               <input type="checkbox" checked={chosen.includes(table)} onChange={() => toggle(table)} />
               <code>{table}</code>
             </label>
           ))}
-          {known.size === 0 && <span className="soft small">No dataset is published yet.</span>}
+          {tables.size === 0 && <span className="soft small">No dataset is published yet.</span>}
         </fieldset>
       )}
     </div>

@@ -14,7 +14,7 @@ export function SecretDialog({
   onClose: () => void
 }) {
   const [copied, setCopied] = useState(false)
-  const [asked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const blocker = useBlocker(!copied)
   useEffect(() => {
     if (copied) return
@@ -23,15 +23,15 @@ export function SecretDialog({
     return () => removeEventListener('beforeunload', warn)
   }, [copied])
   useEffect(() => {
-    if (blocker.state === 'blocked') setAsked(true)
+    if (blocker.state === 'blocked') setConfirming(true)
   }, [blocker.state])
-  const close = () => (copied ? onClose() : setAsked(true))
+  const close = () => (copied ? onClose() : setConfirming(true))
   const leave = () => {
     onClose()
     blocker.proceed?.()
   }
   const stay = () => {
-    setAsked(false)
+    setConfirming(false)
     blocker.reset?.()
   }
   return (
@@ -44,7 +44,7 @@ export function SecretDialog({
         <code data-secret>{secret}</code>
         <CopyButton text={secret} onCopy={() => setCopied(true)} />
       </div>
-      {asked ? (
+      {isConfirming ? (
         <div className="note warn stack-small" role="alert">
           <p>You have not copied the secret. If you leave now, it is lost, and the key must be rotated.</p>
           <div className="row">

@@ -70,7 +70,7 @@ export interface GdalFeature {
 /** The same file as read by GDAL, in the file's own coordinates. */
 export function gdalFeatures(path: string, ...options: string[]): GdalFeature[] {
   // Not a GeoJSON sequence, in which GDAL rewinds the rings; any CRS, so that nothing is transformed.
-  const answer = execFileSync(
+  const output = execFileSync(
     'ogr2ogr',
     [
       '-f',
@@ -86,7 +86,7 @@ export function gdalFeatures(path: string, ...options: string[]): GdalFeature[] 
     ],
     { encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'pipe'] },
   )
-  return JSON.parse(answer).features
+  return JSON.parse(output).features
 }
 
 /** Values that GDAL leaves out are null. */

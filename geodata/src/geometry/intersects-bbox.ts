@@ -33,12 +33,12 @@ type Drawn = Extract<Geometry, { type: 'LineString' | 'MultiLineString' | 'Polyg
 const outlines = new WeakMap<Geometry, Outline[]>()
 
 function outlinesOf(geometry: Drawn): Outline[] {
-  let known = outlines.get(geometry)
-  if (!known) {
-    known = draw(geometry)
-    outlines.set(geometry, known)
+  let cached = outlines.get(geometry)
+  if (!cached) {
+    cached = draw(geometry)
+    outlines.set(geometry, cached)
   }
-  return known
+  return cached
 }
 
 function draw(geometry: Drawn): Outline[] {

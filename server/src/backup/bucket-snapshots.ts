@@ -85,8 +85,8 @@ export class BucketSnapshots implements SnapshotCopies {
       if (sizes.get(snapshotKey(name, checkedName(file))) !== expected.bytes) return null
       bytes += expected.bytes
     }
-    const known = this.#digests.get(name)
-    if (known !== undefined) return { bytes, manifestSha256: known }
+    const digest = this.#digests.get(name)
+    if (digest !== undefined) return { bytes, manifestSha256: digest }
     const manifest = await this.#readManifestBytes(name)
     try {
       requireSameFiles(manifest && parseManifest(manifest), files)

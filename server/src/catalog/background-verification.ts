@@ -72,8 +72,8 @@ export class Verification {
    */
   verify(version: Version): Promise<Verified | null> {
     const { snapshot } = version
-    const known = this.#snapshots.get(snapshot)
-    if (known) return known
+    const earlier = this.#snapshots.get(snapshot)
+    if (earlier) return earlier
     const turn = this.#queue.then(() => this.#verify(version))
     this.#queue = turn
     this.#snapshots.set(snapshot, turn)

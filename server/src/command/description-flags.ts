@@ -51,8 +51,8 @@ export async function descriptionOfFlags(flags: DescriptionFlags): Promise<Datas
 }
 
 function frequency(text: string): UpdateFrequency {
-  const known = UPDATE_FREQUENCIES.find((one) => one === text)
-  if (known !== undefined) return known
+  const match = UPDATE_FREQUENCIES.find((one) => one === text)
+  if (match !== undefined) return match
   throw new InvalidArgumentError(`It is one of ${UPDATE_FREQUENCIES.filter(Boolean).join(', ')}.`)
 }
 

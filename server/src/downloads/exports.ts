@@ -83,7 +83,7 @@ export class Exports {
   }
 
   /** The finished file if it is cached in memory, without building or disk access. */
-  known(request: ExportRequest): ExportFile | undefined {
+  peek(request: ExportRequest): ExportFile | undefined {
     return this.#ready.get(nameOf(request))
   }
 

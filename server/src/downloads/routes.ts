@@ -206,10 +206,10 @@ export function downloadRoutes(
     operation: string
   }
 
-  async function download(request: FastifyRequest, reply: FastifyReply, asked: Download) {
-    const { grant, dataset, version, addOn, operation } = asked
-    const format = exportFormatsOf(version.manifest).find((entry) => entry.format === asked.format)
-    if (!format) throw notFound(`format named "${asked.format.slice(0, 40)}" for this dataset`)
+  async function download(request: FastifyRequest, reply: FastifyReply, requested: Download) {
+    const { grant, dataset, version, addOn, operation } = requested
+    const format = exportFormatsOf(version.manifest).find((entry) => entry.format === requested.format)
+    if (!format) throw notFound(`format named "${requested.format.slice(0, 40)}" for this dataset`)
     requirePermission(grant, 'read', dataset.table)
     requireAddOn(grant, addOn)
     // A damaged version is refused before anything is charged.
@@ -228,10 +228,10 @@ export function downloadRoutes(
     const { headers } = request
     const conditional =
       headers['if-none-match'] !== undefined || headers.range !== undefined || request.method === 'HEAD'
-    let known = exports.known(wanted) ?? (conditional ? await exports.find(wanted) : undefined)
+    let readyFile = exports.peek(wanted) ?? (conditional ? await exports.find(wanted) : undefined)
     const call = { operation, table: dataset.table, format: format.format }
     const bill = { grant, call, version: version.version, price: dataset.credits }
-    if (!known && conditional) {
+    if (!readyFile && conditional) {
       // A conditional request may turn out to be free (304, 416, HEAD), so it cannot be charged before the
       // file exists. Building is expensive, so build only if the caller could pay. Charging first and refunding is not an
       // option: until the refund, another request with the same key would get the file for free, because a
@@ -243,15 +243,15 @@ export function downloadRoutes(
         describe(reply, describeExport(wanted))
         return withoutBytes(reply)
       }
-      known = await exports.get(wanted)
+      readyFile = await exports.get(wanted)
     }
-    const free = known && answerFree(request, reply, known)
+    const free = readyFile && sendFree(request, reply, readyFile)
     if (free) return free
 
     // Watched from before the charge: a shutdown in between would leave the charge without a delivery or a
     // refund.
     return cashier.watch(
-      cashier.charge(bill).then((charge) => deliver(request, reply, wanted, known, charge)),
+      cashier.charge(bill).then((charge) => deliver(request, reply, wanted, readyFile, charge)),
     )
   }
 
@@ -259,11 +259,11 @@ export function downloadRoutes(
     request: FastifyRequest,
     reply: FastifyReply,
     wanted: ExportRequest,
-    known: ExportFile | undefined,
+    readyFile: ExportFile | undefined,
     charge: Charge,
   ) {
     try {
-      const file = known ?? (await exports.get(wanted))
+      const file = readyFile ?? (await exports.get(wanted))
       const address = await signedAddress(request, file)
       if (address !== null) return redirect(reply, file, address, charge)
       return send(request, reply, wanted, await openWanted(wanted, file), charge)
@@ -356,7 +356,7 @@ function chargeHeaders(reply: FastifyReply, { charged, remaining }: Charge): voi
 }
 
 /** Sends the free responses 304, 416 and HEAD; returns null for all other requests. */
-function answerFree(request: FastifyRequest, reply: FastifyReply, file: ExportFile): FastifyReply | null {
+function sendFree(request: FastifyRequest, reply: FastifyReply, file: ExportFile): FastifyReply | null {
   if (matchesEtag(request.headers['if-none-match'], file.etag)) {
     describeFile(reply, file)
     return reply.code(304).send()

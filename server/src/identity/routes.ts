@@ -100,7 +100,7 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
       maxAge,
       secure: isSecure(),
     })
-  const answer = async (
+  const sendSession = async (
     reply: FastifyReply,
     { user, refreshToken, sessionId }: Entry,
     useCookie: boolean,
@@ -161,7 +161,7 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
         'token' in given
           ? await signIn.redeemLink(given.token, originOf(request))
           : await signIn.redeemCode(given.email, given.code, given.request, originOf(request))
-      return answer(reply, entry, request.body.cookie === true)
+      return sendSession(reply, entry, request.body.cookie === true)
     },
   })
 
@@ -185,7 +185,7 @@ export function signInRoutes(app: App, parts: SignInRoutesDeps): void {
       // A token that came in an HttpOnly cookie must not be returned in a body that scripts can read.
       const useCookie = refreshToken === undefined || request.body.cookie === true
       try {
-        return await answer(reply, await sessions.refresh(token, originOf(request)), useCookie)
+        return await sendSession(reply, await sessions.refresh(token, originOf(request)), useCookie)
       } catch (error) {
         if (refreshToken === undefined && error instanceof Problem) reply.header('set-cookie', cookie('', 0))
         throw error

@@ -18,19 +18,19 @@ export type OgcDeps = FacetDeps & ExtractDeps
 /** The routes of OGC API - Features that only Fastify serves. The others are data routes: see app.ts. */
 export function ogcRoutes(app: App, parts: OgcDeps): void {
   const { authenticate, baseUrl, meter } = parts
-  const known = parts.keyInUrl ? ['f', 'api_key'] : ['f']
+  const parameters = parts.keyInUrl ? ['f', 'api_key'] : ['f']
 
   const style = readFileSync(new URL('./html/style.css', import.meta.url))
   app.get(`${ROOT}/style.css`, async (request, reply) => {
     await authenticate.optionalKey(request, reply)
-    refuseUnknown(readQuery(request.url), known)
+    refuseUnknown(readQuery(request.url), parameters)
     return reply.header('cache-control', 'public, max-age=3600').type('text/css; charset=utf-8').send(style)
   })
 
   app.get(`${ROOT}/collections/:table/feature-schema`, async (request, reply) => {
     const { grant, dataset } = await admit(askerOf(request, reply), tableOf(request), parts)
     const pairs = readQuery(request.url)
-    refuseUnknown(pairs, known)
+    refuseUnknown(pairs, parameters)
     const encoding = negotiate(FEATURE_SCHEMA_ENCODINGS, parameterOf(pairs, 'f'), request.headers.accept)
     const base = baseUrl.of(request)
     meter.record(grant, { operation: 'collections', table: dataset.table, format: encoding.name })

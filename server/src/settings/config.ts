@@ -59,10 +59,10 @@ export function readConfig(sources: SettingSources = {}): Config {
 
 /** `WAYLEAVE_…` variables that match no setting: probably misspelt, so the server warns at start. */
 export function unknownVariables(environment: Record<string, string | undefined> = process.env): string[] {
-  const known = new Set<string>(Object.values(settings).map((row) => row.variable))
+  const variables = new Set<string>(Object.values(settings).map((row) => row.variable))
   const others = /^WAYLEAVE_(CONFIG|API_KEY|TEST_.*)$/
   return Object.keys(environment).filter(
-    (name) => name.startsWith('WAYLEAVE_') && !known.has(name) && !others.test(name),
+    (name) => name.startsWith('WAYLEAVE_') && !variables.has(name) && !others.test(name),
   )
 }
 

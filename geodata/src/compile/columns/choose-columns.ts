@@ -110,7 +110,7 @@ export function findColumn(columns: FinalColumn[], name: string, file: string): 
     columns.find((column) => column.name === name) ?? columns.find((column) => column.profile.name === name)
   if (found) return found
   const names = columns.slice(0, 20).map((column) => column.name)
-  const known =
+  const advice =
     names.length > 0 ? `It has ${names.join(', ')}${columns.length > 20 ? ' and more' : ''}.` : 'It has none.'
-  throw new SourceError(`${file} has no column ${JSON.stringify(name)}. ${known}`)
+  throw new SourceError(`${file} has no column ${JSON.stringify(name)}. ${advice}`)
 }

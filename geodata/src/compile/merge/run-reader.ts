@@ -21,8 +21,8 @@ export class RunReader {
   }
 
   #open(file: string): number {
-    const known = this.#handles.get(file)
-    if (known !== undefined) return known
+    const openHandle = this.#handles.get(file)
+    if (openHandle !== undefined) return openHandle
     const handle = openSync(file, 'r')
     this.#handles.set(file, handle)
     return handle

@@ -22,9 +22,9 @@ export function joinSummaries(
     joinTexts(first.texts, other.texts)
     joinProfiles(first.id, other.id)
     for (const profile of other.columns) {
-      const known = columns.get(profile.staged)
-      if (known === undefined) columns.set(profile.staged, profile)
-      else joinProfiles(known, profile)
+      const joined = columns.get(profile.staged)
+      if (joined === undefined) columns.set(profile.staged, profile)
+      else joinProfiles(joined, profile)
     }
   }
   first.problems.sort((a, b) => a.row - b.row)

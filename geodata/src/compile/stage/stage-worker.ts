@@ -29,10 +29,10 @@ let last = Promise.resolve()
 let isRefused = false
 
 port.on('message', (block: StageRequest) => {
-  last = last.then(() => answer(block))
+  last = last.then(() => stageBlock(block))
 })
 
-async function answer(block: StageRequest): Promise<void> {
+async function stageBlock(block: StageRequest): Promise<void> {
   if (isRefused) return
   try {
     port.postMessage(await handle(block))

@@ -16,11 +16,11 @@ export interface KnownDialect {
 }
 
 /** Detects the delimiter and the header from the first records. */
-export function detectDialect(sample: Uint8Array, isWhole: boolean, known: KnownDialect = {}): CsvDialect {
-  const delimiter = known.delimiter ?? detectDelimiter(sample, isWhole)
+export function detectDialect(sample: Uint8Array, isWhole: boolean, stated: KnownDialect = {}): CsvDialect {
+  const delimiter = stated.delimiter ?? detectDelimiter(sample, isWhole)
   const { records } = sampleRecords(sample, delimiter, isWhole, SAMPLE_RECORDS)
   const first = records[0] ?? []
-  const hasHeader = known.header ?? looksLikeHeader(first, records.slice(1))
+  const hasHeader = stated.header ?? looksLikeHeader(first, records.slice(1))
   const names = first.map((name, i) => (hasHeader ? name.trim() : '') || `column_${i + 1}`)
   return { delimiter, hasHeader, names }
 }

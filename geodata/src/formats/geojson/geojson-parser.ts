@@ -149,8 +149,8 @@ export class GeojsonParser {
   }
 
   #placeOf(name: string, key = name): number {
-    const known = this.#places.get(key)
-    if (known !== undefined) return known
+    const earlierPlace = this.#places.get(key)
+    if (earlierPlace !== undefined) return earlierPlace
     const place = this.columns.length
     if (place >= this.#maxColumns)
       throw new SourceError(`${this.#file} has more than ${this.#maxColumns} columns.`)

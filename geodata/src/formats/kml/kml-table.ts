@@ -70,8 +70,8 @@ export class KmlTable {
   }
 
   #place(key: string, name: string, type: SourceColumn['type']): number {
-    const known = this.#places.get(key)
-    if (known !== undefined) return known
+    const earlierPlace = this.#places.get(key)
+    if (earlierPlace !== undefined) return earlierPlace
     const place = this.columns.length
     if (place >= this.#limits.columns)
       throw new SourceError(`${this.#file} has more than ${this.#limits.columns} columns.`)

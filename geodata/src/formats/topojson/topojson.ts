@@ -30,8 +30,8 @@ export async function openTopojson(
   const columns: SourceColumn[] = []
   const places = new Map<string, number>()
   const place = (name: string) => {
-    const known = places.get(name)
-    if (known !== undefined) return known
+    const earlierPlace = places.get(name)
+    if (earlierPlace !== undefined) return earlierPlace
     if (columns.length >= limits.columns)
       throw new SourceError(`${file} has more than ${limits.columns} columns.`)
     places.set(name, columns.length)

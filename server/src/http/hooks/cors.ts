@@ -14,8 +14,8 @@ export function addCors(app: App): void {
     if (request.headers.origin === undefined || isOwnOnly(normalPath(request.url))) return done()
     reply.header('access-control-allow-origin', '*')
     reply.header('access-control-expose-headers', CORS_EXPOSED)
-    const asked = request.headers['access-control-request-method']
-    if (request.method !== 'OPTIONS' || asked === undefined) return done()
+    const method = request.headers['access-control-request-method']
+    if (request.method !== 'OPTIONS' || method === undefined) return done()
     reply
       .code(204)
       .header('access-control-allow-methods', 'GET, HEAD, POST, PUT, PATCH, DELETE')

@@ -19,7 +19,7 @@ interface ResponseCount {
 
 interface RouteNumbers {
   /** Keyed by method and status. */
-  answers: Map<string, ResponseCount>
+  responses: Map<string, ResponseCount>
   /** The count that was increased last: most responses of a route are alike. */
   last: ResponseCount | null
   /** By the first bucket that is not exceeded; the last is for durations above all buckets. */
@@ -36,7 +36,7 @@ export class RequestMetrics {
   readonly #routes = new Map<string, RouteNumbers>()
 
   constructor(register: (type: string, name: string, help: string, values: () => MetricValue[]) => void) {
-    register('counter', TOTAL, 'Responses, by method, route and status.', () => this.#answers())
+    register('counter', TOTAL, 'Responses, by method, route and status.', () => this.#responses())
     const help = 'Time from request to the end of its response, by route.'
     register('histogram', SECONDS, help, () => this.#times())
   }
@@ -44,16 +44,16 @@ export class RequestMetrics {
   observe(method: string, route: string, status: number, milliseconds: number): void {
     let numbers = this.#routes.get(route)
     if (!numbers) {
-      numbers = { answers: new Map(), last: null, times: Array(BUCKETS.length + 1).fill(0), seconds: 0 }
+      numbers = { responses: new Map(), last: null, times: Array(BUCKETS.length + 1).fill(0), seconds: 0 }
       this.#routes.set(route, numbers)
     }
-    let responses = numbers.last
-    if (responses === null || responses.status !== status || responses.method !== method) {
-      responses = numbers.answers.get(method + status) ?? { method, status, count: 0 }
-      numbers.answers.set(method + status, responses)
-      numbers.last = responses
+    let ofKind = numbers.last
+    if (ofKind === null || ofKind.status !== status || ofKind.method !== method) {
+      ofKind = numbers.responses.get(method + status) ?? { method, status, count: 0 }
+      numbers.responses.set(method + status, ofKind)
+      numbers.last = ofKind
     }
-    responses.count++
+    ofKind.count++
     const seconds = milliseconds / 1000
     let bucket = 0
     while (bucket < BUCKETS.length && seconds > BUCKETS[bucket]!) bucket++
@@ -64,17 +64,18 @@ export class RequestMetrics {
   /** The number of responses by status. */
   byStatus(): Map<number, number> {
     const totals = new Map<number, number>()
-    for (const { answers } of this.#routes.values()) {
-      for (const { status, count } of answers.values()) totals.set(status, (totals.get(status) ?? 0) + count)
+    for (const { responses } of this.#routes.values()) {
+      for (const { status, count } of responses.values())
+        totals.set(status, (totals.get(status) ?? 0) + count)
     }
     return totals
   }
 
   /** Routes with responses of 500 and above, the worst first. */
   failingRoutes(limit: number): { route: string; count: number }[] {
-    const routes = [...this.#routes].map(([route, { answers }]) => ({
+    const routes = [...this.#routes].map(([route, { responses }]) => ({
       route,
-      count: [...answers.values()].reduce((sum, one) => (one.status >= 500 ? sum + one.count : sum), 0),
+      count: [...responses.values()].reduce((sum, one) => (one.status >= 500 ? sum + one.count : sum), 0),
     }))
     return routes
       .filter(({ count }) => count > 0)
@@ -82,9 +83,9 @@ export class RequestMetrics {
       .slice(0, limit)
   }
 
-  #answers(): MetricValue[] {
-    return [...this.#routes].flatMap(([route, { answers }]) =>
-      [...answers.values()].map(({ method, status, count }) => ({
+  #responses(): MetricValue[] {
+    return [...this.#routes].flatMap(([route, { responses }]) =>
+      [...responses.values()].map(({ method, status, count }) => ({
         labels: { method, route, status },
         value: count,
       })),

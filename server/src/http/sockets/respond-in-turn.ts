@@ -13,7 +13,7 @@ const MAX_WAITING = 100
  */
 export function respondInTurn(server: Server): void {
   const listeners = server.listeners('request') as RequestListener[]
-  const answer: RequestListener = (request, response) => {
+  const respond: RequestListener = (request, response) => {
     for (const listener of listeners) listener.call(server, request, response)
   }
   const waiting = new WeakMap<Socket, number>()
@@ -21,7 +21,7 @@ export function respondInTurn(server: Server): void {
   server.on('request', (request, response) => {
     // A response has a socket at once, or only after the previous responses were sent.
     if (response.socket !== null) {
-      answer(request, response)
+      respond(request, response)
       return
     }
     const { socket } = request
@@ -30,7 +30,7 @@ export function respondInTurn(server: Server): void {
     if (count > MAX_WAITING) socket.destroy()
     response.once('socket', () => {
       waiting.set(socket, waiting.get(socket)! - 1)
-      process.nextTick(answer, request, response)
+      process.nextTick(respond, request, response)
     })
   })
 }

@@ -198,9 +198,10 @@ function boxOf(condition: Condition, wanted: boolean): Bbox | null {
     case 'and':
     case 'or': {
       const boxes = condition.args.map((arg) => boxOf(arg, wanted))
-      const known = boxes.filter((box) => box !== null)
-      if ((condition.kind === 'and') === wanted) return known.toSorted((a, b) => area(a) - area(b))[0] ?? null
-      return known.length === boxes.length ? known.reduce(union) : null
+      const bounds = boxes.filter((box) => box !== null)
+      if ((condition.kind === 'and') === wanted)
+        return bounds.toSorted((a, b) => area(a) - area(b))[0] ?? null
+      return bounds.length === boxes.length ? bounds.reduce(union) : null
     }
     case 'not':
       return boxOf(condition.arg, !wanted)

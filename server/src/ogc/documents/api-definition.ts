@@ -258,7 +258,7 @@ function operations(keyInUrl: boolean) {
     summary: string,
     parameters: readonly object[],
     encodings: readonly Encoding[],
-    answer: ResponseSchema,
+    schema: ResponseSchema,
   ): { get: Operation } => {
     const format = {
       name: 'f',
@@ -268,13 +268,13 @@ function operations(keyInUrl: boolean) {
       style: 'form',
       explode: false,
     }
-    const isPublic = PUBLIC.includes(answer) || encodings === API_ENCODINGS || encodings === PUBLIC_JSON
-    const hasFeatures = answer === 'Features' || answer === 'Feature'
+    const isPublic = PUBLIC.includes(schema) || encodings === API_ENCODINGS || encodings === PUBLIC_JSON
+    const hasFeatures = schema === 'Features' || schema === 'Feature'
     const { ETag, Link, 'Content-Crs': contentCrs } = ANSWER_HEADERS
     const headers = {
       ETag,
       ...(hasFeatures ? { 'Content-Crs': contentCrs } : {}),
-      ...(answer === 'Features' ? { Link } : {}),
+      ...(schema === 'Features' ? { Link } : {}),
     }
     const hasPath = parameters.some((parameter) => PATH_PARAMETERS.has(refOf(parameter)))
     const problems = PROBLEMS.filter(
@@ -284,12 +284,12 @@ function operations(keyInUrl: boolean) {
       get: {
         operationId,
         summary,
-        tags: [hasFeatures ? 'Features' : answer === 'Tile' ? 'Tiles' : 'Capabilities'],
+        tags: [hasFeatures ? 'Features' : schema === 'Tile' ? 'Tiles' : 'Capabilities'],
         parameters: [...parameters, format],
         responses: {
-          200: { description: summary, headers, content: responseContent(encodings, answer) },
-          ...(answer === 'Tile' ? { 204: { description: 'The tile has no features.' } } : {}),
-          ...(answer === 'Features' ? PART_RESPONSES : {}),
+          200: { description: summary, headers, content: responseContent(encodings, schema) },
+          ...(schema === 'Tile' ? { 204: { description: 'The tile has no features.' } } : {}),
+          ...(schema === 'Features' ? PART_RESPONSES : {}),
           304: { $ref: '#/components/responses/NotModified' },
           ...Object.fromEntries(
             problems.map((status) => [status, { $ref: '#/components/responses/Problem' }]),

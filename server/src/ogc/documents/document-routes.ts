@@ -43,11 +43,11 @@ interface Wish {
 export function documentRoutes(deps: ItemsDeps): DataRoute[] {
   const { authenticate, baseUrl, catalog, crsList, meter, about, keyInUrl } = deps
   const documents = new FinishedDocuments()
-  const known = keyInUrl ? ['f', 'api_key'] : ['f']
+  const parameters = keyInUrl ? ['f', 'api_key'] : ['f']
 
   const wishOf = (exchange: Exchange, encodings: readonly Encoding[]): Wish => {
     const pairs = readQuery(exchange.url)
-    refuseUnknown(pairs, known)
+    refuseUnknown(pairs, parameters)
     const encoding = negotiate(encodings, parameterOf(pairs, 'f'), exchange.request.headers.accept)
     return { base: baseUrl.of(exchange.caller), pairs, encoding }
   }

@@ -85,8 +85,8 @@ export class Facets {
       return
     }
     const all = snapshot.manifest.rows
-    const asked = { snapshot, plan, box, sort: [], after: -1, skip: 0, limit: all }
-    const { runs } = await selectByRows(asked, { rows, geometries, work })
+    const selection = { snapshot, plan, box, sort: [], after: -1, skip: 0, limit: all }
+    const { runs } = await selectByRows(selection, { rows, geometries, work })
     for (let run = 0; run < runs.length; run++) {
       const end = runs.bounds[run * 2 + 1]!
       for (let row = runs.bounds[run * 2]!; row < end; row++) {

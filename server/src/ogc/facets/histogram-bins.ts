@@ -32,17 +32,17 @@ const cached = new WeakMap<CompiledColumn, Map<number, HistogramBins>>()
 export function histogramBins(column: CompiledColumn, wanted: number): HistogramBins | null {
   const { values } = column
   if (values.length === 0 || typeof values[0] === 'string' || column.type === 'boolean') return null
-  let known = cached.get(column)
-  if (!known) {
-    known = new Map()
-    cached.set(column, known)
+  let binsByCount = cached.get(column)
+  if (!binsByCount) {
+    binsByCount = new Map()
+    cached.set(column, binsByCount)
   }
-  let bins = known.get(wanted)
+  let bins = binsByCount.get(wanted)
   if (!bins) {
     bins = makeBins(column, wanted)
-    const [oldest] = known.keys()
-    if (known.size >= MAX_CACHED) known.delete(oldest!)
-    known.set(wanted, bins)
+    const [oldest] = binsByCount.keys()
+    if (binsByCount.size >= MAX_CACHED) binsByCount.delete(oldest!)
+    binsByCount.set(wanted, bins)
   }
   return bins
 }

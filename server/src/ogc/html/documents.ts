@@ -191,8 +191,8 @@ export function apiHtml(
         return html`<h2><code>${method} ${path}</code></h2><p>${operation.summary}</p>${table(
           ['Parameter', 'In', 'What it means'],
           operation.parameters.map((parameter) => {
-            const known = '$ref' in parameter ? shared[parameter.$ref.split('/').at(-1)!]! : parameter
-            return [html`<code>${known.name}</code>`, known.in, withCode(known.description ?? '')]
+            const resolved = '$ref' in parameter ? shared[parameter.$ref.split('/').at(-1)!]! : parameter
+            return [html`<code>${resolved.name}</code>`, resolved.in, withCode(resolved.description ?? '')]
           }),
         )}`
       },

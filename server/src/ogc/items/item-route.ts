@@ -36,14 +36,14 @@ const NO_PIECES: readonly Buffer[] = []
  * docs/decisions/two-transports.md.
  */
 export function itemRoute(deps: ItemsDeps): DataRoute {
-  const known = deps.keyInUrl ? ['f', 'crs', 'api_key'] : ['f', 'crs']
+  const parameters = deps.keyInUrl ? ['f', 'crs', 'api_key'] : ['f', 'crs']
   return {
     pattern: `${BEFORE_TABLE}:table${BEFORE_ID}*`,
     match: matchItem,
     respond: (exchange, { table, '*': id }) =>
       andThen(admit(exchange, table!, deps), ({ grant, dataset }) => {
         const pairs = readQuery(exchange.url)
-        refuseUnknown(pairs, known)
+        refuseUnknown(pairs, parameters)
         const encoding = negotiate(ITEM_ENCODINGS, parameterOf(pairs, 'f'), exchange.request.headers.accept)
         const named = parameterOf(pairs, 'crs')
         const { manifest } = dataset

@@ -67,9 +67,9 @@ export function pageTag(
 
 /** A tag of everything that a response about a version is made of, besides its URL and encoding. */
 export function contentTag(version: Version, dataset: Dataset, base: string): string {
-  const known = contentTags.get(version)
+  const cached = contentTags.get(version)
   const { updatedAt } = dataset
-  if (known && known.base === base && known.updatedAt === updatedAt) return known.tag
+  if (cached && cached.base === base && cached.updatedAt === updatedAt) return cached.tag
   const [high, low] = hash64(`${version.snapshot}\n${updatedAt}\n${base}`)
   const tag = `${high.toString(36)}.${low.toString(36)}`
   contentTags.set(version, { base, updatedAt, tag })

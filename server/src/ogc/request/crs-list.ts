@@ -104,8 +104,8 @@ export class CrsList {
     let offered = this.#ofDatasets.get(manifest)
     if (!offered) {
       const own = manifest.source.crs === null ? null : codeOf(manifest.source.crs)
-      const known = own === null || this.#common.some(({ code }) => code === own)
-      const both = known ? this.#common : [...this.#common, this.#get(own)]
+      const isCommon = own === null || this.#common.some(({ code }) => code === own)
+      const both = isCommon ? this.#common : [...this.#common, this.#get(own)]
       // The default comes first.
       offered = manifest.hasZ ? [CRS84H, ...both] : both
       this.#ofDatasets.set(manifest, offered)

@@ -11,10 +11,10 @@ const AT = 'in datetime'
  */
 export function readDatetime(text: string, timeColumn: string | null): Expression | null {
   const ends = text.split('/')
-  const asked = ends.length === 1 ? instant(text) : interval(ends)
+  const time = ends.length === 1 ? instant(text) : interval(ends)
   if (timeColumn === null) return null
   const property: Expression = { kind: 'property', name: timeColumn, at: AT }
-  const meets: Expression = { kind: 'call', op: 't_intersects', args: [property, asked], at: AT }
+  const meets: Expression = { kind: 'call', op: 't_intersects', args: [property, time], at: AT }
   const isTimeless: Expression = { kind: 'call', op: 'isNull', args: [property], at: AT }
   return { kind: 'call', op: 'or', args: [meets, isTimeless], at: AT }
 }

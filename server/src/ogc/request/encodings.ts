@@ -94,15 +94,15 @@ export function negotiate<E extends Encoding>(
     throw invalidInput('f', `must be one of ${encodings.map(({ name }) => name).join(', ')}`)
   }
   if (accept === undefined || accept === '' || accept === '*/*') return encodings[0]!
-  let known = remembered.get(encodings)
-  if (!known) {
-    known = new BoundedCache(MAX_REMEMBERED)
-    remembered.set(encodings, known)
+  let choices = remembered.get(encodings)
+  if (!choices) {
+    choices = new BoundedCache(MAX_REMEMBERED)
+    remembered.set(encodings, choices)
   }
-  let found = known.get(accept) as E | null | undefined
+  let found = choices.get(accept) as E | null | undefined
   if (found === undefined) {
     found = accepted(encodings, accept)
-    known.set(accept, found)
+    choices.set(accept, found)
   }
   if (found === null) {
     const types = encodings.map(({ mediaType }) => mediaType)

@@ -185,7 +185,7 @@ function readOffset(text: string): number {
 function readShown(text: string, { manifest: { columns } }: Dataset): number[] {
   const names = text === '' ? [] : readNameList(text)
   const shown = names.map((name) => {
-    const column = columns.findIndex((known) => known.name === name || known.name === name.trim())
+    const column = columns.findIndex((other) => other.name === name || other.name === name.trim())
     if (column === -1) throw invalidInput('properties', `names "${name.slice(0, 80)}", which is no property`)
     return column
   })

@@ -44,9 +44,9 @@ function decoded(text: string): string {
 }
 
 /** Throws if there is a parameter that is not in `known`. */
-export function refuseUnknown(pairs: readonly QueryPair[], known: readonly string[]): void {
+export function refuseUnknown(pairs: readonly QueryPair[], names: readonly string[]): void {
   for (const { name } of pairs) {
-    if (!known.includes(name)) throw unknownParameter(name)
+    if (!names.includes(name)) throw unknownParameter(name)
   }
 }
 

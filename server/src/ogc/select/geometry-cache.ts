@@ -30,8 +30,8 @@ export class GeometryCache {
   }
 
   async read(snapshot: Snapshot, position: number): Promise<Geometry | null> {
-    const known = this.peek(snapshot, position)
-    if (known !== undefined) return known
+    const cached = this.peek(snapshot, position)
+    if (cached !== undefined) return cached
     const key = keyOf(snapshot, position)
     const text = sliceFeature(await snapshot.readPack(position, position + 1)).geometry
     const geometry = JSON.parse(text.toString('utf8')) as Geometry | null

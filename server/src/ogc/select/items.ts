@@ -207,8 +207,8 @@ export class Items {
     selected: Selected,
     { selectedMs, work }: { selectedMs: number; work: TimedWork },
   ): Promise<number | null> {
-    const known = this.countSync(snapshot, query, plan, selected)
-    if (known !== undefined) return known
+    const readyCount = this.countSync(snapshot, query, plan, selected)
+    if (readyCount !== undefined) return readyCount
     const count =
       plan || query.ids
         ? await this.#countMatches(snapshot, query, plan, selectedMs, work)
@@ -299,8 +299,8 @@ export class Items {
   ): number | null | undefined {
     if (isAll(query, selected)) return query.offset + selected.runs.count
     if (!query.box && !plan && !query.ids) return snapshot.manifest.rows
-    const known = this.#counts.get(snapshot)?.get(query.selection)
-    if (known !== undefined) return known
+    const cachedCount = this.#counts.get(snapshot)?.get(query.selection)
+    if (cachedCount !== undefined) return cachedCount
     if (query.ids) return undefined
     const count = plan
       ? this.#countMatchesSync(snapshot, query, plan)

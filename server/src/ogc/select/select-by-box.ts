@@ -76,7 +76,7 @@ export class BoxSearch {
    * first.
    */
   advance(needed?: Geometry | null): number {
-    let known = needed
+    let geometry = needed
     const walk = this.#walk
     const until = performance.now() + SLICE_MS
     for (let steps = 1; !this.#page.isFull; steps++) {
@@ -94,10 +94,10 @@ export class BoxSearch {
         continue
       }
       const position = this.#next
-      if (known === undefined) known = this.#geometries.peek(this.#snapshot, position)
-      if (known === undefined) return position
-      if (meets(known, this.#query)) this.#page.add(position)
-      known = undefined
+      if (geometry === undefined) geometry = this.#geometries.peek(this.#snapshot, position)
+      if (geometry === undefined) return position
+      if (meets(geometry, this.#query)) this.#page.add(position)
+      geometry = undefined
       this.#next++
     }
     return ENDED
@@ -148,9 +148,9 @@ export function countAtHand(
   if (counted === null) return null
   let count = counted.certain
   for (const position of counted.uncertain) {
-    const known = geometries.peek(snapshot, position)
-    if (known === undefined) return undefined
-    if (meets(known, query)) count++
+    const geometry = geometries.peek(snapshot, position)
+    if (geometry === undefined) return undefined
+    if (meets(geometry, query)) count++
   }
   return count
 }

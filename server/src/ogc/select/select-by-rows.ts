@@ -25,18 +25,18 @@ const BATCH_BYTES = 4 << 20
 const MAX_BATCH = 16_384
 
 /** Selects features by conditions, or in an order, that depend on their values. */
-export async function selectByRows(asked: RowSelection, parts: RowSelectionDeps): Promise<Selected> {
-  const { snapshot, plan, only, sort, after, limit } = asked
-  const page = new PageBuilder(asked.skip, limit)
+export async function selectByRows(selection: RowSelection, parts: RowSelectionDeps): Promise<Selected> {
+  const { snapshot, plan, only, sort, after, limit } = selection
+  const page = new PageBuilder(selection.skip, limit)
   const isInOrder = sort.length === 0
   // A forged cursor may contain any position.
   if (after >= snapshot.manifest.rows) return page.finish()
-  if (isInOrder && plan?.decide && !only) await selectByTree({ ...asked, plan }, plan.decide, page, parts)
+  if (isInOrder && plan?.decide && !only) await selectByTree({ ...selection, plan }, plan.decide, page, parts)
   else {
-    const region = regionOf(asked)
+    const region = regionOf(selection)
     if (region?.count === 0) return page.finish()
-    if (isInOrder && region && region.count <= FEW) await lookAtEach(asked, region, page, parts)
-    else await askRows(asked, region, page, parts)
+    if (isInOrder && region && region.count <= FEW) await lookAtEach(selection, region, page, parts)
+    else await askRows(selection, region, page, parts)
   }
   return page.finish()
 }
@@ -177,8 +177,8 @@ async function testBox(
   const passed: boolean[] = []
   for (const position of positions) {
     await work.next()
-    const known = geometries.peek(snapshot, position)
-    passed.push(meets(known === undefined ? await geometries.read(snapshot, position) : known, box))
+    const cached = geometries.peek(snapshot, position)
+    passed.push(meets(cached === undefined ? await geometries.read(snapshot, position) : cached, box))
   }
   return passed
 }

@@ -26,8 +26,8 @@ export async function selectByTree(
     if (isCertain) page.addRun(begin, end)
     else {
       for (let position = begin; position < end; position++) {
-        const known = geometries.peek(snapshot, position)
-        const geometry = known === undefined ? await geometries.read(snapshot, position) : known
+        const cached = geometries.peek(snapshot, position)
+        const geometry = cached === undefined ? await geometries.read(snapshot, position) : cached
         if (plan.matches({ properties: {}, geometry }) && (!box || meets(geometry, box))) page.add(position)
         if (page.isFull) return
         await work.next()

@@ -27,9 +27,13 @@ export function tileRoutes(app: App, deps: TileRoutesDeps): void {
   const { authenticate, baseUrl, meter, tilesets: sets } = deps
   const own = deps.keyInUrl ? ['f', 'api_key'] : ['f']
 
-  const read = (request: FastifyRequest, encodings: readonly Encoding[], known: readonly string[] = own) => {
+  const read = (
+    request: FastifyRequest,
+    encodings: readonly Encoding[],
+    parameters: readonly string[] = own,
+  ) => {
     const pairs = readQuery(request.url)
-    refuseUnknown(pairs, known)
+    refuseUnknown(pairs, parameters)
     const encoding = negotiate(encodings, parameterOf(pairs, 'f'), request.headers.accept)
     return { base: baseUrl.of(request), pairs, encoding }
   }

@@ -56,8 +56,8 @@ export function pageHeadText(head: GeojsonHead): string {
 
 /** The rest of the head, from the URL of the collection to the first feature. */
 function endOf(dataset: Dataset, base: string): string {
-  const known = ends.get(dataset)
-  if (known?.base === base) return known.text
+  const end = ends.get(dataset)
+  if (end?.base === base) return end.text
   const href = `${base}${ROOT}/collections/${dataset.table}`
   const text = asBytes(
     `${href}","rel":"collection","type":"${json.mediaType}","title":${JSON.stringify(dataset.title)}}],"features":[\n`,

@@ -98,8 +98,8 @@ function rowsWhere(condition: Condition, wanted: boolean, work: Work): RowSet {
   }
   if (condition.kind === 'isNull' && isCondition(condition.of)) {
     // Unknown: neither true nor false.
-    const known = either([rowsWhere(condition.of, true, work), rowsWhere(condition.of, false, work)])
-    return wanted ? without(known) : known
+    const decidedRows = either([rowsWhere(condition.of, true, work), rowsWhere(condition.of, false, work)])
+    return wanted ? without(decidedRows) : decidedRows
   }
   return decidedRows(condition, wanted, work)
 }

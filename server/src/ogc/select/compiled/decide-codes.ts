@@ -163,8 +163,8 @@ function evaluated(
   const key = JSON.stringify(condition, (_name, value: unknown) =>
     typeof value === 'bigint' ? `${value}n` : value,
   )
-  const known = remembered.get(column)?.get(key)
-  if (known) return known
+  const cachedCodes = remembered.get(column)?.get(key)
+  if (cachedCodes) return cachedCodes
   budget.inAll += codeCount
   if (budget.inAll > MAX_IN_ALL) return null
   const walk = new ValueWalk(column, condition)
@@ -212,12 +212,12 @@ function addCode(set: number[], code: number): void {
 }
 
 function remember(column: CompiledColumn, key: string, decided: DecidedCodes): void {
-  let known = remembered.get(column)
-  if (!known) {
-    known = new BoundedCache(MAX_REMEMBERED, weightOf)
-    remembered.set(column, known)
+  let cache = remembered.get(column)
+  if (!cache) {
+    cache = new BoundedCache(MAX_REMEMBERED, weightOf)
+    remembered.set(column, cache)
   }
-  known.set(key, decided)
+  cache.set(key, decided)
 }
 
 /** In numbers of eight bytes. The key has the text of the condition, which may be longer than what was decided. */

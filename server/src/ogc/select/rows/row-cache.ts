@@ -40,9 +40,9 @@ export function isWanted(questions: Questions, source: RowSource): boolean {
   const { snapshot, columns } = source
   if (snapshot.manifest.rows < MIN_ROWS || columns.size === 0 || !canBeKept(source)) return false
   const key = questionKey(source)
-  const asked = (questions.get(key) ?? 0) + 1
-  questions.set(key, asked)
-  return asked > 1
+  const count = (questions.get(key) ?? 0) + 1
+  questions.set(key, count)
+  return count > 1
 }
 
 /** Columns that could not be cached are not retried soon. */
