@@ -189,8 +189,8 @@ function tilePaths(get: DescribeGet): Record<string, { get: Operation }> {
 const JSON_ONLY = [json]
 const PUBLIC_JSON = [json]
 
-/** The parameters of facets; `limit` and `bins` have names of their own among the components. */
-const FACET_PARAMETERS = ['facetColumns', 'facetLimit', 'facetBins', ...CONDITION_PARAMETERS]
+/** The parameters of facets; among the components their own ones have names that begin with `facet`. */
+const FACET_PARAMETERS = ['facetColumns', 'facetLimit', 'facetBins', 'facetExtent', ...CONDITION_PARAMETERS]
 
 /** A file of the rows that match; it is made for each request, so it has no tag. */
 function extractOperation(get: ReturnType<typeof operations>, collection: object[]): { get: Operation } {

@@ -97,6 +97,10 @@ export function apiParameters(crsList: CrsList) {
       maximum: 999_999_999,
       default: DEFAULT_BINS,
     }),
+    facetExtent: query('extent', 'Whether the response has the extent of the features that match.', {
+      type: 'boolean',
+      default: false,
+    }),
     bbox: query(
       'bbox',
       'Only features whose geometry meets this box: west, south, east, north, or with heights after south and north. West greater than east crosses the antimeridian.',

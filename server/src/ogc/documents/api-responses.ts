@@ -101,6 +101,15 @@ export const RESPONSE_SCHEMAS = {
   Feature: object(['type', 'id', 'geometry', 'properties', 'links'], { ...FEATURE, links }),
   Facets: object(['numberMatched', 'facets', 'links'], {
     numberMatched: { type: 'integer', minimum: 0 },
+    extent: {
+      type: 'array',
+      minItems: 4,
+      maxItems: 4,
+      items: { type: 'number' },
+      nullable: true,
+      description:
+        'West, south, east, north of the features in CRS84; null if none of them has a place. Only with `extent=true`.',
+    },
     facets: { type: 'object', additionalProperties: schema('Facet') },
     links,
   }),

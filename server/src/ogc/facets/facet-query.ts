@@ -13,7 +13,7 @@ export const MAX_BINS = 100
 export const MAX_COLUMNS = 50
 
 /** The parameters of a request for facets that a request for items does not have, or has in another meaning. */
-const OWN_PARAMETERS = ['columns', 'limit', 'bins'] as const
+const OWN_PARAMETERS = ['columns', 'limit', 'bins', 'extent'] as const
 const REFUSED = ['offset', 'cursor', 'crs', 'sortby', 'properties']
 
 /** A request for facets, validated against its dataset. */
@@ -25,6 +25,8 @@ export interface FacetQuery {
   limit: number
   /** The number of intervals of a histogram. */
   bins: number
+  /** Whether the extent of the features is computed. */
+  extent: boolean
   /** Which features are counted. */
   items: ItemsQuery
 }
@@ -49,6 +51,7 @@ export function readFacetQuery(
     columns: readColumns(own.columns, dataset),
     limit: readNumber('limit', own.limit, DEFAULT_VALUES, MAX_VALUES),
     bins: readNumber('bins', own.bins, DEFAULT_BINS, MAX_BINS),
+    extent: readBoolean('extent', own.extent),
     items: readItemsQuery(selecting, undefined, dataset, rules),
   }
 }
@@ -79,4 +82,10 @@ function readNumber(name: string, text: string | undefined, preset: number, max:
     throw invalidInput(name, `must be a whole number from 1 to ${max}`)
   }
   return Math.min(max, Number(text))
+}
+
+function readBoolean(name: string, text: string | undefined): boolean {
+  if (text === undefined || text === 'false') return false
+  if (text !== 'true') throw invalidInput(name, 'must be true or false')
+  return true
 }

@@ -17,7 +17,7 @@ export interface FacetDeps extends ItemsDeps {
   facets: Facets
 }
 
-/** The route of facets: the values of columns, counted among the features that match. */
+/** The route of facets: the values of columns, counted among the features that match, and their extent. */
 export function facetRoutes(app: App, deps: FacetDeps): void {
   app.get(`${ROOT}/collections/:table/facets`, async (request, reply) => {
     const { grant, dataset } = await admit(askerOf(request, reply), tableOf(request), deps)
@@ -47,7 +47,7 @@ function exactJson(document: object): string {
 }
 
 function facetText(
-  { matched, facets }: FacetResult,
+  { matched, extent, facets }: FacetResult,
   { pairs }: FacetQuery,
   { table, title }: Dataset,
   base: string,
@@ -55,6 +55,7 @@ function facetText(
   const collection = `${base}${ROOT}/collections/${table}`
   const document = {
     numberMatched: matched,
+    extent,
     facets: Object.fromEntries(facets),
     links: [
       {

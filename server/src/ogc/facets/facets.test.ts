@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Geometry, intersectsBbox } from '@wayleave/geodata/geometry'
+import {
+  type Bbox,
+  emptyBbox,
+  type Geometry,
+  geometryBbox,
+  intersectsBbox,
+  isEmptyBbox,
+} from '@wayleave/geodata/geometry'
 import { openOgc } from '../testing/open-ogc.ts'
 import { type Place, randomPlaces } from '../testing/random-places.ts'
 
@@ -13,9 +20,28 @@ function countsOf(places: Place[], name: keyof Properties): Map<unknown, number>
   return counts
 }
 
+/** The bounding box of places, from their source; null if none of them has a geometry. */
+function extentOf(places: Place[]): Bbox | null {
+  const extent = emptyBbox()
+  for (const { geometry } of places) {
+    if (!geometry) continue
+    const [west, south, east, north] = geometryBbox(geometry)
+    extent[0] = Math.min(extent[0], west)
+    extent[1] = Math.min(extent[1], south)
+    extent[2] = Math.max(extent[2], east)
+    extent[3] = Math.max(extent[3], north)
+  }
+  return isEmptyBbox(extent) ? null : extent
+}
+
 /** Whether the geometry meets the box of the filters below, or does not; neither is true without a geometry. */
 function meetsBox(geometry: Geometry | null, wanted = true): boolean {
   return geometry !== null && intersectsBbox(geometry, [-60, -40, 30, 50]) === wanted
+}
+
+/** The condition `i > size * 200`. */
+function isLate({ properties: { i, size } }: Place): boolean {
+  return size !== null && i > size * 200
 }
 
 test('facets count the values of the features that match, whatever selects them', async (t) => {
@@ -29,7 +55,8 @@ test('facets count the values of the features that match, whatever selects them'
       '&open=true&filter=size%20IS%20NULL',
       ({ properties: { size, open } }) => size === null && open === true,
     ],
-    // Arithmetic on many values and geometries are decided by the database and the tree.
+    // The database compares two columns.
+    ['&filter=i%20%3E%20size%20*%20200', isLate],
     ['&filter=i%20%25%2010%20%3D%203', ({ properties: { i } }) => i % 10 === 3],
     ['&filter=geometry%20IS%20NULL', ({ geometry }) => geometry === null],
     [
@@ -75,6 +102,55 @@ test('facets count the values of the features that match, whatever selects them'
   }
 })
 
+test('the extent contains exactly the features that match, whatever selects them', async (t) => {
+  const { publish, get } = await openOgc(t)
+  const isNear = ({ geometry }: Place) => {
+    const box = geometry && geometryBbox(geometry)
+    return box !== null && box[0] > -20 && box[2] < 60 && box[1] > -10 && box[3] < 35
+  }
+  for (const [table, hasShapes] of [
+    ['points', false],
+    ['shapes', true],
+  ] as const) {
+    // More than a block of rows, of which some are near each other.
+    const places = randomPlaces(5000, 6, hasShapes)
+    for (const place of places) if (isNear(place)) place.properties.name = 'near'
+    await publish(table, places)
+    const cases: [query: string, matches: (place: Place) => boolean][] = [
+      ['', () => true],
+      // By compiled columns: scanned block by block, or from the list of a rare value's rows.
+      ['&filter=name%3D%27near%27', ({ properties: { name } }) => name === 'near'],
+      ['&filter=i%3D17', ({ properties: { i } }) => i === 17],
+      ['&filter=i%20%3C%204900', ({ properties: { i } }) => i < 4900],
+      ['&filter=S_INTERSECTS(geometry,BBOX(-60,-40,30,50))', ({ geometry }) => meetsBox(geometry)],
+      // Features without a geometry match every box.
+      ['&bbox=-60,-40,30,50', ({ geometry }) => geometry === null || meetsBox(geometry)],
+      // By the database.
+      [
+        '&filter=i%20%3E%20size%20*%20200%20AND%20name%3D%27near%27',
+        (place) => isLate(place) && place.properties.name === 'near',
+      ],
+      // No feature, and features that have no place.
+      ['&filter=size%20%3E%20100', () => false],
+      ['&filter=geometry%20IS%20NULL', ({ geometry }) => geometry === null],
+    ]
+    for (const [query, matches] of cases) {
+      const { status, body } = await get(`/collections/${table}/facets?columns=open&extent=true${query}`)
+      assert.equal(status, 200, query)
+      const matching = places.filter(matches)
+      assert.equal(body.numberMatched, matching.length, query)
+      assert.deepEqual(body.extent, extentOf(matching), `${table} ${query}`)
+    }
+    const collection = (await get(`/collections/${table}`)).body
+    const { body } = await get(`/collections/${table}/facets?columns=open&extent=true`)
+    assert.deepEqual(body.extent, collection.extent.spatial.bbox[0])
+  }
+  for (const query of ['', '&extent=false']) {
+    const { body } = await get(`/collections/points/facets?columns=open${query}`)
+    assert.equal('extent' in body, false)
+  }
+})
+
 test('the ends of a histogram beyond 2^53 are exact, and without columns all are counted', async (t) => {
   const { publish, get } = await openOgc(t)
   const places = randomPlaces(500, 5)
@@ -95,6 +171,8 @@ test('facets need a key with the add-on, and refuse what they do not know', asyn
     'columns=unknown',
     'columns=i&limit=0',
     'columns=i&bins=x',
+    'columns=i&extent=',
+    'columns=i&extent=1',
     'columns=i&sortby=i',
     'columns=i&cursor=x',
     'columns=i&filter=unknown%3D1',

@@ -1,5 +1,5 @@
 import { BLOCK_ROWS, type ColumnCache, quoteName, type Snapshot } from '@wayleave/geodata/features'
-import type { Column } from '@wayleave/geodata/geometry'
+import { type Bbox, type Column, roundOutward } from '@wayleave/geodata/geometry'
 import type { FilterPlan } from '../cql2/plan-filter.ts'
 import type { CompiledSelection } from '../select/compiled/compiled-selection.ts'
 import { RowScan } from '../select/compiled/row-scan.ts'
@@ -9,6 +9,7 @@ import { selectByRows } from '../select/select-by-rows.ts'
 import type { TimedWork } from '../select/timed-work.ts'
 import { type Facet, FacetCounts } from './facet-counts.ts'
 import type { FacetQuery } from './facet-query.ts'
+import { MatchedExtent } from './matched-extent.ts'
 import { MatchedRows } from './matched-rows.ts'
 
 export interface FacetDeps {
@@ -20,11 +21,13 @@ export interface FacetDeps {
 
 export interface FacetResult {
   matched: number
+  /** The bounding box of the features in degrees; null if none has a place, undefined if it was not asked for. */
+  extent: Bbox | null | undefined
   /** By column name, in the order of the request. */
   facets: [name: string, facet: Facet][]
 }
 
-/** Counts the values of columns among the features that match a query. */
+/** Counts the values of columns among the features that match a query, and finds the extent of these features. */
 export class Facets {
   readonly #parts: FacetDeps
 
@@ -51,13 +54,18 @@ export class Facets {
     // The database counts what is not compiled; it gets the matching rows as a bit set.
     const bits = compiled.size < columns.length && !isAll ? new Uint8Array(Math.ceil(rows / 8)) : null
     let matched = rows
-    if (isAll) for (const count of counts) count.addAll()
-    else {
+    let extent: FacetResult['extent']
+    if (isAll) {
+      for (const count of counts) count.addAll()
+      if (query.extent) extent = snapshot.manifest.bbox && roundOutward(snapshot.manifest.bbox)
+    } else {
       for (const count of counts) await count.prepareRows(work)
-      const matches = new MatchedRows(counts, bits)
+      const matchedExtent = query.extent ? new MatchedExtent(snapshot.tree) : null
+      const matches = new MatchedRows(counts, bits, matchedExtent)
       await this.#eachMatch(snapshot, query, plan, work, matches)
       matches.finish()
       matched = matches.count
+      extent = matchedExtent?.result()
     }
     const facets: FacetResult['facets'] = []
     for (const column of columns) {
@@ -67,7 +75,7 @@ export class Facets {
         : await this.#countInRows(snapshot, column, bits, limit, matched, work)
       facets.push([column.name, facet])
     }
-    return { matched, facets }
+    return { matched, extent, facets }
   }
 
   async #eachMatch(
@@ -87,11 +95,13 @@ export class Facets {
     const all = snapshot.manifest.rows
     const selection = { snapshot, plan, box, sort: [], after: -1, skip: 0, limit: all }
     const { runs } = await selectByRows(selection, { rows, geometries, work })
+    let taken = 0
     for (let run = 0; run < runs.length; run++) {
       const end = runs.bounds[run * 2 + 1]!
       for (let row = runs.bounds[run * 2]!; row < end; row++) {
         matches.takeRow(row)
-        if (row % BLOCK_ROWS === 0) await work.next()
+        // Rows are counted, because the numbers of scattered rows may skip every multiple.
+        if (++taken % BLOCK_ROWS === 0) await work.next()
       }
     }
   }
