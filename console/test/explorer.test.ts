@@ -51,20 +51,25 @@ describe('the explorer', { concurrency: 1 }, () => {
     return counts
   }
 
+  /** The sensors in the view that the page's address has. */
+  const sensorsInView = async () => {
+    const { width, height } = (await page.locator('.map canvas').first().boundingBox())!
+    const [longitude, latitude, zoom] = parameter('view')!.split(',').map(Number) as [number, number, number]
+    const world = 512 * 2 ** zoom
+    const y = (degrees: number) => Math.log(Math.tan(Math.PI / 4 + (degrees * Math.PI) / 360)) / (2 * Math.PI)
+    return sensors.filter(
+      (sensor) =>
+        (Math.abs(sensor.longitude - longitude) / 360) * world <= width / 2 &&
+        Math.abs(y(sensor.latitude) - y(latitude)) * world <= height / 2,
+    )
+  }
+
   flow('the status line counts exactly what is in the map’s view', async () => {
     await open()
     await page.getByText('3,000 features in view', { exact: true }).waitFor()
     await open({ view: '6,48,5' })
     await page.getByText(/[\d,]+ features? in view/).waitFor()
-    const { width, height } = (await page.locator('.map canvas').first().boundingBox())!
-    const [longitude, latitude, zoom] = parameter('view')!.split(',').map(Number) as [number, number, number]
-    const world = 512 * 2 ** zoom
-    const y = (degrees: number) => Math.log(Math.tan(Math.PI / 4 + (degrees * Math.PI) / 360)) / (2 * Math.PI)
-    const inView = sensors.filter(
-      (sensor) =>
-        (Math.abs(sensor.longitude - longitude) / 360) * world <= width / 2 &&
-        Math.abs(y(sensor.latitude) - y(latitude)) * world <= height / 2,
-    )
+    const inView = await sensorsInView()
     assert.ok(inView.length > 100 && inView.length < 2900)
     await page.getByText(`${count(inView.length)} features in view`, { exact: true }).waitFor()
   })
@@ -103,6 +108,23 @@ describe('the explorer', { concurrency: 1 }, () => {
     await matched(
       sensors.filter(({ value, kind }) => (value !== null && value < 10) || kind === 'snow').length,
     )
+
+    // The map goes to the rows that match: here those of one town.
+    const town = sensors.filter(({ id }) => id % 9 === 1)
+    const zoom = page.getByRole('button', { name: 'Zoom to the matches', exact: true })
+    await page.getByLabel('Filter in CQL2').fill('value > 1000')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await matched(0)
+    assert.equal(await zoom.count(), 0, 'there is nothing to zoom to')
+    await page.getByLabel('Filter in CQL2').fill('id % 9 = 1')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await matched(town.length)
+    await zoom.press('Enter')
+    await poll(async () => {
+      const inView = await sensorsInView()
+      return town.every((sensor) => inView.includes(sensor)) && inView.length < 2 * town.length
+    })
+    await page.getByText(`${count(town.length)} features in view`, { exact: true }).waitFor()
     await page.getByLabel('Filter in CQL2').fill('value <')
     await page.getByRole('button', { name: 'Apply' }).click()
     await page.getByText('The filter is not valid').waitFor()
@@ -239,6 +261,7 @@ describe('the explorer', { concurrency: 1 }, () => {
     await facet('word').getByLabel('wind').check()
     await matched(sensors.filter(({ kind }) => kind === 'wind').length)
     assert.equal(await page.locator('.map').count(), 0)
+    assert.equal(await page.getByRole('button', { name: 'Zoom to the matches' }).count(), 0)
   })
 
   flow('without a session the sample and the statistics are shown', async () => {

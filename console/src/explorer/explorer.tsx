@@ -44,6 +44,7 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
   const [address, change] = useAddress()
   const pointing = useRef(new Pointing()).current
   const [box, setBox] = useState<Box | null>(null)
+  const [zoomBox, setZoomBox] = useState<Box | null>(null)
   const types = useMemo(
     () => new Map(dataset.columns.map(({ name, type }) => [name, type as string])),
     [dataset.columns],
@@ -63,6 +64,8 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
     },
     [change],
   )
+  // A copy, so that a second zoom to the same rows is a change too.
+  const zoomTo = useCallback((box: Box) => setZoomBox([...box]), [])
   const setClauses = (clauses: Clause[]) => change({ filter: filterText(clauses, types) })
   const isLocked = access !== 'all'
   return (
@@ -74,8 +77,10 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
         clauses={clauses}
         matched={matched.data}
         error={matched.error}
+        canZoom={box !== null}
         onClauses={setClauses}
         onFilter={(filter) => change({ filter })}
+        onZoom={zoomTo}
       />
       <FilterAside clauses={clauses.length}>
         <FilterPanel exploration={exploration} clauses={clauses} box={box} onChange={setClauses} />
@@ -95,6 +100,7 @@ export function Explorer({ dataset, facts }: { dataset: DatasetDetails; facts: R
                 exploration={exploration}
                 view={address.view}
                 onView={onView}
+                zoomBox={zoomBox}
                 color={color}
                 size={size}
                 pointing={pointing}

@@ -3,18 +3,21 @@ import { Icon } from '../../components/icon.tsx'
 import { ProblemNote } from '../../components/problem-note.tsx'
 import { count, plural } from '../../words.ts'
 import type { Exploration } from '../access.ts'
-import type { Clause } from './clause.ts'
+import type { Box, Clause } from './clause.ts'
 import { clauseWords } from './clause-words.ts'
+import { ZoomToMatches } from './zoom-to-matches.tsx'
 
-/** The number of rows that match, the clauses of the filter, and the filter as text that can be edited. */
+/** The number of rows that match, a zoom to them, the clauses of the filter, and its text, which can be edited. */
 export function FilterBar({
-  exploration: { dataset, access },
+  exploration,
   filter,
   clauses,
   matched,
   error,
+  canZoom,
   onClauses,
   onFilter,
+  onZoom,
 }: {
   exploration: Exploration
   /** The filter in the address, which may be invalid. */
@@ -22,9 +25,13 @@ export function FilterBar({
   clauses: Clause[]
   matched: number | null | undefined
   error: unknown
+  /** Whether there is a map that can be moved now. */
+  canZoom: boolean
   onClauses: (clauses: Clause[]) => void
   onFilter: (filter: string) => void
+  onZoom: (box: Box) => void
 }) {
+  const { dataset, access } = exploration
   const [isEditing, setIsEditing] = useState(false)
   const total = plural(dataset.rows, 'row')
   const words =
@@ -35,11 +42,22 @@ export function FilterBar({
         : matched === undefined
           ? `Counting of ${total}`
           : `${matched === null ? 'Many' : count(matched)} of ${total}`
+  // While rows are counted the button stays, so that the bar does not jump with every change of the filter.
+  const hasZoom = access === 'all' && filter !== '' && dataset.bbox !== null && !error && matched !== 0
   return (
     <div className="filter-bar">
       <p className="filter-count" role="status" data-matched={matched ?? undefined}>
         {words}
       </p>
+      {hasZoom && (
+        <ZoomToMatches
+          // The editor below has the filter as its key too, and keys of siblings must differ.
+          key={`zoom ${filter}`}
+          exploration={exploration}
+          isDisabled={!canZoom || matched === undefined}
+          onZoom={onZoom}
+        />
+      )}
       <ul className="filter-chips" aria-label="Filter">
         {clauses.map((clause, index) => (
           <li key={clauseWords(clause)}>

@@ -19,7 +19,7 @@ import type { Box } from '../filter/clause.ts'
 import { depthAt, type NamesDepth } from './background.ts'
 import { drawnGeometry } from './drawn-geometry.ts'
 import { type DataSource, FEATURE_ID, mapStyle, type StyleParts } from './map-style.ts'
-import { keepOnWorld } from './one-world.ts'
+import { keepOnWorld, MAX_LATITUDE } from './one-world.ts'
 
 export { addProtocol } from 'maplibre-gl'
 
@@ -132,8 +132,9 @@ export class ExplorerMap {
     this.fit(box)
   }
 
+  /** Moves to a box so that all of it is in view. */
   fit(box: Box): void {
-    this.#map.fitBounds(fittingBox(box), { padding: 40, maxZoom: Math.max(12, this.#map.getZoom()) })
+    this.#map.fitBounds(projectedBox(box), { padding: 40, maxZoom: Math.max(12, this.#map.getZoom()) })
   }
 
   resize(): void {
@@ -260,16 +261,20 @@ function markedCollection({ selected, pointed }: Marks): object {
   }
 }
 
-/** Data of the whole world is shown without the far south, which is as large as a continent in this projection. */
-function fittingBox([west, south, east, north]: Box): Box {
-  const isWorld = east - west > 300
-  const lowest = isWorld ? -58 : -84
-  return [
-    Math.max(-180, west),
-    Math.max(lowest, south),
-    Math.min(180, east),
-    Math.min(isWorld ? 80 : 84, north),
-  ]
+/**
+ * Where a map of the dataset begins. Data of the whole world is shown without the far south, which is as large as a
+ * continent in this projection.
+ */
+function fittingBox(box: Box): Box {
+  const [west, south, east, north] = projectedBox(box)
+  const isWorld = east - west > 300 && south < 0 && north > 0
+  return isWorld ? [west, Math.max(-58, south), east, Math.min(80, north)] : [west, south, east, north]
+}
+
+/** The part of a box that the projection can show. */
+function projectedBox([west, south, east, north]: Box): Box {
+  const latitude = (degrees: number) => Math.max(-MAX_LATITUDE, Math.min(MAX_LATITUDE, degrees))
+  return [Math.max(-180, west), latitude(south), Math.min(180, east), latitude(north)]
 }
 
 function boxOf({ geometry }: Feature): Box | null {

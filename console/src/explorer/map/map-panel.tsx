@@ -22,6 +22,8 @@ interface Props {
   exploration: Exploration
   view: MapView | null
   onView: (view: MapView, box: Box) => void
+  /** Whenever another box object is passed, the map moves to it. */
+  zoomBox?: Box | null
   color: Scale | null
   size: Scale | null
   pointing: Pointing
@@ -35,6 +37,7 @@ export function MapPanel({
   exploration,
   view,
   onView,
+  zoomBox = null,
   color,
   size,
   pointing,
@@ -117,6 +120,14 @@ export function MapPanel({
   useEffect(() => {
     if (feature && selection.from === 'table') map.current?.show(feature)
   }, [feature, selection.from])
+
+  useEffect(() => {
+    if (!zoomBox || !map.current) return
+    map.current.fit(zoomBox)
+    // On a phone the map may be below the window.
+    const { top, bottom } = place.current!.getBoundingClientRect()
+    if ((top + bottom) / 2 > window.innerHeight) place.current!.scrollIntoView({ block: 'center' })
+  }, [zoomBox])
 
   const status = isBroken
     ? 'This browser cannot draw maps (WebGL is off). The table shows the rows as text.'
