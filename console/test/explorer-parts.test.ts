@@ -8,7 +8,7 @@ import { facetOfStatistics } from '../src/explorer/filter/facet.ts'
 import { parseEnd } from '../src/explorer/filter/parse-end.ts'
 import { backgroundOf } from '../src/explorer/map/basemap.ts'
 import { PALETTES } from '../src/explorer/map/map-palette.ts'
-import { keepOnWorld, MAX_LATITUDE, minZoom } from '../src/explorer/map/one-world.ts'
+import { fittingBox, keepOnWorld, MAX_LATITUDE, minZoom, projectedBox } from '../src/explorer/map/one-world.ts'
 import { vectorLayers } from '../src/explorer/map/pmtiles-style.ts'
 
 test('the camera never leaves the one world', () => {
@@ -32,6 +32,13 @@ test('the camera never leaves the one world', () => {
       assert.ok(Math.abs(kept.latitude) <= MAX_LATITUDE + 1e-9)
     }),
   )
+})
+
+test('a map of the whole world begins without the far south; a zoom to a box shows all of it', () => {
+  assert.deepEqual(fittingBox([-180, -90, 180, 84]), [-180, -58, 180, 80])
+  assert.deepEqual(fittingBox([-180, -84, 180, -63]), [-180, -84, 180, -63], 'data of Antarctica alone')
+  assert.deepEqual(projectedBox([-180, -90, 180, 90]), [-180, -MAX_LATITUDE, 180, MAX_LATITUDE])
+  assert.deepEqual(projectedBox([-170, -70, 170, 10]), [-170, -70, 170, 10])
 })
 
 test('the address holds filter, view, tab, order, columns, charts and style', () => {

@@ -19,7 +19,7 @@ import type { Box } from '../filter/clause.ts'
 import { depthAt, type NamesDepth } from './background.ts'
 import { drawnGeometry } from './drawn-geometry.ts'
 import { type DataSource, FEATURE_ID, mapStyle, type StyleParts } from './map-style.ts'
-import { keepOnWorld, MAX_LATITUDE } from './one-world.ts'
+import { fittingBox, keepOnWorld, projectedBox } from './one-world.ts'
 
 export { addProtocol } from 'maplibre-gl'
 
@@ -259,22 +259,6 @@ function markedCollection({ selected, pointed }: Marks): object {
     type: 'FeatureCollection',
     features: [...marked(pointed, 'pointed'), ...marked(selected, 'selected')],
   }
-}
-
-/**
- * Where a map of the dataset begins. Data of the whole world is shown without the far south, which is as large as a
- * continent in this projection.
- */
-function fittingBox(box: Box): Box {
-  const [west, south, east, north] = projectedBox(box)
-  const isWorld = east - west > 300 && south < 0 && north > 0
-  return isWorld ? [west, Math.max(-58, south), east, Math.min(80, north)] : [west, south, east, north]
-}
-
-/** The part of a box that the projection can show. */
-function projectedBox([west, south, east, north]: Box): Box {
-  const latitude = (degrees: number) => Math.max(-MAX_LATITUDE, Math.min(MAX_LATITUDE, degrees))
-  return [Math.max(-180, west), latitude(south), Math.min(180, east), latitude(north)]
 }
 
 function boxOf({ geometry }: Feature): Box | null {

@@ -1,3 +1,5 @@
+import type { Box } from '../filter/clause.ts'
+
 const TILE_PX = 512
 /** The latitude at which the Web Mercator square ends. */
 export const MAX_LATITUDE = 85.0511287798066
@@ -44,4 +46,20 @@ function mercatorY(latitude: number): number {
 
 function latitudeAt(y: number): number {
   return (Math.atan(Math.sinh(Math.PI * (1 - 2 * y))) * 180) / Math.PI
+}
+
+/**
+ * Where a map of the dataset begins. Data of the whole world is shown without the far south, which is as large as a
+ * continent in this projection.
+ */
+export function fittingBox(box: Box): Box {
+  const [west, south, east, north] = projectedBox(box)
+  const isWorld = east - west > 300 && south < 0 && north > 0
+  return isWorld ? [west, Math.max(-58, south), east, Math.min(80, north)] : [west, south, east, north]
+}
+
+/** The part of a box that the projection can show. */
+export function projectedBox([west, south, east, north]: Box): Box {
+  const latitude = (degrees: number) => Math.max(-MAX_LATITUDE, Math.min(MAX_LATITUDE, degrees))
+  return [Math.max(-180, west), latitude(south), Math.min(180, east), latitude(north)]
 }
