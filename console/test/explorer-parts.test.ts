@@ -8,7 +8,13 @@ import { facetOfStatistics } from '../src/explorer/filter/facet.ts'
 import { parseEnd } from '../src/explorer/filter/parse-end.ts'
 import { backgroundOf } from '../src/explorer/map/basemap.ts'
 import { PALETTES } from '../src/explorer/map/map-palette.ts'
-import { fittingBox, keepOnWorld, MAX_LATITUDE, minZoom, projectedBox } from '../src/explorer/map/one-world.ts'
+import {
+  fittingBox,
+  keepOnWorld,
+  MAX_LATITUDE,
+  minZoom,
+  projectedBox,
+} from '../src/explorer/map/one-world.ts'
 import { vectorLayers } from '../src/explorer/map/pmtiles-style.ts'
 
 test('the camera never leaves the one world', () => {
