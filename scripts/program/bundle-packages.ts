@@ -1,10 +1,11 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { type BuildOptions, build } from 'rolldown'
+import { type BuildOptions, build, type Plugin } from 'rolldown'
 import { vendorName } from './compile-sources.ts'
 
 /** Native parts, which npm installs, and parts of packages that are never used here. */
 export const EXTERNAL = [/^node:/, /^@duckdb\/node-bindings/, 'pg-native', 'pg-cloudflare']
+
+/** How the names of modules in memory start. */
+const ENTRY = 'entry:'
 
 /** Without this, a package that is not found would stay an import, and fail only when it is loaded. */
 export const failIfUnresolved: BuildOptions['onLog'] = (level, log, handle) =>
@@ -16,18 +17,14 @@ export const failIfUnresolved: BuildOptions['onLog'] = (level, log, handle) =>
  * that a bundler could see.
  */
 export async function bundlePackages(root: string, packages: string[], out: string): Promise<void> {
-  // Inside the repository, so that packages are found from here.
-  const entries = join(root, '.cache', 'vendor-entries')
-  mkdirSync(entries, { recursive: true })
-  const input: Record<string, string> = {}
+  const entries = new Map<string, string>()
   for (const name of packages) {
-    const file = join(entries, `${vendorName(name)}.js`)
     const names = Object.keys(await import(name)).filter((key) => /^(?!__esModule$)[\w$]+$/.test(key))
-    writeFileSync(file, `export { ${names.join(', ')} } from '${name}'\n`)
-    input[vendorName(name)] = file
+    entries.set(vendorName(name), `export { ${names.join(', ')} } from '${name}'\n`)
   }
   await build({
-    input,
+    input: Object.fromEntries([...entries.keys()].map((name) => [name, ENTRY + name])),
+    plugins: [inMemory(entries)],
     cwd: root,
     platform: 'node',
     external: EXTERNAL,
@@ -43,5 +40,13 @@ export async function bundlePackages(root: string, packages: string[], out: stri
     },
     logLevel: 'warn',
   })
-  rmSync(entries, { recursive: true })
+}
+
+/** Modules without files: two builds may run at once, and the result must not depend on where they would be. */
+function inMemory(modules: Map<string, string>): Plugin {
+  return {
+    name: 'in-memory',
+    resolveId: (id) => (id.startsWith(ENTRY) ? id : null),
+    load: (id) => (id.startsWith(ENTRY) ? modules.get(id.slice(ENTRY.length)) : null),
+  }
 }
