@@ -78,7 +78,8 @@ async function checksumFile(path: string): Promise<FileChecksums> {
   const blocks = new BlockHasher()
   const handle = await open(path)
   try {
-    const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
+    const { size } = await handle.stat()
+    const buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, Math.max(size, 1)))
     for (;;) {
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, null)
       if (bytesRead === 0) break

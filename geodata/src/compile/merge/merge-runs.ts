@@ -18,6 +18,8 @@ export interface MergedPack {
 }
 
 const BLOCK_BYTES = 1 << 22
+/** The size of the first block for each feature. More is allocated if the features are larger. */
+const FEATURE_BYTES = 1024
 const HEAD = Buffer.from(FEATURE_HEAD)
 /** The max number of digits of a row number. */
 const ID_BYTES = 20
@@ -64,8 +66,8 @@ class PackWriter {
   readonly #hash = createHash('sha256')
   readonly #blocks = new BlockHasher()
   readonly #idHashes: Uint32Array
-  #block = Buffer.allocUnsafeSlow(BLOCK_BYTES)
-  #spare = Buffer.allocUnsafeSlow(BLOCK_BYTES)
+  #block: Buffer
+  #spare: Buffer | null = null
   #length = 0
   #written = 0
   #rows = 0
@@ -75,6 +77,8 @@ class PackWriter {
   constructor(handle: FileHandle, index: IndexParts) {
     this.#handle = handle
     this.#index = index
+    // A small dataset needs only a part of a block.
+    this.#block = Buffer.allocUnsafeSlow(Math.min(BLOCK_BYTES, index.rows * FEATURE_BYTES))
     this.#idHashes = new Uint32Array(index.rows)
   }
 
@@ -117,6 +121,15 @@ class PackWriter {
 
   /** Writes the current block in the background and starts the next one with room for `room` bytes. */
   async flush(room: number): Promise<void> {
+    const block = this.#block
+    await this.#write()
+    const size = Math.max(BLOCK_BYTES, room)
+    this.#block = this.#spare?.length === size ? this.#spare : Buffer.allocUnsafeSlow(size)
+    this.#spare = block.length === BLOCK_BYTES ? block : null
+  }
+
+  /** Writes the current block in the background, after the one before. */
+  async #write(): Promise<void> {
     await this.#writing
     const block = this.#block
     const length = this.#length
@@ -128,9 +141,6 @@ class PackWriter {
     this.#writing.catch(() => {})
     this.#written += length
     this.#length = 0
-    const size = Math.max(BLOCK_BYTES, room)
-    this.#block = this.#spare.length === size ? this.#spare : Buffer.allocUnsafeSlow(size)
-    this.#spare = block.length === BLOCK_BYTES ? block : Buffer.allocUnsafeSlow(BLOCK_BYTES)
   }
 
   async finish(): Promise<MergedPack> {
@@ -141,7 +151,7 @@ class PackWriter {
     offsets[rows] = rows === 0 ? PACK_SEPARATOR.length : this.#written + this.#length
     // There is no separator after the last feature.
     this.#length = Math.max(0, this.#length - PACK_SEPARATOR.length)
-    await this.flush(0)
+    await this.#write()
     await this.#writing
     return {
       idHashes: this.#idHashes,

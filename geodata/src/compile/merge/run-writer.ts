@@ -34,7 +34,7 @@ export interface RowTexts {
 export class RunWriter {
   readonly runs: Run[] = []
   readonly #file: string
-  readonly #out = new ColumnBytes(1 << 20)
+  readonly #out = new ColumnBytes()
   #written = 0
   #order = new Uint32Array(0)
   #spare = new Uint32Array(0)

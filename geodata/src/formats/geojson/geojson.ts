@@ -252,15 +252,19 @@ class BlockWindow {
     const needed = this.end + value.length
     if (this.end > this.#limit) throw new SourceError(`${this.file}: ${what} is ${largerThan(this.#limit)}.`)
     if (needed > this.bytes.length) {
-      const grown = new Uint8Array(
-        Math.max(needed, this.end > BLOCK_BYTES ? this.end * 2 : BLOCK_BYTES + needed),
-      )
+      const grown = new Uint8Array(this.#sizeFor(needed))
       grown.set(this.bytes.subarray(0, this.end))
       this.bytes = grown
     }
     this.bytes.set(value, this.end)
     this.end = needed
     return true
+  }
+
+  #sizeFor(needed: number): number {
+    // A small file arrives in one piece.
+    if (this.end === 0) return needed
+    return Math.max(needed, this.end > BLOCK_BYTES ? this.end * 2 : BLOCK_BYTES + needed)
   }
 
   /** Closes the file if reading is aborted early. */
@@ -277,8 +281,7 @@ class BlockWindow {
   take(at: number): Uint8Array<ArrayBuffer> {
     const taken = this.bytes.subarray(0, at)
     const rest = this.end - at
-    this.bytes = new Uint8Array(rest + BLOCK_BYTES)
-    this.bytes.set(new Uint8Array(taken.buffer, at, rest))
+    this.bytes = new Uint8Array(taken.buffer, at, rest).slice()
     this.end = rest
     return taken
   }
