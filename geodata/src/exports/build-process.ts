@@ -5,8 +5,8 @@ import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import type { ExportOptions } from './export-options.ts'
 import { buildExport } from './index.ts'
-import { buildVariant, type Variant } from './variant.ts'
-import type { BuiltFile } from './write-atomically.ts'
+import { buildVariant, type Variant, variantPath } from './variant.ts'
+import { type BuiltFile, removePartialNow } from './write-atomically.ts'
 
 /** The request from the parent process. */
 export type BuildRequest =
@@ -33,7 +33,9 @@ async function main(request: BuildRequest): Promise<void> {
   } catch (error) {
     message = describe(error)
   }
-  process.send?.(message, () => process.disconnect())
+  process.send?.(message, () => {
+    if (process.connected) process.disconnect()
+  })
 }
 
 function build(request: BuildRequest): Promise<BuiltFile> {
@@ -50,6 +52,11 @@ function describe(error: unknown): BuildMessage {
 
 // Give requests priority on machines with few cores.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
-// If the parent is gone, the result is not needed.
-process.once('disconnect', () => process.exit())
-process.once('message', (request) => main(request as BuildRequest))
+process.once('message', (request: BuildRequest) => {
+  // If the parent is gone, the result is not needed, and no other process removes the files of one that still runs.
+  process.once('disconnect', () => {
+    removePartialNow('variant' in request ? variantPath(request.path, request.variant) : request.outPath)
+    process.exit()
+  })
+  main(request)
+})

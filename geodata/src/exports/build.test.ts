@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { fork, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { EXPORT_FORMAT_NAMES } from '@wayleave/contract/export-formats'
 import { ExportError, isDiskFull } from '../export-error.ts'
 import { DamagedSnapshotError } from '../snapshot/damaged-snapshot-error.ts'
 import { partialPath } from '../write-durably.ts'
 import { buildExportInChildProcess, buildVariantInChildProcess } from './build-in-child-process.ts'
+import type { BuildRequest } from './build-process.ts'
 import { ByteSink } from './byte-sink.ts'
 import { buildExport, EXPORT_ENTRIES, exportFormatsOf } from './index.ts'
 import { compileFeatures, type FixtureFeature, temporaryFolder } from './testing/compiled-fixture.ts'
@@ -105,6 +109,34 @@ function withFlippedByte(bytes: Buffer): Buffer {
   flipped[flipped.length >> 1]! ^= 1
   return flipped
 }
+
+test('a building process whose parent is gone removes what it has written', async (t) => {
+  const { root, folder } = await compiled(t, MANY)
+  const outPath = join(root, 'out')
+  for (const format of ['csv', 'shp', 'gpkg'] as const) {
+    const child = fork(join(import.meta.dirname, 'build-process.ts'), { execArgv: [], stdio: 'inherit' })
+    const exit = once(child, 'exit')
+    const options = { table: 'many' }
+    child.send({
+      snapshotFolder: folder,
+      format,
+      outPath,
+      options,
+      manifest: undefined,
+    } satisfies BuildRequest)
+    while (!readdirSync(root).some((name) => name.includes('.partial-'))) await setImmediate()
+    child.kill('SIGSTOP')
+    child.disconnect()
+    child.kill('SIGCONT')
+    await exit
+    const names = await readdir(root)
+    assert.deepEqual(
+      names.filter((name) => name.includes('.partial-')),
+      [],
+      format,
+    )
+  }
+})
 
 test('a full disk is reported by its code, and an existing file stays unchanged', async (t) => {
   const { root } = await compiled(t)

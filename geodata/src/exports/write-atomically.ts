@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ExportError, isDiskFull } from '../export-error.ts'
@@ -30,11 +31,21 @@ export async function writeAtomically(
   }
 }
 
-/** SQLite and the shapefile writer have additional files next to the partial one; `more` names others. */
+/** SQLite and the shapefile writer have additional files next to the partial one. */
+const PARTIAL_SUFFIXES = ['', '-journal', '.parts']
+
+/** Removes the files of a process that has ended; `more` names further suffixes. */
 export async function removePartial(path: string, pid: number, more: readonly string[] = []): Promise<void> {
   const partial = partialPath(path, pid)
-  for (const suffix of ['', '-journal', '.parts', ...more]) {
+  for (const suffix of [...PARTIAL_SUFFIXES, ...more]) {
     await rm(partial + suffix, { recursive: true, force: true })
+  }
+}
+
+/** The same for this process, which ends. */
+export function removePartialNow(path: string): void {
+  for (const suffix of PARTIAL_SUFFIXES) {
+    rmSync(partialPath(path, process.pid) + suffix, { recursive: true, force: true })
   }
 }
 

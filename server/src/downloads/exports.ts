@@ -28,6 +28,7 @@ import { type ExportJobRequest, requireBuilt } from './export-job.ts'
 import { lockExports } from './exports-lock.ts'
 import { FormatSizes } from './format-sizes.ts'
 import { openSnapshotExport } from './snapshot-export.ts'
+import { removeUnfinished } from './sweep-exports.ts'
 
 /** Max cached entries; an evicted export is found again on disk. */
 const MAX_READY = 10_000
@@ -235,7 +236,8 @@ export class Exports {
         const finishPresent = await upload(path, present)
         return await commit(async () => finishPresent?.())
       }
-      // Files of an earlier build that are still there are incomplete.
+      // What earlier builds left is incomplete. The sweep of a start leaves it to a build that holds the lock.
+      await removeUnfinished(folder)
       await removeBuilt(path)
       const buildAt = (outPath: string) =>
         blobs.withFiles(version.snapshot, manifest, () =>

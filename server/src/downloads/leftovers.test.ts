@@ -17,6 +17,7 @@ import { flipBit, snapshotFolder } from '../testing/damage-files.ts'
 import { getBytes } from '../testing/get-bytes.ts'
 import { points, publishText } from '../testing/publish.ts'
 import { openTestServer, temporaryFolder } from '../testing/test-server.ts'
+import { tryLockExports } from './exports-lock.ts'
 import { sweepExports } from './sweep-exports.ts'
 
 test('an export whose meta file is empty, cut off or wrong is built again, with the same bytes', async (t) => {
@@ -78,6 +79,23 @@ test('what a killed build leaves is swept, and finished exports stay', async (t)
   await sweepExports(folder)
   assert.deepEqual(readdirSync(exports).sort(), finished)
   assert.ok(!existsSync(join(folder, 'verified.json.partial-4194305')))
+})
+
+test('a build that was running at the sweep removes what killed builds left', async (t) => {
+  const service = await openTestServer(t)
+  await publishText(service, 'places', 'places.geojson', points(50))
+  const account = await openAccount(service, 'ada@example.org', { addOns: ['API_ACCESS'], credits: 10 })
+  const folder = await snapshotFolder(service, 'places')
+  const exports = join(folder, 'exports')
+  mkdirSync(exports)
+  writeFileSync(join(exports, 'places.gpkg.partial-4194305'), '')
+  writeFileSync(join(exports, 'places.kml'), 'no meta file was written')
+  const unlock = tryLockExports(folder)!
+  await sweepExports(folder)
+  unlock()
+  await getBytes(service, '/v1/dataset/places/files/csv', account.key)
+  const names = readdirSync(exports).filter((name) => !name.startsWith('lock'))
+  assert.deepEqual(names.sort(), ['places.csv', 'places.csv.meta.json'])
 })
 
 test('a mail that a killed process left half-written is removed at the start', async (t) => {

@@ -5,19 +5,25 @@ import { unfinishedExports } from './built-file.ts'
 import { tryLockExports } from './exports-lock.ts'
 
 /**
- * Removes what killed builds left in a snapshot's folder: partial files, and exports without a meta file,
- * which would never be sent. Holding the lock ensures that no other process writes there.
+ * Removes what killed builds left in a snapshot's folder, unless a build holds the lock, which removes it itself.
  */
 export async function sweepExports(folder: string): Promise<void> {
   const unlock = tryLockExports(folder)
   if (!unlock) return
   try {
-    await removeStalePartials(folder)
-    const exports = join(folder, 'exports')
-    await removeStalePartials(exports)
-    for (const name of unfinishedExports(await readdir(exports)))
-      await rm(join(exports, name), { force: true })
+    await removeUnfinished(folder)
   } finally {
     unlock()
   }
+}
+
+/**
+ * Removes partial files, and exports without a meta file, which would never be sent. The caller holds the lock, so
+ * that no other process writes there.
+ */
+export async function removeUnfinished(folder: string): Promise<void> {
+  await removeStalePartials(folder)
+  const exports = join(folder, 'exports')
+  await removeStalePartials(exports)
+  for (const name of unfinishedExports(await readdir(exports))) await rm(join(exports, name), { force: true })
 }
