@@ -6,6 +6,8 @@ import { tryLockExports } from './exports-lock.ts'
 
 /**
  * Removes what killed builds left in a snapshot's folder, unless a build holds the lock, which removes it itself.
+ *
+ * See docs/decisions/one-export-at-a-time.md.
  */
 export async function sweepExports(folder: string): Promise<void> {
   const unlock = tryLockExports(folder)
