@@ -83,17 +83,11 @@ function spread(name: string, files: string[]): Batch[] {
   }))
 }
 
-/**
- * Writes one entry file for each batch and returns their paths. The test runner sorts them by name, so a
- * name starts with the batch's number.
- */
-export function writeBatches(root: string, folder: string, batches: Batch[]): string[] {
-  return batches.map(({ name, files }, i) => {
-    const entry = join(folder, `${String(i + 1).padStart(3, '0')}-${name.replaceAll('/', '-')}.test.mjs`)
-    const addresses = files.map((file) => pathToFileURL(join(root, file)).href)
-    writeFileSync(entry, entryText(addresses))
-    return entry
-  })
+/** Writes a file that runs a batch, and returns its path. */
+export function writeEntry(root: string, folder: string, { files }: Batch): string {
+  const entry = join(folder, 'entry.test.mjs')
+  writeFileSync(entry, entryText(files.map((file) => pathToFileURL(join(root, file)).href)))
+  return entry
 }
 
 /**

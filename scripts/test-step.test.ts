@@ -3,10 +3,14 @@ import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { leftOut } from './fast-tests.ts'
+import { repeatStarved } from './repeat-starved.ts'
+import { StepQueue } from './step-queue.ts'
+import { StolenTime } from './stolen-time.ts'
 import { alone } from './test-batches.ts'
-import { runStep, type Step } from './test-step.ts'
-import { junitCounts, nodeTestStep } from './test-steps.ts'
+import { runStep, type Step, type StepResult } from './test-step.ts'
+import { junitCounts, nodeTestSteps } from './test-steps.ts'
 
 const root = join(import.meta.dirname, '..')
 const shell = (script: string): Step['command'] => {
@@ -14,18 +18,15 @@ const shell = (script: string): Step['command'] => {
 }
 const readCounts = (text: string) => JSON.parse(text)
 
-test('a check counts as one test, passed or failed by its exit status, and what it printed can be held back', async () => {
+test('a check counts as one test, passed or failed by its exit status, and its output is kept', async () => {
   const passing = await runStep({ name: 'check', command: shell('exit 0') }, process.env)
-  const failing = await runStep(
-    { name: 'check', command: shell('echo a; echo b >&2; exit 3') },
-    process.env,
-    true,
-  )
+  const failing = await runStep({ name: 'check', command: shell('echo a; echo b >&2; exit 3') }, process.env)
   const absent = await runStep({ name: 'check', command: () => ['no-such-program-here'] }, process.env)
   assert.deepEqual(passing.counts, { passed: 1, failed: 0, skipped: 0 })
   assert.deepEqual(failing.counts, { passed: 0, failed: 1, skipped: 0 })
   assert.deepEqual(absent.counts, { passed: 0, failed: 1, skipped: 0 })
-  assert.deepEqual([passing.held, failing.held], ['', 'a\nb\n'])
+  assert.deepEqual([passing.output, failing.output], ['', 'a\nb\n'])
+  assert.match(absent.output, /no-such-program-here/)
 })
 
 test('a runner that fails without a failed test, or dies before it counts, still counts as a failure', async () => {
@@ -56,18 +57,67 @@ test('every test of every file is counted: passed, failed, skipped, and a file t
     'broken.test.ts': `import './no-such-file.ts'`,
   }
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
-  const step = nodeTestStep(
+  const [step] = nodeTestSteps(
     root,
     Object.keys(files).map((name) => relative(root, join(folder, name))),
   )
   // Within a test run, a nested Node test runner would report to the outer run and write no counts.
   const { NODE_TEST_CONTEXT: _, ...environment } = process.env
-  const quiet: Step = {
-    ...step,
-    command: (file) => ['sh', '-c', '"$@" >/dev/null 2>&1', 'sh', ...step.command(file)],
-  }
-  const { counts } = await runStep(quiet, environment)
+  const { counts, output } = await runStep(step!, environment)
   assert.deepEqual(counts, { passed: 2, failed: 2, skipped: 2 })
+  assert.match(output, /on purpose/)
+})
+
+test('the times at which the host withholds the processors are noted', () => {
+  const stolen = new StolenTime(() => ({ total: 0, stolen: 0 }))
+  stolen.stop()
+  stolen.note({ total: 200, stolen: 60 }, 10_000)
+  assert.equal(stolen.wasStarved(0, 100_000), false)
+  stolen.note({ total: 400, stolen: 180 }, 11_000)
+  assert.deepEqual(
+    [stolen.wasStarved(10_500, 10_900), stolen.wasStarved(11_500, 12_000), stolen.wasStarved(5000, 9000)],
+    [true, false, false],
+  )
+})
+
+test('only what failed on a starved machine is repeated, and its result replaced', async () => {
+  const result = (name: string, failed: number, from: number): StepResult => {
+    const step: Step = { name, command: () => [] }
+    return { step, from, to: from + 1, output: '', counts: { passed: 1, failed, skipped: 0 } }
+  }
+  const results = [
+    result('wrong', 1, 0),
+    result('passed', 0, 10),
+    result('once', 1, 10),
+    result('always', 1, 10),
+  ]
+  const repeated: string[] = []
+  await repeatStarved(results, { wasStarved: (from) => from === 10 }, async (step) => {
+    repeated.push(step.name)
+    results.push(result(step.name, step.name === 'always' ? 1 : 0, 10))
+  })
+  assert.deepEqual(repeated, ['once', 'always', 'always', 'always'])
+  assert.deepEqual(
+    results.map(({ step, counts }) => [step.name, counts.failed]),
+    [
+      ['wrong', 1],
+      ['passed', 0],
+      ['once', 0],
+      ['always', 1],
+    ],
+  )
+})
+
+test('the queue runs at most so many steps at a time, in order', async () => {
+  const queue = new StepQueue(2)
+  const events: string[] = []
+  const step = (name: string, ms: number) => async () => {
+    events.push(name)
+    await sleep(ms)
+    events.push(`${name} ended`)
+  }
+  await Promise.all([queue.add(step('a', 50)), queue.add(step('b', 1)), queue.add(step('c', 1))])
+  assert.deepEqual(events, ['a', 'b', 'b ended', 'c', 'c ended', 'a ended'])
 })
 
 test('every entry of the lists of test files names at least one file', () => {

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -12,6 +12,8 @@ export interface Counts {
 /** One command of the full test run. */
 export interface Step {
   name: string
+  /** The steps of a group are one line of the summary. */
+  group?: string
   /** The program and its arguments. If it has its own counts, it writes them to the given file. */
   command(countsFile: string): string[]
   /** If missing, the command is a check and counts as one test. */
@@ -21,12 +23,17 @@ export interface Step {
 }
 
 export interface StepResult {
-  name: string
-  seconds: number
+  step: Step
+  /** When it started and ended, in milliseconds of the clock of `performance`. */
+  from: number
+  to: number
   counts: Counts
-  /** Its buffered output, if output was held back. */
-  held: string
+  /** What the command printed. */
+  output: string
 }
+
+/** A command that hangs fails, instead of blocking the whole run. */
+const MAX_MS = 15 * 60_000
 
 const running = new Set<ChildProcess>()
 
@@ -35,18 +42,14 @@ export function stopRunningSteps(): void {
   for (const child of running) child.kill('SIGTERM')
 }
 
-export async function runStep(
-  step: Step,
-  environment: NodeJS.ProcessEnv,
-  holdBack = false,
-): Promise<StepResult> {
-  const folder = mkdtempSync(join(tmpdir(), 'wayleave-counts-'))
+export async function runStep(step: Step, environment: NodeJS.ProcessEnv): Promise<StepResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'wayleave-step-'))
   const countsFile = join(folder, 'counts')
-  const heldFile = join(folder, 'held')
-  const started = performance.now()
-  const output = holdBack ? openSync(heldFile, 'a') : 'inherit'
+  const outputFile = join(folder, 'output')
+  const from = performance.now()
+  const target = openSync(outputFile, 'a')
   try {
-    const status = await run(step, step.command(countsFile), environment, output)
+    const status = await run(step, step.command(countsFile), environment, target)
     const counts = { passed: 0, failed: 0, skipped: 0 }
     const written = existsSync(countsFile) ? readFileSync(countsFile, 'utf8') : ''
     if (!step.readCounts) counts.passed = status === 0 ? 1 : 0
@@ -54,10 +57,9 @@ export async function runStep(
     else if (written !== '') Object.assign(counts, step.readCounts(written))
     // A command that fails outside its tests, for example while loading them, must not look like a success.
     if (counts.failed === 0 && (status !== 0 || counts.passed + counts.skipped === 0)) counts.failed = 1
-    const seconds = (performance.now() - started) / 1000
-    return { name: step.name, seconds, counts, held: holdBack ? readFileSync(heldFile, 'utf8') : '' }
+    return { step, from, to: performance.now(), counts, output: readFileSync(outputFile, 'utf8') }
   } finally {
-    if (typeof output === 'number') closeSync(output)
+    closeSync(target)
     rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -66,20 +68,25 @@ function run(
   step: Step,
   [program, ...args]: string[],
   environment: NodeJS.ProcessEnv,
-  output: number | 'inherit',
+  output: number,
 ): Promise<number | null> {
   return new Promise((resolve) => {
     const env = { ...environment, ...step.environment }
     const child = spawn(program!, args, { cwd: step.cwd, env, stdio: ['ignore', output, output] })
+    const timer = setTimeout(() => {
+      writeSync(output, `\nEnded after ${MAX_MS / 60_000} minutes.\n`)
+      child.kill('SIGKILL')
+    }, MAX_MS)
     running.add(child)
-    child.on('error', (error) => {
-      console.error(error.message)
-      running.delete(child)
-      resolve(null)
-    })
-    child.on('exit', (status) => {
+    const end = (status: number | null) => {
+      clearTimeout(timer)
       running.delete(child)
       resolve(status)
+    }
+    child.on('error', (error) => {
+      writeSync(output, `${error.message}\n`)
+      end(null)
     })
+    child.on('exit', end)
   })
 }

@@ -1,7 +1,7 @@
 import { existsSync, globSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fastTests } from './fast-tests.ts'
-import { testBatches, writeBatches } from './test-batches.ts'
+import { testBatches, writeEntry } from './test-batches.ts'
 import type { Counts, Step } from './test-step.ts'
 
 const nodeTestFolders = ['contract', 'geodata', 'server', 'scripts', 'client-js', 'console', 'demo', 'bench']
@@ -10,7 +10,7 @@ const typedProjects = ['client-js/tsconfig.json', 'client-js/tsconfig.build.json
 
 /**
  * The tests of a full run and the checks of the Python client; with patterns, only the test files whose path
- * contains one of them. They run in parallel: alone, each of them leaves a core idle.
+ * contains one of them.
  */
 export function testSteps(root: string, python: string, patterns: string[]): Step[] {
   const matches = (file: string) => patterns.some((pattern) => file.includes(pattern))
@@ -18,15 +18,16 @@ export function testSteps(root: string, python: string, patterns: string[]): Ste
   const nodeTests = selected(findNodeTests(root))
   const pythonTests = selected(find(root, 'client-python/**/test_*.py'))
   return [
-    ...(nodeTests.length > 0 ? [nodeTestStep(root, nodeTests)] : []),
+    // The first one, because it takes long.
     ...(pythonTests.length > 0 ? [pytestStep(root, python, pythonTests)] : []),
+    ...nodeTestSteps(root, nodeTests),
     ...(patterns.length > 0 ? [] : pythonChecks(root, python)),
   ]
 }
 
 /** The tests of `npm run test:fast`, which needs no other programs. */
 export function fastSteps(root: string): Step[] {
-  return [nodeTestStep(root, fastTests(root, findNodeTests(root)), 2)]
+  return nodeTestSteps(root, fastTests(root, findNodeTests(root)))
 }
 
 function findNodeTests(root: string): string[] {
@@ -64,27 +65,21 @@ function pythonChecks(root: string, python: string): Step[] {
   ]
 }
 
-/**
- * By default one process more than there are cores: many tests wait for other processes, for disks and for time
- * to pass.
- */
-export function nodeTestStep(root: string, files: string[], concurrency = 3): Step {
-  return {
-    name: 'tests',
+/** One step for each batch. */
+export function nodeTestSteps(root: string, files: string[]): Step[] {
+  return testBatches(root, files).map((batch) => ({
+    name: batch.name,
+    group: 'tests',
     command: (countsFile) => [
       process.execPath,
-      '--test',
-      `--test-concurrency=${concurrency}`,
-      // A batch that hangs fails, instead of blocking the whole run.
-      '--test-timeout=600000',
       '--test-reporter=spec',
       '--test-reporter-destination=stdout',
       `--test-reporter=${join(root, 'scripts', 'count-reporter.ts')}`,
       `--test-reporter-destination=${countsFile}`,
-      ...writeBatches(root, dirname(countsFile), testBatches(root, files)),
+      writeEntry(root, dirname(countsFile), batch),
     ],
     readCounts: (text) => JSON.parse(text),
-  }
+  }))
 }
 
 function pytestStep(root: string, python: string, files: string[]): Step {

@@ -5,12 +5,17 @@
  */
 import { constants } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { repeatStarved } from './repeat-starved.ts'
+import { StepQueue } from './step-queue.ts'
+import { StolenTime } from './stolen-time.ts'
 import { startTestEnvironment, type TestEnvironment } from './test-environment.ts'
 import { bundlePackages } from './test-packages.ts'
-import { runStep, type Step, type StepResult, stopRunningSteps } from './test-step.ts'
+import { type Counts, runStep, type Step, type StepResult, stopRunningSteps } from './test-step.ts'
 import { checks, fastSteps, testSteps, typeChecks } from './test-steps.ts'
 
 const root = join(import.meta.dirname, '..')
+/** One process more than there are cores: many tests wait for other processes, for disks and for time to pass. */
+const AT_ONCE = 3
 process.chdir(root)
 process.exitCode = await main(process.argv.slice(2))
 
@@ -26,23 +31,35 @@ async function main(patterns: string[]): Promise<number> {
   process.on('SIGINT', stop).on('SIGTERM', stop)
 
   const results: StepResult[] = []
+  const stolen = new StolenTime()
+  const queue = new StepQueue(AT_ONCE)
+  const run = async (step: Step, variables: Record<string, string>) => {
+    if (signal) return
+    const result = await runStep(step, stepVariables(variables))
+    printOutput(result)
+    results.push(result)
+  }
+  const runAll = (steps: Step[], variables: Record<string, string>) =>
+    Promise.all(steps.map((step) => queue.add(() => run(step, variables))))
   try {
     const isFast = patterns.includes('--fast')
     // The checks need no environment, and run while it is set up.
-    const checking = runAtOnce(checksOf(isFast, patterns), stepVariables({}))
+    const checking = runAll(checksOf(isFast, patterns), {})
     environment = isFast
       ? await fastEnvironment()
       : await startTestEnvironment({ isFullRun: patterns.length === 0 })
-    results.push(...(await checking))
-    const steps = isFast
-      ? fastSteps(root)
-      : testSteps(root, environment.variables['WAYLEAVE_TEST_PYTHON']!, patterns)
+    const { variables } = environment
+    const steps = isFast ? fastSteps(root) : testSteps(root, variables['WAYLEAVE_TEST_PYTHON']!, patterns)
     if (steps.length === 0) throw new Error(`No test file matches ${patterns.join(' or ')}.`)
-    if (!signal) results.push(...(await runAtOnce(steps, stepVariables(environment.variables))))
+    await Promise.all([checking, runAll(steps, variables)])
+    await repeatStarved(results, stolen, (step) => run(step, variables))
   } catch (error) {
+    stopRunningSteps()
     console.error(error instanceof Error ? error.message : error)
-    results.push({ name: 'set-up', seconds: 0, held: '', counts: { passed: 0, failed: 1, skipped: 0 } })
+    const counts = { passed: 0, failed: 1, skipped: 0 }
+    results.push({ step: { name: 'set-up', command: () => [] }, from: 0, to: 0, output: '', counts })
   } finally {
+    stolen.stop()
     await environment?.stop()
   }
   if (signal) return statusOf(signal)
@@ -67,21 +84,6 @@ async function fastEnvironment(): Promise<TestEnvironment> {
   return { variables, stop: async () => {} }
 }
 
-/** Streams the output of the first step, and buffers that of the others until those before have ended. */
-async function runAtOnce([first, ...others]: Step[], variables: NodeJS.ProcessEnv): Promise<StepResult[]> {
-  if (!first) return []
-  heading(first.name)
-  const running = [runStep(first, variables), ...others.map((step) => runStep(step, variables, true))]
-  const results: StepResult[] = []
-  for (const [i, one] of running.entries()) {
-    const result = await one
-    if (i > 0) heading(result.name)
-    process.stdout.write(result.held)
-    results.push(result)
-  }
-  return results
-}
-
 /** The developer's own settings of the service must not affect the tests. */
 function stepVariables(variables: Record<string, string>): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYLEAVE_'))
@@ -93,22 +95,38 @@ function heading(name: string): void {
   console.log(`\n== ${name} ${'='.repeat(Math.max(3, 76 - name.length))}`)
 }
 
-function printSummary(results: StepResult[]): void {
-  heading('summary')
-  for (const { name, seconds, counts } of results) {
-    const verdict = counts.failed > 0 ? 'FAILED' : 'passed'
-    console.log(`${verdict}  ${name.padEnd(26)} ${seconds.toFixed(1).padStart(7)} s  ${inWords(counts)}`)
-  }
-  const total = { passed: 0, failed: 0, skipped: 0 }
-  for (const { counts } of results) {
-    total.passed += counts.passed
-    total.failed += counts.failed
-    total.skipped += counts.skipped
-  }
-  console.log(`\n${inWords(total)}`)
+function printOutput({ step, from, to, output }: StepResult): void {
+  heading(`${step.name} (${((to - from) / 1000).toFixed(1)} s)`)
+  process.stdout.write(output)
 }
 
-function inWords({ passed, failed, skipped }: StepResult['counts']): string {
+function printSummary(results: StepResult[]): void {
+  heading('summary')
+  const groups = Map.groupBy(results, ({ step }) => step.group ?? step.name)
+  for (const [name, members] of groups) {
+    const counts = sumOf(members)
+    const verdict = counts.failed > 0 ? 'FAILED' : 'passed'
+    const from = Math.min(...members.map((result) => result.from))
+    const seconds = (Math.max(...members.map((result) => result.to)) - from) / 1000
+    console.log(`${verdict}  ${name.padEnd(34)} ${seconds.toFixed(1).padStart(7)} s  ${inWords(counts)}`)
+    for (const { step, counts } of members) {
+      if (step.group && counts.failed > 0) console.log(`        ${step.name}: ${inWords(counts)}`)
+    }
+  }
+  console.log(`\n${inWords(sumOf(results))}`)
+}
+
+function sumOf(results: StepResult[]): Counts {
+  const sum = { passed: 0, failed: 0, skipped: 0 }
+  for (const { counts } of results) {
+    sum.passed += counts.passed
+    sum.failed += counts.failed
+    sum.skipped += counts.skipped
+  }
+  return sum
+}
+
+function inWords({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
 }
 
