@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { runProgram } from './run-program.ts'
 
 /** On Debian the venv module is in a separate package. */
 export function canMakeVirtualEnvironment(): boolean {
@@ -12,7 +13,7 @@ export function canMakeVirtualEnvironment(): boolean {
  * Creates a virtual environment with exactly the required packages, or reuses an up-to-date one. Returns the
  * path of its Python.
  */
-export function ensurePython(folder: string, requirementsFile: string): string {
+export async function ensurePython(folder: string, requirementsFile: string): Promise<string> {
   const python = join(folder, 'bin', 'python')
   const fingerprintFile = join(folder, 'requirements.sha256')
   const version = spawnSync('python3', ['--version'], { encoding: 'utf8' }).stdout
@@ -25,16 +26,19 @@ export function ensurePython(folder: string, requirementsFile: string): string {
   console.log('Making the Python environment of the tests')
   // Not with --clear: if the folder is a link, that empties what it points to, which others may be using.
   rmSync(folder, { recursive: true, force: true })
-  run('python3', ['-m', 'venv', folder])
+  await runProgram('python3', ['-m', 'venv', folder])
   // Most of the modules are never imported: Python compiles those that are.
   const quiet = ['--quiet', '--disable-pip-version-check', '--no-input', '--no-compile']
-  run(python, ['-m', 'pip', 'install', ...quiet, '--only-binary=:all:', '--requirement', requirementsFile])
+  await runProgram(python, [
+    '-m',
+    'pip',
+    'install',
+    ...quiet,
+    '--only-binary=:all:',
+    '--requirement',
+    requirementsFile,
+  ])
   // The fingerprint is written last: an environment whose setup was interrupted has none and is recreated.
   writeFileSync(fingerprintFile, fingerprint)
   return python
-}
-
-function run(program: string, args: string[]): void {
-  const { status } = spawnSync(program, args, { stdio: ['ignore', 'inherit', 'inherit'] })
-  if (status !== 0) throw new Error(`This command failed: ${[program, ...args].join(' ')}`)
 }

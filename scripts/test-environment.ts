@@ -47,7 +47,8 @@ export interface TestEnvironment {
  */
 export async function startTestEnvironment({ isFullRun = false } = {}): Promise<TestEnvironment> {
   ensureDebianPackages(debianNeeds)
-  const python = ensurePython(join(root, '.cache', 'venv'), join(root, 'scripts', 'test-requirements.txt'))
+  const requirements = join(root, 'scripts', 'test-requirements.txt')
+  const python = await ensurePython(join(root, '.cache', 'venv'), requirements)
   const {
     WAYLEAVE_TEST_POSTGRES_URL: postgresUrl,
     WAYLEAVE_TEST_REDIS_URL: redisUrl,
@@ -78,7 +79,7 @@ export async function startTestEnvironment({ isFullRun = false } = {}): Promise<
         PYTHONPYCACHEPREFIX: join(root, '.cache', 'python-modules'),
         WAYLEAVE_TEST_CHROMIUM: findProgram(...chromiumNames) ?? '',
         WAYLEAVE_TEST_PROMTOOL: ensurePromtool(),
-        ...(isFullRun && { WAYLEAVE_TEST_PROGRAM: builtProgram(stops) }),
+        ...(isFullRun && { WAYLEAVE_TEST_PROGRAM: await builtProgram(stops) }),
       },
       stop,
     }
@@ -94,8 +95,8 @@ async function startedS3(python: string, stops: (() => Promise<void>)[]): Promis
   return { WAYLEAVE_TEST_S3_URL: url, ...variables }
 }
 
-function builtProgram(stops: (() => Promise<void>)[]): string {
-  const { program, remove } = buildTestedProgram()
+async function builtProgram(stops: (() => Promise<void>)[]): Promise<string> {
+  const { program, remove } = await buildTestedProgram()
   stops.push(async () => remove())
   return program
 }

@@ -44,7 +44,7 @@ export const bench: Bench = async (print) => {
   try {
     const python =
       process.env['WAYLEAVE_TEST_PYTHON'] ??
-      ensurePython(join(root, '.cache', 'venv'), join(root, 'scripts', 'test-requirements.txt'))
+      (await ensurePython(join(root, '.cache', 'venv'), join(root, 'scripts', 'test-requirements.txt')))
     const postgres = await kept(startPostgres())
     const s3 = await kept(startS3(python))
     const settings = {

@@ -27,11 +27,11 @@ export async function startDrillEnvironment(): Promise<{ stop(): Promise<void> }
   if (!process.env['WAYLEAVE_TEST_S3_URL']) {
     const root = join(import.meta.dirname, '../..')
     const requirements = join(root, 'scripts', 'test-requirements.txt')
-    const s3 = await startS3(ensurePython(join(root, '.cache', 'venv'), requirements))
+    const s3 = await startS3(await ensurePython(join(root, '.cache', 'venv'), requirements))
     stops.push(s3.stop)
     Object.assign(process.env, { WAYLEAVE_TEST_S3_URL: s3.url, ...s3.variables })
   }
-  const { program, remove } = buildTestedProgram()
+  const { program, remove } = await buildTestedProgram()
   process.env['WAYLEAVE_TEST_PROGRAM'] = program
   process.on('exit', remove)
   // The compile cache: thousands of processes load the same modules, and start faster with it.

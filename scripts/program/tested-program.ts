@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { runProgram } from '../run-program.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -13,11 +13,11 @@ export function testedProgram(): string {
  * Builds the program for a run that starts it hundreds of times: as installed, it starts in less than half the
  * processor time that its sources take. The folder is inside the repository, so that native packages are found.
  */
-export function buildTestedProgram(): { program: string; remove(): void } {
+export async function buildTestedProgram(): Promise<{ program: string; remove(): void }> {
   mkdirSync(join(root, '.cache'), { recursive: true })
   const folder = mkdtempSync(join(root, '.cache', 'tested-program-'))
   const build = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'main.ts'), folder]
-  execFileSync(process.execPath, build, { stdio: ['ignore', 'inherit', 'inherit'] })
+  await runProgram(process.execPath, build)
   return {
     program: join(folder, 'server', 'bin', 'wayleave.js'),
     remove: () => rmSync(folder, { recursive: true, force: true }),

@@ -65,7 +65,10 @@ async function pack(): Promise<void> {
   const program = join(root, 'dist', 'program')
   await buildProgram(root, program)
   run('npm', 'pack', program, '--pack-destination', out)
-  const python = ensurePython(join(root, '.cache', 'venv'), join(root, 'scripts', 'test-requirements.txt'))
+  const python = await ensurePython(
+    join(root, '.cache', 'venv'),
+    join(root, 'scripts', 'test-requirements.txt'),
+  )
   run(python, '-m', 'build', '--sdist', '--outdir', out, join(root, 'client-python'))
   const version = commonVersion(root)
   writeFileSync(join(out, `wayleave-${version}.cdx.json`), billOfMaterials(root))
